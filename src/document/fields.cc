@@ -1,0 +1,44 @@
+#include "document/fields.h"
+
+#include <charconv>
+
+namespace orrery {
+
+Result<bool> read_boolean(const Value& v) {
+  if (v.kind() == Value::Kind::boolean) return v.scalar_text() == "true";
+  return fail(ErrorCode::bad_input, "'" + v.scalar_text() + "' is not a truth value", "",
+              "true or false");
+}
+
+Result<double> read_real(const Value& v) {
+  const std::string& s = v.scalar_text();
+  double d = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), d);
+  if (v.kind() != Value::Kind::number || error != std::errc() || end != s.data() + s.size() ||
+      !std::isfinite(d)) {
+    return fail(ErrorCode::bad_input, "'" + s + "' is not a finite number");
+  }
+  return d;
+}
+
+Result<std::int64_t> read_integer(const Value& v) {
+  const std::string& s = v.scalar_text();
+  std::int64_t i = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), i);
+  if (v.kind() == Value::Kind::number && error == std::errc() && end == s.data() + s.size()) {
+    return i;
+  }
+  // "1e6" and "4096.0" are whole numbers too.
+  auto d = read_real(v);
+  if (d && std::abs(*d) < 9e15 && std::floor(*d) == *d) return static_cast<std::int64_t>(*d);
+  return fail(ErrorCode::bad_input, "'" + s + "' is not a whole number");
+}
+
+Result<std::string> read_text(const Value& v) {
+  if (!v.is_scalar() || v.kind() == Value::Kind::null) {
+    return fail(ErrorCode::bad_input, "expected text");
+  }
+  return v.scalar_text();
+}
+
+}  // namespace orrery

@@ -1,0 +1,130 @@
+// JSON through RapidJSON's iterative SAX reader; lines are counted from the reader's offset.
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/reader.h>
+#include <rapidjson/stringbuffer.h>
+
+#include <algorithm>
+
+#include "document/document_builder.h"
+#include "document/value.h"
+
+namespace orrery {
+namespace {
+
+class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+ public:
+  Builder(std::string_view text, const rapidjson::MemoryStream& stream)
+      : text_(text), stream_(stream) {}
+  DocumentBuilder builder;
+
+  bool Null() { return scalar(Value::Kind::null, ""); }
+  bool Bool(bool b) { return scalar(Value::Kind::boolean, b ? "true" : "false"); }
+  bool RawNumber(const char* s, rapidjson::SizeType n, bool) {
+    return scalar(Value::Kind::number, std::string(s, n));
+  }
+  bool String(const char* s, rapidjson::SizeType n, bool) {
+    return scalar(Value::Kind::text, std::string(s, n));
+  }
+  bool Key(const char* s, rapidjson::SizeType n, bool) {
+    return builder.key(std::string(s, n), line());
+  }
+  bool StartObject() { return begin(Value::map()); }
+  bool EndObject(rapidjson::SizeType) { return builder.end(); }
+  bool StartArray() { return begin(Value::list()); }
+  bool EndArray(rapidjson::SizeType) { return builder.end(); }
+
+ private:
+  bool scalar(Value::Kind kind, std::string raw) {
+    return builder.scalar(Value::scalar(kind, std::move(raw), line()));
+  }
+  bool begin(Value container) {
+    container.set_line(line());
+    return builder.begin(std::move(container));
+  }
+  int line() {
+    const std::size_t offset = std::min(stream_.Tell(), text_.size());
+    line_ +=
+        static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_),
+                                    text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+    counted_ = std::max(counted_, offset);
+    return line_;
+  }
+  std::string_view text_;
+  const rapidjson::MemoryStream& stream_;
+  std::size_t counted_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace
+
+Result<Document> parse_json(std::string_view text, std::string name) {
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  Builder handler(text, stream);
+  rapidjson::Reader reader;
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseNumbersAsStringsFlag |
+                              rapidjson::kParseValidateEncodingFlag;
+  reader.Parse<kFlags>(stream, handler);
+  if (handler.builder.failed()) return fail(at(std::move(name), handler.builder.error()));
+  if (reader.HasParseError()) {
+    const auto offset = static_cast<std::ptrdiff_t>(std::min(reader.GetErrorOffset(), text.size()));
+    const auto line = 1 + std::count(text.begin(), text.begin() + offset, '\n');
+    if (reader.GetParseErrorCode() == rapidjson::kParseErrorDocumentEmpty) {
+      return fail(ErrorCode::bad_input, "the file is empty", name);
+    }
+    return fail(
+        ErrorCode::bad_input,
+        std::string("not valid JSON: ") + rapidjson::GetParseError_En(reader.GetParseErrorCode()),
+        name + ": line " + std::to_string(line));
+  }
+  return Document{std::move(name), handler.builder.take_root()};
+}
+
+namespace {
+
+using Writer = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+
+void emit(Writer& out, const Value& v) {
+  const auto size = [](const std::string& s) { return static_cast<rapidjson::SizeType>(s.size()); };
+  switch (v.kind()) {
+    case Value::Kind::null:
+      out.Null();
+      return;
+    case Value::Kind::boolean:
+      out.Bool(v.scalar_text() == "true");
+      return;
+    case Value::Kind::number:
+      out.RawValue(v.scalar_text().data(), v.scalar_text().size(), rapidjson::kNumberType);
+      return;
+    case Value::Kind::text:
+      out.String(v.scalar_text().data(), size(v.scalar_text()));
+      return;
+    case Value::Kind::list:
+      out.StartArray();
+      for (const Value& item : v.items()) emit(out, item);
+      out.EndArray();
+      return;
+    case Value::Kind::map:
+      out.StartObject();
+      for (const auto& [key, member] : v.members()) {
+        out.Key(key.data(), size(key));
+        emit(out, member);
+      }
+      out.EndObject();
+      return;
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Value& value) {
+  rapidjson::StringBuffer buffer;
+  Writer writer(buffer);
+  writer.SetIndent(' ', 2);
+  emit(writer, value);
+  return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
+}
+
+}  // namespace orrery

@@ -1,0 +1,161 @@
+// YAML through the event interface of yaml-cpp, so that aliases never expand and lines are kept.
+#include <yaml-cpp/emitter.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <charconv>
+#include <istream>
+#include <streambuf>
+
+#include "document/document_builder.h"
+#include "document/value.h"
+
+namespace orrery {
+namespace {
+
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // only read
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+bool is_number(const std::string& s) {
+  double d = 0;
+  const char* begin = s.data() + (s.starts_with('+') ? 1 : 0);
+  const auto [end, error] = std::from_chars(begin, s.data() + s.size(), d);
+  return error == std::errc() && end == s.data() + s.size() && !s.empty() && s != "inf" &&
+         s != "nan" && s != "-inf" && s != "infinity" && s != "-infinity";
+}
+
+// Thrown inside yaml-cpp's callbacks only, to stop the parser at the first refusal.
+struct Refused {};
+
+class Builder : public YAML::EventHandler {
+ public:
+  DocumentBuilder builder;
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    if (builder.expects_key()) {
+      check(builder.refuse("a field has no name", line(mark)));
+    }
+    check(builder.scalar(Value::scalar(Value::Kind::null, "", line(mark))));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    check(builder.refuse("YAML aliases are not supported", line(mark)));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string& value) override {
+    if (builder.expects_key()) {
+      check(builder.key(value, line(mark)));
+      return;
+    }
+    auto kind = Value::Kind::text;
+    if (tag == "?") {  // a plain scalar; "!" marks a quoted one
+      if (value == "null" || value == "~" || value.empty()) {
+        kind = Value::Kind::null;
+      } else if (value == "true" || value == "false") {
+        kind = Value::Kind::boolean;
+      } else if (is_number(value)) {
+        kind = Value::Kind::number;
+      }
+    }
+    check(builder.scalar(Value::scalar(
+        kind, kind == Value::Kind::number && value.starts_with('+') ? value.substr(1) : value,
+        line(mark))));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    begin(Value::list(), mark);
+  }
+  void OnSequenceEnd() override { check(builder.end()); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    begin(Value::map(), mark);
+  }
+  void OnMapEnd() override { check(builder.end()); }
+
+ private:
+  static int line(const YAML::Mark& mark) { return mark.line + 1; }
+  void begin(Value container, const YAML::Mark& mark) {
+    if (builder.expects_key()) check(builder.refuse("a field name must be text", line(mark)));
+    container.set_line(line(mark));
+    check(builder.begin(std::move(container)));
+  }
+  static void check(bool ok) {
+    if (!ok) throw Refused{};
+  }
+};
+
+}  // namespace
+
+Result<Document> parse_yaml(std::string_view text, std::string name) {
+  ViewBuffer buffer(text);
+  std::istream stream(&buffer);
+  Builder handler;
+  try {
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(handler);
+  } catch (const Refused&) {
+  } catch (const YAML::Exception& e) {
+    return fail(ErrorCode::bad_input, "not valid YAML: " + e.msg,
+                name + ": line " + std::to_string(e.mark.line + 1));
+  }
+  if (handler.builder.failed()) return fail(at(std::move(name), handler.builder.error()));
+  if (!handler.builder.has_root()) return fail(ErrorCode::bad_input, "the file is empty", name);
+  return Document{std::move(name), handler.builder.take_root()};
+}
+
+namespace {
+
+void emit(YAML::Emitter& out, const Value& v) {
+  switch (v.kind()) {
+    case Value::Kind::null:
+      out << YAML::Null;
+      return;
+    case Value::Kind::text:
+      if (is_number(v.scalar_text()) || v.scalar_text() == "true" || v.scalar_text() == "false" ||
+          v.scalar_text() == "null" || v.scalar_text() == "~" || v.scalar_text().empty()) {
+        out << YAML::DoubleQuoted << v.scalar_text();
+      } else {
+        out << v.scalar_text();
+      }
+      return;
+    case Value::Kind::boolean:
+    case Value::Kind::number:
+      out << v.scalar_text();
+      return;
+    case Value::Kind::list: {
+      bool flat = true;
+      for (const Value& item : v.items()) flat = flat && item.is_scalar();
+      if (flat) out << YAML::Flow;
+      out << YAML::BeginSeq;
+      for (const Value& item : v.items()) emit(out, item);
+      out << YAML::EndSeq;
+      return;
+    }
+    case Value::Kind::map:
+      out << YAML::BeginMap;
+      for (const auto& [key, member] : v.members()) {
+        out << YAML::Key << key << YAML::Value;
+        emit(out, member);
+      }
+      out << YAML::EndMap;
+      return;
+  }
+}
+
+}  // namespace
+
+std::string to_yaml(const Value& value) {
+  YAML::Emitter out;
+  emit(out, value);
+  return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace orrery

@@ -1,0 +1,29 @@
+// What went wrong, where, and what would be right: the one form of every bad-input error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+enum class ErrorCode {
+  bad_input,    // malformed or contradictory input: exit code 2
+  not_found,    // a name or file that does not exist: exit code 2
+  unsupported,  // understood, but not modelled (yet): exit code 2
+  io,           // the machine refused to read or write: exit code 2
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::bad_input;
+  std::string message;  // what is wrong, with the offending value
+  std::string where;    // "file.yaml:12: plan.tp", empty when there is no place
+  std::string hint;     // what would be right; may be empty
+
+  // "where: message (hint)" on one line.
+  [[nodiscard]] std::string text() const;
+};
+
+// Puts `place` in front of the error's own place: context added on the way up.
+Error at(std::string place, Error error);
+
+}  // namespace orrery

@@ -1,0 +1,28 @@
+// Broken promises of our own code. Never reachable from input: a fuzzer treats it as a crash and
+// the command line as exit code 70.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace orrery {
+
+class InvariantError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] inline void invariant_failed(const char* condition, const char* file, int line) {
+  throw InvariantError(std::string(file) + ":" + std::to_string(line) + ": " + condition);
+}
+
+}  // namespace orrery
+
+#define ORRERY_INVARIANT(condition) \
+  ((condition) ? void() : ::orrery::invariant_failed(#condition, __FILE__, __LINE__))
+
+#ifdef NDEBUG
+#define ORRERY_DEBUG_INVARIANT(condition) void()
+#else
+#define ORRERY_DEBUG_INVARIANT(condition) ORRERY_INVARIANT(condition)
+#endif

@@ -1,0 +1,33 @@
+// Result<T>: a value or the Error that prevented it. `return error;` and `return value;` both
+// convert.
+#pragma once
+
+#include <tl/expected.hpp>
+#include <utility>
+
+#include "outcome/error.h"
+
+namespace orrery {
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+using Failure = tl::unexpected<Error>;
+
+inline Failure fail(Error error) { return Failure(std::move(error)); }
+inline Failure fail(ErrorCode code, std::string message, std::string where = "",
+                    std::string hint = "") {
+  return Failure(Error{code, std::move(message), std::move(where), std::move(hint)});
+}
+
+}  // namespace orrery
+
+// Evaluates to the value of `expression`, or returns its error from the enclosing function.
+#define ORRERY_CONCAT_INNER(a, b) a##b
+#define ORRERY_CONCAT(a, b) ORRERY_CONCAT_INNER(a, b)
+#define ORRERY_TRY_INNER(result, declaration, ...)                   \
+  auto result = (__VA_ARGS__);                                       \
+  if (!(result)) return ::orrery::fail(std::move((result).error())); \
+  declaration = std::move(*(result))
+#define ORRERY_TRY(declaration, ...) \
+  ORRERY_TRY_INNER(ORRERY_CONCAT(orrery_result_, __LINE__), declaration, __VA_ARGS__)
