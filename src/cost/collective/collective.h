@@ -1,0 +1,43 @@
+// Time of one collective or point-to-point transfer.
+//
+// Payload conventions (strategies D1): all-reduce: the tensor on each rank; all-gather: the
+// gathered result; reduce-scatter: the input; all-to-all: bytes each rank sends in total, its own
+// part included. Alpha-beta over the fabric levels the group crosses, with the algorithms (ring,
+// tree, hierarchical, in-switch) and protocols (LL, LL128, Simple) a library chooses among: the
+// least time of those allowed wins, as NCCL's tuner does. Never faster than the bandwidth of the
+// slowest level crossed allows. Time is monotone in payload, and in each bandwidth and latency.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/fabric_level.h"
+#include "cost/collective/group_shape.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+enum class CollectiveKind { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
+
+enum class CollectiveAlgorithm { ring, tree, hierarchical, in_switch, pairwise };
+enum class Protocol { low_latency, low_latency_128, simple };
+
+// Constants of one accelerator generation, from the catalog, with their source.
+struct CollectiveParameters;
+
+struct CollectiveChoice {
+  Seconds time;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
+  Protocol protocol = Protocol::simple;
+};
+
+// A group of one takes no time. `levels` from the inside out, as in the cluster.
+CollectiveChoice collective(CollectiveKind kind, Bytes payload, const GroupShape& group,
+                            const std::vector<FabricLevel>& levels,
+                            const CollectiveParameters& parameters);
+
+// One message between two ranks whose innermost common fabric level is `level`.
+Seconds point_to_point(Bytes payload, const FabricLevel& level,
+                       const CollectiveParameters& parameters);
+
+}  // namespace orrery

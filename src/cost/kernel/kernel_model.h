@@ -1,0 +1,65 @@
+// Time of one kernel on one accelerator.
+//
+//   gemm: tiles, waves and a roofline with achieved (not peak) ceilings
+//   attention: FLOPs and pass structure by kernel generation
+//   memory-bound: bytes over achieved bandwidth
+//   all: a launch floor
+//
+// Parameters are few, physical, per accelerator and number format, stored in the catalog with
+// source, fit data and error. Never faster than peak FLOP/s or peak bandwidth allow; monotone in
+// every size. Thread-safe, allocation-free.
+#pragma once
+
+#include "cost/kernel/kernel_parameters.h"
+#include "units/number_format.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct GemmShape {
+  double m = 0, n = 0, k = 0;
+  double groups = 1;  // independent products of this shape in one launch (m rows each)
+};
+
+enum class AttentionKernel {
+  unfused,
+  flash_1,
+  flash_2,
+  flash_3,
+  library
+};  // library: cuDNN et al.
+enum class Direction { forward, backward };
+
+struct AttentionShape {
+  double batch = 0;
+  double queries = 0;  // query positions on this rank
+  double keys = 0;     // key positions they attend to, before masks
+  double heads = 0;
+  double kv_heads = 0;
+  double query_key_dim = 0;
+  double value_dim = 0;
+  double window = 0;    // 0: none
+  bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
+};
+
+class KernelModel {
+ public:
+  explicit KernelModel(KernelParameters parameters) : parameters_(std::move(parameters)) {}
+
+  // C[m,n] = A[m,k] B[k,n]. Sustained, as inside a training step.
+  [[nodiscard]] Seconds gemm(const GemmShape& shape, NumberFormat format) const;
+  [[nodiscard]] Seconds attention(const AttentionShape& shape, AttentionKernel kernel,
+                                  Direction direction, NumberFormat format) const;
+  // A kernel limited by the bytes it reads and writes.
+  [[nodiscard]] Seconds memory_bound(Bytes moved) const;
+
+  // FLOPs the attention kernel executes (masked blocks skipped by fused kernels).
+  [[nodiscard]] static Flops attention_flops(const AttentionShape& shape, Direction direction,
+                                             AttentionKernel kernel);
+  [[nodiscard]] const KernelParameters& parameters() const { return parameters_; }
+
+ private:
+  KernelParameters parameters_;
+};
+
+}  // namespace orrery

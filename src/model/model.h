@@ -1,0 +1,45 @@
+// A model as a chain of blocks: embedding, layers, head.
+//
+// Identical layers share one Block; `layers` lists, in execution order, which block each layer is.
+// Parameter counts, FLOPs and activations all come from the blocks' operators: there is no second
+// formula.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/architecture.h"
+#include "model/operator.h"
+#include "outcome/result.h"
+
+namespace orrery {
+
+struct Block {
+  std::string name;  // "dense layer", "expert layer", "local attention layer", "embedding", "head"
+  std::vector<Operator> operators;
+};
+
+struct Model {
+  Architecture architecture;
+  std::vector<Block> blocks;          // the distinct layers
+  std::vector<std::uint16_t> layers;  // block of each layer; encoder layers first
+  Block embedding;
+  Block head;  // final norm, logits, loss, and multi-token prediction modules
+};
+
+// Builds the chain. Errors: a contradictory or absurd architecture (each number in range; heads,
+// experts and windows consistent), naming the field.
+Result<Model> build_model(const Architecture& architecture);
+
+// Parameters of the whole model, embeddings included once when tied; `active_` counts only the
+// top_k (and shared) experts of each layer.
+double parameters(const Model& model);
+double active_parameters(const Model& model);
+
+// Model FLOPs of one sequence, forward and backward: every matrix product and attention, embedding
+// look-up excluded, logits included, no recomputation. `causal` halves attention.
+enum class AttentionCount { full, causal };
+Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count);
+
+}  // namespace orrery

@@ -1,0 +1,155 @@
+// One operator of a model, with symbolic shapes.
+//
+// An operator does not know how it will be run. Its dimensions name what they grow with (tokens of
+// a microbatch, tokens routed to experts) and along which *logical axis* they may be divided; a
+// plan later binds each logical axis to a degree (Binding). From shape and binding follow, per rank
+// and microbatch: FLOPs, bytes moved, parameters and the activation bytes kept for the backward
+// pass, for forward (F), input gradient (B) and weight gradient (W).
+//
+// Conventions: one multiply-add is two FLOPs; sizes are per rank; activations are two bytes unless
+// a tensor says otherwise (ElementKind).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "units/number_format.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+// Where a dimension may be cut. A plan binds: heads, kv_heads, ffn, vocabulary -> tp; sequence ->
+// tp under sequence parallelism (else 1); experts -> ep; expert_ffn -> etp.
+enum class LogicalAxis { none, heads, kv_heads, ffn, vocabulary, sequence, experts, expert_ffn };
+
+// What a dimension grows with.
+enum class Symbol {
+  one,            // a fixed size
+  tokens,         // micro_batch * sequence_length / cp: tokens of one microbatch on one rank
+  source_tokens,  // the same for the encoder side of an encoder-decoder
+  routed_tokens,  // rows that reach this rank's experts: tokens * top_k * etp / (tp if sequence
+                  // parallel), before imbalance; `factor` holds top_k
+};
+
+struct Dimension {
+  double factor = 1;
+  Symbol symbol = Symbol::one;
+  LogicalAxis axis = LogicalAxis::none;
+};
+
+// What a plan makes of the symbols.
+struct Binding {
+  double micro_batch = 1;      // sequences
+  double sequence_length = 1;  // tokens of one sequence, before context parallelism
+  double source_length = 0;    // tokens of one encoder sequence (encoder-decoder only)
+  int tp = 1;
+  int cp = 1;
+  int ep = 1;
+  int etp = 1;
+  bool sequence_parallel = false;
+  double expert_imbalance = 1;  // rows on the busiest rank over the mean
+};
+
+// The size of a dimension on one rank; not rounded (a cost model rounds where hardware does).
+double size(const Dimension& d, const Binding& b);
+
+enum class OperatorKind {
+  gemm,           // y[m,n] = x[m,k] w[k,n]
+  grouped_gemm,   // `groups` products that share m rows among them; one per local expert
+  attention,      // softmax(q k^T) v, fused or not as the kernel decides
+  elementwise,    // bytes decide: norms, activations, rotary embedding, residual, permutation
+  embedding,      // row look-up (F) and scatter-add (W)
+  cross_entropy,  // softmax and loss over the vocabulary
+};
+
+// The line of the breakdown an operator's time is booked on.
+enum class OperatorClass {
+  attention_projection,  // qkv and output products
+  attention_core,
+  feed_forward,
+  experts,
+  router,
+  normalization,
+  elementwise,
+  embedding,
+  logits,
+  loss,
+};
+
+enum class ElementKind {
+  activation,    // 2 bytes (bf16, fp16)
+  gemm_operand,  // input of a product: 2 bytes, or its narrower format under fp8 and below
+  fp32,          // 4 bytes
+  mask,          // 1 byte
+};
+
+// A tensor kept for the backward pass: rows x width elements on one rank.
+struct Tensor {
+  Dimension rows;
+  Dimension width;
+  ElementKind element = ElementKind::activation;
+};
+
+struct AttentionCore {
+  double heads = 0;  // query heads of the whole model (divided along LogicalAxis::heads)
+  double kv_heads = 0;
+  double query_key_dim = 0;  // per head
+  double value_dim = 0;
+  double window = 0;  // tokens each query sees at most; 0: all
+  bool causal = true;
+  bool cross = false;  // keys and values from the encoder (source tokens)
+};
+
+// What tensor parallelism must communicate around an operator. `column` operators need the whole
+// sequence of their input (all-gather before F, reduce-scatter after B under sequence parallelism;
+// all-reduce after B without); `row` operators leave partial sums (reduce-scatter or all-reduce
+// after F). `dispatch` and `combine` mark expert all-to-alls. Which collective is used is the
+// plan's.
+enum class Boundary { none, column, row, dispatch, combine };
+
+struct Operator {
+  std::string_view name;  // "attention.qkv"; static storage
+  OperatorKind kind = OperatorKind::elementwise;
+  OperatorClass op_class = OperatorClass::elementwise;
+  Boundary boundary = Boundary::none;
+
+  Dimension m, n,
+      k;  // gemm, grouped_gemm; embedding and cross_entropy: m rows, n = vocabulary, k = width
+  Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts)
+  AttentionCore attention;
+
+  // elementwise: rows x width elements, and how many times an array of that size is read or written
+  // by the fused kernel in each direction.
+  Dimension rows, width;
+  double forward_passes = 0;
+  double backward_passes = 0;
+
+  double parameters = 0;  // of the whole model, weights and biases
+  LogicalAxis parameter_axis = LogicalAxis::none;
+
+  // Tensors this operator's backward needs that no earlier operator of the block already keeps.
+  std::vector<Tensor> saved;
+  // Part of the attention core that "selective" recomputation computes again (arXiv 2205.05198
+  // s.5).
+  bool in_attention_core = false;
+  // Counted in model FLOPs (every matrix product and full attention; not the router).
+  bool counts_in_model_flops = true;
+};
+
+enum class Phase { forward, input_gradient, weight_gradient };
+
+// FLOPs on one rank of one microbatch. Attention is counted in full (not causal); a gemm's phase is
+// 2mnk each; attention's input gradient is twice its forward (no recomputation), its weight
+// gradient zero. Elementwise work counts zero.
+Flops model_flops(const Operator& op, Phase phase, const Binding& b);
+
+// Parameters of this operator on one rank (before data-parallel sharding).
+double parameters_on_rank(const Operator& op, const Binding& b);
+
+// Bytes of the saved tensors on one rank. `operand` is the number format of products.
+Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand);
+
+// Bytes an elementwise operator moves.
+Bytes moved_bytes(const Operator& op, Phase phase, const Binding& b);
+
+}  // namespace orrery
