@@ -1,0 +1,20 @@
+// Where a fact in the catalog comes from, and how far it can be trusted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/fields.h"
+
+namespace orrery {
+
+struct Provenance {
+  std::string source;                   // paper, page or file the fields were read in
+  bool verified = false;                // read there; false: from memory or derived
+  std::vector<std::string> unverified;  // fields of a verified entry that were not read there
+  std::string notes;
+  bool operator==(const Provenance&) const = default;
+};
+const Fields<Provenance>& fields_of(const Provenance*);
+
+}  // namespace orrery
