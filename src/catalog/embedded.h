@@ -1,0 +1,12 @@
+// The files of catalog/ as they were at build time; written by cmake/embed_catalog.cmake.
+#pragma once
+
+#include <span>
+
+#include "catalog/catalog.h"
+
+namespace orrery {
+
+std::span<const CatalogEntry> embedded_entries();
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+// What an accelerator cost to rent: one observation of a market, dated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "catalog/catalog.h"
+#include "document/fields.h"
+#include "document/provenance.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct Price {
+  std::string name;
+  std::string provider;
+  std::string accelerator;        // catalog name
+  std::int64_t accelerators = 1;  // in the unit that was offered
+  DollarsPerSecond price;         // of one accelerator
+  std::string pricing;            // "on-demand", "spot", "median", ...
+  std::string date;
+  Provenance provenance;
+  bool operator==(const Price&) const = default;
+};
+const Fields<Price>& fields_of(const Price*);
+
+// From the catalog. Errors: unknown name; a price that is not above zero.
+Result<Price> load_price(const Catalog& catalog, std::string_view name);
+
+}  // namespace orrery
