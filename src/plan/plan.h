@@ -1,8 +1,10 @@
-// How a model is trained on a cluster: parallel degrees, placement, sharding, recomputation, overlap.
+// How a model is trained on a cluster: parallel degrees, placement, sharding, recomputation,
+// overlap.
 //
-// A Plan is a plain value. Fields left at their initial value are defaults that `estimate` fills and
-// prints (completed_plan); what makes a plan invalid is said in words by plan_problems (validity.h).
-// Text form: "tp=8,pp=16,chunks=8,schedule=interleaved_1f1b,zero=1,recompute=selective".
+// A Plan is a plain value. Fields left at their initial value are defaults that `estimate` fills
+// and prints (completed_plan); what makes a plan invalid is said in words by plan_problems
+// (validity.h). Text form:
+// "tp=8,pp=16,chunks=8,schedule=interleaved_1f1b,zero=1,recompute=selective".
 #pragma once
 
 #include <cstdint>
@@ -26,9 +28,10 @@ enum class Optimizer { adamw, sgd };
 struct Overlap {
   bool gradient_reduction = true;  // gradient buckets are reduced while the backward pass goes on
   bool parameter_gather = true;    // parameters are gathered while the forward pass goes on
-  bool tensor_parallel = false;    // products are cut in tp pieces and pipelined with their collective
-  bool pipeline = true;            // sends and receives do not block the computing stream
-  bool expert = false;             // all-to-alls run beside the shared expert
+  bool tensor_parallel =
+      false;             // products are cut in tp pieces and pipelined with their collective
+  bool pipeline = true;  // sends and receives do not block the computing stream
+  bool expert = false;   // all-to-alls run beside the shared expert
   bool operator==(const Overlap&) const = default;
 };
 const Fields<Overlap>& fields_of(const Overlap*);
@@ -37,19 +40,19 @@ struct Plan {
   std::int64_t tp = 1;
   std::int64_t cp = 1;
   std::int64_t pp = 1;
-  std::int64_t dp = 0;   // 0: whatever the GPUs leave
-  std::int64_t ep = 1;   // experts are divided over ep ranks taken from tp*cp*dp
-  std::int64_t etp = 0;  // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
+  std::int64_t dp = 0;            // 0: whatever the GPUs leave
+  std::int64_t ep = 1;            // experts are divided over ep ranks taken from tp*cp*dp
+  std::int64_t etp = 0;           // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
   bool sequence_parallel = true;  // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
-  std::string schedule;                 // empty: 1f1b, or interleaved_1f1b if chunks > 1
-  std::int64_t chunks = 1;              // virtual stages a device holds
-  std::vector<std::int64_t> layers;     // layers of each virtual stage; empty: as even as can be
-  std::int64_t micro_batch = 1;         // sequences
-  std::int64_t zero = 1;                // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
-  std::int64_t shard_group = 0;         // HSDP: ranks that share one sharded copy; 0: all of dp*cp
+  std::string schedule;              // empty: 1f1b, or interleaved_1f1b if chunks > 1
+  std::int64_t chunks = 1;           // virtual stages a device holds
+  std::vector<std::int64_t> layers;  // layers of each virtual stage; empty: as even as can be
+  std::int64_t micro_batch = 1;      // sequences
+  std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
+  std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
   Recompute recompute = Recompute::none;
-  std::int64_t recompute_layers = 0;    // with full: layers of each virtual stage; 0: all
+  std::int64_t recompute_layers = 0;  // with full: layers of each virtual stage; 0: all
   AttentionKernel attention = AttentionKernel::library;
   Overlap overlap;
   std::vector<MeshAxis> placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp};
@@ -59,9 +62,9 @@ const Fields<Plan>& fields_of(const Plan*);
 
 // What is trained, apart from how.
 struct Training {
-  std::int64_t sequence_length = 0;  // 0: the model's own training length
-  std::int64_t source_length = 0;    // encoder side; 0: the same
-  std::int64_t global_batch = 0;     // sequences a step; 0: the model's own
+  std::int64_t sequence_length = 0;             // 0: the model's own training length
+  std::int64_t source_length = 0;               // encoder side; 0: the same
+  std::int64_t global_batch = 0;                // sequences a step; 0: the model's own
   NumberFormat precision = NumberFormat::bf16;  // of the matrix products
   Optimizer optimizer = Optimizer::adamw;
   NumberFormat gradients = NumberFormat::fp32;  // accumulated and reduced in this format
@@ -81,6 +84,5 @@ std::span<const EnumName<Recompute>> names_of(Recompute);
 std::span<const EnumName<ContextParallel>> names_of(ContextParallel);
 std::span<const EnumName<Optimizer>> names_of(Optimizer);
 std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel);
-std::span<const EnumName<NumberFormat>> names_of(NumberFormat);
 
 }  // namespace orrery

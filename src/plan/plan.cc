@@ -1,0 +1,187 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+std::span<const EnumName<MeshAxis>> names_of(MeshAxis) {
+  static constexpr EnumName<MeshAxis> kNames[] = {{MeshAxis::tp, "tp"},
+                                                  {MeshAxis::cp, "cp"},
+                                                  {MeshAxis::ep, "ep"},
+                                                  {MeshAxis::pp, "pp"},
+                                                  {MeshAxis::dp, "dp"}};
+  return kNames;
+}
+
+std::span<const EnumName<Recompute>> names_of(Recompute) {
+  static constexpr EnumName<Recompute> kNames[] = {
+      {Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}};
+  return kNames;
+}
+
+std::span<const EnumName<ContextParallel>> names_of(ContextParallel) {
+  static constexpr EnumName<ContextParallel> kNames[] = {
+      {ContextParallel::all_gather, "all-gather"}, {ContextParallel::ring, "ring"}};
+  return kNames;
+}
+
+std::span<const EnumName<Optimizer>> names_of(Optimizer) {
+  static constexpr EnumName<Optimizer> kNames[] = {{Optimizer::adamw, "adamw"},
+                                                   {Optimizer::sgd, "sgd"}};
+  return kNames;
+}
+
+std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel) {
+  static constexpr EnumName<AttentionKernel> kNames[] = {{AttentionKernel::unfused, "unfused"},
+                                                         {AttentionKernel::flash_1, "flash-1"},
+                                                         {AttentionKernel::flash_2, "flash-2"},
+                                                         {AttentionKernel::flash_3, "flash-3"},
+                                                         {AttentionKernel::library, "library"}};
+  return kNames;
+}
+
+const Fields<Overlap>& fields_of(const Overlap*) {
+  static const Fields<Overlap> kTable =
+      Fields<Overlap>("overlap")
+          .optional("gradient_reduction", &Overlap::gradient_reduction,
+                    "reduce gradient buckets beside the backward pass")
+          .optional("parameter_gather", &Overlap::parameter_gather,
+                    "gather parameters beside the forward pass")
+          .optional("tensor_parallel", &Overlap::tensor_parallel,
+                    "cut products in tp pieces and pipeline them with their collective")
+          .optional("pipeline", &Overlap::pipeline, "sends and receives do not block computing")
+          .optional("expert", &Overlap::expert, "all-to-alls beside the shared expert");
+  return kTable;
+}
+
+const Fields<Plan>& fields_of(const Plan*) {
+  static const Fields<Plan> kTable =
+      Fields<Plan>("plan")
+          .optional("tp", &Plan::tp, "tensor-parallel degree")
+          .optional("cp", &Plan::cp, "context-parallel degree")
+          .optional("pp", &Plan::pp, "pipeline-parallel degree")
+          .optional("dp", &Plan::dp, "data-parallel degree; 0: what the GPUs leave")
+          .optional("ep", &Plan::ep, "expert-parallel degree, taken from tp*cp*dp")
+          .optional("etp", &Plan::etp, "tensor-parallel degree inside an expert; 0: default")
+          .optional("sequence_parallel", &Plan::sequence_parallel,
+                    "shard the sequence over tp between products")
+          .optional("context_parallel", &Plan::context_parallel, "how keys and values travel")
+          .optional("schedule", &Plan::schedule, "pipeline schedule")
+          .optional("chunks", &Plan::chunks, "virtual stages a device holds")
+          .optional("layers", &Plan::layers, "layers of each virtual stage, in order")
+          .optional("micro_batch", &Plan::micro_batch, "sequences of a microbatch")
+          .optional("zero", &Plan::zero, "ZeRO stage: 0, 1, 2 or 3 (FSDP)")
+          .optional("shard_group", &Plan::shard_group,
+                    "ranks that share one sharded copy (HSDP); 0: all")
+          .optional("recompute", &Plan::recompute, "activations computed again in the backward")
+          .optional("recompute_layers", &Plan::recompute_layers,
+                    "with full: layers of each virtual stage; 0: all")
+          .optional("attention", &Plan::attention, "attention kernel")
+          .optional("overlap", &Plan::overlap, "what runs beside computing")
+          .optional("placement", &Plan::placement, "mesh axes from the fastest network outwards");
+  return kTable;
+}
+
+const Fields<Training>& fields_of(const Training*) {
+  static const Fields<Training> kTable =
+      Fields<Training>("training")
+          .optional("sequence_length", &Training::sequence_length, "tokens of a sequence")
+          .optional("source_length", &Training::source_length, "tokens of an encoder sequence")
+          .optional("global_batch", &Training::global_batch, "sequences of a step")
+          .optional("precision", &Training::precision, "number format of matrix products")
+          .optional("optimizer", &Training::optimizer, "optimizer")
+          .optional("gradients", &Training::gradients,
+                    "number format gradients are accumulated and reduced in");
+  return kTable;
+}
+
+namespace {
+
+// The flat text form: one scalar key a field; lists use '+' ("placement=tp+cp+pp+dp").
+Value list_value(std::string_view text) {
+  Value out = Value::list();
+  while (true) {
+    const std::size_t plus = text.find('+');
+    const std::string item(text.substr(0, plus));
+    const bool number = !item.empty() && item.find_first_not_of("0123456789") == std::string::npos;
+    out.append(Value::scalar(number ? Value::Kind::number : Value::Kind::text, item, 0));
+    if (plus == std::string_view::npos) return out;
+    text.remove_prefix(plus + 1);
+  }
+}
+
+Value scalar_value(std::string_view text) {
+  const std::string s(text);
+  if (s == "true" || s == "false") return Value::scalar(Value::Kind::boolean, s, 0);
+  if (s == "on" || s == "yes") return Value::boolean(true);
+  if (s == "off" || s == "no") return Value::boolean(false);
+  if (!s.empty() && s.find_first_not_of("+-.0123456789eE") == std::string::npos) {
+    return Value::scalar(Value::Kind::number, s, 0);
+  }
+  return Value::text(s);
+}
+
+std::string_view long_key(std::string_view key) {
+  if (key == "vpp") return "chunks";
+  if (key == "mbs") return "micro_batch";
+  if (key == "sp") return "sequence_parallel";
+  return key;
+}
+
+}  // namespace
+
+Result<Plan> parse_plan(std::string_view text, Plan base) {
+  const auto& table = fields_of(static_cast<const Plan*>(nullptr));
+  Value map = table.write(base);
+  std::vector<std::string> seen;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos) {
+      return fail(ErrorCode::bad_input, "'" + std::string(item) + "' is not key=value", "plan",
+                  "write a plan such as \"tp=8,pp=16,micro_batch=1\"");
+    }
+    const std::string key(long_key(item.substr(0, equals)));
+    const std::string_view value = item.substr(equals + 1);
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      return fail(ErrorCode::bad_input, "'" + key + "' is given twice", "plan");
+    }
+    seen.push_back(key);
+    if (key.starts_with("overlap.")) {
+      Value overlap = map.find("overlap") != nullptr ? *map.find("overlap") : Value::map();
+      overlap.set(key.substr(8), scalar_value(value));
+      map.set("overlap", std::move(overlap));
+    } else if (key == "layers" || key == "placement") {
+      map.set(key, list_value(value));
+    } else {
+      map.set(key, scalar_value(value));
+    }
+  }
+  auto plan = table.read(map);
+  if (!plan) return fail(at("plan", plan.error()));
+  return plan;
+}
+
+std::string to_text(const Plan& plan) {
+  std::string out;
+  const auto item = [&](const std::string& key, const std::string& value) {
+    out += (out.empty() ? "" : ",") + key + "=" + value;
+  };
+  const Value map = fields_of(&plan).write(plan);
+  for (const auto& [key, value] : map.members()) {
+    if (value.kind() == Value::Kind::map) {
+      for (const auto& [inner, v] : value.members()) item(key + "." + inner, v.scalar_text());
+    } else if (value.kind() == Value::Kind::list) {
+      std::string joined;
+      for (const Value& v : value.items()) joined += (joined.empty() ? "" : "+") + v.scalar_text();
+      item(key, joined);
+    } else {
+      item(key, value.scalar_text());
+    }
+  }
+  return out;
+}
+
+}  // namespace orrery

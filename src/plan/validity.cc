@@ -1,0 +1,231 @@
+#include "plan/validity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "plan/stage_layers.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kMaxDegree = 10'000'000;
+constexpr std::int64_t kMaxSequence = 1'000'000'000;
+constexpr std::int64_t kMaxBatch = 1'000'000'000;
+
+std::string n(std::int64_t v) { return std::to_string(v); }
+
+std::int64_t layer_count(const Model& model) {
+  return static_cast<std::int64_t>(model.layers.size());
+}
+
+}  // namespace
+
+CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
+                             Plan plan) {
+  CompletedPlan out;
+  const auto assume = [&](std::string text) { out.assumed.push_back(std::move(text)); };
+  const Architecture& a = model.architecture;
+  if (training.sequence_length == 0) {
+    training.sequence_length = a.train_seq_len.value_or(0) > 0 ? *a.train_seq_len : 4096;
+    assume("sequence length " + n(training.sequence_length) +
+           (a.train_seq_len.value_or(0) > 0 ? ": the model's own training length"
+                                            : ": the model states none"));
+  }
+  if (training.source_length == 0) training.source_length = training.sequence_length;
+  const std::int64_t model_ranks = plan.tp > 0 && plan.cp > 0 && plan.pp > 0 &&
+                                           plan.tp <= kMaxDegree && plan.cp <= kMaxDegree &&
+                                           plan.pp <= kMaxDegree
+                                       ? plan.tp * plan.cp * plan.pp
+                                       : 0;
+  if (plan.dp == 0 && model_ranks > 0 && cluster.accelerators % model_ranks == 0) {
+    plan.dp = cluster.accelerators / model_ranks;
+    assume("dp = " + n(plan.dp) + ": " + n(cluster.accelerators) + " GPUs / (tp " + n(plan.tp) +
+           " x cp " + n(plan.cp) + " x pp " + n(plan.pp) + ")");
+  }
+  if (training.global_batch == 0) {
+    const std::int64_t tokens = a.train_global_batch_tokens.value_or(0);
+    const std::int64_t step =
+        std::max<std::int64_t>(1, plan.dp) * std::max<std::int64_t>(1, plan.micro_batch);
+    std::int64_t batch =
+        tokens > 0 && training.sequence_length > 0 ? tokens / training.sequence_length : 0;
+    batch = std::max(step, batch / step * step);
+    training.global_batch = batch;
+    assume("global batch " + n(batch) + " sequences: " +
+           (tokens > 0 ? "the model's own " + n(tokens) + " tokens, in whole microbatches"
+                       : std::string("one microbatch a replica")));
+  }
+  if (plan.schedule.empty()) {
+    plan.schedule = plan.chunks > 1 ? "interleaved_1f1b" : "1f1b";
+    if (plan.pp > 1) assume("schedule " + plan.schedule);
+  }
+  std::replace(plan.schedule.begin(), plan.schedule.end(), '-', '_');
+  if (plan.etp == 0) {
+    plan.etp = plan.ep > 1 ? 1 : plan.tp;
+    if (a.moe) assume("etp = " + n(plan.etp) + (plan.ep > 1 ? ": experts are not cut" : ": as tp"));
+  }
+  if (plan.tp == 1) plan.sequence_parallel = false;
+  out.training = training;
+  out.plan = std::move(plan);
+  return out;
+}
+
+std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
+                                       const Training& training, const Plan& plan) {
+  std::vector<std::string> out;
+  const auto problem = [&](std::string text) { out.push_back(std::move(text)); };
+  const Architecture& a = model.architecture;
+
+  // Ranges first: nothing below computes with an absurd number.
+  const auto in_range = [&](const char* what, std::int64_t v, std::int64_t low, std::int64_t high) {
+    if (v >= low && v <= high) return;
+    problem(std::string(what) + " " + n(v) + " is outside " + n(low) + " to " + n(high));
+  };
+  in_range("tp", plan.tp, 1, kMaxDegree);
+  in_range("cp", plan.cp, 1, kMaxDegree);
+  in_range("pp", plan.pp, 1, kMaxDegree);
+  in_range("ep", plan.ep, 1, kMaxDegree);
+  in_range("etp", plan.etp, 0, kMaxDegree);
+  in_range("dp", plan.dp, 0, kMaxDegree);
+  in_range("chunks", plan.chunks, 1, kMaxDegree);
+  in_range("micro_batch", plan.micro_batch, 1, kMaxBatch);
+  in_range("zero", plan.zero, 0, 3);
+  in_range("shard_group", plan.shard_group, 0, kMaxDegree);
+  in_range("recompute_layers", plan.recompute_layers, 0, kMaxDegree);
+  in_range("sequence length", training.sequence_length, 1, kMaxSequence);
+  in_range("source length", training.source_length, 1, kMaxSequence);
+  in_range("global batch", training.global_batch, 1, kMaxBatch);
+  if (!out.empty()) return out;
+
+  const std::int64_t gpus = cluster.accelerators;
+  const double ranks = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
+                       static_cast<double>(plan.pp) *
+                       static_cast<double>(std::max<std::int64_t>(plan.dp, 1));
+  if (plan.dp == 0 || ranks != static_cast<double>(gpus)) {
+    if (plan.dp == 0) {
+      problem("tp " + n(plan.tp) + " x cp " + n(plan.cp) + " x pp " + n(plan.pp) +
+              " does not divide " + n(gpus) + " GPUs");
+    } else {
+      problem("tp " + n(plan.tp) + " x cp " + n(plan.cp) + " x pp " + n(plan.pp) + " x dp " +
+              n(plan.dp) + " is not the " + n(gpus) + " GPUs of the cluster");
+    }
+    return out;
+  }
+
+  if (a.num_heads % plan.tp != 0) {
+    problem("tp " + n(plan.tp) + " does not divide " + n(a.num_heads) + " attention heads");
+  }
+  if (a.num_kv_heads % plan.tp != 0 && plan.tp % a.num_kv_heads != 0) {
+    problem("tp " + n(plan.tp) + " does not divide " + n(a.num_kv_heads) +
+            " key-value heads, nor they it: heads would be split");
+  }
+  if (a.ffn_hidden > 0 && a.ffn_hidden % plan.tp != 0) {
+    problem("tp " + n(plan.tp) + " does not divide the feed-forward width " + n(a.ffn_hidden));
+  }
+  const std::int64_t pieces = plan.cp * (plan.tp > 1 && plan.sequence_parallel ? plan.tp : 1);
+  if (training.sequence_length % pieces != 0) {
+    problem("cp " + n(plan.cp) + " and sequence parallelism over tp " + n(plan.tp) +
+            " do not divide the sequence of " + n(training.sequence_length) + " tokens");
+  } else if (plan.cp > 1 && training.sequence_length % (2 * plan.cp) != 0) {
+    problem("cp " + n(plan.cp) + " cuts a sequence into " + n(2 * plan.cp) +
+            " pieces to balance causal attention; " + n(training.sequence_length) +
+            " tokens are not a multiple");
+  }
+
+  if (a.moe) {
+    const std::int64_t etp = plan.etp == 0 ? 1 : plan.etp;
+    const std::int64_t pool = plan.tp * plan.cp * plan.dp;
+    if (a.moe->num_experts % plan.ep != 0) {
+      problem("ep " + n(plan.ep) + " does not divide " + n(a.moe->num_experts) + " experts");
+    }
+    if (pool % (plan.ep * etp) != 0) {
+      problem("ep " + n(plan.ep) + " x etp " + n(etp) + " does not divide the " + n(pool) +
+              " ranks of one stage (tp x cp x dp)");
+    }
+    if (plan.tp % etp != 0) {
+      problem("etp " + n(etp) + " does not divide tp " + n(plan.tp));
+    }
+    if (a.moe->expert_ffn % etp != 0) {
+      problem("etp " + n(etp) + " does not divide the expert width " + n(a.moe->expert_ffn));
+    }
+  } else if (plan.ep > 1) {
+    problem("ep " + n(plan.ep) + " needs experts; " + a.name + " has none");
+  }
+
+  // Layers on stages.
+  const std::int64_t layers = layer_count(model);
+  const double stages = static_cast<double>(plan.pp) * static_cast<double>(plan.chunks);
+  if (stages > static_cast<double>(layers)) {
+    problem("pp " + n(plan.pp) + " x chunks " + n(plan.chunks) + " = " +
+            n(static_cast<std::int64_t>(stages)) + " virtual stages for " + n(layers) +
+            " layers: some would be empty");
+  } else if (!plan.layers.empty()) {
+    const auto virtual_stages = static_cast<std::size_t>(plan.pp * plan.chunks);
+    std::int64_t sum = 0;
+    for (const std::int64_t l : plan.layers) {
+      if (l < 0 || l > layers) {
+        problem("a stage of " + n(l) + " layers");
+        sum = layers;
+        break;
+      }
+      sum += l;
+    }
+    if (plan.layers.size() != virtual_stages) {
+      problem("layers lists " + n(static_cast<std::int64_t>(plan.layers.size())) +
+              " virtual stages, pp x chunks are " + n(static_cast<std::int64_t>(virtual_stages)));
+    } else if (sum != layers) {
+      problem("layers add up to " + n(sum) + ", the model has " + n(layers));
+    }
+  }
+
+  // Batch and schedule.
+  const double per_step = static_cast<double>(plan.dp) * static_cast<double>(plan.micro_batch);
+  if (std::fmod(static_cast<double>(training.global_batch), per_step) != 0) {
+    problem("global batch " + n(training.global_batch) + " is not a multiple of dp " + n(plan.dp) +
+            " x micro_batch " + n(plan.micro_batch));
+  } else if (training.global_batch / (plan.dp * plan.micro_batch) > 1'000'000) {
+    problem(n(training.global_batch / (plan.dp * plan.micro_batch)) +
+            " microbatches a replica are more than 1000000");
+  } else if (auto schedule = find_schedule(plan.schedule); !schedule) {
+    problem(schedule.error().text());
+  } else {
+    const PipelineShape shape{static_cast<int>(plan.pp), microbatches(training, plan),
+                              static_cast<int>(plan.chunks)};
+    for (std::string& reason : (*schedule)->problems(shape)) problem(std::move(reason));
+  }
+
+  const std::int64_t replicas = plan.dp * plan.cp;
+  if (plan.shard_group > 0 && replicas % plan.shard_group != 0) {
+    problem("shard_group " + n(plan.shard_group) + " does not divide dp x cp = " + n(replicas));
+  }
+  if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
+    problem("recompute_layers " + n(plan.recompute_layers) + " needs recompute=full");
+  }
+
+  std::vector<MeshAxis> placed = plan.placement;
+  std::sort(placed.begin(), placed.end());
+  static const std::vector<MeshAxis> kAll = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp,
+                                             MeshAxis::dp};
+  if (placed != kAll) problem("placement must name tp, cp, pp and dp once each");
+
+  if (!cluster.accelerator.peak(training.precision)) {
+    problem(cluster.accelerator.name + " has no " + std::string(to_text(training.precision)) +
+            " matrix units");
+  }
+  return out;
+}
+
+int microbatches(const Training& training, const Plan& plan) {
+  return static_cast<int>(training.global_batch / (plan.dp * plan.micro_batch));
+}
+
+int dense_replicas(const Plan& plan) { return static_cast<int>(plan.dp * plan.cp); }
+
+int expert_replicas(const Plan& plan) {
+  const std::int64_t etp = plan.etp == 0 ? 1 : plan.etp;
+  return static_cast<int>(plan.tp * plan.cp * plan.dp / (etp * plan.ep));
+}
+
+}  // namespace orrery

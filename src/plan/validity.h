@@ -1,0 +1,35 @@
+// What makes a plan valid, and the defaults that complete one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/model.h"
+#include "plan/plan.h"
+
+namespace orrery {
+
+struct CompletedPlan {
+  Training training;
+  Plan plan;
+  std::vector<std::string> assumed;  // one line a default: "dp = 128: 16384 GPUs / (8 tp x 16 pp)"
+};
+
+// Fills what is left at its default and says so. Does not judge: see plan_problems.
+CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
+                             Plan plan);
+
+// Every reason why a completed plan cannot run, in words with the numbers; empty if it can. Memory
+// is no reason here. Cheap (no allocation when valid): search calls it for every candidate.
+std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
+                                       const Training& training, const Plan& plan);
+
+// Microbatches a replica works through in one step; the plan must be valid.
+int microbatches(const Training& training, const Plan& plan);
+
+// Ranks that hold copies of one dense parameter (dp x cp), and of one expert's parameter.
+int dense_replicas(const Plan& plan);
+int expert_replicas(const Plan& plan);
+
+}  // namespace orrery
