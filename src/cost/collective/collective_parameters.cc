@@ -1,0 +1,216 @@
+#include "cost/collective/collective_parameters.h"
+
+#include <algorithm>
+#include <array>
+
+namespace orrery {
+
+std::span<const EnumName<CollectiveAlgorithm>> names_of(CollectiveAlgorithm) {
+  static constexpr std::array kNames = {
+      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::ring, "ring"},
+      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::tree, "tree"},
+      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::hierarchical, "hierarchical"},
+      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::in_switch, "in_switch"},
+      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::parallel_trees, "parallel_trees"},
+      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::pairwise, "pairwise"},
+  };
+  return kNames;
+}
+
+std::span<const EnumName<Protocol>> names_of(Protocol) {
+  static constexpr std::array kNames = {
+      EnumName<Protocol>{Protocol::low_latency, "low_latency"},
+      EnumName<Protocol>{Protocol::low_latency_128, "low_latency_128"},
+      EnumName<Protocol>{Protocol::simple, "simple"},
+  };
+  return kNames;
+}
+
+std::span<const EnumName<CollectiveKind>> names_of(CollectiveKind) {
+  static constexpr std::array kNames = {
+      EnumName<CollectiveKind>{CollectiveKind::all_reduce, "all_reduce"},
+      EnumName<CollectiveKind>{CollectiveKind::all_gather, "all_gather"},
+      EnumName<CollectiveKind>{CollectiveKind::reduce_scatter, "reduce_scatter"},
+      EnumName<CollectiveKind>{CollectiveKind::all_to_all, "all_to_all"},
+      EnumName<CollectiveKind>{CollectiveKind::broadcast, "broadcast"},
+  };
+  return kNames;
+}
+
+const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*) {
+  static const Fields<ProtocolLatencies> table =
+      Fields<ProtocolLatencies>("latency by protocol")
+          .optional("low_latency", &ProtocolLatencies::low_latency, "8-byte stores with flags")
+          .optional("low_latency_128", &ProtocolLatencies::low_latency_128,
+                    "128-byte stores with flags")
+          .optional("simple", &ProtocolLatencies::simple, "bulk with fences");
+  return table;
+}
+
+const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*) {
+  static const Fields<AlgorithmLatencies> table =
+      Fields<AlgorithmLatencies>("latencies of an algorithm")
+          .optional("base", &AlgorithmLatencies::base, "once a call, launch included")
+          .optional("nvlink", &AlgorithmLatencies::nvlink, "one step over scale-up links")
+          .optional("pcie", &AlgorithmLatencies::pcie, "one step over PCIe")
+          .optional("network", &AlgorithmLatencies::network, "one step between nodes");
+  return table;
+}
+
+const Fields<NodeCeiling>& fields_of(const NodeCeiling*) {
+  static const Fields<NodeCeiling> table =
+      Fields<NodeCeiling>("ceiling by nodes")
+          .required("one_node", &NodeCeiling::one_node, "inside one scale-up domain")
+          .required("two_nodes", &NodeCeiling::two_nodes, "over two")
+          .required("more_nodes", &NodeCeiling::more_nodes, "over three or more");
+  return table;
+}
+
+const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*) {
+  static const Fields<InSwitchParameters> table =
+      Fields<InSwitchParameters>("in-switch reduction")
+          .optional("step", &InSwitchParameters::step, "latency inside a node")
+          .optional("tree_network_step", &InSwitchParameters::tree_network_step,
+                    "latency of one step between nodes")
+          .optional("efficiency", &InSwitchParameters::efficiency,
+                    "share of the scale-up bandwidth; 0 where not available")
+          .optional("least_ranks", &InSwitchParameters::least_ranks,
+                    "ranks a node from which the library uses it")
+          .optional("tree_per_channel", &InSwitchParameters::tree_per_channel,
+                    "bandwidth ceiling of one channel between nodes");
+  return table;
+}
+
+const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*) {
+  static const Fields<PairwiseParameters> table =
+      Fields<PairwiseParameters>("pairwise exchange")
+          .required("latency", &PairwiseParameters::latency, "of one round")
+          .optional("peer", &PairwiseParameters::peer, "each further peer inside a node")
+          .optional("efficiency", &PairwiseParameters::efficiency, "share of the link's bandwidth")
+          .required("low_latency_ceiling", &PairwiseParameters::low_latency_ceiling,
+                    "bandwidth of the LL protocol");
+  return table;
+}
+
+const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*) {
+  static const Fields<InterferenceParameters> table =
+      Fields<InterferenceParameters>("interference")
+          .optional("scale_up_units", &InterferenceParameters::scale_up_units,
+                    "compute units held by a collective inside a node")
+          .optional("scale_out_units", &InterferenceParameters::scale_out_units,
+                    "compute units held by a collective between nodes");
+  return table;
+}
+
+const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
+  using P = CollectiveParameters;
+  static const Fields<P> table =
+      Fields<P>("collective parameters")
+          .required("name", &P::name, "architecture, such as hopper")
+          .required("source", &P::source, "where the numbers come from")
+          .required("algorithms", &P::algorithms, "that the library may choose")
+          .required("channels", &P::channels, "parallel rings")
+          .required("ring", &P::ring, "latencies of rings")
+          .required("tree", &P::tree, "latencies of trees")
+          .optional("parallel_trees", &P::parallel_trees, "latencies of aggregated trees")
+          .optional("network_overhead", &P::network_overhead, "of the host, per message")
+          .optional("plateau_factor", &P::plateau_factor,
+                    "on the latency of a Simple all-reduce ring between nodes")
+          .optional("low_latency_share", &P::low_latency_share, "payload share of LL")
+          .optional("low_latency_128_share", &P::low_latency_128_share, "payload share of LL128")
+          .optional("tree_share", &P::tree_share, "of the bandwidth that trees reach")
+          .optional("network_share", &P::network_share,
+                    "of the network levels' bandwidth that collectives reach")
+          .optional("ring_share", &P::ring_share,
+                    "of the scale-up levels' bandwidth that collectives reach")
+          .optional("local_copy", &P::local_copy, "bandwidth of copying a rank's own part")
+          .required("low_latency_total", &P::low_latency_total, "ceiling of LL, all channels")
+          .required("ring_low_latency_128_per_channel", &P::ring_low_latency_128_per_channel,
+                    "ceiling of LL128 in rings")
+          .required("tree_low_latency_128_per_channel", &P::tree_low_latency_128_per_channel,
+                    "ceiling of LL128 in trees")
+          .required("tree_simple_per_channel", &P::tree_simple_per_channel,
+                    "ceiling of Simple in trees")
+          .optional("in_switch", &P::in_switch, "in-switch reduction")
+          .required("pairwise", &P::pairwise, "all-to-all and point to point")
+          .optional("interference", &P::interference, "what computation beside it loses");
+  return table;
+}
+
+namespace {
+
+bool is_share(double s) { return s > 0 && s <= 1; }
+
+bool negative(const ProtocolLatencies& l) {
+  return std::min({l.low_latency, l.low_latency_128, l.simple}) < Seconds(0);
+}
+
+bool negative(const AlgorithmLatencies& l) {
+  return negative(l.base) || negative(l.nvlink) || negative(l.pcie) || negative(l.network);
+}
+
+bool positive(const NodeCeiling& c) {
+  return std::min({c.one_node, c.two_nodes, c.more_nodes}) > BytesPerSecond(0);
+}
+
+bool allows(const CollectiveParameters& p, CollectiveAlgorithm a) {
+  return std::find(p.algorithms.begin(), p.algorithms.end(), a) != p.algorithms.end();
+}
+
+}  // namespace
+
+Result<CollectiveParameters> read_collective_parameters(const Document& document) {
+  ORRERY_TRY(CollectiveParameters p, read<CollectiveParameters>(document));
+  const auto wrong = [&](std::string message, std::string where, std::string hint) {
+    return fail(ErrorCode::bad_input, std::move(message), document.name + ": " + std::move(where),
+                std::move(hint));
+  };
+  if (!allows(p, CollectiveAlgorithm::ring) || !allows(p, CollectiveAlgorithm::pairwise)) {
+    return wrong("algorithms must include ring and pairwise", "algorithms",
+                 "between them they offer every collective");
+  }
+  if (p.channels < 1) return wrong("channels must be positive", "channels", "such as 16");
+  for (const auto& [key, value] : {std::pair{"low_latency_share", p.low_latency_share},
+                                   {"low_latency_128_share", p.low_latency_128_share},
+                                   {"tree_share", p.tree_share},
+                                   {"network_share", p.network_share},
+                                   {"ring_share", p.ring_share},
+                                   {"pairwise.efficiency", p.pairwise.efficiency}}) {
+    if (!is_share(value)) {
+      return wrong("a share must be above 0 and at most 1", key, "such as 0.92");
+    }
+  }
+  if (p.in_switch.efficiency < 0 || p.in_switch.efficiency > 1) {
+    return wrong("an efficiency must be from 0 to 1", "in_switch.efficiency",
+                 "0 where the switch does not reduce");
+  }
+  if (p.plateau_factor < 1) {
+    return wrong("plateau_factor must be at least 1", "plateau_factor", "such as 1.4");
+  }
+  if (negative(p.ring) || negative(p.tree) || negative(p.parallel_trees) ||
+      negative(p.pairwise.latency) ||
+      std::min({p.network_overhead, p.in_switch.step, p.in_switch.tree_network_step,
+                p.pairwise.peer}) < Seconds(0)) {
+    return wrong("a latency is negative", "latencies", "0 us or more");
+  }
+  if (!positive(p.low_latency_total) || !positive(p.ring_low_latency_128_per_channel) ||
+      !positive(p.tree_low_latency_128_per_channel) || !positive(p.tree_simple_per_channel) ||
+      p.pairwise.low_latency_ceiling <= BytesPerSecond(0) ||
+      (allows(p, CollectiveAlgorithm::in_switch) && p.in_switch.efficiency > 0 &&
+       !positive(p.in_switch.tree_per_channel)) ||
+      p.local_copy < BytesPerSecond(0)) {
+    return wrong("a bandwidth ceiling is not positive", "ceilings", "such as \"39 GB/s\"");
+  }
+  if (p.interference.scale_up_units < 0 || p.interference.scale_out_units < 0) {
+    return wrong("compute units cannot be negative", "interference", "such as 16");
+  }
+  return p;
+}
+
+Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
+                                                        std::string_view architecture) {
+  ORRERY_TRY(const Document document, catalog.find("collectives", architecture));
+  return read_collective_parameters(document);
+}
+
+}  // namespace orrery

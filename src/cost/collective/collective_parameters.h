@@ -1,0 +1,133 @@
+// Constants of the collectives of one accelerator generation: what a file of catalog/collectives/
+// holds. Equations that use them are in ring.h, tree.h, in_switch.h, all_to_all.h and
+// point_to_point.h; their sources are written in each file.
+//
+// The form of the tables is that of NCCL's tuner: a base latency per algorithm and protocol, a
+// latency per step and kind of link, and bandwidth ceilings by number of nodes. Bandwidths of links
+// are not here: they are those of the FabricLevel.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cost/collective/collective.h"
+#include "document/fields.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+// Kinds of link that differ in the latency of one step.
+enum class LinkKind { nvlink, pcie, network };
+
+// One latency per protocol.
+struct ProtocolLatencies {
+  Seconds low_latency;
+  Seconds low_latency_128;
+  Seconds simple;
+  [[nodiscard]] Seconds of(Protocol p) const {
+    return p == Protocol::low_latency       ? low_latency
+           : p == Protocol::low_latency_128 ? low_latency_128
+                                            : simple;
+  }
+  bool operator==(const ProtocolLatencies&) const = default;
+};
+
+// Latency of an algorithm: base + steps over each kind of link.
+struct AlgorithmLatencies {
+  ProtocolLatencies base;
+  ProtocolLatencies nvlink;
+  ProtocolLatencies pcie;
+  ProtocolLatencies network;
+  [[nodiscard]] const ProtocolLatencies& of(LinkKind k) const {
+    return k == LinkKind::nvlink ? nvlink : k == LinkKind::pcie ? pcie : network;
+  }
+  bool operator==(const AlgorithmLatencies&) const = default;
+};
+
+// A bandwidth that depends on how many nodes (scale-up domains) a group spans.
+struct NodeCeiling {
+  BytesPerSecond one_node;
+  BytesPerSecond two_nodes;
+  BytesPerSecond more_nodes;
+  [[nodiscard]] BytesPerSecond of(int nodes) const {
+    return nodes <= 1 ? one_node : nodes == 2 ? two_nodes : more_nodes;
+  }
+  bool operator==(const NodeCeiling&) const = default;
+};
+
+// Reduction in the switch (NVLink SHARP).
+struct InSwitchParameters {
+  Seconds step;               // inside the node
+  Seconds tree_network_step;  // between nodes, of the tree that joins the nodes
+  double efficiency = 0;      // share of the scale-up bandwidth; 0: not available
+  int least_ranks = 2;        // the library uses it from so many ranks a node
+  NodeCeiling tree_per_channel;
+  bool operator==(const InSwitchParameters&) const = default;
+};
+
+// Direct exchange: all-to-all and point to point.
+struct PairwiseParameters {
+  AlgorithmLatencies latency;  // low_latency_128 is not used
+  Seconds peer;                // each further peer of an all-to-all inside a node
+  double efficiency = 1;       // share of the link's bandwidth
+  BytesPerSecond low_latency_ceiling;
+  bool operator==(const PairwiseParameters&) const = default;
+};
+
+// What a collective kernel takes from computation that runs beside it.
+struct InterferenceParameters {
+  int scale_up_units = 0;   // compute units (SMs) held while data moves inside a node
+  int scale_out_units = 0;  // the same between nodes
+  bool operator==(const InterferenceParameters&) const = default;
+};
+
+struct CollectiveParameters {
+  std::string name;
+  std::string source;
+  std::vector<CollectiveAlgorithm> algorithms;  // that the library may choose
+  int channels = 1;                             // parallel rings; each is one compute unit
+  AlgorithmLatencies ring;
+  AlgorithmLatencies tree;
+  AlgorithmLatencies parallel_trees;
+  Seconds network_overhead;        // host, per message; three times that for Simple
+  double plateau_factor = 1;       // latency of a Simple all-reduce ring between nodes
+  double low_latency_share = 0.5;  // 4 of 8 bytes are flags
+  double low_latency_128_share = 0.92;
+  double tree_share = 0.92;
+  double network_share = 1;   // collectives' share of what a large transfer reaches
+  double ring_share = 1;      // the same of the scale-up links, ring Simple
+  BytesPerSecond local_copy;  // a rank's own part, read and written; 0: not counted
+  NodeCeiling low_latency_total;
+  NodeCeiling ring_low_latency_128_per_channel;
+  NodeCeiling tree_low_latency_128_per_channel;
+  NodeCeiling tree_simple_per_channel;
+  InSwitchParameters in_switch;
+  PairwiseParameters pairwise;
+  InterferenceParameters interference;
+  bool operator==(const CollectiveParameters&) const = default;
+};
+
+std::span<const EnumName<CollectiveAlgorithm>> names_of(CollectiveAlgorithm);
+std::span<const EnumName<Protocol>> names_of(Protocol);
+std::span<const EnumName<CollectiveKind>> names_of(CollectiveKind);
+
+const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*);
+const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*);
+const Fields<NodeCeiling>& fields_of(const NodeCeiling*);
+const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*);
+const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*);
+const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*);
+const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);
+
+// Reads one file of catalog/collectives/. Errors: those of read(); no algorithm; shares outside
+// (0, 1]; negative latencies; ceilings that are not positive.
+Result<CollectiveParameters> read_collective_parameters(const Document& document);
+
+// The entry of that architecture ("hopper") in catalog/collectives/. Errors: unknown name, and
+// those above.
+Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
+                                                        std::string_view architecture);
+
+}  // namespace orrery

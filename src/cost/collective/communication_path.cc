@@ -1,0 +1,83 @@
+#include "cost/collective/communication_path.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string_view>
+
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+int units(int ranks, int members) { return (ranks + members - 1) / members; }
+
+// floor(log2(n)): the depth of a binary tree of n.
+int depth(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
+
+}  // namespace
+
+LinkKind link_kind(const FabricLevel& level, std::size_t index) {
+  const std::string_view name = level.name;
+  if (name.starts_with("pcie")) return LinkKind::pcie;
+  for (const std::string_view scale_up :
+       {"nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink"}) {
+    if (name.starts_with(scale_up)) return LinkKind::nvlink;
+  }
+  for (const std::string_view network : {"infiniband", "ethernet", "roce", "efa", "wide-area"}) {
+    if (name.starts_with(network)) return LinkKind::network;
+  }
+  return index == 0 ? LinkKind::nvlink : LinkKind::network;
+}
+
+CommunicationPath communication_path(const GroupShape& group,
+                                     const std::vector<FabricLevel>& levels,
+                                     const CollectiveParameters& parameters) {
+  ORRERY_INVARIANT(group.size >= 1);
+  ORRERY_INVARIANT(group.members.size() <= levels.size());
+  ORRERY_INVARIANT(group.members.size() <= kMaxCrossings);
+  ORRERY_INVARIANT(group.size == 1 ||
+                   (!group.members.empty() && group.members.back() == group.size));
+  constexpr BytesPerSecond kUnlimited(std::numeric_limits<double>::infinity());
+  CommunicationPath path;
+  path.ranks = group.size;
+  path.scale_up_rate = path.network_rate = kUnlimited;
+  bool switches = true;
+  int inner = 1;
+  for (std::size_t l = 0; l < group.members.size(); ++l) {
+    const int outer = group.members[l];
+    ORRERY_INVARIANT(outer >= inner);
+    if (outer == inner) continue;
+    const FabricLevel& level = levels[l];
+    Crossing& c = path.storage[path.count++];
+    c.link = link_kind(level, l);
+    c.inner = inner;
+    c.outer = outer;
+    c.hops = units(group.size, inner) - units(group.size, outer);
+    c.tree_depth = depth(units(outer, inner));
+    c.latency = level.latency;
+    c.rate = level.bandwidth * (level.efficiency / level.oversubscription);
+    if (c.link == LinkKind::network) {
+      c.rate *= parameters.network_share;
+      path.network_rate = std::min(path.network_rate, c.rate * inner);
+    } else {
+      c.rate *= parameters.ring_share;
+      path.scale_up_rate = std::min(path.scale_up_rate, c.rate * inner);
+      path.node_ranks = outer;
+      switches = switches && level.in_switch_reduction;
+    }
+    inner = outer;
+  }
+  path.nodes = units(group.size, path.node_ranks);
+  path.reduces_in_switch = switches && path.node_ranks > 1;
+  path.ring_rate = std::min(path.scale_up_rate, path.network_rate);
+  return path;
+}
+
+Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, Protocol protocol) {
+  const Seconds step = table.of(crossing.link).of(protocol);
+  if (crossing.link != LinkKind::network) return std::max(step, crossing.latency);
+  return step + crossing.latency * (protocol == Protocol::simple ? 2.0 : 1.0);
+}
+
+}  // namespace orrery

@@ -1,0 +1,71 @@
+// What a collective meets on its way through the fabric: the levels its group crosses, how often,
+// and with which bandwidth.
+//
+// A rank's neighbour in a ring that follows the placement stands inside the same unit of level l-1
+// except once a unit. With m[l] members in one unit of level l (m[-1] = 1) and P ranks, one
+// traversal of P-1 hops has
+//
+//   hops[l] = ceil(P / m[l-1]) - ceil(P / m[l])        whose innermost common level is l,
+//
+// and a unit of level l-1 sends through the m[l-1] links of its members, so that the bandwidth of
+// one ring is  min over l of m[l-1] * b[l],  b = bandwidth * efficiency / oversubscription of one
+// accelerator (B/s). That is NCCL's flat ring with one network card an accelerator
+// (many channels, each leaving the node by another card).
+//
+// Not modelled: cards that members of a node outside the group would leave idle; uneven placement
+// (a group that only partly fills a unit counts its fullest unit).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "cluster/fabric_level.h"
+#include "cost/collective/collective_parameters.h"
+#include "cost/collective/group_shape.h"
+
+namespace orrery {
+
+// At most so many fabric levels.
+inline constexpr std::size_t kMaxCrossings = 8;
+
+struct Crossing {
+  LinkKind link = LinkKind::network;
+  int inner = 1;        // members of the group in one unit below this level
+  int outer = 1;        // members in one unit of this level
+  int hops = 0;         // of one ring traversal
+  int tree_depth = 0;   // of a binary tree over the units below this level
+  Seconds latency;      // the level's own
+  BytesPerSecond rate;  // of one accelerator, after efficiency and oversubscription
+};
+
+struct CommunicationPath {
+  int ranks = 1;
+  int nodes = 1;       // scale-up domains that the group spans
+  int node_ranks = 1;  // members in one of them
+  bool reduces_in_switch = false;
+  BytesPerSecond ring_rate;      // least m[l-1] * b[l] of all levels crossed
+  BytesPerSecond scale_up_rate;  // the same, levels inside the node only
+  BytesPerSecond network_rate;   // the same, levels outside only
+  std::array<Crossing, kMaxCrossings> storage;
+  std::size_t count = 0;
+  [[nodiscard]] std::span<const Crossing> crossings() const { return {storage.data(), count}; }
+};
+
+// The kind of link a level is made of: names that begin with "pcie" are PCIe; level 0 and names of
+// scale-up fabrics ("nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink") behave
+// as NVLink; all else is network.
+LinkKind link_kind(const FabricLevel& level, std::size_t index);
+
+// Only levels that the group crosses are in the path. The group must fit: members.back() == size.
+CommunicationPath communication_path(const GroupShape& group,
+                                     const std::vector<FabricLevel>& levels,
+                                     const CollectiveParameters& parameters);
+
+// One step over a crossing: inside a node the table's, but at least the level's own latency;
+// between nodes the table's and the level's latency, the latter twice for Simple (data and flag
+// are separate messages; NCCL adds the card's latency likewise).
+Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, Protocol protocol);
+
+}  // namespace orrery

@@ -1,0 +1,23 @@
+// Time of all-gather and reduce-scatter by parallel aggregated trees ("PAT" of NCCL), for groups
+// with one rank a node.
+//
+//   t = base + depth * network_step / 3.5 + 2.8 us * P + n / (0.75 b) * (P - 1) / P + (n / P) / c
+//
+// depth = floor(log2 P), b the network bandwidth of one accelerator (B/s), c local copy.
+// Only Simple exists.
+//
+// Source: NCCL graph/tuning.cc (0.75, 3.5, 2.8 us); there the bandwidth is not converted from bus
+// to algorithm bandwidth, here it is, so that no rank sends faster than its link. Not modelled:
+// several ranks a node (NCCL keeps it off by default).
+#pragma once
+
+#include "cost/collective/collective.h"
+#include "cost/collective/communication_path.h"
+
+namespace orrery {
+
+// Infinite for other collectives, protocols and groups.
+Seconds parallel_trees_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
+                            Protocol protocol, const CollectiveParameters& parameters);
+
+}  // namespace orrery
