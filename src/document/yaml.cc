@@ -102,11 +102,11 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(handler);
   } catch (const Refused&) {
+    return fail(at(std::move(name), handler.builder.error()));
   } catch (const YAML::Exception& e) {
     return fail(ErrorCode::bad_input, "not valid YAML: " + e.msg,
                 name + ": line " + std::to_string(e.mark.line + 1));
   }
-  if (handler.builder.failed()) return fail(at(std::move(name), handler.builder.error()));
   if (!handler.builder.has_root()) return fail(ErrorCode::bad_input, "the file is empty", name);
   return Document{std::move(name), handler.builder.take_root()};
 }

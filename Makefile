@@ -1,0 +1,96 @@
+# The front door. `make help` lists what it does; each target prints its steps and can be repeated.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+JOBS := $(shell nproc)
+
+# ---- packages and presets ------------------------------------------------------------------------
+
+# Debian packages are looked at again only when packages.txt changed.
+build/packages.%: packages.txt tools/install_packages.sh
+	@mkdir -p build
+	tools/install_packages.sh $*
+	@touch $@
+
+build/release/build.ninja: | build/packages.build
+build/asan/build.ninja build/tsan/build.ninja build/fuzz/build.ninja \
+build/fuzz-coverage/build.ninja: | build/packages.build build/packages.check
+
+build/%/build.ninja: CMakePresets.json
+	cmake --preset $*
+	@touch $@
+
+# ---- what people use -----------------------------------------------------------------------------
+
+.PHONY: help build demo test check bench validate format clean
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
+	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
+
+build: build/packages.build build/release/build.ninja ## the command: build/release/bin/orrery
+	cmake --build --preset release -j $(JOBS)
+
+demo: build/packages.build build/release/build.ninja ## the best plan for Llama 3.1 405B on 16,384 H100s
+	cmake --build --preset release -j $(JOBS) --target orrery
+	tools/demo.sh
+
+test: build ## every test of the release build
+	ctest --test-dir build/release --output-on-failure -j $(JOBS)
+
+bench: build ## the benchmarks, with ratios to their baselines
+	tools/bench.sh
+
+validate: build/packages.build build/release/build.ninja ## predictions against published measurements
+	cmake --build --preset release -j $(JOBS) --target orrery
+	build/release/bin/orrery validate validation/measured/*.csv
+
+format: build/packages.check ## clang-format on every C++ file
+	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 -i
+
+clean: ## remove everything that was built
+	rm -rf build
+
+# ---- make check ----------------------------------------------------------------------------------
+
+check: check-format check-symbols check-docs check-tidy check-asan check-tsan check-fuzz ## sanitizers, fuzzers, lint, documentation
+	@echo "make check: all passed"
+
+.PHONY: check-format check-symbols check-docs check-tidy check-asan check-tsan check-fuzz
+check-format: build/packages.check ## is every C++ file formatted?
+	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 --dry-run -Werror
+
+check-symbols: build ## does the library print, exit, or read the environment?
+	tools/check_symbols.sh build/release
+
+check-docs: build/packages.check ## the documentation site, warnings as errors
+	PYTHONPATH= /usr/bin/python3 -m mkdocs build --strict --quiet --site-dir build/site
+
+check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy, warnings as errors
+	tools/tidy.sh build/asan $(JOBS)
+
+# Whether documented commands still print what the documentation says is settled by `make test`;
+# here their speed would be that of the sanitizer.
+check-asan: build/packages.check build/asan/build.ninja ## every test under the address and undefined-behaviour sanitizers
+	cmake --build --preset asan -j $(JOBS)
+	ctest --test-dir build/asan --output-on-failure -j $(JOBS) -LE documentation
+
+check-tsan: build/packages.check build/tsan/build.ninja ## the threaded tests under the thread sanitizer
+	tools/check_threads.sh build/tsan $(JOBS)
+
+FUZZ_SECONDS := 60
+check-fuzz: build/packages.check build/fuzz/build.ninja ## a minute of each fuzzer
+	cmake --build --preset fuzz -j $(JOBS)
+	tools/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(JOBS)
+
+fuzz-coverage: build/packages.check build/fuzz-coverage/build.ninja ## how much of its parser each fuzzer reaches
+	cmake --build --preset fuzz-coverage -j $(JOBS)
+	tools/fuzz_coverage.sh build/fuzz-coverage build/fuzz
+.PHONY: fuzz-coverage
+
+# ---- re-blessing ---------------------------------------------------------------------------------
+
+bless: build ## accept what the commands print now as golden text; review the diff
+	tools/bless_golden.sh
+.PHONY: bless

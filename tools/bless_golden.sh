@@ -1,0 +1,9 @@
+#!/bin/sh
+# Accepts what the commands print now as the expected text of every golden test, page and example.
+# Review the diff; a changed prediction belongs into CHANGELOG.md.
+set -eu
+cd "$(dirname "$0")/.."
+find tests/golden tests/command_line -name '*.test' >build/golden_files
+find README.md docs examples -name '*.md' >>build/golden_files
+xargs build/release/bin/golden_runner --bless --bin build/release/bin --root . <build/golden_files
+git --no-pager diff --stat -- tests README.md docs examples
