@@ -37,7 +37,8 @@ const Fields<Node>& fields_of(const Node*) {
       Fields<Node>("node")
           .required("name", &Node::name, "identifier")
           .optional("year", &Node::year, "of announcement")
-          .required("accelerator", &Node::accelerator, "name in the catalog's accelerators")
+          .optional("accelerator", &Node::accelerator,
+                    "name in the catalog's accelerators; any if absent")
           .required("accelerators", &Node::accelerators, "per node")
           .optional("scale_up", &Node::scale_up, "the domain its accelerators belong to")
           .optional("scale_out", &Node::scale_out, "its network cards")

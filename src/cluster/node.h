@@ -44,7 +44,7 @@ const Fields<NodeHost>& fields_of(const NodeHost*);
 struct Node {
   std::string name;
   std::optional<std::int64_t> year;
-  std::string accelerator;  // catalog name
+  std::string accelerator;  // catalog name; empty: any
   std::int64_t accelerators = 0;
   NodeScaleUp scale_up;
   NodeScaleOut scale_out;

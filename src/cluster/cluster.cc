@@ -1,0 +1,123 @@
+#include "cluster/cluster.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+const Fields<Cluster>& fields_of(const Cluster*) {
+  static const Fields<Cluster> table =
+      Fields<Cluster>("cluster")
+          .required("name", &Cluster::name, "identifier")
+          .required("accelerator", &Cluster::accelerator, "what computes, in full")
+          .required("accelerators", &Cluster::accelerators, "in all")
+          .required("accelerators_per_node", &Cluster::accelerators_per_node, "in one server")
+          .required("levels", &Cluster::levels, "from the inside out; the last holds all")
+          .optional("assumed", &Cluster::assumed, "what the description left open")
+          .optional("provenance", &Cluster::provenance, "where the figures come from");
+  return table;
+}
+
+namespace {
+
+Failure refuse(std::string message, std::string where, std::string hint = "") {
+  return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
+}
+
+std::string text(std::int64_t n) { return std::to_string(n); }
+
+Result<std::monostate> check_count(std::int64_t accelerators, std::int64_t per_node) {
+  if (accelerators < 1) {
+    return refuse(text(accelerators) + " accelerators is none", "accelerators", "at least 1");
+  }
+  if (accelerators > kMaxAccelerators) {
+    return refuse(text(accelerators) + " accelerators is more than can be described",
+                  "accelerators", "at most " + text(kMaxAccelerators));
+  }
+  if (accelerators > per_node && accelerators % per_node != 0) {
+    const std::int64_t below = accelerators / per_node * per_node;
+    return refuse(text(accelerators) + " accelerators do not fill nodes of " + text(per_node),
+                  "accelerators", text(below) + " or " + text(below + per_node) + " do");
+  }
+  return std::monostate{};
+}
+
+Result<std::monostate> check(const FabricLevel& level) {
+  const auto field = [](const char* name) { return std::string(name); };
+  if (!(level.bandwidth.value() > 0)) {
+    return refuse("a level without bandwidth joins nothing", field("bandwidth"), "above 0");
+  }
+  if (!(level.latency.value() >= 0 && level.latency <= Seconds(60))) {
+    return refuse("a latency of " + to_text(level.latency) + " is not plausible", field("latency"),
+                  "between 0 and 60 s");
+  }
+  if (!(level.oversubscription >= 1 && level.oversubscription <= 1e6)) {
+    return refuse("an oversubscription outside 1 to 1000000", field("oversubscription"),
+                  "1 is full bisection, 7 one seventh of the bandwidth");
+  }
+  if (!(level.efficiency > 0 && level.efficiency <= 1)) {
+    return refuse("an efficiency outside (0, 1]", field("efficiency"),
+                  "the share of the nominal bandwidth that large transfers reach");
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+Result<std::monostate> check(const Cluster& cluster) {
+  if (cluster.accelerators_per_node < 1) {
+    return refuse("a node without accelerators", "accelerators_per_node", "at least 1");
+  }
+  ORRERY_TRY([[maybe_unused]] const auto counted,
+             check_count(cluster.accelerators, cluster.accelerators_per_node));
+  if (auto checked = check(cluster.accelerator); !checked) {
+    return fail(at("accelerator", checked.error()));
+  }
+  if (cluster.levels.empty()) return refuse("no fabric level", "levels", "at least one");
+  if (cluster.levels.size() > kMaxFabricLevels) {
+    return refuse(text(static_cast<std::int64_t>(cluster.levels.size())) + " fabric levels",
+                  "levels", "at most " + text(static_cast<std::int64_t>(kMaxFabricLevels)));
+  }
+  std::int64_t inside = 0;
+  for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
+    const FabricLevel& level = cluster.levels[i];
+    const std::string place = "levels[" + std::to_string(i) + "]";
+    if (auto checked = check(level); !checked) return fail(at(place, checked.error()));
+    if (level.accelerators <= inside) {
+      return refuse("level '" + level.name + "' holds " + text(level.accelerators) +
+                        " accelerators, not more than the " + text(inside) + " of what it joins",
+                    place + ": accelerators", "levels go from the inside out");
+    }
+    inside = level.accelerators;
+  }
+  if (inside != cluster.accelerators) {
+    return refuse("the last level holds " + text(inside) + " of " + text(cluster.accelerators) +
+                      " accelerators",
+                  "levels", "the last level joins all of them");
+  }
+  return std::monostate{};
+}
+
+Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
+  if (accelerators == cluster.accelerators) return cluster;
+  if (accelerators > cluster.accelerators && accelerators <= kMaxAccelerators) {
+    return refuse(text(accelerators) + " accelerators is more than the " +
+                      text(cluster.accelerators) + " of " + cluster.name,
+                  "accelerators", "at most " + text(cluster.accelerators));
+  }
+  ORRERY_TRY([[maybe_unused]] const auto counted,
+             check_count(accelerators, cluster.accelerators_per_node));
+  cluster.name += ":" + text(accelerators);
+  cluster.accelerators = accelerators;
+  cluster.accelerators_per_node = std::min(cluster.accelerators_per_node, accelerators);
+  for (FabricLevel& level : cluster.levels) {
+    level.accelerators = std::min(level.accelerators, accelerators);
+  }
+  // Once a level holds everything, the levels outside it join nothing.
+  const auto whole =
+      std::find_if(cluster.levels.begin(), cluster.levels.end(),
+                   [&](const FabricLevel& level) { return level.accelerators == accelerators; });
+  if (whole != cluster.levels.end()) cluster.levels.erase(whole + 1, cluster.levels.end());
+  return cluster;
+}
+
+}  // namespace orrery

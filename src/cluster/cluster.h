@@ -1,0 +1,64 @@
+// Where a run takes place: accelerators of one kind, in nodes, joined by fabric levels.
+//
+// Levels go from the inside out: level 0 is the scale-up domain (the NVLink domain of a server or
+// of an NVL72 rack, a TPU torus, or the PCIe of a server without either), then come the network
+// levels; the last one holds every accelerator. A level between sites is a wide-area link.
+// Accelerators fill the levels in order of their number.
+//
+// Three ways to name one:
+//   h100-sxm:1024                 so many accelerators in their usual servers (`default_node` of the
+//                                 catalog), one network of full bisection, rail-optimised
+//   meta-h100-24k-roce:16384      a cluster of the catalog, or part of it; also a node: aws-p5:512
+//   cluster.yaml, cluster.yaml:64 a file: see docs/clusters.md
+//
+// Not modelled: mixed accelerators; sites of different size; routes inside a torus or dragonfly
+// (their levels are taken as switched).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cluster/accelerator.h"
+#include "cluster/fabric_level.h"
+#include "document/fields.h"
+#include "document/provenance.h"
+
+namespace orrery {
+
+struct Cluster {
+  std::string name;
+  Accelerator accelerator;
+  std::int64_t accelerators = 0;           // in all
+  std::int64_t accelerators_per_node = 0;  // divides the above
+  std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
+  std::vector<std::string> assumed;        // what the description left open, in words, to be shown
+  Provenance provenance;
+  bool operator==(const Cluster&) const = default;
+};
+const Fields<Cluster>& fields_of(const Cluster*);
+
+inline constexpr std::int64_t kMaxAccelerators = 10'000'000;
+inline constexpr std::size_t kMaxFabricLevels = 16;
+
+// A cluster by any of the three names above. Errors: unknown name with the nearest known one; a
+// count that is no whole number of nodes, with the nearest two that are; more than the cluster has.
+Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog);
+
+// The same without access to files: what a catalog or an untrusted text may name.
+Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog);
+
+// A cluster from a document: either what fields_of(Cluster) writes (its `accelerator` is a map), or
+// a ClusterDescription that refers to the catalog.
+Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
+
+// The first `accelerators` of a cluster; levels that no longer hold more than the one inside them
+// are left out. Errors: more than there are; no whole number of nodes.
+Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators);
+
+// What no cluster can have, with the field and the numbers.
+Result<std::monostate> check(const Cluster& cluster);
+
+}  // namespace orrery

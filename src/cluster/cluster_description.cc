@@ -1,0 +1,405 @@
+// From a description to levels.
+//
+// Latency of a network level: the fabric's end-to-end latency of a small message, which holds
+// across one switch, plus two more switch crossings for every further tier. A level that stands for
+// a whole fat tree of switches with r ports has 1 tier up to r/2 nodes (each rail of a
+// rail-optimised network has its own leaf switch), 2 up to r^2/2 accelerators, 3 up to r^3/4
+// (Al-Fares et al., SIGCOMM 2008, section 3), 4 above.
+#include "cluster/cluster_description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cluster/fabric.h"
+#include "cluster/link.h"
+
+namespace orrery {
+
+const Fields<LevelDescription>& fields_of(const LevelDescription*) {
+  static const Fields<LevelDescription> table =
+      Fields<LevelDescription>("level of a cluster")
+          .required("name", &LevelDescription::name, "node, rack, pod, cluster, ...")
+          .required("accelerators", &LevelDescription::accelerators,
+                    "below one unit of this level")
+          .optional("fabric", &LevelDescription::fabric, "name in the catalog's fabrics")
+          .optional("bandwidth", &LevelDescription::bandwidth, "per accelerator, one direction")
+          .optional("latency", &LevelDescription::latency, "of one message, device to device")
+          .optional("oversubscription", &LevelDescription::oversubscription,
+                    "1 = full bisection, 7 = one seventh of the bandwidth")
+          .optional("efficiency", &LevelDescription::efficiency,
+                    "share of the nominal bandwidth that large transfers reach")
+          .optional("in_switch_reduction", &LevelDescription::in_switch_reduction,
+                    "the switch adds up the contributions of an all-reduce")
+          .optional("description", &LevelDescription::description, "in words");
+  return table;
+}
+
+const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
+  static const Fields<ClusterDescription> table =
+      Fields<ClusterDescription>("cluster")
+          .required("name", &ClusterDescription::name, "identifier")
+          .optional("year", &ClusterDescription::year, "of first use")
+          .optional("node", &ClusterDescription::node, "name in the catalog's nodes")
+          .optional("accelerator", &ClusterDescription::accelerator,
+                    "name in the catalog's accelerators")
+          .optional("fabric", &ClusterDescription::fabric, "name in the catalog's fabrics")
+          .optional("topology", &ClusterDescription::topology, "in words")
+          .optional("accelerators", &ClusterDescription::accelerators, "in all")
+          .optional("levels", &ClusterDescription::levels, "from the inside out")
+          .optional("sites", &ClusterDescription::sites, "equal clusters joined by a link")
+          .optional("link", &ClusterDescription::link, "name in the catalog's links")
+          .optional("link_bandwidth", &ClusterDescription::link_bandwidth,
+                    "of one site to the others, one direction")
+          .optional("link_round_trip_time", &ClusterDescription::link_round_trip_time,
+                    "between two sites")
+          .optional("provenance", &ClusterDescription::provenance, "where the figures come from");
+  return table;
+}
+
+namespace {
+
+// Figures of the fabrics that stand in for those without any of their own.
+constexpr std::string_view kScaleUpStandIn = "nvlink-3";
+constexpr std::string_view kScaleOutStandIn = "datacentre-ethernet";
+constexpr std::string_view kHostStandIn = "pcie-3-x16";
+// Between two devices on one PCIe host; NCCL's tuner: hardware latency of a ring step over PCIe,
+// protocol LL (src/graph/tuning.cc, hwLat).
+constexpr Seconds kPcieLatency = Seconds(1.0e-6);
+
+struct Figures {
+  Seconds latency;
+  double efficiency = 1;
+  bool in_switch_reduction = false;
+  std::optional<Seconds> switch_latency;
+  std::optional<std::int64_t> switch_radix;
+};
+
+// What the fabric shows in use; its gaps are filled from the stand-in and listed in `assumed`.
+Result<Figures> figures_of(const std::string& name, std::string_view stand_in,
+                           const Catalog& catalog, std::vector<std::string>& assumed) {
+  Fabric fabric;
+  if (!name.empty() && catalog.contains("fabrics", name)) {
+    ORRERY_TRY(fabric, load_fabric(catalog, name));
+  }
+  const std::string shown = name.empty() ? "unnamed fabric" : name;
+  const bool host = stand_in == kHostStandIn;
+  if (!fabric.small_message_latency && host) {
+    fabric.small_message_latency = kPcieLatency;
+    assumed.push_back("latency of " + shown + ": " + to_text(kPcieLatency) +
+                      ", NCCL's figure for PCIe");
+  }
+  if (!fabric.small_message_latency || !fabric.large_message_efficiency) {
+    ORRERY_TRY(const Fabric other, load_fabric(catalog, stand_in));
+    if (!fabric.small_message_latency) {
+      fabric.small_message_latency = other.small_message_latency.value_or(Seconds(0));
+      assumed.push_back("latency of " + shown + ": " + to_text(*fabric.small_message_latency) +
+                        ", that of " + other.name);
+    }
+    if (!fabric.large_message_efficiency) {
+      fabric.large_message_efficiency = other.large_message_efficiency.value_or(1);
+      assumed.push_back("efficiency of " + shown + ": " +
+                        std::to_string(std::lround(100 * *fabric.large_message_efficiency)) + " %" + ", that of " + other.name);
+    }
+  }
+  return Figures{*fabric.small_message_latency, *fabric.large_message_efficiency,
+                 fabric.in_switch_reduction.value_or(false), fabric.switch_latency,
+                 fabric.switch_radix};
+}
+
+// Tiers of a fat tree; see the head of this file.
+int fat_tree_tiers(std::int64_t radix, std::int64_t nodes, std::int64_t accelerators) {
+  if (nodes <= radix / 2) return 1;
+  if (accelerators <= radix * radix / 2) return 2;
+  if (accelerators <= radix * radix * radix / 4) return 3;
+  return 4;
+}
+
+// The scale-up domain: the node's, or the PCIe of a node that has none.
+Result<FabricLevel> scale_up_level(const Node& node, const Accelerator& accelerator,
+                                   const Catalog& catalog, std::vector<std::string>& assumed) {
+  FabricLevel level;
+  const bool own = node.accelerator == accelerator.name;
+  const BytesPerSecond linked = own && node.scale_up.bandwidth ? *node.scale_up.bandwidth
+                                                               : accelerator.scale_up.bandwidth;
+  if (node.scale_up.domain > 1 && linked.value() > 0) {
+    level.name = accelerator.scale_up.fabric.empty() ? "scale-up" : accelerator.scale_up.fabric;
+    level.accelerators = node.scale_up.domain;
+    level.bandwidth = linked;
+    ORRERY_TRY(const Figures figures,
+               figures_of(accelerator.scale_up.fabric, kScaleUpStandIn, catalog, assumed));
+    level.latency = figures.latency;
+    level.efficiency = figures.efficiency;
+    level.in_switch_reduction =
+        figures.in_switch_reduction && node.scale_up.topology.starts_with("nvswitch");
+    if (!own && node.scale_up.topology.empty() && figures.in_switch_reduction) {
+      level.in_switch_reduction = true;
+      assumed.push_back("the scale-up domain is switched and reduces in the switch");
+    }
+    return level;
+  }
+  if (!accelerator.host_link.bandwidth) {
+    return fail(ErrorCode::bad_input,
+                "nothing is known that joins the accelerators of a node '" + node.name + "' of '" +
+                    accelerator.name + "'",
+                "", "give `scale_up.bandwidth` or `host_link.bandwidth` of the accelerator");
+  }
+  level.name = accelerator.host_link.kind.empty() ? "pcie" : accelerator.host_link.kind;
+  level.accelerators = node.accelerators;
+  level.bandwidth = *accelerator.host_link.bandwidth;
+  ORRERY_TRY(const Figures figures,
+             figures_of(accelerator.host_link.kind, kHostStandIn, catalog, assumed));
+  level.latency = figures.latency;
+  level.efficiency = figures.efficiency;
+  return level;
+}
+
+// A domain of several nodes is filled evenly where that is possible: 256 accelerators in domains
+// of 72 are 4 x 64.
+std::int64_t even_domain(std::int64_t domain, std::int64_t per_node, std::int64_t total) {
+  if (total <= domain || total % domain == 0) return std::min(domain, total);
+  for (std::int64_t size = domain; size * 2 > domain; --size) {
+    if (size % per_node == 0 && total % size == 0) return size;
+  }
+  return domain;
+}
+
+struct Network {
+  std::string fabric;
+  BytesPerSecond bandwidth;
+};
+
+Result<Network> network_of(const Node& node, const Accelerator& accelerator,
+                           const ClusterDescription& description,
+                           std::vector<std::string>& assumed) {
+  Network network;
+  network.fabric = description.fabric.empty() ? node.scale_out.fabric : description.fabric;
+  if (network.fabric.empty()) {
+    network.fabric = kScaleOutStandIn;
+    assumed.push_back("network: " + network.fabric + ", since the node names none");
+  }
+  if (node.scale_out.bandwidth) {
+    network.bandwidth = *node.scale_out.bandwidth;
+  } else if (accelerator.scale_out_bandwidth) {
+    network.bandwidth = *accelerator.scale_out_bandwidth;
+    assumed.push_back("network bandwidth: " + to_text(network.bandwidth) +
+                      " per accelerator, as is usual for " + accelerator.name);
+  }
+  return network;
+}
+
+Result<FabricLevel> network_level(const LevelDescription& described, const Network& network,
+                                  int further_tiers, std::int64_t per_node, const Catalog& catalog,
+                                  std::vector<std::string>& assumed) {
+  const std::string fabric = described.fabric.value_or(network.fabric);
+  if (!catalog.contains("fabrics", fabric)) {
+    return fail(ErrorCode::not_found, "no '" + fabric + "' among the fabrics of the catalog",
+                "fabric", name_hint(fabric, catalog.names("fabrics")));
+  }
+  std::vector<std::string> gaps;
+  ORRERY_TRY(Figures figures, figures_of(fabric, kScaleOutStandIn, catalog, gaps));
+  if (!described.latency || !described.efficiency) {
+    for (std::string& gap : gaps) {
+      if (std::find(assumed.begin(), assumed.end(), gap) == assumed.end()) {
+        assumed.push_back(std::move(gap));
+      }
+    }
+  }
+  int tiers = further_tiers;
+  if (tiers < 0) {
+    tiers = figures.switch_radix ? fat_tree_tiers(*figures.switch_radix,
+                                                  (described.accelerators + per_node - 1) / per_node,
+                                                  described.accelerators) -
+                                       1
+                                 : 0;
+  }
+  FabricLevel level;
+  level.name = described.name;
+  level.accelerators = described.accelerators;
+  level.bandwidth = described.bandwidth.value_or(network.bandwidth);
+  if (level.bandwidth.value() == 0) {
+    return fail(ErrorCode::bad_input, "level '" + level.name + "' has no bandwidth", "levels",
+                "the node has no network bandwidth; give `bandwidth` of the level");
+  }
+  level.latency = described.latency.value_or(
+      figures.latency + figures.switch_latency.value_or(Seconds(0)) * (2.0 * tiers));
+  level.efficiency = described.efficiency.value_or(figures.efficiency);
+  level.in_switch_reduction = described.in_switch_reduction.value_or(false);
+  level.oversubscription = described.oversubscription.value_or(1);
+  return level;
+}
+
+// What a described level changes in the derived scale-up level.
+void override_level(FabricLevel& level, const LevelDescription& described) {
+  level.accelerators = described.accelerators;
+  level.bandwidth = described.bandwidth.value_or(level.bandwidth);
+  level.latency = described.latency.value_or(level.latency);
+  level.efficiency = described.efficiency.value_or(level.efficiency);
+  level.in_switch_reduction = described.in_switch_reduction.value_or(level.in_switch_reduction);
+  level.oversubscription = described.oversubscription.value_or(1);
+}
+
+Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
+  if (!d.node.empty() || !d.accelerator.empty() || !d.fabric.empty() || !d.levels.empty() ||
+      d.accelerators != 0) {
+    return fail(ErrorCode::bad_input, "sites are clusters of their own", "sites",
+                "leave out node, accelerator, accelerators, fabric and levels");
+  }
+  std::vector<Cluster> sites;
+  for (std::size_t i = 0; i < d.sites.size(); ++i) {
+    const std::string place = "sites[" + std::to_string(i) + "]";
+    // A catalog entry may itself have sites; one that names itself must not recurse for ever.
+    const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
+    if (catalog.contains("clusters", head)) {
+      ORRERY_TRY(const Document document, catalog.find("clusters", head));
+      if (document.root.find("sites") != nullptr) {
+        return fail(ErrorCode::unsupported, "a site cannot have sites of its own", place);
+      }
+    }
+    auto site = parse_cluster_name(d.sites[i], catalog);
+    if (!site) return fail(at(place, site.error()));
+    const Cluster& first = sites.empty() ? *site : sites.front();
+    if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
+        site->levels != first.levels) {
+      return fail(ErrorCode::unsupported,
+                  "site " + site->name + " differs from " + first.name +
+                      "; only equal sites are modelled",
+                  place);
+    }
+    sites.push_back(std::move(*site));
+  }
+  Link link;
+  if (!d.link.empty()) {
+    ORRERY_TRY(link, load_link(catalog, d.link));
+  }
+  const std::optional<BytesPerSecond> bandwidth =
+      d.link_bandwidth ? d.link_bandwidth : link.bandwidth;
+  const std::optional<Seconds> round_trip =
+      d.link_round_trip_time ? d.link_round_trip_time : link.round_trip_time;
+  if (!bandwidth) {
+    return fail(ErrorCode::bad_input, "the bandwidth between the sites is not known",
+                "link_bandwidth", "give `link_bandwidth`, such as \"3.2 Tb/s\"");
+  }
+  if (!round_trip) {
+    return fail(ErrorCode::bad_input, "the latency between the sites is not known",
+                "link_round_trip_time", "give `link` or `link_round_trip_time`");
+  }
+  Cluster cluster = std::move(sites.front());
+  const std::int64_t per_site = cluster.accelerators;
+  const auto count = static_cast<std::int64_t>(d.sites.size());
+  cluster.name = d.name;
+  cluster.provenance = d.provenance;
+  cluster.accelerators = per_site * count;
+  if (count > 1) {
+    FabricLevel top;
+    top.name = d.link.empty() ? "link" : d.link;
+    top.accelerators = cluster.accelerators;
+    top.bandwidth = *bandwidth / static_cast<double>(per_site);
+    top.latency = *round_trip / 2;
+    cluster.levels.push_back(std::move(top));
+    cluster.assumed.push_back("loss and repeated packets between the sites: none");
+  }
+  return cluster;
+}
+
+}  // namespace
+
+Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalog) {
+  Cluster cluster;
+  if (!d.sites.empty()) {
+    ORRERY_TRY(cluster, build_sites(d, catalog));
+    if (auto checked = check(cluster); !checked) return fail(checked.error());
+    return cluster;
+  }
+  if (d.node.empty() && d.accelerator.empty()) {
+    return fail(ErrorCode::bad_input, "missing field 'node' in cluster", "",
+                "a name in the catalog's nodes, or give `accelerator` or `sites`");
+  }
+  if (!d.link.empty() || d.link_bandwidth || d.link_round_trip_time) {
+    return fail(ErrorCode::bad_input, "a link joins sites, and there are none", "link",
+                "give `sites`");
+  }
+
+  Node node;
+  if (!d.node.empty()) {
+    ORRERY_TRY(node, load_node(catalog, d.node));
+  }
+  const std::string accelerator = d.accelerator.empty() ? node.accelerator : d.accelerator;
+  if (accelerator.empty()) {
+    return fail(ErrorCode::bad_input, "node '" + node.name + "' takes any accelerator",
+                "accelerator", "give `accelerator`");
+  }
+  ORRERY_TRY(cluster.accelerator, load_accelerator(catalog, accelerator));
+  if (d.node.empty()) {
+    std::string usual = cluster.accelerator.default_node;
+    if (usual.empty()) {
+      usual = cluster.accelerator.scale_up.bandwidth.value() > 0 ? "generic-scale-up-8"
+                                                                 : "generic-pcie-8";
+    }
+    ORRERY_TRY(node, load_node(catalog, usual));
+  }
+  if (node.accelerator.empty() && d.node.empty()) {
+    cluster.assumed.push_back("server: " + node.name + ", since no usual one is known");
+  } else if (!node.accelerator.empty() && node.accelerator != cluster.accelerator.name) {
+    cluster.assumed.push_back("server: " + node.name + " with its accelerators replaced by " +
+                              cluster.accelerator.name);
+  }
+
+  cluster.name = d.name;
+  cluster.provenance = d.provenance;
+  cluster.accelerators = d.accelerators;
+  cluster.accelerators_per_node = node.accelerators;
+  if (d.accelerators < 1 || d.accelerators > kMaxAccelerators) {
+    return fail(ErrorCode::bad_input, std::to_string(d.accelerators) + " accelerators",
+                "accelerators", "from 1 to " + std::to_string(kMaxAccelerators));
+  }
+  if (d.levels.size() > kMaxFabricLevels) {
+    return fail(ErrorCode::bad_input, std::to_string(d.levels.size()) + " fabric levels", "levels",
+                "at most " + std::to_string(kMaxFabricLevels));
+  }
+
+  ORRERY_TRY(FabricLevel scale_up,
+             scale_up_level(node, cluster.accelerator, catalog, cluster.assumed));
+  std::vector<LevelDescription> described = d.levels;
+  if (!described.empty() && described.front().accelerators <= scale_up.accelerators) {
+    override_level(scale_up, described.front());
+    described.erase(described.begin());
+  } else if (scale_up.accelerators > node.accelerators) {
+    const std::int64_t domain = scale_up.accelerators;
+    scale_up.accelerators = even_domain(domain, node.accelerators, d.accelerators);
+    if (scale_up.accelerators < std::min(domain, d.accelerators)) {
+      cluster.assumed.push_back("each scale-up domain of " + std::to_string(domain) +
+                                " is filled with " + std::to_string(scale_up.accelerators));
+    }
+  }
+  const bool whole = scale_up.accelerators >= d.accelerators;
+  if (whole) scale_up.accelerators = d.accelerators;
+  cluster.levels.push_back(std::move(scale_up));
+
+  Network network;
+  if (!whole || !described.empty()) {
+    ORRERY_TRY(network, network_of(node, cluster.accelerator, d, cluster.assumed));
+  }
+  const bool one_network = described.size() < 2;
+  if (described.empty() && !whole) {
+    LevelDescription all;
+    all.name = network.fabric;
+    all.accelerators = d.accelerators;
+    described.push_back(std::move(all));
+    cluster.assumed.push_back("network: rail-optimised fat tree of full bisection");
+  }
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    ORRERY_TRY(FabricLevel level,
+               network_level(described[i], network, one_network ? -1 : static_cast<int>(i),
+                             node.accelerators, catalog, cluster.assumed));
+    if (!described[i].oversubscription && !d.levels.empty()) {
+      cluster.assumed.push_back("oversubscription of level " + level.name + ": none");
+    }
+    cluster.levels.push_back(std::move(level));
+  }
+  cluster.accelerators_per_node = std::min(cluster.accelerators_per_node, cluster.accelerators);
+  if (auto checked = check(cluster); !checked) return fail(checked.error());
+  return cluster;
+}
+
+}  // namespace orrery

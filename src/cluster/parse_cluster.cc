@@ -1,0 +1,139 @@
+// The three names of a cluster (cluster.h): short form, catalog entry, file.
+#include <cmath>
+#include <optional>
+
+#include "cluster/cluster.h"
+#include "cluster/cluster_description.h"
+
+namespace orrery {
+namespace {
+
+struct Name {
+  std::string head;
+  std::optional<std::int64_t> count;
+};
+
+// Splits "h100-sxm:1024". Errors: a count that is not a whole number above zero, or above the
+// limit.
+Result<Name> split(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return Name{std::string(text), std::nullopt};
+  const std::string_view digits = text.substr(colon + 1);
+  const std::string shown = "'" + std::string(text.substr(0, 100)) + "'";
+  auto count = parse_count(digits);
+  if (!count) {
+    return fail(ErrorCode::bad_input,
+                "the count in " + shown + " is not a number: " + count.error().message, "",
+                "write a name and a count, such as h100-sxm:1024");
+  }
+  if (!(*count >= 1) || std::floor(*count) != *count) {
+    return fail(ErrorCode::bad_input,
+                "the count in " + shown + " is not a whole number above zero", "",
+                "write a name and a count, such as h100-sxm:1024");
+  }
+  if (*count > static_cast<double>(kMaxAccelerators)) {
+    return fail(ErrorCode::bad_input, shown + " is more accelerators than can be described", "",
+                "at most " + std::to_string(kMaxAccelerators));
+  }
+  return Name{std::string(text.substr(0, colon)), static_cast<std::int64_t>(*count)};
+}
+
+bool is_path(std::string_view text) {
+  return text == "-" || text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml") || text.ends_with(".json");
+}
+
+// Empty if there is none of that name; an entry that cannot be read is an error.
+Result<std::optional<Document>> find_entry(const Catalog& catalog, const char* kind,
+                                           const std::string& name) {
+  auto document = catalog.find(kind, name);
+  if (document) return std::optional<Document>(std::move(*document));
+  if (document.error().code == ErrorCode::not_found) return std::optional<Document>();
+  return fail(std::move(document.error()));
+}
+
+Failure unknown(std::string_view head, const Catalog& catalog) {
+  std::vector<std::string> known;
+  for (const char* kind : {"accelerators", "clusters", "nodes"}) {
+    const auto names = catalog.names(kind);
+    known.insert(known.end(), names.begin(), names.end());
+  }
+  return fail(ErrorCode::not_found,
+              "'" + std::string(head.substr(0, 100)) +
+                  "' is no accelerator, cluster or node of the catalog",
+              "", name_hint(head, known));
+}
+
+Result<Cluster> named(const Name& name, const Catalog& catalog) {
+  ORRERY_TRY(const auto cluster_entry, find_entry(catalog, "clusters", name.head));
+  if (cluster_entry) {
+    ORRERY_TRY(Cluster cluster, read_cluster(*cluster_entry, catalog));
+    return name.count ? part_of(std::move(cluster), *name.count) : cluster;
+  }
+  ClusterDescription description;
+  ORRERY_TRY(std::optional<Document> entry, find_entry(catalog, "accelerators", name.head));
+  const bool is_accelerator = entry.has_value();
+  if (!entry) {
+    ORRERY_TRY(entry, find_entry(catalog, "nodes", name.head));
+  }
+  if (!entry) return unknown(name.head, catalog);
+  const Value* own_name = entry->root.find("name");
+  const std::string canonical = own_name != nullptr ? own_name->scalar_text() : name.head;
+  if (!name.count) {
+    return fail(ErrorCode::bad_input, "how many of " + canonical + "?", "",
+                "write a count behind it, such as " + canonical + ":64");
+  }
+  (is_accelerator ? description.accelerator : description.node) = canonical;
+  description.name = canonical + ":" + std::to_string(*name.count);
+  description.accelerators = *name.count;
+  return build_cluster(description, catalog);
+}
+
+}  // namespace
+
+Result<Cluster> read_cluster(const Document& document, const Catalog& catalog) {
+  const Value* accelerator = document.root.find("accelerator");
+  if (accelerator != nullptr && accelerator->kind() == Value::Kind::map) {
+    ORRERY_TRY(Cluster cluster, read<Cluster>(document));
+    if (auto ok = check(cluster); !ok) return fail(at(document.name, ok.error()));
+    return cluster;
+  }
+  ORRERY_TRY(const ClusterDescription description, read<ClusterDescription>(document));
+  auto cluster = build_cluster(description, catalog);
+  if (!cluster) return fail(at(document.name, cluster.error()));
+  return cluster;
+}
+
+Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog) {
+  if (is_path(text)) {
+    return fail(ErrorCode::unsupported,
+                "'" + std::string(text.substr(0, 100)) + "' is a file; here only a name will do");
+  }
+  ORRERY_TRY(const Name name, split(text));
+  auto cluster = named(name, catalog);
+  if (!cluster) return fail(at(std::string(text.substr(0, 100)), cluster.error()));
+  return cluster;
+}
+
+Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog) {
+  const std::string_view head = text.substr(0, text.rfind(':'));
+  if (!is_path(text) && !is_path(head)) return parse_cluster_name(text, catalog);
+  if (is_path(text) && !is_path(head)) {
+    ORRERY_TRY(const Document document, read_document(std::string(text)));
+    return read_cluster(document, catalog);
+  }
+  // A path, with a count behind it unless the colon belongs to the path.
+  const bool counted = head.size() < text.size() &&
+                       text.find('/', head.size()) == std::string_view::npos &&
+                       parse_count(text.substr(head.size() + 1)).has_value();
+  if (!counted) {
+    ORRERY_TRY(const Document document, read_document(std::string(text)));
+    return read_cluster(document, catalog);
+  }
+  ORRERY_TRY(const Name name, split(text));
+  ORRERY_TRY(const Document document, read_document(name.head));
+  ORRERY_TRY(Cluster cluster, read_cluster(document, catalog));
+  return part_of(std::move(cluster), *name.count);
+}
+
+}  // namespace orrery
