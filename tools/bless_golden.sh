@@ -3,7 +3,7 @@
 # Review the diff; a changed prediction belongs into CHANGELOG.md.
 set -eu
 cd "$(dirname "$0")/.."
-find tests/golden tests/command_line -name '*.test' >build/golden_files
-find README.md docs examples -name '*.md' >>build/golden_files
+find tests -name '*.test' >build/golden_files
+find ./*.md docs examples -name '*.md' >>build/golden_files
 xargs build/release/bin/golden_runner --bless --bin build/release/bin --root . <build/golden_files
-git --no-pager diff --stat -- tests README.md docs examples
+git --no-pager diff --stat -- tests docs examples ./*.md
