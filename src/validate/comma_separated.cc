@@ -1,0 +1,137 @@
+#include "validate/comma_separated.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace orrery {
+namespace {
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {
+    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+  }
+
+  // The next record, or nothing at the end of the text.
+  Result<std::optional<CommaSeparated::Record>> next() {
+    while (!at_end() && line_end() > 0) skip_line_end();
+    if (at_end()) return std::optional<CommaSeparated::Record>();
+    CommaSeparated::Record record;
+    record.line = line_;
+    while (true) {
+      auto field = next_field();
+      if (!field) return fail(std::move(field.error()));
+      if (record.fields.size() == kMaxColumns) {
+        return error("has more than " + std::to_string(kMaxColumns) + " fields", record.line);
+      }
+      record.fields.push_back(std::move(*field));
+      if (at_end()) break;
+      if (line_end() > 0) {
+        skip_line_end();
+        break;
+      }
+      ++at_;  // the comma; next_field stops nowhere else
+    }
+    return std::optional(std::move(record));
+  }
+
+  [[nodiscard]] Failure error(std::string message, int line, std::string hint = "") const {
+    return fail(ErrorCode::bad_input, std::move(message), name_ + ":" + std::to_string(line),
+                std::move(hint));
+  }
+
+ private:
+  [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
+
+  // Characters of the line end that begins here; 0 if none does.
+  [[nodiscard]] std::size_t line_end() const {
+    if (text_[at_] == '\n') return 1;
+    if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') return 2;
+    return 0;
+  }
+  void skip_line_end() {
+    at_ += line_end();
+    ++line_;
+  }
+
+  Result<std::string> next_field() {
+    if (!at_end() && text_[at_] == '"') return quoted_field();
+    const std::size_t begin = at_;
+    while (!at_end() && text_[at_] != ',' && line_end() == 0) {
+      if (text_[at_] == '"') {
+        return error("a quote inside a field that is not quoted", line_,
+                     "put the whole field in quotes and double the quotes inside it");
+      }
+      ++at_;
+    }
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  Result<std::string> quoted_field() {
+    const int opened = line_;
+    std::string out;
+    for (++at_; !at_end(); ++at_) {
+      if (text_[at_] == '\n') ++line_;
+      if (text_[at_] != '"') {
+        out += text_[at_];
+        continue;
+      }
+      ++at_;
+      if (!at_end() && text_[at_] == '"') {
+        out += '"';
+        continue;
+      }
+      if (!at_end() && text_[at_] != ',' && line_end() == 0) {
+        return error("text after the closing quote of a field", line_,
+                     "a quote inside a quoted field is written twice");
+      }
+      return out;
+    }
+    return error("a quoted field is never closed", opened);
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace
+
+Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name) {
+  CommaSeparated out;
+  out.name = std::move(name);
+  Reader reader(text, out.name);
+
+  ORRERY_TRY(auto header, reader.next());
+  if (!header) return reader.error("is empty", 1, "the first line names the columns");
+  out.columns = std::move(header->fields);
+  for (std::size_t i = 0; i < out.columns.size(); ++i) {
+    if (out.columns[i].empty()) {
+      return reader.error("column " + std::to_string(i + 1) + " has no name", header->line);
+    }
+  }
+  std::vector<std::string> sorted = out.columns;
+  std::sort(sorted.begin(), sorted.end());
+  if (auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+    return reader.error("column '" + *twice + "' is named twice", header->line);
+  }
+
+  while (true) {
+    ORRERY_TRY(auto record, reader.next());
+    if (!record) return out;
+    if (record->fields.size() != out.columns.size()) {
+      return reader.error("has " + std::to_string(record->fields.size()) + " fields, the header " +
+                              std::to_string(out.columns.size()),
+                          record->line, "a field that holds a comma must be in quotes");
+    }
+    if (out.records.size() == kMaxRecords) {
+      return reader.error("has more than " + std::to_string(kMaxRecords) + " records",
+                          record->line);
+    }
+    out.records.push_back(std::move(*record));
+  }
+}
+
+}  // namespace orrery

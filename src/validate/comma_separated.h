@@ -1,0 +1,37 @@
+// Text with comma-separated values as records of fields.
+//
+// RFC 4180: fields are separated by commas, records by CRLF or LF; a field in double quotes may
+// hold commas, line ends and doubled quotes; the first record names the columns and every other
+// has as many fields. Beyond the RFC: a UTF-8 byte order mark is skipped, and so are empty lines.
+// Not read: other separators, comments. O(bytes), thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outcome/result.h"
+
+namespace orrery {
+
+struct CommaSeparated {
+  struct Record {
+    int line = 0;  // 1-based line its first field begins on
+    std::vector<std::string> fields;
+  };
+  std::string name;  // of the file, for messages
+  std::vector<std::string> columns;
+  std::vector<Record> records;  // each as wide as `columns`
+};
+
+// Limits against hostile input.
+inline constexpr std::size_t kMaxColumns = 1'000;
+inline constexpr std::size_t kMaxRecords = 1'000'000;
+
+// Errors, with file and line: no header; a column named twice or not at all; a quote that is never
+// closed, stands inside an unquoted field or is followed by text; a record with more or fewer
+// fields than the header; the limits above.
+Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name);
+
+}  // namespace orrery

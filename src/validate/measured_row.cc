@@ -1,0 +1,242 @@
+#include "validate/measured_row.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "document/value.h"
+#include "outcome/nearest_name.h"
+#include "validate/comma_separated.h"
+
+namespace orrery {
+namespace {
+
+using Whole = std::optional<std::int64_t>;
+using Real = std::optional<double>;
+using Time = std::optional<Seconds>;
+using Memory = std::optional<Bytes>;
+using Rate = std::optional<FlopsPerSecond>;
+using Member = std::variant<std::string MeasuredRow::*, Whole MeasuredRow::*, Real MeasuredRow::*,
+                            Time MeasuredRow::*, Memory MeasuredRow::*, Rate MeasuredRow::*>;
+
+struct Column {
+  std::string_view name;
+  Member member;
+  bool required = false;
+  bool zero_allowed = false;
+};
+
+constexpr bool kRequired = true;
+constexpr bool kZeroAllowed = true;
+
+// clang-format off
+const std::array kColumns = {
+    Column{"row_id", &MeasuredRow::row_id, kRequired},
+    Column{"source_id", &MeasuredRow::source_id},
+    Column{"source", &MeasuredRow::source},
+    Column{"table", &MeasuredRow::table},
+    Column{"phase", &MeasuredRow::phase},
+    Column{"model", &MeasuredRow::model},
+    Column{"catalog_model", &MeasuredRow::catalog_model},
+    Column{"parameters_b", &MeasuredRow::parameters_b},
+    Column{"num_layers", &MeasuredRow::num_layers},
+    Column{"hidden", &MeasuredRow::hidden},
+    Column{"num_heads", &MeasuredRow::num_heads},
+    Column{"num_kv_heads", &MeasuredRow::num_kv_heads},
+    Column{"head_dim", &MeasuredRow::head_dim},
+    Column{"ffn_hidden", &MeasuredRow::ffn_hidden},
+    Column{"ffn_kind", &MeasuredRow::ffn_kind},
+    Column{"vocab", &MeasuredRow::vocab},
+    Column{"seq_len", &MeasuredRow::seq_len, kRequired},
+    Column{"num_experts", &MeasuredRow::num_experts},
+    Column{"top_k", &MeasuredRow::top_k},
+    Column{"expert_ffn", &MeasuredRow::expert_ffn},
+    Column{"architecture_source", &MeasuredRow::architecture_source},
+    Column{"accelerator", &MeasuredRow::accelerator, kRequired},
+    Column{"accelerator_memory_gb", &MeasuredRow::accelerator_memory_gb},
+    Column{"accelerator_note", &MeasuredRow::accelerator_note},
+    Column{"num_gpus", &MeasuredRow::num_gpus, kRequired},
+    Column{"gpus_per_node", &MeasuredRow::gpus_per_node},
+    Column{"intra_node_link", &MeasuredRow::intra_node_link},
+    Column{"inter_node_link", &MeasuredRow::inter_node_link},
+    Column{"framework", &MeasuredRow::framework},
+    Column{"precision", &MeasuredRow::precision, kRequired},
+    Column{"precision_detail", &MeasuredRow::precision_detail},
+    Column{"tp", &MeasuredRow::tp, kRequired},
+    Column{"pp", &MeasuredRow::pp, kRequired},
+    Column{"vpp", &MeasuredRow::vpp, false, kZeroAllowed},
+    Column{"dp", &MeasuredRow::dp},
+    Column{"cp", &MeasuredRow::cp},
+    Column{"ep", &MeasuredRow::ep},
+    Column{"etp", &MeasuredRow::etp, false, kZeroAllowed},
+    Column{"sequence_parallel", &MeasuredRow::sequence_parallel},
+    Column{"schedule", &MeasuredRow::schedule},
+    Column{"micro_batch", &MeasuredRow::micro_batch, kRequired},
+    Column{"global_batch", &MeasuredRow::global_batch, kRequired},
+    Column{"microbatches", &MeasuredRow::microbatches},
+    Column{"recompute", &MeasuredRow::recompute},
+    Column{"recompute_detail", &MeasuredRow::recompute_detail},
+    Column{"zero_stage", &MeasuredRow::zero_stage, false, kZeroAllowed},
+    Column{"sharding_detail", &MeasuredRow::sharding_detail},
+    Column{"offload", &MeasuredRow::offload},
+    Column{"attention_kernel", &MeasuredRow::attention_kernel},
+    Column{"step_time_s", &MeasuredRow::step_time, kRequired},
+    Column{"step_time_min_s", &MeasuredRow::step_time_min},
+    Column{"step_time_max_s", &MeasuredRow::step_time_max},
+    Column{"tokens_per_s_per_gpu", &MeasuredRow::tokens_per_s_per_gpu},
+    Column{"tokens_per_s", &MeasuredRow::tokens_per_s},
+    Column{"samples_per_s", &MeasuredRow::samples_per_s, false, kZeroAllowed},
+    Column{"tflops_per_gpu", &MeasuredRow::tflops_per_gpu},
+    Column{"mfu_percent", &MeasuredRow::mfu_percent, false, kZeroAllowed},
+    Column{"hfu_percent", &MeasuredRow::hfu_percent, false, kZeroAllowed},
+    Column{"peak_tflops", &MeasuredRow::peak_tflops},
+    Column{"memory_per_gpu_gib", &MeasuredRow::memory_per_gpu},
+    Column{"memory_kind", &MeasuredRow::memory_kind},
+    Column{"time_to_train_min", &MeasuredRow::time_to_train_min},
+    Column{"variant", &MeasuredRow::variant},
+    Column{"status", &MeasuredRow::status},
+    Column{"reading", &MeasuredRow::reading},
+    Column{"derived", &MeasuredRow::derived},
+    Column{"flops_kind", &MeasuredRow::flops_kind},
+    Column{"flops_definition", &MeasuredRow::flops_definition},
+    Column{"missing", &MeasuredRow::missing},
+    Column{"notes", &MeasuredRow::notes},
+};
+// clang-format on
+
+constexpr double kLargest = 1e18;
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Stores one cell; the error says what was expected.
+class Store {
+ public:
+  Store(MeasuredRow& row, const Column& column, std::string& cell)
+      : row_(row), column_(column), cell_(cell) {}
+
+  Result<std::monostate> operator()(std::string MeasuredRow::*member) {
+    row_.*member = std::move(cell_);
+    return {};
+  }
+  Result<std::monostate> operator()(Whole MeasuredRow::*member) {
+    return store(member, number<std::int64_t>(cell_), "a whole number",
+                 [](std::int64_t n) { return n; });
+  }
+  Result<std::monostate> operator()(Real MeasuredRow::*member) {
+    return real(member, [](double x) { return x; });
+  }
+  Result<std::monostate> operator()(Time MeasuredRow::*member) {
+    return real(member, [](double x) { return Seconds(x); });
+  }
+  Result<std::monostate> operator()(Memory MeasuredRow::*member) {
+    return real(member, [](double x) { return Bytes(x * 1024 * 1024 * 1024); });
+  }
+  Result<std::monostate> operator()(Rate MeasuredRow::*member) {
+    return real(member, [](double x) { return FlopsPerSecond(x * 1e12); });
+  }
+
+ private:
+  template <class T, class Convert>
+  Result<std::monostate> real(std::optional<T> MeasuredRow::*member, Convert convert) {
+    return store(member, number<double>(cell_), "a number", convert);
+  }
+
+  template <class T, class Number, class Convert>
+  Result<std::monostate> store(std::optional<T> MeasuredRow::*member, std::optional<Number> value,
+                               const std::string& expected, Convert convert) {
+    if (cell_.empty()) return {};
+    const auto wrong = [&](const std::string& hint) {
+      return fail(ErrorCode::bad_input, "column '" + std::string(column_.name) + "' holds '" +
+                                            cell_.substr(0, 40) + "'",
+                  row_.place(), hint);
+    };
+    if (!value) return wrong("expected " + expected + ", or nothing if it is unknown");
+    const double x = static_cast<double>(*value);
+    if (!std::isfinite(x) || x > kLargest) return wrong("expected at most 1e18");
+    if (x < 0 || (x == 0 && !column_.zero_allowed)) {
+      return wrong(column_.zero_allowed ? "expected zero or more" : "expected more than zero");
+    }
+    row_.*member = convert(*value);
+    return {};
+  }
+
+  MeasuredRow& row_;
+  const Column& column_;
+  std::string& cell_;
+};
+
+Result<std::vector<const Column*>> columns_of(const CommaSeparated& table) {
+  const std::string place = table.name + ":1";
+  std::vector<const Column*> out;
+  for (const std::string& name : table.columns) {
+    const auto column = std::find_if(kColumns.begin(), kColumns.end(),
+                                     [&](const Column& c) { return c.name == name; });
+    if (column == kColumns.end()) {
+      return fail(ErrorCode::bad_input, "unknown column '" + name.substr(0, 80) + "'", place,
+                  name_hint(name, measured_columns()));
+    }
+    out.push_back(&*column);
+  }
+  std::string absent;
+  for (const Column& column : kColumns) {
+    if (!column.required) continue;
+    if (std::find(out.begin(), out.end(), &column) != out.end()) continue;
+    absent += (absent.empty() ? "" : ", ") + std::string(column.name);
+  }
+  if (!absent.empty()) {
+    return fail(ErrorCode::bad_input, "columns are missing: " + absent, place,
+                "validation/measured/README.md lists the columns");
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<std::string>& measured_columns() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const Column& column : kColumns) out.emplace_back(column.name);
+    return out;
+  }();
+  return names;
+}
+
+Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view text, std::string file) {
+  ORRERY_TRY(CommaSeparated table, parse_comma_separated(text, std::move(file)));
+  ORRERY_TRY(const std::vector<const Column*> columns, columns_of(table));
+  std::vector<MeasuredRow> out;
+  out.reserve(table.records.size());
+  std::set<std::string> ids;
+  for (CommaSeparated::Record& record : table.records) {
+    MeasuredRow row;
+    row.file = table.name;
+    row.line = record.line;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      auto stored = std::visit(Store(row, *columns[i], record.fields[i]), columns[i]->member);
+      if (!stored) return fail(std::move(stored.error()));
+    }
+    if (row.row_id.empty()) return fail(ErrorCode::bad_input, "row_id is empty", row.place());
+    if (!ids.insert(row.row_id).second) {
+      return fail(ErrorCode::bad_input, "row_id '" + row.row_id + "' stands twice", row.place());
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+Result<std::vector<MeasuredRow>> read_measured_rows(const std::string& path) {
+  ORRERY_TRY(const std::string text, read_file(path));
+  return parse_measured_rows(text, path == "-" ? "standard input" : path);
+}
+
+}  // namespace orrery

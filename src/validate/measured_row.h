@@ -1,0 +1,73 @@
+// One measured training run: a row of the files in validation/measured.
+//
+// The columns are those of validation/measured/README.md; every one of them has a member of the
+// same name here. An empty cell is an empty string or an empty optional and means "unknown": what
+// is then assumed is decided by source_conventions.h, not here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outcome/result.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct MeasuredRow {
+  std::string file;  // the row came from
+  int line = 0;
+
+  std::string row_id, source_id, source, table, phase, model, catalog_model;
+  std::optional<double> parameters_b;  // 1e9 parameters
+  std::optional<std::int64_t> num_layers, hidden, num_heads, num_kv_heads, head_dim, ffn_hidden;
+  std::string ffn_kind;
+  std::optional<std::int64_t> vocab, seq_len, num_experts, top_k, expert_ffn;
+  std::string architecture_source;
+
+  std::string accelerator;
+  std::optional<double> accelerator_memory_gb;  // as marketed; see scenario_of_row.h
+  std::string accelerator_note;
+  std::optional<std::int64_t> num_gpus, gpus_per_node;
+  std::string intra_node_link, inter_node_link;
+
+  std::string framework, precision, precision_detail;
+  std::optional<std::int64_t> tp, pp, vpp, dp, cp, ep, etp;
+  std::string sequence_parallel, schedule;
+  std::optional<std::int64_t> micro_batch, global_batch, microbatches;
+  std::string recompute, recompute_detail;
+  std::optional<std::int64_t> zero_stage;
+  std::string sharding_detail, offload, attention_kernel;
+
+  std::optional<Seconds> step_time, step_time_min, step_time_max;
+  std::optional<double> tokens_per_s_per_gpu, tokens_per_s, samples_per_s;
+  std::optional<FlopsPerSecond> tflops_per_gpu;
+  std::optional<double> mfu_percent, hfu_percent;
+  std::optional<FlopsPerSecond> peak_tflops;
+  std::optional<Bytes> memory_per_gpu;
+  std::string memory_kind;
+  std::optional<double> time_to_train_min;
+
+  std::string variant, status, reading, derived, flops_kind, flops_definition, missing, notes;
+
+  // "file.csv:12", for messages.
+  [[nodiscard]] std::string place() const { return file + ":" + std::to_string(line); }
+};
+
+// Every column a file may have, in the order of the README.
+const std::vector<std::string>& measured_columns();
+
+// Reads the text of one file. Columns may stand in any order; those an estimate cannot do without
+// (row_id, accelerator, num_gpus, seq_len, tp, pp, micro_batch, global_batch, precision,
+// step_time_s) must be there, the others may be left out. Errors, with file and line: those of
+// parse_comma_separated; unknown or absent columns; a cell that is no number where the column holds
+// numbers, not positive (zero_stage, vpp, etp and percentages may be 0), infinite, or above 1e18;
+// an empty or repeated row_id.
+Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view text, std::string file);
+
+// Reads the file, or standard input for "-".
+Result<std::vector<MeasuredRow>> read_measured_rows(const std::string& path);
+
+}  // namespace orrery

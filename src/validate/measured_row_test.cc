@@ -1,0 +1,107 @@
+#include "validate/measured_row.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+
+namespace orrery {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr std::string_view kHeader =
+    "row_id,accelerator,num_gpus,seq_len,tp,pp,micro_batch,global_batch,precision,step_time_s";
+
+Result<std::vector<MeasuredRow>> rows(std::string_view body, std::string_view extra = "") {
+  return parse_measured_rows(std::string(kHeader) + std::string(extra) + "\n" + std::string(body),
+                             "f.csv");
+}
+std::string error_of(std::string_view body, std::string_view extra = "") {
+  auto r = rows(body, extra);
+  return r ? "no error" : r.error().text();
+}
+
+TEST(MeasuredRow, ReadsCellsAsWhatTheirColumnHolds) {
+  auto r = rows("a,h100-sxm,16,4096,8,1,2,64,bf16,1.5,64.5,989,,3\n",
+                ",memory_per_gpu_gib,peak_tflops,vpp,zero_stage");
+  ASSERT_TRUE(r) << r.error().text();
+  const MeasuredRow& row = r->at(0);
+  EXPECT_EQ(row.row_id, "a");
+  EXPECT_EQ(row.num_gpus, 16);
+  EXPECT_EQ(row.step_time, Seconds(1.5));
+  EXPECT_EQ(row.memory_per_gpu, Bytes(64.5 * 1024 * 1024 * 1024));
+  EXPECT_EQ(row.peak_tflops, FlopsPerSecond(989e12));
+  EXPECT_EQ(row.vpp, std::nullopt);
+  EXPECT_EQ(row.zero_stage, 3);
+  EXPECT_EQ(row.place(), "f.csv:2");
+}
+
+TEST(MeasuredRow, UnknownColumnsSuggestTheNearest) {
+  EXPECT_EQ(error_of("", ",zero_stge"),
+            "f.csv:1: unknown column 'zero_stge' (did you mean 'zero_stage'?)");
+}
+
+TEST(MeasuredRow, MissingColumnsAreNamedAllAtOnce) {
+  auto r = parse_measured_rows("row_id,accelerator,num_gpus,seq_len,tp,pp,global_batch,precision\n",
+                               "f.csv");
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().text(),
+            "f.csv:1: columns are missing: micro_batch, step_time_s (validation/measured/README.md "
+            "lists the columns)");
+}
+
+TEST(MeasuredRow, BadCellsAreNamedWithTheirPlace) {
+  const std::string good = "a,h100-sxm,16,4096,8,1,2,64,bf16,1.5\n";
+  EXPECT_EQ(error_of(good + "b,h100-sxm,sixteen,4096,8,1,2,64,bf16,1.5\n"),
+            "f.csv:3: column 'num_gpus' holds 'sixteen' (expected a whole number, or nothing if it "
+            "is unknown)");
+  EXPECT_EQ(error_of("b,h100-sxm,16.5,4096,8,1,2,64,bf16,1.5\n"),
+            "f.csv:2: column 'num_gpus' holds '16.5' (expected a whole number, or nothing if it is "
+            "unknown)");
+  EXPECT_EQ(error_of("b,h100-sxm,16,0,8,1,2,64,bf16,1.5\n"),
+            "f.csv:2: column 'seq_len' holds '0' (expected more than zero)");
+  EXPECT_EQ(error_of("b,h100-sxm,16,-1,8,1,2,64,bf16,1.5\n"),
+            "f.csv:2: column 'seq_len' holds '-1' (expected more than zero)");
+  EXPECT_EQ(error_of("b,h100-sxm,2000000000000000000,1,8,1,2,64,bf16,1.5\n"),
+            "f.csv:2: column 'num_gpus' holds '2000000000000000000' (expected at most 1e18)");
+  EXPECT_EQ(error_of("b,h100-sxm,16,1,8,1,2,64,bf16,nan\n"),
+            "f.csv:2: column 'step_time_s' holds 'nan' (expected at most 1e18)");
+  EXPECT_EQ(error_of("b,h100-sxm,16,1,8,1,2,64,bf16,1,-1\n", ",zero_stage"),
+            "f.csv:2: column 'zero_stage' holds '-1' (expected zero or more)");
+  EXPECT_EQ(error_of(",h100-sxm,16,1,8,1,2,64,bf16,1\n"), "f.csv:2: row_id is empty");
+  EXPECT_EQ(error_of(good + good), "f.csv:3: row_id 'a' stands twice");
+}
+
+TEST(MeasuredRow, ReadsEveryFileWeShip) {
+  std::size_t total = 0;
+  std::size_t complete = 0;
+  std::size_t out_of_memory = 0;
+  const auto folder = std::filesystem::path(ORRERY_SOURCE_DIR) / "validation/measured";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".csv") continue;
+    auto r = read_measured_rows(entry.path().string());
+    ASSERT_TRUE(r) << r.error().text();
+    total += r->size();
+    for (const MeasuredRow& row : *r) {
+      EXPECT_EQ(row.source_id, entry.path().stem().string());
+      complete += row.missing.empty() && row.step_time.has_value();
+      out_of_memory += row.status == "oom";
+    }
+  }
+  // The counts of validation/measured/README.md.
+  EXPECT_EQ(total, 1757u);
+  EXPECT_EQ(complete, 1062u);
+  EXPECT_EQ(out_of_memory, 355u);
+  EXPECT_THAT(measured_columns(), SizeIs(70));
+}
+
+TEST(MeasuredRow, AbsentFileIsAnError) {
+  auto r = read_measured_rows("no-such-file.csv");
+  ASSERT_FALSE(r);
+  EXPECT_THAT(r.error().text(), HasSubstr("no-such-file.csv: cannot be read"));
+}
+
+}  // namespace
+}  // namespace orrery
