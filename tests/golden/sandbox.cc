@@ -46,6 +46,7 @@ Outcome Sandbox::run(const std::string& command) const {
       " LC_ALL=C NO_COLOR=1 COLUMNS=100 ASAN_OPTIONS=detect_leaks=1"
       " PATH=" +
       quoted(bin_.string() + ":/usr/bin:/bin") + " sh -c " + quoted(command) + " </dev/null 2>&1";
+  // NOLINTNEXTLINE(bugprone-command-processor): golden commands are shell commands on purpose.
   std::FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start a shell");
   std::string text;
