@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "document/document_builder.h"
+#include "document/utf8.h"
 #include "document/value.h"
 
 namespace orrery {
@@ -27,10 +28,10 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return scalar(Value::Kind::number, std::string(s, n));
   }
   bool String(const char* s, rapidjson::SizeType n, bool) {
-    return scalar(Value::Kind::text, std::string(s, n));
+    return valid(s, n) && scalar(Value::Kind::text, std::string(s, n));
   }
   bool Key(const char* s, rapidjson::SizeType n, bool) {
-    return builder.key(std::string(s, n), line());
+    return valid(s, n) && builder.key(std::string(s, n), line());
   }
   bool StartObject() { return begin(Value::map()); }
   bool EndObject(rapidjson::SizeType) { return builder.end(); }
@@ -39,6 +40,11 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
  private:
+  // RapidJSON checks the bytes of the file, but lets "\udc00", half a character, through.
+  bool valid(const char* s, rapidjson::SizeType n) {
+    return !first_invalid_utf8(std::string_view(s, n)) ||
+           builder.refuse("a text holds \\u0000 or half a character", line());
+  }
   bool scalar(Value::Kind kind, std::string raw) {
     return builder.scalar(Value::scalar(kind, std::move(raw), line()));
   }

@@ -5,11 +5,13 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <charconv>
 #include <istream>
 #include <streambuf>
 
 #include "document/document_builder.h"
+#include "document/utf8.h"
 #include "document/value.h"
 
 namespace orrery {
@@ -95,6 +97,12 @@ class Builder : public YAML::EventHandler {
 }  // namespace
 
 Result<Document> parse_yaml(std::string_view text, std::string name) {
+  if (const auto offset = first_invalid_utf8(text)) {
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*offset), '\n');
+    return fail(ErrorCode::bad_input, "not text: byte " + std::to_string(*offset) + " is not UTF-8",
+                name + ": line " + std::to_string(line));
+  }
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
   Builder handler;
@@ -113,18 +121,26 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
 
 namespace {
 
+// Written plainly, this text would be read as something else, or its line breaks be lost.
+bool needs_quotes(const std::string& text) {
+  return is_number(text) || text == "true" || text == "false" || text == "null" || text == "~" ||
+         text.empty() || std::any_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+         });
+}
+
+void emit_text(YAML::Emitter& out, const std::string& text) {
+  if (needs_quotes(text)) out << YAML::DoubleQuoted;
+  out << text;
+}
+
 void emit(YAML::Emitter& out, const Value& v) {
   switch (v.kind()) {
     case Value::Kind::null:
       out << YAML::Null;
       return;
     case Value::Kind::text:
-      if (is_number(v.scalar_text()) || v.scalar_text() == "true" || v.scalar_text() == "false" ||
-          v.scalar_text() == "null" || v.scalar_text() == "~" || v.scalar_text().empty()) {
-        out << YAML::DoubleQuoted << v.scalar_text();
-      } else {
-        out << v.scalar_text();
-      }
+      emit_text(out, v.scalar_text());
       return;
     case Value::Kind::boolean:
     case Value::Kind::number:
@@ -142,7 +158,9 @@ void emit(YAML::Emitter& out, const Value& v) {
     case Value::Kind::map:
       out << YAML::BeginMap;
       for (const auto& [key, member] : v.members()) {
-        out << YAML::Key << key << YAML::Value;
+        out << YAML::Key;
+        emit_text(out, key);
+        out << YAML::Value;
         emit(out, member);
       }
       out << YAML::EndMap;
