@@ -69,7 +69,9 @@ Result<Catalog> Catalog::from_directory(const std::string& path) {
   std::sort(files.begin(), files.end());
 
   auto own = std::make_shared<std::deque<std::string>>();
-  const auto keep = [&](std::string s) { return std::string_view(own->emplace_back(std::move(s))); };
+  const auto keep = [&](std::string s) {
+    return std::string_view(own->emplace_back(std::move(s)));
+  };
   std::vector<CatalogEntry> entries;
   for (const std::string& file : files) {
     const fs::path inside = fs::path(file).lexically_relative(path);

@@ -6,7 +6,8 @@
 // Accelerators fill the levels in order of their number.
 //
 // Three ways to name one:
-//   h100-sxm:1024                 so many accelerators in their usual servers (`default_node` of the
+//   h100-sxm:1024                 so many accelerators in their usual servers (`default_node` of
+//   the
 //                                 catalog), one network of full bisection, rail-optimised
 //   meta-h100-24k-roce:16384      a cluster of the catalog, or part of it; also a node: aws-p5:512
 //   cluster.yaml, cluster.yaml:64 a file: see docs/clusters.md

@@ -20,8 +20,7 @@ const Fields<LevelDescription>& fields_of(const LevelDescription*) {
   static const Fields<LevelDescription> table =
       Fields<LevelDescription>("level of a cluster")
           .required("name", &LevelDescription::name, "node, rack, pod, cluster, ...")
-          .required("accelerators", &LevelDescription::accelerators,
-                    "below one unit of this level")
+          .required("accelerators", &LevelDescription::accelerators, "below one unit of this level")
           .optional("fabric", &LevelDescription::fabric, "name in the catalog's fabrics")
           .optional("bandwidth", &LevelDescription::bandwidth, "per accelerator, one direction")
           .optional("latency", &LevelDescription::latency, "of one message, device to device")
@@ -99,7 +98,8 @@ Result<Figures> figures_of(const std::string& name, std::string_view stand_in,
     if (!fabric.large_message_efficiency) {
       fabric.large_message_efficiency = other.large_message_efficiency.value_or(1);
       assumed.push_back("efficiency of " + shown + ": " +
-                        std::to_string(std::lround(100 * *fabric.large_message_efficiency)) + " %" + ", that of " + other.name);
+                        std::to_string(std::lround(100 * *fabric.large_message_efficiency)) + " %" +
+                        ", that of " + other.name);
     }
   }
   return Figures{*fabric.small_message_latency, *fabric.large_message_efficiency,
@@ -120,8 +120,8 @@ Result<FabricLevel> scale_up_level(const Node& node, const Accelerator& accelera
                                    const Catalog& catalog, std::vector<std::string>& assumed) {
   FabricLevel level;
   const bool own = node.accelerator == accelerator.name;
-  const BytesPerSecond linked = own && node.scale_up.bandwidth ? *node.scale_up.bandwidth
-                                                               : accelerator.scale_up.bandwidth;
+  const BytesPerSecond linked =
+      own && node.scale_up.bandwidth ? *node.scale_up.bandwidth : accelerator.scale_up.bandwidth;
   if (node.scale_up.domain > 1 && linked.value() > 0) {
     level.name = accelerator.scale_up.fabric.empty() ? "scale-up" : accelerator.scale_up.fabric;
     level.accelerators = node.scale_up.domain;
@@ -207,11 +207,12 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   }
   int tiers = further_tiers;
   if (tiers < 0) {
-    tiers = figures.switch_radix ? fat_tree_tiers(*figures.switch_radix,
-                                                  (described.accelerators + per_node - 1) / per_node,
-                                                  described.accelerators) -
-                                       1
-                                 : 0;
+    tiers = figures.switch_radix
+                ? fat_tree_tiers(*figures.switch_radix,
+                                 (described.accelerators + per_node - 1) / per_node,
+                                 described.accelerators) -
+                      1
+                : 0;
   }
   FabricLevel level;
   level.name = described.name;
@@ -261,10 +262,10 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     const Cluster& first = sites.empty() ? *site : sites.front();
     if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
         site->levels != first.levels) {
-      return fail(ErrorCode::unsupported,
-                  "site " + site->name + " differs from " + first.name +
-                      "; only equal sites are modelled",
-                  place);
+      return fail(
+          ErrorCode::unsupported,
+          "site " + site->name + " differs from " + first.name + "; only equal sites are modelled",
+          place);
     }
     sites.push_back(std::move(*site));
   }

@@ -19,9 +19,9 @@ struct Fabric {
   std::optional<BytesPerSecond> port_rate;  // nominal, one direction
   std::optional<BytesPerSecond> bandwidth;  // the same as vendors print it in bytes
   std::optional<std::int64_t> switch_radix;
-  std::optional<Seconds> switch_latency;            // port to port
-  std::optional<Seconds> small_message_latency;     // end to end
-  std::optional<double> large_message_efficiency;   // share of nominal
+  std::optional<Seconds> switch_latency;           // port to port
+  std::optional<Seconds> small_message_latency;    // end to end
+  std::optional<double> large_message_efficiency;  // share of nominal
   std::optional<bool> lossless, in_switch_reduction;
   Provenance provenance;
   bool operator==(const Fabric&) const = default;

@@ -27,9 +27,8 @@ Result<Name> split(std::string_view text) {
                 "write a name and a count, such as h100-sxm:1024");
   }
   if (!(*count >= 1) || std::floor(*count) != *count) {
-    return fail(ErrorCode::bad_input,
-                "the count in " + shown + " is not a whole number above zero", "",
-                "write a name and a count, such as h100-sxm:1024");
+    return fail(ErrorCode::bad_input, "the count in " + shown + " is not a whole number above zero",
+                "", "write a name and a count, such as h100-sxm:1024");
   }
   if (*count > static_cast<double>(kMaxAccelerators)) {
     return fail(ErrorCode::bad_input, shown + " is more accelerators than can be described", "",

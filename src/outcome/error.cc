@@ -9,6 +9,10 @@ std::string Error::text() const {
   if (!where.empty()) out += where + ": ";
   out += message;
   if (!hint.empty()) out += " (" + hint + ")";
+  // Whatever was quoted from the input, it stays one line and moves no cursor.
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
   return out;
 }
 

@@ -10,9 +10,15 @@
 namespace orrery {
 namespace {
 
+// A unit is `factor / divisor` base units. Both are whole and exact in a double, so that a value is
+// rounded once ("10 us" is the double nearest to 1e-5; 10 * 1e-6 is not).
 struct Unit {
   std::string_view name;
   double factor;
+  double divisor = 1;
+
+  [[nodiscard]] constexpr double in_base(double number) const { return number * factor / divisor; }
+  [[nodiscard]] constexpr double from_base(double value) const { return value * divisor / factor; }
 };
 
 constexpr double kKi = 1024.0;
@@ -31,23 +37,23 @@ constexpr std::array kByteUnits = std::to_array<Unit>({
     {"GiB", kKi * kKi * kKi},
     {"TiB", kKi * kKi * kKi * kKi},
     {"PiB", kKi * kKi * kKi * kKi * kKi},
-    {"b", 1.0 / 8},
-    {"kb", 1e3 / 8},
-    {"Mb", 1e6 / 8},
-    {"Gb", 1e9 / 8},
-    {"Tb", 1e12 / 8},
-    {"Kib", kKi / 8},
-    {"Mib", kKi * kKi / 8},
-    {"Gib", kKi * kKi * kKi / 8},
+    {"b", 1, 8},
+    {"kb", 1e3, 8},
+    {"Mb", 1e6, 8},
+    {"Gb", 1e9, 8},
+    {"Tb", 1e12, 8},
+    {"Kib", kKi, 8},
+    {"Mib", kKi * kKi, 8},
+    {"Gib", kKi * kKi * kKi, 8},
 });
 
 constexpr std::array kSecondUnits = std::to_array<Unit>({
     {"s", 1},
-    {"ms", 1e-3},
-    {"us", 1e-6},
-    {"µs", 1e-6},
-    {"ns", 1e-9},
-    {"ps", 1e-12},
+    {"ms", 1, 1e3},
+    {"us", 1, 1e6},
+    {"µs", 1, 1e6},
+    {"ns", 1, 1e9},
+    {"ps", 1, 1e12},
     {"min", 60},
     {"h", 3600},
     {"hours", 3600},
@@ -83,7 +89,7 @@ constexpr std::array kWattUnits =
     std::to_array<Unit>({{"W", 1}, {"kW", 1e3}, {"MW", 1e6}, {"GW", 1e9}});
 
 constexpr std::array kPriceUnits =
-    std::to_array<Unit>({{"$/h", 1.0 / 3600}, {"$/s", 1}, {"USD/h", 1.0 / 3600}});
+    std::to_array<Unit>({{"$/h", 1, 3600}, {"$/s", 1}, {"USD/h", 1, 3600}});
 
 constexpr std::array kCountUnits = std::to_array<Unit>({
     {"", 1},
@@ -139,7 +145,7 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
   }
   for (const Unit& unit : units) {
     if (unit.name != rest) continue;
-    const double value = number * unit.factor;
+    const double value = unit.in_base(number);
     if (!std::isfinite(value)) {
       return fail(ErrorCode::bad_input, quoted(text) + " is out of range", "", hint);
     }
@@ -160,7 +166,7 @@ Result<Q> as(Result<double> value) {
 std::string digits(double v) {
   const double a = std::abs(v);
   char buffer[64];
-  const char* format = a >= 100 ? "%.0f" : a >= 10 ? "%.1f" : "%.2f";
+  const char* format = a >= 99.95 ? "%.0f" : a >= 9.995 ? "%.1f" : "%.2f";
   std::snprintf(buffer, sizeof buffer, format, v);
   return buffer;
 }
@@ -169,9 +175,9 @@ std::string digits(double v) {
 std::string scaled(double v, std::span<const Unit> ascending) {
   const Unit* best = ascending.data();
   for (const Unit& u : ascending) {
-    if (std::abs(v) >= u.factor * 0.9995) best = &u;
+    if (std::abs(v) >= u.in_base(0.9995)) best = &u;
   }
-  return digits(v / best->factor) + " " + std::string(best->name);
+  return digits(best->from_base(v)) + " " + std::string(best->name);
 }
 
 std::string shortest(double v) {
@@ -185,12 +191,13 @@ std::string exact(double v, std::span<const Unit> units) {
   if (v == 0) return "0 " + std::string(units.front().name);
   std::string best;
   for (const Unit& u : units) {
-    const double n = v / u.factor;
-    if (n * u.factor != v) continue;
+    const double n = u.from_base(v);
+    if (u.in_base(n) != v) continue;
     std::string text = shortest(n) + " " + std::string(u.name);
     const bool readable = std::abs(n) >= 1 && std::abs(n) < 1e5;
     const bool best_readable = !best.empty() && best.find('e') == std::string::npos;
-    if (best.empty() || (text.size() < best.size() && (readable || !best_readable))) {
+    const bool tie = text.size() == best.size() && std::abs(n) >= 1 && std::abs(n) < 1e3;
+    if (best.empty() || tie || (text.size() < best.size() && (readable || !best_readable))) {
       best = std::move(text);
     }
   }
@@ -237,8 +244,8 @@ Result<double> parse_count(std::string_view text) {
 }
 
 std::string to_text(Seconds s) {
-  static constexpr auto kUnits =
-      std::to_array<Unit>({{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+  static constexpr auto kUnits = std::to_array<Unit>(
+      {{"ps", 1, 1e12}, {"ns", 1, 1e9}, {"us", 1, 1e6}, {"ms", 1, 1e3}, {"s", 1}});
   if (s.value() == 0) return "0 s";
   if (std::abs(s.value()) >= 2 * 86400.0) return digits(s.value() / 86400) + " days";
   if (std::abs(s.value()) >= 7200) return digits(s.value() / 3600) + " h";
@@ -275,8 +282,8 @@ std::string to_text(FlopsPerSecond r) {
 }
 
 std::string to_exact_text(Seconds s) {
-  static constexpr auto kUnits =
-      std::to_array<Unit>({{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}});
+  static constexpr auto kUnits = std::to_array<Unit>(
+      {{"s", 1}, {"ms", 1, 1e3}, {"us", 1, 1e6}, {"ns", 1, 1e9}, {"ps", 1, 1e12}});
   return exact(s.value(), kUnits);
 }
 std::string to_exact_text(Bytes b) { return exact(b.value(), kExactBytes); }

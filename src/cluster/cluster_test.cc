@@ -1,0 +1,314 @@
+#include "cluster/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_description.h"
+
+namespace orrery {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Cluster parse(const std::string& text) {
+  auto cluster = parse_cluster(text, Catalog::built_in());
+  EXPECT_TRUE(cluster) << (cluster ? "" : cluster.error().text());
+  return cluster.value_or(Cluster{});
+}
+
+std::string error_of(const std::string& text) {
+  const auto cluster = parse_cluster(text, Catalog::built_in());
+  return cluster ? "accepted" : cluster.error().text();
+}
+
+Result<Cluster> from_yaml(const std::string& text) {
+  auto document = parse_yaml(text, "test.yaml");
+  if (!document) return fail(document.error());
+  return read_cluster(*document, Catalog::built_in());
+}
+
+std::string yaml_error(const std::string& text) {
+  const auto cluster = from_yaml(text);
+  return cluster ? "accepted" : cluster.error().text();
+}
+
+TEST(ShortForm, GivesTheUsualServerAndAFullBisectionNetwork) {
+  const Cluster c = parse("h100-sxm:1024");
+  EXPECT_EQ(c.name, "h100-sxm:1024");
+  EXPECT_EQ(c.accelerators, 1024);
+  EXPECT_EQ(c.accelerators_per_node, 8);
+  ASSERT_THAT(c.levels, SizeIs(2));
+  EXPECT_EQ(c.levels[0].name, "nvlink-4");
+  EXPECT_EQ(c.levels[0].accelerators, 8);
+  EXPECT_EQ(c.levels[0].bandwidth, BytesPerSecond(450e9));
+  EXPECT_TRUE(c.levels[0].in_switch_reduction);
+  EXPECT_EQ(c.levels[1].name, "infiniband-ndr");
+  EXPECT_EQ(c.levels[1].accelerators, 1024);
+  EXPECT_EQ(c.levels[1].bandwidth, BytesPerSecond(50e9));  // one 400 Gb/s card a GPU
+  EXPECT_EQ(c.levels[1].oversubscription, 1);
+  EXPECT_FALSE(c.levels[1].in_switch_reduction);
+}
+
+// 64-port switches: 32 nodes on one leaf a rail, 2048 accelerators on two tiers, 65536 on three;
+// every further tier is crossed twice.
+TEST(ShortForm, LatencyGrowsByTwoSwitchesATier) {
+  const auto latency = [](const char* text) { return parse(text).levels.back().latency; };
+  const Seconds one = latency("h100-sxm:256");
+  const Seconds step = Seconds(2 * 0.2e-6);  // catalog/fabrics/infiniband-ndr.yaml: switch_latency
+  EXPECT_EQ(one, Seconds(1.3e-6));           // the same: small_message_latency
+  EXPECT_DOUBLE_EQ((latency("h100-sxm:264") - one).value(), step.value());
+  EXPECT_DOUBLE_EQ((latency("h100-sxm:2048") - one).value(), step.value());
+  EXPECT_DOUBLE_EQ((latency("h100-sxm:2056") - one).value(), 2 * step.value());
+  EXPECT_DOUBLE_EQ((latency("h100-sxm:65536") - one).value(), 2 * step.value());
+  EXPECT_DOUBLE_EQ((latency("h100-sxm:65544") - one).value(), 3 * step.value());
+}
+
+TEST(ShortForm, ClipsLevelsToSmallClusters) {
+  for (const int n : {1, 3, 8}) {
+    const Cluster c = parse("h100-sxm:" + std::to_string(n));
+    ASSERT_THAT(c.levels, SizeIs(1));
+    EXPECT_EQ(c.levels[0].accelerators, n);
+    EXPECT_EQ(c.accelerators_per_node, n);
+  }
+}
+
+TEST(ShortForm, KnowsDomainsOfSeveralNodes) {
+  const Cluster rack = parse("gb200:72");
+  EXPECT_EQ(rack.accelerators_per_node, 4);
+  ASSERT_THAT(rack.levels, SizeIs(1));
+  EXPECT_EQ(rack.levels[0].accelerators, 72);
+
+  const Cluster racks = parse("gb200-nvl72:576");
+  ASSERT_THAT(racks.levels, SizeIs(2));
+  EXPECT_EQ(racks.levels[0].accelerators, 72);
+
+  const Cluster even = parse("gb200:256");  // 4 racks of 64, as people run them
+  EXPECT_EQ(even.levels[0].accelerators, 64);
+  EXPECT_THAT(even.assumed, Contains(HasSubstr("72 is filled with 64")));
+}
+
+TEST(ShortForm, InSwitchReductionBeginsWithHopper) {
+  EXPECT_FALSE(parse("a100-80gb-sxm:16").levels[0].in_switch_reduction);
+  EXPECT_TRUE(parse("h200-sxm:16").levels[0].in_switch_reduction);
+  EXPECT_TRUE(parse("gb300:72").levels[0].in_switch_reduction);
+  EXPECT_FALSE(parse("mi300x:16").levels[0].in_switch_reduction);
+}
+
+TEST(ShortForm, CardsWithoutScaleUpLinksMeetOverPcie) {
+  const Cluster c = parse("l40s:16");
+  EXPECT_EQ(c.levels[0].name, "pcie-4-x16");
+  EXPECT_EQ(c.levels[0].accelerators, 8);
+  EXPECT_EQ(c.levels[0].bandwidth, BytesPerSecond(32e9));
+}
+
+TEST(ShortForm, SaysWhatItAssumed) {
+  EXPECT_THAT(parse("h100-sxm:1024").assumed, Contains(HasSubstr("full bisection")));
+  EXPECT_THAT(parse("mi300x:64").assumed, Contains(HasSubstr("latency of infinity-fabric-mesh")));
+  EXPECT_THAT(parse("rtx-4090:16").assumed, Contains(HasSubstr("generic-pcie-8")));
+  EXPECT_THAT(parse("a800-80gb-sxm:16").assumed, Contains(HasSubstr("dgx-a100")));
+  EXPECT_EQ(parse("a800-80gb-sxm:16").levels[0].bandwidth, BytesPerSecond(200e9));
+  EXPECT_THAT(parse("meta-h100-24k-roce").assumed, IsEmpty());
+}
+
+TEST(ShortForm, AcceptsNodesAliasesAndDecimalCounts) {
+  EXPECT_EQ(parse("aws-p5:512").levels[1].name, "efa-v2");
+  EXPECT_EQ(parse("h100:16").name, "h100-sxm:16");
+  EXPECT_EQ(parse("H100_SXM:16").name, "h100-sxm:16");
+  EXPECT_EQ(parse("h100:16k").accelerators, 16000);
+}
+
+TEST(ShortForm, RefusesCountsInWords) {
+  EXPECT_THAT(error_of("h100-sxm:1001"),
+              HasSubstr("1001 accelerators do not fill nodes of 8 (1000 or 1008 do)"));
+  EXPECT_THAT(error_of("h100-sxm:0"), HasSubstr("not a whole number above zero"));
+  EXPECT_THAT(error_of("h100-sxm:-8"), HasSubstr("not a whole number above zero"));
+  EXPECT_THAT(error_of("h100-sxm:1.5"), HasSubstr("not a whole number above zero"));
+  EXPECT_THAT(error_of("h100-sxm:nan"), HasSubstr("not finite"));
+  EXPECT_THAT(error_of("h100-sxm:inf"), HasSubstr("not finite"));
+  EXPECT_THAT(error_of("h100-sxm:1e18"), HasSubstr("at most 10000000"));
+  EXPECT_THAT(error_of("h100-sxm:1e999"), HasSubstr("out of range"));
+  EXPECT_THAT(error_of("h100-sxm:"), HasSubstr("not a number"));
+  EXPECT_THAT(error_of("h100-sxm:many"), HasSubstr("not a number"));
+  EXPECT_THAT(error_of("h100-sxm"), HasSubstr("h100-sxm:64"));
+}
+
+TEST(ShortForm, SuggestsTheNearestName) {
+  EXPECT_THAT(error_of("h10-sxm:8"), HasSubstr("did you mean 'h100-sxm'?"));
+  EXPECT_THAT(error_of("meta-h100-24k-rocee"), HasSubstr("did you mean 'meta-h100-24k-roce'?"));
+  EXPECT_THAT(error_of(""), HasSubstr("known: "));
+  EXPECT_THAT(error_of(":8"), HasSubstr("known: "));
+}
+
+// Gangidi et al., SIGCOMM 2024: racks of two servers, pods of 3072 at full bisection, 1:7 above.
+TEST(NamedCluster, HasThePublishedLevels) {
+  const Cluster c = parse("meta-h100-24k-roce");
+  EXPECT_EQ(c.accelerators, 24576);
+  ASSERT_THAT(c.levels, SizeIs(4));
+  EXPECT_EQ(c.levels[1].accelerators, 16);
+  EXPECT_EQ(c.levels[2].accelerators, 3072);
+  EXPECT_EQ(c.levels[2].oversubscription, 1);
+  EXPECT_EQ(c.levels[3].accelerators, 24576);
+  EXPECT_EQ(c.levels[3].oversubscription, 7);
+  for (std::size_t i = 1; i < c.levels.size(); ++i) {
+    EXPECT_GT(c.levels[i].latency, c.levels[i - 1].latency);
+  }
+}
+
+TEST(NamedCluster, MayBeUsedInPart) {
+  const Cluster most = parse("meta-h100-24k-roce:16384");
+  EXPECT_EQ(most.name, "meta-h100-24k-roce:16384");
+  EXPECT_EQ(most.levels.back().accelerators, 16384);
+  EXPECT_EQ(most.levels.back().oversubscription, 7);
+
+  const Cluster pod = parse("meta-h100-24k-roce:3072");
+  ASSERT_THAT(pod.levels, SizeIs(3));  // inside one pod the 1:7 level is not crossed
+  EXPECT_EQ(pod.levels.back().oversubscription, 1);
+
+  EXPECT_THAT(parse("meta-h100-24k-roce:8").levels, SizeIs(1));
+  EXPECT_THAT(error_of("meta-h100-24k-roce:24584"), HasSubstr("more than the 24576"));
+  EXPECT_THAT(error_of("meta-h100-24k-roce:100"), HasSubstr("96 or 104 do"));
+}
+
+TEST(NamedCluster, UsesTheFiguresItsEntryGives) {
+  const Cluster c = parse("calculon-a100-4096");
+  ASSERT_THAT(c.levels, SizeIs(2));
+  EXPECT_EQ(c.levels[0].efficiency, 0.65);
+  EXPECT_EQ(c.levels[0].latency, Seconds(10e-6));
+  EXPECT_EQ(c.levels[1].efficiency, 0.9);
+  EXPECT_EQ(parse("bloom-jean-zay").levels[1].bandwidth, BytesPerSecond(6.25e9));
+}
+
+TEST(ClusterFile, RefersToTheCatalogAndOverridesIt) {
+  const auto c = from_yaml(R"(
+name: mine
+node: dgx-h100
+fabric: roce-400g
+accelerators: 512
+levels:
+  - {name: leaf, accelerators: 128, oversubscription: 1}
+  - {name: spine, accelerators: 512, oversubscription: 2, latency: 9 us, bandwidth: 200 Gb/s}
+)");
+  ASSERT_TRUE(c) << c.error().text();
+  ASSERT_THAT(c->levels, SizeIs(3));
+  EXPECT_EQ(c->levels[0].bandwidth, BytesPerSecond(450e9));
+  EXPECT_EQ(c->levels[1].bandwidth, BytesPerSecond(50e9));
+  EXPECT_EQ(c->levels[1].efficiency, 0.93);  // catalog/fabrics/roce-400g.yaml
+  EXPECT_EQ(c->levels[2].bandwidth, BytesPerSecond(25e9));
+  EXPECT_EQ(c->levels[2].latency, Seconds(9e-6));
+  EXPECT_EQ(c->levels[2].oversubscription, 2);
+}
+
+TEST(ClusterFile, JoinsSitesByALink) {
+  const auto c = from_yaml(R"(
+name: two-sites
+sites: [h100-sxm:1024, h100-sxm:1024]
+link: metro-pair
+link_bandwidth: 3.2 Tb/s
+)");
+  ASSERT_TRUE(c) << c.error().text();
+  EXPECT_EQ(c->accelerators, 2048);
+  ASSERT_THAT(c->levels, SizeIs(3));
+  const FabricLevel& top = c->levels.back();
+  EXPECT_EQ(top.name, "metro-pair");
+  EXPECT_EQ(top.accelerators, 2048);
+  EXPECT_DOUBLE_EQ(top.bandwidth.value(), 3.2e12 / 8 / 1024);
+  EXPECT_DOUBLE_EQ(top.latency.value(), 0.2e-3);  // half of catalog/links/metro-pair.yaml
+}
+
+TEST(ClusterFile, RefusesSitesThatAreNotModelled) {
+  EXPECT_THAT(yaml_error("name: x\nsites: [h100-sxm:1024, h100-sxm:512]\nlink: metro-pair\n"),
+              HasSubstr("only equal sites are modelled"));
+  EXPECT_THAT(yaml_error("name: x\nsites: [h100-sxm:8, h100-sxm:8]\nlink: cloud-inter-zone\n"),
+              HasSubstr("link_bandwidth"));
+  EXPECT_THAT(yaml_error("name: x\nsites: [h100-sxm:8, h100-sxm:8]\nlink_bandwidth: 1 GB/s\n"),
+              HasSubstr("link_round_trip_time"));
+  EXPECT_THAT(yaml_error("name: x\nsites: [h100-sxm:8, h100-sxm:8]\nlink: metro-par\n"),
+              HasSubstr("did you mean 'metro-pair'?"));
+  EXPECT_THAT(yaml_error("name: x\nsites: [/etc/passwd]\nlink: metro-pair\n"),
+              HasSubstr("is a file; here only a name will do"));
+  EXPECT_THAT(yaml_error("name: x\nnode: dgx-h100\nsites: [h100-sxm:8]\nlink: metro-pair\n"),
+              HasSubstr("sites are clusters of their own"));
+}
+
+TEST(ClusterFile, SaysWhereAndWhatIsWrong) {
+  const std::string head = "name: x\nnode: dgx-h100\naccelerators: 64\n";
+  EXPECT_EQ(yaml_error(head + "fabrik: roce-400g\n"),
+            "test.yaml: line 4: unknown field 'fabrik' in cluster (did you mean 'fabric'?)");
+  EXPECT_THAT(yaml_error(head + "fabric: roce-40g\n"), HasSubstr("did you mean 'roce-400g'?"));
+  EXPECT_THAT(yaml_error("name: x\nnode: dgx-h10\naccelerators: 64\n"),
+              HasSubstr("did you mean 'dgx-h100'?"));
+  EXPECT_THAT(yaml_error("name: x\naccelerators: 64\n"), HasSubstr("missing field 'node'"));
+  EXPECT_THAT(yaml_error("name: x\nnode: dgx-h100\n"), HasSubstr("0 accelerators"));
+  EXPECT_THAT(yaml_error("name: x\nnode: dgx-h100\naccelerators: 1e15\n"),
+              HasSubstr("from 1 to 10000000"));
+  EXPECT_THAT(yaml_error("name: x\nnode: generic-pcie-8\naccelerators: 64\n"),
+              HasSubstr("takes any accelerator"));
+  EXPECT_THAT(yaml_error(head + "link: metro-pair\n"), HasSubstr("a link joins sites"));
+  EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 32}]\n"),
+              HasSubstr("the last level holds 32 of 64 accelerators"));
+  EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 64}, "
+                                "{name: rack, accelerators: 16}]\n"),
+              HasSubstr("levels go from the inside out"));
+  EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 64, efficiency: 2}]\n"),
+              HasSubstr("efficiency"));
+  EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 64, bandwidth: 50}]\n"),
+              HasSubstr("line 4, bandwidth: '50' has no unit"));
+  EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 64, latency: -1 us}]\n"),
+              HasSubstr("not plausible"));
+  EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 64, oversubscription: 0}]\n"),
+              HasSubstr("oversubscription"));
+}
+
+TEST(ClusterFile, IsReadFromDiskInWholeOrPart) {
+  const std::string path = ORRERY_SOURCE_DIR "/catalog/clusters/meta-h100-24k-roce.yaml";
+  EXPECT_EQ(parse(path), parse("meta-h100-24k-roce"));
+  EXPECT_EQ(parse(path + ":16384"), parse("meta-h100-24k-roce:16384"));
+  EXPECT_THAT(error_of("/does/not/exist.yaml"), HasSubstr("No such file"));
+  EXPECT_THAT(error_of("/does/not/exist.yaml:8"), HasSubstr("No such file"));
+  EXPECT_THAT(error_of(ORRERY_SOURCE_DIR "/catalog"), HasSubstr("is a directory"));
+}
+
+TEST(ClusterText, ReadsBackWhatItWrote) {
+  for (const char* name : {"h100-sxm:1024", "gb200:256", "mi300x:64", "tpu-v4:6144", "l40s:16",
+                           "meta-h100-24k-roce:16384", "frontier"}) {
+    const Cluster c = parse(name);
+    const auto yaml = from_yaml(to_yaml(Codec<Cluster>::write(c)));
+    ASSERT_TRUE(yaml) << yaml.error().text();
+    EXPECT_EQ(*yaml, c);
+    const auto document = parse_json(to_json(Codec<Cluster>::write(c)), "test.json");
+    ASSERT_TRUE(document);
+    const auto json = read_cluster(*document, Catalog::built_in());
+    ASSERT_TRUE(json) << json.error().text();
+    EXPECT_EQ(*json, c);
+  }
+}
+
+TEST(ClusterCheck, RefusesWhatNoClusterHas) {
+  const Cluster good = parse("h100-sxm:64");
+  EXPECT_TRUE(check(good));
+  const auto refused = [&](auto change) {
+    Cluster bad = good;
+    change(bad);
+    const auto checked = check(bad);
+    return checked ? std::string("accepted") : checked.error().text();
+  };
+  EXPECT_THAT(refused([](Cluster& c) { c.accelerators = 0; }), HasSubstr("is none"));
+  EXPECT_THAT(refused([](Cluster& c) { c.accelerators_per_node = 0; }),
+              HasSubstr("a node without accelerators"));
+  EXPECT_THAT(refused([](Cluster& c) { c.accelerators_per_node = 7; }), HasSubstr("63 or 70 do"));
+  EXPECT_THAT(refused([](Cluster& c) { c.levels.clear(); }), HasSubstr("no fabric level"));
+  EXPECT_THAT(refused([](Cluster& c) { c.levels.resize(17); }), HasSubstr("at most 16"));
+  EXPECT_THAT(refused([](Cluster& c) { c.levels[1].bandwidth = BytesPerSecond(0); }),
+              HasSubstr("levels[1]: bandwidth"));
+  EXPECT_THAT(refused([](Cluster& c) { c.levels[0].latency = Seconds(100); }),
+              HasSubstr("levels[0]: latency"));
+  EXPECT_THAT(refused([](Cluster& c) { c.levels.pop_back(); }), HasSubstr("holds 8 of 64"));
+  EXPECT_THAT(refused([](Cluster& c) { c.accelerator.compute_units = 0; }),
+              HasSubstr("accelerator: compute_units"));
+}
+
+}  // namespace
+}  // namespace orrery
