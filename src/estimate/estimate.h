@@ -25,12 +25,12 @@ struct Scenario {
 enum class Verdict { fits, tight, does_not_fit };
 
 struct StageReport {
-  std::vector<int> layers;       // layers of each chunk of this stage
-  MemoryReport memory;           // expected composition and peak, per rank of this stage
-  Picoseconds forward;           // one microbatch, all chunks
+  std::vector<int> layers;  // layers of each chunk of this stage
+  MemoryReport memory;      // expected composition and peak, per rank of this stage
+  Picoseconds forward;      // one microbatch, all chunks
   Picoseconds backward;
-  Picoseconds busy;              // computing stream, whole step
-  Picoseconds end;               // when its last gradient is ready
+  Picoseconds busy;  // computing stream, whole step
+  Picoseconds end;   // when its last gradient is ready
 };
 
 // One number with its derivation: "--explain".
@@ -39,7 +39,7 @@ struct Derivation {
   std::string formula;  // "model FLOPs / (step time x GPUs x peak)"
   std::string inputs;   // "1.9e21 FLOP / (8.4 s x 16384 x 989 TFLOP/s)"
   std::string value;
-  std::string source;   // paper, section, catalog entry
+  std::string source;  // paper, section, catalog entry
 };
 
 struct Estimate {
@@ -52,19 +52,19 @@ struct Estimate {
   double hfu = 0;
   FlopsPerSecond achieved_per_gpu;  // model FLOPs
   double tokens_per_second = 0;
-  Breakdown breakdown;        // of the critical stage; total() == step_time
+  Breakdown breakdown;  // of the critical stage; total() == step_time
   int critical_stage = 0;
   std::vector<StageReport> stages;
   ByteCount peak_memory = 0;  // worst stage, expected
   int peak_memory_stage = 0;
   ByteCount memory_capacity = 0;
   Verdict verdict = Verdict::fits;
-  std::string bottleneck;     // one sentence
+  std::string bottleneck;            // one sentence
   std::vector<std::string> assumed;  // every default that was filled in
 };
 
-// Errors: an invalid plan (all reasons), unsupported combinations. A plan that does not fit in memory
-// is no error: see verdict.
+// Errors: an invalid plan (all reasons), unsupported combinations. A plan that does not fit in
+// memory is no error: see verdict.
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog);
 
 // The derivations of step time, MFU, HFU, tokens/s, memory, every line of the breakdown.

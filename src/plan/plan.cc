@@ -31,12 +31,11 @@ std::span<const EnumName<Optimizer>> names_of(Optimizer) {
   return kNames;
 }
 
-std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel) {
-  static constexpr EnumName<AttentionKernel> kNames[] = {{AttentionKernel::unfused, "unfused"},
-                                                         {AttentionKernel::flash_1, "flash-1"},
-                                                         {AttentionKernel::flash_2, "flash-2"},
-                                                         {AttentionKernel::flash_3, "flash-3"},
-                                                         {AttentionKernel::library, "library"}};
+std::span<const EnumName<NumberFormat>> names_of(NumberFormat) {
+  static constexpr EnumName<NumberFormat> kNames[] = {
+      {NumberFormat::bf16, "bf16"},   {NumberFormat::fp16, "fp16"},   {NumberFormat::fp8, "fp8"},
+      {NumberFormat::mxfp8, "mxfp8"}, {NumberFormat::nvfp4, "nvfp4"}, {NumberFormat::fp32, "fp32"},
+      {NumberFormat::tf32, "tf32"},   {NumberFormat::fp64, "fp64"}};
   return kNames;
 }
 

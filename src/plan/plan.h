@@ -83,6 +83,6 @@ std::span<const EnumName<MeshAxis>> names_of(MeshAxis);
 std::span<const EnumName<Recompute>> names_of(Recompute);
 std::span<const EnumName<ContextParallel>> names_of(ContextParallel);
 std::span<const EnumName<Optimizer>> names_of(Optimizer);
-std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel);
+std::span<const EnumName<NumberFormat>> names_of(NumberFormat);
 
 }  // namespace orrery

@@ -29,9 +29,9 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
   const auto assume = [&](std::string text) { out.assumed.push_back(std::move(text)); };
   const Architecture& a = model.architecture;
   if (training.sequence_length == 0) {
-    training.sequence_length = a.train_seq_len.value_or(0) > 0 ? *a.train_seq_len : 4096;
+    training.sequence_length = a.training.sequence_length > 0 ? a.training.sequence_length : 4096;
     assume("sequence length " + n(training.sequence_length) +
-           (a.train_seq_len.value_or(0) > 0 ? ": the model's own training length"
+           (a.training.sequence_length > 0 ? ": the model's own training length"
                                             : ": the model states none"));
   }
   if (training.source_length == 0) training.source_length = training.sequence_length;
@@ -46,7 +46,7 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
            " x cp " + n(plan.cp) + " x pp " + n(plan.pp) + ")");
   }
   if (training.global_batch == 0) {
-    const std::int64_t tokens = a.train_global_batch_tokens.value_or(0);
+    const std::int64_t tokens = a.training.global_batch_tokens;
     const std::int64_t step =
         std::max<std::int64_t>(1, plan.dp) * std::max<std::int64_t>(1, plan.micro_batch);
     std::int64_t batch =

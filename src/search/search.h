@@ -1,4 +1,11 @@
 // The best plans of a joint space, and why they win.
+//
+// Every shape-valid plan of the space is priced: its memory, exactly, and a lower bound on its step
+// time (lower_bound). Plans that do not fit are set aside; the rest are simulated in order of their
+// bound until the bound of the next is no better than the worst of the best k found. Since the
+// bound never exceeds the step time, no plan that belongs to the best k is missed. Everything is
+// done in an order fixed by the space, in batches of fixed size: the result, and every count, is
+// the same for any number of threads.
 #pragma once
 
 #include <atomic>
@@ -11,7 +18,8 @@
 
 namespace orrery {
 
-// Axes of the space. An empty list means: every value that can be valid for this model and cluster.
+// Axes of the space. An empty list means: every value that may be worth considering for this model
+// and cluster (default_space says which).
 struct SearchSpace {
   std::vector<std::int64_t> tp, cp, pp, ep, chunks, micro_batch, zero;
   std::vector<Recompute> recompute;
@@ -26,38 +34,46 @@ struct SearchOptions {
   const std::atomic<bool>* interrupted = nullptr;  // best so far when it turns true
 };
 
-// Why the winner has the value it has on one axis.
+// What the best plan with another value on one axis would cost.
 struct RunnerUp {
-  std::string axis;     // "tp"
-  std::string winner;   // "8"
-  Estimate best_other;  // the best plan with another value on this axis
-  std::string other;    // its value
+  std::string axis;    // "tp"
+  std::string winner;  // the winner's value, "8"
+  std::string other;   // the value of the best plan that differs
+  Estimate best_other;
 };
 
 struct NearMiss {  // a faster-looking plan that does not fit
   Plan plan;
-  Seconds bound;       // no faster than this
+  Seconds bound;  // no faster than this
   ByteCount peak_memory = 0;
   ByteCount shortfall = 0;
   int stage = 0;
 };
 
 struct SearchResult {
-  std::vector<Estimate> plans;   // best first
-  std::vector<Estimate> pareto;  // step time against peak memory, fastest first
+  std::vector<Estimate> plans;  // best first
+  std::vector<Estimate>
+      pareto;  // step time against peak memory, fastest first, up to twice the best
+               // step time; a point needs 1 % less memory than the one before
   std::vector<RunnerUp> runners_up;
-  std::vector<NearMiss> near_misses;
-  std::int64_t considered = 0;   // shape-valid plans whose memory or bound was computed
-  std::int64_t too_large = 0;    // of these: rejected because they do not fit
-  std::int64_t bounded = 0;      // of these: rejected by the lower bound
-  std::int64_t evaluated = 0;    // of these: simulated
+  std::vector<NearMiss> near_misses;  // the fastest-looking first, at most three
+  std::int64_t considered = 0;  // shape-valid plans, each with its own memory and bound computed
+  std::int64_t too_large = 0;   // of these: do not fit
+  std::int64_t bounded = 0;     // of these: fit, but their bound is worse than the best plans
+  std::int64_t evaluated = 0;   // of these: simulated
   bool interrupted = false;
-  // When nothing fits: the plan that needs least, and by how much it is too large.
-  std::vector<NearMiss> least_memory;
+  std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
 };
 
-// `scenario.plan` gives the values of everything the space does not range over.
+// `scenario.plan` gives the values of everything the space does not range over. Errors: nothing in
+// the space is valid (the reasons of the simplest plan), or the scenario itself is invalid.
 Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
                             const SearchOptions& options, const Catalog& catalog);
+
+// The space with every empty axis filled: tp divides the heads, up to twice the scale-up domain; cp
+// powers of two that leave 1024 tokens a rank; pp up to the number of layers; ep divides the
+// experts; chunks for every distinct number of layers of a virtual stage; microbatches of 1 to 16
+// sequences; ZeRO 0 to 3; every recomputation and schedule; dp inside or outside pp.
+SearchSpace default_space(const Scenario& scenario, SearchSpace space);
 
 }  // namespace orrery

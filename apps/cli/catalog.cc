@@ -1,0 +1,131 @@
+// orrery catalog: what the catalog holds, and one entry with its source.
+#include <string>
+
+#include "cluster/accelerator.h"
+#include "command.h"
+#include "document/value.h"
+#include "estimate/spec.h"
+#include "report/table.h"
+
+namespace orrery::cli {
+namespace {
+
+const Value* at_path(const Value& root, std::initializer_list<std::string_view> path) {
+  const Value* v = &root;
+  for (const std::string_view key : path) {
+    v = v == nullptr ? nullptr : v->find(key);
+  }
+  return v;
+}
+
+std::string text_at(const Value& root, std::initializer_list<std::string_view> path) {
+  const Value* v = at_path(root, path);
+  return v != nullptr ? v->scalar_text() : "";
+}
+
+// The columns of a listing: the most telling fields of each kind.
+struct Shown {
+  std::string title;
+  std::initializer_list<std::string_view> path;
+};
+
+std::vector<Shown> columns_of(const std::string& kind) {
+  if (kind == "models") {
+    return {{"layers", {"num_layers"}},
+            {"hidden", {"hidden"}},
+            {"heads", {"num_heads"}},
+            {"kv", {"num_kv_heads"}},
+            {"experts", {"moe", "num_experts"}},
+            {"vocab", {"vocab"}}};
+  }
+  if (kind == "accelerators") {
+    return {{"memory", {"memory", "capacity"}},
+            {"bandwidth", {"memory", "bandwidth"}},
+            {"bf16", {"peak", "bf16"}},
+            {"fp8", {"peak", "fp8"}}};
+  }
+  if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};
+  if (kind == "nodes") return {{"accelerator", {"accelerator"}}};
+  return {};
+}
+
+int list(const std::string& kind, const Catalog& catalog, const Common& common) {
+  const std::vector<Shown> shown = columns_of(kind);
+  std::vector<Column> columns = {{kind, Align::left, 9}};
+  for (const Shown& s : shown) columns.push_back({s.title, Align::right, 5});
+  columns.push_back({"unverified", Align::left, 2});
+  columns.push_back({"source", Align::left, 1});
+  Table table(columns);
+  Value document = Value::list();
+  for (const std::string& name : catalog.names(kind)) {
+    auto entry = catalog.find(kind, name);
+    if (!entry) return refuse(entry.error());
+    document.append(entry->root);
+    std::vector<Cell> cells = {{name}};
+    for (const Shown& s : shown) cells.push_back({text_at(entry->root, s.path)});
+    std::string unverified =
+        text_at(entry->root, {"provenance", "verified"}) == "true" ? "" : "all";
+    if (const Value* fields = at_path(entry->root, {"provenance", "unverified"})) {
+      for (const Value& f : fields->items()) {
+        unverified += (unverified.empty() ? "" : ", ") + f.scalar_text();
+      }
+    }
+    cells.push_back({unverified});
+    cells.push_back({text_at(entry->root, {"provenance", "source"})});
+    table.add_row(std::move(cells));
+  }
+  return print(common.json ? to_json(document) : table.text(text_style()));
+}
+
+int show(const std::string& kind, const std::string& name, const Catalog& catalog,
+         const Common& common) {
+  auto entry = catalog.find(kind, name);
+  if (!entry && kind == "accelerators") {
+    auto accelerator = load_accelerator(catalog, name);  // an alias
+    if (!accelerator) return refuse(accelerator.error());
+    entry = catalog.find(kind, accelerator->name);
+  }
+  if (!entry) return refuse(entry.error());
+  if (common.json) return print(to_json(entry->root));
+  std::string text = to_yaml(entry->root);
+  if (kind == "models") {
+    auto model = load_model(name, catalog);
+    if (!model) return refuse(model.error());
+    const auto billions = [](double n) { return std::to_string(n / 1e9).substr(0, 8) + " B"; };
+    text += "# computed from this structure: " + billions(parameters(*model)) + " parameters, " +
+            billions(active_parameters(*model)) + " active\n";
+  }
+  if (text_at(entry->root, {"provenance", "verified"}) != "true") {
+    text += "# unverified: every field\n";
+  } else if (const Value* fields = at_path(entry->root, {"provenance", "unverified"})) {
+    text += "# unverified:";
+    for (const Value& f : fields->items()) text += " " + f.scalar_text();
+    text += "\n";
+  }
+  return print(text);
+}
+
+}  // namespace
+
+int catalog_command(const CatalogOptions& options, const Common& common) {
+  auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  if (options.kind.empty()) {
+    Table table({{"kind", Align::left, 2}, {"entries", Align::right, 2}});
+    Value document = Value::map();
+    for (const std::string& kind : catalog->kinds()) {
+      const auto count = static_cast<std::int64_t>(catalog->names(kind).size());
+      table.add_row({{kind}, {std::to_string(count)}});
+      document.set(kind, Value::number(count));
+    }
+    return print(common.json ? to_json(document) : table.text(text_style()));
+  }
+  if (catalog->names(options.kind).empty()) {
+    return refuse(Error{ErrorCode::not_found, "unknown kind '" + options.kind + "'", "catalog",
+                        name_hint(options.kind, catalog->kinds())});
+  }
+  return options.name.empty() ? list(options.kind, *catalog, common)
+                              : show(options.kind, options.name, *catalog, common);
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,72 @@
+// What every subcommand shares: how it was called, and how it ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "outcome/result.h"
+#include "report/text_style.h"
+
+namespace orrery::cli {
+
+enum ExitCode : int { kDone = 0, kNegative = 1, kBadInput = 2, kBug = 70 };
+
+struct Common {
+  bool json = false;
+  int threads = 0;
+  int verbosity = 0;    // -q: -1, -v: 1
+  std::string catalog;  // a directory instead of the built-in catalog
+};
+
+// What `estimate` and `search` have in common.
+struct Question {
+  std::string model;
+  std::string cluster;
+  std::string plan;
+  std::int64_t sequence_length = 0;
+  std::int64_t global_batch = 0;
+  std::string precision;
+  std::string html;
+  std::string timeline;
+  bool expanded = false;
+};
+
+struct EstimateOptions {
+  Question question;
+  bool explain = false;
+};
+
+struct SearchCommandOptions {
+  Question question;
+  int top = 10;
+};
+
+struct CatalogOptions {
+  std::string kind;
+  std::string name;
+};
+
+struct ValidateOptions {
+  std::vector<std::string> files;
+  std::string markdown;
+  bool all_rows = false;
+};
+
+int estimate_command(const EstimateOptions& options, const Common& common);
+int search_command(const SearchCommandOptions& options, const Common& common);
+int catalog_command(const CatalogOptions& options, const Common& common);
+int validate_command(const ValidateOptions& options, const Common& common);
+
+// Prints "orrery: where: message (hint)" and gives kBadInput.
+int refuse(const Error& error);
+// To standard output, checked: a full disk is an error.
+int print(const std::string& text);
+
+// Width and colour of standard output, from COLUMNS, the terminal and NO_COLOR.
+TextStyle text_style();
+
+Result<Catalog> open_catalog(const Common& common);
+
+}  // namespace orrery::cli

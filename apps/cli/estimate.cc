@@ -1,0 +1,44 @@
+// orrery estimate: one plan, predicted.
+#include "estimate/estimate.h"
+
+#include "estimate/step_timeline.h"
+#include "question.h"
+#include "report/estimate_json.h"
+#include "report/estimate_text.h"
+#include "report/html_report.h"
+#include "report/pipeline_text.h"
+#include "report_files.h"
+
+namespace orrery::cli {
+
+int estimate_command(const EstimateOptions& options, const Common& common) {
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  const auto spec = ask(options.question, *catalog);
+  if (!spec) return refuse(spec.error());
+  const Scenario& scenario = spec->scenario;
+  const auto predicted = estimate(scenario, *catalog);
+  if (!predicted) return refuse(predicted.error());
+
+  const Subject subject = subject_of(scenario);
+  const auto files = write_report_files(options.question, scenario, *predicted, nullptr, *catalog);
+  if (!files) return refuse(files.error());
+  if (common.json) {
+    Value document = estimate_json(*predicted, subject);
+    if (options.explain) document.set("explain", derivations_json(explain(scenario, *predicted)));
+    return print(to_json(document));
+  }
+  const TextStyle style = text_style();
+  std::string text = estimate_text(*predicted, subject, style);
+  if (predicted->plan.pp > 1 && common.verbosity >= 0) {
+    const auto spans = pipeline_spans(scenario, *catalog);
+    if (!spans) return refuse(spans.error());
+    text += "\n" + pipeline_text(*spans, style);
+  }
+  if (options.explain) text += "\n" + derivations_text(explain(scenario, *predicted), style);
+  for (const std::string& line : *files) text += "\n" + line;
+  if (!files->empty()) text += "\n";
+  return print(text);
+}
+
+}  // namespace orrery::cli

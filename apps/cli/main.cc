@@ -1,0 +1,107 @@
+// The orrery command: parses the command line, runs one subcommand, maps failures to exit codes.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "command.h"
+#include "outcome/invariant.h"
+
+namespace orrery::cli {
+namespace {
+
+void add_question(CLI::App* app, Question& q) {
+  app->add_option(
+         "model", q.model,
+         "a catalog name, a Hugging Face config.json, a model or specification in YAML, or - "
+         "for standard input")
+      ->required();
+  app->add_option("--on", q.cluster,
+                  "the cluster: h100-sxm:1024, a name from the catalog, or a YAML file");
+  app->add_option("--plan", q.plan, "the plan: tp=8,pp=16,micro_batch=1,...");
+  app->add_option("--seq", q.sequence_length, "tokens of a sequence")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  app->add_option("--global-batch", q.global_batch, "sequences of a step")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  app->add_option("--precision", q.precision, "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4");
+  app->add_option("--html", q.html, "write a report with charts to this file");
+  app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
+  app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Orrery predicts where every kernel, byte and second of a training run goes."};
+  app.name("orrery");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", "orrery 0.1.0");
+  Common common;
+  app.add_flag("--json", common.json, "one JSON document on standard output");
+  app.add_option("--threads", common.threads, "threads to use; the result does not depend on it")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--catalog", common.catalog, "a catalog directory instead of the built-in one");
+  app.add_flag("-v", common.verbosity, "say more");
+  bool quiet = false;
+  app.add_flag("-q", quiet, "say less");
+
+  EstimateOptions estimate;
+  CLI::App* estimate_app = app.add_subcommand("estimate", "predict one training step");
+  add_question(estimate_app, estimate.question);
+  estimate_app->add_flag("--explain", estimate.explain, "show the derivation of every figure");
+  estimate_app->footer(
+      "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
+      "2048 "
+      "--plan tp=8,pp=16,chunks=8");
+
+  SearchCommandOptions search;
+  CLI::App* search_app = app.add_subcommand("search", "find the best plan");
+  add_question(search_app, search.question);
+  search_app->add_option("--top", search.top, "plans to show")->check(CLI::Range(1, 1000));
+  search_app->footer(
+      "Fields that --plan or the specification states are kept, all others are searched.\n"
+      "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");
+
+  CatalogOptions catalog;
+  CLI::App* catalog_app = app.add_subcommand("catalog", "list and show what Orrery knows");
+  catalog_app->add_option("kind", catalog.kind,
+                          "models, accelerators, nodes, fabrics, clusters, links, prices, ...");
+  catalog_app->add_option("name", catalog.name, "one entry");
+  catalog_app->footer("Example:\n  orrery catalog accelerators h100-sxm");
+
+  ValidateOptions validate;
+  CLI::App* validate_app = app.add_subcommand("validate", "predictions against measured runs");
+  validate_app->add_option("files", validate.files, "CSV files, or - for standard input")
+      ->required();
+  validate_app->add_option("--markdown", validate.markdown, "write the error tables to this file");
+  validate_app->add_flag("--rows", validate.all_rows, "print every row");
+  validate_app->footer("Example:\n  orrery validate validation/measured/torchtitan.csv");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    std::fprintf(stderr, "orrery: %s (orrery --help lists commands and options)\n", e.what());
+    return kBadInput;
+  }
+  if (quiet) common.verbosity = -1;
+  if (estimate_app->parsed()) return estimate_command(estimate, common);
+  if (search_app->parsed()) return search_command(search, common);
+  if (catalog_app->parsed()) return catalog_command(catalog, common);
+  return validate_command(validate, common);
+}
+
+}  // namespace
+}  // namespace orrery::cli
+
+int main(int argc, char** argv) {
+  try {
+    return orrery::cli::run(argc, argv);
+  } catch (const orrery::InvariantError& e) {
+    std::fprintf(stderr, "orrery: this is a bug of ours, please report it: %s\n", e.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "orrery: out of memory\n");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "orrery: this is a bug of ours, please report it: %s\n", e.what());
+  }
+  return orrery::cli::kBug;
+}

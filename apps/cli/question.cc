@@ -1,0 +1,49 @@
+#include "question.h"
+
+namespace orrery::cli {
+namespace {
+
+Result<Spec> subject(const Question& q, const Catalog& catalog) {
+  const bool file = q.model == "-" || q.model.ends_with(".yaml") || q.model.ends_with(".yml");
+  if (file) {
+    ORRERY_TRY(const Document document, read_document(q.model));
+    if (is_spec(document)) return read_spec(document, q.cluster, catalog);
+    // A model file is read again by load_model, which standard input does not allow.
+    if (q.model == "-") {
+      ORRERY_TRY(const Architecture architecture, read_architecture(document));
+      Spec spec;
+      ORRERY_TRY(spec.scenario.model, build_model(architecture));
+      ORRERY_TRY(spec.scenario.cluster, parse_cluster(q.cluster, catalog));
+      return spec;
+    }
+  }
+  if (q.cluster.empty()) {
+    return fail(
+        ErrorCode::bad_input, "no cluster is given", "--on",
+        "write --on h100-sxm:1024, a cluster's name or a YAML file; see orrery catalog clusters");
+  }
+  Spec spec;
+  ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
+  ORRERY_TRY(spec.scenario.cluster, parse_cluster(q.cluster, catalog));
+  return spec;
+}
+
+}  // namespace
+
+Result<Spec> ask(const Question& q, const Catalog& catalog) {
+  ORRERY_TRY(Spec spec, subject(q, catalog));
+  if (!q.plan.empty()) {
+    ORRERY_TRY(spec.scenario.plan, parse_plan(q.plan, spec.scenario.plan));
+    for (std::string& key : stated_fields(q.plan)) spec.stated.push_back(std::move(key));
+  }
+  if (q.sequence_length != 0) spec.scenario.training.sequence_length = q.sequence_length;
+  if (q.global_batch != 0) spec.scenario.training.global_batch = q.global_batch;
+  if (!q.precision.empty()) {
+    auto precision = parse_enum<NumberFormat>(q.precision);
+    if (!precision) return fail(at("--precision", precision.error()));
+    spec.scenario.training.precision = *precision;
+  }
+  return spec;
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,90 @@
+// orrery search: the best plan of a space.
+#include "search/search.h"
+
+#include <chrono>
+
+#include "estimate/step_timeline.h"
+#include "progress.h"
+#include "question.h"
+#include "report/pipeline_text.h"
+#include "report/search_json.h"
+#include "report/search_text.h"
+#include "report_files.h"
+
+namespace orrery::cli {
+namespace {
+
+// Fields that are stated are kept: their axis has one value.
+SearchSpace space_of(const Spec& spec) {
+  SearchSpace space;
+  const Plan& plan = spec.scenario.plan;
+  for (const std::string& field : spec.stated) {
+    if (field == "tp") space.tp = {plan.tp};
+    if (field == "cp") space.cp = {plan.cp};
+    if (field == "pp") space.pp = {plan.pp};
+    if (field == "ep") space.ep = {plan.ep};
+    if (field == "chunks") space.chunks = {plan.chunks};
+    if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
+    if (field == "zero") space.zero = {plan.zero};
+    if (field == "recompute") space.recompute = {plan.recompute};
+    if (field == "schedule") space.schedules = {plan.schedule};
+    if (field == "placement") space.placements = {plan.placement};
+  }
+  return space;
+}
+
+}  // namespace
+
+int search_command(const SearchCommandOptions& options, const Common& common) {
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  const auto spec = ask(options.question, *catalog);
+  if (!spec) return refuse(spec.error());
+
+  const auto begin = std::chrono::steady_clock::now();
+  Result<SearchResult> found = fail(ErrorCode::bad_input, "");
+  {
+    Progress progress(common.verbosity >= 0);
+    SearchOptions search_options;
+    search_options.top = options.top;
+    search_options.threads = common.threads;
+    search_options.interrupted = &Progress::interrupted();
+    search_options.progress = [&](double fraction, const std::string& best) {
+      progress.show(fraction, best);
+    };
+    found = search(spec->scenario, space_of(*spec), search_options, *catalog);
+  }
+  if (!found) return refuse(found.error());
+  const Seconds elapsed(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  const Subject subject = subject_of(spec->scenario);
+
+  Scenario winner = spec->scenario;
+  std::vector<std::string> files;
+  if (!found->plans.empty()) {
+    winner.plan = found->plans.front().plan;
+    winner.training = found->plans.front().training;
+    auto written =
+        write_report_files(options.question, winner, found->plans.front(), &*found, *catalog);
+    if (!written) return refuse(written.error());
+    files = std::move(*written);
+  }
+  const int code = found->plans.empty() ? kNegative : kDone;
+  if (common.json) {
+    const int printed = print(to_json(search_json(*found, subject, elapsed)));
+    return printed == kDone ? code : printed;
+  }
+  const TextStyle style = text_style();
+  std::string text = search_text(*found, subject, elapsed, style);
+  if (!found->plans.empty() && winner.plan.pp > 1 && common.verbosity >= 0) {
+    const auto spans = pipeline_spans(winner, *catalog);
+    if (!spans) return refuse(spans.error());
+    text += "\n" + pipeline_text(*spans, style);
+  }
+  for (const std::string& line : files) text += "\n" + line;
+  if (!files.empty()) text += "\n";
+  const int printed = print(text);
+  return printed == kDone ? code : printed;
+}
+
+}  // namespace orrery::cli

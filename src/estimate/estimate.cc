@@ -1,0 +1,31 @@
+#include "estimate/estimate.h"
+
+#include <fmt/core.h>
+
+#include "estimate/evaluate.h"
+#include "plan/validity.h"
+
+namespace orrery {
+
+Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
+  CompletedPlan completed =
+      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
+  const std::vector<std::string> problems =
+      plan_problems(scenario.model, scenario.cluster, completed.training, completed.plan);
+  if (!problems.empty()) {
+    std::string all;
+    for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
+    return fail(ErrorCode::bad_input, std::move(all), "plan");
+  }
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog));
+  std::vector<std::string> assumed = std::move(completed.assumed);
+  const std::vector<std::string>& of_cluster = scenario.cluster.assumed;
+  assumed.insert(assumed.end(), of_cluster.begin(), of_cluster.end());
+  assumed.insert(assumed.end(), context.assumed.begin(), context.assumed.end());
+  CostCache cache(scenario.model, completed.training, std::move(context));
+  ORRERY_TRY(Estimate out, evaluate(cache, completed.plan));
+  out.assumed = std::move(assumed);
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,112 @@
+#include "estimate/evaluate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "lower/stage_memory.h"
+#include "timeline/attribution.h"
+
+namespace orrery {
+namespace {
+
+std::string in_words(Category c) {
+  if (is_exposed_communication(c))
+    return std::string(name(c)) + " communication that nothing hides";
+  if (c == Category::bubble) return "the pipeline bubble";
+  if (c == Category::contention) return "computing slowed by communication beside it";
+  std::string out(name(c));
+  std::replace(out.begin(), out.end(), '_', ' ');
+  return out;
+}
+
+// The largest useful part and the largest loss.
+std::string bottleneck(const Breakdown& breakdown) {
+  const auto largest = [&](auto wanted) {
+    Category best = Category::host;
+    for (std::size_t i = 0; i < kCategories; ++i) {
+      const auto c = static_cast<Category>(i);
+      if (wanted(c) && breakdown[c] > breakdown[best]) best = c;
+    }
+    return best;
+  };
+  const double total = breakdown.total().count();
+  const Category work =
+      largest([](Category c) { return is_compute(c) && c != Category::contention; });
+  const Category loss =
+      largest([](Category c) { return !is_compute(c) || c == Category::contention; });
+  return fmt::format("{} takes {:.1f} % of the step; the largest loss is {}, {:.1f} %",
+                     in_words(work), 100 * breakdown[work].count() / total, in_words(loss),
+                     100 * breakdown[loss].count() / total);
+}
+
+}  // namespace
+
+Verdict verdict(const MemoryReport& memory, ByteCount capacity) {
+  if (memory.pessimistic <= capacity) return Verdict::fits;
+  return memory.peak <= capacity ? Verdict::tight : Verdict::does_not_fit;
+}
+
+Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
+  const Cluster& cluster = cache.context().cluster;
+  const StepCosts step = step_costs(cache, plan);
+  ORRERY_TRY(const StepGraph lowered, step_graph(step, Folding::folded));
+  const Timeline timeline = simulate(lowered.graph);
+
+  Estimate out;
+  out.training = cache.training();
+  out.plan = plan;
+  out.gpus = static_cast<int>(cluster.accelerators);
+  out.microbatches = step.shape.microbatches;
+  out.memory_capacity = static_cast<ByteCount>(cluster.accelerator.memory.capacity.value());
+  double recomputed = 0;
+  Picoseconds latest;
+  for (int device = 0; device < step.shape.devices; ++device) {
+    StageReport stage;
+    for (int c = 0; c < step.shape.chunks; ++c) {
+      const VirtualStage& chunk = step.chunk(device, c);
+      stage.layers.push_back(static_cast<int>(chunk.layers));
+      stage.forward += chunk.totals.forward;
+      stage.backward += chunk.totals.backward;
+      recomputed += chunk.totals.recomputed.value();
+    }
+    stage.busy = (stage.forward + stage.backward) * step.shape.microbatches;
+    stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
+    stage.memory = stage_memory(step, device);
+    if (stage.end > latest) {
+      latest = stage.end;
+      out.critical_stage = device;
+    }
+    if (stage.memory.peak > out.peak_memory) {
+      out.peak_memory = stage.memory.peak;
+      out.peak_memory_stage = device;
+    }
+    out.stages.push_back(std::move(stage));
+  }
+  out.verdict = Verdict::fits;
+  for (const StageReport& stage : out.stages) {
+    out.verdict = std::max(out.verdict, verdict(stage.memory, out.memory_capacity));
+  }
+  out.breakdown = attribute(lowered.graph, timeline, static_cast<std::uint32_t>(out.critical_stage),
+                            lowered.blocks);
+  out.step_time = timeline.makespan.seconds();
+
+  const double sequences = static_cast<double>(out.training.global_batch);
+  const Flops model_work =
+      sequences * model_flops_per_sequence(cache.model(),
+                                           static_cast<double>(out.training.sequence_length),
+                                           AttentionCount::full);
+  const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
+  const Flops hardware_work =
+      model_work + Flops(recomputed * ranks_per_stage * step.shape.microbatches);
+  const FlopsPerSecond peak = *cluster.accelerator.peak(out.training.precision) * out.gpus;
+  out.achieved_per_gpu = model_work / out.step_time / out.gpus;
+  out.mfu = (model_work / out.step_time) / peak;
+  out.hfu = (hardware_work / out.step_time) / peak;
+  out.tokens_per_second =
+      sequences * static_cast<double>(out.training.sequence_length) / out.step_time.value();
+  out.bottleneck = bottleneck(out.breakdown);
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,167 @@
+#include "estimate/spec.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/hugging_face.h"
+
+namespace orrery {
+namespace {
+
+bool looks_like_a_path(const std::string& text) {
+  return text == "-" || text.find('/') != std::string::npos || text.ends_with(".json") ||
+         text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
+Result<Model> model_of(const Document& document) {
+  ORRERY_TRY(Architecture architecture, read_architecture(document));
+  if (architecture.name.empty() || architecture.name == "unnamed") {
+    // A config.json carries no name; its folder does.
+    const std::filesystem::path path(document.name);
+    const std::string folder = path.parent_path().filename().string();
+    architecture.name = path.filename() == "config.json" && !folder.empty() ? folder
+                                                                            : path.stem().string();
+  }
+  auto model = build_model(architecture);
+  if (!model) return fail(at(document.name, model.error()));
+  return model;
+}
+
+std::string place(const Document& document, const Value& value, const std::string& key) {
+  return document.name + ": line " + std::to_string(value.line()) + ", " + key;
+}
+
+// "zero-2", "fsdp", "none" -> ZeRO stage.
+Result<std::int64_t> sharding(const std::string& text) {
+  static const std::vector<std::pair<std::string, std::int64_t>> kNames = {
+      {"none", 0}, {"zero-0", 0}, {"zero-1", 1}, {"zero-2", 2}, {"zero-3", 3}, {"fsdp", 3}};
+  std::vector<std::string> known;
+  for (const auto& [name, zero] : kNames) {
+    if (name == text) return zero;
+    known.push_back(name);
+  }
+  return fail(ErrorCode::bad_input, "unknown sharding '" + text + "'", "", name_hint(text, known));
+}
+
+// The nested forms `pp: {degree, schedule, chunks}` and `dp: {degree, sharding, shard_group}` as flat
+// fields of a plan.
+Result<Value> flat_plan(const Value& plan) {
+  if (plan.kind() != Value::Kind::map) return plan;
+  Value out = Value::map();
+  out.set_line(plan.line());
+  for (const auto& [key, value] : plan.members()) {
+    if (value.kind() != Value::Kind::map || (key != "pp" && key != "dp")) {
+      out.set(key, value);
+      continue;
+    }
+    for (const auto& [inner, v] : value.members()) {
+      const std::string where = "line " + std::to_string(v.line()) + ", plan." + key + "." + inner;
+      if (inner == "degree") {
+        out.set(key, v);
+      } else if (key == "pp" && (inner == "schedule" || inner == "chunks" || inner == "layers")) {
+        out.set(inner, v);
+      } else if (key == "dp" && inner == "shard_group") {
+        out.set(inner, v);
+      } else if (key == "dp" && inner == "sharding") {
+        auto zero = sharding(v.scalar_text());
+        if (!zero) return fail(at(where, zero.error()));
+        out.set("zero", Value::number(*zero));
+      } else {
+        return fail(ErrorCode::bad_input, "unknown field '" + inner + "'", where,
+                    key == "pp" ? "known: degree, schedule, chunks, layers"
+                                : "known: degree, sharding, shard_group");
+      }
+    }
+  }
+  return out;
+}
+
+Result<Cluster> cluster_of(const Document& document, const Value& value, const Catalog& catalog) {
+  const std::string where = place(document, value, "cluster");
+  if (value.is_scalar()) {
+    auto cluster = parse_cluster(value.scalar_text(), catalog);
+    if (!cluster) return fail(at(where, cluster.error()));
+    return cluster;
+  }
+  const Value* name = value.find("name");
+  const Value* gpus = value.find("gpus");
+  if (name != nullptr && value.members().size() == (gpus != nullptr ? 2U : 1U)) {
+    const std::string text =
+        name->scalar_text() + (gpus != nullptr ? ":" + gpus->scalar_text() : std::string());
+    auto cluster = parse_cluster(text, catalog);
+    if (!cluster) return fail(at(where, cluster.error()));
+    return cluster;
+  }
+  return read_cluster(Document{document.name, value}, catalog);
+}
+
+}  // namespace
+
+Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog) {
+  if (looks_like_a_path(name_or_path)) {
+    ORRERY_TRY(const Document document, read_document(name_or_path));
+    return model_of(document);
+  }
+  ORRERY_TRY(const Document document, catalog.find("models", name_or_path));
+  return model_of(document);
+}
+
+bool is_spec(const Document& document) {
+  return document.root.kind() == Value::Kind::map && document.root.find("model") != nullptr &&
+         !is_hugging_face_config(document.root);
+}
+
+Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
+  static const std::vector<std::string> kKnown = {"model", "cluster", "training", "plan"};
+  for (const auto& [key, value] : document.root.members()) {
+    if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
+      return fail(ErrorCode::bad_input, "unknown field '" + key + "'",
+                  document.name + ": line " + std::to_string(value.line()), name_hint(key, kKnown));
+    }
+  }
+  Spec out;
+  const Value& model = *document.root.find("model");
+  if (model.is_scalar()) {
+    auto loaded = load_model(model.scalar_text(), catalog);
+    if (!loaded) return fail(at(place(document, model, "model"), loaded.error()));
+    out.scenario.model = std::move(*loaded);
+  } else {
+    ORRERY_TRY(out.scenario.model, model_of(Document{document.name, model}));
+  }
+
+  if (!cluster.empty()) {
+    ORRERY_TRY(out.scenario.cluster, parse_cluster(cluster, catalog));
+  } else if (const Value* c = document.root.find("cluster")) {
+    ORRERY_TRY(out.scenario.cluster, cluster_of(document, *c, catalog));
+  } else {
+    return fail(ErrorCode::bad_input, "missing field 'cluster'", document.name,
+                "write cluster: h100-sxm:1024, or give --on");
+  }
+
+  if (const Value* training = document.root.find("training")) {
+    ORRERY_TRY(out.scenario.training, read<Training>(Document{document.name, *training}));
+  }
+  if (const Value* plan = document.root.find("plan")) {
+    auto flat = flat_plan(*plan);
+    if (!flat) return fail(at(document.name, flat.error()));
+    ORRERY_TRY(out.scenario.plan, read<Plan>(Document{document.name, *flat}));
+    for (const auto& [key, value] : flat->members()) out.stated.push_back(key);
+  }
+  return out;
+}
+
+std::vector<std::string> stated_fields(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    std::string key(item.substr(0, item.find('=')));
+    if (key == "vpp") key = "chunks";
+    if (key == "mbs") key = "micro_batch";
+    out.push_back(std::move(key));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return out;
+}
+
+}  // namespace orrery

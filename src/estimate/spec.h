@@ -1,0 +1,40 @@
+// What a person asks, read: a model by name or file, a cluster, a specification file.
+//
+//   model: llama-3.1-405b            # catalog name | a Hugging Face config.json | inline fields
+//   cluster: {name: meta-h100-24k-roce, gpus: 16384}   # or "h100-sxm:16384"
+//   training: {sequence_length: 8192, global_batch: 2048, precision: bf16}
+//   plan:                            # anything left out has a default, or is searched
+//     tp: 8
+//     pp: {degree: 16, schedule: interleaved_1f1b, chunks: 8}
+//     dp: {sharding: zero-2}
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/estimate.h"
+
+namespace orrery {
+
+// A catalog name, or the path ("-": standard input) of a Hugging Face config.json or of our own YAML.
+// Errors: unknown name (nearest named), unreadable or invalid file.
+Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog);
+
+struct Spec {
+  Scenario scenario;
+  // Plan fields the specification states ("tp", "schedule"): a search keeps these.
+  std::vector<std::string> stated;
+};
+
+// True for a document that has a `model` field of its own: a specification, not a model.
+bool is_spec(const Document& document);
+
+// `cluster` replaces the one of the document if not empty. Errors: unknown or missing fields, with
+// file and line.
+Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog);
+
+// The plan fields a text such as "tp=8,pp=16" states.
+std::vector<std::string> stated_fields(std::string_view plan_text);
+
+}  // namespace orrery

@@ -1,0 +1,115 @@
+#include "estimate/step_timeline.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "plan/validity.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+namespace {
+
+struct SimulatedStep {
+  StepGraph step;
+  Timeline timeline;
+};
+
+Result<SimulatedStep> simulated(const Scenario& scenario, Folding folding, const Catalog& catalog) {
+  const CompletedPlan completed =
+      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog));
+  CostCache cache(scenario.model, completed.training, std::move(context));
+  ORRERY_TRY(StepGraph step, step_graph(step_costs(cache, completed.plan), folding));
+  Timeline timeline = simulate(step.graph);
+  return SimulatedStep{std::move(step), std::move(timeline)};
+}
+
+}  // namespace
+
+Result<std::vector<PipelineSpan>> pipeline_spans(const Scenario& scenario, const Catalog& catalog) {
+  ORRERY_TRY(const SimulatedStep s, simulated(scenario, Folding::folded, catalog));
+  const Graph& graph = s.step.graph;
+  std::vector<PipelineSpan> out;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const NodeIndex n(i);
+    const StepInstance& at = s.step.instances[graph.instance(n)];
+    const StreamKind stream = graph.streams()[graph.stream(n).value()].kind;
+    using Part = StepInstance::Part;
+    const bool drawn = stream == StreamKind::compute || at.part == Part::transfer;
+    if (!drawn || graph.duration(n) <= Picoseconds(0)) continue;
+    PipelineSpan span;
+    span.stage = at.device;
+    span.chunk = at.chunk;
+    span.microbatch = at.part == Part::optimizer ? -1 : static_cast<int>(at.microbatch);
+    span.kind = at.part == Part::forward    ? PipelineSpan::Kind::forward
+                : at.part == Part::backward ? PipelineSpan::Kind::backward
+                : at.part == Part::transfer ? PipelineSpan::Kind::transfer
+                                            : PipelineSpan::Kind::optimizer;
+    span.start = s.timeline.start(graph, n).seconds();
+    span.end = s.timeline.end(n).seconds();
+    // Blocks of one pass that follow each other are one span.
+    if (!out.empty() && out.back().stage == span.stage && out.back().chunk == span.chunk &&
+        out.back().microbatch == span.microbatch && out.back().kind == span.kind &&
+        out.back().end == span.start) {
+      out.back().end = span.end;
+    } else {
+      out.push_back(span);
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const PipelineSpan& a, const PipelineSpan& b) {
+    return std::tuple(a.stage, a.start) < std::tuple(b.stage, b.start);
+  });
+  return out;
+}
+
+Result<std::vector<TimelineSpan>> timeline_spans(const Scenario& scenario, Folding folding,
+                                                 const Catalog& catalog) {
+  ORRERY_TRY(const SimulatedStep s, simulated(scenario, folding, catalog));
+  const Graph& graph = s.step.graph;
+  std::vector<TimelineSpan> out;
+  std::vector<std::int64_t> span_of(graph.size(), -1);
+  std::int64_t flows = 0;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const NodeIndex n(i);
+    const Stream& stream = graph.streams()[graph.stream(n).value()];
+    // Arrows lead from a send to the first real work behind it on the receiving device.
+    if (graph.kind(n) != NodeKind::point_to_point) {
+      for (const std::uint32_t p : graph.predecessors(n)) {
+        const NodeIndex from(p);
+        const bool send = graph.kind(from) == NodeKind::point_to_point && span_of[p] >= 0 &&
+                          out[static_cast<std::size_t>(span_of[p])].flow_out < 0;
+        if (send && graph.duration(n) > Picoseconds(0)) {
+          out[static_cast<std::size_t>(span_of[p])].flow_out = flows;
+        }
+      }
+    }
+    if (graph.duration(n) <= Picoseconds(0)) continue;
+    const StepInstance& at = s.step.instances[graph.instance(n)];
+    TimelineSpan span;
+    span.stage = static_cast<int>(stream.rank_class);
+    span.stream = std::string(name(stream.kind));
+    span.name = std::string(graph.name(n));
+    span.category = std::string(name(graph.category(n)));
+    if (graph.kind(n) == NodeKind::block) span.category = "block";
+    span.start = s.timeline.start(graph, n);
+    span.end = s.timeline.end(n);
+    if (at.part != StepInstance::Part::optimizer) {
+      span.microbatch = static_cast<int>(at.microbatch);
+      span.chunk = at.chunk;
+    }
+    for (const std::uint32_t p : graph.predecessors(n)) {
+      if (span_of[p] >= 0 && out[static_cast<std::size_t>(span_of[p])].flow_out == flows) {
+        span.flow_in = flows++;
+        break;
+      }
+    }
+    span_of[i] = static_cast<std::int64_t>(out.size());
+    out.push_back(std::move(span));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const TimelineSpan& a, const TimelineSpan& b) {
+    return std::tuple(a.stage, a.stream, a.start) < std::tuple(b.stage, b.stream, b.start);
+  });
+  return out;
+}
+
+}  // namespace orrery

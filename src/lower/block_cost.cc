@@ -1,0 +1,496 @@
+#include "lower/block_cost.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "timeline/attribution.h"
+
+namespace orrery {
+namespace {
+
+constexpr Bytes kActivation{2};  // bf16, fp16
+constexpr Bytes kFp32{4};
+
+Category category_of(OperatorClass c) {
+  switch (c) {
+    case OperatorClass::attention_projection:
+      return Category::attention_projection;
+    case OperatorClass::attention_core:
+      return Category::attention_core;
+    case OperatorClass::feed_forward:
+      return Category::feed_forward;
+    case OperatorClass::experts:
+      return Category::experts;
+    case OperatorClass::router:
+      return Category::router;
+    case OperatorClass::normalization:
+      return Category::normalization;
+    case OperatorClass::elementwise:
+      return Category::elementwise;
+    case OperatorClass::embedding:
+      return Category::embedding;
+    case OperatorClass::logits:
+      return Category::logits;
+    case OperatorClass::loss:
+      return Category::loss;
+  }
+  return Category::elementwise;
+}
+
+// Builds the graph of one pass. Kernels follow each other on the computing stream; a kernel waits
+// for every transfer announced by wait_for since the last kernel.
+class PassBuilder {
+ public:
+  explicit PassBuilder(const BlockSetting& setting) : setting_(setting) {
+    for (std::size_t k = 0; k < streams_.size(); ++k) {
+      streams_[k] = builder_.add_stream({0, static_cast<StreamKind>(k)});
+    }
+  }
+
+  void compute(std::string_view name, Category category, Seconds time) {
+    const Picoseconds duration = round_to_picoseconds(time);
+    last_ =
+        builder_.add(NodeSpec{NodeKind::kernel, category, builder_.intern(name),
+                              streams_[static_cast<std::size_t>(StreamKind::compute)], duration},
+                     std::span<const NodeIndex>(waits_));
+    waits_.clear();
+  }
+
+  // A transfer that starts when the last kernel has ended (or at once) and runs beside what
+  // follows. Nothing waits for it until wait_for. Returns nothing for a transfer that takes no
+  // time.
+  std::optional<NodeIndex> transfer(std::string_view name, StreamKind stream, Category category,
+                                    Seconds time, NodeKind kind = NodeKind::collective) {
+    if (time.value() <= 0) return std::nullopt;
+    std::vector<NodeIndex> after = waits_;  // what the next kernel waits for, this waits for too
+    if (last_) after.push_back(*last_);
+    return builder_.add(
+        NodeSpec{kind, category, builder_.intern(name), streams_[static_cast<std::size_t>(stream)],
+                 round_to_picoseconds(time)},
+        after);
+  }
+  void wait_for(std::optional<NodeIndex> node) {
+    if (node) waits_.push_back(*node);
+  }
+  // A kernel beside which `transfer_time` of communication runs: slowed by it.
+  void slowed_compute(std::string_view name, Category category, Seconds time,
+                      Seconds transfer_time) {
+    compute(name, category, time);
+    const Picoseconds lost =
+        contention(round_to_picoseconds(time), round_to_picoseconds(transfer_time),
+                   setting_.costs.compute_share_lost);
+    if (lost > Picoseconds(0)) {
+      compute("slowed by communication", Category::contention, Seconds(lost.count() * 1e-12));
+    }
+  }
+
+  BlockPass finish() {
+    // The join: the block ends when all its streams have.
+    builder_.add(NodeSpec{NodeKind::barrier, Category::elementwise, builder_.intern("end of block"),
+                          streams_[static_cast<std::size_t>(StreamKind::compute)], Picoseconds(0)},
+                 std::span<const NodeIndex>(waits_));
+    BlockPass pass;
+    pass.graph = builder_.build();
+    const Timeline timeline = simulate(pass.graph);
+    pass.time = timeline.makespan;
+    pass.breakdown = attribute(pass.graph, timeline, 0, {});
+    return pass;
+  }
+
+ private:
+  const BlockSetting& setting_;
+  GraphBuilder builder_;
+  std::array<StreamIndex, 4> streams_;  // compute, tp, cp, ep
+  std::vector<NodeIndex> waits_;
+  std::optional<NodeIndex> last_;
+};
+
+class BlockLowering {
+ public:
+  BlockLowering(const Block& block, const BlockSetting& setting)
+      : block_(block), s_(setting), kernels_(setting.costs.kernels) {}
+
+  BlockPass forward() {
+    PassBuilder out(s_);
+    for (std::size_t i = 0; i < block_.operators.size(); ++i) forward(out, i, false);
+    return out.finish();
+  }
+
+  BlockPass backward(Recompute recompute) {
+    PassBuilder out(s_);
+    if (recompute == Recompute::full) {
+      for (std::size_t i = 0; i < block_.operators.size(); ++i) forward(out, i, true);
+    }
+    for (std::size_t i = block_.operators.size(); i-- > 0;) {
+      if (recompute == Recompute::selective && block_.operators[i].in_attention_core) {
+        forward(out, i, true);
+      }
+      backward(out, block_.operators[i]);
+    }
+    return out.finish();
+  }
+
+ private:
+  [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
+  [[nodiscard]] NumberFormat format() const { return s_.training.precision; }
+  [[nodiscard]] bool sharded_sequence() const { return s_.binding.sequence_parallel; }
+  [[nodiscard]] Seconds tensor_collective(CollectiveKind kind, Bytes payload) const {
+    return s_.costs.communicate(kind, payload, s_.layout.tp);
+  }
+  [[nodiscard]] Seconds product(double m, double n, double k, double groups = 1) const {
+    return kernels_.gemm(GemmShape{m, n, k, groups}, format());
+  }
+  // Rows x columns of activations that tensor parallelism moves around an operator.
+  [[nodiscard]] Bytes activation_bytes(double rows, double columns) const {
+    return kActivation * (rows * columns);
+  }
+
+  void forward(PassBuilder& out, std::size_t index, bool again) {
+    const Operator& op = block_.operators[index];
+    const Category category = again ? Category::recompute : category_of(op.op_class);
+    switch (op.kind) {
+      case OperatorKind::gemm:
+        forward_product(out, op, category);
+        return;
+      case OperatorKind::grouped_gemm: {
+        const double groups = std::max(1.0, extent(op.groups));
+        out.compute(op.name, category,
+                    product(extent(op.m) / groups, extent(op.n), extent(op.k), groups));
+        return;
+      }
+      case OperatorKind::attention:
+        forward_attention(out, op, category);
+        return;
+      case OperatorKind::elementwise:
+        if (op.boundary == Boundary::dispatch) {
+          out.compute(op.name, category, elementwise(op, Phase::forward));
+          exchange_tokens(out, op, "tokens to experts");
+        } else if (op.boundary == Boundary::combine) {
+          exchange_tokens(out, op, "tokens from experts");
+          out.compute(op.name, category, elementwise(op, Phase::forward));
+        } else {
+          out.compute(op.name, category, elementwise(op, Phase::forward));
+        }
+        return;
+      case OperatorKind::embedding:
+        out.compute(op.name, category, elementwise(op, Phase::forward));
+        out.wait_for(
+            out.transfer("embedding of all vocabulary shards", StreamKind::tp, Category::exposed_tp,
+                         tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
+                                                              : CollectiveKind::all_reduce,
+                                           activation_bytes(extent(op.m), extent(op.k)))));
+        return;
+      case OperatorKind::cross_entropy:
+        // Vocabulary-parallel loss: maximum, sum and target logit of each token in fp32.
+        out.compute(op.name, category, elementwise(op, Phase::forward));
+        out.wait_for(out.transfer(
+            "loss over vocabulary shards", StreamKind::tp, Category::exposed_tp,
+            tensor_collective(CollectiveKind::all_reduce, kFp32 * (3 * extent(op.m)))));
+        return;
+    }
+  }
+
+  void forward_product(PassBuilder& out, const Operator& op, Category category) {
+    const double m = extent(op.m);
+    const double n = extent(op.n);
+    const double k = extent(op.k);
+    const Seconds time = product(m, n, k);
+    if (s_.binding.tp > 1 && op.boundary == Boundary::column && sharded_sequence()) {
+      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, gather, "all-gather of inputs", Order::transfer_first, m, n,
+                  k);
+        return;
+      }
+      out.wait_for(
+          out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather));
+      out.compute(op.name, category, time);
+    } else if (s_.binding.tp > 1 && op.boundary == Boundary::row) {
+      const auto kind =
+          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      const std::string_view what =
+          sharded_sequence() ? "reduce-scatter of outputs" : "all-reduce of outputs";
+      const Seconds reduce = tensor_collective(kind, activation_bytes(m, n));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, reduce, what, Order::product_first, m, n, k);
+        return;
+      }
+      out.compute(op.name, category, time);
+      out.wait_for(out.transfer(what, StreamKind::tp, Category::exposed_tp, reduce));
+    } else {
+      out.compute(op.name, category, time);
+    }
+  }
+
+  // A product cut in tp pieces, each beside a piece of its collective; one piece is local.
+  enum class Order { transfer_first, product_first };
+  void pipelined(PassBuilder& out, const Operator& op, Category category, Seconds transfer,
+                 std::string_view what, Order order, double m, double n, double k) {
+    const int pieces = s_.binding.tp;
+    const Seconds piece = product(m / pieces, n, k);
+    const Seconds part = transfer / (pieces - 1);
+    std::vector<std::optional<NodeIndex>> parts;
+    if (order == Order::transfer_first) {
+      for (int j = 1; j < pieces; ++j) {
+        parts.push_back(out.transfer(what, StreamKind::tp, Category::exposed_tp, part));
+      }
+      for (int j = 0; j < pieces; ++j) {
+        if (j > 0) out.wait_for(parts[static_cast<std::size_t>(j) - 1]);
+        out.slowed_compute(op.name, category, piece, j + 1 < pieces ? part : Seconds(0));
+      }
+    } else {
+      for (int j = 0; j < pieces; ++j) {
+        out.slowed_compute(op.name, category, piece, j > 0 ? part : Seconds(0));
+        if (j + 1 < pieces) {
+          parts.push_back(out.transfer(what, StreamKind::tp, Category::exposed_tp, part));
+        }
+      }
+      for (const auto& p : parts) out.wait_for(p);
+    }
+  }
+
+  [[nodiscard]] AttentionShape attention_shape(const Operator& op) const {
+    const AttentionCore& a = op.attention;
+    const Binding& b = s_.binding;
+    AttentionShape shape;
+    shape.batch = b.micro_batch;
+    shape.queries = b.sequence_length / b.cp;
+    shape.keys = a.cross ? b.source_length : b.sequence_length;
+    shape.heads = std::max(1.0, a.heads / b.tp);
+    shape.kv_heads = std::max(1.0, a.kv_heads / b.tp);
+    shape.query_key_dim = a.query_key_dim;
+    shape.value_dim = a.value_dim;
+    shape.window = a.window;
+    shape.causal = a.causal;
+    // Each rank holds one early and one late piece of the sequence, so that all see half the keys.
+    if (a.causal && b.cp > 1) shape.keys = shape.keys / 2 + shape.queries / 2;
+    return shape;
+  }
+
+  // Keys and values of the whole sequence, of this rank's heads.
+  [[nodiscard]] Bytes key_value_bytes(const Operator& op) const {
+    const AttentionShape a = attention_shape(op);
+    const double keys = op.attention.cross ? s_.binding.source_length : s_.binding.sequence_length;
+    return kActivation * (a.batch * keys * a.kv_heads * (a.query_key_dim + a.value_dim));
+  }
+
+  void forward_attention(PassBuilder& out, const Operator& op, Category category) {
+    const Seconds time =
+        kernels_.attention(attention_shape(op), s_.plan.attention, Direction::forward, format());
+    around_context(out, op, category, time, 1, CollectiveKind::all_gather, false);
+  }
+
+  // Attention with its context-parallel exchange: `volume` times the keys and values travel.
+  void around_context(PassBuilder& out, const Operator& op, Category category, Seconds time,
+                      double volume, CollectiveKind kind, bool after) {
+    const int cp = s_.binding.cp;
+    if (cp == 1) {
+      out.compute(op.name, category, time);
+      return;
+    }
+    const Bytes payload = key_value_bytes(op);
+    if (s_.plan.context_parallel == ContextParallel::all_gather) {
+      out.wait_for(
+          out.transfer("all-gather of keys and values", StreamKind::cp, Category::exposed_cp,
+                       s_.costs.communicate(CollectiveKind::all_gather, payload, s_.layout.cp)));
+      out.compute(op.name, category, time);
+      if (after) {
+        out.wait_for(out.transfer("reduce-scatter of their gradients", StreamKind::cp,
+                                  Category::exposed_cp,
+                                  s_.costs.communicate(kind, payload, s_.layout.cp)));
+      }
+      return;
+    }
+    // Ring: cp steps, each beside the transfer of the next block. One all-gather's time is that of
+    // cp - 1 such transfers.
+    const Seconds step =
+        s_.costs.communicate(CollectiveKind::all_gather, payload * volume, s_.layout.cp) / (cp - 1);
+    std::optional<NodeIndex> arriving;
+    for (int j = 0; j < cp; ++j) {
+      out.wait_for(arriving);
+      arriving.reset();
+      if (j + 1 < cp) {
+        arriving = out.transfer("keys and values round the ring", StreamKind::cp,
+                                Category::exposed_cp, step, NodeKind::point_to_point);
+      }
+      out.slowed_compute(op.name, category, time / cp, j + 1 < cp ? step : Seconds(0));
+    }
+  }
+
+  [[nodiscard]] Seconds elementwise(const Operator& op, Phase phase) const {
+    return kernels_.memory_bound(moved_bytes(op, phase, s_.binding));
+  }
+
+  // The all-to-all of tokens to or from their experts; the busiest rank receives more than the
+  // mean.
+  void exchange_tokens(PassBuilder& out, const Operator& op, std::string_view what) {
+    const double rows = extent(op.rows) / std::max(1, s_.binding.etp);
+    const Bytes payload = activation_bytes(rows, extent(op.width));
+    out.wait_for(
+        out.transfer(what, StreamKind::ep, Category::exposed_ep,
+                     s_.costs.communicate(CollectiveKind::all_to_all, payload, s_.layout.ep)));
+    if (s_.binding.etp > 1) {
+      out.wait_for(out.transfer("tokens within an expert's ranks", StreamKind::tp,
+                                Category::exposed_tp,
+                                s_.costs.communicate(CollectiveKind::all_gather,
+                                                     payload * s_.binding.etp, s_.layout.etp)));
+    }
+  }
+
+  void backward(PassBuilder& out, const Operator& op) {
+    const Category category = category_of(op.op_class);
+    switch (op.kind) {
+      case OperatorKind::gemm:
+        backward_product(out, op, category);
+        return;
+      case OperatorKind::grouped_gemm: {
+        const double groups = std::max(1.0, extent(op.groups));
+        const double m = extent(op.m) / groups;
+        out.compute(op.name, category, product(m, extent(op.k), extent(op.n), groups));
+        out.compute(op.name, category, product(extent(op.k), extent(op.n), m, groups));
+        return;
+      }
+      case OperatorKind::attention: {
+        const Seconds time = kernels_.attention(attention_shape(op), s_.plan.attention,
+                                                Direction::backward, format());
+        // Ring: keys, values and their fp32 gradients travel together, three times the forward.
+        around_context(out, op, category, time, 3, CollectiveKind::reduce_scatter, true);
+        return;
+      }
+      case OperatorKind::elementwise:
+        if (op.boundary == Boundary::combine) {
+          out.compute(op.name, category, elementwise(op, Phase::input_gradient));
+          exchange_tokens(out, op, "gradients to experts");
+        } else if (op.boundary == Boundary::dispatch) {
+          exchange_tokens(out, op, "gradients from experts");
+          out.compute(op.name, category, elementwise(op, Phase::input_gradient));
+        } else {
+          out.compute(op.name, category, elementwise(op, Phase::input_gradient));
+        }
+        return;
+      case OperatorKind::embedding:
+        if (sharded_sequence()) {
+          out.wait_for(
+              out.transfer("all-gather of gradients", StreamKind::tp, Category::exposed_tp,
+                           tensor_collective(CollectiveKind::all_gather,
+                                             activation_bytes(extent(op.m), extent(op.k)))));
+        }
+        out.compute(op.name, category, elementwise(op, Phase::weight_gradient));
+        return;
+      case OperatorKind::cross_entropy:
+        out.compute(op.name, category, elementwise(op, Phase::input_gradient));
+        return;
+    }
+  }
+
+  void backward_product(PassBuilder& out, const Operator& op, Category category) {
+    const double m = extent(op.m);
+    const double n = extent(op.n);
+    const double k = extent(op.k);
+    const Seconds input_gradient = product(m, k, n);
+    const Seconds weight_gradient = product(k, n, m);
+    const bool tensor_parallel = s_.binding.tp > 1;
+    if (tensor_parallel && op.boundary == Boundary::column) {
+      Seconds gather;
+      std::optional<NodeIndex> gathered;
+      if (sharded_sequence()) {
+        gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
+        gathered =
+            out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather);
+      }
+      out.slowed_compute(op.name, category, input_gradient, gather);
+      const Seconds reduce = tensor_collective(
+          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+          activation_bytes(m, k));
+      const auto reduced = out.transfer("reduction of input gradients", StreamKind::tp,
+                                        Category::exposed_tp, reduce);
+      out.wait_for(gathered);
+      out.slowed_compute(op.name, category, weight_gradient, reduce);
+      out.wait_for(reduced);
+    } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
+      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, gather, "all-gather of output gradients",
+                  Order::transfer_first, m, k, n);
+      } else {
+        out.wait_for(out.transfer("all-gather of output gradients", StreamKind::tp,
+                                  Category::exposed_tp, gather));
+        out.compute(op.name, category, input_gradient);
+      }
+      out.compute(op.name, category, weight_gradient);
+    } else {
+      out.compute(op.name, category, input_gradient);
+      out.compute(op.name, category, weight_gradient);
+    }
+  }
+
+  const Block& block_;
+  const BlockSetting& s_;
+  const KernelModel& kernels_;
+};
+
+// Activations of unfused attention: scores and probabilities of every pair, kept in 2 bytes
+// (arXiv 2205.05198 s.4: 5as^2b with dropout, 4as^2b without).
+Bytes score_bytes(const Operator& op, const BlockSetting& s) {
+  const Binding& b = s.binding;
+  const double keys = op.attention.cross ? b.source_length : b.sequence_length;
+  return kActivation *
+         (2 * b.micro_batch * (op.attention.heads / b.tp) * (b.sequence_length / b.cp) * keys);
+}
+
+}  // namespace
+
+Picoseconds BlockPass::computing() const {
+  Picoseconds sum;
+  for (std::size_t i = 0; i < kCategories; ++i) {
+    if (!is_exposed_communication(static_cast<Category>(i))) sum += breakdown.time[i];
+  }
+  return sum;
+}
+
+BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute) {
+  BlockLowering lowering(block, setting);
+  BlockCost out;
+  out.forward = lowering.forward();
+  out.backward = lowering.backward(recompute);
+  Bytes all;
+  Bytes core;
+  for (const Operator& op : block.operators) {
+    const double parameters = parameters_on_rank(op, setting.binding);
+    const bool expert = op.kind == OperatorKind::grouped_gemm;
+    (expert ? out.expert_parameters : out.dense_parameters) += parameters;
+    Bytes saved = saved_bytes(op, setting.binding, setting.training.precision);
+    if (op.kind == OperatorKind::attention && setting.plan.attention == AttentionKernel::unfused) {
+      saved += score_bytes(op, setting);
+    }
+    all += saved;
+    if (op.in_attention_core) core += saved;
+    if (recompute == Recompute::full ||
+        (recompute == Recompute::selective && op.in_attention_core)) {
+      out.recomputed += model_flops(op, Phase::forward, setting.binding);
+    }
+  }
+  switch (recompute) {
+    case Recompute::none:
+      out.saved = all;
+      break;
+    case Recompute::selective:
+      out.saved = all - core;
+      out.working = core;
+      break;
+    case Recompute::full: {
+      // Only the input of the block is kept: 2 bytes a token and channel, sharded with the
+      // sequence.
+      const Binding& b = setting.binding;
+      const double tokens =
+          b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1);
+      out.saved = kActivation * (tokens * setting.hidden);
+      out.working = all;
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace orrery

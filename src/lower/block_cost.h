@@ -1,0 +1,57 @@
+// One block of a model under one plan: simulated once, operation by operation, on its streams.
+//
+// A block's forward and backward are small graphs of kernels on the computing stream and
+// collectives on one stream per mesh axis. What waits for what is stated, so overlap is simulated,
+// never assumed by a factor:
+//   column product  (sequence parallel) all-gather, then product; backward: input gradient beside
+//   the
+//                   second all-gather, weight gradient beside the reduce-scatter of the input
+//                   gradient (arXiv 2205.05198 s.4.2.2, arXiv 1909.08053 s.3)
+//   row product     product, then reduce-scatter or all-reduce; backward: all-gather first
+//   attention       keys and values gathered before it, or passed round a ring beside it (B3, B14)
+//   experts         all-to-all between permutation and products, both ways (E1)
+// All streams of a block end before its last node does; blocks follow each other in whole.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "lower/cost_context.h"
+#include "lower/rank_layout.h"
+#include "model/model.h"
+#include "plan/plan.h"
+#include "timeline/breakdown.h"
+
+namespace orrery {
+
+// One direction of one block: its graph, and what the simulation of it gives.
+struct BlockPass {
+  Graph graph;
+  Picoseconds time;
+  Breakdown breakdown;  // total() == time
+  [[nodiscard]] Picoseconds computing() const;
+};
+
+struct BlockCost {
+  BlockPass forward;
+  BlockPass backward;           // input and weight gradient, and what is computed again
+  double dense_parameters = 0;  // on one rank
+  double expert_parameters = 0;
+  Bytes saved;       // activations one microbatch keeps until its backward
+  Bytes working;     // what exists only while the block's backward runs
+  Flops recomputed;  // FLOPs of what is computed again
+};
+
+// Everything a block's cost depends on.
+struct BlockSetting {
+  Binding binding;
+  double hidden = 0;  // width of the residual stream
+  const Plan& plan;
+  const Training& training;
+  const RankLayout& layout;
+  const CostContext& costs;
+};
+
+BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute);
+
+}  // namespace orrery

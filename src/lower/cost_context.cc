@@ -1,0 +1,30 @@
+#include "lower/cost_context.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/collective/interference.h"
+#include "cost/kernel/load_kernel_parameters.h"
+
+namespace orrery {
+
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog) {
+  ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
+  ORRERY_TRY(CollectiveParameters collectives,
+             load_collective_parameters(catalog, cluster.accelerator));
+  std::vector<std::string> assumed = kernels.assumed;
+  const double lost =
+      compute_share_lost(collectives, static_cast<int>(cluster.accelerator.compute_units));
+  return CostContext{cluster, KernelModel(std::move(kernels)), std::move(collectives), lost,
+                     std::move(assumed)};
+}
+
+Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost) {
+  if (share_lost <= 0) return Picoseconds(0);
+  const double rate = 1 - share_lost;
+  const double lost =
+      std::min(computing.count() * (1 / rate - 1), communicating.count() * share_lost);
+  return Picoseconds(std::floor(lost));
+}
+
+}  // namespace orrery

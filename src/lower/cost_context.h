@@ -1,0 +1,41 @@
+// The cost model of one cluster: kernels of its accelerator, collectives of its network.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cluster/cluster.h"
+#include "cost/collective/collective.h"
+#include "cost/collective/collective_parameters.h"
+#include "cost/kernel/kernel_model.h"
+
+namespace orrery {
+
+struct CostContext {
+  Cluster cluster;
+  KernelModel kernels;
+  CollectiveParameters collectives;
+  // Share of computing throughput that a collective takes while it runs beside it.
+  double compute_share_lost = 0;
+  std::vector<std::string> assumed;
+
+  [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
+                                    const GroupShape& group) const {
+    if (group.size <= 1 || payload.value() <= 0) return Seconds(0);
+    return collective(kind, payload, group, cluster.levels, collectives).time;
+  }
+};
+
+// Errors: the catalog lacks kernel or collective parameters for this accelerator.
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog);
+
+// What computing of `computing` loses if a transfer of `communicating` begins with it:
+//
+//   lost = min(computing (1/r - 1), communicating (1 - r)),   r = 1 - share lost
+//
+// The first if the transfer outlasts the computing, the second if it ends before. Monotone in both.
+// Source of r: CollectiveParameters::interference.
+Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost);
+
+}  // namespace orrery

@@ -1,0 +1,127 @@
+#include "lower/model_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery {
+
+PassTotals& PassTotals::operator+=(const BlockCost& b) {
+  forward += b.forward.time;
+  backward += b.backward.time;
+  dense_parameters += b.dense_parameters;
+  expert_parameters += b.expert_parameters;
+  saved += b.saved;
+  recomputed += b.recomputed;
+  return *this;
+}
+
+PassTotals operator-(PassTotals a, const PassTotals& b) {
+  a.forward -= b.forward;
+  a.backward -= b.backward;
+  a.dense_parameters -= b.dense_parameters;
+  a.expert_parameters -= b.expert_parameters;
+  a.saved -= b.saved;
+  a.recomputed -= b.recomputed;
+  return a;
+}
+
+PassTotals operator+(PassTotals a, const PassTotals& b) {
+  a.forward += b.forward;
+  a.backward += b.backward;
+  a.dense_parameters += b.dense_parameters;
+  a.expert_parameters += b.expert_parameters;
+  a.saved += b.saved;
+  a.recomputed += b.recomputed;
+  return a;
+}
+
+Binding binding(const Model& model, const Training& training, const Plan& plan) {
+  Binding b;
+  b.micro_batch = static_cast<double>(plan.micro_batch);
+  b.sequence_length = static_cast<double>(training.sequence_length);
+  b.source_length = static_cast<double>(training.source_length);
+  b.tp = static_cast<int>(plan.tp);
+  b.cp = static_cast<int>(plan.cp);
+  b.ep = static_cast<int>(plan.ep);
+  b.etp = static_cast<int>(std::max<std::int64_t>(1, plan.etp));
+  b.sequence_parallel = plan.tp > 1 && plan.sequence_parallel;
+  if (const auto& moe = model.architecture.moe; moe && plan.ep > 1) {
+    // Busiest of ep ranks under random uniform routing: 1 + sqrt(2 ln ep / mean) with mean the rows
+    // of one rank (strategies E2, an upper fit of simulated maxima).
+    const double rows = b.micro_batch * b.sequence_length / b.cp * static_cast<double>(moe->top_k) *
+                        b.etp / (b.sequence_parallel ? b.tp : 1);
+    b.expert_imbalance =
+        1 + std::sqrt(2 * std::log(static_cast<double>(plan.ep)) / std::max(1.0, rows));
+  }
+  return b;
+}
+
+namespace {
+
+std::vector<std::int64_t> mesh_key(const Plan& plan) {
+  std::vector<std::int64_t> key = {plan.tp, plan.cp,  plan.pp,         plan.dp,
+                                   plan.ep, plan.etp, plan.shard_group};
+  for (const MeshAxis axis : plan.placement) key.push_back(static_cast<std::int64_t>(axis));
+  return key;
+}
+
+void append(std::vector<std::int64_t>& key, const GroupShape& group) {
+  for (const int m : group.members) key.push_back(m);
+}
+
+}  // namespace
+
+const RankLayout& CostCache::layout(const Plan& plan) {
+  Key key = mesh_key(plan);
+  const std::scoped_lock lock(mutex_);
+  auto& slot = layouts_[std::move(key)];
+  if (!slot) slot = std::make_unique<RankLayout>(rank_layout(plan, context_.cluster));
+  return *slot;
+}
+
+const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute) {
+  const RankLayout& groups = layout(plan);
+  Key key = {plan.tp,
+             plan.cp,
+             plan.ep,
+             plan.etp,
+             plan.micro_batch,
+             static_cast<std::int64_t>(plan.tp > 1 && plan.sequence_parallel),
+             static_cast<std::int64_t>(plan.context_parallel),
+             static_cast<std::int64_t>(plan.attention),
+             static_cast<std::int64_t>(plan.overlap.tensor_parallel),
+             static_cast<std::int64_t>(plan.overlap.expert),
+             static_cast<std::int64_t>(recompute)};
+  append(key, groups.tp);
+  append(key, groups.cp);
+  append(key, groups.ep);
+  append(key, groups.etp);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto it = costs_.find(key); it != costs_.end()) return *it->second;
+  }
+  // Priced outside the lock; two threads may do the same work, the first result is kept.
+  const BlockSetting setting{binding(model_, training_, plan),
+                             static_cast<double>(model_.architecture.hidden),
+                             plan,
+                             training_,
+                             groups,
+                             context_};
+  auto made = std::make_unique<ModelCosts>();
+  for (const Block& block : model_.blocks) {
+    made->blocks.push_back(block_cost(block, setting, recompute));
+  }
+  made->embedding = block_cost(model_.embedding, setting, Recompute::none);
+  made->head = block_cost(model_.head, setting, Recompute::none);
+  made->before.resize(model_.layers.size() + 1);
+  for (std::size_t l = 0; l < model_.layers.size(); ++l) {
+    made->before[l + 1] = made->before[l];
+    made->before[l + 1] += made->blocks[model_.layers[l]];
+  }
+  const std::scoped_lock lock(mutex_);
+  auto& slot = costs_[std::move(key)];
+  if (!slot) slot = std::move(made);
+  return *slot;
+}
+
+}  // namespace orrery

@@ -1,0 +1,66 @@
+// The cost of all blocks of a model under one setting, and their running sums over the layers.
+//
+// Any range of layers is then priced by one subtraction, which is what makes a lower bound cost
+// less than a microsecond. Kept by CostCache under a key of everything the costs depend on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lower/block_cost.h"
+
+namespace orrery {
+
+// Sums over some blocks, on one rank, for one microbatch.
+struct PassTotals {
+  Picoseconds forward;
+  Picoseconds backward;
+  double dense_parameters = 0;
+  double expert_parameters = 0;
+  Bytes saved;
+  Flops recomputed;
+
+  PassTotals& operator+=(const BlockCost& b);
+  friend PassTotals operator-(PassTotals a, const PassTotals& b);
+  friend PassTotals operator+(PassTotals a, const PassTotals& b);
+};
+
+struct ModelCosts {
+  std::vector<BlockCost> blocks;  // as Model::blocks
+  BlockCost embedding;
+  BlockCost head;
+  std::vector<PassTotals> before;  // before[l]: sum over layers 0..l-1
+};
+
+// The cost context and block costs of one scenario; thread-safe.
+class CostCache {
+ public:
+  // Keeps references: model and training must outlive the cache.
+  CostCache(const Model& model, const Training& training, CostContext context)
+      : model_(model), training_(training), context_(std::move(context)) {}
+
+  // Costs under this plan with that recomputation; the reference stays valid.
+  const ModelCosts& costs(const Plan& plan, Recompute recompute);
+  const RankLayout& layout(const Plan& plan);
+  [[nodiscard]] const CostContext& context() const { return context_; }
+  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] const Training& training() const { return training_; }
+
+ private:
+  using Key = std::vector<std::int64_t>;
+  const Model& model_;
+  const Training& training_;
+  CostContext context_;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<ModelCosts>> costs_;
+  std::map<Key, std::unique_ptr<RankLayout>> layouts_;
+};
+
+// What the plan binds the symbols of the model's operators to.
+Binding binding(const Model& model, const Training& training, const Plan& plan);
+
+}  // namespace orrery

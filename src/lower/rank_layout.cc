@@ -1,0 +1,109 @@
+#include "lower/rank_layout.h"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+struct Span {
+  std::int64_t size = 1;
+  std::int64_t stride = 1;
+};
+
+GroupShape product(const std::vector<Span>& spans, const std::vector<std::int64_t>& domain) {
+  GroupShape out;
+  out.members.assign(domain.size(), 1);
+  for (const Span& s : spans) {
+    if (s.size == 1) continue;
+    const GroupShape one = group_shape(static_cast<int>(s.size), s.stride, domain);
+    out.size *= one.size;
+    for (std::size_t l = 0; l < domain.size(); ++l) out.members[l] *= one.members[l];
+  }
+  return out;
+}
+
+// The part of `pool` (axes from the fastest outwards) that skips `skip` ranks and then takes
+// `size`.
+std::vector<Span> taken(const std::vector<Span>& pool, std::int64_t skip, std::int64_t size) {
+  std::vector<Span> out;
+  for (Span s : pool) {
+    const std::int64_t skipped = std::min(skip, s.size);
+    skip = std::max<std::int64_t>(1, skip / std::max<std::int64_t>(1, skipped));
+    s.stride *= skipped;
+    s.size /= skipped;
+    const std::int64_t here = std::min(size, s.size);
+    if (here > 1) out.push_back({here, s.stride});
+    size = std::max<std::int64_t>(1, size / std::max<std::int64_t>(1, here));
+  }
+  return out;
+}
+
+}  // namespace
+
+RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
+  std::vector<std::int64_t> domain;
+  for (const FabricLevel& level : cluster.levels) domain.push_back(level.accelerators);
+
+  Span tp, cp, dp, pp;
+  std::vector<Span> pool;  // tp, cp, dp in placement order: where experts live
+  std::int64_t stride = 1;
+  for (const MeshAxis axis : plan.placement) {
+    const auto place = [&](Span& span, std::int64_t size) {
+      span = {size, stride};
+      stride *= size;
+    };
+    switch (axis) {
+      case MeshAxis::tp:
+        place(tp, plan.tp);
+        pool.push_back(tp);
+        break;
+      case MeshAxis::cp:
+        place(cp, plan.cp);
+        pool.push_back(cp);
+        break;
+      case MeshAxis::dp:
+        place(dp, plan.dp);
+        pool.push_back(dp);
+        break;
+      case MeshAxis::pp:
+        place(pp, plan.pp);
+        break;
+      case MeshAxis::ep:
+        break;  // taken from tp, cp and dp
+    }
+  }
+  std::vector<Span> replicas;  // cp and dp in placement order: copies of a dense parameter
+  for (const MeshAxis axis : plan.placement) {
+    if (axis == MeshAxis::cp) replicas.push_back(cp);
+    if (axis == MeshAxis::dp) replicas.push_back(dp);
+  }
+
+  const std::int64_t dense = plan.dp * plan.cp;
+  const std::int64_t shard = plan.shard_group > 0 ? plan.shard_group : dense;
+  const std::int64_t etp = plan.etp == 0 ? 1 : plan.etp;
+  const std::int64_t expert = plan.tp * dense / (etp * plan.ep);
+  const std::int64_t expert_shard = plan.shard_group > 0 ? std::min(shard, expert) : expert;
+
+  RankLayout out;
+  out.tp = product({tp}, domain);
+  out.cp = product({cp}, domain);
+  out.etp = product(taken(pool, 1, etp), domain);
+  out.ep = product(taken(pool, etp, plan.ep), domain);
+  out.dense_shard = product(taken(replicas, 1, shard), domain);
+  out.dense_outer = product(taken(replicas, shard, dense / shard), domain);
+  out.expert_shard = product(taken(pool, etp * plan.ep, expert_shard), domain);
+  out.expert_outer =
+      product(taken(pool, etp * plan.ep * expert_shard, expert / expert_shard), domain);
+  out.world = product({{cluster.accelerators, 1}}, domain);
+  out.end_stages = product({{plan.pp > 1 ? 2 : 1, pp.stride * (plan.pp - 1)}}, domain);
+  for (std::int64_t i = 0; i < plan.pp; ++i) {
+    const std::int64_t from = i * pp.stride;
+    const std::int64_t to = (i + 1) % plan.pp * pp.stride;
+    std::size_t level = 0;
+    while (level + 1 < domain.size() && from / domain[level] != to / domain[level]) ++level;
+    out.boundary_level.push_back(level);
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,48 @@
+#include "lower/stage_memory.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+MemoryReport stage_memory(const StepCosts& step, int device) {
+  const std::vector<int> in_flight = step.schedule->peak_in_flight(step.shape, device);
+  MemoryInputs in;
+  in.dense_shard = step.layout->dense_shard.size;
+  in.expert_shard = step.layout->expert_shard.size;
+  in.zero = static_cast<int>(step.plan.zero);
+  in.gradient_bytes = step.gradient_bytes;
+  in.optimizer_bytes = step.cache->training().optimizer == Optimizer::adamw ? 12 : 8;
+
+  // Beside what is kept, one block at a time has its recomputed activations, and under ZeRO 2 and 3
+  // its whole gradients, under ZeRO 3 its own gathered weights and those fetched ahead.
+  Bytes working;
+  double largest_block = 0;
+  const auto visit = [&](const BlockCost& block) {
+    working = std::max(working, block.working);
+    largest_block = std::max(largest_block, block.dense_parameters + block.expert_parameters);
+  };
+  int microbatches = 0;
+  for (int c = 0; c < step.shape.chunks; ++c) {
+    const VirtualStage& stage = step.chunk(device, c);
+    in.dense_parameters += stage.totals.dense_parameters;
+    in.expert_parameters += stage.totals.expert_parameters;
+    in.activations += stage.totals.saved * in_flight[static_cast<std::size_t>(c)];
+    microbatches += in_flight[static_cast<std::size_t>(c)];
+    if (stage.layers > 0) {
+      visit(step.block(stage, stage.first_layer));
+      visit(step.block(stage, stage.first_layer + stage.layers - 1));
+    }
+    if (stage.embedding) visit(step.kept->embedding);
+    if (stage.head) visit(step.kept->head);
+  }
+  const bool sharded = in.dense_shard > 1 || in.expert_shard > 1;
+  double unsharded_bytes = 0;
+  if (sharded && in.zero >= 2) unsharded_bytes += in.gradient_bytes * largest_block;
+  if (sharded && in.zero >= 3) unsharded_bytes += 2 * 2 * largest_block;
+  in.transient = working + Bytes(unsharded_bytes);
+  in.moment = "the first backward begins with " + std::to_string(microbatches) +
+              (step.shape.chunks > 1 ? " chunk passes in flight" : " microbatches in flight");
+  return memory(in);
+}
+
+}  // namespace orrery

@@ -1,0 +1,170 @@
+#include "lower/step_costs.h"
+
+#include <algorithm>
+
+#include "plan/stage_layers.h"
+#include "plan/validity.h"
+
+namespace orrery {
+namespace {
+
+// Bytes an optimizer step moves for one parameter it owns. AdamW: reads gradient, master weight and
+// two moments (16), writes the last three (12) and the 2-byte weight. SGD with momentum: reads 12,
+// writes 10. Mixed precision as in arXiv 1910.02054 s.3.1; one fused kernel.
+double optimizer_bytes(const Training& training, double gradient_bytes) {
+  return training.optimizer == Optimizer::adamw ? gradient_bytes + 12 + 12 + 2
+                                                : gradient_bytes + 8 + 8 + 2;
+}
+
+Picoseconds reduction(const CostContext& costs, Bytes bytes, const GroupShape& shard,
+                      const GroupShape& outer, std::int64_t zero) {
+  if (zero == 0) {
+    Seconds time = costs.communicate(CollectiveKind::all_reduce, bytes, shard);
+    if (outer.size > 1) time += costs.communicate(CollectiveKind::all_reduce, bytes, outer);
+    return round_to_picoseconds(time);
+  }
+  Seconds time = costs.communicate(CollectiveKind::reduce_scatter, bytes, shard);
+  time += costs.communicate(CollectiveKind::all_reduce, bytes / shard.size, outer);
+  return round_to_picoseconds(time);
+}
+
+}  // namespace
+
+Picoseconds StepCosts::reduce(double dense, double expert) const {
+  const CostContext& costs = cache->context();
+  return reduction(costs, Bytes(dense * gradient_bytes), layout->dense_shard, layout->dense_outer,
+                   plan.zero) +
+         reduction(costs, Bytes(expert * gradient_bytes), layout->expert_shard,
+                   layout->expert_outer, plan.zero);
+}
+
+Picoseconds StepCosts::gather(double dense, double expert) const {
+  const CostContext& costs = cache->context();
+  constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
+  return round_to_picoseconds(costs.communicate(CollectiveKind::all_gather, Bytes(dense * kWeight),
+                                                layout->dense_shard)) +
+         round_to_picoseconds(costs.communicate(CollectiveKind::all_gather, Bytes(expert * kWeight),
+                                                layout->expert_shard));
+}
+
+const BlockCost& StepCosts::block(const VirtualStage& stage, std::size_t layer) const {
+  const bool again = layer - stage.first_layer < stage.recomputed;
+  return (again ? recomputed : kept)->blocks[cache->model().layers[layer]];
+}
+
+StepCosts step_costs(CostCache& cache, const Plan& plan) {
+  const Model& model = cache.model();
+  const Training& training = cache.training();
+  const CostContext& costs = cache.context();
+  StepCosts out;
+  out.cache = &cache;
+  out.plan = plan;
+  out.layout = &cache.layout(plan);
+  const bool some = plan.recompute == Recompute::full && plan.recompute_layers > 0;
+  out.kept = &cache.costs(
+      plan, some || plan.recompute == Recompute::full ? Recompute::none : plan.recompute);
+  out.recomputed =
+      plan.recompute == Recompute::full ? &cache.costs(plan, Recompute::full) : out.kept;
+  out.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
+               static_cast<int>(plan.chunks)};
+  out.schedule = *find_schedule(plan.schedule);
+  out.gradient_bytes = element_size(training.gradients).value();
+
+  const auto stage_count = static_cast<std::size_t>(out.shape.virtual_stages());
+  const std::vector<std::int64_t> layers =
+      plan.layers.empty() ? even_layers(static_cast<std::int64_t>(model.layers.size()),
+                                        static_cast<std::int64_t>(stage_count))
+                          : plan.layers;
+  out.stages.resize(stage_count);
+  std::size_t first = 0;
+  for (std::size_t s = 0; s < stage_count; ++s) {
+    VirtualStage& stage = out.stages[s];
+    stage.first_layer = first;
+    stage.layers = static_cast<std::size_t>(layers[s]);
+    stage.embedding = s == 0;
+    stage.head = s + 1 == stage_count;
+    if (plan.recompute == Recompute::full) {
+      stage.recomputed =
+          some ? std::min(stage.layers, static_cast<std::size_t>(plan.recompute_layers))
+               : stage.layers;
+    }
+    const std::size_t middle = first + stage.recomputed;
+    const std::size_t last = first + stage.layers;
+    stage.totals = (out.recomputed->before[middle] - out.recomputed->before[first]) +
+                   (out.kept->before[last] - out.kept->before[middle]);
+    if (stage.embedding) stage.totals += out.kept->embedding;
+    if (stage.head) stage.totals += out.kept->head;
+    first = last;
+  }
+
+  // Boundary activations: micro_batch x sequence / cp tokens, still sharded under sequence
+  // parallelism.
+  const Binding b = binding(model, training, plan);
+  const Bytes boundary(2 * b.micro_batch * b.sequence_length / b.cp /
+                       (b.sequence_parallel ? b.tp : 1) *
+                       static_cast<double>(model.architecture.hidden));
+  out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
+  if (out.shape.devices > 1) {
+    for (std::size_t i = 0; i < out.transfer.size(); ++i) {
+      const std::size_t level = out.layout->boundary_level[i];
+      if (i > 0 && level == out.layout->boundary_level[i - 1]) {
+        out.transfer[i] = out.transfer[i - 1];
+      } else {
+        out.transfer[i] = round_to_picoseconds(
+            point_to_point(boundary, costs.cluster.levels[level], costs.collectives));
+      }
+    }
+  }
+
+  const double owned_bytes = optimizer_bytes(training, out.gradient_bytes);
+  for (int device = 0; device < out.shape.devices; ++device) {
+    PassTotals held;
+    for (int c = 0; c < out.shape.chunks; ++c) held = held + out.chunk(device, c).totals;
+    const double owned = plan.zero == 0
+                             ? held.dense_parameters + held.expert_parameters
+                             : held.dense_parameters / out.layout->dense_shard.size +
+                                   held.expert_parameters / out.layout->expert_shard.size;
+    out.optimizer.push_back(
+        round_to_picoseconds(costs.kernels.memory_bound(Bytes(owned * owned_bytes))));
+  }
+  out.gradient_norm = round_to_picoseconds(
+      costs.communicate(CollectiveKind::all_reduce, Bytes(4), out.layout->world));
+  if (model.architecture.tie_embeddings && out.shape.devices > 1) {
+    out.tied_embedding = round_to_picoseconds(costs.communicate(
+        CollectiveKind::all_reduce,
+        Bytes(out.kept->embedding.dense_parameters * out.gradient_bytes), out.layout->end_stages));
+  }
+  return out;
+}
+
+Picoseconds lower_bound(const StepCosts& step) {
+  // Path to each virtual stage and back: what passes before its device can start, and after it
+  // ends.
+  Picoseconds bound;
+  Picoseconds path;
+  std::vector<char> reached(static_cast<std::size_t>(step.shape.devices));
+  std::vector<Picoseconds> work(reached.size());
+  std::vector<std::size_t> device_of(step.stages.size());
+  for (int device = 0; device < step.shape.devices; ++device) {
+    for (int c = 0; c < step.shape.chunks; ++c) {
+      const auto s = static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, device, c));
+      device_of[s] = static_cast<std::size_t>(device);
+      work[device_of[s]] += step.stages[s].totals.forward + step.stages[s].totals.backward;
+    }
+  }
+  for (std::size_t s = 0; s < step.stages.size(); ++s) {
+    const std::size_t device = device_of[s];
+    if (reached[device] == 0) {
+      reached[device] = 1;
+      bound = std::max(bound, path + work[device] * step.shape.microbatches);
+    }
+    path += step.stages[s].totals.forward + step.stages[s].totals.backward;
+    if (s + 1 < step.stages.size() && device_of[s + 1] != device) path += step.transfer[device] * 2;
+  }
+  // One microbatch passes all stages and comes back.
+  bound = std::max(bound, path);
+  const Picoseconds optimizer = *std::max_element(step.optimizer.begin(), step.optimizer.end());
+  return bound + step.gradient_norm + optimizer;
+}
+
+}  // namespace orrery

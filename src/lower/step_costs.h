@@ -1,0 +1,61 @@
+// Everything the step of one plan is made of, priced but not yet arranged in time.
+//
+// Filled from block costs by sums, so that a candidate plan costs about a microsecond. Two things
+// are made of it: a lower bound on the step time (a few additions), and the step's graph.
+#pragma once
+
+#include <vector>
+
+#include "lower/model_costs.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+
+struct VirtualStage {
+  std::size_t first_layer = 0;
+  std::size_t layers = 0;
+  std::size_t recomputed = 0;  // of these, from the first, under Recompute::full
+  bool embedding = false;
+  bool head = false;
+  PassTotals totals;
+};
+
+struct StepCosts {
+  const CostCache* cache = nullptr;
+  const RankLayout* layout = nullptr;
+  const ModelCosts* kept = nullptr;        // layers that are not recomputed beyond plan.recompute
+  const ModelCosts* recomputed = nullptr;  // layers that are
+  Plan plan;
+  PipelineShape shape;
+  const Schedule* schedule = nullptr;
+  std::vector<VirtualStage> stages;    // by virtual stage
+  std::vector<Picoseconds> transfer;   // activations from device i to i+1 (mod p)
+  std::vector<Picoseconds> optimizer;  // by device
+  Picoseconds gradient_norm;           // all-reduce of one number over all ranks
+  Picoseconds tied_embedding;          // reduction between first and last stage
+  double gradient_bytes = 4;           // of one accumulated gradient
+
+  // Communication of the data-parallel ranks for a block or a device with these parameters.
+  [[nodiscard]] Picoseconds reduce(double dense, double expert) const;
+  [[nodiscard]] Picoseconds gather(double dense, double expert) const;
+
+  [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
+  [[nodiscard]] const VirtualStage& chunk(int device, int chunk) const {
+    return stages[static_cast<std::size_t>(schedule->virtual_stage(shape, device, chunk))];
+  }
+};
+
+// `plan` must be complete and valid for the cache's model and cluster.
+StepCosts step_costs(CostCache& cache, const Plan& plan);
+
+// No execution of this plan is faster:
+//
+//   max( max over devices i of  path(s_i) + m sum_chunks (F + B),  path(S) )
+//   + gradient norm + slowest optimizer,      path(s) = sum_{k<s} (F_k + B_k + 2 c_k)
+//
+// s_i is the first virtual stage on device i: the device cannot start before one microbatch has
+// passed the stages before s_i, works through all its operations one after the other, and its last
+// backward must still travel back to stage 0. c is the transfer between devices. O(virtual stages).
+Picoseconds lower_bound(const StepCosts& step);
+
+}  // namespace orrery

@@ -1,0 +1,55 @@
+// One training step as an execution graph: the lowering of a plan.
+//
+// One rank stands for each rank class (the ranks of one pipeline device do the same work). Folded,
+// a pass through consecutive blocks is one node with the simulated time of those blocks; expanded,
+// every operator of every block is a node. Both are emitted by the same code, and simulate to the
+// same picosecond.
+//
+// The step, per device, in schedule order:
+//   parameters gathered (ZeRO 1, 2: before the first forward of each block; ZeRO 3: before each
+//   pass) forward and backward passes, with activations sent on between devices gradients reduced
+//   (ZeRO 0, 1: behind the last backward of each block; ZeRO 2, 3: behind each) gradient norm over
+//   all ranks, optimizer, and parameters gathered if that does not overlap
+// Not modelled: the first step's differences, data loading, checkpoints; encoder outputs of
+// encoder-decoders travel with the boundary activations at no cost of their own.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "lower/step_costs.h"
+#include "timeline/breakdown.h"
+
+namespace orrery {
+
+enum class Folding { folded, expanded };
+
+// What a node of the step belongs to.
+struct StepInstance {
+  std::uint16_t device = 0;
+  std::uint16_t chunk = 0;
+  std::uint32_t microbatch = 0;
+  enum class Part : std::uint8_t {
+    forward,
+    backward,
+    transfer,
+    gather,
+    reduce,
+    optimizer
+  } part = Part::forward;
+};
+
+struct StepGraph {
+  Graph graph;
+  std::vector<Breakdown> blocks;           // of folded nodes, by payload
+  std::vector<StepInstance> instances;     // by instance
+  std::vector<NodeIndex> gradients_ready;  // by device: its last pass or reduction
+};
+
+inline constexpr std::size_t kMaxNodes = 50'000'000;
+
+// Errors: the schedule deadlocks; an expanded graph of more than kMaxNodes.
+Result<StepGraph> step_graph(const StepCosts& step, Folding folding);
+
+}  // namespace orrery

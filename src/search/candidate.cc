@@ -1,0 +1,156 @@
+#include "search/candidate.h"
+
+#include <algorithm>
+#include <set>
+
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+std::vector<std::int64_t> divisors(std::int64_t n, std::int64_t most) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t d = 1; d <= std::min(n, most); ++d) {
+    if (n % d == 0) out.push_back(d);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> powers_of_two(std::int64_t most) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t v = 1; v <= most; v *= 2) out.push_back(v);
+  return out;
+}
+
+}  // namespace
+
+SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
+  const Architecture& a = scenario.model.architecture;
+  const std::int64_t gpus = scenario.cluster.accelerators;
+  const auto layers = static_cast<std::int64_t>(scenario.model.layers.size());
+  if (space.tp.empty()) {
+    space.tp = divisors(a.num_heads, 2 * scenario.cluster.levels.front().accelerators);
+  }
+  if (space.cp.empty()) {
+    space.cp = powers_of_two(std::max<std::int64_t>(1, scenario.training.sequence_length / 1024));
+  }
+  if (space.pp.empty()) space.pp = divisors(gpus, layers);
+  if (space.ep.empty())
+    space.ep = a.moe ? divisors(a.moe->num_experts, gpus) : std::vector<std::int64_t>{1};
+  if (space.micro_batch.empty()) space.micro_batch = powers_of_two(16);
+  if (space.zero.empty()) space.zero = {0, 1, 2, 3};
+  if (space.recompute.empty()) {
+    space.recompute = {Recompute::none, Recompute::selective, Recompute::full};
+  }
+  if (space.schedules.empty()) {
+    for (const Schedule& s : schedules()) space.schedules.emplace_back(s.name);
+  }
+  if (space.placements.empty()) {
+    space.placements = {{MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp},
+                        {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp}};
+  }
+  return space;
+}
+
+Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std::int64_t gpus) {
+  Plan plan = base;
+  plan.tp = c.tp;
+  plan.cp = c.cp;
+  plan.pp = c.pp;
+  plan.ep = c.ep;
+  plan.dp = gpus / (plan.tp * plan.cp * plan.pp);
+  if (base.etp == 0) plan.etp = c.ep > 1 ? 1 : c.tp;
+  plan.sequence_parallel = base.sequence_parallel && c.tp > 1;
+  plan.micro_batch = c.micro_batch;
+  plan.chunks = c.chunks;
+  plan.layers.clear();
+  plan.recompute = c.recompute;
+  plan.recompute_layers = c.recompute_layers;
+  plan.schedule = space.schedules[c.schedule];
+  plan.placement = space.placements[c.placement];
+  plan.zero = c.zero;
+  return plan;
+}
+
+std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& scenario) {
+  const std::int64_t gpus = scenario.cluster.accelerators;
+  std::vector<CandidateGroup> out;
+  for (std::size_t placement = 0; placement < space.placements.size(); ++placement) {
+    for (const std::int64_t tp : space.tp) {
+      for (const std::int64_t cp : space.cp) {
+        for (const std::int64_t pp : space.pp) {
+          if (tp < 1 || cp < 1 || pp < 1 || tp > gpus || cp > gpus / tp || pp > gpus / (tp * cp) ||
+              gpus % (tp * cp * pp) != 0) {
+            continue;
+          }
+          const std::int64_t dp = gpus / (tp * cp * pp);
+          // Without both axes the two placements are one.
+          if (placement > 0 && (pp == 1 || dp == 1)) continue;
+          for (const std::int64_t ep : space.ep) {
+            for (const std::int64_t micro_batch : space.micro_batch) {
+              if (micro_batch < 1 || ep < 1) continue;
+              if (scenario.training.global_batch % (dp * micro_batch) != 0) continue;
+              Candidate c;
+              c.tp = static_cast<std::uint32_t>(tp);
+              c.cp = static_cast<std::uint32_t>(cp);
+              c.pp = static_cast<std::uint32_t>(pp);
+              c.ep = static_cast<std::uint32_t>(ep);
+              c.micro_batch = static_cast<std::uint32_t>(micro_batch);
+              c.placement = static_cast<std::uint8_t>(placement);
+              out.push_back({c});
+            }
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& space,
+                               std::int64_t layers) {
+  std::vector<Candidate> out;
+  const std::int64_t pp = group.first.pp;
+  std::vector<std::int64_t> chunk_counts = space.chunks;
+  if (chunk_counts.empty()) {
+    // One count for every distinct number of layers in the largest virtual stage.
+    std::set<std::int64_t> seen;
+    for (std::int64_t v = 1; v * pp <= layers; ++v) {
+      if (seen.insert((layers + v * pp - 1) / (v * pp)).second) chunk_counts.push_back(v);
+    }
+  }
+  for (std::size_t schedule = 0; schedule < space.schedules.size(); ++schedule) {
+    const bool interleaved = space.schedules[schedule] == "interleaved_1f1b";
+    // On one device all schedules do the same work; 1F1B keeps the least in memory.
+    if (pp == 1 && space.schedules[schedule] != "1f1b" && space.schedules.size() > 1) continue;
+    for (const std::int64_t chunks : chunk_counts) {
+      if (chunks < 1 || chunks * pp > layers || (pp > 1 && (chunks > 1) != interleaved)) continue;
+      if (pp == 1 && chunks > 1) continue;
+      const std::int64_t held = (layers + chunks * pp - 1) / (chunks * pp);
+      for (const Recompute recompute : space.recompute) {
+        std::vector<std::int64_t> counts = {0};
+        if (recompute == Recompute::full) {
+          for (const std::int64_t part : {held / 4, held / 2, 3 * held / 4}) {
+            if (part > 0 && std::find(counts.begin(), counts.end(), part) == counts.end()) {
+              counts.push_back(part);
+            }
+          }
+        }
+        for (const std::int64_t count : counts) {
+          for (const std::int64_t zero : space.zero) {
+            Candidate c = group.first;
+            c.schedule = static_cast<std::uint8_t>(schedule);
+            c.chunks = static_cast<std::uint16_t>(chunks);
+            c.recompute = recompute;
+            c.recompute_layers = static_cast<std::uint16_t>(count);
+            c.zero = static_cast<std::uint8_t>(zero);
+            out.push_back(c);
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace orrery

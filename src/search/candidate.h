@@ -1,0 +1,40 @@
+// One plan of a search space in few bytes, and the enumeration of the space in a fixed order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/search.h"
+
+namespace orrery {
+
+struct Candidate {
+  std::uint32_t tp = 1, cp = 1, pp = 1, ep = 1, micro_batch = 1;
+  std::uint16_t chunks = 1;
+  std::uint16_t recompute_layers = 0;
+  std::uint8_t schedule = 0;   // index into SearchSpace::schedules
+  std::uint8_t placement = 0;  // index into SearchSpace::placements
+  std::uint8_t zero = 0;
+  Recompute recompute = Recompute::none;
+  // Priced:
+  double bound_ps = 0;
+  ByteCount peak = 0;         // expected, of the fullest stage
+  ByteCount pessimistic = 0;  // what has to fit
+  std::uint32_t stage = 0;    // the fullest
+};
+
+// The plan a candidate stands for.
+Plan plan_of(const Candidate& candidate, const SearchSpace& space, const Plan& base,
+             std::int64_t gpus);
+
+// The candidates that share placement, tp, cp, pp, ep and micro_batch: one unit of work.
+struct CandidateGroup {
+  Candidate first;
+};
+std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& scenario);
+
+// The members of a group in order: schedules and chunks, recomputation, ZeRO stage.
+std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& space,
+                               std::int64_t layers);
+
+}  // namespace orrery

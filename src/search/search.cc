@@ -1,0 +1,390 @@
+#include "search/search.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <thread>
+#include <tuple>
+
+#include "estimate/evaluate.h"
+#include "lower/stage_memory.h"
+#include "outcome/invariant.h"
+#include "plan/validity.h"
+#include "search/candidate.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kBatch = 16;          // simulated together; fixed, so that counts are too
+constexpr std::size_t kGroupsAtOnce = 512;  // priced between two reports of progress
+constexpr double kParetoMemory = 0.99;
+constexpr double kParetoReach = 2;
+
+class Search {
+ public:
+  Search(const Scenario& scenario, SearchSpace space, const SearchOptions& options,
+         const Training& training, CostContext context, const Plan& base)
+      : scenario_(scenario),
+        space_(std::move(space)),
+        options_(options),
+        training_(training),
+        base_(base),
+        cache_(scenario.model, training_, std::move(context)),
+        capacity_(static_cast<ByteCount>(scenario.cluster.accelerator.memory.capacity.value())),
+        arena_(options.threads > 0
+                   ? options.threads
+                   : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+
+  Result<SearchResult> run() {
+    price();
+    if (result_.considered == 0 && !stopped()) return nothing_valid();
+    std::sort(fitting_.begin(), fitting_.end(), by_bound);
+    find_best();
+    if (!plans_.empty()) {
+      find_runners_up();
+      find_pareto();
+    }
+    return finish();
+  }
+
+ private:
+  struct Evaluated {
+    double step_ps = 0;
+    ByteCount peak = 0;
+  };
+
+  [[nodiscard]] bool stopped() const {
+    return options_.interrupted != nullptr && options_.interrupted->load();
+  }
+  void report(double fraction) const {
+    if (!options_.progress) return;
+    std::string best;
+    if (!plans_.empty()) {
+      best = to_text(Picoseconds(evaluated_.at(plans_.front()).step_ps).seconds()) +
+             " a step: " + to_text(plan_of(fitting_[plans_.front()], space_, Plan{}, gpus()));
+    }
+    options_.progress(fraction, best);
+  }
+  [[nodiscard]] std::int64_t gpus() const { return scenario_.cluster.accelerators; }
+
+  // Ties are broken by everything a candidate is made of, so that the order is total.
+  static bool by_bound(const Candidate& a, const Candidate& b) {
+    const auto key = [](const Candidate& c) {
+      return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
+                        c.schedule, c.chunks, c.recompute, c.recompute_layers, c.zero);
+    };
+    return key(a) < key(b);
+  }
+
+  // ---- every candidate: memory and bound ----
+
+  struct Priced {
+    std::vector<Candidate> fitting;
+    std::vector<Candidate> too_large;  // the three that look fastest
+    std::optional<Candidate> least;    // the one that needs least memory
+    std::int64_t considered = 0;
+    std::int64_t rejected = 0;
+  };
+
+  static void keep_fastest(std::vector<Candidate>& list, const Candidate& c) {
+    list.insert(std::upper_bound(list.begin(), list.end(), c, by_bound), c);
+    if (list.size() > 3) list.pop_back();
+  }
+
+  void price() {
+    const std::vector<CandidateGroup> all = groups(space_, scenario_);
+    for (std::size_t begin = 0; begin < all.size() && !stopped(); begin += kGroupsAtOnce) {
+      const std::size_t end = std::min(all.size(), begin + kGroupsAtOnce);
+      std::vector<Priced> priced(end - begin);
+      arena_.execute([&] {
+        tbb::parallel_for(begin, end, [&](std::size_t g) {
+          if (!stopped()) priced[g - begin] = price(all[g]);
+        });
+      });
+      for (const Priced& p : priced) {
+        fitting_.insert(fitting_.end(), p.fitting.begin(), p.fitting.end());
+        for (const Candidate& c : p.too_large) keep_fastest(too_large_, c);
+        if (p.least && (!least_ || std::tuple(p.least->pessimistic, p.least->bound_ps) <
+                                       std::tuple(least_->pessimistic, least_->bound_ps))) {
+          least_ = p.least;
+        }
+        result_.considered += p.considered;
+        result_.too_large += p.rejected;
+      }
+      report(0.8 * static_cast<double>(end) / static_cast<double>(all.size()));
+    }
+  }
+
+  Priced price(const CandidateGroup& group) {
+    Priced out;
+    const auto layers = static_cast<std::int64_t>(scenario_.model.layers.size());
+    for (Candidate c : members(group, space_, layers)) {
+      const Plan plan = plan_of(c, space_, base_, gpus());
+      if (!plan_problems(scenario_.model, scenario_.cluster, training_, plan).empty()) continue;
+      const StepCosts step = step_costs(cache_, plan);
+      c.bound_ps = lower_bound(step).count();
+      for (int device = 0; device < step.shape.devices; ++device) {
+        const MemoryReport m = stage_memory(step, device);
+        c.peak = std::max(c.peak, m.peak);
+        if (m.pessimistic > c.pessimistic) {
+          c.pessimistic = m.pessimistic;
+          c.stage = static_cast<std::uint32_t>(device);
+        }
+      }
+      ++out.considered;
+      if (c.pessimistic <= capacity_) {
+        out.fitting.push_back(c);
+        continue;
+      }
+      ++out.rejected;
+      keep_fastest(out.too_large, c);
+      if (!out.least || c.pessimistic < out.least->pessimistic) out.least = c;
+    }
+    return out;
+  }
+
+  // ---- simulation, in batches ----
+
+  // Simulates those of the candidates that are not yet.
+  void evaluate_all(const std::vector<std::size_t>& wanted) {
+    std::vector<std::size_t> missing;
+    for (const std::size_t i : wanted) {
+      if (!evaluated_.contains(i)) missing.push_back(i);
+    }
+    std::vector<Evaluated> found(missing.size());
+    arena_.execute([&] {
+      tbb::parallel_for(std::size_t{0}, missing.size(), [&](std::size_t k) {
+        const StepCosts step = step_costs(cache_, plan(missing[k]));
+        const auto lowered = step_graph(step, Folding::folded);
+        // A deadlock cannot happen with a registered schedule that accepted the shape.
+        ORRERY_INVARIANT(lowered.has_value());
+        found[k] = {simulate(lowered->graph).makespan.count(), fitting_[missing[k]].peak};
+      });
+    });
+    for (std::size_t k = 0; k < missing.size(); ++k) {
+      ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);
+      evaluated_.emplace(missing[k], found[k]);
+    }
+  }
+
+  // Walks the candidates that `wanted` selects in order of their bound, a batch at a time, until
+  // the bound reaches `limit()`; `seen` is told of each that was simulated.
+  template <class Wanted, class Limit, class Seen>
+  void walk(Wanted wanted, Limit limit, Seen seen) {
+    std::size_t next = 0;
+    while (next < fitting_.size() && !stopped()) {
+      std::vector<std::size_t> batch;
+      for (; next < fitting_.size() && batch.size() < kBatch; ++next) {
+        if (fitting_[next].bound_ps >= limit()) {
+          next = fitting_.size();
+          break;
+        }
+        if (wanted(next)) batch.push_back(next);
+      }
+      evaluate_all(batch);
+      for (const std::size_t i : batch) seen(i);
+    }
+  }
+
+  [[nodiscard]] bool faster(std::size_t a, std::size_t b) const {
+    const Evaluated& x = evaluated_.at(a);
+    const Evaluated& y = evaluated_.at(b);
+    return std::tuple(x.step_ps, x.peak, a) < std::tuple(y.step_ps, y.peak, b);
+  }
+
+  void find_best() {
+    const auto top = static_cast<std::size_t>(std::max(1, options_.top));
+    const auto limit = [&] {
+      return plans_.size() < top ? std::numeric_limits<double>::infinity()
+                                 : evaluated_.at(plans_.back()).step_ps;
+    };
+    walk([](std::size_t) { return true; }, limit,
+         [&](std::size_t i) {
+           plans_.insert(
+               std::upper_bound(plans_.begin(), plans_.end(), i,
+                                [&](std::size_t a, std::size_t b) { return faster(a, b); }),
+               i);
+           if (plans_.size() > top) plans_.pop_back();
+         });
+    report(0.9);
+  }
+
+  struct Axis {
+    std::string name;
+    std::string (*value)(const Plan&);
+  };
+  static const std::vector<Axis>& axes() {
+    static const std::vector<Axis> kAxes = {
+        {"tp", [](const Plan& p) { return std::to_string(p.tp); }},
+        {"cp", [](const Plan& p) { return std::to_string(p.cp); }},
+        {"pp", [](const Plan& p) { return std::to_string(p.pp); }},
+        {"ep", [](const Plan& p) { return std::to_string(p.ep); }},
+        {"dp", [](const Plan& p) { return std::to_string(p.dp); }},
+        {"schedule", [](const Plan& p) { return p.schedule; }},
+        {"chunks", [](const Plan& p) { return std::to_string(p.chunks); }},
+        {"micro_batch", [](const Plan& p) { return std::to_string(p.micro_batch); }},
+        {"recompute",
+         [](const Plan& p) {
+           return std::string(to_text(p.recompute)) +
+                  (p.recompute_layers > 0 ? ":" + std::to_string(p.recompute_layers) : "");
+         }},
+        {"zero", [](const Plan& p) { return std::to_string(p.zero); }},
+        {"placement",
+         [](const Plan& p) {
+           std::string out;
+           for (const MeshAxis a : p.placement) {
+             out += (out.empty() ? "" : "+") + std::string(to_text(a));
+           }
+           return out;
+         }},
+    };
+    return kAxes;
+  }
+
+  void find_runners_up() {
+    const Plan winner = plan(plans_.front());
+    for (const Axis& axis : axes()) {
+      const std::string value = axis.value(winner);
+      std::optional<std::size_t> best;
+      walk([&](std::size_t i) { return axis.value(plan(i)) != value; },
+           [&] {
+             return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
+           },
+           [&](std::size_t i) {
+             if (!best || faster(i, *best)) best = i;
+           });
+      if (best) others_.push_back({axis.name, value, axis.value(plan(*best)), *best});
+    }
+    report(0.95);
+  }
+
+  void find_pareto() {
+    const double reach = kParetoReach * evaluated_.at(plans_.front()).step_ps;
+    // A candidate is skipped if a simulated plan is both faster than its bound and smaller.
+    std::map<double, ByteCount> smallest;  // step time -> least memory up to that time
+    const auto note = [&](std::size_t i) {
+      const Evaluated& e = evaluated_.at(i);
+      auto it = smallest.upper_bound(e.step_ps);
+      if (it != smallest.begin() && std::prev(it)->second <= e.peak) return;
+      while (it != smallest.end() && it->second >= e.peak) it = smallest.erase(it);
+      smallest[e.step_ps] = e.peak;
+    };
+    for (const auto& [i, e] : evaluated_) note(i);
+    walk(
+        [&](std::size_t i) {
+          const auto it = smallest.upper_bound(fitting_[i].bound_ps);
+          return it == smallest.begin() ||
+                 static_cast<double>(fitting_[i].peak) <
+                     kParetoMemory * static_cast<double>(std::prev(it)->second);
+        },
+        [&] { return reach; }, note);
+    std::vector<std::size_t> all;
+    for (const auto& [i, e] : evaluated_) {
+      if (e.step_ps <= reach) all.push_back(i);
+    }
+    std::sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) { return faster(a, b); });
+    for (const std::size_t i : all) {
+      if (pareto_.empty() ||
+          static_cast<double>(evaluated_.at(i).peak) <
+              kParetoMemory * static_cast<double>(evaluated_.at(pareto_.back()).peak)) {
+        pareto_.push_back(i);
+      }
+    }
+    report(1);
+  }
+
+  [[nodiscard]] Plan plan(std::size_t i) const {
+    return plan_of(fitting_[i], space_, base_, gpus());
+  }
+
+  [[nodiscard]] NearMiss near_miss(const Candidate& c) const {
+    return {plan_of(c, space_, base_, gpus()), Picoseconds(c.bound_ps).seconds(), c.pessimistic,
+            c.pessimistic - capacity_, static_cast<int>(c.stage)};
+  }
+
+  Result<SearchResult> finish() {
+    const auto full = [&](std::size_t i) { return evaluate(cache_, plan(i)); };
+    for (const std::size_t i : plans_) {
+      ORRERY_TRY(Estimate e, full(i));
+      result_.plans.push_back(std::move(e));
+    }
+    for (const std::size_t i : pareto_) {
+      ORRERY_TRY(Estimate e, full(i));
+      result_.pareto.push_back(std::move(e));
+    }
+    for (const Other& o : others_) {
+      ORRERY_TRY(Estimate e, full(o.index));
+      result_.runners_up.push_back({o.axis, o.winner, o.other, std::move(e)});
+    }
+    for (const Candidate& c : too_large_) {
+      if (plans_.empty() || c.bound_ps < evaluated_.at(plans_.front()).step_ps) {
+        result_.near_misses.push_back(near_miss(c));
+      }
+    }
+    if (fitting_.empty() && least_) result_.least_memory.push_back(near_miss(*least_));
+    result_.evaluated = static_cast<std::int64_t>(evaluated_.size());
+    result_.bounded = static_cast<std::int64_t>(fitting_.size()) - result_.evaluated;
+    result_.interrupted = stopped();
+    return std::move(result_);
+  }
+
+  // Why not even the simplest plan is valid.
+  [[nodiscard]] Result<SearchResult> nothing_valid() const {
+    std::string reasons = "no combination of degrees divides the GPUs and the global batch";
+    for (const CandidateGroup& group : groups(space_, scenario_)) {
+      const auto list =
+          members(group, space_, static_cast<std::int64_t>(scenario_.model.layers.size()));
+      if (list.empty()) continue;
+      const Plan plan = plan_of(list.front(), space_, base_, gpus());
+      const auto problems = plan_problems(scenario_.model, scenario_.cluster, training_, plan);
+      if (problems.empty()) continue;
+      reasons = "for example " + to_text(plan) + ": " + problems.front();
+      break;
+    }
+    return fail(ErrorCode::bad_input, "no valid plan in the space: " + reasons, "search");
+  }
+
+  struct Other {
+    std::string axis, winner, other;
+    std::size_t index = 0;
+  };
+
+  const Scenario& scenario_;
+  SearchSpace space_;
+  const SearchOptions& options_;
+  Training training_;
+  Plan base_;
+  CostCache cache_;
+  ByteCount capacity_;
+  tbb::task_arena arena_;
+  SearchResult result_;
+  std::vector<Candidate> fitting_;
+  std::vector<Candidate> too_large_;
+  std::optional<Candidate> least_;
+  std::map<std::size_t, Evaluated> evaluated_;  // by index into fitting_
+  std::vector<std::size_t> plans_, pareto_;
+  std::vector<Other> others_;
+};
+
+}  // namespace
+
+Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
+                            const SearchOptions& options, const Catalog& catalog) {
+  CompletedPlan completed =
+      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
+  Scenario filled = scenario;
+  filled.training = completed.training;
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog));
+  Plan base = scenario.plan;
+  base.dp = 0;
+  Search run(filled, default_space(filled, space), options, completed.training, std::move(context),
+             base);
+  return run.run();
+}
+
+}  // namespace orrery
