@@ -23,7 +23,7 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
   BytesPerSecond inside_rate;
   for (const Crossing& c : path.crossings()) {
     const Seconds step = step_latency(p.latency, c, protocol);
-    const BytesPerSecond rate = pairwise_rate(c.rate, protocol, parameters);
+    const BytesPerSecond rate = pairwise_rate(c, protocol, parameters);
     const Seconds transfer = payload * ((ranks - c.inner) / ranks) / rate;
     if (c.link == LinkKind::network) {
       outside_step = std::max(outside_step, step);

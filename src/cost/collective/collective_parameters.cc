@@ -209,7 +209,10 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
 
 Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
                                                         std::string_view architecture) {
-  ORRERY_TRY(const Document document, catalog.find("collectives", architecture));
+  ORRERY_TRY(
+      const Document document,
+      catalog.find("collectives",
+                   catalog.contains("collectives", architecture) ? architecture : "default"));
   return read_collective_parameters(document);
 }
 

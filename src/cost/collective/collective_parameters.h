@@ -96,8 +96,8 @@ struct CollectiveParameters {
   double low_latency_share = 0.5;  // 4 of 8 bytes are flags
   double low_latency_128_share = 0.92;
   double tree_share = 0.92;
-  double network_share = 1;   // collectives' share of what a large transfer reaches
-  double ring_share = 1;      // the same of the scale-up links, ring Simple
+  double network_share = 1;   // of what a large transfer reaches: rings and trees between nodes
+  double ring_share = 1;      // the same inside nodes
   BytesPerSecond local_copy;  // a rank's own part, read and written; 0: not counted
   NodeCeiling low_latency_total;
   NodeCeiling ring_low_latency_128_per_channel;
@@ -125,8 +125,8 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);
 // (0, 1]; negative latencies; ceilings that are not positive.
 Result<CollectiveParameters> read_collective_parameters(const Document& document);
 
-// The entry of that architecture ("hopper") in catalog/collectives/. Errors: unknown name, and
-// those above.
+// The entry of that architecture ("hopper") in catalog/collectives/, or else the one named
+// "default"; `name` tells which. Errors: no such entry either, and those above.
 Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
                                                         std::string_view architecture);
 

@@ -15,19 +15,28 @@ int units(int ranks, int members) { return (ranks + members - 1) / members; }
 // floor(log2(n)): the depth of a binary tree of n.
 int depth(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 
+constexpr std::array<std::string_view, 1> kPcie = {"pcie"};
+constexpr std::array<std::string_view, 7> kScaleUp = {
+    "scale-up", "nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink"};
+constexpr std::array<std::string_view, 5> kNetwork = {"infiniband", "ethernet", "roce", "efa",
+                                                      "wide-area"};
+
+// Two letters tell most names apart without a call (this is the hot path of a search).
+bool begins_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
+  if (name.size() < 2) return false;
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+    return name[1] == prefix[1] && name[0] == prefix[0] && name.starts_with(prefix);
+  });
+}
+
 }  // namespace
 
 LinkKind link_kind(const FabricLevel& level, std::size_t index) {
   const std::string_view name = level.name;
-  if (name.starts_with("pcie")) return LinkKind::pcie;
-  for (const std::string_view scale_up :
-       {"nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink"}) {
-    if (name.starts_with(scale_up)) return LinkKind::nvlink;
-  }
-  for (const std::string_view network : {"infiniband", "ethernet", "roce", "efa", "wide-area"}) {
-    if (name.starts_with(network)) return LinkKind::network;
-  }
-  return index == 0 ? LinkKind::nvlink : LinkKind::network;
+  if (begins_with_any(name, kPcie)) return LinkKind::pcie;
+  if (begins_with_any(name, kScaleUp)) return LinkKind::nvlink;
+  if (index > 0 || begins_with_any(name, kNetwork)) return LinkKind::network;
+  return LinkKind::nvlink;
 }
 
 CommunicationPath communication_path(const GroupShape& group,
@@ -58,11 +67,11 @@ CommunicationPath communication_path(const GroupShape& group,
     c.latency = level.latency;
     c.rate = level.bandwidth * (level.efficiency / level.oversubscription);
     if (c.link == LinkKind::network) {
-      c.rate *= parameters.network_share;
-      path.network_rate = std::min(path.network_rate, c.rate * inner);
+      c.share = parameters.network_share;
+      path.network_rate = std::min(path.network_rate, c.rate * (c.share * inner));
     } else {
-      c.rate *= parameters.ring_share;
-      path.scale_up_rate = std::min(path.scale_up_rate, c.rate * inner);
+      c.share = parameters.ring_share;
+      path.scale_up_rate = std::min(path.scale_up_rate, c.rate * (c.share * inner));
       path.node_ranks = outer;
       switches = switches && level.in_switch_reduction;
     }

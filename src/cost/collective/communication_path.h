@@ -8,9 +8,10 @@
 //   hops[l] = ceil(P / m[l-1]) - ceil(P / m[l])        whose innermost common level is l,
 //
 // and a unit of level l-1 sends through the m[l-1] links of its members, so that the bandwidth of
-// one ring is  min over l of m[l-1] * b[l],  b = bandwidth * efficiency / oversubscription of one
-// accelerator (B/s). That is NCCL's flat ring with one network card an accelerator
-// (many channels, each leaving the node by another card).
+// one ring is  min over l of m[l-1] * b[l],  b = share * bandwidth * efficiency / oversubscription
+// of one accelerator (B/s), share that of the parameters (ring_share or network_share). That is
+// NCCL's flat ring with one network card an accelerator (many channels, each leaving the node by
+// another card).
 //
 // Not modelled: cards that members of a node outside the group would leave idle; uneven placement
 // (a group that only partly fills a unit counts its fullest unit).
@@ -38,6 +39,7 @@ struct Crossing {
   int tree_depth = 0;   // of a binary tree over the units below this level
   Seconds latency;      // the level's own
   BytesPerSecond rate;  // of one accelerator, after efficiency and oversubscription
+  double share = 1;     // of it that rings and trees reach
 };
 
 struct CommunicationPath {
@@ -53,9 +55,10 @@ struct CommunicationPath {
   [[nodiscard]] std::span<const Crossing> crossings() const { return {storage.data(), count}; }
 };
 
-// The kind of link a level is made of: names that begin with "pcie" are PCIe; level 0 and names of
-// scale-up fabrics ("nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink") behave
-// as NVLink; all else is network.
+// The kind of link a level is made of, by its name: "pcie..." is PCIe; scale-up fabrics ("nvlink",
+// "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink", "scale-up") behave as NVLink;
+// "infiniband", "ethernet", "roce", "efa" and "wide-area" are network. Other names: level 0 is
+// scale-up, the rest network.
 LinkKind link_kind(const FabricLevel& level, std::size_t index);
 
 // Only levels that the group crosses are in the path. The group must fit: members.back() == size.

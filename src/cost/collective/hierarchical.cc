@@ -23,8 +23,9 @@ Seconds hierarchical_time(CollectiveKind kind, Bytes payload, const Communicatio
     const int units = (c.outer + c.inner - 1) / c.inner;
     const bool tree = options.outermost == Outermost::tree && &c == &crossings.back();
     time += rounds * (tree ? c.tree_depth : units - 1) * step_latency(parameters.ring, c, protocol);
-    const Seconds transfer =
-        rounds * (units - 1) / units * (payload / static_cast<double>(c.inner)) / (c.rate * share);
+    const Seconds transfer = rounds * (units - 1) / units *
+                             (payload / static_cast<double>(c.inner)) /
+                             (c.rate * (c.share * share));
     sum += transfer;
     greatest = std::max(greatest, transfer);
   }

@@ -1,13 +1,15 @@
 // Time of one message between two ranks.
 //
-//   t = min over LL and Simple of  base + step + n / B,  B: LL min(ceiling, b / 2), Simple e b
+//   t = base + step + n / b
 //
-// b (B/s) the bandwidth of the level that joins them, after its efficiency and oversubscription.
+// base and step are those of pairwise LL (a small message), b (B/s) the bandwidth of the level that
+// joins the ranks, after its efficiency and oversubscription. Unlike the peers of an all-to-all,
+// one stream has the link to itself and shows no ramp.
 //
-// Source: NCCL sends by LL below a threshold and by Simple above; latencies are fitted to the
-// two-rank rows of validation/kernels/nccl-collectives-measured.csv (all-to-all) and compared with
-// validation/kernels/vidur-network-measured.csv (send-recv).
-// Not modelled: a message that splits over the cards of other ranks of its node.
+// Source: form: Hockney 1994 (latency and bandwidth); latencies are fitted to the two-rank
+// all-to-all of validation/kernels/nccl-collectives-measured.csv; not fitted, but compared:
+// send-recv of validation/kernels/vidur-network-measured.csv (docs/models/collectives.md). Not
+// modelled: a message that splits over the cards of other ranks of its node.
 #pragma once
 
 #include "cost/collective/collective.h"
@@ -15,8 +17,9 @@
 
 namespace orrery {
 
-// What a pairwise transfer reaches on a link of that rate.
-BytesPerSecond pairwise_rate(BytesPerSecond link, Protocol protocol,
+// What one protocol of an all-to-all reaches over that crossing: the network card's whole rate
+// between nodes, a share of the links inside one.
+BytesPerSecond pairwise_rate(const Crossing& crossing, Protocol protocol,
                              const CollectiveParameters& parameters);
 
 }  // namespace orrery

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "cost/collective/never.h"
 
@@ -40,8 +41,9 @@ constexpr auto kEnvelope = envelopes();
 
 std::size_t bin(Bytes payload) {
   if (payload < kFirstBin) return 0;
-  const auto i = static_cast<std::size_t>(std::ilogb(payload / kFirstBin));
-  return std::min(i, kBins);
+  if (payload >= kFirstBin * (1 << kBins)) return kBins;
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(payload / kFirstBin))) -
+         1;
 }
 
 }  // namespace
