@@ -21,15 +21,6 @@ struct GemmShape {
   double groups = 1;  // independent products of this shape in one launch (m rows each)
 };
 
-enum class AttentionKernel {
-  unfused,
-  flash_1,
-  flash_2,
-  flash_3,
-  library
-};  // library: cuDNN et al.
-enum class Direction { forward, backward };
-
 struct AttentionShape {
   double batch = 0;
   double queries = 0;  // query positions on this rank

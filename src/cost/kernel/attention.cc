@@ -1,0 +1,133 @@
+// Time of softmax(Q K^T) V on one rank.
+//
+// Fused (flash): one thread block per 128 queries of a head walks the keys those queries see.
+//
+//   t = t0 + max(W/S + w/2, w, memory)      W all work, w the longest block, in processor seconds
+//   W = [F + ramp] / (R/S)                  F executed FLOPs, R = peak × fraction × sustained
+//
+// A masked block of keys is skipped, a block on the diagonal is computed whole. Forward runs two
+// products per key (2·(d + e) FLOPs, d query-key and e value dimension), backward five
+// (2·(3d + 2e)), of which one recomputes the scores. `ramp_keys` is what a block spends before and
+// after its walk. W/S + w/2 lies half-way to Graham's bound W/S + w on list scheduling.
+//
+// Unfused: batched products over the whole square, two forward and four backward, and passes of
+// reads and writes over the stored scores, half again as many backward (read P and dP, write dS).
+//
+// Source: FLOP counts of Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv 2407.08608);
+// Graham 1969. Not modelled: split of keys over processors (decoding), fp8 scores: narrow formats
+// run at the rate of 16-bit ones, as training recipes keep attention there.
+#include <algorithm>
+#include <cmath>
+
+#include "cost/kernel/kernel_model.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kQueryBlock = 128;
+constexpr double kKeyBlock = 128;
+constexpr double kScoreBytes = 2;
+constexpr double kBackwardPasses = 1.5;
+
+// Pairs (query, key) of one head inside the mask.
+double visible_pairs(const AttentionShape& s) {
+  const double q = s.queries;
+  const double reach = s.window > 0 ? std::min(s.window, s.keys) : s.keys;
+  if (!s.causal) return q * reach;
+  // Query i of the last q positions sees the keys before it: offset + i, at most `reach`.
+  const double offset = s.keys - q;
+  if (offset >= reach) return q * reach;
+  if (offset < 0) {  // the first -offset queries see nothing
+    const double growing = std::min(s.keys, reach);
+    return growing * growing / 2 + (s.keys - growing) * reach;
+  }
+  const double growing = std::min(q, reach - offset);
+  return growing * offset + growing * growing / 2 + (q - growing) * reach;
+}
+
+// The same with the cut blocks at the edges of the mask computed whole.
+double executed_pairs(const AttentionShape& s) {
+  const double edges = (s.causal ? 1.0 : 0.0) + (s.window > 0 ? 1.0 : 0.0);
+  return std::min(s.queries * s.keys, visible_pairs(s) + edges * s.queries * kKeyBlock / 2);
+}
+
+double flops_per_pair(const AttentionShape& s, Direction direction, bool recompute) {
+  if (direction == Direction::forward) return 2 * (s.query_key_dim + s.value_dim);
+  return 2 * ((recompute ? 3 : 2) * s.query_key_dim + 2 * s.value_dim);
+}
+
+NumberFormat computing_format(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::fp8:
+    case NumberFormat::mxfp8:
+    case NumberFormat::nvfp4:
+      return NumberFormat::bf16;
+    default:
+      return format;
+  }
+}
+
+bool is_empty(const AttentionShape& s) {
+  return !(s.batch > 0 && s.queries > 0 && s.keys > 0 && s.heads > 0 && s.query_key_dim > 0 &&
+           s.value_dim > 0);
+}
+
+Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction direction,
+                NumberFormat format) {
+  const double products = s.batch * s.heads;
+  const double q = s.queries;
+  const double k = s.keys;
+  const Seconds scores = model.memory_bound(Bytes(products * q * k * kScoreBytes) *
+                                            (model.parameters().score_passes *
+                                             (direction == Direction::forward ? 1.0 : kBackwardPasses)));
+  if (direction == Direction::forward) {
+    return model.gemm({q, k, s.query_key_dim, products}, format) +
+           model.gemm({q, s.value_dim, k, products}, format) + scores;
+  }
+  return model.gemm({q, k, s.value_dim, products}, format) +       // dP = dO V^T
+         model.gemm({k, s.value_dim, q, products}, format) +       // dV = P^T dO
+         model.gemm({q, s.query_key_dim, k, products}, format) +   // dQ = dS K
+         model.gemm({k, s.query_key_dim, q, products}, format) +   // dK = dS^T Q
+         scores;
+}
+
+}  // namespace
+
+Flops KernelModel::attention_flops(const AttentionShape& s, Direction direction,
+                                   AttentionKernel kernel) {
+  if (is_empty(s)) return Flops(0);
+  const bool fused = kernel != AttentionKernel::unfused;
+  const double pairs = fused ? executed_pairs(s) : s.queries * s.keys;
+  return Flops(s.batch * s.heads * pairs * flops_per_pair(s, direction, fused));
+}
+
+Seconds KernelModel::attention(const AttentionShape& s, AttentionKernel kernel, Direction direction,
+                               NumberFormat format) const {
+  if (is_empty(s)) return Seconds(0);
+  const NumberFormat computing = computing_format(format);
+  if (kernel == AttentionKernel::unfused) return unfused(*this, s, direction, computing);
+
+  const FormatParameters& p = parameters_.format(computing);
+  const AttentionCurve::Point point =
+      parameters_.curve(kernel, direction).at((s.query_key_dim + s.value_dim) / 2);
+  const double units = parameters_.compute_units;
+  const double rate =
+      p.peak.value() * point.peak_fraction * parameters_.sustained_fraction;  // FLOP/s, all units
+  const double per_pair = flops_per_pair(s, direction, true);
+  const double blocks = std::ceil(s.queries / kQueryBlock);
+  const double ramp = blocks * kQueryBlock * point.ramp_keys;
+  const double spread = s.batch * s.heads * (executed_pairs(s) + ramp) * per_pair / rate;
+  const double reach = s.window > 0 ? std::min(s.window + kKeyBlock, s.keys) : s.keys;
+  const double longest =
+      std::min(s.queries, kQueryBlock) * (reach + point.ramp_keys) * per_pair / (rate / units);
+
+  const double e = element_size(computing).value();
+  const double query_side = s.batch * s.heads * s.queries * (s.query_key_dim + s.value_dim);
+  const double key_side = s.batch * s.kv_heads * s.keys * (s.query_key_dim + s.value_dim);
+  // Backward reads the same and the gradient of the output, and writes three gradients.
+  const double passes = direction == Direction::forward ? 1 : 2;
+  const Seconds memory = Bytes(passes * (query_side + key_side) * e) / parameters_.memory_bandwidth;
+  return p.floor + std::max(Seconds(std::max(spread + longest / 2, longest)), memory);
+}
+
+}  // namespace orrery

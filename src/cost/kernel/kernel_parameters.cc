@@ -1,0 +1,446 @@
+#include "cost/kernel/kernel_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace orrery {
+namespace {
+
+constexpr std::array<std::string_view, kNumberFormats> kFormatNames = {
+    "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"};
+
+constexpr std::size_t index(NumberFormat f) { return static_cast<std::size_t>(f); }
+
+// The formats that can do the work of another, best first: the same matrix units, then wider ones.
+std::span<const NumberFormat> substitutes(NumberFormat f) {
+  using enum NumberFormat;
+  static constexpr std::array kFp64 = {fp32, tf32, bf16, fp16};
+  static constexpr std::array kFp32 = {tf32, bf16, fp16, fp64};
+  static constexpr std::array kTf32 = {fp32, bf16, fp16, fp64};
+  static constexpr std::array kFp16 = {bf16, tf32, fp32, fp64};
+  static constexpr std::array kBf16 = {tf32, fp32, fp16, fp64};
+  static constexpr std::array kFp8 = {bf16, fp16, tf32, fp32};
+  static constexpr std::array kMxfp8 = {fp8, bf16, fp16, tf32, fp32};
+  static constexpr std::array kNvfp4 = {mxfp8, fp8, bf16, fp16, tf32, fp32};
+  switch (f) {
+    case fp64:
+      return kFp64;
+    case fp32:
+      return kFp32;
+    case tf32:
+      return kTf32;
+    case fp16:
+      return kFp16;
+    case bf16:
+      return kBf16;
+    case fp8:
+      return kFp8;
+    case mxfp8:
+      return kMxfp8;
+    case nvfp4:
+      return kNvfp4;
+  }
+  return kFp64;
+}
+
+// The formats whose fitted fractions serve a format without its own fit, best first.
+const GemmParameters* fitted(const KernelCalibration& c, NumberFormat f) {
+  using enum NumberFormat;
+  const auto named = [&](NumberFormat g) -> const GemmParameters* {
+    for (const GemmParameters& p : c.gemm) {
+      if (p.format == name_of(g)) return &p;
+    }
+    return nullptr;
+  };
+  if (const GemmParameters* own = named(f)) return own;
+  const bool narrow = f == fp8 || f == mxfp8 || f == nvfp4;
+  const std::array<NumberFormat, 4> order =
+      narrow ? std::array{fp8, mxfp8, bf16, fp16} : std::array{bf16, fp16, tf32, fp32};
+  for (const NumberFormat g : order) {
+    if (const GemmParameters* other = named(g)) return other;
+  }
+  return &c.gemm.front();
+}
+
+Failure out_of_range(const std::string& document, const std::string& field, double value,
+                     const std::string& range) {
+  return fail(ErrorCode::bad_input, field + " " + std::to_string(value) + " is out of range",
+              document, range);
+}
+
+bool is_fraction(double f) { return f > 0 && f <= 1; }
+
+Result<std::monostate> check(const GemmParameters& g, const std::string& document) {
+  const std::string place = "gemm " + g.format + ": ";
+  if (std::find(kFormatNames.begin(), kFormatNames.end(), g.format) == kFormatNames.end()) {
+    const std::vector<std::string> known(kFormatNames.begin(), kFormatNames.end());
+    return fail(ErrorCode::bad_input, "unknown number format '" + g.format + "'", document,
+                name_hint(g.format, known));
+  }
+  if (!is_fraction(g.peak_fraction)) {
+    return out_of_range(document, place + "peak_fraction", g.peak_fraction, "above 0, at most 1");
+  }
+  if (!is_fraction(g.memory_fraction)) {
+    return out_of_range(document, place + "memory_fraction", g.memory_fraction,
+                        "above 0, at most 1");
+  }
+  if (!(g.wave_rounding >= 0 && g.wave_rounding <= 1)) {
+    return out_of_range(document, place + "wave_rounding", g.wave_rounding, "0 to 1");
+  }
+  if (!(g.tile_half_size >= 0 && g.tile_half_size <= 4096)) {
+    return out_of_range(document, place + "tile_half_size", g.tile_half_size, "0 to 4096");
+  }
+  if (!(g.ramp_depth >= 0 && g.ramp_depth <= 1e5)) {
+    return out_of_range(document, place + "ramp_depth", g.ramp_depth, "0 to 100000");
+  }
+  if (!(g.floor.value() >= 0)) {
+    return fail(ErrorCode::bad_input, place + "floor is negative", document, "0 us or more");
+  }
+  return std::monostate{};
+}
+
+Result<std::monostate> check(const AttentionParameters& a, const std::string& document) {
+  const std::string place = "attention " + std::string(to_text(a.kernel)) + " " +
+                            std::string(to_text(a.direction)) + ": ";
+  if (!is_fraction(a.peak_fraction)) {
+    return out_of_range(document, place + "peak_fraction", a.peak_fraction, "above 0, at most 1");
+  }
+  if (!(a.head_dim >= 1 && a.head_dim <= 4096)) {
+    return out_of_range(document, place + "head_dim", a.head_dim, "1 to 4096");
+  }
+  if (!(a.ramp_keys >= 0 && a.ramp_keys <= 1e5)) {
+    return out_of_range(document, place + "ramp_keys", a.ramp_keys, "0 to 100000");
+  }
+  return std::monostate{};
+}
+
+// Where a kernel was not measured, the one whose pass structure is nearest.
+std::span<const AttentionKernel> relatives(AttentionKernel kernel) {
+  using enum AttentionKernel;
+  static constexpr std::array kFlash1 = {flash_2, library, flash_3};
+  static constexpr std::array kFlash2 = {library, flash_1, flash_3};
+  static constexpr std::array kFlash3 = {flash_2, library, flash_1};
+  static constexpr std::array kLibrary = {flash_2, flash_3, flash_1};
+  switch (kernel) {
+    case flash_1:
+      return kFlash1;
+    case flash_2:
+      return kFlash2;
+    case flash_3:
+      return kFlash3;
+    case library:
+    case unfused:
+      return kLibrary;
+  }
+  return kLibrary;
+}
+
+Result<AttentionCurve> curve_of(const KernelCalibration& c, AttentionKernel kernel,
+                                Direction direction) {
+  AttentionCurve curve;
+  for (const AttentionParameters& a : c.attention) {
+    if (a.kernel != kernel || a.direction != direction) continue;
+    if (curve.size == AttentionCurve::kMaxPoints) {
+      return fail(ErrorCode::bad_input,
+                  "more than " + std::to_string(AttentionCurve::kMaxPoints) +
+                      " head dimensions for attention kernel " + std::string(to_text(kernel)),
+                  c.accelerator);
+    }
+    std::size_t place = curve.size++;
+    for (; place > 0 && curve.points[place - 1].head_dim > a.head_dim; --place) {
+      curve.points[place] = curve.points[place - 1];
+    }
+    curve.points[place] = {a.head_dim, a.peak_fraction, a.ramp_keys};
+  }
+  return curve;
+}
+
+// The fraction that makes the largest 16-bit product meet the rate others sustained on it.
+double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator& accelerator) {
+  if (!accelerator.achieved.bf16 || !accelerator.peaks.bf16) return c.sustained_fraction;
+  const double burst = fitted(c, NumberFormat::bf16)->peak_fraction;
+  return std::min(1.0, *accelerator.achieved.bf16 / *accelerator.peaks.bf16 / burst);
+}
+
+}  // namespace
+
+std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel) {
+  using enum AttentionKernel;
+  static constexpr std::array<EnumName<AttentionKernel>, 5> kNames = {{{unfused, "unfused"},
+                                                                       {flash_1, "flash-1"},
+                                                                       {flash_2, "flash-2"},
+                                                                       {flash_3, "flash-3"},
+                                                                       {library, "library"}}};
+  return kNames;
+}
+
+std::span<const EnumName<Direction>> names_of(Direction) {
+  static constexpr std::array<EnumName<Direction>, 2> kNames = {
+      {{Direction::forward, "forward"}, {Direction::backward, "backward"}}};
+  return kNames;
+}
+
+const Fields<FitRecord>& fields_of(const FitRecord*) {
+  static const Fields<FitRecord> table =
+      Fields<FitRecord>("fit record")
+          .required("data", &FitRecord::data, "file of validation/kernels and the rows taken")
+          .required("date", &FitRecord::date, "YYYY-MM-DD")
+          .required("rows", &FitRecord::rows, "number of measurements")
+          .required("median_error", &FitRecord::median_error, "median of |predicted/measured - 1|")
+          .required("p90_error", &FitRecord::p90_error, "90th percentile of the same");
+  return table;
+}
+
+const Fields<GemmParameters>& fields_of(const GemmParameters*) {
+  static const Fields<GemmParameters> table =
+      Fields<GemmParameters>("matrix product parameters")
+          .required("format", &GemmParameters::format, "number format of the operands")
+          .required("peak_fraction", &GemmParameters::peak_fraction,
+                    "share of peak FLOP/s in the main loop of the largest tile")
+          .required("tile_half_size", &GemmParameters::tile_half_size,
+                    "w0 of the main loop's rate w / (w + w0), w being the tile's width")
+          .required("wave_rounding", &GemmParameters::wave_rounding,
+                    "share of the idle part of the last wave that is really idle")
+          .required("ramp_depth", &GemmParameters::ramp_depth,
+                    "pipeline fill and epilogue of one tile, in elements of k")
+          .required("memory_fraction", &GemmParameters::memory_fraction,
+                    "share of peak memory bandwidth while streaming operands")
+          .required("floor", &GemmParameters::floor, "launch latency and grid ramp")
+          .required("source", &GemmParameters::source, "where the values come from")
+          .optional("fit", &GemmParameters::fit, "what the fit was made on, and its error");
+  return table;
+}
+
+const Fields<AttentionParameters>& fields_of(const AttentionParameters*) {
+  static const Fields<AttentionParameters> table =
+      Fields<AttentionParameters>("attention parameters")
+          .required("kernel", &AttentionParameters::kernel, "generation of the kernel")
+          .required("direction", &AttentionParameters::direction, "forward or backward")
+          .required("head_dim", &AttentionParameters::head_dim,
+                    "mean of query-key and value dimension")
+          .required("peak_fraction", &AttentionParameters::peak_fraction,
+                    "share of peak FLOP/s on long sequences")
+          .required("ramp_keys", &AttentionParameters::ramp_keys,
+                    "prologue and epilogue of a query block, in keys")
+          .required("source", &AttentionParameters::source, "where the values come from");
+  return table;
+}
+
+const Fields<KernelCalibration>& fields_of(const KernelCalibration*) {
+  using C = KernelCalibration;
+  static const Fields<C> table =
+      Fields<C>("kernel calibration")
+          .required("accelerator", &C::accelerator, "what was measured")
+          .required("sustained_fraction", &C::sustained_fraction,
+                    "of burst FLOP/s, under the power cap of a long run")
+          .required("sustained_source", &C::sustained_source, "where it comes from")
+          .required("memory_fraction", &C::memory_fraction,
+                    "of peak memory bandwidth, memory-bound kernels")
+          .required("memory_floor", &C::memory_floor, "of a memory-bound kernel")
+          .required("memory_source", &C::memory_source, "where they come from")
+          .required("score_passes", &C::score_passes,
+                    "reads plus writes of the score matrix in unfused forward attention")
+          .required("score_source", &C::score_source, "where it comes from")
+          .required("gemm", &C::gemm, "matrix products, by number format")
+          .required("attention", &C::attention, "fused attention, by kernel");
+  return table;
+}
+
+bool operator==(const FitRecord& a, const FitRecord& b) {
+  return a.data == b.data && a.date == b.date && a.rows == b.rows &&
+         a.median_error == b.median_error && a.p90_error == b.p90_error;
+}
+
+bool operator==(const GemmParameters& a, const GemmParameters& b) {
+  return a.format == b.format && a.peak_fraction == b.peak_fraction &&
+         a.tile_half_size == b.tile_half_size && a.wave_rounding == b.wave_rounding &&
+         a.ramp_depth == b.ramp_depth && a.memory_fraction == b.memory_fraction &&
+         a.floor == b.floor && a.source == b.source && a.fit == b.fit;
+}
+
+bool operator==(const AttentionParameters& a, const AttentionParameters& b) {
+  return a.kernel == b.kernel && a.direction == b.direction && a.head_dim == b.head_dim &&
+         a.peak_fraction == b.peak_fraction && a.ramp_keys == b.ramp_keys && a.source == b.source;
+}
+
+std::string_view name_of(NumberFormat format) { return kFormatNames[index(format)]; }
+
+AttentionCurve::Point AttentionCurve::at(double head_dim) const {
+  if (size == 0) return {head_dim, 1, 0};
+  if (head_dim <= points[0].head_dim) return points[0];
+  for (std::size_t i = 1; i < size; ++i) {
+    const Point& low = points[i - 1];
+    const Point& high = points[i];
+    if (head_dim > high.head_dim) continue;
+    const double x = (head_dim - low.head_dim) / (high.head_dim - low.head_dim);
+    return {head_dim, std::lerp(low.peak_fraction, high.peak_fraction, x),
+            std::lerp(low.ramp_keys, high.ramp_keys, x)};
+  }
+  return points[size - 1];
+}
+
+Result<KernelCalibration> read_kernel_calibration(const Document& document) {
+  ORRERY_TRY(KernelCalibration c, read<KernelCalibration>(document));
+  if (!is_fraction(c.sustained_fraction)) {
+    return out_of_range(document.name, "sustained_fraction", c.sustained_fraction,
+                        "above 0, at most 1");
+  }
+  if (!is_fraction(c.memory_fraction)) {
+    return out_of_range(document.name, "memory_fraction", c.memory_fraction, "above 0, at most 1");
+  }
+  if (!(c.memory_floor.value() >= 0)) {
+    return fail(ErrorCode::bad_input, "memory_floor is negative", document.name, "0 us or more");
+  }
+  if (!(c.score_passes >= 2 && c.score_passes <= 100)) {
+    return out_of_range(document.name, "score_passes", c.score_passes,
+                        "2 (one read, one write) to 100");
+  }
+  if (c.gemm.empty() || c.attention.empty()) {
+    return fail(ErrorCode::bad_input,
+                std::string("no ") + (c.gemm.empty() ? "gemm" : "attention") + " entries",
+                document.name, "at least one of each");
+  }
+  for (const GemmParameters& g : c.gemm) {
+    ORRERY_TRY([[maybe_unused]] const auto ok, check(g, document.name));
+  }
+  for (const AttentionParameters& a : c.attention) {
+    ORRERY_TRY([[maybe_unused]] const auto ok, check(a, document.name));
+  }
+  return c;
+}
+
+const Fields<KernelRelative>& fields_of(const KernelRelative*) {
+  static const Fields<KernelRelative> table =
+      Fields<KernelRelative>("kernel relative")
+          .required("architecture", &KernelRelative::architecture,
+                    "of the accelerators it serves; \"*\" for every other")
+          .required("like", &KernelRelative::like, "accelerator with measured kernels")
+          .required("reason", &KernelRelative::reason, "why that one");
+  return table;
+}
+
+const Fields<KernelDefaults>& fields_of(const KernelDefaults*) {
+  static const Fields<KernelDefaults> table =
+      Fields<KernelDefaults>("kernel defaults")
+          .required("relatives", &KernelDefaults::relatives, "by architecture, \"*\" last");
+  return table;
+}
+
+Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
+                                                const Accelerator& accelerator) {
+  std::array<FlopsPerSecond, kNumberFormats> peaks{};
+  for (std::size_t i = 0; i < kNumberFormats; ++i) {
+    peaks[i] = accelerator.peak(static_cast<NumberFormat>(i)).value_or(FlopsPerSecond(0));
+  }
+  if (std::none_of(peaks.begin(), peaks.end(), [](FlopsPerSecond f) { return f.value() > 0; })) {
+    return fail(ErrorCode::bad_input, "has no peak rate for floating-point work", accelerator.name);
+  }
+  if (c.gemm.empty() || c.attention.empty()) {
+    return fail(ErrorCode::bad_input, "no gemm or no attention entries", c.accelerator);
+  }
+  KernelParameters out;
+  out.accelerator = accelerator.name;
+  out.compute_units = static_cast<double>(accelerator.compute_units);
+  out.memory_peak = accelerator.memory.bandwidth;
+  out.memory_bandwidth = accelerator.memory.bandwidth * c.memory_fraction;
+  out.memory_floor = c.memory_floor;
+  const bool own = c.accelerator == accelerator.name;
+  out.sustained_fraction = own ? c.sustained_fraction : borrowed_sustained_fraction(c, accelerator);
+  out.score_passes = c.score_passes;
+  for (std::size_t i = 0; i < kNumberFormats; ++i) {
+    const auto wanted = static_cast<NumberFormat>(i);
+    NumberFormat used = wanted;
+    FormatParameters& f = out.formats[i];
+    f.native = peaks[i].value() > 0;
+    if (!f.native) {
+      for (const NumberFormat s : substitutes(wanted)) {
+        if (peaks[index(s)].value() > 0) {
+          used = s;
+          break;
+        }
+      }
+      if (peaks[index(used)].value() <= 0) {
+        // Only a narrow format exists: no work in a wide one is possible, and the plan's check
+        // refuses it; the slowest peak keeps the answer finite.
+        for (std::size_t j = kNumberFormats; j-- > 0;) {
+          if (peaks[j].value() > 0) used = static_cast<NumberFormat>(j);
+        }
+      }
+      out.assumed.push_back(accelerator.name + " has no " + std::string(name_of(wanted)) +
+                            " peak: its matrix products run at the rate of " +
+                            std::string(name_of(used)));
+    }
+    const GemmParameters* g = fitted(c, used);
+    if (f.native && g->format != name_of(used)) {
+      out.assumed.push_back("achieved fractions of " + std::string(name_of(used)) + " on " +
+                            accelerator.name + " are those fitted for " + g->format);
+    }
+    f.peak = peaks[index(used)];
+    f.ceiling = f.peak * (g->peak_fraction * out.sustained_fraction);
+    f.bandwidth = accelerator.memory.bandwidth * g->memory_fraction;
+    f.tile_half_size = g->tile_half_size;
+    f.wave_rounding = g->wave_rounding;
+    f.ramp_depth = g->ramp_depth;
+    f.floor = g->floor;
+  }
+  for (const auto& kernel : names_of(AttentionKernel{})) {
+    if (kernel.value == AttentionKernel::unfused) continue;
+    for (const auto& direction : names_of(Direction{})) {
+      ORRERY_TRY(AttentionCurve curve, curve_of(c, kernel.value, direction.value));
+      for (const AttentionKernel other : relatives(kernel.value)) {
+        if (curve.size > 0) break;
+        ORRERY_TRY(curve, curve_of(c, other, direction.value));
+        if (curve.size > 0) {
+          out.assumed.push_back("attention kernel " + std::string(kernel.name) + " " +
+                                std::string(direction.name) + " on " + accelerator.name +
+                                " takes the fractions of " + std::string(to_text(other)));
+        }
+      }
+      if (curve.size == 0) {
+        return fail(ErrorCode::bad_input,
+                    "no attention kernel has a " + std::string(direction.name) + " entry",
+                    c.accelerator);
+      }
+      out.attention[static_cast<std::size_t>(kernel.value)]
+                   [static_cast<std::size_t>(direction.value)] = curve;
+    }
+  }
+  if (!own) {
+    out.assumed.push_back("no kernel of " + accelerator.name +
+                          " was measured: achieved fractions and fixed times of " + c.accelerator);
+  }
+  return out;
+}
+
+Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
+                                                const Accelerator& accelerator) {
+  if (catalog.contains("kernels", accelerator.name)) {
+    ORRERY_TRY(const Document document, catalog.find("kernels", accelerator.name));
+    ORRERY_TRY(const KernelCalibration own, read_kernel_calibration(document));
+    return join_kernel_parameters(own, accelerator);
+  }
+  ORRERY_TRY(const Document document, catalog.find("kernels", "default"));
+  ORRERY_TRY(const KernelDefaults defaults, read<KernelDefaults>(document));
+  for (const KernelRelative& r : defaults.relatives) {
+    if (r.architecture != accelerator.architecture && r.architecture != "*") continue;
+    ORRERY_TRY(const Document relative, catalog.find("kernels", r.like));
+    ORRERY_TRY(const KernelCalibration borrowed, read_kernel_calibration(relative));
+    ORRERY_TRY(KernelParameters out, join_kernel_parameters(borrowed, accelerator));
+    out.assumed.back() += " (" + r.reason + ")";
+    return out;
+  }
+  return fail(ErrorCode::not_found,
+              "no kernel was measured on " + accelerator.name + ", and architecture '" +
+                  accelerator.architecture + "' has no relative",
+              document.name, "an entry with architecture \"*\"");
+}
+
+KernelParameters without_power_cap(KernelParameters parameters) {
+  for (FormatParameters& f : parameters.formats) f.ceiling = f.ceiling / parameters.sustained_fraction;
+  parameters.sustained_fraction = 1;
+  return parameters;
+}
+
+}  // namespace orrery

@@ -1,0 +1,174 @@
+// What a kernel model knows of one accelerator: peaks from its data sheet and the few physical
+// parameters that say how much of them kernels reach.
+//
+// A KernelCalibration is one file of catalog/kernels: fractions and fixed times fitted on
+// measurements of one accelerator, with their source and the error of the fit. KernelParameters
+// joins it with the peaks of an accelerator: the same one, or, stated in `assumed`, another one of
+// which nothing was measured and that borrows the fractions of its nearest relative.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cluster/accelerator.h"
+#include "document/fields.h"
+#include "units/number_format.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+inline constexpr std::size_t kNumberFormats = 8;
+
+enum class AttentionKernel {
+  unfused,
+  flash_1,
+  flash_2,
+  flash_3,
+  library
+};  // library: cuDNN et al.
+enum class Direction { forward, backward };
+
+std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel);
+std::span<const EnumName<Direction>> names_of(Direction);
+
+// What a fit was made on and how well it came out. Errors are |predicted / measured - 1|.
+struct FitRecord {
+  std::string data;  // file of validation/kernels, with the rows taken
+  std::string date;  // of the fit, YYYY-MM-DD
+  double rows = 0;
+  double median_error = 0;
+  double p90_error = 0;
+};
+
+// Matrix products in one number format. Equations in gemm.cc.
+struct GemmParameters {
+  std::string format;          // as in the peaks of an accelerator: bf16, fp8, nvfp4
+  double peak_fraction = 0;    // share of peak FLOP/s in the main loop of the largest tile, (0, 1]
+  double tile_half_size = 0;   // w0 of the main loop's rate w / (w + w0), w tile width, elements
+  double wave_rounding = 0;    // share of the idle part of the last wave that is really idle, [0, 1]
+  double ramp_depth = 0;       // pipeline fill and epilogue of one tile, in elements of k
+  double memory_fraction = 0;  // share of peak memory bandwidth while streaming operands, (0, 1]
+  Seconds floor;               // of any launch: launch latency and grid ramp
+  std::string source;
+  FitRecord fit;
+};
+
+// One attention kernel, direction and head dimension. Equations in attention.cc.
+struct AttentionParameters {
+  AttentionKernel kernel = AttentionKernel::library;
+  Direction direction = Direction::forward;
+  double head_dim = 0;       // mean of query-key and value dimension; interpolated between entries
+  double peak_fraction = 0;  // share of peak FLOP/s on executed FLOPs of long sequences, (0, 1]
+  double ramp_keys = 0;      // prologue and epilogue of a query block, in keys it could have visited
+  std::string source;
+};
+
+// A file of catalog/kernels.
+struct KernelCalibration {
+  std::string accelerator;
+  double sustained_fraction = 1;  // of burst FLOP/s, under the power cap of a long run, (0, 1]
+  std::string sustained_source;
+  double memory_fraction = 0;  // of peak memory bandwidth, element-wise and reduction kernels
+  Seconds memory_floor;        // of such a kernel
+  std::string memory_source;
+  double score_passes = 0;  // unfused attention: reads plus writes of the score matrix, forward
+  std::string score_source;
+  std::vector<GemmParameters> gemm;
+  std::vector<AttentionParameters> attention;
+};
+
+// One format as the model uses it.
+struct FormatParameters {
+  FlopsPerSecond ceiling;  // peak x achieved fraction x sustained fraction; never above peak
+  FlopsPerSecond peak;
+  BytesPerSecond bandwidth;  // achieved
+  double tile_half_size = 0;
+  double wave_rounding = 1;
+  double ramp_depth = 0;
+  Seconds floor;
+  bool native = false;  // false: another format's units do the work, see `assumed`
+};
+
+// Achieved fraction of one attention kernel in one direction over the head dimension.
+struct AttentionCurve {
+  struct Point {
+    double head_dim = 0, peak_fraction = 0, ramp_keys = 0;
+  };
+  static constexpr std::size_t kMaxPoints = 4;
+  std::array<Point, kMaxPoints> points{};  // by rising head_dim
+  std::size_t size = 0;
+
+  // Linear between points, constant outside them.
+  [[nodiscard]] Point at(double head_dim) const;
+};
+
+struct KernelParameters {
+  std::string accelerator;
+  double compute_units = 1;
+  BytesPerSecond memory_peak;
+  BytesPerSecond memory_bandwidth;  // achieved by memory-bound kernels
+  Seconds memory_floor;
+  double sustained_fraction = 1;
+  double score_passes = 0;
+  std::array<FormatParameters, kNumberFormats> formats{};  // by NumberFormat
+  std::array<std::array<AttentionCurve, 2>, 5> attention{};  // by AttentionKernel, Direction
+  std::vector<std::string> assumed;  // what was defaulted, one sentence each
+
+  [[nodiscard]] const FormatParameters& format(NumberFormat f) const {
+    return formats[static_cast<std::size_t>(f)];
+  }
+  [[nodiscard]] const AttentionCurve& curve(AttentionKernel kernel, Direction direction) const {
+    return attention[static_cast<std::size_t>(kernel)][static_cast<std::size_t>(direction)];
+  }
+};
+
+const Fields<FitRecord>& fields_of(const FitRecord*);
+const Fields<GemmParameters>& fields_of(const GemmParameters*);
+const Fields<AttentionParameters>& fields_of(const AttentionParameters*);
+const Fields<KernelCalibration>& fields_of(const KernelCalibration*);
+
+bool operator==(const FitRecord& a, const FitRecord& b);
+bool operator==(const GemmParameters& a, const GemmParameters& b);
+bool operator==(const AttentionParameters& a, const AttentionParameters& b);
+
+std::string_view name_of(NumberFormat format);
+
+// Checks ranges. Error: which field of which entry, with its value and range.
+Result<KernelCalibration> read_kernel_calibration(const Document& document);
+
+// The accelerator of catalog/kernels whose fractions serve one of which no kernel was measured:
+// that of its architecture, else of its vendor's last line ("*").
+struct KernelRelative {
+  std::string architecture;  // "volta"; "*" for every other
+  std::string like;          // a file of catalog/kernels
+  std::string reason;
+  bool operator==(const KernelRelative&) const = default;
+};
+struct KernelDefaults {
+  std::vector<KernelRelative> relatives;
+};
+const Fields<KernelRelative>& fields_of(const KernelRelative*);
+const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
+
+// Joins both. A format the calibration lacks takes the fractions of its nearest format; one the
+// accelerator lacks runs at the rate of the nearest wider format it has; both are said in
+// `assumed`. On an accelerator other than the calibration's own the sustained fraction is the one
+// that meets the accelerator's achieved rate, where its catalog entry knows one.
+// Errors: a calibration without gemm or attention entries; an accelerator without any peak.
+Result<KernelParameters> join_kernel_parameters(const KernelCalibration& calibration,
+                                                const Accelerator& accelerator);
+
+// The calibration of that accelerator in catalog/kernels, or of its relative in
+// catalog/kernels/default.yaml, joined with it. Errors: those of reading and joining.
+Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
+                                                const Accelerator& accelerator);
+
+// The same accelerator at burst clocks, as short micro-benchmarks see it.
+KernelParameters without_power_cap(KernelParameters parameters);
+
+}  // namespace orrery
