@@ -14,10 +14,20 @@ bool DocumentBuilder::scalar(Value value) { return !failed() && place(std::move(
 bool DocumentBuilder::key(std::string name, int line) {
   if (failed()) return false;
   Open& top = open_.back();
-  if (top.value.find(name) != nullptr) return refuse("field '" + name + "' is given twice", line);
+  if (is_given(top, name)) return refuse("field '" + name + "' is given twice", line);
   top.key = std::move(name);
   top.has_key = true;
   return true;
+}
+
+bool DocumentBuilder::is_given(Open& map, const std::string& key) {
+  constexpr std::size_t kWide = 32;
+  const auto& members = map.value.members();
+  if (members.size() < kWide) return map.value.find(key) != nullptr;
+  if (map.keys.empty()) {
+    for (const auto& member : members) map.keys.insert(member.first);
+  }
+  return !map.keys.insert(key).second;
 }
 
 bool DocumentBuilder::begin(Value container) {
@@ -25,7 +35,7 @@ bool DocumentBuilder::begin(Value container) {
   if (open_.size() >= kMaxDepth) {
     return refuse("nested deeper than " + std::to_string(kMaxDepth) + " levels", container.line());
   }
-  open_.push_back(Open{std::move(container), "", false});
+  open_.push_back(Open{std::move(container), "", false, {}});
   return true;
 }
 

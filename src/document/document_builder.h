@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,9 @@ class DocumentBuilder {
     Value value;
     std::string key;
     bool has_key = false;
+    std::unordered_set<std::string> keys;  // of a wide map, where looking through members is slow
   };
+  static bool is_given(Open& map, const std::string& key);
   bool place(Value value);
 
   std::vector<Open> open_;

@@ -94,6 +94,15 @@ class Builder : public YAML::EventHandler {
   }
 };
 
+// Stops at the beginning of a second document.
+class NoMore : public Builder {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    builder.refuse("more than one document in a file", mark.line + 1);
+    throw Refused{};
+  }
+};
+
 }  // namespace
 
 Result<Document> parse_yaml(std::string_view text, std::string name) {
@@ -106,11 +115,14 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
   Builder handler;
+  NoMore rest;
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(handler);
+    if (handler.builder.has_root()) parser.HandleNextDocument(rest);
   } catch (const Refused&) {
-    return fail(at(std::move(name), handler.builder.error()));
+    const DocumentBuilder& builder = handler.builder.failed() ? handler.builder : rest.builder;
+    return fail(at(std::move(name), builder.error()));
   } catch (const YAML::Exception& e) {
     return fail(ErrorCode::bad_input, "not valid YAML: " + e.msg,
                 name + ": line " + std::to_string(e.mark.line + 1));

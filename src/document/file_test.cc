@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "document/value.h"
+
+namespace orrery {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class File : public ::testing::Test {
+ protected:
+  File() : folder_(fs::temp_directory_path() / ("orrery-file-test-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~File() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(File, ReadsBackWhatItWrote) {
+  const std::string text("a\0b\n", 4);
+  ASSERT_TRUE(write_file(path("x"), text));
+  EXPECT_EQ(read_file(path("x")), text);
+  ASSERT_TRUE(write_file(path("x"), "shorter"));
+  EXPECT_EQ(read_file(path("x")), "shorter");
+  EXPECT_FALSE(fs::exists(path("x.part")));
+}
+
+TEST_F(File, RefusesInWords) {
+  const auto absent = read_file(path("absent"));
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().code, ErrorCode::not_found);
+  EXPECT_THAT(absent.error().text(), HasSubstr("absent: cannot be read: No such file"));
+  EXPECT_THAT(read_file(path("")).error().text(), HasSubstr("is a directory, not a file"));
+  ASSERT_TRUE(write_file(path("large"), std::string(2u << 20, 'x')));
+  EXPECT_THAT(read_file(path("large"), 1u << 20).error().text(), HasSubstr("larger than 1 MiB"));
+  const auto nowhere = write_file(path("no/such/folder"), "x");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::io);
+  EXPECT_THAT(nowhere.error().text(), HasSubstr("cannot be written"));
+}
+
+TEST_F(File, TheExtensionChoosesTheFormat) {
+  ASSERT_TRUE(write_file(path("a.json"), "{\"a\": 1}"));
+  ASSERT_TRUE(write_file(path("a.yaml"), "a: 1\n"));
+  ASSERT_TRUE(write_file(path("bad.json"), "a: 1\n"));
+  for (const char* name : {"a.json", "a.yaml"}) {
+    const auto document = read_document(path(name));
+    ASSERT_TRUE(document) << document.error().text();
+    EXPECT_EQ(document->root.find("a")->scalar_text(), "1");
+    EXPECT_EQ(document->name, path(name));
+  }
+  EXPECT_THAT(read_document(path("bad.json")).error().text(), HasSubstr("not valid JSON"));
+}
+
+}  // namespace
+}  // namespace orrery
