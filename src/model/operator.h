@@ -27,8 +27,9 @@ enum class Symbol {
   one,            // a fixed size
   tokens,         // micro_batch * sequence_length / cp: tokens of one microbatch on one rank
   source_tokens,  // the same for the encoder side of an encoder-decoder
-  routed_tokens,  // rows that reach this rank's experts: tokens * top_k * etp / (tp if sequence
-                  // parallel), before imbalance; `factor` holds top_k
+  routed_tokens,  // rows that reach this rank's experts, expert_imbalance included: tokens * top_k,
+                  // times etp / tp if sequence parallel; `factor` holds top_k
+  routed_source_tokens,  // the same on the encoder side
 };
 
 struct Dimension {
@@ -113,13 +114,15 @@ struct Operator {
   OperatorClass op_class = OperatorClass::elementwise;
   Boundary boundary = Boundary::none;
 
-  Dimension m, n,
-      k;  // gemm, grouped_gemm; embedding and cross_entropy: m rows, n = vocabulary, k = width
+  // gemm, grouped_gemm: m rows in all, n columns out, k in. embedding, cross_entropy: m rows, n
+  // vocabulary, k width. attention: m queries and n keys say by their symbol which sequence (tokens
+  // or source_tokens) each comes from.
+  Dimension m, n, k;
   Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts)
   AttentionCore attention;
 
-  // elementwise: rows x width elements, and how many times an array of that size is read or written
-  // by the fused kernel in each direction.
+  // elementwise, embedding, cross_entropy: rows x width elements, and how many times an array of
+  // that size is read or written by the fused kernel in each direction.
   Dimension rows, width;
   double forward_passes = 0;
   double backward_passes = 0;
@@ -127,13 +130,18 @@ struct Operator {
   double parameters = 0;  // of the whole model, weights and biases
   LogicalAxis parameter_axis = LogicalAxis::none;
 
-  // Tensors this operator's backward needs that no earlier operator of the block already keeps.
+  // Tensors the backward pass needs that no earlier operator of the block already keeps. Queries,
+  // keys and values are kept by the operator that made them and the attention's output by the
+  // product that reads it, so that what an operator of the attention core keeps is exactly what
+  // selective recomputation saves.
   std::vector<Tensor> saved;
   // Part of the attention core that "selective" recomputation computes again (arXiv 2205.05198
   // s.5).
   bool in_attention_core = false;
-  // Counted in model FLOPs (every matrix product and full attention; not the router).
+  // Counted in model FLOPs: every matrix product, the router's included, and attention.
   bool counts_in_model_flops = true;
+  // Part of a multi-token prediction module: trained, but in no published parameter count.
+  bool auxiliary = false;
 };
 
 enum class Phase { forward, input_gradient, weight_gradient };

@@ -1,0 +1,135 @@
+// What a transformer is made of: the numbers of its paper or its published configuration.
+//
+// A plain value, read and written by one table of fields (docs/models-and-operators.md). Counts of
+// parameters and FLOPs are not stored here; they follow from the operators (model.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "document/fields.h"
+#include "document/provenance.h"
+
+namespace orrery {
+
+enum class ModelKind { decoder, encoder, encoder_decoder, vision_encoder };
+enum class FeedForwardKind { swiglu, geglu, gelu, relu, squared_relu };
+enum class AttentionKind { mha, gqa, mqa, mla };
+enum class PositionEncoding { rope, learned, alibi, relative, relative_bias, none };
+// sandwich: a norm before and one after each of attention and feed-forward (Gemma 2, 3).
+enum class NormKind { layernorm, rmsnorm, rmsnorm_sandwich };
+
+std::span<const EnumName<ModelKind>> names_of(ModelKind);
+std::span<const EnumName<FeedForwardKind>> names_of(FeedForwardKind);
+std::span<const EnumName<AttentionKind>> names_of(AttentionKind);
+std::span<const EnumName<PositionEncoding>> names_of(PositionEncoding);
+std::span<const EnumName<NormKind>> names_of(NormKind);
+
+// A gated feed-forward has three matrices (gate, up, down), a plain one two.
+bool is_gated(FeedForwardKind kind);
+
+// Low-rank attention of DeepSeek-V2 (arXiv 2405.04434 s.2.1).
+struct LatentAttention {
+  std::int64_t q_lora_rank = 0;  // 0: queries at full rank
+  std::int64_t kv_lora_rank = 0;
+  std::int64_t qk_nope_head_dim = 0;
+  std::int64_t qk_rope_head_dim = 0;
+  std::int64_t v_head_dim = 0;
+  bool operator==(const LatentAttention&) const = default;
+};
+const Fields<LatentAttention>& fields_of(const LatentAttention*);
+
+struct MixtureOfExperts {
+  std::int64_t num_experts = 0;
+  std::int64_t top_k = 0;
+  std::int64_t expert_ffn = 0;         // width of one expert
+  std::optional<FeedForwardKind> ffn;  // of the experts, if not as in the dense layers
+  std::int64_t num_shared_experts = 0;
+  std::int64_t shared_ffn = 0;          // sum over the shared experts
+  bool shared_expert_gate = false;      // one sigmoid gate per token on the shared expert
+  std::int64_t first_dense_layers = 0;  // leading layers without experts
+  std::int64_t layer_interval = 1;      // after those, the last of each `interval` has experts
+  std::int64_t num_groups = 0;          // device-limited routing: groups of experts...
+  std::int64_t top_groups = 0;          // ...of which a token reaches so many
+  bool operator==(const MixtureOfExperts&) const = default;
+};
+const Fields<MixtureOfExperts>& fields_of(const MixtureOfExperts*);
+
+// Image input. A vision encoder needs `patch`; a decoder that also sees images (Gemma 3) describes
+// its tower here, which is not part of the operators.
+struct VisionInput {
+  std::int64_t patch = 0;   // pixels along one side of a patch
+  std::int64_t image = 0;   // pixels along one side of the image
+  std::int64_t tokens = 0;  // patches of one image
+  std::string tower;        // "siglip-so400m"
+  std::int64_t hidden = 0;
+  std::int64_t ffn = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  bool operator==(const VisionInput&) const = default;
+};
+const Fields<VisionInput>& fields_of(const VisionInput*);
+
+// How the published model was trained; 0: not known.
+struct TrainingFacts {
+  std::int64_t sequence_length = 0;
+  std::int64_t global_batch_tokens = 0;
+  double tokens = 0;
+  bool operator==(const TrainingFacts&) const = default;
+};
+const Fields<TrainingFacts>& fields_of(const TrainingFacts*);
+
+struct Architecture {
+  std::string name = "unnamed";
+  std::vector<std::string> aliases;
+  std::string family;
+  ModelKind kind = ModelKind::decoder;
+  std::int64_t num_layers = 0;          // decoder layers, or encoder layers if encoder only
+  std::int64_t num_encoder_layers = 0;  // of an encoder-decoder
+  std::int64_t hidden = 0;
+  std::int64_t ffn_hidden = 0;
+  FeedForwardKind ffn = FeedForwardKind::swiglu;
+  std::int64_t num_heads = 0;
+  std::int64_t num_kv_heads = 0;  // 0: as many as num_heads (1 for mqa)
+  std::int64_t head_dim = 0;      // of query and key, and value but for mla; 0: hidden/heads
+  std::optional<AttentionKind> attention;  // absent: follows from num_kv_heads, latent_attention
+  std::optional<LatentAttention> latent_attention;
+  std::int64_t sliding_window = 0;  // tokens a query sees at most; 0: all
+  std::int64_t global_attention_every =
+      0;                   // with a window: each so-many-th layer sees all; 0: none
+  std::int64_t vocab = 0;  // 0: none (vision encoder)
+  bool tie_embeddings = false;
+  PositionEncoding position_encoding = PositionEncoding::rope;
+  std::int64_t max_position = 0;  // 0: not known or not limited
+  NormKind norm = NormKind::rmsnorm;
+  bool parallel_block = false;      // attention and feed-forward read the same residual stream
+  std::int64_t parallel_norms = 2;  // norms of a parallel block: 1 shared, or one each
+  bool linear_bias = false;         // biases on all products of attention and feed-forward
+  bool qkv_bias = false;            // biases on query, key, value only
+  bool qk_norm = false;
+  bool embedding_norm = false;  // a norm right after the embedding (BLOOM)
+  std::optional<MixtureOfExperts> moe;
+  std::optional<VisionInput> vision;
+  std::int64_t num_multi_token_prediction = 0;  // modules of arXiv 2412.19437 s.2.2
+  TrainingFacts training;
+  double published_parameters = 0;  // what the authors state; 0: nothing
+  Provenance provenance;
+  bool operator==(const Architecture&) const = default;
+};
+const Fields<Architecture>& fields_of(const Architecture*);
+
+// Fills what follows from other fields: num_kv_heads, head_dim, attention.
+Architecture completed(Architecture architecture);
+
+// Every reason why a completed architecture makes no sense, each naming its field and what would be
+// right; empty if it does. Limits are an order of magnitude or more above anything built.
+std::vector<std::string> architecture_problems(const Architecture& architecture);
+
+// Reads the product's own YAML or a Hugging Face config.json, told apart by content, and completes
+// it. Errors: those of the fields, missing keys; contradictions are left to build_model.
+Result<Architecture> read_architecture(const Document& document);
+
+}  // namespace orrery

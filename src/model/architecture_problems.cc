@@ -1,0 +1,122 @@
+// What makes an architecture impossible or absurd.
+#include <string>
+
+#include "model/architecture.h"
+
+namespace orrery {
+
+namespace {
+
+// Far above anything built: the largest published models have 128 layers, 25,600 wide, and 2,048
+// experts. Products of the limits stay far below 2^53, so counts are exact.
+constexpr std::int64_t kMaxLayers = 10'000;
+constexpr std::int64_t kMaxWidth = 1'000'000;
+constexpr std::int64_t kMaxHeads = 100'000;
+constexpr std::int64_t kMaxExperts = 100'000;
+constexpr std::int64_t kMaxTokens = 1'000'000'000;
+
+class Problems {
+ public:
+  void range(const char* field, std::int64_t value, std::int64_t least, std::int64_t most) {
+    if (value < least || value > most) {
+      add(std::string(field) + " is " + std::to_string(value) + ", must be " +
+          std::to_string(least) + " to " + std::to_string(most));
+    }
+  }
+  void require(bool right, std::string message) {
+    if (!right) add(std::move(message));
+  }
+  std::vector<std::string> take() { return std::move(all_); }
+
+ private:
+  void add(std::string message) { all_.push_back(std::move(message)); }
+  std::vector<std::string> all_;
+};
+
+void check_attention(const Architecture& a, Problems& p) {
+  p.range("num_heads", a.num_heads, 1, kMaxHeads);
+  p.range("num_kv_heads", a.num_kv_heads, 1, kMaxHeads);
+  p.range("head_dim", a.head_dim, 1, kMaxWidth);
+  p.range("sliding_window", a.sliding_window, 0, kMaxTokens);
+  p.range("global_attention_every", a.global_attention_every, 0, kMaxLayers);
+  if (a.num_heads > 0 && a.num_kv_heads > 0) {
+    const std::string counts = "num_kv_heads " + std::to_string(a.num_kv_heads) +
+                               " and num_heads " + std::to_string(a.num_heads);
+    p.require(a.num_heads % a.num_kv_heads == 0,
+              counts + ": key-value heads must divide query heads");
+    p.require(a.attention != AttentionKind::mha || a.num_kv_heads == a.num_heads,
+              counts + ": attention mha has as many of both; use gqa");
+    p.require(a.attention != AttentionKind::mqa || a.num_kv_heads == 1,
+              counts + ": attention mqa has one key-value head; use gqa");
+  }
+  p.require(a.global_attention_every == 0 || a.sliding_window > 0,
+            "global_attention_every is set without sliding_window: every layer is global");
+  p.require((a.attention == AttentionKind::mla) == a.latent_attention.has_value(),
+            "attention mla and latent_attention go together: give both or neither");
+  if (a.latent_attention) {
+    const LatentAttention& l = *a.latent_attention;
+    p.range("latent_attention.q_lora_rank", l.q_lora_rank, 0, kMaxWidth);
+    p.range("latent_attention.kv_lora_rank", l.kv_lora_rank, 1, kMaxWidth);
+    p.range("latent_attention.qk_nope_head_dim", l.qk_nope_head_dim, 1, kMaxWidth);
+    p.range("latent_attention.qk_rope_head_dim", l.qk_rope_head_dim, 0, kMaxWidth);
+    p.range("latent_attention.v_head_dim", l.v_head_dim, 1, kMaxWidth);
+  }
+}
+
+void check_experts(const Architecture& a, Problems& p) {
+  const MixtureOfExperts& moe = *a.moe;
+  p.range("moe.num_experts", moe.num_experts, 1, kMaxExperts);
+  p.range("moe.expert_ffn", moe.expert_ffn, 1, kMaxWidth);
+  p.range("moe.num_shared_experts", moe.num_shared_experts, 0, kMaxExperts);
+  p.range("moe.shared_ffn", moe.shared_ffn, 0, kMaxWidth);
+  p.range("moe.first_dense_layers", moe.first_dense_layers, 0, kMaxLayers);
+  p.range("moe.layer_interval", moe.layer_interval, 1, kMaxLayers);
+  p.range("moe.num_groups", moe.num_groups, 0, kMaxExperts);
+  p.range("moe.top_groups", moe.top_groups, 0, kMaxExperts);
+  p.require(moe.top_k >= 1 && moe.top_k <= moe.num_experts,
+            "moe.top_k is " + std::to_string(moe.top_k) + ", must be 1 to num_experts " +
+                std::to_string(moe.num_experts));
+  p.require((moe.num_shared_experts > 0) == (moe.shared_ffn > 0),
+            "moe.num_shared_experts and moe.shared_ffn go together: shared_ffn is the width of "
+            "all shared experts");
+  p.require(!a.parallel_block,
+            "moe with parallel_block: experts beside attention are not modelled");
+}
+
+void check_kind(const Architecture& a, Problems& p) {
+  const bool vision = a.kind == ModelKind::vision_encoder;
+  const bool two_sides = a.kind == ModelKind::encoder_decoder;
+  p.range("vocab", a.vocab, vision ? 0 : 1, kMaxTokens);
+  p.range("num_encoder_layers", a.num_encoder_layers, two_sides ? 1 : 0,
+          two_sides ? kMaxLayers : 0);
+  p.require(!vision || a.vision.has_value(),
+            "kind vision-encoder needs vision.patch: the side of a patch in pixels");
+  if (vision && a.vision) p.range("vision.patch", a.vision->patch, 1, 10'000);
+  p.require(!two_sides || !a.latent_attention,
+            "latent_attention in an encoder-decoder is not modelled");
+  p.require(!two_sides || !a.parallel_block,
+            "parallel_block in an encoder-decoder is not modelled");
+  p.range("num_multi_token_prediction", a.num_multi_token_prediction, 0, 100);
+  p.require(a.num_multi_token_prediction == 0 || a.kind == ModelKind::decoder,
+            "num_multi_token_prediction is for decoders only");
+}
+
+}  // namespace
+
+std::vector<std::string> architecture_problems(const Architecture& a) {
+  Problems p;
+  p.range("num_layers", a.num_layers, 1, kMaxLayers);
+  p.range("hidden", a.hidden, 1, kMaxWidth);
+  p.range("ffn_hidden", a.ffn_hidden, 1, 10 * kMaxWidth);
+  check_attention(a, p);
+  if (a.moe) check_experts(a, p);
+  check_kind(a, p);
+  p.range("max_position", a.max_position, a.position_encoding == PositionEncoding::learned ? 1 : 0,
+          kMaxTokens);
+  p.range("parallel_norms", a.parallel_norms, 1, 2);
+  p.require(!a.parallel_block || a.norm != NormKind::rmsnorm_sandwich,
+            "parallel_block with norm rmsnorm-sandwich is not modelled");
+  return p.take();
+}
+
+}  // namespace orrery

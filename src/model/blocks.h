@@ -1,0 +1,83 @@
+// The operators of the parts a layer is made of: attention, feed-forward, experts, embedding, head.
+//
+// Division over tensor-parallel ranks and the tensors kept for the backward pass are those of
+// Megatron-LM (arXiv 1909.08053, 2205.05198) without dropout and with a fused attention kernel,
+// which keeps one log-sum-exp per query and head (arXiv 2205.14135): 32 b s h bytes of a GPT layer
+// instead of 34 b s h (the two dropped bytes are the dropout masks of the residual branches), and
+// 4 b s a instead of 5 b a s^2. Score tensors of an unfused kernel are added by the memory model.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/architecture.h"
+#include "model/operator.h"
+
+namespace orrery {
+
+// Which sequence a layer works on, and how its attention looks around.
+struct LayerKind {
+  bool encoder = false;     // on the source side of an encoder-decoder
+  bool cross = false;       // reads the encoder's output as well
+  bool experts = false;     // feed-forward by experts
+  bool windowed = false;    // attends within the sliding window only
+  bool final_norm = false;  // last encoder layer: the encoder's final norm follows
+  bool auxiliary = false;   // of a multi-token prediction module
+  bool operator==(const LayerKind&) const = default;
+};
+
+// A dimension of fixed size.
+constexpr Dimension fixed(double factor, LogicalAxis axis = LogicalAxis::none) {
+  return {.factor = factor, .symbol = Symbol::one, .axis = axis};
+}
+
+class BlockWriter {
+ public:
+  BlockWriter(const Architecture& a, LayerKind kind) : a_(a), kind_(kind) {}
+
+  // One after the other in the order of execution.
+  void layer();
+  void token_embedding();
+  void patch_embedding();
+  void position_embedding();  // nothing unless positions are learned
+  void head();
+  void multi_token_prediction();
+
+  std::vector<Operator> take() { return std::move(operators_); }
+
+ private:
+  void self_attention();
+  void project_heads();
+  void project_latent();
+  void rotary();
+  void cross_attention();
+  void attention_core(std::string_view name, double query_key, double value, bool cross);
+  void feed_forward();
+  void experts();
+  void shared_expert();
+
+  // shared: an earlier operator already keeps the input.
+  enum class Input { kept, shared };
+  Operator& gemm(std::string_view name, OperatorClass op_class, Boundary boundary, Dimension n,
+                 Dimension k, double parameters, Input input = Input::kept);
+  Operator& grouped_gemm(std::string_view name, Dimension n, Dimension k, double parameters);
+  Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
+                        Dimension width, double forward_passes, double backward_passes);
+  void norm(std::string_view name, Dimension rows);
+  void residual(std::string_view name, double inputs);
+  Operator& append(Operator op);
+
+  // Rows of the residual stream: cut along the sequence between products, whole inside them.
+  [[nodiscard]] Dimension stream_rows() const;
+  [[nodiscard]] Dimension whole_rows() const;
+  [[nodiscard]] Dimension routed_rows() const;
+  [[nodiscard]] double norm_parameters() const;
+  [[nodiscard]] bool single_reduction() const { return a_.parallel_block; }
+
+  const Architecture& a_;
+  LayerKind kind_;
+  std::vector<Operator> operators_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,19 @@
+// Architectures from the config.json of a model on the Hugging Face Hub.
+//
+// Keys and defaults are those of the configuration classes of the `transformers` library. A family
+// is one row of the table in hugging_face.cc; a model type that is in no row is read with the keys
+// of Llama, which most newer decoders share, if all of them are there.
+#pragma once
+
+#include "model/architecture.h"
+
+namespace orrery {
+
+// True for a map with "model_type" or "architectures".
+bool is_hugging_face_config(const Value& root);
+
+// Errors: a key of the family that is missing or of the wrong type, a variant that is not modelled;
+// for an unknown family, the keys that are missing.
+Result<Architecture> read_hugging_face_config(const Document& document);
+
+}  // namespace orrery

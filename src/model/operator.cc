@@ -1,0 +1,115 @@
+#include "model/operator.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+namespace {
+
+double along(LogicalAxis axis, const Binding& b) {
+  switch (axis) {
+    case LogicalAxis::none:
+      return 1;
+    case LogicalAxis::heads:
+    case LogicalAxis::kv_heads:
+    case LogicalAxis::ffn:
+    case LogicalAxis::vocabulary:
+      return b.tp;
+    case LogicalAxis::sequence:
+      return b.sequence_parallel ? b.tp : 1;
+    case LogicalAxis::experts:
+      return b.ep;
+    case LogicalAxis::expert_ffn:
+      return b.etp;
+  }
+  return 1;
+}
+
+double length(Symbol symbol, const Binding& b) {
+  return symbol == Symbol::source_tokens ? b.source_length : b.sequence_length;
+}
+
+}  // namespace
+
+double size(const Dimension& d, const Binding& b) {
+  double count = d.factor;
+  switch (d.symbol) {
+    case Symbol::one:
+      break;
+    case Symbol::tokens:
+      count *= b.micro_batch * b.sequence_length / b.cp;
+      break;
+    case Symbol::source_tokens:
+      count *= b.micro_batch * b.source_length / b.cp;
+      break;
+    case Symbol::routed_tokens:
+    case Symbol::routed_source_tokens: {
+      const double tokens =
+          b.micro_batch *
+          (d.symbol == Symbol::routed_tokens ? b.sequence_length : b.source_length) / b.cp;
+      count *= tokens * b.expert_imbalance * (b.sequence_parallel ? double(b.etp) / b.tp : 1);
+      break;
+    }
+  }
+  return count / along(d.axis, b);
+}
+
+Flops model_flops(const Operator& op, Phase phase, const Binding& b) {
+  switch (op.kind) {
+    case OperatorKind::gemm:
+    case OperatorKind::grouped_gemm:
+      return Flops(2 * size(op.m, b) * size(op.n, b) * size(op.k, b));
+    case OperatorKind::attention: {
+      if (phase == Phase::weight_gradient) return Flops(0);
+      const AttentionCore& core = op.attention;
+      double keys = length(op.n.symbol, b);
+      if (core.window > 0) keys = std::min(keys, core.window);
+      const double forward =
+          2 * size(op.m, b) * keys * core.heads / b.tp * (core.query_key_dim + core.value_dim);
+      return Flops(phase == Phase::forward ? forward : 2 * forward);
+    }
+    case OperatorKind::elementwise:
+    case OperatorKind::embedding:
+    case OperatorKind::cross_entropy:
+      return Flops(0);
+  }
+  return Flops(0);
+}
+
+double parameters_on_rank(const Operator& op, const Binding& b) {
+  double share = along(op.parameter_axis, b);
+  if (op.parameter_axis == LogicalAxis::experts) share *= b.etp;
+  return op.parameters / share;
+}
+
+Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand) {
+  const auto width = [&](ElementKind kind) {
+    switch (kind) {
+      case ElementKind::activation:
+        return Bytes(2);
+      case ElementKind::gemm_operand:
+        return std::min(Bytes(2), element_size(operand));
+      case ElementKind::fp32:
+        return Bytes(4);
+      case ElementKind::mask:
+        return Bytes(1);
+    }
+    return Bytes(0);
+  };
+  Bytes total(0);
+  for (const Tensor& t : op.saved) {
+    total += width(t.element) * (size(t.rows, b) * size(t.width, b));
+  }
+  return total;
+}
+
+Bytes moved_bytes(const Operator& op, Phase phase, const Binding& b) {
+  // Activations are two bytes wide whatever the operands of products are.
+  constexpr double kActivationBytes = 2;
+  const double passes = phase == Phase::forward          ? op.forward_passes
+                        : phase == Phase::input_gradient ? op.backward_passes
+                                                         : 0;
+  return Bytes(passes * kActivationBytes * size(op.rows, b) * size(op.width, b));
+}
+
+}  // namespace orrery
