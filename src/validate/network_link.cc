@@ -1,0 +1,119 @@
+#include "validate/network_link.h"
+
+#include <cctype>
+#include <charconv>
+
+namespace orrery {
+namespace {
+
+constexpr BytesPerSecond kGigabit(1e9 / 8);
+constexpr BytesPerSecond kGigabyte(1e9);
+// One Omni-Path 100 link (catalog/fabrics/omni-path-100g.yaml, port_rate).
+constexpr BytesPerSecond kOmniPath = 100.0 * kGigabit;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// A number and the word that follows it: {8, "x"}, {400, "Gb/s"}.
+struct Figure {
+  double number = 0;
+  std::string_view unit;
+};
+
+// Takes the next figure from the front of the text. Digits inside words ("ConnectX-7") are none.
+std::optional<Figure> next_figure(std::string_view& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_digit(text[i])) continue;
+    std::size_t end = i;
+    while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
+    Figure figure;
+    const auto parsed = std::from_chars(text.data() + i, text.data() + end, figure.number);
+    const bool inside_word =
+        i > 0 && (text[i - 1] == '-' || (is_letter(text[i - 1]) && text[i - 1] != 'x'));
+    if (inside_word || parsed.ec != std::errc()) {
+      i = end - 1;
+      continue;
+    }
+    std::size_t word = end;
+    while (word < text.size() && text[word] == ' ') ++word;
+    std::size_t stop = word;
+    while (stop < text.size() && text[stop] != ' ' && !is_digit(text[stop])) ++stop;
+    figure.unit = text.substr(word, stop - word);
+    text.remove_prefix(end);
+    return figure;
+  }
+  return std::nullopt;
+}
+
+// "Gb/s", "Gbps", "Gb/Sec" and "Gb" are bits, "GB/s" is bytes.
+std::optional<BytesPerSecond> unit_of_rate(std::string_view unit) {
+  if (unit.starts_with("Gb")) return kGigabit;
+  if (unit.starts_with("GB/")) return kGigabyte;
+  return std::nullopt;
+}
+
+std::string fabric_of(const std::string& text, BytesPerSecond card) {
+  const auto names = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (names("omni-path")) return "omni-path-100g";
+  if (names("xdr")) return "infiniband-xdr";
+  if (names("ndr")) return "infiniband-ndr";
+  if (names("hdr")) return "infiniband-hdr";
+  const auto rate = card / kGigabit;
+  if (names("roce") && rate == 100) return "roce-100g";
+  if (names("roce") && rate == 200) return "roce-200g";
+  if (names("roce") && rate == 400) return "roce-400g";
+  if (names("infiniband") && rate == 200) return "infiniband-hdr";
+  if (names("infiniband") && rate == 400) return "infiniband-ndr";
+  return "";
+}
+
+}  // namespace
+
+bool is_single_node(std::string_view text) {
+  const std::string t = lower(text);
+  return t == "single node" || t == "single server";
+}
+
+std::optional<NetworkLink> network_link(std::string_view text) {
+  // Only the part about the network that carries the training.
+  if (const auto compute = text.find("Compute:"); compute != std::string_view::npos) {
+    text.remove_prefix(compute);
+    text = text.substr(0, text.find(','));
+  }
+  text = text.substr(0, text.find(" + "));
+  const std::string words = lower(text);
+
+  std::optional<double> count;
+  std::optional<BytesPerSecond> rate;
+  std::string_view rest = text;
+  while (const auto figure = next_figure(rest)) {
+    if (const auto unit = unit_of_rate(figure->unit)) {
+      if (!rate) rate = figure->number * *unit;
+    } else if (!count && (figure->unit == "x" || lower(figure->unit).starts_with("omni-path"))) {
+      count = figure->number;
+    }
+  }
+  if (count && !rate && words.find("omni-path") != std::string::npos) rate = kOmniPath;
+  if (!rate || rate->value() <= 0 || (count && *count <= 0)) return std::nullopt;
+
+  NetworkLink link;
+  if (words.find("per gpu") != std::string::npos) {
+    link.accelerator = *rate;
+    link.card = *rate;
+  } else if (count) {
+    link.node = *count * *rate;
+    link.card = *rate;
+  } else {
+    link.node = *rate;
+  }
+  link.fabric = fabric_of(words, link.card);
+  return link;
+}
+
+}  // namespace orrery

@@ -1,0 +1,297 @@
+#include "validate/plan_of_row.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+std::string n(std::int64_t v) { return std::to_string(v); }
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// "8" in "block, first 8 layers of each stage".
+std::optional<std::int64_t> first_layers(const std::string& detail) {
+  const auto at = detail.find("first ");
+  if (at == std::string::npos || !contains(detail, "layers of each stage")) return std::nullopt;
+  std::int64_t layers = 0;
+  const auto parsed =
+      std::from_chars(detail.data() + at + 6, detail.data() + detail.size(), layers);
+  if (parsed.ec != std::errc() || layers < 1) return std::nullopt;
+  return layers;
+}
+
+class Reader {
+ public:
+  Reader(const MeasuredRow& row, const SourceConvention& convention)
+      : row_(row), convention_(convention) {}
+
+  Expressible<RowPlan> read() {
+    for (auto step : {&Reader::known, &Reader::modelled, &Reader::degrees, &Reader::batch,
+                      &Reader::pipeline, &Reader::sharding, &Reader::recomputation,
+                      &Reader::precision, &Reader::attention}) {
+      if (auto because = (this->*step)(); !because.empty()) return skip(std::move(because));
+    }
+    overlap();
+    return std::move(out_);
+  }
+
+ private:
+  using Because = std::string;  // empty: go on
+
+  void assume(std::string text) { out_.assumed.push_back(std::move(text)); }
+
+  Because known() {
+    std::string unknown;
+    const auto need = [&](const char* name, const std::optional<std::int64_t>& cell) {
+      if (!cell) unknown += (unknown.empty() ? "" : ", ") + std::string(name);
+    };
+    need("seq_len", row_.seq_len);
+    need("num_gpus", row_.num_gpus);
+    need("tp", row_.tp);
+    need("pp", row_.pp);
+    need("micro_batch", row_.micro_batch);
+    need("global_batch", row_.global_batch);
+    return unknown.empty() ? "" : "the source does not state: " + unknown;
+  }
+
+  // Techniques outside the model.
+  Because modelled() {
+    const std::string& v = row_.variant;
+    if (!row_.offload.empty() && row_.offload != "none") {
+      return "offload to host memory (" + row_.offload + ") is not modelled";
+    }
+    if (contains(v, "token_drop=yes")) return "dropping tokens of full experts is not modelled";
+    if (contains(v, "vocabulary_method=") && !contains(v, "vocabulary_method=baseline")) {
+      const auto at = v.find("vocabulary_method=") + 18;
+      return "vocabulary parallelism over stages (" + v.substr(at, v.find(' ', at) - at) +
+             ") is not modelled";
+    }
+    if (contains(row_.notes, "CP by all-to-all")) {
+      return "context parallelism by all-to-all is not modelled";
+    }
+    return "";
+  }
+
+  Because degrees() {
+    Plan& p = out_.plan;
+    p.tp = *row_.tp;
+    p.pp = *row_.pp;
+    p.cp = row_.cp.value_or(1);
+    p.ep = row_.ep.value_or(1);
+    p.etp = row_.etp.value_or(0);
+    const double model_ranks =
+        static_cast<double>(p.tp) * static_cast<double>(p.pp) * static_cast<double>(p.cp);
+    const double gpus = static_cast<double>(*row_.num_gpus);
+    p.dp = row_.dp.value_or(static_cast<std::int64_t>(gpus / model_ranks));
+    if (model_ranks * static_cast<double>(p.dp) != gpus) {
+      return "tp " + n(p.tp) + " x cp " + n(p.cp) + " x pp " + n(p.pp) + " x dp " + n(p.dp) +
+             " as published is not the " + n(*row_.num_gpus) + " GPUs";
+    }
+    if (p.tp > 1) {
+      if (row_.sequence_parallel.empty()) {
+        p.sequence_parallel =
+            convention_.sequence_parallel == SequenceParallelism::with_tensor_parallelism;
+        assume(std::string("sequence parallelism ") + (p.sequence_parallel ? "on" : "off"));
+      } else {
+        p.sequence_parallel = row_.sequence_parallel == "yes";
+      }
+    }
+    if (p.cp > 1) {
+      p.context_parallel = convention_.context_parallel;
+      assume(std::string("context parallelism by ") +
+             (p.context_parallel == ContextParallel::ring ? "ring" : "all-gather"));
+    }
+    return "";
+  }
+
+  Because batch() {
+    Plan& p = out_.plan;
+    p.micro_batch = *row_.micro_batch;
+    out_.training.global_batch = *row_.global_batch;
+    out_.training.sequence_length = *row_.seq_len;
+    const double step = static_cast<double>(p.micro_batch) * static_cast<double>(p.dp);
+    const double microbatches = static_cast<double>(*row_.global_batch) / step;
+    if (row_.microbatches && static_cast<double>(*row_.microbatches) != microbatches) {
+      return n(*row_.microbatches) + " microbatches as published are not global batch " +
+             n(*row_.global_batch) + " / (micro-batch " + n(p.micro_batch) + " x dp " + n(p.dp) +
+             ")";
+    }
+    return "";
+  }
+
+  Because pipeline() {
+    Plan& p = out_.plan;
+    p.chunks = p.pp > 1 ? std::max<std::int64_t>(1, row_.vpp.value_or(1)) : 1;
+    if (row_.schedule.empty()) {
+      p.schedule = p.chunks > 1 ? "interleaved_1f1b" : "1f1b";
+      if (p.pp > 1) assume("schedule " + p.schedule);
+    } else {
+      p.schedule = row_.schedule;
+      std::replace(p.schedule.begin(), p.schedule.end(), '-', '_');
+    }
+    if (!find_schedule(p.schedule)) return "schedule " + row_.schedule + " is not modelled";
+    if (p.schedule == "interleaved_1f1b" && p.chunks < 2 && p.pp > 1) {
+      return "the source does not state: vpp";
+    }
+    // Data-parallel ranks outermost: a choice of one MLPerf configuration, in its name.
+    if (contains(row_.notes, "dplast")) {
+      p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
+    }
+    return "";
+  }
+
+  Because sharding() {
+    Plan& p = out_.plan;
+    if (row_.zero_stage && *row_.zero_stage > 3) {
+      return "ZeRO stage " + n(*row_.zero_stage) + " does not exist";
+    }
+    p.zero = row_.zero_stage.value_or(convention_.zero);
+    const std::int64_t replicas = p.dp * p.cp;
+    if (!row_.zero_stage && replicas > 1) assume("ZeRO stage " + n(p.zero));
+
+    std::int64_t group = convention_.shard_group;
+    if (group > 0) assume("sharded inside groups of " + n(group) + ", replicated across them");
+    if (contains(row_.notes, "HSDP")) {
+      group = row_.gpus_per_node.value_or(8);
+      assume("hybrid sharding: inside a node of " + n(group));
+    }
+    if (const auto at = row_.variant.find("optimizer_shard_group="); at != std::string::npos) {
+      // "all" is no number and leaves 0.
+      std::from_chars(row_.variant.data() + at + 22, row_.variant.data() + row_.variant.size(),
+                      group);
+    }
+    if (group > 0 && group < replicas) p.shard_group = group;
+    return "";
+  }
+
+  Because recomputation() {
+    Plan& p = out_.plan;
+    const std::string& detail = row_.recompute_detail;
+    if (row_.recompute == "full") {
+      p.recompute = Recompute::full;
+      if (const auto layers = first_layers(detail)) {
+        // Of a device's layers; ours counts those of each virtual stage.
+        p.recompute_layers = std::max<std::int64_t>(1, *layers / p.chunks);
+        if (p.chunks > 1) {
+          assume("recomputation of " + n(*layers) + " layers a stage spread over its chunks");
+        }
+      }
+      return "";
+    }
+    if (row_.recompute.empty()) return "the source does not state: recompute";
+    if (row_.recompute == "none") return "";
+    if (row_.recompute != "selective") {
+      return "recomputation '" + row_.recompute + "' is not modelled";
+    }
+    if (row_.source_id == "torchtitan" || row_.source_id == "fms-fsdp") {
+      return "selective recomputation of " +
+             std::string(row_.source_id == "torchtitan" ? "every second matrix product"
+                                                        : "an unstated share of the layers") +
+             " is not modelled";
+    }
+    // Norms, activations and other element-wise work, and the small up-projection of latent
+    // attention: their second run takes little time, so it is left out rather than overstated.
+    if (contains(detail, "norm") || contains(detail, "act") || contains(detail, "mla_up_proj") ||
+        contains(detail, "minimal")) {
+      p.recompute = Recompute::none;
+      assume("recomputation of " + detail + " left out: its time is not counted, its memory is "
+             "counted as kept");
+      return "";
+    }
+    if (!detail.empty() && !contains(detail, "core_attn")) {
+      return "selective recomputation of " + detail + " is not modelled";
+    }
+    p.recompute = Recompute::selective;
+    return "";
+  }
+
+  Because precision() {
+    auto format = parse_enum<NumberFormat>(row_.precision);
+    if (!format) {
+      return row_.precision.empty() ? "the source does not state: precision"
+                                    : "precision '" + row_.precision + "' is not modelled";
+    }
+    Training& t = out_.training;
+    t.precision = *format;
+    // Megatron-LM and DeepSpeed accumulate fp16 gradients in fp16 and bf16 ones in fp32 unless told
+    // otherwise (megatron/training/arguments.py: bf16 sets accumulate_allreduce_grads_in_fp32).
+    const bool half = t.precision == NumberFormat::fp16;
+    if (contains(row_.notes, "16-bit gradient accumulation")) {
+      t.gradients = t.precision;
+    } else if (contains(row_.notes, "fp32 gradient accumulation")) {
+      t.gradients = NumberFormat::fp32;
+    } else if (contains(row_.precision_detail, "PURE")) {
+      t.gradients = t.precision;
+    } else {
+      t.gradients = half ? NumberFormat::fp16 : NumberFormat::fp32;
+      assume(std::string("gradients accumulated and reduced in ") + (half ? "fp16" : "fp32"));
+    }
+    return "";
+  }
+
+  Because attention() {
+    Plan& p = out_.plan;
+    const std::string& kernel = row_.attention_kernel;
+    if (kernel == "unfused") {
+      p.attention = AttentionKernel::unfused;
+    } else if (kernel == "flash-1") {
+      p.attention = AttentionKernel::flash_1;
+    } else if (kernel == "flash-2") {
+      p.attention = AttentionKernel::flash_2;
+    } else if (kernel == "flash-3") {
+      p.attention = AttentionKernel::flash_3;
+    } else if (kernel == "transformer-engine") {
+      p.attention = AttentionKernel::library;
+    } else if (kernel == "flash" || kernel.empty()) {
+      p.attention = convention_.flash;
+      assume("attention kernel " + std::string(to_text(p.attention)) +
+             (kernel.empty() ? "" : " for 'flash'"));
+    } else {
+      return "attention kernel '" + kernel + "' is not modelled";
+    }
+    return "";
+  }
+
+  void overlap() {
+    Overlap& o = out_.plan.overlap;
+    o.gradient_reduction = convention_.gradients == Transfers::overlapped;
+    o.parameter_gather = convention_.parameters == Transfers::overlapped;
+    o.tensor_parallel = convention_.tensor_parallel == Transfers::overlapped;
+    o.pipeline = convention_.pipeline == Transfers::overlapped;
+    if (contains(row_.variant, "async_tp=on")) o.tensor_parallel = true;
+    if (contains(row_.notes, "communication overlap off")) {
+      o = {.gradient_reduction = false, .parameter_gather = false, .tensor_parallel = false};
+    }
+    if (contains(row_.notes, "synchronous pipeline communication")) o.pipeline = false;
+    if (contains(row_.notes, "TP_COMM_OVERLAP=True")) o.tensor_parallel = true;
+    if (out_.plan.dp * out_.plan.cp > 1) assume(std::string(convention_.overlap_source));
+    if (o.tensor_parallel && out_.plan.tp > 1 &&
+        convention_.tensor_parallel == Transfers::overlapped) {
+      assume("tensor-parallel communication overlapped");
+    }
+    if (contains(row_.notes, "DeepEP")) {
+      assume("DeepEP's dispatch modelled as all-to-all" +
+             std::string(contains(row_.notes, "expert-communication overlap")
+                             ? ", its overlap with other microbatches not at all"
+                             : ""));
+    }
+  }
+
+  const MeasuredRow& row_;
+  const SourceConvention& convention_;
+  RowPlan out_;
+};
+
+}  // namespace
+
+Expressible<RowPlan> plan_of_row(const MeasuredRow& row, const SourceConvention& convention) {
+  return Reader(row, convention).read();
+}
+
+}  // namespace orrery

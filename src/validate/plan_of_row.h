@@ -1,0 +1,24 @@
+// The plan and training of a measured row: degrees, batch, sharding, recomputation, kernels,
+// overlap. What the row leaves open is decided by the convention of its source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "validate/expressible.h"
+#include "validate/measured_row.h"
+#include "validate/source_conventions.h"
+
+namespace orrery {
+
+struct RowPlan {
+  Training training;
+  Plan plan;
+  std::vector<std::string> assumed;
+};
+
+// Skipped: the reasons listed in scenario_of_row.h.
+Expressible<RowPlan> plan_of_row(const MeasuredRow& row, const SourceConvention& convention);
+
+}  // namespace orrery

@@ -1,0 +1,56 @@
+#include "validate/scenario_of_row.h"
+
+#include <utility>
+
+#include "validate/architecture_of_row.h"
+#include "validate/cluster_of_row.h"
+#include "validate/plan_of_row.h"
+#include "validate/source_conventions.h"
+
+namespace orrery {
+namespace {
+
+// Why the whole row is no training step of the kind that is modelled; empty if it is one.
+std::string not_a_step(const MeasuredRow& row, const SourceConvention& convention) {
+  if (row.phase == "layer") return "one transformer layer timed alone, not a training step";
+  if (row.phase == "lora") return "low-rank adapters (LoRA) are not modelled";
+  if (row.phase == "sft") {
+    return "supervised fine-tuning: how full its sequences are is not stated, and padding is not "
+           "modelled";
+  }
+  if (!row.phase.empty() && row.phase != "pre-training") {
+    return "phase '" + row.phase + "' is not modelled";
+  }
+  if (!row.status.empty() && row.status != "ok" && row.status != "oom") {
+    return "the run failed: " + row.status;
+  }
+  const bool vocabulary_assumed = row.missing == "vocab" && convention.vocab > 0;
+  if (!row.missing.empty() && !vocabulary_assumed) {
+    return "the source does not state: " + row.missing;
+  }
+  return "";
+}
+
+}  // namespace
+
+Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog) {
+  const SourceConvention& convention = convention_of(row.source_id, row.accelerator);
+  if (std::string because = not_a_step(row, convention); !because.empty()) return skip(because);
+
+  auto plan = plan_of_row(row, convention);
+  if (!plan) return skip(plan.error().because);
+  auto cluster = cluster_of_row(row, convention, catalog);
+  if (!cluster) return skip(cluster.error().because);
+  auto architecture = architecture_of_row(row, convention, catalog);
+  if (!architecture) return skip(architecture.error().because);
+  auto model = build_model(architecture->architecture);
+  if (!model) return skip("the model: " + model.error().text());
+
+  RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan}, {}};
+  for (auto* assumed : {&architecture->assumed, &cluster->assumed, &plan->assumed}) {
+    out.assumed.insert(out.assumed.end(), assumed->begin(), assumed->end());
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,29 @@
+// A measured row as a question to the model: what was trained, where, how.
+//
+// Every choice the row leaves open is made by its source's convention (source_conventions.h) and
+// said in `assumed`. A row that needs something the product does not model is skipped with a reason
+// that names it:
+//   phase lora, sft or layer; schedules that are not registered; offload to the host; token
+//   dropping; vocabulary parallelism; context parallelism by all-to-all; recomputation of parts
+//   other than whole layers or the attention core, unless it costs next to nothing; degrees that do
+//   not multiply to the GPU count; cells the source does not state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "estimate/estimate.h"
+#include "validate/expressible.h"
+#include "validate/measured_row.h"
+
+namespace orrery {
+
+struct RowScenario {
+  Scenario scenario;
+  std::vector<std::string> assumed;
+};
+
+Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog);
+
+}  // namespace orrery

@@ -1,0 +1,288 @@
+#include "validate/validation.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "estimate/estimate.h"
+#include "validate/scenario_of_row.h"
+#include "validate/statistics.h"
+
+namespace orrery {
+namespace {
+
+std::string number(const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : "?"; }
+
+std::string group_of(const MeasuredRow& row) {
+  return row.source_id + ": " + row.model + ", " + number(row.num_layers) + " layers of " +
+         number(row.hidden) + ", " + number(row.num_heads) + " heads, sequence " +
+         number(row.seq_len) + ", " + row.precision + ", " + row.accelerator + ":" +
+         number(row.num_gpus);
+}
+
+RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
+  RowOutcome out;
+  out.row_id = row.row_id;
+  out.source_id = row.source_id.empty() ? "unnamed" : row.source_id;
+  out.model = row.model;
+  out.place = row.place();
+  out.complete = row.missing.empty() && row.step_time.has_value();
+  out.out_of_memory = row.status == "oom";
+  out.group = group_of(row);
+  out.sequences = static_cast<double>(row.global_batch.value_or(0));
+  if (!out.out_of_memory) out.measured = row.step_time;
+  if (row.memory_per_gpu && !out.out_of_memory) {
+    out.measured_memory = static_cast<ByteCount>(std::llround(row.memory_per_gpu->value()));
+  }
+  auto scenario = scenario_of_row(row, catalog);
+  if (!scenario) {
+    out.skipped_because = scenario.error().because;
+    return out;
+  }
+  out.plan = to_text(scenario->scenario.plan);
+  out.assumed = std::move(scenario->assumed);
+  auto predicted = estimate(scenario->scenario, catalog);
+  if (!predicted) {
+    out.skipped_because = "the plan: " + predicted.error().text();
+    return out;
+  }
+  out.predicted = predicted->step_time;
+  out.predicted_memory = predicted->peak_memory;
+  out.memory_capacity = predicted->memory_capacity;
+  out.fits = predicted->verdict != Verdict::does_not_fit;
+  for (std::string& text : predicted->assumed) {
+    if (std::find(out.assumed.begin(), out.assumed.end(), text) == out.assumed.end()) {
+      out.assumed.push_back(std::move(text));
+    }
+  }
+  return out;
+}
+
+void set_errors(RowOutcome& row) {
+  if (!row.skipped_because.empty()) return;
+  if (row.predicted && row.measured) row.error = *row.predicted / *row.measured - 1;
+  if (row.predicted_memory && row.measured_memory) {
+    row.memory_error = static_cast<double>(*row.predicted_memory) /
+                           static_cast<double>(*row.measured_memory) -
+                       1;
+  }
+}
+
+ErrorSummary summary_of(const std::vector<const RowOutcome*>& rows,
+                        std::optional<double> RowOutcome::*error) {
+  ErrorSummary out;
+  std::vector<double> with_sign;
+  std::vector<double> absolute;
+  for (const RowOutcome* row : rows) {
+    if (!(row->*error)) continue;
+    const double e = *(row->*error);
+    with_sign.push_back(e);
+    absolute.push_back(std::abs(e));
+    if (std::abs(e) > std::abs(out.worst)) {
+      out.worst = e;
+      out.worst_row = row->row_id;
+    }
+  }
+  out.rows = static_cast<int>(absolute.size());
+  out.median = quantile(absolute, 0.5);
+  out.mean = mean(absolute);
+  out.p90 = quantile(absolute, 0.9);
+  out.bias = mean(with_sign);
+  return out;
+}
+
+VerdictCounts verdicts_of(const std::vector<const RowOutcome*>& rows) {
+  VerdictCounts out;
+  for (const RowOutcome* row : rows) {
+    if (!row->fits || !row->skipped_because.empty()) continue;
+    if (row->out_of_memory) {
+      ++(*row->fits ? out.out_of_memory_fits : out.out_of_memory_does_not_fit);
+    } else {
+      ++(*row->fits ? out.ran_fits : out.ran_does_not_fit);
+    }
+  }
+  return out;
+}
+
+RankSummary ranking_of(const std::vector<const RowOutcome*>& rows) {
+  struct Pairs {
+    std::vector<double> predicted, measured;
+  };
+  std::map<std::string, Pairs> groups;
+  for (const RowOutcome* row : rows) {
+    if (!row->error || row->sequences <= 0) continue;
+    Pairs& pairs = groups[row->group];
+    pairs.predicted.push_back(row->predicted->value() / row->sequences);
+    pairs.measured.push_back(row->measured->value() / row->sequences);
+  }
+  RankSummary out;
+  std::vector<double> correlations;
+  double weighted = 0;
+  for (const auto& [name, pairs] : groups) {
+    if (static_cast<int>(pairs.predicted.size()) < kSmallestGroup) continue;
+    const auto correlation = rank_correlation(pairs.predicted, pairs.measured);
+    if (!correlation) continue;
+    if (correlations.empty() || *correlation < out.worst) {
+      out.worst = *correlation;
+      out.worst_group = name;
+    }
+    correlations.push_back(*correlation);
+    out.rows += static_cast<int>(pairs.predicted.size());
+    weighted += *correlation * static_cast<double>(pairs.predicted.size());
+  }
+  out.groups = static_cast<int>(correlations.size());
+  if (out.groups > 0) {
+    out.median = quantile(correlations, 0.5);
+    out.mean = weighted / static_cast<double>(out.rows);
+  }
+  return out;
+}
+
+SourceSummary source_summary(std::string name, const std::vector<const RowOutcome*>& rows) {
+  SourceSummary out;
+  out.source_id = std::move(name);
+  out.rows = static_cast<int>(rows.size());
+  for (const RowOutcome* row : rows) {
+    const bool skipped = !row->skipped_because.empty();
+    out.complete += row->complete;
+    out.complete_estimated += row->complete && !skipped;
+    out.skipped += skipped;
+  }
+  out.step_time = summary_of(rows, &RowOutcome::error);
+  out.memory = summary_of(rows, &RowOutcome::memory_error);
+  out.verdicts = verdicts_of(rows);
+  out.ranking = ranking_of(rows);
+  return out;
+}
+
+template <class T, class Convert>
+Value optional_value(const std::optional<T>& value, Convert convert) {
+  return value ? convert(*value) : Value::null();
+}
+Value whole(int n) { return Value::number(static_cast<std::int64_t>(n)); }
+
+Value errors_json(const ErrorSummary& s) {
+  Value out = Value::map();
+  out.set("rows", whole(s.rows));
+  if (s.rows == 0) return out;
+  out.set("median_absolute_error", Value::number(s.median));
+  out.set("mean_absolute_error", Value::number(s.mean));
+  out.set("p90_absolute_error", Value::number(s.p90));
+  out.set("bias", Value::number(s.bias));
+  out.set("worst_error", Value::number(s.worst));
+  out.set("worst_row", Value::text(s.worst_row));
+  return out;
+}
+
+Value source_json(const SourceSummary& s) {
+  Value out = Value::map();
+  out.set("source_id", Value::text(s.source_id));
+  out.set("rows", whole(s.rows));
+  out.set("complete", whole(s.complete));
+  out.set("complete_estimated", whole(s.complete_estimated));
+  out.set("skipped", whole(s.skipped));
+  out.set("step_time", errors_json(s.step_time));
+  out.set("memory", errors_json(s.memory));
+  Value verdicts = Value::map();
+  verdicts.set("ran_fits", whole(s.verdicts.ran_fits));
+  verdicts.set("ran_does_not_fit", whole(s.verdicts.ran_does_not_fit));
+  verdicts.set("out_of_memory_fits", whole(s.verdicts.out_of_memory_fits));
+  verdicts.set("out_of_memory_does_not_fit", whole(s.verdicts.out_of_memory_does_not_fit));
+  out.set("memory_verdicts", std::move(verdicts));
+  Value ranking = Value::map();
+  ranking.set("groups", whole(s.ranking.groups));
+  ranking.set("rows", whole(s.ranking.rows));
+  if (s.ranking.groups > 0) {
+    ranking.set("median_correlation", Value::number(s.ranking.median));
+    ranking.set("mean_correlation", Value::number(s.ranking.mean));
+    ranking.set("worst_correlation", Value::number(s.ranking.worst));
+    ranking.set("worst_group", Value::text(s.ranking.worst_group));
+  }
+  out.set("rank_correlation", std::move(ranking));
+  return out;
+}
+
+Value row_json(const RowOutcome& row) {
+  const auto seconds = [](Seconds s) { return Value::number(s.value()); };
+  const auto bytes = [](ByteCount b) { return Value::number(static_cast<std::int64_t>(b)); };
+  const auto real = [](double x) { return Value::number(x); };
+  Value out = Value::map();
+  out.set("row_id", Value::text(row.row_id));
+  out.set("source_id", Value::text(row.source_id));
+  out.set("plan", row.plan.empty() ? Value::null() : Value::text(row.plan));
+  out.set("predicted_step_time_s", optional_value(row.predicted, seconds));
+  out.set("measured_step_time_s", optional_value(row.measured, seconds));
+  out.set("step_time_error", optional_value(row.error, real));
+  out.set("predicted_memory_bytes", optional_value(row.predicted_memory, bytes));
+  out.set("measured_memory_bytes", optional_value(row.measured_memory, bytes));
+  out.set("fits", optional_value(row.fits, [](bool b) { return Value::boolean(b); }));
+  out.set("ran_out_of_memory", Value::boolean(row.out_of_memory));
+  out.set("skipped_because",
+          row.skipped_because.empty() ? Value::null() : Value::text(row.skipped_because));
+  Value assumed = Value::list();
+  for (const std::string& text : row.assumed) assumed.append(Value::text(text));
+  out.set("assumed", std::move(assumed));
+  return out;
+}
+
+}  // namespace
+
+Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog) {
+  std::vector<RowOutcome> outcomes(rows.size());
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, rows.size()), [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end(); ++i) {
+      outcomes[i] = outcome_of(rows[i], catalog);
+    }
+  });
+  return summarised(std::move(outcomes));
+}
+
+Validation summarised(std::vector<RowOutcome> rows) {
+  Validation out;
+  out.rows = std::move(rows);
+  std::vector<const RowOutcome*> all;
+  std::map<std::string, std::vector<const RowOutcome*>> by_source;
+  std::map<std::string, int> reasons;
+  for (RowOutcome& row : out.rows) {
+    set_errors(row);
+    all.push_back(&row);
+    by_source[row.source_id].push_back(&row);
+    if (!row.skipped_because.empty()) ++reasons[row.skipped_because];
+  }
+  out.overall = source_summary("all", all);
+  for (const auto& [name, of_source] : by_source) {
+    out.sources.push_back(source_summary(name, of_source));
+  }
+  for (const auto& [because, count] : reasons) out.skipped.push_back({because, count});
+  std::stable_sort(out.skipped.begin(), out.skipped.end(),
+                   [](const SkipCount& a, const SkipCount& b) { return a.rows > b.rows; });
+  return out;
+}
+
+Value validation_json(const Validation& validation) {
+  Value out = Value::map();
+  out.set("schema", Value::text("orrery.validate/1"));
+  Value rows = Value::list();
+  for (const RowOutcome& row : validation.rows) rows.append(row_json(row));
+  out.set("rows", std::move(rows));
+  Value summary = source_json(validation.overall);
+  Value sources = Value::list();
+  for (const SourceSummary& source : validation.sources) sources.append(source_json(source));
+  summary.set("sources", std::move(sources));
+  Value skipped = Value::list();
+  for (const SkipCount& reason : validation.skipped) {
+    Value one = Value::map();
+    one.set("because", Value::text(reason.because));
+    one.set("rows", whole(reason.rows));
+    skipped.append(std::move(one));
+  }
+  summary.set("skipped_because", std::move(skipped));
+  out.set("summary", std::move(summary));
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,107 @@
+// Predictions beside measurements: how wrong the model is, row by row and in sum.
+//
+//   error = predicted step time / measured step time - 1
+//
+// A row enters the step-time statistics if it ran and states a step time; the memory statistics if
+// it states its memory per GPU; the verdicts if it is known to have run or to have run out of
+// memory. Rows nobody can express are kept with the reason. Nothing is fitted here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cost/memory/memory.h"
+#include "document/value.h"
+#include "units/quantity.h"
+#include "validate/measured_row.h"
+
+namespace orrery {
+
+struct RowOutcome {
+  std::string row_id, source_id, model;
+  std::string plan;     // short text form; empty if skipped before there was one
+  std::string place;    // "file.csv:12"
+  bool complete = false;  // nothing an estimate needs is missing, and a step time is stated
+  bool out_of_memory = false;  // the source reports that it ran out of memory
+  std::optional<Seconds> predicted, measured;
+  std::optional<double> error;  // of the step time, relative
+  std::optional<ByteCount> predicted_memory, measured_memory, memory_capacity;
+  std::optional<double> memory_error;  // relative
+  std::optional<bool> fits;            // predicted
+  std::string skipped_because;         // empty if estimated
+  std::vector<std::string> assumed;    // for this row, in words
+
+  // Rows with the same key are plans of one model on one cluster; their step times divided by
+  // their global batches can be ranked.
+  std::string group;
+  double sequences = 0;  // global batch
+};
+
+// Absolute values are of relative errors; 0.1 is 10 %.
+struct ErrorSummary {
+  int rows = 0;
+  double median = 0;  // of the absolute errors
+  double mean = 0;
+  double p90 = 0;
+  double bias = 0;  // mean of the signed errors; above 0: predicted too slow (or too much)
+  double worst = 0;     // signed
+  std::string worst_row;
+};
+
+// How often the memory verdict agreed. "tight" counts as fitting.
+struct VerdictCounts {
+  int ran_fits = 0, ran_does_not_fit = 0;
+  int out_of_memory_fits = 0, out_of_memory_does_not_fit = 0;
+  [[nodiscard]] int ran() const { return ran_fits + ran_does_not_fit; }
+  [[nodiscard]] int out_of_memory() const { return out_of_memory_fits + out_of_memory_does_not_fit; }
+};
+
+// Rank correlation of predicted and measured time per sequence among plans of one model and
+// cluster, over groups of kSmallestGroup or more rows.
+struct RankSummary {
+  int groups = 0;
+  int rows = 0;
+  double median = 0;
+  double mean = 0;  // weighted by rows
+  double worst = 0;
+  std::string worst_group;
+};
+inline constexpr int kSmallestGroup = 5;
+
+struct SourceSummary {
+  std::string source_id;  // "all" for the sum
+  int rows = 0;           // in the files
+  int complete = 0;
+  int complete_estimated = 0;
+  int skipped = 0;
+  ErrorSummary step_time;
+  ErrorSummary memory;
+  VerdictCounts verdicts;
+  RankSummary ranking;
+};
+
+struct SkipCount {
+  std::string because;
+  int rows = 0;
+};
+
+struct Validation {
+  std::vector<RowOutcome> rows;        // in the order given
+  SourceSummary overall;
+  std::vector<SourceSummary> sources;  // by name
+  std::vector<SkipCount> skipped;      // most frequent first
+};
+
+// Estimates every row it can, on all cores of the current oneTBB arena; the result does not depend
+// on how many they are.
+Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog);
+
+// The statistics of outcomes; sets `error`, `memory_error` and everything but `rows`.
+Validation summarised(std::vector<RowOutcome> rows);
+
+// The document of `orrery validate --json`: `rows` and `summary`.
+Value validation_json(const Validation& validation);
+
+}  // namespace orrery
