@@ -1,158 +1,22 @@
-// The tuner's unit checks, and what must hold for every collective whatever its constants.
+// What must hold for every collective whatever its constants.
 #include "cost/collective/collective.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "cost/collective/all_to_all.h"
-#include "cost/collective/collective_parameters.h"
+#include "cost/collective/collective_test_platform.h"
 #include "cost/collective/communication_path.h"
-#include "cost/collective/hierarchical.h"
 #include "cost/collective/in_switch.h"
 #include "cost/collective/ring.h"
-#include "cost/collective/tree.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
 
-CollectiveParameters parameters(const std::string& architecture) {
-  const std::string path =
-      std::string(ORRERY_SOURCE_DIR) + "/catalog/collectives/" + architecture + ".yaml";
-  auto document = read_document(path);
-  if (!document) throw InvariantError(document.error().text());
-  auto p = read_collective_parameters(*document);
-  if (!p) throw InvariantError(p.error().text());
-  return *p;
-}
-
-FabricLevel level(const std::string& name, double gigabytes_per_second, double microseconds) {
-  FabricLevel l;
-  l.name = name;
-  l.bandwidth = BytesPerSecond(gigabytes_per_second * 1e9);
-  l.latency = Seconds(microseconds * 1e-6);
-  return l;
-}
-
-double microseconds(Seconds s) { return s.value() * 1e6; }
-
-constexpr double kKi = 1024;
-constexpr double kMi = 1024 * kKi;
-constexpr double kGi = 1024 * kMi;
-
-// ---- NCCL's tuner: published constants, unit checks to the digits printed.
-
-// One node of 8, 12 channels of 30 GB/s.
-struct OneNode {
-  CollectiveParameters p = parameters("nccl-tuner-hopper");
-  CommunicationPath path;
-  OneNode() {
-    p.channels = 12;
-    path = communication_path({8, {8}}, {level("nvlink", 12 * 30, 0)}, p);
-  }
-  double time(double bytes, Protocol protocol) const {
-    return microseconds(ring_time(CollectiveKind::all_reduce, Bytes(bytes), path, protocol, p));
-  }
-};
-
-TEST(Tuner, RingOnOneNode) {
-  const OneNode node;
-  // Latency is the time of nothing; bandwidth the slope.
-  EXPECT_NEAR(node.time(0, Protocol::low_latency), 15.0, 0.05);
-  EXPECT_NEAR(node.time(0, Protocol::low_latency_128), 40.6, 0.05);
-  EXPECT_NEAR(node.time(0, Protocol::simple), 56.0, 0.05);
-  const auto slope = [&](Protocol protocol) {
-    return 1e9 / (node.time(1e9, protocol) - node.time(0, protocol)) / 1e3;
-  };
-  EXPECT_NEAR(slope(Protocol::low_latency), 80.57, 0.005);
-  EXPECT_NEAR(slope(Protocol::low_latency_128), 189.26, 0.005);
-  EXPECT_NEAR(slope(Protocol::simple), 205.71, 0.005);
-  EXPECT_NEAR(node.time(8 * kKi, Protocol::low_latency), 15.1, 0.05);
-  EXPECT_NEAR(node.time(8 * kKi, Protocol::low_latency_128), 40.6, 0.05);
-  EXPECT_NEAR(node.time(8 * kKi, Protocol::simple), 56.0, 0.05);
-  EXPECT_NEAR(node.time(kMi, Protocol::low_latency), 28.0, 0.05);
-  EXPECT_NEAR(node.time(kMi, Protocol::low_latency_128), 46.1, 0.05);
-  EXPECT_NEAR(node.time(kMi, Protocol::simple), 61.1, 0.05);
-  EXPECT_NEAR(node.time(64 * kMi, Protocol::low_latency), 848, 0.5);
-  EXPECT_NEAR(node.time(64 * kMi, Protocol::low_latency_128), 395.2, 0.05);
-  EXPECT_NEAR(node.time(64 * kMi, Protocol::simple), 382.2, 0.05);
-  const double gibibyte = node.time(kGi, Protocol::simple);
-  EXPECT_NEAR(gibibyte, 5275.6, 0.05);
-  EXPECT_NEAR(kGi * 2 * 7 / 8 / gibibyte / 1e3, 356, 0.5);  // bus bandwidth, GB/s
-}
-
-TEST(Tuner, RingOnFourNodes) {
-  CollectiveParameters p = parameters("nccl-tuner-hopper");
-  p.channels = 8;
-  // 8 channels of 45 GB/s: 360 GB/s a node, 45 of each accelerator's card.
-  const CommunicationPath path =
-      communication_path({32, {8, 32}}, {level("nvlink", 360, 0), level("infiniband", 45, 0)}, p);
-  const auto time = [&](double bytes, Protocol protocol) {
-    return microseconds(ring_time(CollectiveKind::all_reduce, Bytes(bytes), path, protocol, p));
-  };
-  const auto slope = [&](Protocol protocol) {
-    return 1e9 / (time(2e9, protocol) - time(1e9, protocol)) / 1e3;
-  };
-  EXPECT_NEAR(time(0, Protocol::low_latency), 78.8, 0.05);
-  EXPECT_NEAR(time(0, Protocol::low_latency_128), 144.4, 0.05);
-  EXPECT_NEAR(time(0, Protocol::simple), 282.8, 0.05);
-  EXPECT_NEAR(time(64 * 8 * 32, Protocol::simple), 395.9 + 0.09, 0.05);  // with the plateau
-  EXPECT_NEAR(slope(Protocol::low_latency), 10.53, 0.005);
-  EXPECT_NEAR(slope(Protocol::low_latency_128), 151.54, 0.005);
-  EXPECT_NEAR(slope(Protocol::simple), 185.81, 0.005);
-  EXPECT_NEAR(time(kMi, Protocol::low_latency), 178.4, 0.05);
-  EXPECT_NEAR(time(kMi, Protocol::low_latency_128), 151.3, 0.05);
-  EXPECT_NEAR(time(kMi, Protocol::simple), 401.6, 0.06);
-  EXPECT_NEAR(time(64 * kMi, Protocol::low_latency), 6452, 0.5);
-  EXPECT_NEAR(time(64 * kMi, Protocol::low_latency_128), 587.3, 0.06);
-  EXPECT_NEAR(time(64 * kMi, Protocol::simple), 757.1, 0.05);
-  EXPECT_NEAR(time(kGi, Protocol::low_latency_128), 7230, 0.5);
-  EXPECT_NEAR(time(kGi, Protocol::simple), 6174.7, 0.1);
-}
-
-TEST(Hierarchical, TwoLevelAllReduce) {
-  // 1 GiB, 16 nodes of 8, 360 and 48 GB/s, 2 and 8 us: 10730 us.
-  CollectiveParameters p = parameters("nccl-tuner-hopper");
-  p.ring = {};
-  p.ring.nvlink.simple = Seconds(2e-6);
-  p.ring.network.simple = Seconds(8e-6);
-  const CommunicationPath path =
-      communication_path({128, {8, 128}}, {level("nvlink", 360, 0), level("infiniband", 48, 0)}, p);
-  EXPECT_NEAR(microseconds(hierarchical_time(CollectiveKind::all_reduce, Bytes(kGi), path,
-                                             Protocol::simple, p)),
-              10730, 1);
-  // A tree between the nodes takes 2 log2(16) steps instead of 2 * 15.
-  const Seconds ring =
-      hierarchical_time(CollectiveKind::all_reduce, Bytes(kGi), path, Protocol::simple, p);
-  const Seconds tree = hierarchical_time(CollectiveKind::all_reduce, Bytes(kGi), path,
-                                         Protocol::simple, p, {.outermost = Outermost::tree});
-  EXPECT_NEAR(microseconds(ring - tree), 2 * (15 - 4) * 8, 1e-3);
-}
-
-TEST(Hierarchical, PipelinedIsNoSlowerThanAFlatRingForLargePayloads) {
-  const CollectiveParameters p = parameters("nccl-tuner-hopper");
-  for (const int nodes : {2, 4, 16, 128}) {
-    for (const double network : {12.0, 25.0, 50.0, 100.0}) {
-      const CommunicationPath path =
-          communication_path({8 * nodes, {8, 8 * nodes}},
-                             {level("nvlink", 360, 0), level("infiniband", network, 0)}, p);
-      const Bytes payload(64 * kGi);
-      const Seconds flat =
-          ring_time(CollectiveKind::all_reduce, payload, path, Protocol::simple, p);
-      const Seconds levels =
-          hierarchical_time(CollectiveKind::all_reduce, payload, path, Protocol::simple, p,
-                            {.phases = Phases::pipelined, .chunks = 512});
-      EXPECT_LE(levels.value(), flat.value() * 1.001) << nodes << " nodes, " << network << " GB/s";
-    }
-  }
-}
-
-// ---- Properties of the choice.
+using namespace collective_test;
 
 struct Cluster {
   std::vector<FabricLevel> levels;
@@ -328,53 +192,6 @@ TEST(Collective, WideAreaLatencyCounts) {
   // Two sites: there and back once.
   EXPECT_GE(choice.time, Seconds(0.060));
   EXPECT_LE(choice.time, Seconds(0.130));
-}
-
-// ---- The tree's correction.
-
-TEST(Tree, CorrectionIsThePublishedTable) {
-  EXPECT_EQ(tree_correction(Bytes(64), Protocol::low_latency), 1.0);
-  EXPECT_EQ(tree_correction(Bytes(64 * 4096), Protocol::low_latency), 0.4);
-  EXPECT_EQ(tree_correction(Bytes(64 * 4096), Protocol::simple), 0.5);
-  EXPECT_EQ(tree_correction(Bytes(64.0 * (1 << 23)), Protocol::simple), 0.9);
-  EXPECT_EQ(tree_correction(Bytes(64.0 * (1 << 24)), Protocol::simple), 1.0);
-}
-
-TEST(Tree, CorrectedBytesAreTheLeastMonotoneCurveAboveTheTable) {
-  for (const Protocol protocol :
-       {Protocol::low_latency, Protocol::low_latency_128, Protocol::simple}) {
-    double greatest = 0;
-    for (double bytes = 1; bytes < 8 * kGi; bytes *= 1.0005) {
-      greatest = std::max(greatest, bytes / tree_correction(Bytes(bytes), protocol));
-      const double corrected = corrected_tree_bytes(Bytes(bytes), protocol).value();
-      ASSERT_GE(corrected, greatest * (1 - 1e-12)) << bytes;
-      ASSERT_LE(corrected, greatest * 1.001) << bytes;  // a bin's end is not among the samples
-    }
-  }
-}
-
-// ---- All-to-all and point to point.
-
-TEST(AllToAll, CountsOnlyTheBytesThatCross) {
-  CollectiveParameters p = parameters("nccl-tuner-hopper");
-  p.pairwise.efficiency = 1;
-  const std::vector<FabricLevel> levels = {level("nvlink", 300, 0), level("infiniband", 50, 0)};
-  const CommunicationPath path = communication_path({64, {8, 64}}, levels, p);
-  const auto time = [&](double n) {
-    return all_to_all_time(CollectiveKind::all_to_all, Bytes(n), path, Protocol::simple, p);
-  };
-  // 56 of 64 parts leave the node at 50 GB/s.
-  EXPECT_NEAR((time(2e9) - time(1e9)).value(), 1e9 * 56 / 64 / 50e9, 1e-9);
-}
-
-TEST(PointToPoint, IsLatencyAndBandwidthOfItsLevel) {
-  const CollectiveParameters p = parameters("nccl-tuner-hopper");
-  const FabricLevel network = level("infiniband", 50, 2);
-  const Seconds large =
-      point_to_point(Bytes(2e9), network, p) - point_to_point(Bytes(1e9), network, p);
-  EXPECT_NEAR(large.value(), 1e9 / 50e9, 1e-9);
-  // base 6.6 + step 2.7 + 2 us.
-  EXPECT_NEAR(microseconds(point_to_point(Bytes(0), network, p)), 11.3, 1e-9);
 }
 
 }  // namespace

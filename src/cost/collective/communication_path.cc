@@ -5,10 +5,13 @@
 #include <limits>
 #include <string_view>
 
+#include "cluster/cluster.h"
 #include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
+
+static_assert(kMaxCrossings >= kMaxFabricLevels);
 
 int units(int ranks, int members) { return (ranks + members - 1) / members; }
 
@@ -35,7 +38,8 @@ LinkKind link_kind(const FabricLevel& level, std::size_t index) {
   const std::string_view name = level.name;
   if (begins_with_any(name, kPcie)) return LinkKind::pcie;
   if (begins_with_any(name, kScaleUp)) return LinkKind::nvlink;
-  if (index > 0 || begins_with_any(name, kNetwork)) return LinkKind::network;
+  const bool mesh = name.ends_with("-mesh");
+  if (index > 0 || (begins_with_any(name, kNetwork) && !mesh)) return LinkKind::network;
   return LinkKind::nvlink;
 }
 

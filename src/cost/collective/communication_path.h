@@ -28,8 +28,8 @@
 
 namespace orrery {
 
-// At most so many fabric levels.
-inline constexpr std::size_t kMaxCrossings = 8;
+// As many as a cluster has levels.
+inline constexpr std::size_t kMaxCrossings = 16;
 
 struct Crossing {
   LinkKind link = LinkKind::network;
@@ -57,8 +57,8 @@ struct CommunicationPath {
 
 // The kind of link a level is made of, by its name: "pcie..." is PCIe; scale-up fabrics ("nvlink",
 // "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink", "scale-up") behave as NVLink;
-// "infiniband", "ethernet", "roce", "efa" and "wide-area" are network. Other names: level 0 is
-// scale-up, the rest network.
+// "infiniband", "ethernet", "roce", "efa" and "wide-area" are network. Other names, and a
+// "-mesh" of Ethernet: level 0 is scale-up, the rest network.
 LinkKind link_kind(const FabricLevel& level, std::size_t index);
 
 // Only levels that the group crosses are in the path. The group must fit: members.back() == size.
