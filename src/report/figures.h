@@ -1,0 +1,36 @@
+// Numbers as people read them in a report.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cost/memory/memory.h"
+#include "units/picoseconds.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+// 16384 -> "16,384".
+std::string grouped(std::int64_t n);
+// A plain number with a decimal suffix and three digits: 2.42e6 -> "2.42 M".
+std::string compact(double n);
+// 0.4123 -> "41.2 %".
+std::string percent(double share);
+// A change in percent with its sign: 0.026 -> "+2.6 %".
+std::string signed_percent(double change);
+// GiB with one decimal.
+std::string gibibytes(ByteCount bytes);
+
+// Shares of a whole in tenths of a percent that add up to exactly 1000 (method of largest
+// remainders; the first of equal remainders wins). All zero if the whole is.
+std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts);
+// 412 -> "41.2 %".
+std::string percent_of_tenths(int tenths);
+
+// Seconds as decimal digits that are exact to the picosecond: 8412345678901 ps -> "8.412345678901".
+// Sums of such numbers in decimal arithmetic are exact.
+std::string exact_seconds(Picoseconds time);
+
+}  // namespace orrery

@@ -1,0 +1,18 @@
+// A plan in the words of a report.
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+
+namespace orrery {
+
+// "tp 8 · pp 16 × 4 chunks · dp 128 · micro-batch 1 · interleaved_1f1b · zero 1 · recompute none":
+// degrees of one are left out.
+std::string plan_sentence(const Plan& plan);
+// "sequence 8,192 · global batch 2,048 · bf16 · adamw".
+std::string training_sentence(const Training& training);
+// The degrees alone, short enough for a table: "tp8 pp16x4 dp128 mbs1 zero1".
+std::string plan_tag(const Plan& plan);
+
+}  // namespace orrery

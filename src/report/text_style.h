@@ -1,0 +1,52 @@
+// How text for a terminal may look, and the text operations that respect it.
+//
+// The command line fills TextStyle from the terminal (COLUMNS, isatty, NO_COLOR); the library never
+// asks the environment. Widths are terminal cells: UTF-8 is decoded, combining marks take none,
+// East Asian wide characters and emoji two (Unicode Standard Annex 11, ranges of version 15).
+// Text that came from outside goes through printable(), so that a name cannot move the cursor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+struct TextStyle {
+  int width = 100;      // terminal cells a line may take; taken as at least 20
+  bool colour = false;  // escape codes allowed
+};
+
+// Colour is an index into the 256-colour palette; 0 is the terminal's own text colour.
+struct Ink {
+  std::uint8_t colour = 0;
+  bool bold = false;
+  bool dim = false;
+};
+
+inline constexpr int kNarrowestText = 20;
+[[nodiscard]] int usable_width(const TextStyle& style);
+
+// Text in that ink, or the text alone where colour is not allowed.
+std::string painted(std::string_view text, Ink ink, const TextStyle& style);
+
+// Cells a terminal uses for the text; it must hold no escape codes.
+int display_width(std::string_view text);
+
+// Control characters and bytes that are no UTF-8 become U+FFFD; tabs and newlines become spaces.
+std::string printable(std::string_view text);
+
+// At most `width` cells; what was cut is shown by an ellipsis.
+std::string shortened(std::string_view text, int width);
+
+enum class Align { left, right };
+// Filled with spaces, or shortened, to exactly `width` cells.
+std::string fitted(std::string_view text, int width, Align align);
+
+// Paragraph broken at spaces; lines begin with `indent` spaces. Ends with a newline unless empty.
+std::string wrapped(std::string_view text, int indent, const TextStyle& style);
+
+// A blank line and a title, with a remark beside it where there is room.
+std::string heading(std::string_view title, std::string_view remark, const TextStyle& style);
+
+}  // namespace orrery

@@ -1,0 +1,251 @@
+#include "report/validation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "report/figures.h"
+#include "report/table.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kWorstRows = 20;
+constexpr std::size_t kReasons = 40;
+constexpr Ink kBold = {.bold = true};
+constexpr Ink kDim = {.dim = true};
+
+Column right(std::string title, int importance) {
+  return {.title = std::move(title), .align = Align::right, .importance = importance};
+}
+Column left(std::string title, int importance) {
+  return {.title = std::move(title), .importance = importance};
+}
+Cell cell(std::string text, Ink ink = {}) { return {.text = std::move(text), .ink = ink}; }
+Cell count(int n, Ink ink = {}) { return cell(grouped(n), ink); }
+
+// The sources with a figure to show, then the sum if there are several.
+std::vector<const SourceSummary*> lines(const Validation& v, bool (*shown)(const SourceSummary&)) {
+  std::vector<const SourceSummary*> out;
+  for (const SourceSummary& source : v.sources) {
+    if (shown(source)) out.push_back(&source);
+  }
+  if (out.size() > 1) out.push_back(&v.overall);
+  return out;
+}
+
+void add_error_cells(std::vector<Cell>& row, const ErrorSummary& e, Ink ink) {
+  if (e.rows == 0) {
+    row.resize(row.size() + 6);
+    return;
+  }
+  row.push_back(cell(percent(e.median), ink));
+  row.push_back(cell(percent(e.mean), ink));
+  row.push_back(cell(percent(e.p90), ink));
+  row.push_back(cell(signed_percent(e.bias), ink));
+  row.push_back(cell(signed_percent(e.worst), ink));
+  row.push_back(cell(e.worst_row, kDim));
+}
+
+Table step_time_table(const Validation& v) {
+  Table table({left("source", 9), right("rows", 5), right("complete", 3), right("estimated", 8),
+               right("median", 9), right("mean", 7), right("p90", 6), right("bias", 8),
+               right("worst", 4), left("worst row", 1)});
+  const auto shown = lines(v, [](const SourceSummary&) { return true; });
+  for (const SourceSummary* s : shown) {
+    const bool sum = s == &v.overall && shown.size() > 1;
+    if (sum) table.add_rule();
+    const Ink ink = sum ? kBold : Ink{};
+    std::vector<Cell> row = {cell(s->source_id, ink), count(s->rows, ink), count(s->complete, ink),
+                             count(s->step_time.rows, ink)};
+    add_error_cells(row, s->step_time, ink);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+Table memory_table(const Validation& v) {
+  Table table({left("source", 9), right("rows", 8), right("median", 9), right("mean", 7),
+               right("p90", 6), right("bias", 8), right("worst", 4), left("worst row", 1)});
+  for (const SourceSummary* s : lines(v, [](const SourceSummary& s) { return s.memory.rows > 0; })) {
+    const Ink ink = s == &v.overall ? kBold : Ink{};
+    std::vector<Cell> row = {cell(s->source_id, ink), count(s->memory.rows, ink)};
+    add_error_cells(row, s->memory, ink);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+Table verdict_table(const Validation& v) {
+  Table table({left("", 9), right("predicted to fit", 9), right("predicted not to fit", 9),
+               right("agreement", 5)});
+  const VerdictCounts& c = v.overall.verdicts;
+  const auto share = [](int agreed, int all) {
+    return all == 0 ? std::string() : percent(static_cast<double>(agreed) / all);
+  };
+  table.add_row({cell("ran"), count(c.ran_fits), count(c.ran_does_not_fit),
+                 cell(share(c.ran_fits, c.ran()))});
+  table.add_row({cell("ran out of memory"), count(c.out_of_memory_fits),
+                 count(c.out_of_memory_does_not_fit),
+                 cell(share(c.out_of_memory_does_not_fit, c.out_of_memory()))});
+  return table;
+}
+
+Table ranking_table(const Validation& v) {
+  Table table({left("source", 9), right("groups", 7), right("rows", 7), right("median", 9),
+               right("mean", 8), right("lowest", 6), left("lowest group", 1)});
+  for (const SourceSummary* s : lines(v, [](const SourceSummary& s) { return s.ranking.groups > 0; })) {
+    const Ink ink = s == &v.overall ? kBold : Ink{};
+    const RankSummary& r = s->ranking;
+    table.add_row({cell(s->source_id, ink), count(r.groups, ink), count(r.rows, ink),
+                   cell(fmt::format("{:.2f}", r.median), ink),
+                   cell(fmt::format("{:.2f}", r.mean), ink),
+                   cell(fmt::format("{:.2f}", r.worst), ink), cell(r.worst_group, kDim)});
+  }
+  return table;
+}
+
+std::string time_text(const std::optional<Seconds>& t) { return t ? to_text(*t) : ""; }
+
+std::vector<const RowOutcome*> worst_rows(const Validation& v) {
+  std::vector<const RowOutcome*> out;
+  for (const RowOutcome& row : v.rows) {
+    if (row.error) out.push_back(&row);
+  }
+  // By how many times too long or too short: -50 % is as bad as +100 %.
+  const auto badness = [](const RowOutcome* row) { return std::abs(std::log1p(*row->error)); };
+  std::stable_sort(out.begin(), out.end(), [&](const RowOutcome* a, const RowOutcome* b) {
+    return badness(a) > badness(b);
+  });
+  if (out.size() > kWorstRows) out.resize(kWorstRows);
+  return out;
+}
+
+Table worst_table(const Validation& v) {
+  Table table({left("row", 9), left("model", 5), left("plan", 2), right("predicted", 7),
+               right("measured", 7), right("error", 9)});
+  for (const RowOutcome* row : worst_rows(v)) {
+    table.add_row({cell(row->row_id), cell(row->model), cell(row->plan, kDim),
+                   cell(time_text(row->predicted)), cell(time_text(row->measured)),
+                   cell(signed_percent(*row->error))});
+  }
+  return table;
+}
+
+Table skipped_table(const Validation& v) {
+  Table table({right("rows", 9), left("skipped because", 9)});
+  for (std::size_t i = 0; i < std::min(kReasons, v.skipped.size()); ++i) {
+    table.add_row({count(v.skipped[i].rows), cell(v.skipped[i].because)});
+  }
+  if (v.skipped.size() > kReasons) {
+    int rest = 0;
+    for (std::size_t i = kReasons; i < v.skipped.size(); ++i) rest += v.skipped[i].rows;
+    table.add_row({count(rest), cell(fmt::format("{} further reasons, each with fewer rows",
+                                                 v.skipped.size() - kReasons))});
+  }
+  return table;
+}
+
+Table row_table(const Validation& v) {
+  Table table({left("row", 9), right("predicted", 8), right("measured", 8), right("error", 9),
+               right("memory", 4), left("fits", 3), left("ran", 3), left("remark", 6)});
+  for (const RowOutcome& row : v.rows) {
+    const bool skipped = !row.skipped_because.empty();
+    table.add_row({cell(row.row_id, skipped ? kDim : Ink{}), cell(time_text(row.predicted)),
+                   cell(time_text(row.measured)),
+                   cell(row.error ? signed_percent(*row.error) : ""),
+                   cell(row.predicted_memory ? gibibytes(*row.predicted_memory) : ""),
+                   cell(row.fits ? (*row.fits ? "yes" : "no") : ""),
+                   cell(row.out_of_memory ? "no" : ""),
+                   cell(skipped ? "skipped: " + row.skipped_because : "", kDim)});
+  }
+  return table;
+}
+
+std::string headline(const Validation& v) {
+  const SourceSummary& all = v.overall;
+  std::string out = fmt::format("{} of {} complete rows estimated", grouped(all.complete_estimated),
+                                grouped(all.complete));
+  if (all.step_time.rows > 0) {
+    out += fmt::format("; step time off by {} in the median, {} on average, bias {}",
+                       percent(all.step_time.median), percent(all.step_time.mean),
+                       signed_percent(all.step_time.bias));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string validation_text(const Validation& v, RowDetail detail, const TextStyle& style) {
+  std::string out;
+  const auto section = [&](const char* title, const char* remark, const Table& table) {
+    out += heading(title, remark, style) + table.text(style);
+  };
+  if (detail == RowDetail::every_row) section("Rows", "", row_table(v));
+  if (v.rows.size() == 1) {
+    for (const std::string& text : v.rows.front().assumed) out += wrapped("assumed: " + text, 2, style);
+  }
+  if (v.overall.step_time.rows > 0) {
+    section("Step time", "predicted / measured - 1, absolute", step_time_table(v));
+    section("Worst rows", "", worst_table(v));
+  }
+  if (v.overall.ranking.groups > 0) {
+    section("Ranking", "Spearman, plans of one model and cluster", ranking_table(v));
+  }
+  if (v.overall.verdicts.ran() + v.overall.verdicts.out_of_memory() > 0) {
+    section("Does it fit?", "", verdict_table(v));
+  }
+  if (v.overall.memory.rows > 0) section("Memory per GPU", "", memory_table(v));
+  if (!v.skipped.empty()) section("Skipped", "", skipped_table(v));
+  out += "\n" + wrapped(headline(v), 0, style);
+  return out;
+}
+
+std::string validation_markdown(const Validation& v) {
+  std::string out =
+      "# Validation\n\n"
+      "Predictions of `orrery estimate` beside published measurements. Written by `make validate`;\n"
+      "the rows and their sources are in `validation/measured/`, whose `README.md` says how each\n"
+      "was obtained and what an empty cell most likely means. `orrery validate --rows FILE.csv`\n"
+      "prints each row, and with `--json` also everything that was assumed for it.\n\n";
+  out += "**" + headline(v) + ".**\n\n";
+  out +=
+      "## Step time\n\n"
+      "Error of a row: predicted step time / measured step time - 1. Median, mean and 90th\n"
+      "percentile are of absolute errors; bias is the mean with its sign, above zero where the\n"
+      "prediction is too slow. `complete` rows state everything an estimate needs and a step time.\n"
+      "A dimension that only a source's defaults can tell (network, overlap, sharding) is part of\n"
+      "the error.\n\n";
+  out += step_time_table(v).markdown();
+  out +=
+      "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; the\n"
+      "three revisions of the NeMo table time the same configurations again and differ by a few\n"
+      "percent.\n\n"
+      "## Worst rows\n\nBy the factor between prediction and measurement.\n\n";
+  out += worst_table(v).markdown();
+  out += fmt::format(
+      "\n## Ranking of plans\n\n"
+      "Spearman's rank correlation between predicted and measured time per sequence among the plans\n"
+      "of one model, sequence length, precision and cluster, for groups of {} or more rows. 1 is the\n"
+      "same order, 0 none. The mean is weighted by rows.\n\n",
+      kSmallestGroup);
+  out += ranking_table(v).markdown();
+  out +=
+      "\n## Does it fit?\n\n"
+      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" counts as\n"
+      "fitting.\n\n";
+  out += verdict_table(v).markdown();
+  out +=
+      "\n## Memory per GPU\n\n"
+      "Peak of the fullest stage against what the source reports, which is allocated, reserved or\n"
+      "whole-device memory depending on the source (column `memory_kind`).\n\n";
+  out += memory_table(v).markdown();
+  out += "\n## Skipped rows\n\n";
+  out += skipped_table(v).markdown();
+  return out;
+}
+
+}  // namespace orrery
