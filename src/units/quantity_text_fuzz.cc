@@ -1,5 +1,6 @@
 // seeds: catalog/accelerators catalog/fabrics catalog/prices
 // Any text is a quantity or an error in one line; a quantity survives being written and read.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
