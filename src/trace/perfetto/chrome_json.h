@@ -1,0 +1,25 @@
+// A timeline as Chrome Trace Event JSON, which the Perfetto UI (ui.perfetto.dev) and
+// chrome://tracing open.
+//
+//   {"displayTimeUnit": "ms", "otherData": {...}, "traceEvents": [...]}
+//
+// One process a stage, one thread a stream in order of first use, one complete event ("X") a span,
+// one flow ("s" to "f") an arrow. `ts` and `dur` are microseconds written with up to six decimals,
+// so that no picosecond is lost in the file. Events are sorted by process, thread and start.
+// Source: "Trace Event Format" (Chromium project),
+// sections "JSON Object Format", "Complete Events", "Flow Events", "Metadata Events".
+// Not modelled: nested spans of one thread (a stream runs one operation at a time). O(n log n).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "timeline/timeline_span.h"
+
+namespace orrery {
+
+// `title` names what was simulated ("llama-3.1-405b on h100-sxm:16384").
+std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view title);
+
+}  // namespace orrery
