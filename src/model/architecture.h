@@ -45,8 +45,9 @@ const Fields<LatentAttention>& fields_of(const LatentAttention*);
 struct MixtureOfExperts {
   std::int64_t num_experts = 0;
   std::int64_t top_k = 0;
-  std::int64_t expert_ffn = 0;         // width of one expert
-  std::optional<FeedForwardKind> ffn;  // of the experts, if not as in the dense layers
+  std::int64_t expert_ffn = 0;  // width of one expert
+  std::optional<FeedForwardKind> ffn =
+      std::nullopt;  // of the experts, if not as in the dense layers
   std::int64_t num_shared_experts = 0;
   std::int64_t shared_ffn = 0;          // sum over the shared experts
   bool shared_expert_gate = false;      // one sigmoid gate per token on the shared expert
