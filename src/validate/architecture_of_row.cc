@@ -38,6 +38,7 @@ void apply_family(const MeasuredRow& row, RowArchitecture& out) {
   }
   a.family = "gpt";
   a.position_encoding = PositionEncoding::learned;
+  a.max_position = row.seq_len.value_or(0);  // --max-position-embeddings is the sequence length
   a.linear_bias = true;
   a.tie_embeddings = row.notes.find("untied embeddings") == std::string::npos;
   out.assumed.push_back(std::string("GPT-2 blocks as in Megatron-LM: LayerNorm, learned positions, "

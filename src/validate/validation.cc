@@ -265,7 +265,7 @@ Validation summarised(std::vector<RowOutcome> rows) {
 
 Value validation_json(const Validation& validation) {
   Value out = Value::map();
-  out.set("schema", Value::text("orrery.validate/1"));
+  out.set("schema_version", whole(kValidationSchemaVersion));
   Value rows = Value::list();
   for (const RowOutcome& row : validation.rows) rows.append(row_json(row));
   out.set("rows", std::move(rows));

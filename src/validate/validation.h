@@ -101,6 +101,8 @@ Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog
 // The statistics of outcomes; sets `error`, `memory_error` and everything but `rows`.
 Validation summarised(std::vector<RowOutcome> rows);
 
+inline constexpr int kValidationSchemaVersion = 1;
+
 // The document of `orrery validate --json`: `rows` and `summary`.
 Value validation_json(const Validation& validation);
 

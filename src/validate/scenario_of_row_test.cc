@@ -1,0 +1,273 @@
+#include "validate/scenario_of_row.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+
+namespace orrery {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// All rows we ship, by id.
+const std::map<std::string, MeasuredRow>& shipped() {
+  static const auto rows = [] {
+    std::map<std::string, MeasuredRow> out;
+    const auto folder = std::filesystem::path(ORRERY_SOURCE_DIR) / "validation/measured";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() != ".csv") continue;
+      auto read = read_measured_rows(entry.path().string());
+      if (!read) ADD_FAILURE() << read.error().text();
+      for (MeasuredRow& row : *read) out.emplace(row.row_id, std::move(row));
+    }
+    return out;
+  }();
+  return rows;
+}
+
+Expressible<RowScenario> mapped(const MeasuredRow& row) {
+  return scenario_of_row(row, Catalog::built_in());
+}
+RowScenario mapped(const std::string& id) {
+  auto s = mapped(shipped().at(id));
+  EXPECT_TRUE(s) << id << ": " << s.error().because;
+  return s ? *s : RowScenario{};
+}
+std::string reason(const MeasuredRow& row) {
+  auto s = mapped(row);
+  return s ? "not skipped" : s.error().because;
+}
+MeasuredRow changed(const std::string& id, void (*change)(MeasuredRow&)) {
+  MeasuredRow row = shipped().at(id);
+  change(row);
+  return row;
+}
+
+// LLaMA-13B layout without sequence parallelism; the network is the README's assumption.
+TEST(ScenarioOfRow, AlephAlpha) {
+  const RowScenario s = mapped("aleph-alpha-layouts-0087");
+  const Plan& p = s.scenario.plan;
+  EXPECT_EQ(to_text(p), to_text(*parse_plan("tp=2,pp=2,dp=16,sequence_parallel=false,schedule=1f1b,"
+                                            "zero=1,attention=flash-1,"
+                                            "overlap.gradient_reduction=false,"
+                                            "overlap.parameter_gather=false")));
+  const Architecture& a = s.scenario.model.architecture;
+  EXPECT_EQ(a.vocab, 128000);
+  EXPECT_EQ(a.num_layers, 40);
+  EXPECT_EQ(a.ffn, FeedForwardKind::swiglu);
+  EXPECT_FALSE(a.tie_embeddings);
+  ASSERT_EQ(s.scenario.cluster.levels.size(), 2u);
+  EXPECT_EQ(s.scenario.cluster.levels[0].accelerators, 8);
+  EXPECT_DOUBLE_EQ(s.scenario.cluster.levels[1].bandwidth.value(), 200e9 / 8);
+  EXPECT_THAT(s.assumed, Contains("network: 8 x 200 Gb/s per node, infiniband-hdr, since the source "
+                                  "states none"));
+  EXPECT_THAT(s.assumed, Contains("ZeRO stage 1"));
+  EXPECT_THAT(s.assumed, Contains("norms modelled as fused kernels, though the source ran unfused "
+                                  "ones"));
+}
+
+// 405B with 126 layers on 9 x 7 virtual stages; NeMo's defaults.
+TEST(ScenarioOfRow, DgxcInterleaved) {
+  const RowScenario s = mapped("dgxc-0032");
+  EXPECT_EQ(to_text(s.scenario.plan),
+            to_text(*parse_plan("tp=8,cp=2,pp=9,dp=4,chunks=7,schedule=interleaved_1f1b,zero=1,"
+                                "context_parallel=ring,attention=library")));
+  EXPECT_EQ(s.scenario.training.precision, NumberFormat::fp8);
+  EXPECT_EQ(s.scenario.training.global_batch, 252);
+  EXPECT_EQ(s.scenario.model.layers.size(), 126u);
+  EXPECT_NEAR(parameters(s.scenario.model) / 405.85e9, 1, 0.001);
+  EXPECT_DOUBLE_EQ(s.scenario.cluster.levels[1].bandwidth.value(), 50e9);
+}
+
+// FSDP: fully sharded, no tensor or pipeline parallelism, MPT blocks.
+TEST(ScenarioOfRow, LlmFoundry) {
+  const RowScenario s = mapped("llm-foundry-0019");
+  EXPECT_EQ(to_text(s.scenario.plan),
+            to_text(*parse_plan("dp=64,schedule=1f1b,micro_batch=8,zero=3,recompute=full,"
+                                "attention=flash-2")));
+  EXPECT_EQ(s.scenario.model.architecture.position_encoding, PositionEncoding::alibi);
+  // The table prints 64.862437e9; tied embedding counted once.
+  EXPECT_NEAR(parameters(s.scenario.model) / 64.862437e9, 1, 0.001);
+}
+
+// The source's own H100: 96 GB at 2.4 TB/s; asynchronous tensor parallelism.
+TEST(ScenarioOfRow, TorchtitanOwnParts) {
+  const RowScenario s = mapped("torchtitan-0012");
+  EXPECT_TRUE(s.scenario.plan.overlap.tensor_parallel);
+  EXPECT_TRUE(s.scenario.plan.sequence_parallel);
+  EXPECT_EQ(s.scenario.plan.zero, 3);
+  EXPECT_DOUBLE_EQ(s.scenario.cluster.accelerator.memory.capacity.value(), 96.0 * (1 << 30));
+  EXPECT_DOUBLE_EQ(s.scenario.cluster.accelerator.memory.bandwidth.value(), 2.4e12);
+  EXPECT_FALSE(mapped("torchtitan-0011").scenario.plan.overlap.tensor_parallel);
+}
+
+// A 4-layer cut of DeepSeek-V3 with one dense layer, on one node, everything exposed.
+TEST(ScenarioOfRow, SimumaxProxy) {
+  const RowScenario s = mapped("simumax-b200-0007");
+  const Architecture& a = s.scenario.model.architecture;
+  EXPECT_EQ(a.num_layers, 4);
+  ASSERT_TRUE(a.moe);
+  EXPECT_EQ(a.moe->num_experts, 256);
+  EXPECT_EQ(a.moe->first_dense_layers, 1);
+  EXPECT_EQ(a.num_multi_token_prediction, 0);
+  ASSERT_TRUE(a.latent_attention);
+  EXPECT_FALSE(s.scenario.plan.overlap.gradient_reduction);
+  EXPECT_FALSE(s.scenario.plan.overlap.parameter_gather);
+  EXPECT_EQ(s.scenario.plan.ep, 8);
+  EXPECT_EQ(s.scenario.cluster.levels.size(), 1u);
+}
+
+// GB200: 512 GPUs fill eight NVLink domains of 64; data-parallel ranks outermost.
+TEST(ScenarioOfRow, MlperfRacks) {
+  const RowScenario s = mapped("mlperf-0080");
+  ASSERT_EQ(s.scenario.cluster.levels.size(), 2u);
+  EXPECT_EQ(s.scenario.cluster.levels[0].accelerators, 64);
+  EXPECT_EQ(s.scenario.cluster.accelerators_per_node, 4);
+  EXPECT_DOUBLE_EQ(s.scenario.cluster.levels[1].bandwidth.value(), 50e9);
+  EXPECT_EQ(s.scenario.plan.placement.back(), MeshAxis::dp);
+  EXPECT_TRUE(s.scenario.plan.overlap.tensor_parallel);
+}
+
+// Nodes of four V100; the vocabulary as Megatron pads it: 50,257 to a multiple of 128 x 4.
+TEST(ScenarioOfRow, BigscienceV100) {
+  const RowScenario s = mapped("bigscience-v100-0025");
+  EXPECT_EQ(s.scenario.cluster.accelerators_per_node, 4);
+  EXPECT_EQ(s.scenario.cluster.levels[0].accelerators, 4);
+  EXPECT_EQ(s.scenario.cluster.levels[1].accelerators, 64);
+  EXPECT_DOUBLE_EQ(s.scenario.cluster.levels[1].bandwidth.value(), 12.5e9);
+  EXPECT_EQ(s.scenario.model.architecture.vocab, 50688);
+  EXPECT_EQ(s.scenario.training.gradients, NumberFormat::fp16);
+  EXPECT_EQ(s.scenario.plan.recompute, Recompute::full);
+  EXPECT_EQ(s.scenario.plan.attention, AttentionKernel::unfused);
+  // Published as 52e9 parameters.
+  EXPECT_NEAR(parameters(s.scenario.model) / 52e9, 1, 0.01);
+}
+
+TEST(ScenarioOfRow, InternevoShardsInsideANode) {
+  EXPECT_EQ(mapped("internevo-0036").scenario.plan.shard_group, 8);
+  EXPECT_EQ(mapped("internevo-0005").scenario.plan.shard_group, 0);
+}
+
+TEST(ScenarioOfRow, NotesDecideTheGradientFormat) {
+  EXPECT_EQ(mapped("bigscience-a100-0020").scenario.training.gradients, NumberFormat::fp16);
+  const MeasuredRow row = changed("bigscience-a100-0020", [](MeasuredRow& r) {
+    r.notes = "BF16 optimizer with fp32 gradient accumulation (more memory)";
+  });
+  EXPECT_EQ(mapped(row)->scenario.training.gradients, NumberFormat::fp32);
+}
+
+TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
+  const std::string base = "dgxc-0032";
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.phase = "lora"; })),
+            "low-rank adapters (LoRA) are not modelled");
+  EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.phase = "sft"; })),
+              HasSubstr("padding is not modelled"));
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.phase = "layer"; })),
+            "one transformer layer timed alone, not a training step");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.schedule = "zb-2p"; })),
+            "schedule zb-2p is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.offload = "activations"; })),
+            "offload to host memory (activations) is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.variant = "token_drop=yes"; })),
+            "dropping tokens of full experts is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.variant = "vocabulary_method=vocab-1"; })),
+            "vocabulary parallelism over stages (vocab-1) is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.notes = "x; CP by all-to-all"; })),
+            "context parallelism by all-to-all is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.status = "kernel-unavailable"; })),
+            "the run failed: kernel-unavailable");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.missing = "micro_batch"; })),
+            "the source does not state: micro_batch");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.tp.reset(); })),
+            "the source does not state: tp");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.dp = 5; })),
+            "tp 8 x cp 2 x pp 9 x dp 5 as published is not the 576 GPUs");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.microbatches = 64; })),
+            "64 microbatches as published are not global batch 252 / (micro-batch 1 x dp 4)");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.recompute = "some"; })),
+            "recomputation 'some' is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) {
+              r.recompute = "selective";
+              r.recompute_detail = "['mlp']";
+            })),
+            "selective recomputation of ['mlp'] is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.precision = "int4"; })),
+            "precision 'int4' is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.attention_kernel = "xformers"; })),
+            "attention kernel 'xformers' is not modelled");
+  EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.accelerator = "h900-sxm"; })),
+              HasSubstr("the cluster: "));
+  EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.catalog_model = "llama-9"; })),
+              HasSubstr("the model: "));
+  EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) {
+                r.catalog_model.clear();
+                r.ffn_kind = "maxout";
+              })),
+              HasSubstr("feed-forward kind 'maxout' is not modelled"));
+}
+
+TEST(ScenarioOfRow, RecomputedLayersOfAStageAreSpreadOverItsChunks) {
+  const MeasuredRow row = changed("dgxc-0032", [](MeasuredRow& r) {
+    r.recompute = "full";
+    r.recompute_detail = "block, first 14 layers of each stage";
+  });
+  const auto s = mapped(row);
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->scenario.plan.recompute, Recompute::full);
+  EXPECT_EQ(s->scenario.plan.recompute_layers, 2);
+}
+
+// Any source: what nobody stated is said.
+TEST(ScenarioOfRow, UnknownSourcesGetTheDefaultsOfAPlan) {
+  const MeasuredRow row = changed("dgxc-0032", [](MeasuredRow& r) { r.source_id = "mine"; });
+  const auto s = mapped(row);
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->scenario.plan.zero, 1);
+  EXPECT_THAT(s->assumed, Contains("network: the usual one of h100-sxm"));
+  EXPECT_THAT(s->assumed, Not(IsEmpty()));
+}
+
+// Absurd numbers are reasons, never crashes.
+TEST(ScenarioOfRow, AbsurdNumbersAreSkipped) {
+  const auto absurd = [](MeasuredRow& r) {
+    for (auto* cell : {&r.num_gpus, &r.tp, &r.pp, &r.dp, &r.micro_batch, &r.global_batch,
+                       &r.num_layers, &r.vocab, &r.microbatches}) {
+      *cell = 1'000'000'000'000'000'000;
+    }
+  };
+  EXPECT_THAT(reason(changed("dgxc-0032", absurd)), Not(HasSubstr("not skipped")));
+  const MeasuredRow vocab = changed("dgxc-0032", [](MeasuredRow& r) {
+    r.vocab = 1'000'000'000'000'000'000;
+  });
+  EXPECT_THAT(reason(vocab), HasSubstr("the model: "));
+  const MeasuredRow gpus = changed("dgxc-0032", [](MeasuredRow& r) {
+    r.num_gpus = r.dp = 1'000'000'000'000'000'000;
+    r.tp = r.pp = r.cp = 1;
+    r.microbatches.reset();
+  });
+  EXPECT_THAT(reason(gpus), HasSubstr("more than can be described"));
+}
+
+// At least 900 of the 1,062 complete rows can be expressed.
+TEST(ScenarioOfRow, ExpressesMostCompleteRows) {
+  int complete = 0;
+  int expressed = 0;
+  for (const auto& [id, row] : shipped()) {
+    auto s = mapped(row);
+    if (!s) {
+      EXPECT_FALSE(s.error().because.empty()) << id;
+    }
+    if (!row.missing.empty() || !row.step_time) continue;
+    ++complete;
+    expressed += s.has_value();
+  }
+  EXPECT_EQ(complete, 1062);
+  EXPECT_GE(expressed, 900);
+}
+
+}  // namespace
+}  // namespace orrery
