@@ -139,18 +139,27 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
 
 namespace {
 
-bool is_share(double s) { return s > 0 && s <= 1; }
+// Limits of what is plausible; within them every time is finite.
+constexpr Seconds kLongestStep{60};
+constexpr BytesPerSecond kLeastBandwidth{1000};
+constexpr int kMaxChannels = 4096;
+constexpr double kMaxPlateau = 100;
 
-bool negative(const ProtocolLatencies& l) {
-  return std::min({l.low_latency, l.low_latency_128, l.simple}) < Seconds(0);
+bool is_share(double s) { return s >= 0.001 && s <= 1; }
+
+bool is_latency(Seconds s) { return s >= Seconds(0) && s <= kLongestStep; }
+
+bool are_latencies(const ProtocolLatencies& l) {
+  return is_latency(l.low_latency) && is_latency(l.low_latency_128) && is_latency(l.simple);
 }
 
-bool negative(const AlgorithmLatencies& l) {
-  return negative(l.base) || negative(l.nvlink) || negative(l.pcie) || negative(l.network);
+bool are_latencies(const AlgorithmLatencies& l) {
+  return are_latencies(l.base) && are_latencies(l.nvlink) && are_latencies(l.pcie) &&
+         are_latencies(l.network);
 }
 
-bool positive(const NodeCeiling& c) {
-  return std::min({c.one_node, c.two_nodes, c.more_nodes}) > BytesPerSecond(0);
+bool is_ceiling(const NodeCeiling& c) {
+  return std::min({c.one_node, c.two_nodes, c.more_nodes}) >= kLeastBandwidth;
 }
 
 bool allows(const CollectiveParameters& p, CollectiveAlgorithm a) {
@@ -169,7 +178,9 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
     return wrong("algorithms must include ring and pairwise", "algorithms",
                  "between them they offer every collective");
   }
-  if (p.channels < 1) return wrong("channels must be positive", "channels", "such as 16");
+  if (p.channels < 1 || p.channels > kMaxChannels) {
+    return wrong("channels must be from 1 to 4096", "channels", "such as 16");
+  }
   for (const auto& [key, value] : {std::pair{"low_latency_share", p.low_latency_share},
                                    {"low_latency_128_share", p.low_latency_128_share},
                                    {"tree_share", p.tree_share},
@@ -177,29 +188,29 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
                                    {"ring_share", p.ring_share},
                                    {"pairwise.efficiency", p.pairwise.efficiency}}) {
     if (!is_share(value)) {
-      return wrong("a share must be above 0 and at most 1", key, "such as 0.92");
+      return wrong("a share must be from 0.001 to 1", key, "such as 0.92");
     }
   }
   if (p.in_switch.efficiency < 0 || p.in_switch.efficiency > 1) {
     return wrong("an efficiency must be from 0 to 1", "in_switch.efficiency",
                  "0 where the switch does not reduce");
   }
-  if (p.plateau_factor < 1) {
-    return wrong("plateau_factor must be at least 1", "plateau_factor", "such as 1.4");
+  if (p.plateau_factor < 1 || p.plateau_factor > kMaxPlateau) {
+    return wrong("plateau_factor must be from 1 to 100", "plateau_factor", "such as 1.4");
   }
-  if (negative(p.ring) || negative(p.tree) || negative(p.parallel_trees) ||
-      negative(p.pairwise.latency) ||
-      std::min({p.network_overhead, p.in_switch.step, p.in_switch.tree_network_step,
-                p.pairwise.peer}) < Seconds(0)) {
-    return wrong("a latency is negative", "latencies", "0 us or more");
+  if (!are_latencies(p.ring) || !are_latencies(p.tree) || !are_latencies(p.parallel_trees) ||
+      !are_latencies(p.pairwise.latency) || !is_latency(p.network_overhead) ||
+      !is_latency(p.in_switch.step) || !is_latency(p.in_switch.tree_network_step) ||
+      !is_latency(p.pairwise.peer)) {
+    return wrong("a latency is negative or above a minute", "latencies", "such as \"0.6 us\"");
   }
-  if (!positive(p.low_latency_total) || !positive(p.ring_low_latency_128_per_channel) ||
-      !positive(p.tree_low_latency_128_per_channel) || !positive(p.tree_simple_per_channel) ||
-      p.pairwise.low_latency_ceiling <= BytesPerSecond(0) ||
+  if (!is_ceiling(p.low_latency_total) || !is_ceiling(p.ring_low_latency_128_per_channel) ||
+      !is_ceiling(p.tree_low_latency_128_per_channel) || !is_ceiling(p.tree_simple_per_channel) ||
+      p.pairwise.low_latency_ceiling < kLeastBandwidth ||
       (allows(p, CollectiveAlgorithm::in_switch) && p.in_switch.efficiency > 0 &&
-       !positive(p.in_switch.tree_per_channel)) ||
-      p.local_copy < BytesPerSecond(0)) {
-    return wrong("a bandwidth ceiling is not positive", "ceilings", "such as \"39 GB/s\"");
+       !is_ceiling(p.in_switch.tree_per_channel)) ||
+      (p.local_copy != BytesPerSecond(0) && p.local_copy < kLeastBandwidth)) {
+    return wrong("a bandwidth is missing or below 1 kB/s", "ceilings", "such as \"39 GB/s\"");
   }
   if (p.interference.scale_up_units < 0 || p.interference.scale_out_units < 0) {
     return wrong("compute units cannot be negative", "interference", "such as 16");

@@ -121,8 +121,9 @@ const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*);
 const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*);
 const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);
 
-// Reads one file of catalog/collectives/. Errors: those of read(); no algorithm; shares outside
-// (0, 1]; negative latencies; ceilings that are not positive.
+// Reads one file of catalog/collectives/. Errors: those of read(); neither ring nor pairwise;
+// shares outside [0.001, 1]; latencies that are negative or above a minute; bandwidths below 1
+// kB/s.
 Result<CollectiveParameters> read_collective_parameters(const Document& document);
 
 // The entry of that architecture ("hopper") in catalog/collectives/, or else the one named

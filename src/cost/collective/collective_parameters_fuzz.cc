@@ -18,8 +18,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FabricLevel level;
   level.name = "nvlink";
   level.bandwidth = BytesPerSecond(300e9);
-  const CollectiveChoice choice =
-      collective(CollectiveKind::all_reduce, Bytes(1e6), {8, {8}}, {level}, *parameters);
-  ORRERY_INVARIANT(std::isfinite(choice.time.value()) && choice.time > Seconds(0));
+  FabricLevel network = level;
+  network.name = "infiniband";
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                                    CollectiveKind::all_to_all, CollectiveKind::broadcast}) {
+    const CollectiveChoice choice =
+        collective(kind, Bytes(1e6), {32, {8, 32}}, {level, network}, *parameters);
+    ORRERY_INVARIANT(std::isfinite(choice.time.value()) && choice.time > Seconds(0));
+  }
   return 0;
 }

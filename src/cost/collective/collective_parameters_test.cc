@@ -62,17 +62,17 @@ TEST(CollectiveParameters, RefusesWhatCannotBe) {
             "test.yaml: algorithms: algorithms must include ring and pairwise (between them they "
             "offer every collective)");
   EXPECT_EQ(error(text("[ring, pairwise]", "network_share: 1.5\n")),
-            "test.yaml: network_share: a share must be above 0 and at most 1 (such as 0.92)");
+            "test.yaml: network_share: a share must be from 0.001 to 1 (such as 0.92)");
   EXPECT_EQ(error(text("[ring, pairwise]", "network_overhead: -1 us\n")),
-            "test.yaml: latencies: a latency is negative (0 us or more)");
+            "test.yaml: latencies: a latency is negative or above a minute (such as \"0.6 us\")");
   EXPECT_EQ(error(text("[ring, pairwise]", "plateau_factor: 0.5\n")),
-            "test.yaml: plateau_factor: plateau_factor must be at least 1 (such as 1.4)");
+            "test.yaml: plateau_factor: plateau_factor must be from 1 to 100 (such as 1.4)");
   EXPECT_EQ(
       error(text("[ring, pairwise]", "in_switch: {efficiency: 2}\n")),
       "test.yaml: in_switch.efficiency: an efficiency must be from 0 to 1 (0 where the switch "
       "does not reduce)");
   EXPECT_EQ(error(text("[ring, pairwise, in_switch]", "in_switch: {efficiency: 0.8}\n")),
-            "test.yaml: ceilings: a bandwidth ceiling is not positive (such as \"39 GB/s\")");
+            "test.yaml: ceilings: a bandwidth is missing or below 1 kB/s (such as \"39 GB/s\")");
   EXPECT_EQ(error(text("[ring, pairwise]", "interference: {scale_up_units: -1}\n")),
             "test.yaml: interference: compute units cannot be negative (such as 16)");
   EXPECT_NE(error(text("[ring, pair_wise_]")).find("unknown value 'pair_wise_'"),
