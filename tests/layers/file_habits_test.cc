@@ -84,7 +84,7 @@ TEST(FileHabits, FilesHoldOneConcept) {
 
 // Tests, benchmarks and fuzzers stand beside the code and may do what it may not.
 bool is_library(const SourceFile& file) {
-  static const std::regex kBeside("_(test|benchmark|fuzz)\\.cc$");
+  static const std::regex kBeside(R"(_(test|benchmark|fuzz)(_\w+)?\.(cc|h)$)");
   return file.path.starts_with("src/") && !std::regex_search(file.path, kBeside);
 }
 
