@@ -54,13 +54,14 @@ struct Scale {
   int cells = 0;
 };
 
-// The span that covers most of each cell of one stage, or nobody. O(spans + cells).
+// The span that covers most of each cell of one stage, or nobody. A transfer is shown only where
+// nothing computes. O(spans + cells).
 std::vector<int> owners(const std::vector<int>& of_stage, std::span<const PipelineSpan> spans,
                         const Scale& scale) {
   std::vector<int> owner(static_cast<std::size_t>(scale.cells), kNobody);
   std::vector<double> covered(static_cast<std::size_t>(scale.cells), 0.0);
   std::vector<double> total(static_cast<std::size_t>(scale.cells), 0.0);
-  for (const int s : of_stage) {
+  const auto cover = [&](int s) {
     const PipelineSpan& span = spans[static_cast<std::size_t>(s)];
     const double from = (span.start.value() - scale.origin) * scale.cells_per_second;
     const double to = (span.end.value() - scale.origin) * scale.cells_per_second;
@@ -75,9 +76,26 @@ std::vector<int> owners(const std::vector<int>& of_stage, std::span<const Pipeli
         owner[cell] = s;
       }
     }
+  };
+  const auto clear_blanks = [&] {
+    for (std::size_t c = 0; c < owner.size(); ++c) {
+      if (total[c] < 0.5) owner[c] = kNobody;
+    }
+  };
+  const auto is_transfer = [&](int s) {
+    return spans[static_cast<std::size_t>(s)].kind == Kind::transfer;
+  };
+  for (const int s : of_stage) {
+    if (!is_transfer(s)) cover(s);
   }
+  clear_blanks();
+  const std::vector<int> computing = owner;
+  for (const int s : of_stage) {
+    if (is_transfer(s)) cover(s);
+  }
+  clear_blanks();
   for (std::size_t c = 0; c < owner.size(); ++c) {
-    if (total[c] < 0.5) owner[c] = kNobody;
+    if (computing[c] != kNobody) owner[c] = computing[c];
   }
   return owner;
 }

@@ -70,7 +70,8 @@ Table step_time_table(const Validation& v) {
 Table memory_table(const Validation& v) {
   Table table({left("source", 9), right("rows", 8), right("median", 9), right("mean", 7),
                right("p90", 6), right("bias", 8), right("worst", 4), left("worst row", 1)});
-  for (const SourceSummary* s : lines(v, [](const SourceSummary& s) { return s.memory.rows > 0; })) {
+  for (const SourceSummary* s :
+       lines(v, [](const SourceSummary& s) { return s.memory.rows > 0; })) {
     const Ink ink = s == &v.overall ? kBold : Ink{};
     std::vector<Cell> row = {cell(s->source_id, ink), count(s->memory.rows, ink)};
     add_error_cells(row, s->memory, ink);
@@ -97,7 +98,8 @@ Table verdict_table(const Validation& v) {
 Table ranking_table(const Validation& v) {
   Table table({left("source", 9), right("groups", 7), right("rows", 7), right("median", 9),
                right("mean", 8), right("lowest", 6), left("lowest group", 1)});
-  for (const SourceSummary* s : lines(v, [](const SourceSummary& s) { return s.ranking.groups > 0; })) {
+  for (const SourceSummary* s :
+       lines(v, [](const SourceSummary& s) { return s.ranking.groups > 0; })) {
     const Ink ink = s == &v.overall ? kBold : Ink{};
     const RankSummary& r = s->ranking;
     table.add_row({cell(s->source_id, ink), count(r.groups, ink), count(r.rows, ink),
@@ -136,15 +138,20 @@ Table worst_table(const Validation& v) {
 }
 
 Table skipped_table(const Validation& v) {
-  Table table({right("rows", 9), left("skipped because", 9)});
+  Table table({right("rows", 9), right("complete", 7), left("skipped because", 9)});
   for (std::size_t i = 0; i < std::min(kReasons, v.skipped.size()); ++i) {
-    table.add_row({count(v.skipped[i].rows), cell(v.skipped[i].because)});
+    table.add_row(
+        {count(v.skipped[i].rows), count(v.skipped[i].complete), cell(v.skipped[i].because)});
   }
   if (v.skipped.size() > kReasons) {
-    int rest = 0;
-    for (std::size_t i = kReasons; i < v.skipped.size(); ++i) rest += v.skipped[i].rows;
-    table.add_row({count(rest), cell(fmt::format("{} further reasons, each with fewer rows",
-                                                 v.skipped.size() - kReasons))});
+    SkipCount rest;
+    for (std::size_t i = kReasons; i < v.skipped.size(); ++i) {
+      rest.rows += v.skipped[i].rows;
+      rest.complete += v.skipped[i].complete;
+    }
+    table.add_row({count(rest.rows), count(rest.complete),
+                   cell(fmt::format("{} further reasons, each with fewer rows",
+                                    v.skipped.size() - kReasons))});
   }
   return table;
 }
@@ -155,8 +162,7 @@ Table row_table(const Validation& v) {
   for (const RowOutcome& row : v.rows) {
     const bool skipped = !row.skipped_because.empty();
     table.add_row({cell(row.row_id, skipped ? kDim : Ink{}), cell(time_text(row.predicted)),
-                   cell(time_text(row.measured)),
-                   cell(row.error ? signed_percent(*row.error) : ""),
+                   cell(time_text(row.measured)), cell(row.error ? signed_percent(*row.error) : ""),
                    cell(row.predicted_memory ? gibibytes(*row.predicted_memory) : ""),
                    cell(row.fits ? (*row.fits ? "yes" : "no") : ""),
                    cell(row.out_of_memory ? "no" : ""),
@@ -186,7 +192,8 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
   };
   if (detail == RowDetail::every_row) section("Rows", "", row_table(v));
   if (v.rows.size() == 1) {
-    for (const std::string& text : v.rows.front().assumed) out += wrapped("assumed: " + text, 2, style);
+    for (const std::string& text : v.rows.front().assumed)
+      out += wrapped("assumed: " + text, 2, style);
   }
   if (v.overall.step_time.rows > 0) {
     section("Step time", "predicted / measured - 1, absolute", step_time_table(v));
@@ -207,7 +214,8 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
 std::string validation_markdown(const Validation& v) {
   std::string out =
       "# Validation\n\n"
-      "Predictions of `orrery estimate` beside published measurements. Written by `make validate`;\n"
+      "Predictions of `orrery estimate` beside published measurements. Written by `make "
+      "validate`;\n"
       "the rows and their sources are in `validation/measured/`, whose `README.md` says how each\n"
       "was obtained and what an empty cell most likely means. `orrery validate --rows FILE.csv`\n"
       "prints each row, and with `--json` also everything that was assumed for it.\n\n";
@@ -216,26 +224,31 @@ std::string validation_markdown(const Validation& v) {
       "## Step time\n\n"
       "Error of a row: predicted step time / measured step time - 1. Median, mean and 90th\n"
       "percentile are of absolute errors; bias is the mean with its sign, above zero where the\n"
-      "prediction is too slow. `complete` rows state everything an estimate needs and a step time.\n"
+      "prediction is too slow. `complete` rows state everything an estimate needs and a step "
+      "time.\n"
       "A dimension that only a source's defaults can tell (network, overlap, sharding) is part of\n"
       "the error.\n\n";
   out += step_time_table(v).markdown();
   out +=
-      "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; the\n"
+      "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; "
+      "the\n"
       "three revisions of the NeMo table time the same configurations again and differ by a few\n"
       "percent.\n\n"
       "## Worst rows\n\nBy the factor between prediction and measurement.\n\n";
   out += worst_table(v).markdown();
   out += fmt::format(
       "\n## Ranking of plans\n\n"
-      "Spearman's rank correlation between predicted and measured time per sequence among the plans\n"
-      "of one model, sequence length, precision and cluster, for groups of {} or more rows. 1 is the\n"
+      "Spearman's rank correlation between predicted and measured time per sequence among the "
+      "plans\n"
+      "of one model, sequence length, precision and cluster, for groups of {} or more rows. 1 is "
+      "the\n"
       "same order, 0 none. The mean is weighted by rows.\n\n",
       kSmallestGroup);
   out += ranking_table(v).markdown();
   out +=
       "\n## Does it fit?\n\n"
-      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" counts as\n"
+      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" counts "
+      "as\n"
       "fitting.\n\n";
   out += verdict_table(v).markdown();
   out +=

@@ -1,0 +1,58 @@
+// Charts as inline SVG: stacked bar, columns, scatter.
+//
+// Shapes are coloured by CSS classes ("c-bubble" is filled with var(--bubble)), so that one chart
+// serves a light and a dark page; what the pointer shows stands in data-tip. Values are in the unit
+// the caller's axis names: charts know no dimensions. All text is escaped.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+// 1, 2 or 5 times a power of ten, at most `most` steps from 0 to at least `highest`.
+double nice_step(double highest, int most);
+
+struct ChartSegment {
+  std::string css_class;  // without its "c-"
+  double value = 0;
+  std::string label;  // written inside where it fits
+  std::string tip;
+};
+
+// One horizontal bar over the whole width.
+std::string stacked_bar_svg(std::span<const ChartSegment> segments);
+
+struct ChartColumn {
+  std::string label;
+  std::vector<ChartSegment> segments;  // from the bottom
+};
+
+struct ColumnChart {
+  std::string name;  // for readers who cannot see it
+  std::vector<ChartColumn> columns;
+  std::string unit;         // of the vertical axis
+  double limit = 0;         // a line across; 0: none
+  std::string limit_label;  // "80 GiB capacity"
+  std::string axis;         // of the columns
+};
+std::string column_chart_svg(const ColumnChart& chart);
+
+struct ScatterPoint {
+  double x = 0;
+  double y = 0;
+  std::string css_class;
+  std::string label;  // beside the point; may be empty
+  std::string tip;
+};
+
+struct ScatterChart {
+  std::string name;
+  std::vector<ScatterPoint> points;  // joined in this order by a line
+  std::string x_axis;
+  std::string y_axis;
+};
+std::string scatter_chart_svg(const ScatterChart& chart);
+
+}  // namespace orrery
