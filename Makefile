@@ -81,11 +81,11 @@ check-tsan: build/packages.check build/tsan/build.ninja ## the threaded tests un
 
 FUZZ_SECONDS := 60
 check-fuzz: build/packages.check build/fuzz/build.ninja ## a minute of each fuzzer
-	cmake --build --preset fuzz -j $(JOBS)
+	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
 	tools/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(JOBS)
 
 fuzz-coverage: build/packages.check build/fuzz-coverage/build.ninja ## how much of its parser each fuzzer reaches
-	cmake --build --preset fuzz-coverage -j $(JOBS)
+	cmake --build --preset fuzz-coverage -j $(JOBS) --target fuzzers
 	tools/fuzz_coverage.sh build/fuzz-coverage build/fuzz
 .PHONY: fuzz-coverage
 

@@ -45,6 +45,8 @@ printf '%s\n' $sources | xargs -P "$jobs" -I{} sh -c '
       cp "$file" "$gathered/$(echo "$file" | tr / _)"
     done
   done
+  [ -n "$(ls -A "$gathered")" ] ||
+    { echo "fuzz: $source has no seed below 64 KiB" >&2; exit 1; }
   log=$build/crashes/$name.log
   if "$build/bin/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 \
       -max_len=65536 -print_final_stats=1 -artifact_prefix="$crashes/" \
