@@ -25,8 +25,9 @@ void apply_family(const MeasuredRow& row, RowArchitecture& out) {
   if (a.ffn == FeedForwardKind::squared_relu) {  // arXiv 2402.16819 s.2
     a.family = "nemotron";
     a.position_encoding = PositionEncoding::rope;
-    out.assumed.push_back("Nemotron-4 blocks: LayerNorm, rotary positions, no biases, untied "
-                          "embeddings");
+    out.assumed.push_back(
+        "Nemotron-4 blocks: LayerNorm, rotary positions, no biases, untied "
+        "embeddings");
     return;
   }
   if (starts_with_any(row.model, {"MPT"})) {  // llm-foundry scripts/train/yamls/pretrain
@@ -79,8 +80,9 @@ Expressible<RowArchitecture> base_of(const MeasuredRow& row, const Catalog& cata
     return out;
   }
   if (row.num_experts) {
-    return skip("a mixture of experts without a catalog entry: its shared experts and dense layers "
-                "are not in the columns");
+    return skip(
+        "a mixture of experts without a catalog entry: its shared experts and dense layers "
+        "are not in the columns");
   }
   std::string kind = row.ffn_kind;
   std::replace(kind.begin(), kind.end(), '-', '_');
@@ -151,8 +153,10 @@ Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
   if (convention.padding == VocabularyPadding::megatron) pad_vocabulary(row, out);
 
   std::string unknown;
-  for (const auto& [name, value] : {std::pair{"num_layers", a.num_layers}, {"hidden", a.hidden},
-                                    {"num_heads", a.num_heads}, {"ffn_hidden", a.ffn_hidden},
+  for (const auto& [name, value] : {std::pair{"num_layers", a.num_layers},
+                                    {"hidden", a.hidden},
+                                    {"num_heads", a.num_heads},
+                                    {"ffn_hidden", a.ffn_hidden},
                                     {"vocab", a.vocab}}) {
     if (value == 0) unknown += (unknown.empty() ? "" : ", ") + std::string(name);
   }
@@ -161,8 +165,9 @@ Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
     out.assumed.push_back("norms modelled as fused kernels, though the source ran unfused ones");
   }
   if (variant(row, "compile") == "off") {
-    out.assumed.push_back("element-wise kernels modelled as fused, though the source did not "
-                          "compile");
+    out.assumed.push_back(
+        "element-wise kernels modelled as fused, though the source did not "
+        "compile");
   }
   a = completed(std::move(a));
   return out;

@@ -123,8 +123,8 @@ Expressible<RowCluster> cluster_of_row(const MeasuredRow& row, const SourceConve
       return skip("'" + row.inter_node_link + "', but " + std::to_string(gpus) +
                   " GPUs are more than a node of " + std::to_string(per_node));
     }
-    if (const auto between = between_nodes(row, convention, static_cast<double>(stated),
-                                           out.assumed)) {
+    if (const auto between =
+            between_nodes(row, convention, static_cast<double>(stated), out.assumed)) {
       LevelDescription network;
       network.name = between->fabric.empty() ? "network" : between->fabric;
       network.accelerators = description.accelerators;

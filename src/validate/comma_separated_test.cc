@@ -24,7 +24,8 @@ TEST(CommaSeparated, ReadsRecordsOfFields) {
 }
 
 TEST(CommaSeparated, QuotedFieldsHoldCommasQuotesAndLineEnds) {
-  auto r = parse_comma_separated("a,b\n\"x,y\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nz,w\n", "f");
+  auto r =
+      parse_comma_separated("a,b\n\"x,y\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nz,w\n", "f");
   ASSERT_TRUE(r);
   EXPECT_THAT(r->records[0].fields, ElementsAre("x,y", "say \"hi\""));
   EXPECT_THAT(r->records[1].fields, ElementsAre("two\nlines", ""));

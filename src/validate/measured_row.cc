@@ -124,40 +124,40 @@ class Store {
   Store(MeasuredRow& row, const Column& column, std::string& cell)
       : row_(row), column_(column), cell_(cell) {}
 
-  Result<std::monostate> operator()(std::string MeasuredRow::*member) {
+  Result<std::monostate> operator()(std::string MeasuredRow::* member) {
     row_.*member = std::move(cell_);
     return {};
   }
-  Result<std::monostate> operator()(Whole MeasuredRow::*member) {
+  Result<std::monostate> operator()(Whole MeasuredRow::* member) {
     return store(member, number<std::int64_t>(cell_), "a whole number",
                  [](std::int64_t n) { return n; });
   }
-  Result<std::monostate> operator()(Real MeasuredRow::*member) {
+  Result<std::monostate> operator()(Real MeasuredRow::* member) {
     return real(member, [](double x) { return x; });
   }
-  Result<std::monostate> operator()(Time MeasuredRow::*member) {
+  Result<std::monostate> operator()(Time MeasuredRow::* member) {
     return real(member, [](double x) { return Seconds(x); });
   }
-  Result<std::monostate> operator()(Memory MeasuredRow::*member) {
+  Result<std::monostate> operator()(Memory MeasuredRow::* member) {
     return real(member, [](double x) { return Bytes(x * 1024 * 1024 * 1024); });
   }
-  Result<std::monostate> operator()(Rate MeasuredRow::*member) {
+  Result<std::monostate> operator()(Rate MeasuredRow::* member) {
     return real(member, [](double x) { return FlopsPerSecond(x * 1e12); });
   }
 
  private:
   template <class T, class Convert>
-  Result<std::monostate> real(std::optional<T> MeasuredRow::*member, Convert convert) {
+  Result<std::monostate> real(std::optional<T> MeasuredRow::* member, Convert convert) {
     return store(member, number<double>(cell_), "a number", convert);
   }
 
   template <class T, class Number, class Convert>
-  Result<std::monostate> store(std::optional<T> MeasuredRow::*member, std::optional<Number> value,
+  Result<std::monostate> store(std::optional<T> MeasuredRow::* member, std::optional<Number> value,
                                const std::string& expected, Convert convert) {
     if (cell_.empty()) return {};
     const auto wrong = [&](const std::string& hint) {
-      return fail(ErrorCode::bad_input, "column '" + std::string(column_.name) + "' holds '" +
-                                            cell_.substr(0, 40) + "'",
+      return fail(ErrorCode::bad_input,
+                  "column '" + std::string(column_.name) + "' holds '" + cell_.substr(0, 40) + "'",
                   row_.place(), hint);
     };
     if (!value) return wrong("expected " + expected + ", or nothing if it is unknown");

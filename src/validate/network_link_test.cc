@@ -48,9 +48,9 @@ TEST(NetworkLink, ReadsTheWordsOfTheSources) {
 }
 
 TEST(NetworkLink, ATextWithoutARateGivesNone) {
-  for (const char* text : {"", "Ethernet", "Google A3 VM network", "Infiniband, Ethernet", "NVL72",
-                           "2 x MT2894 Family [ConnectX-6 Lx], 2 x MT2910 Family [ConnectX-7]",
-                           "0 x 100 Gb/s"}) {
+  for (const char* text :
+       {"", "Ethernet", "Google A3 VM network", "Infiniband, Ethernet", "NVL72",
+        "2 x MT2894 Family [ConnectX-6 Lx], 2 x MT2910 Family [ConnectX-7]", "0 x 100 Gb/s"}) {
     EXPECT_FALSE(network_link(text)) << text;
   }
 }

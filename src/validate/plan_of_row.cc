@@ -32,9 +32,9 @@ class Reader {
       : row_(row), convention_(convention) {}
 
   Expressible<RowPlan> read() {
-    for (auto step : {&Reader::known, &Reader::modelled, &Reader::degrees, &Reader::batch,
-                      &Reader::pipeline, &Reader::sharding, &Reader::recomputation,
-                      &Reader::precision, &Reader::attention}) {
+    for (auto step :
+         {&Reader::known, &Reader::modelled, &Reader::degrees, &Reader::batch, &Reader::pipeline,
+          &Reader::sharding, &Reader::recomputation, &Reader::precision, &Reader::attention}) {
       if (auto because = (this->*step)(); !because.empty()) return skip(std::move(because));
     }
     overlap();
@@ -200,7 +200,8 @@ class Reader {
     if (contains(detail, "norm") || contains(detail, "act") || contains(detail, "mla_up_proj") ||
         contains(detail, "minimal")) {
       p.recompute = Recompute::none;
-      assume("recomputation of " + detail + " left out: its time is not counted, its memory is "
+      assume("recomputation of " + detail +
+             " left out: its time is not counted, its memory is "
              "counted as kept");
       return "";
     }

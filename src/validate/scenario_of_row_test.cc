@@ -63,8 +63,9 @@ TEST(ScenarioOfRow, AlephAlpha) {
   ASSERT_EQ(s.scenario.cluster.levels.size(), 2u);
   EXPECT_EQ(s.scenario.cluster.levels[0].accelerators, 8);
   EXPECT_DOUBLE_EQ(s.scenario.cluster.levels[1].bandwidth.value(), 200e9 / 8);
-  EXPECT_THAT(s.assumed, Contains("network: 8 x 200 Gb/s per node, infiniband-hdr, since the source "
-                                  "states none"));
+  EXPECT_THAT(s.assumed,
+              Contains("network: 8 x 200 Gb/s per node, infiniband-hdr, since the source "
+                       "states none"));
   EXPECT_THAT(s.assumed, Contains("ZeRO stage 1"));
   EXPECT_THAT(s.assumed, Contains("norms modelled as fused kernels, though the source ran unfused "
                                   "ones"));
@@ -190,10 +191,11 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
             "64 microbatches as published are not global batch 252 / (micro-batch 1 x dp 4)");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.recompute = "some"; })),
             "recomputation 'some' is not modelled");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) {
-              r.recompute = "selective";
-              r.recompute_detail = "['mlp']";
-            })),
+  EXPECT_EQ(reason(changed(base,
+                           [](MeasuredRow& r) {
+                             r.recompute = "selective";
+                             r.recompute_detail = "['mlp']";
+                           })),
             "selective recomputation of ['mlp'] is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.precision = "int4"; })),
             "precision 'int4' is not modelled");
@@ -203,10 +205,11 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
               HasSubstr("the cluster: "));
   EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.catalog_model = "llama-9"; })),
               HasSubstr("the model: "));
-  EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) {
-                r.catalog_model.clear();
-                r.ffn_kind = "maxout";
-              })),
+  EXPECT_THAT(reason(changed(base,
+                             [](MeasuredRow& r) {
+                               r.catalog_model.clear();
+                               r.ffn_kind = "maxout";
+                             })),
               HasSubstr("feed-forward kind 'maxout' is not modelled"));
 }
 
@@ -240,9 +243,8 @@ TEST(ScenarioOfRow, AbsurdNumbersAreSkipped) {
     }
   };
   EXPECT_THAT(reason(changed("dgxc-0032", absurd)), Not(HasSubstr("not skipped")));
-  const MeasuredRow vocab = changed("dgxc-0032", [](MeasuredRow& r) {
-    r.vocab = 1'000'000'000'000'000'000;
-  });
+  const MeasuredRow vocab =
+      changed("dgxc-0032", [](MeasuredRow& r) { r.vocab = 1'000'000'000'000'000'000; });
   EXPECT_THAT(reason(vocab), HasSubstr("the model: "));
   const MeasuredRow gpus = changed("dgxc-0032", [](MeasuredRow& r) {
     r.num_gpus = r.dp = 1'000'000'000'000'000'000;

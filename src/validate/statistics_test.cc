@@ -34,9 +34,9 @@ TEST(Statistics, RankCorrelationOfOrderedPairsIsOne) {
 
 // Without ties: 1 - 6 sum d^2 / (n (n^2 - 1)). Ranks 1 2 3 4 5 against 2 1 4 3 5: sum d^2 = 4.
 TEST(Statistics, RankCorrelationFollowsSpearmansFormula) {
-  EXPECT_DOUBLE_EQ(*rank_correlation(std::vector<double>{1, 2, 3, 4, 5},
-                                     std::vector<double>{2, 1, 4, 3, 5}),
-                   1 - 6.0 * 4 / (5 * 24));
+  EXPECT_DOUBLE_EQ(
+      *rank_correlation(std::vector<double>{1, 2, 3, 4, 5}, std::vector<double>{2, 1, 4, 3, 5}),
+      1 - 6.0 * 4 / (5 * 24));
 }
 
 // With ties: ranks of a are 1, 2.5, 2.5, 4 and of b 1, 2, 3, 4; deviations from 2.5 give

@@ -47,7 +47,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.assumed = std::move(scenario->assumed);
   auto predicted = estimate(scenario->scenario, catalog);
   if (!predicted) {
-    out.skipped_because = "the plan: " + predicted.error().text();
+    out.skipped_because = predicted.error().text();
     return out;
   }
   out.predicted = predicted->step_time;
@@ -66,14 +66,13 @@ void set_errors(RowOutcome& row) {
   if (!row.skipped_because.empty()) return;
   if (row.predicted && row.measured) row.error = *row.predicted / *row.measured - 1;
   if (row.predicted_memory && row.measured_memory) {
-    row.memory_error = static_cast<double>(*row.predicted_memory) /
-                           static_cast<double>(*row.measured_memory) -
-                       1;
+    row.memory_error =
+        static_cast<double>(*row.predicted_memory) / static_cast<double>(*row.measured_memory) - 1;
   }
 }
 
 ErrorSummary summary_of(const std::vector<const RowOutcome*>& rows,
-                        std::optional<double> RowOutcome::*error) {
+                        std::optional<double> RowOutcome::* error) {
   ErrorSummary out;
   std::vector<double> with_sign;
   std::vector<double> absolute;
@@ -246,20 +245,26 @@ Validation summarised(std::vector<RowOutcome> rows) {
   out.rows = std::move(rows);
   std::vector<const RowOutcome*> all;
   std::map<std::string, std::vector<const RowOutcome*>> by_source;
-  std::map<std::string, int> reasons;
+  std::map<std::string, SkipCount> reasons;
   for (RowOutcome& row : out.rows) {
     set_errors(row);
     all.push_back(&row);
     by_source[row.source_id].push_back(&row);
-    if (!row.skipped_because.empty()) ++reasons[row.skipped_because];
+    if (row.skipped_because.empty()) continue;
+    SkipCount& reason = reasons[row.skipped_because];
+    reason.because = row.skipped_because;
+    ++reason.rows;
+    reason.complete += row.complete;
   }
   out.overall = source_summary("all", all);
   for (const auto& [name, of_source] : by_source) {
     out.sources.push_back(source_summary(name, of_source));
   }
-  for (const auto& [because, count] : reasons) out.skipped.push_back({because, count});
+  for (auto& [because, reason] : reasons) out.skipped.push_back(std::move(reason));
   std::stable_sort(out.skipped.begin(), out.skipped.end(),
-                   [](const SkipCount& a, const SkipCount& b) { return a.rows > b.rows; });
+                   [](const SkipCount& a, const SkipCount& b) {
+                     return std::pair(a.complete, a.rows) > std::pair(b.complete, b.rows);
+                   });
   return out;
 }
 
@@ -278,6 +283,7 @@ Value validation_json(const Validation& validation) {
     Value one = Value::map();
     one.set("because", Value::text(reason.because));
     one.set("rows", whole(reason.rows));
+    one.set("complete", whole(reason.complete));
     skipped.append(std::move(one));
   }
   summary.set("skipped_because", std::move(skipped));

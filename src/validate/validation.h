@@ -21,9 +21,9 @@ namespace orrery {
 
 struct RowOutcome {
   std::string row_id, source_id, model;
-  std::string plan;     // short text form; empty if skipped before there was one
-  std::string place;    // "file.csv:12"
-  bool complete = false;  // nothing an estimate needs is missing, and a step time is stated
+  std::string plan;            // short text form; empty if skipped before there was one
+  std::string place;           // "file.csv:12"
+  bool complete = false;       // nothing an estimate needs is missing, and a step time is stated
   bool out_of_memory = false;  // the source reports that it ran out of memory
   std::optional<Seconds> predicted, measured;
   std::optional<double> error;  // of the step time, relative
@@ -45,8 +45,8 @@ struct ErrorSummary {
   double median = 0;  // of the absolute errors
   double mean = 0;
   double p90 = 0;
-  double bias = 0;  // mean of the signed errors; above 0: predicted too slow (or too much)
-  double worst = 0;     // signed
+  double bias = 0;   // mean of the signed errors; above 0: predicted too slow (or too much)
+  double worst = 0;  // signed
   std::string worst_row;
 };
 
@@ -55,7 +55,9 @@ struct VerdictCounts {
   int ran_fits = 0, ran_does_not_fit = 0;
   int out_of_memory_fits = 0, out_of_memory_does_not_fit = 0;
   [[nodiscard]] int ran() const { return ran_fits + ran_does_not_fit; }
-  [[nodiscard]] int out_of_memory() const { return out_of_memory_fits + out_of_memory_does_not_fit; }
+  [[nodiscard]] int out_of_memory() const {
+    return out_of_memory_fits + out_of_memory_does_not_fit;
+  }
 };
 
 // Rank correlation of predicted and measured time per sequence among plans of one model and
@@ -85,13 +87,14 @@ struct SourceSummary {
 struct SkipCount {
   std::string because;
   int rows = 0;
+  int complete = 0;  // of them: rows that state everything an estimate needs
 };
 
 struct Validation {
-  std::vector<RowOutcome> rows;        // in the order given
+  std::vector<RowOutcome> rows;  // in the order given
   SourceSummary overall;
   std::vector<SourceSummary> sources;  // by name
-  std::vector<SkipCount> skipped;      // most frequent first
+  std::vector<SkipCount> skipped;      // most complete rows first
 };
 
 // Estimates every row it can, on all cores of the current oneTBB arena; the result does not depend

@@ -55,6 +55,7 @@ TEST(Validation, SkippedRowsCountButEnterNoStatistics) {
   ASSERT_THAT(v.skipped, SizeIs(1));
   EXPECT_EQ(v.skipped[0].because, "schedule zb-2p is not modelled");
   EXPECT_EQ(v.skipped[0].rows, 2);
+  EXPECT_EQ(v.skipped[0].complete, 2);
 }
 
 TEST(Validation, SourcesAreSummarisedApart) {
@@ -75,9 +76,9 @@ TEST(Validation, CountsMemoryVerdicts) {
     out.out_of_memory = out_of_memory;
     return out;
   };
-  const Validation v = summarised({row(true, false), row(true, false), row(false, false),
-                                   row(true, true), row(false, true), row(false, true),
-                                   row(false, true)});
+  const Validation v =
+      summarised({row(true, false), row(true, false), row(false, false), row(true, true),
+                  row(false, true), row(false, true), row(false, true)});
   EXPECT_EQ(v.overall.verdicts.ran_fits, 2);
   EXPECT_EQ(v.overall.verdicts.ran_does_not_fit, 1);
   EXPECT_EQ(v.overall.verdicts.out_of_memory_fits, 1);
