@@ -189,7 +189,6 @@ void read_llama_like(ConfigKeys& keys, Architecture& a) {
   keys.required({"num_key_value_heads"});
   if (!keys.has("rms_norm_eps")) keys.required({"rms_norm_eps"});
   if (!keys.has("hidden_act")) keys.required({"hidden_act"});
-  const std::string activation = keys.text("hidden_act", "silu");
   read_llama_shape(keys, a, 0);
   a.qkv_bias = keys.flag("attention_bias", false);
   a.linear_bias = keys.flag("mlp_bias", false);
