@@ -100,8 +100,10 @@ TEST(Layers, EveryDependencyInCMakeIsAllowed) {
 // A heavy or foreign header is known to the folder that wraps it, and to nobody else.
 TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
   const std::map<std::string, std::set<std::string>> homes = {
-      {"yaml-cpp/", {"src/document/"}}, {"rapidjson/", {"src/document/"}},
-      {"tl/", {"src/outcome/", "src/validate/expressible.h"}},        {"CLI/", {"apps/"}},
+      {"yaml-cpp/", {"src/document/"}},
+      {"rapidjson/", {"src/document/"}},
+      {"tl/", {"src/outcome/", "src/validate/expressible.h"}},
+      {"CLI/", {"apps/"}},
       {"benchmark/", {"src/"}},
   };
   for (const char* folder : {"src", "apps"}) {
