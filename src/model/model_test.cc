@@ -17,7 +17,7 @@ Architecture gpt() {
   a.name = "gpt";
   a.num_layers = 1;
   a.hidden = 12288;
-  a.ffn_hidden = 4 * 12288;
+  a.ffn_hidden = 49152;
   a.ffn = FeedForwardKind::gelu;
   a.num_heads = 96;
   a.vocab = 51200;
