@@ -5,7 +5,6 @@
 #include "question.h"
 #include "report/estimate_json.h"
 #include "report/estimate_text.h"
-#include "report/html_report.h"
 #include "report/pipeline_text.h"
 #include "report_files.h"
 

@@ -27,6 +27,7 @@ SearchSpace space_of(const Spec& spec) {
     if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
     if (field == "zero") space.zero = {plan.zero};
     if (field == "recompute") space.recompute = {plan.recompute};
+    if (field == "context_parallel") space.context_parallel = {plan.context_parallel};
     if (field == "schedule") space.schedules = {plan.schedule};
     if (field == "placement") space.placements = {plan.placement};
   }

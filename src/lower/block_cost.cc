@@ -250,13 +250,17 @@ class BlockLowering {
     }
   }
 
+  [[nodiscard]] double whole_length(Symbol symbol) const {
+    return symbol == Symbol::source_tokens ? s_.binding.source_length : s_.binding.sequence_length;
+  }
+
   [[nodiscard]] AttentionShape attention_shape(const Operator& op) const {
     const AttentionCore& a = op.attention;
     const Binding& b = s_.binding;
     AttentionShape shape;
     shape.batch = b.micro_batch;
-    shape.queries = b.sequence_length / b.cp;
-    shape.keys = a.cross ? b.source_length : b.sequence_length;
+    shape.queries = extent(op.m) / b.micro_batch;
+    shape.keys = whole_length(op.n.symbol);
     shape.heads = std::max(1.0, a.heads / b.tp);
     shape.kv_heads = std::max(1.0, a.kv_heads / b.tp);
     shape.query_key_dim = a.query_key_dim;
@@ -271,7 +275,7 @@ class BlockLowering {
   // Keys and values of the whole sequence, of this rank's heads.
   [[nodiscard]] Bytes key_value_bytes(const Operator& op) const {
     const AttentionShape a = attention_shape(op);
-    const double keys = op.attention.cross ? s_.binding.source_length : s_.binding.sequence_length;
+    const double keys = whole_length(op.n.symbol);
     return kActivation * (a.batch * keys * a.kv_heads * (a.query_key_dim + a.value_dim));
   }
 
@@ -376,7 +380,7 @@ class BlockLowering {
                            tensor_collective(CollectiveKind::all_gather,
                                              activation_bytes(extent(op.m), extent(op.k)))));
         }
-        out.compute(op.name, category, elementwise(op, Phase::weight_gradient));
+        out.compute(op.name, category, elementwise(op, Phase::input_gradient));
         return;
       case OperatorKind::cross_entropy:
         out.compute(op.name, category, elementwise(op, Phase::input_gradient));
@@ -434,9 +438,8 @@ class BlockLowering {
 // (arXiv 2205.05198 s.4: 5as^2b with dropout, 4as^2b without).
 Bytes score_bytes(const Operator& op, const BlockSetting& s) {
   const Binding& b = s.binding;
-  const double keys = op.attention.cross ? b.source_length : b.sequence_length;
-  return kActivation *
-         (2 * b.micro_batch * (op.attention.heads / b.tp) * (b.sequence_length / b.cp) * keys);
+  const double keys = op.n.symbol == Symbol::source_tokens ? b.source_length : b.sequence_length;
+  return kActivation * (2 * (op.attention.heads / b.tp) * size(op.m, b) * keys);
 }
 
 }  // namespace

@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "cost/collective/interference.h"
-#include "cost/kernel/load_kernel_parameters.h"
+#include "cost/kernel/kernel_parameters.h"
 
 namespace orrery {
 
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog) {
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ORRERY_TRY(CollectiveParameters collectives,
-             load_collective_parameters(catalog, cluster.accelerator));
+             load_collective_parameters(catalog, cluster.accelerator.architecture));
   std::vector<std::string> assumed = kernels.assumed;
   const double lost =
       compute_share_lost(collectives, static_cast<int>(cluster.accelerator.compute_units));

@@ -9,6 +9,7 @@
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
 #include "cost/kernel/kernel_model.h"
+#include "units/picoseconds.h"
 
 namespace orrery {
 

@@ -137,29 +137,93 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   return out;
 }
 
+namespace {
+
+// Data-parallel communication by distinct block, priced once.
+class BlockCommunication {
+ public:
+  explicit BlockCommunication(const StepCosts& step) : step_(step) {}
+  struct Times {
+    Picoseconds gather, reduce;
+  };
+  [[nodiscard]] Times of(const BlockCost& block) const {
+    for (const auto& [known, times] : known_) {
+      if (known == &block) return times;
+    }
+    const Times times{step_.gather(block.dense_parameters, block.expert_parameters),
+                      step_.reduce(block.dense_parameters, block.expert_parameters)};
+    known_.emplace_back(&block, times);
+    return times;
+  }
+
+ private:
+  const StepCosts& step_;
+  mutable std::vector<std::pair<const BlockCost*, Times>> known_;
+};
+
+}  // namespace
+
 Picoseconds lower_bound(const StepCosts& step) {
-  // Path to each virtual stage and back: what passes before its device can start, and after it
-  // ends.
-  Picoseconds bound;
-  Picoseconds path;
-  std::vector<char> reached(static_cast<std::size_t>(step.shape.devices));
-  std::vector<Picoseconds> work(reached.size());
+  const Plan& plan = step.plan;
+  const Model& model = step.cache->model();
+  const BlockCommunication communication(step);
+  const int m = step.shape.microbatches;
+  // How often a block's parameters are gathered and its gradients reduced in one step.
+  const int gathers = plan.zero == 3 ? 2 * m : plan.zero == 0 ? 0 : 1;
+  const int reductions = plan.zero >= 2 ? m : 1;
+
+  struct Device {
+    Picoseconds work, communication;
+    Picoseconds tail;  // the cheapest reduction that can stand behind its last backward
+    bool reached = false, has_tail = false;
+  };
+  std::vector<Device> devices(static_cast<std::size_t>(step.shape.devices));
   std::vector<std::size_t> device_of(step.stages.size());
-  for (int device = 0; device < step.shape.devices; ++device) {
+  for (int d = 0; d < step.shape.devices; ++d) {
+    Device& device = devices[static_cast<std::size_t>(d)];
     for (int c = 0; c < step.shape.chunks; ++c) {
-      const auto s = static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, device, c));
-      device_of[s] = static_cast<std::size_t>(device);
-      work[device_of[s]] += step.stages[s].totals.forward + step.stages[s].totals.backward;
+      const auto s = static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, d, c));
+      const VirtualStage& stage = step.stages[s];
+      device_of[s] = static_cast<std::size_t>(d);
+      device.work += stage.totals.forward + stage.totals.backward;
+      const auto add = [&](const BlockCost& block) {
+        const auto times = communication.of(block);
+        device.communication += times.gather * gathers + times.reduce * reductions;
+        return times.reduce;
+      };
+      // Layers of one block in a row cost the same.
+      Picoseconds first_reduction;
+      bool first = true;
+      if (stage.embedding) {
+        first_reduction = add(step.kept->embedding);
+        first = false;
+      }
+      for (std::size_t l = stage.first_layer; l < stage.first_layer + stage.layers; ++l) {
+        const Picoseconds reduction = add(step.kept->blocks[model.layers[l]]);
+        if (first) first_reduction = reduction;
+        first = false;
+      }
+      if (stage.head) {
+        const Picoseconds reduction = add(step.kept->head);
+        if (first) first_reduction = reduction;
+      }
+      if (!device.has_tail || first_reduction < device.tail) device.tail = first_reduction;
+      device.has_tail = true;
     }
   }
+
+  Picoseconds bound;
+  Picoseconds path;
   for (std::size_t s = 0; s < step.stages.size(); ++s) {
-    const std::size_t device = device_of[s];
-    if (reached[device] == 0) {
-      reached[device] = 1;
-      bound = std::max(bound, path + work[device] * step.shape.microbatches);
+    const std::size_t d = device_of[s];
+    Device& device = devices[d];
+    if (!device.reached) {
+      device.reached = true;
+      const Picoseconds work = device.work * m;
+      bound = std::max({bound, path + work, work + device.tail, device.communication});
     }
     path += step.stages[s].totals.forward + step.stages[s].totals.backward;
-    if (s + 1 < step.stages.size() && device_of[s + 1] != device) path += step.transfer[device] * 2;
+    if (s + 1 < step.stages.size() && device_of[s + 1] != d) path += step.transfer[d] * 2;
   }
   // One microbatch passes all stages and comes back.
   bound = std::max(bound, path);

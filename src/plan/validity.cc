@@ -32,7 +32,7 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
     training.sequence_length = a.training.sequence_length > 0 ? a.training.sequence_length : 4096;
     assume("sequence length " + n(training.sequence_length) +
            (a.training.sequence_length > 0 ? ": the model's own training length"
-                                            : ": the model states none"));
+                                           : ": the model states none"));
   }
   if (training.source_length == 0) training.source_length = training.sequence_length;
   const std::int64_t model_ranks = plan.tp > 0 && plan.cp > 0 && plan.pp > 0 &&
@@ -157,7 +157,8 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   // Layers on stages.
   const std::int64_t layers = layer_count(model);
   const double stages = static_cast<double>(plan.pp) * static_cast<double>(plan.chunks);
-  if (stages > static_cast<double>(layers)) {
+  // The first and the last virtual stage may hold the embedding and the logits alone.
+  if (stages > static_cast<double>(layers + 2)) {
     problem("pp " + n(plan.pp) + " x chunks " + n(plan.chunks) + " = " +
             n(static_cast<std::int64_t>(stages)) + " virtual stages for " + n(layers) +
             " layers: some would be empty");

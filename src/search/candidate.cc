@@ -42,6 +42,9 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
   if (space.recompute.empty()) {
     space.recompute = {Recompute::none, Recompute::selective, Recompute::full};
   }
+  if (space.context_parallel.empty()) {
+    space.context_parallel = {ContextParallel::all_gather, ContextParallel::ring};
+  }
   if (space.schedules.empty()) {
     for (const Schedule& s : schedules()) space.schedules.emplace_back(s.name);
   }
@@ -61,6 +64,7 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.dp = gpus / (plan.tp * plan.cp * plan.pp);
   if (base.etp == 0) plan.etp = c.ep > 1 ? 1 : c.tp;
   plan.sequence_parallel = base.sequence_parallel && c.tp > 1;
+  plan.context_parallel = c.context_parallel;
   plan.micro_batch = c.micro_batch;
   plan.chunks = c.chunks;
   plan.layers.clear();
@@ -97,7 +101,11 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
               c.ep = static_cast<std::uint32_t>(ep);
               c.micro_batch = static_cast<std::uint32_t>(micro_batch);
               c.placement = static_cast<std::uint8_t>(placement);
-              out.push_back({c});
+              for (const ContextParallel kind : space.context_parallel) {
+                c.context_parallel = kind;
+                out.push_back({c});
+                if (cp == 1) break;  // nothing travels
+              }
             }
           }
         }
@@ -115,7 +123,7 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
   if (chunk_counts.empty()) {
     // One count for every distinct number of layers in the largest virtual stage.
     std::set<std::int64_t> seen;
-    for (std::int64_t v = 1; v * pp <= layers; ++v) {
+    for (std::int64_t v = 1; v * pp <= layers + 2; ++v) {
       if (seen.insert((layers + v * pp - 1) / (v * pp)).second) chunk_counts.push_back(v);
     }
   }
@@ -124,7 +132,8 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
     // On one device all schedules do the same work; 1F1B keeps the least in memory.
     if (pp == 1 && space.schedules[schedule] != "1f1b" && space.schedules.size() > 1) continue;
     for (const std::int64_t chunks : chunk_counts) {
-      if (chunks < 1 || chunks * pp > layers || (pp > 1 && (chunks > 1) != interleaved)) continue;
+      if (chunks < 1 || chunks * pp > layers + 2 || (pp > 1 && (chunks > 1) != interleaved))
+        continue;
       if (pp == 1 && chunks > 1) continue;
       const std::int64_t held = (layers + chunks * pp - 1) / (chunks * pp);
       for (const Recompute recompute : space.recompute) {

@@ -16,6 +16,7 @@ struct Candidate {
   std::uint8_t placement = 0;  // index into SearchSpace::placements
   std::uint8_t zero = 0;
   Recompute recompute = Recompute::none;
+  ContextParallel context_parallel = ContextParallel::all_gather;
   // Priced:
   double bound_ps = 0;
   ByteCount peak = 0;         // expected, of the fullest stage
@@ -27,7 +28,8 @@ struct Candidate {
 Plan plan_of(const Candidate& candidate, const SearchSpace& space, const Plan& base,
              std::int64_t gpus);
 
-// The candidates that share placement, tp, cp, pp, ep and micro_batch: one unit of work.
+// The candidates that share placement, tp, cp and how it is done, pp, ep and micro_batch: one unit
+// of work.
 struct CandidateGroup {
   Candidate first;
 };

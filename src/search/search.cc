@@ -76,7 +76,8 @@ class Search {
   static bool by_bound(const Candidate& a, const Candidate& b) {
     const auto key = [](const Candidate& c) {
       return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
-                        c.schedule, c.chunks, c.recompute, c.recompute_layers, c.zero);
+                        c.context_parallel, c.schedule, c.chunks, c.recompute, c.recompute_layers,
+                        c.zero);
     };
     return key(a) < key(b);
   }
@@ -197,6 +198,16 @@ class Search {
     return std::tuple(x.step_ps, x.peak, a) < std::tuple(y.step_ps, y.peak, b);
   }
 
+  // A plan of the same time and memory that differs in placement alone is already among the best.
+  [[nodiscard]] bool equivalent_is_kept(std::size_t i) const {
+    return std::any_of(plans_.begin(), plans_.end(), [&](std::size_t k) {
+      Candidate other = fitting_[k];
+      other.placement = fitting_[i].placement;
+      return evaluated_.at(k).step_ps == evaluated_.at(i).step_ps &&
+             !by_bound(other, fitting_[i]) && !by_bound(fitting_[i], other);
+    });
+  }
+
   void find_best() {
     const auto top = static_cast<std::size_t>(std::max(1, options_.top));
     const auto limit = [&] {
@@ -222,6 +233,8 @@ class Search {
     static const std::vector<Axis> kAxes = {
         {"tp", [](const Plan& p) { return std::to_string(p.tp); }},
         {"cp", [](const Plan& p) { return std::to_string(p.cp); }},
+        {"context_parallel",
+         [](const Plan& p) { return std::string(to_text(p.context_parallel)); }},
         {"pp", [](const Plan& p) { return std::to_string(p.pp); }},
         {"ep", [](const Plan& p) { return std::to_string(p.ep); }},
         {"dp", [](const Plan& p) { return std::to_string(p.dp); }},

@@ -1,0 +1,46 @@
+#include "report_files.h"
+
+#include "estimate/step_timeline.h"
+#include "report/html_report.h"
+#include "trace/perfetto/chrome_json.h"
+
+namespace orrery::cli {
+
+Subject subject_of(const Scenario& scenario) {
+  return {scenario.model.architecture.name,
+          scenario.cluster.name + " (" + std::to_string(scenario.cluster.accelerators) + " GPUs)"};
+}
+
+Result<std::vector<std::string>> write_report_files(const Question& question,
+                                                    const Scenario& scenario,
+                                                    const Estimate& estimate,
+                                                    const SearchResult* found,
+                                                    const Catalog& catalog) {
+  std::vector<std::string> out;
+  const Subject subject = subject_of(scenario);
+  if (!question.html.empty()) {
+    ORRERY_TRY(const std::vector<PipelineSpan> spans, pipeline_spans(scenario, catalog));
+    const std::vector<Derivation> derivations = explain(scenario, estimate);
+    HtmlReport report;
+    report.subject = subject;
+    report.estimate = &estimate;
+    report.pipeline = spans;
+    report.derivations = derivations;
+    report.search = found;
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_file(question.html, html_report(report)));
+    out.push_back("report    " + question.html);
+  }
+  if (!question.timeline.empty()) {
+    ORRERY_TRY(
+        const std::vector<TimelineSpan> spans,
+        timeline_spans(scenario, question.expanded ? Folding::expanded : Folding::folded, catalog));
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_file(question.timeline,
+                          chrome_json(spans, subject.model + " on " + subject.cluster)));
+    out.push_back("timeline  " + question.timeline + " (open it in ui.perfetto.dev)");
+  }
+  return out;
+}
+
+}  // namespace orrery::cli
