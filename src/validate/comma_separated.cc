@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "document/utf8.h"
+
 namespace orrery {
 namespace {
 
@@ -102,6 +104,11 @@ class Reader {
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name) {
   CommaSeparated out;
   out.name = std::move(name);
+  if (const auto bad = first_invalid_utf8(text)) {
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*bad), '\n');
+    return fail(ErrorCode::bad_input, "is not UTF-8 text", out.name + ":" + std::to_string(line));
+  }
   Reader reader(text, out.name);
 
   ORRERY_TRY(auto header, reader.next());

@@ -29,9 +29,9 @@ struct CommaSeparated {
 inline constexpr std::size_t kMaxColumns = 1'000;
 inline constexpr std::size_t kMaxRecords = 1'000'000;
 
-// Errors, with file and line: no header; a column named twice or not at all; a quote that is never
-// closed, stands inside an unquoted field or is followed by text; a record with more or fewer
-// fields than the header; the limits above.
+// Errors, with file and line: text that is not UTF-8; no header; a column named twice or not at
+// all; a quote that is never closed, stands inside an unquoted field or is followed by text; a
+// record with more or fewer fields than the header; the limits above.
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name);
 
 }  // namespace orrery

@@ -56,6 +56,7 @@ TEST(CommaSeparated, SkipsByteOrderMarkAndEmptyLines) {
 
 TEST(CommaSeparated, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(""), "f.csv:1: is empty (the first line names the columns)");
+  EXPECT_EQ(error_of("a,b\n1,\xFF\n"), "f.csv:2: is not UTF-8 text");
   EXPECT_EQ(error_of("a,,c\n"), "f.csv:1: column 2 has no name");
   EXPECT_EQ(error_of("a,b,a\n"), "f.csv:1: column 'a' is named twice");
   EXPECT_EQ(error_of("a,b\n1,2\n3\n"),

@@ -109,6 +109,7 @@ const std::array kColumns = {
 // clang-format on
 
 constexpr double kLargest = 1e18;
+constexpr double kSmallest = 1e-18;
 
 template <class Number>
 std::optional<Number> number(std::string_view text) {
@@ -166,6 +167,7 @@ class Store {
     if (x < 0 || (x == 0 && !column_.zero_allowed)) {
       return wrong(column_.zero_allowed ? "expected zero or more" : "expected more than zero");
     }
+    if (x > 0 && x < kSmallest) return wrong("expected at least 1e-18");
     row_.*member = convert(*value);
     return {};
   }

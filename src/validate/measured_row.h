@@ -63,8 +63,8 @@ const std::vector<std::string>& measured_columns();
 // (row_id, accelerator, num_gpus, seq_len, tp, pp, micro_batch, global_batch, precision,
 // step_time_s) must be there, the others may be left out. Errors, with file and line: those of
 // parse_comma_separated; unknown or absent columns; a cell that is no number where the column holds
-// numbers, not positive (zero_stage, vpp, etp and percentages may be 0), infinite, or above 1e18;
-// an empty or repeated row_id.
+// numbers, not positive (zero_stage, vpp, etp and percentages may be 0), infinite, above 1e18 or
+// below 1e-18; an empty or repeated row_id.
 Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view text, std::string file);
 
 // Reads the file, or standard input for "-".

@@ -68,6 +68,8 @@ TEST(MeasuredRow, BadCellsAreNamedWithTheirPlace) {
             "f.csv:2: column 'num_gpus' holds '2000000000000000000' (expected at most 1e18)");
   EXPECT_EQ(error_of("b,h100-sxm,16,1,8,1,2,64,bf16,nan\n"),
             "f.csv:2: column 'step_time_s' holds 'nan' (expected at most 1e18)");
+  EXPECT_EQ(error_of("b,h100-sxm,16,1,8,1,2,64,bf16,1e-300\n"),
+            "f.csv:2: column 'step_time_s' holds '1e-300' (expected at least 1e-18)");
   EXPECT_EQ(error_of("b,h100-sxm,16,1,8,1,2,64,bf16,1,-1\n", ",zero_stage"),
             "f.csv:2: column 'zero_stage' holds '-1' (expected zero or more)");
   EXPECT_EQ(error_of(",h100-sxm,16,1,8,1,2,64,bf16,1\n"), "f.csv:2: row_id is empty");

@@ -223,12 +223,11 @@ class Reader {
     // Megatron-LM and DeepSpeed accumulate fp16 gradients in fp16 and bf16 ones in fp32 unless told
     // otherwise (megatron/training/arguments.py: bf16 sets accumulate_allreduce_grads_in_fp32).
     const bool half = t.precision == NumberFormat::fp16;
-    if (contains(row_.notes, "16-bit gradient accumulation")) {
+    if (contains(row_.notes, "16-bit gradient accumulation") ||
+        contains(row_.precision_detail, "PURE")) {
       t.gradients = t.precision;
     } else if (contains(row_.notes, "fp32 gradient accumulation")) {
       t.gradients = NumberFormat::fp32;
-    } else if (contains(row_.precision_detail, "PURE")) {
-      t.gradients = t.precision;
     } else {
       t.gradients = half ? NumberFormat::fp16 : NumberFormat::fp32;
       assume(std::string("gradients accumulated and reduced in ") + (half ? "fp16" : "fp32"));

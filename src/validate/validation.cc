@@ -35,7 +35,9 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.group = group_of(row);
   out.sequences = static_cast<double>(row.global_batch.value_or(0));
   if (!out.out_of_memory) out.measured = row.step_time;
-  if (row.memory_per_gpu && !out.out_of_memory) {
+  // A petabyte and more is a typing error that would overflow the count of bytes.
+  if (row.memory_per_gpu && *row.memory_per_gpu >= Bytes(1) && *row.memory_per_gpu < Bytes(1e15) &&
+      !out.out_of_memory) {
     out.measured_memory = static_cast<ByteCount>(std::llround(row.memory_per_gpu->value()));
   }
   auto scenario = scenario_of_row(row, catalog);
