@@ -22,8 +22,9 @@ namespace {
 // Twice the largest last-level cache of the fitted operations' accelerators (h100-sxm, 50 MiB).
 constexpr double kBeyondCache = 100e6;
 
-// Repeated operations find part of their operands in the cache and look faster than memory; calculon
-// (calculon-ai/calculon caa4b11, matrix and memory efficiency of a100_80g) allows 0.9 at 100 MB.
+// Repeated operations find part of their operands in the cache and look faster than memory;
+// calculon (calculon-ai/calculon caa4b11, matrix and memory efficiency of a100_80g) allows 0.9 at
+// 100 MB.
 constexpr double kMostMemoryFraction = 0.9;
 
 using Objective = std::function<double(const std::vector<double>&)>;
@@ -80,7 +81,8 @@ FitRecord record(const KernelModel& model, const Rows& rows, std::string data,
   for (const auto& row : rows) errors.push_back(std::abs(predict(model, row) / row.measured - 1));
   std::sort(errors.begin(), errors.end());
   const auto at = [&](double q) {
-    return std::round(errors[static_cast<std::size_t>(q * double(errors.size() - 1))] * 1000) / 1000;
+    return std::round(errors[static_cast<std::size_t>(q * double(errors.size() - 1))] * 1000) /
+           1000;
   };
   return {std::move(data), date, double(errors.size()), at(0.5), at(0.9)};
 }
@@ -160,7 +162,8 @@ class Fit {
     if (subject_.layers_of.empty()) return;
     if (subject_.layers_of != subject_.name) {
       c_.memory_fraction = relative_fraction_;
-      c_.memory_source = "fraction fitted on " + subject_.layers_of + ", floor a constant of "
+      c_.memory_source = "fraction fitted on " + subject_.layers_of +
+                         ", floor a constant of "
                          "ai-dynamo/aiconfigurator (model-hbm-fixed-latency)";
       return;
     }
@@ -179,7 +182,8 @@ class Fit {
     char text[320];
     std::snprintf(text, sizeof text,
                   "fit on %s, %d rows of add and mlp-act above 100 MB in layer-ops-measured.csv; "
-                  "median error %.1f %%; at most 0.9 as in calculon; floor a constant of ai-dynamo/aiconfigurator",
+                  "median error %.1f %%; at most 0.9 as in calculon; floor a constant of "
+                  "ai-dynamo/aiconfigurator",
                   subject_.layers_of.c_str(), int(r.rows), r.median_error * 100);
     c_.memory_source = text;
   }
@@ -226,20 +230,21 @@ class Fit {
     set(c_, best);
     GemmParameters& g = c_.gemm.back();
     g.source = "fit_kernel_parameters on gemm-measured.csv (ai-dynamo/aiconfigurator 095f58a51c4c)";
-    g.fit = record(model(c_), rows, "gemm-measured.csv, " + subject_.name + " " + name + (narrow ? ", m >= 512" : ""), date_);
+    g.fit = record(
+        model(c_), rows,
+        "gemm-measured.csv, " + subject_.name + " " + name + (narrow ? ", m >= 512" : ""), date_);
   }
 
   // Fits one kernel's forward entry and, from fwd+bwd rows, its backward one.
   void attention(double backward_ratio) {
     std::vector<double> ratios;
-    for (const AttentionKernel kernel :
-         {AttentionKernel::flash_1, AttentionKernel::flash_2, AttentionKernel::flash_3,
-          AttentionKernel::library}) {
+    for (const AttentionKernel kernel : {AttentionKernel::flash_1, AttentionKernel::flash_2,
+                                         AttentionKernel::flash_3, AttentionKernel::library}) {
       for (const double d : {64.0, 128.0, 256.0}) {
         const auto own = [&](MeasuredDirection direction) {
           return [this, kernel, d, direction](const MeasuredAttention& r) {
-            return r.accelerator == subject_.name && r.kernel == kernel &&
-                   r.shape.value_dim == d && r.direction == direction;
+            return r.accelerator == subject_.name && r.kernel == kernel && r.shape.value_dim == d &&
+                   r.direction == direction;
           };
         };
         auto forward = chosen(data_.published, own(MeasuredDirection::forward));
@@ -256,13 +261,13 @@ class Fit {
             const double ramp = rounded(x[1], 1);
             if (tied) {
               c.attention.push_back({kernel, Direction::forward, d, f, ramp, ""});
-              c.attention.push_back({kernel, Direction::backward, d,
-                                     rounded(f * backward_ratio, 0.001), ramp, ""});
+              c.attention.push_back(
+                  {kernel, Direction::backward, d, rounded(f * backward_ratio, 0.001), ramp, ""});
             } else {
               c.attention.push_back({kernel, direction, d, f, ramp, ""});
               if (direction == Direction::forward) {
-                c.attention.push_back({kernel, Direction::backward, d,
-                                       rounded(f * backward_ratio, 0.001), ramp, ""});
+                c.attention.push_back(
+                    {kernel, Direction::backward, d, rounded(f * backward_ratio, 0.001), ramp, ""});
               }
             }
           };
@@ -274,8 +279,8 @@ class Fit {
           set(c_, x);
           const FitRecord r = record(model(c_), rows, "", date_);
           char text[160];
-          std::snprintf(text, sizeof text, "fit on %s, %d rows, median error %.1f %%",
-                        file.c_str(), int(r.rows), r.median_error * 100);
+          std::snprintf(text, sizeof text, "fit on %s, %d rows, median error %.1f %%", file.c_str(),
+                        int(r.rows), r.median_error * 100);
           return std::string(text);
         };
         char ratio_text[120];
@@ -344,11 +349,20 @@ int run(const std::string& root, const std::string& date) {
   const std::string achieved =
       "; sustained from the accelerator's catalog entry (stas00/ml-engineering 744d01e)";
   const std::vector<Subject> subjects = {
-      {"h100-sxm", 0.955, "794.5 sustained over 832 TFLOP/s in the best row of gemm-measured.csv" + achieved, "h100-sxm"},
-      {"a100-80gb-sxm", 0.948, "271.2 sustained over 286 TFLOP/s in the best row of gemm-measured.csv" + achieved, "a100-80gb-sxm"},
-      {"h200-sxm", 0.953, "794.5 sustained over 834 TFLOP/s in the best row of gemm-measured.csv" + achieved, "h100-sxm"},
-      {"b200-sxm", 1, "1745 sustained is above the 1687 TFLOP/s of the best row of gemm-measured.csv" + achieved, ""},
-      {"gb200", 0.939, "1822 sustained over 1940 TFLOP/s in the best row of gemm-measured.csv" + achieved, ""},
+      {"h100-sxm", 0.955,
+       "794.5 sustained over 832 TFLOP/s in the best row of gemm-measured.csv" + achieved,
+       "h100-sxm"},
+      {"a100-80gb-sxm", 0.948,
+       "271.2 sustained over 286 TFLOP/s in the best row of gemm-measured.csv" + achieved,
+       "a100-80gb-sxm"},
+      {"h200-sxm", 0.953,
+       "794.5 sustained over 834 TFLOP/s in the best row of gemm-measured.csv" + achieved,
+       "h100-sxm"},
+      {"b200-sxm", 1,
+       "1745 sustained is above the 1687 TFLOP/s of the best row of gemm-measured.csv" + achieved,
+       ""},
+      {"gb200", 0.939,
+       "1822 sustained over 1940 TFLOP/s in the best row of gemm-measured.csv" + achieved, ""},
       {"gb300", 1, "no sustained figure is known: burst taken as sustained", ""},
       {"l40s", 1, "no sustained figure is known: burst taken as sustained", ""}};
   const Catalog catalog = Catalog::from_directory(root + "/catalog").value();

@@ -77,17 +77,18 @@ Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction dir
   const double products = s.batch * s.heads;
   const double q = s.queries;
   const double k = s.keys;
-  const Seconds scores = model.memory_bound(Bytes(products * q * k * kScoreBytes) *
-                                            (model.parameters().score_passes *
-                                             (direction == Direction::forward ? 1.0 : kBackwardPasses)));
+  const Seconds scores =
+      model.memory_bound(Bytes(products * q * k * kScoreBytes) *
+                         (model.parameters().score_passes *
+                          (direction == Direction::forward ? 1.0 : kBackwardPasses)));
   if (direction == Direction::forward) {
     return model.gemm({q, k, s.query_key_dim, products}, format) +
            model.gemm({q, s.value_dim, k, products}, format) + scores;
   }
-  return model.gemm({q, k, s.value_dim, products}, format) +       // dP = dO V^T
-         model.gemm({k, s.value_dim, q, products}, format) +       // dV = P^T dO
-         model.gemm({q, s.query_key_dim, k, products}, format) +   // dQ = dS K
-         model.gemm({k, s.query_key_dim, q, products}, format) +   // dK = dS^T Q
+  return model.gemm({q, k, s.value_dim, products}, format) +      // dP = dO V^T
+         model.gemm({k, s.value_dim, q, products}, format) +      // dV = P^T dO
+         model.gemm({q, s.query_key_dim, k, products}, format) +  // dQ = dS K
+         model.gemm({k, s.query_key_dim, q, products}, format) +  // dK = dS^T Q
          scores;
 }
 

@@ -7,10 +7,10 @@
 //   memory  = groups·(m·k + k·n)·e + m·n·e' over achieved bandwidth
 //
 // R ceiling (peak × fitted fraction × sustained fraction), S processors, w* the rate of the largest
-// tile, kr the fill and epilogue of a tile in elements of k, r wave rounding (persistent and stream-K
-// kernels fill part of the last wave), s the split of k over processors (plus fp32 partial sums
-// through memory), t0 launch floor. The best of a few tile shapes and splits is taken, as a library's
-// heuristic does. k and n are padded to the 16 bytes a tensor core loads.
+// tile, kr the fill and epilogue of a tile in elements of k, r wave rounding (persistent and
+// stream-K kernels fill part of the last wave), s the split of k over processors (plus fp32 partial
+// sums through memory), t0 launch floor. The best of a few tile shapes and splits is taken, as a
+// library's heuristic does. k and n are padded to the 16 bytes a tensor core loads.
 //
 // Source: Williams, Waterman, Patterson 2009 (roofline); NVIDIA, Matrix Multiplication Background
 // (tile and wave quantisation). Each term rises with each size, so the minimum over tiles does.
@@ -31,6 +31,7 @@ struct Tile {
 constexpr std::array<Tile, 6> kTiles = {
     {{128, 256}, {256, 128}, {128, 128}, {64, 256}, {128, 64}, {64, 64}}};
 constexpr double kMaxSplit = 16;
+constexpr double kLeastDepth = 256;  // a shorter share of k saves nothing
 constexpr double kLargestWidth = 2 * 128.0 * 256.0 / (128.0 + 256.0);
 constexpr double kGranuleBytes = 16;
 
@@ -56,9 +57,9 @@ Seconds KernelModel::gemm(const GemmShape& shape, NumberFormat format) const {
   const double units = parameters_.compute_units;
   const double operand = element_size(format).value();
   const double bandwidth = p.bandwidth.value();
-  const double memory =
-      shape.groups * ((shape.m * k + k * n) * operand + shape.m * n * result_bytes(format)) /
-      bandwidth;
+  const double memory = shape.groups *
+                        ((shape.m * k + k * n) * operand + shape.m * n * result_bytes(format)) /
+                        bandwidth;
   const double largest = kLargestWidth / (kLargestWidth + p.tile_half_size);
   const double unit_rate = p.ceiling.value() / units / largest;
 
@@ -69,16 +70,16 @@ Seconds KernelModel::gemm(const GemmShape& shape, NumberFormat format) const {
     const double tiles =
         shape.groups * std::ceil(shape.m / tile.rows) * std::ceil(n / tile.columns);
     const double per_depth = 2 * tile.rows * tile.columns / rate;
+    const double least = std::min(k, kLeastDepth);
     const auto time = [&](double split) {
       const double x = tiles * split / units;
       const double waves = std::max(1.0, x + p.wave_rounding * (std::ceil(x) - x));
-      const double partial =
-          split > 1 ? shape.groups * shape.m * n * 8 * split / bandwidth : 0;
-      return std::max(waves * per_depth * (k / split + p.ramp_depth), memory) + partial;
+      const double partial = split > 1 ? shape.groups * shape.m * n * 8 * split / bandwidth : 0;
+      return std::max(waves * per_depth * (std::max(k / split, least) + p.ramp_depth), memory) +
+             partial;
     };
     best = std::min(best, time(1));
-    for (double split = 2; split <= kMaxSplit && tiles * split <= units && k / split >= 256;
-         split *= 2) {
+    for (double split = 2; split <= kMaxSplit && tiles * split <= units; split *= 2) {
       best = std::min(best, time(split));
     }
   }

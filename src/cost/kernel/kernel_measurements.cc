@@ -55,8 +55,8 @@ class Row {
 };
 
 // Calls `take` for every row.
-Result<std::monostate> for_each_row(
-    const std::string& path, const std::function<Result<std::monostate>(const Row&)>& take) {
+Result<std::monostate> for_each_row(const std::string& path,
+                                    const std::function<Result<std::monostate>(const Row&)>& take) {
   ORRERY_TRY(const std::string file, read_file(path));
   std::string_view rest = file;
   std::vector<std::string_view> header;
@@ -86,18 +86,18 @@ NumberFormat format_of(std::string_view dtype) {
 
 Result<std::vector<MeasuredGemm>> read_measured_gemms(const std::string& path) {
   std::vector<MeasuredGemm> out;
-  ORRERY_TRY([[maybe_unused]] const auto ok,
-             for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
-               ORRERY_TRY(const auto accelerator, row.text("accelerator"));
-               ORRERY_TRY(const auto dtype, row.text("dtype"));
-               ORRERY_TRY(const double m, row.number("m"));
-               ORRERY_TRY(const double n, row.number("n"));
-               ORRERY_TRY(const double k, row.number("k"));
-               ORRERY_TRY(const double us, row.number("latency_us"));
-               out.push_back(
-                   {std::string(accelerator), format_of(dtype), {m, n, k}, Seconds(us * 1e-6)});
-               return std::monostate{};
-             }));
+  ORRERY_TRY(
+      [[maybe_unused]] const auto ok,
+      for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
+        ORRERY_TRY(const auto accelerator, row.text("accelerator"));
+        ORRERY_TRY(const auto dtype, row.text("dtype"));
+        ORRERY_TRY(const double m, row.number("m"));
+        ORRERY_TRY(const double n, row.number("n"));
+        ORRERY_TRY(const double k, row.number("k"));
+        ORRERY_TRY(const double us, row.number("latency_us"));
+        out.push_back({std::string(accelerator), format_of(dtype), {m, n, k}, Seconds(us * 1e-6)});
+        return std::monostate{};
+      }));
   return out;
 }
 
@@ -145,9 +145,8 @@ Result<std::vector<MeasuredAttention>> read_published_attention(const std::strin
       [[maybe_unused]] const auto ok,
       for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
         ORRERY_TRY(const auto implementation, row.text("implementation"));
-        const auto known = std::find_if(kKnown.begin(), kKnown.end(), [&](const Named& n) {
-          return n.name == implementation;
-        });
+        const auto known = std::find_if(kKnown.begin(), kKnown.end(),
+                                        [&](const Named& n) { return n.name == implementation; });
         ORRERY_TRY(const auto dtype, row.text("dtype"));
         ORRERY_TRY(const auto cell, row.text("tflops"));
         if (known == kKnown.end() || dtype != "fp16/bf16" || cell.empty()) return std::monostate{};

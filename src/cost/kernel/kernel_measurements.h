@@ -46,7 +46,8 @@ Result<std::vector<MeasuredGemm>> read_measured_gemms(const std::string& path);
 Result<std::vector<MeasuredAttention>> read_measured_prefill(const std::string& path);
 // Rows of the kernels the model knows; bars of other implementations (xformers, Triton) left out.
 Result<std::vector<MeasuredAttention>> read_published_attention(const std::string& path);
-// Residual additions and gated activations; norms are left out, theirs took three times their bytes.
+// Residual additions and gated activations; norms are left out, theirs took three times their
+// bytes.
 Result<std::vector<MeasuredLayerOperation>> read_measured_layer_operations(const std::string& path);
 
 Seconds predict(const KernelModel& model, const MeasuredGemm& row);

@@ -438,7 +438,8 @@ Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
 }
 
 KernelParameters without_power_cap(KernelParameters parameters) {
-  for (FormatParameters& f : parameters.formats) f.ceiling = f.ceiling / parameters.sustained_fraction;
+  for (FormatParameters& f : parameters.formats)
+    f.ceiling = f.ceiling / parameters.sustained_fraction;
   parameters.sustained_fraction = 1;
   return parameters;
 }

@@ -47,11 +47,11 @@ struct FitRecord {
 
 // Matrix products in one number format. Equations in gemm.cc.
 struct GemmParameters {
-  std::string format;          // as in the peaks of an accelerator: bf16, fp8, nvfp4
-  double peak_fraction = 0;    // share of peak FLOP/s in the main loop of the largest tile, (0, 1]
-  double tile_half_size = 0;   // w0 of the main loop's rate w / (w + w0), w tile width, elements
-  double wave_rounding = 0;    // share of the idle part of the last wave that is really idle, [0, 1]
-  double ramp_depth = 0;       // pipeline fill and epilogue of one tile, in elements of k
+  std::string format;         // as in the peaks of an accelerator: bf16, fp8, nvfp4
+  double peak_fraction = 0;   // share of peak FLOP/s in the main loop of the largest tile, (0, 1]
+  double tile_half_size = 0;  // w0 of the main loop's rate w / (w + w0), w tile width, elements
+  double wave_rounding = 0;   // share of the idle part of the last wave that is really idle, [0, 1]
+  double ramp_depth = 0;      // pipeline fill and epilogue of one tile, in elements of k
   double memory_fraction = 0;  // share of peak memory bandwidth while streaming operands, (0, 1]
   Seconds floor;               // of any launch: launch latency and grid ramp
   std::string source;
@@ -64,7 +64,7 @@ struct AttentionParameters {
   Direction direction = Direction::forward;
   double head_dim = 0;       // mean of query-key and value dimension; interpolated between entries
   double peak_fraction = 0;  // share of peak FLOP/s on executed FLOPs of long sequences, (0, 1]
-  double ramp_keys = 0;      // prologue and epilogue of a query block, in keys it could have visited
+  double ramp_keys = 0;  // prologue and epilogue of a query block, in keys it could have visited
   std::string source;
 };
 
@@ -115,7 +115,7 @@ struct KernelParameters {
   Seconds memory_floor;
   double sustained_fraction = 1;
   double score_passes = 0;
-  std::array<FormatParameters, kNumberFormats> formats{};  // by NumberFormat
+  std::array<FormatParameters, kNumberFormats> formats{};    // by NumberFormat
   std::array<std::array<AttentionCurve, 2>, 5> attention{};  // by AttentionKernel, Direction
   std::vector<std::string> assumed;  // what was defaulted, one sentence each
 

@@ -1,0 +1,285 @@
+#include "cost/kernel/kernel_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace orrery {
+namespace {
+
+KernelParameters parameters_of(std::string_view name) {
+  const Catalog& catalog = Catalog::built_in();
+  const auto accelerator = load_accelerator(catalog, name);
+  EXPECT_TRUE(accelerator) << (accelerator ? "" : accelerator.error().text());
+  auto parameters = load_kernel_parameters(catalog, *accelerator);
+  EXPECT_TRUE(parameters) << (parameters ? "" : parameters.error().text());
+  return *parameters;
+}
+
+// A device with round figures: 100 processors of 1 TFLOP/s, full efficiency, no fixed times.
+KernelModel ideal(double wave_rounding) {
+  KernelParameters p = parameters_of("a100-80gb-sxm");
+  p.compute_units = 100;
+  p.memory_floor = Seconds(0);
+  for (FormatParameters& f : p.formats) {
+    f = {FlopsPerSecond(1e14), FlopsPerSecond(1e14),
+         BytesPerSecond(1e15), 0,
+         wave_rounding,        0,
+         Seconds(0),           true};
+  }
+  return KernelModel(p);
+}
+
+double random_size(std::mt19937& random, double most) {
+  return std::floor(std::exp(std::uniform_real_distribution(0.0, std::log(most))(random)));
+}
+
+AttentionShape attention_shape(double s) { return {1, s, s, 16, 16, 128, 128, 0, true}; }
+
+TEST(KernelModel, EveryAcceleratorOfTheCatalogHasParameters) {
+  for (const std::string& name : Catalog::built_in().names("accelerators")) {
+    const KernelModel model(parameters_of(name));
+    const Accelerator accelerator = *load_accelerator(Catalog::built_in(), name);
+    const bool measured = Catalog::built_in().contains("kernels", name);
+    for (const NumberFormat f :
+         {NumberFormat::fp64, NumberFormat::fp32, NumberFormat::tf32, NumberFormat::fp16,
+          NumberFormat::bf16, NumberFormat::fp8, NumberFormat::mxfp8, NumberFormat::nvfp4}) {
+      const double time = model.gemm({4096, 4096, 4096}, f).value();
+      EXPECT_TRUE(std::isfinite(time) && time > 0) << name << " " << name_of(f);
+      EXPECT_LE(model.parameters().format(f).ceiling, model.parameters().format(f).peak) << name;
+      EXPECT_EQ(model.parameters().format(f).native, accelerator.peak(f).has_value()) << name;
+    }
+    if (!measured) {
+      ASSERT_FALSE(model.parameters().assumed.empty()) << name;
+      EXPECT_NE(model.parameters().assumed.back().find("no kernel of " + name + " was measured"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST(KernelModel, KernelFilesOfTheCatalogAreRead) {
+  const Catalog& catalog = Catalog::built_in();
+  for (const std::string& name : catalog.names("kernels")) {
+    if (name == "default") continue;
+    const auto document = catalog.find("kernels", name);
+    ASSERT_TRUE(document) << document.error().text();
+    const auto calibration = read_kernel_calibration(*document);
+    ASSERT_TRUE(calibration) << calibration.error().text();
+    EXPECT_EQ(calibration->accelerator, name);
+    for (const GemmParameters& g : calibration->gemm) EXPECT_FALSE(g.source.empty());
+    for (const AttentionParameters& a : calibration->attention) EXPECT_FALSE(a.source.empty());
+  }
+}
+
+TEST(KernelModel, AnUnmeasuredAcceleratorMeetsItsAchievedRate) {
+  // mi300x: 668.4 of 1307 TFLOP/s achieved. Fixed times cost the largest product under 2 %.
+  const KernelModel model(parameters_of("mi300x"));
+  const double n = 32768;
+  const double rate = 2 * n * n * n / model.gemm({n, n, n}, NumberFormat::bf16).value();
+  EXPECT_NEAR(rate / 668.4e12, 1, 0.02);
+}
+
+TEST(KernelModel, LargeProductsOnH100RunNearTheSustainedRate) {
+  // 794.5 TFLOP/s is the best sustained product others measured (catalog entry of h100-sxm).
+  const KernelModel model(parameters_of("h100-sxm"));
+  const double rate =
+      2 * std::pow(16384.0, 3) / model.gemm({16384, 16384, 16384}, NumberFormat::bf16).value();
+  EXPECT_LT(rate, 795e12);
+  EXPECT_GT(rate, 740e12);
+}
+
+TEST(KernelModel, NeverFasterThanPeakComputeOrBandwidth) {
+  std::mt19937 random(1);
+  for (const char* name : {"a100-80gb-sxm", "h100-sxm", "gb300", "v100-pcie", "tpu-v5p"}) {
+    const KernelModel model(parameters_of(name));
+    const KernelParameters& p = model.parameters();
+    for (int i = 0; i < 2000; ++i) {
+      const GemmShape g{random_size(random, 1e5), random_size(random, 1e5),
+                        random_size(random, 1e5), random_size(random, 64)};
+      for (const NumberFormat f : {NumberFormat::bf16, NumberFormat::fp8, NumberFormat::nvfp4}) {
+        const double time = model.gemm(g, f).value();
+        const double bytes =
+            g.groups * ((g.m * g.k + g.k * g.n) * element_size(f).value() + 2 * g.m * g.n);
+        EXPECT_GE(time, 2 * g.m * g.n * g.k * g.groups / p.format(f).peak.value());
+        EXPECT_GE(time, bytes / p.memory_peak.value());
+      }
+      const AttentionShape a{random_size(random, 8),
+                             random_size(random, 1e5),
+                             random_size(random, 1e5),
+                             random_size(random, 128),
+                             1,
+                             random_size(random, 256),
+                             random_size(random, 256),
+                             0,
+                             i % 2 == 0};
+      for (const auto kernel : {AttentionKernel::unfused, AttentionKernel::flash_2}) {
+        for (const auto direction : {Direction::forward, Direction::backward}) {
+          EXPECT_GE(model.attention(a, kernel, direction, NumberFormat::bf16),
+                    KernelModel::attention_flops(a, direction, kernel) /
+                        p.format(NumberFormat::bf16).peak);
+        }
+      }
+      const Bytes moved(random_size(random, 1e11));
+      EXPECT_GE(model.memory_bound(moved), moved / p.memory_peak + p.memory_floor);
+    }
+  }
+}
+
+TEST(KernelModel, ProductTimeRisesWithEverySize) {
+  std::mt19937 random(2);
+  const KernelModel model(parameters_of("h100-sxm"));
+  for (int i = 0; i < 5000; ++i) {
+    const GemmShape g{random_size(random, 2e4), random_size(random, 2e4), random_size(random, 2e4),
+                      random_size(random, 32)};
+    const double more = 1 + random_size(random, 3000);
+    const auto time = [&](GemmShape s) { return model.gemm(s, NumberFormat::bf16).value(); };
+    const double limit = time(g) * (1 - 1e-12);
+    EXPECT_GE(time({g.m + more, g.n, g.k, g.groups}), limit);
+    EXPECT_GE(time({g.m, g.n + more, g.k, g.groups}), limit);
+    EXPECT_GE(time({g.m, g.n, g.k + more, g.groups}), limit) << g.m << " " << g.n << " " << g.k;
+    EXPECT_GE(time({g.m, g.n, g.k, g.groups + more}), limit);
+  }
+}
+
+TEST(KernelModel, AttentionTimeRisesWithSequenceHeadsAndBatch) {
+  std::mt19937 random(3);
+  const KernelModel model(parameters_of("h100-sxm"));
+  for (int i = 0; i < 3000; ++i) {
+    const double s = random_size(random, 5e4);
+    const AttentionShape a{
+        random_size(random, 8), s, s, random_size(random, 64), 1, 128, 128, 0, i % 2 == 0};
+    for (const auto kernel : {AttentionKernel::unfused, AttentionKernel::flash_3}) {
+      const auto time = [&](const AttentionShape& x) {
+        return model.attention(x, kernel, Direction::forward, NumberFormat::bf16).value();
+      };
+      AttentionShape longer = a;
+      longer.queries = longer.keys = s + random_size(random, 1000);
+      AttentionShape wider = a;
+      wider.heads += 1;
+      AttentionShape more = a;
+      more.batch += 1;
+      AttentionShape further = a;
+      further.keys += 100;
+      for (const AttentionShape& x : {longer, wider, more, further}) {
+        EXPECT_GE(time(x), time(a) * (1 - 1e-12));
+      }
+    }
+  }
+}
+
+TEST(KernelModel, WavesAreWhole) {
+  // 128 x 256 tiles, 100 processors: 100 tiles take as long as one, 101 twice as long.
+  const KernelModel model = ideal(1);
+  const double k = 4096;
+  const double tile = 2 * 128 * 256 * k / 1e12;
+  const auto time = [&](double m, double n) {
+    return model.gemm({m, n, k}, NumberFormat::bf16).value();
+  };
+  EXPECT_NEAR(time(128 * 10, 256 * 10) / tile, 1, 1e-9);
+  // 110 large tiles would take two waves; 840 tiles of 64 x 64 take nine short ones.
+  EXPECT_NEAR(time(128 * 10 + 1, 256 * 10) / tile, 9.0 / 8, 1e-9);
+  EXPECT_NEAR(time(128 * 20, 256 * 10) / tile, 2, 1e-9);
+  // With a share of the last wave filled, the step is smaller.
+  EXPECT_LT(ideal(0.2).gemm({128 * 10 + 1, 256 * 10, k}, NumberFormat::bf16).value(),
+            time(128 * 10 + 1, 256 * 10));
+}
+
+TEST(KernelModel, OneGroupIsThePlainProductAndSixteenCostAtMostSixteenLaunches) {
+  const KernelModel model(parameters_of("h100-sxm"));
+  const Seconds one = model.gemm({512, 4096, 2048}, NumberFormat::bf16);
+  EXPECT_EQ(model.gemm({512, 4096, 2048, 1}, NumberFormat::bf16), one);
+  EXPECT_LT(model.gemm({512, 4096, 2048, 16}, NumberFormat::bf16), one * 16);
+}
+
+TEST(KernelModel, SplitOfTheInnerDimensionSpreadsASmallProduct) {
+  // One 128 x 256 result over 100 processors: without a split it would hold one of them.
+  const KernelModel model = ideal(1);
+  const double k = 65536;
+  EXPECT_LT(model.gemm({128, 256, k}, NumberFormat::bf16).value(), 2 * 128 * 256 * k / 1e12 / 4);
+}
+
+TEST(KernelModel, FloorsHoldForTheSmallestKernels) {
+  const KernelModel model(parameters_of("h100-sxm"));
+  const KernelParameters& p = model.parameters();
+  EXPECT_GE(model.gemm({1, 1, 1}, NumberFormat::bf16), p.format(NumberFormat::bf16).floor);
+  EXPECT_LT(model.gemm({1, 1, 1}, NumberFormat::bf16), Seconds(10e-6));
+  EXPECT_GE(model.memory_bound(Bytes(1)), p.memory_floor);
+  EXPECT_EQ(model.memory_bound(Bytes(0)), Seconds(0));
+  EXPECT_EQ(model.gemm({0, 5, 5}, NumberFormat::bf16), Seconds(0));
+}
+
+TEST(KernelModel, AttentionFlopsAreThoseOfThePapers) {
+  // Full square, d = 128: 4 s^2 d forward and 2.5 times that backward (arXiv 2307.08691, section
+  // 4).
+  const AttentionShape full{2, 4096, 4096, 16, 16, 128, 128, 0, false};
+  const double square = 4 * 4096.0 * 4096 * 128 * 16 * 2;
+  using enum AttentionKernel;
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(full, Direction::forward, flash_2).value(), square);
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(full, Direction::backward, flash_2).value(),
+                   2.5 * square);
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(full, Direction::backward, unfused).value(),
+                   2 * square);
+  // Causal: half, and half a key block of 128 per query for the blocks on the diagonal.
+  AttentionShape causal = full;
+  causal.causal = true;
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(causal, Direction::forward, flash_2).value(),
+                   square * (0.5 + 64.0 / 4096));
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(causal, Direction::forward, unfused).value(),
+                   square);
+  // The last 1024 queries of 4096 see keys - queries / 2 on average.
+  AttentionShape chunk = causal;
+  chunk.queries = 1024;
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(chunk, Direction::forward, flash_2).value(),
+                   square / 4 * (3584.0 + 64) / 4096);
+  // MLA: 192 query-key and 128 value dimensions: 2 (192 + 128) and 2 (3 x 192 + 2 x 128) per pair.
+  AttentionShape mla = full;
+  mla.query_key_dim = 192;
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(mla, Direction::forward, flash_3).value(),
+                   4096.0 * 4096 * 16 * 2 * 640);
+  EXPECT_DOUBLE_EQ(KernelModel::attention_flops(mla, Direction::backward, flash_3).value(),
+                   4096.0 * 4096 * 16 * 2 * 1664);
+}
+
+TEST(KernelModel, AWindowBoundsTheKeysOfAQuery) {
+  AttentionShape s = attention_shape(32768);
+  const double whole =
+      KernelModel::attention_flops(s, Direction::forward, AttentionKernel::flash_2).value();
+  s.window = 1024;
+  const double windowed =
+      KernelModel::attention_flops(s, Direction::forward, AttentionKernel::flash_2).value();
+  // Pairs: s w - w^2 / 2, and one block of 128 per query for the two edges.
+  EXPECT_DOUBLE_EQ(windowed, 4.0 * 16 * 128 * (32768.0 * 1024 - 1024.0 * 512 + 32768.0 * 128));
+  EXPECT_LT(windowed, whole / 10);
+}
+
+TEST(KernelModel, GenerationsOfKernelsAreOrderedOnH100) {
+  const KernelModel model(parameters_of("h100-sxm"));
+  const auto time = [&](AttentionKernel k) {
+    return model.attention(attention_shape(8192), k, Direction::forward, NumberFormat::bf16);
+  };
+  EXPECT_GT(time(AttentionKernel::unfused), time(AttentionKernel::flash_1));
+  EXPECT_GT(time(AttentionKernel::flash_1), time(AttentionKernel::flash_2));
+  EXPECT_GT(time(AttentionKernel::flash_2), time(AttentionKernel::flash_3));
+}
+
+TEST(KernelParameters, ErrorsNameTheFieldAndItsRange) {
+  const auto error = [](const std::string& change, const std::string& to) {
+    std::string text =
+        *read_file(std::string(ORRERY_SOURCE_DIR) + "/catalog/kernels/h100-sxm.yaml");
+    const std::size_t at = text.find(change);
+    EXPECT_NE(at, std::string::npos);
+    text.replace(at, text.find('\n', at) - at, to);
+    const auto calibration = read_kernel_calibration(*parse_yaml(text, "k.yaml"));
+    return calibration ? std::string("read") : calibration.error().text();
+  };
+  EXPECT_EQ(error("sustained_fraction: ", "sustained_fraction: 1.2"),
+            "k.yaml: sustained_fraction 1.200000 is out of range (above 0, at most 1)");
+  EXPECT_EQ(error("format: bf16", "format: bf61"),
+            "k.yaml: unknown number format 'bf61' (did you mean 'bf16'?)");
+  EXPECT_EQ(error("score_passes: ", "score_passes: 0"),
+            "k.yaml: score_passes 0.000000 is out of range (2 (one read, one write) to 100)");
+}
+
+}  // namespace
+}  // namespace orrery
