@@ -133,6 +133,8 @@ TEST(KernelValidation, ServedAttention) {
       {"h100-sxm, s >= 2048", 0.213},
       {"h200-sxm, s < 2048", 0.103},
       {"h200-sxm, s >= 2048", 0.047},
+      {"l40s, s < 2048", 0.109},
+      {"l40s, s >= 2048", 0.081},
   });
 }
 
@@ -145,8 +147,6 @@ TEST(KernelValidation, LayerOperations) {
     table.add(row.accelerator + (row.moved.value() >= 100e6 ? ", 100 MB and more" : ", less"), row);
   }
   table.check({
-      {"l40s, s < 2048", 0.109},
-      {"l40s, s >= 2048", 0.081},
       {"a100-80gb-sxm, 100 MB and more", 0.046},
       {"a100-80gb-sxm, less", 0.377},
       {"a40, 100 MB and more", 0.452},
