@@ -226,8 +226,11 @@ std::string validation_markdown(const Validation& v) {
       "percentile are of absolute errors; bias is the mean with its sign, above zero where the\n"
       "prediction is too slow. `complete` rows state everything an estimate needs and a step "
       "time.\n"
-      "A dimension that only a source's defaults can tell (network, overlap, sharding) is part of\n"
-      "the error.\n\n";
+      "What only a source's defaults can tell (network, overlap, sharding) is assumed as that "
+      "README\n"
+      "says, and a wrong assumption is part of the error. The zero-bubble rows lack only the\n"
+      "vocabulary, so that they are estimated without being complete. No parameter was fitted to\n"
+      "these step times.\n\n";
   out += step_time_table(v).markdown();
   out +=
       "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; "
