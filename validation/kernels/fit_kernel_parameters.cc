@@ -366,6 +366,7 @@ int run(const std::string& root, const std::string& date) {
       {"gb300", 1, "no sustained figure is known: burst taken as sustained", ""},
       {"l40s", 1, "no sustained figure is known: burst taken as sustained", ""}};
   const Catalog catalog = Catalog::from_directory(root + "/catalog").value();
+  std::vector<AttentionParameters> hopper;
   double ratio = 0.9;
   double fraction = 0.8;  // of memory bandwidth, on h100-sxm
   for (const Subject& s : subjects) {
@@ -377,6 +378,14 @@ int run(const std::string& root, const std::string& date) {
       Fit again(data, accelerator, s, date, fraction);
       c = again.run(ratio);
       fraction = c.memory_fraction;
+    }
+    if (s.name == "h100-sxm") hopper = c.attention;
+    if (s.name == "h200-sxm") {  // the same processor with other memory
+      for (AttentionParameters a : hopper) {
+        if (a.kernel == AttentionKernel::library) continue;
+        a.source = "as on h100-sxm, the same processor: " + a.source;
+        c.attention.push_back(std::move(a));
+      }
     }
     for (auto& g : c.gemm) {
       std::printf("%-14s %-6s median %.3f p90 %.3f (%g rows)\n", s.name.c_str(), g.format.c_str(),
