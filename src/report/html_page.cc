@@ -43,7 +43,8 @@ font-variant-numeric:tabular-nums;white-space:nowrap}
 .meter .warn{background:var(--warn)}.meter .bad{background:var(--bad)}
 .finding{border-left:3px solid var(--accent);padding:11px 16px;background:var(--card);border-radius:4px 12px 12px 4px;
 margin:0 0 14px;border-top:1px solid var(--line);border-right:1px solid var(--line);border-bottom:1px solid var(--line)}
-section{padding:22px 24px 24px;margin-bottom:14px}
+section{padding:22px 24px 24px;margin-bottom:14px;position:relative}
+[hidden]{display:none!important}
 .scroll{overflow-x:auto}
 svg.chart{display:block;width:100%;height:auto;overflow:visible}
 svg text{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}
@@ -84,7 +85,7 @@ code{font:13px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono
 .source{color:var(--soft);font-size:13px}
 ul.assumed{columns:2;column-gap:36px;padding-left:18px;margin:10px 0 0}
 ul.assumed li{break-inside:avoid;margin-bottom:3px}
-.zoom{float:right;color:var(--soft);font-size:13px;display:flex;gap:8px;align-items:center}
+.zoom{position:absolute;right:24px;top:22px;color:var(--soft);font-size:13px;display:flex;gap:8px;align-items:center}
 .zoom input{width:150px;accent-color:var(--accent)}
 .tip{position:fixed;left:0;top:0;z-index:9;pointer-events:none;opacity:0;background:var(--tip);color:var(--tip-ink);
 font-size:13px;padding:5px 10px;border-radius:7px;max-width:420px;transition:opacity .1s;

@@ -188,8 +188,8 @@ std::string scatter_chart_svg(const ScatterChart& chart) {
                    html_text(p.css_class), number(x_of(p.x)), number(y_of(p.y)), html_text(p.tip));
     if (!p.label.empty()) {
       const bool flip = x_of(p.x) > kWidth * 0.75;
-      out += text_at(x_of(p.x) + (flip ? -11 : 11), y_of(p.y) - 8, flip ? "note end" : "note",
-                     p.label);
+      out += text_at(x_of(p.x) + (flip ? -11 : 11), y_of(p.y) + (flip ? 20 : -8),
+                     flip ? "note end" : "note", p.label);
     }
   }
   return out + "</svg>";

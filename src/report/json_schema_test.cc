@@ -1,0 +1,214 @@
+// The documents of --json against docs/schema/: a checker of the part of JSON Schema 2020-12 that
+// those files use (type, const, enum, minimum, maximum, properties, required, additionalProperties,
+// items, $ref to $defs). Every schema there lists all keys, so that a document that passes has
+// exactly the documented keys.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "document/value.h"
+#include "report/estimate_json.h"
+#include "report/sample_estimate.h"
+#include "report/search_json.h"
+#include "validate/validation.h"
+
+namespace orrery {
+namespace {
+
+Value schema(const std::string& name) {
+  const std::string path = std::string(ORRERY_SOURCE_DIR) + "/docs/schema/" + name;
+  const auto document = read_document(path);
+  EXPECT_TRUE(document.has_value()) << path;
+  return document ? document->root : Value();
+}
+
+bool is_a(const Value& v, const std::string& type) {
+  switch (v.kind()) {
+    case Value::Kind::null:
+      return type == "null";
+    case Value::Kind::boolean:
+      return type == "boolean";
+    case Value::Kind::text:
+      return type == "string";
+    case Value::Kind::list:
+      return type == "array";
+    case Value::Kind::map:
+      return type == "object";
+    case Value::Kind::number:
+      return type == "number" ||
+             (type == "integer" && v.scalar_text().find_first_of(".eE") == std::string::npos);
+  }
+  return false;
+}
+
+double number(const Value& v) { return std::strtod(v.scalar_text().c_str(), nullptr); }
+
+class Checker {
+ public:
+  explicit Checker(const Value& root) : root_(root) {}
+
+  std::vector<std::string> problems(const Value& v) {
+    check(v, root_, "$");
+    return problems_;
+  }
+
+ private:
+  void complain(const std::string& place, const std::string& what) {
+    problems_.push_back(place + ": " + what);
+  }
+
+  void check(const Value& v, const Value& rule, const std::string& place) {
+    if (const Value* reference = rule.find("$ref")) {
+      const std::string name = reference->scalar_text().substr(std::string("#/$defs/").size());
+      const Value* definition = root_.find("$defs")->find(name);
+      if (definition == nullptr) return complain(place, "no definition of " + name);
+      return check(v, *definition, place);
+    }
+    if (const Value* type = rule.find("type")) {
+      bool right = type->kind() == Value::Kind::text && is_a(v, type->scalar_text());
+      for (const Value& one : type->items()) right = right || is_a(v, one.scalar_text());
+      if (!right) complain(place, "is of another type");
+    }
+    if (const Value* only = rule.find("const")) {
+      if (v.scalar_text() != only->scalar_text()) complain(place, "is " + v.scalar_text());
+    }
+    if (const Value* names = rule.find("enum")) {
+      const auto& items = names->items();
+      const bool known = std::any_of(items.begin(), items.end(), [&](const Value& name) {
+        return name.scalar_text() == v.scalar_text();
+      });
+      if (!known) complain(place, "is none of the names: " + v.scalar_text());
+    }
+    const bool counted = v.kind() == Value::Kind::number;
+    if (const Value* least = rule.find("minimum"); least != nullptr && counted) {
+      if (number(v) < number(*least)) complain(place, "is too small");
+    }
+    if (const Value* most = rule.find("maximum"); most != nullptr && counted) {
+      if (number(v) > number(*most)) complain(place, "is too large");
+    }
+    if (const Value* items = rule.find("items")) {
+      for (const Value& item : v.items()) check(item, *items, place + "[]");
+    }
+    if (v.kind() == Value::Kind::map) check_map(v, rule, place);
+  }
+
+  void check_map(const Value& v, const Value& rule, const std::string& place) {
+    const Value* properties = rule.find("properties");
+    if (properties == nullptr) return complain(place, "no properties are documented");
+    if (const Value* required = rule.find("required")) {
+      for (const Value& key : required->items()) {
+        if (v.find(key.scalar_text()) == nullptr) complain(place, "lacks " + key.scalar_text());
+      }
+    }
+    for (const auto& [key, member] : v.members()) {
+      const Value* documented = properties->find(key);
+      if (documented == nullptr) {
+        complain(place, "has an undocumented key " + key);
+      } else {
+        check(member, *documented, place + "." + key);
+      }
+    }
+  }
+
+  const Value& root_;
+  std::vector<std::string> problems_;
+};
+
+// What a schema says of the keys of a map: nothing else is allowed, and everything has a
+// description.
+void expect_closed(const Value& rule, const std::string& place) {
+  if (rule.kind() == Value::Kind::list) {
+    for (const Value& item : rule.items()) expect_closed(item, place);
+    return;
+  }
+  if (rule.kind() != Value::Kind::map) return;
+  if (const Value* properties = rule.find("properties")) {
+    const Value* others = rule.find("additionalProperties");
+    EXPECT_TRUE(others != nullptr && others->scalar_text() == "false") << place;
+    for (const auto& [key, member] : properties->members()) {
+      EXPECT_TRUE(member.find("description") != nullptr || member.find("$ref") != nullptr)
+          << place << "." << key << " has no description";
+      expect_closed(member, place + "." + key);
+    }
+    return;
+  }
+  for (const auto& [key, member] : rule.members()) expect_closed(member, place + "." + key);
+}
+
+Estimate with_empty_figures() {
+  Estimate e = sample_estimate();
+  e.mfu = std::numeric_limits<double>::quiet_NaN();
+  e.stages.clear();
+  e.assumed.clear();
+  e.plan.layers = {8, 8, 7};
+  e.plan.context_parallel = ContextParallel::ring;
+  e.training.gradients = NumberFormat::bf16;
+  return e;
+}
+
+TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("estimate-1.json");
+  EXPECT_THAT(Checker(rules).problems(estimate_json(sample_estimate(), sample_subject())),
+              testing::IsEmpty());
+  Value explained = estimate_json(with_empty_figures(), sample_subject());
+  explained.set("explain", derivations_json({{"mfu", "a / b", "1 / 2", "50 %", "a paper"}}));
+  EXPECT_THAT(Checker(rules).problems(explained), testing::IsEmpty());
+}
+
+TEST(JsonSchema, SearchHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("search-1.json");
+  SearchResult nothing_fits;
+  nothing_fits.least_memory = sample_search_result().near_misses;
+  for (const SearchResult& r : {sample_search_result(), nothing_fits}) {
+    EXPECT_THAT(Checker(rules).problems(search_json(r, sample_subject(), Seconds(3.2))),
+                testing::IsEmpty());
+  }
+}
+
+TEST(JsonSchema, ValidateHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("validate-1.json");
+  RowOutcome estimated;
+  estimated.row_id = "a";
+  estimated.source_id = "paper";
+  estimated.plan = "tp=8";
+  estimated.complete = true;
+  estimated.predicted = Seconds(1);
+  estimated.measured = Seconds(2);
+  estimated.predicted_memory = 7;
+  estimated.measured_memory = 8;
+  estimated.fits = true;
+  estimated.assumed = {"adamw"};
+  RowOutcome skipped;
+  skipped.row_id = "b";
+  skipped.source_id = "paper";
+  skipped.skipped_because = "no model";
+  EXPECT_THAT(Checker(rules).problems(validation_json(summarised({estimated, skipped}))),
+              testing::IsEmpty());
+  EXPECT_THAT(Checker(rules).problems(validation_json(summarised({}))), testing::IsEmpty());
+}
+
+TEST(JsonSchema, CheckerSeesWhatIsWrong) {
+  const Value rules = schema("estimate-1.json");
+  Value document = estimate_json(sample_estimate(), sample_subject());
+  document.set("extra", Value::null());
+  document.set("verdict", Value::text("maybe"));
+  document.set("gpus", Value::number(0.5));
+  document.set("schema_version", Value::number(std::int64_t{2}));
+  EXPECT_THAT(Checker(rules).problems(document),
+              testing::UnorderedElementsAre(
+                  "$: has an undocumented key extra", "$.verdict: is none of the names: maybe",
+                  "$.gpus: is of another type", "$.gpus: is too small", "$.schema_version: is 2"));
+}
+
+TEST(JsonSchema, EveryKeyIsDescribedAndNothingElseAllowed) {
+  for (const std::string name : {"estimate-1.json", "search-1.json", "validate-1.json"}) {
+    expect_closed(schema(name), name);
+  }
+}
+
+}  // namespace
+}  // namespace orrery
