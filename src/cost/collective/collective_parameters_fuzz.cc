@@ -1,4 +1,5 @@
 // Any text is either refused with an Error or read into parameters that give finite times.
+// seeds: catalog/collectives
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
