@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "report/figures.h"
@@ -156,7 +158,33 @@ Table skipped_table(const Validation& v) {
   return table;
 }
 
+// The number of each assumption in the table of assumptions.
+std::map<std::string, std::size_t> assumption_numbers(const Validation& v) {
+  std::map<std::string, std::size_t> out;
+  for (std::size_t i = 0; i < v.assumptions.size(); ++i) out[v.assumptions[i].text] = i + 1;
+  return out;
+}
+
+Table assumption_table(const Validation& v) {
+  Table table({right("", 8), right("rows", 7), left("assumed", 9)});
+  for (std::size_t i = 0; i < v.assumptions.size(); ++i) {
+    table.add_row(
+        {cell(std::to_string(i + 1)), count(v.assumptions[i].rows), cell(v.assumptions[i].text)});
+  }
+  return table;
+}
+
+std::string remark(const RowOutcome& row, const std::map<std::string, std::size_t>& numbers) {
+  if (!row.skipped_because.empty()) return "skipped: " + row.skipped_because;
+  std::string out;
+  for (const std::string& text : row.assumed) {
+    out += (out.empty() ? "assumed " : " ") + std::to_string(numbers.at(text));
+  }
+  return out;
+}
+
 Table row_table(const Validation& v) {
+  const auto numbers = assumption_numbers(v);
   Table table({left("row", 9), right("predicted", 8), right("measured", 8), right("error", 9),
                right("memory", 4), left("fits", 3), left("ran", 3), left("remark", 6)});
   for (const RowOutcome& row : v.rows) {
@@ -165,8 +193,7 @@ Table row_table(const Validation& v) {
                    cell(time_text(row.measured)), cell(row.error ? signed_percent(*row.error) : ""),
                    cell(row.predicted_memory ? gibibytes(*row.predicted_memory) : ""),
                    cell(row.fits ? (*row.fits ? "yes" : "no") : ""),
-                   cell(row.out_of_memory ? "no" : ""),
-                   cell(skipped ? "skipped: " + row.skipped_because : "", kDim)});
+                   cell(row.out_of_memory ? "no" : ""), cell(remark(row, numbers), kDim)});
   }
   return table;
 }
@@ -191,10 +218,6 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
     out += heading(title, remark, style) + table.text(style);
   };
   if (detail == RowDetail::every_row) section("Rows", "", row_table(v));
-  if (v.rows.size() == 1) {
-    for (const std::string& text : v.rows.front().assumed)
-      out += wrapped("assumed: " + text, 2, style);
-  }
   if (v.overall.step_time.rows > 0) {
     section("Step time", "predicted / measured - 1, absolute", step_time_table(v));
     section("Worst rows", "", worst_table(v));
@@ -206,6 +229,9 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
     section("Does it fit?", "", verdict_table(v));
   }
   if (v.overall.memory.rows > 0) section("Memory per GPU", "", memory_table(v));
+  if (!v.assumptions.empty()) {
+    section("Assumed", "where the sources are silent", assumption_table(v));
+  }
   if (!v.skipped.empty()) section("Skipped", "", skipped_table(v));
   out += "\n" + wrapped(headline(v), 0, style);
   return out;
@@ -259,6 +285,11 @@ std::string validation_markdown(const Validation& v) {
       "Peak of the fullest stage against what the source reports, which is allocated, reserved or\n"
       "whole-device memory depending on the source (column `memory_kind`).\n\n";
   out += memory_table(v).markdown();
+  out +=
+      "\n## Assumed\n\n"
+      "What was assumed where the sources are silent, and for how many estimated rows. `orrery\n"
+      "validate --rows` names the assumptions of each row by these numbers.\n\n";
+  out += assumption_table(v).markdown();
   out += "\n## Skipped rows\n\n";
   out += skipped_table(v).markdown();
   return out;

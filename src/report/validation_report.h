@@ -10,11 +10,11 @@ namespace orrery {
 
 enum class RowDetail {
   skipped_only,  // the reasons of skipping, with counts
-  every_row,     // each row: predicted, measured, error, or why it was skipped
+  every_row,     // each row: predicted, measured, error, what was assumed, or why it was skipped
 };
 
-// Errors by source and over all, ranking, memory verdicts, the worst rows, what was skipped. Of a
-// single row, what was assumed for it too.
+// Errors by source and over all, ranking, memory verdicts, the worst rows, what was assumed and
+// what was skipped.
 std::string validation_text(const Validation& validation, RowDetail detail, const TextStyle& style);
 
 // docs/validation.md: the same tables, with how to read them. Deterministic.

@@ -68,11 +68,15 @@ TEST(ValidationReport, EveryRowSaysItsErrorOrWhyItWasSkipped) {
   EXPECT_TRUE(found);
 }
 
-TEST(ValidationReport, ASingleRowShowsWhatWasAssumed) {
+TEST(ValidationReport, RowsNameTheirAssumptionsByNumber) {
   RowOutcome one = row("a-1", "a", 1, 1);
-  one.assumed = {"network: 8 x 400 Gb/s"};
-  EXPECT_THAT(validation_text(summarised({one}), RowDetail::every_row, {}),
-              HasSubstr("assumed: network: 8 x 400 Gb/s"));
+  one.assumed = {"network: 8 x 400 Gb/s", "ZeRO stage 1"};
+  RowOutcome two = row("a-2", "a", 1, 1);
+  two.assumed = {"ZeRO stage 1"};
+  const std::string text = validation_text(summarised({one, two}), RowDetail::every_row, {});
+  EXPECT_THAT(text, HasSubstr("assumed 2 1"));
+  EXPECT_THAT(text, testing::ContainsRegex("1 +2 +ZeRO stage 1"));
+  EXPECT_THAT(text, testing::ContainsRegex("2 +1 +network: 8 x 400 Gb/s"));
 }
 
 TEST(ValidationReport, NothingToCompareIsNoError) {
@@ -83,8 +87,9 @@ TEST(ValidationReport, NothingToCompareIsNoError) {
 TEST(ValidationReport, MarkdownHoldsEveryTable) {
   const std::string text = validation_markdown(sample());
   EXPECT_THAT(text, testing::StartsWith("# Validation\n"));
-  for (const char* heading : {"## Step time", "## Worst rows", "## Ranking of plans",
-                              "## Does it fit?", "## Memory per GPU", "## Skipped rows"}) {
+  for (const char* heading :
+       {"## Step time", "## Worst rows", "## Ranking of plans", "## Does it fit?",
+        "## Memory per GPU", "## Assumed", "## Skipped rows"}) {
     EXPECT_THAT(text, HasSubstr(heading));
   }
   EXPECT_THAT(text, HasSubstr("| b-1 |"));

@@ -56,11 +56,10 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.predicted_memory = predicted->peak_memory;
   out.memory_capacity = predicted->memory_capacity;
   out.fits = predicted->verdict != Verdict::does_not_fit;
-  for (std::string& text : predicted->assumed) {
-    if (std::find(out.assumed.begin(), out.assumed.end(), text) == out.assumed.end()) {
-      out.assumed.push_back(std::move(text));
-    }
-  }
+  out.defaults = std::move(predicted->assumed);
+  std::erase_if(out.defaults, [&](const std::string& text) {
+    return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
+  });
   return out;
 }
 
@@ -225,7 +224,9 @@ Value row_json(const RowOutcome& row) {
   out.set("skipped_because",
           row.skipped_because.empty() ? Value::null() : Value::text(row.skipped_because));
   Value assumed = Value::list();
-  for (const std::string& text : row.assumed) assumed.append(Value::text(text));
+  for (const auto* texts : {&row.assumed, &row.defaults}) {
+    for (const std::string& text : *texts) assumed.append(Value::text(text));
+  }
   out.set("assumed", std::move(assumed));
   return out;
 }
@@ -248,11 +249,15 @@ Validation summarised(std::vector<RowOutcome> rows) {
   std::vector<const RowOutcome*> all;
   std::map<std::string, std::vector<const RowOutcome*>> by_source;
   std::map<std::string, SkipCount> reasons;
+  std::map<std::string, int> assumptions;
   for (RowOutcome& row : out.rows) {
     set_errors(row);
     all.push_back(&row);
     by_source[row.source_id].push_back(&row);
-    if (row.skipped_because.empty()) continue;
+    if (row.skipped_because.empty()) {
+      for (const std::string& text : row.assumed) ++assumptions[text];
+      continue;
+    }
     SkipCount& reason = reasons[row.skipped_because];
     reason.because = row.skipped_because;
     ++reason.rows;
@@ -267,6 +272,10 @@ Validation summarised(std::vector<RowOutcome> rows) {
                    [](const SkipCount& a, const SkipCount& b) {
                      return std::pair(a.complete, a.rows) > std::pair(b.complete, b.rows);
                    });
+  for (const auto& [text, count] : assumptions) out.assumptions.push_back({text, count});
+  std::stable_sort(
+      out.assumptions.begin(), out.assumptions.end(),
+      [](const AssumptionCount& a, const AssumptionCount& b) { return a.rows > b.rows; });
   return out;
 }
 

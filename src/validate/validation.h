@@ -31,7 +31,8 @@ struct RowOutcome {
   std::optional<double> memory_error;  // relative
   std::optional<bool> fits;            // predicted
   std::string skipped_because;         // empty if estimated
-  std::vector<std::string> assumed;    // for this row, in words
+  std::vector<std::string> assumed;    // for cells the source leaves empty, in words
+  std::vector<std::string> defaults;   // what the estimate itself filled in
 
   // Rows with the same key are plans of one model on one cluster; their step times divided by
   // their global batches can be ranked.
@@ -90,11 +91,18 @@ struct SkipCount {
   int complete = 0;  // of them: rows that state everything an estimate needs
 };
 
+// One assumption, and the estimated rows it was made for.
+struct AssumptionCount {
+  std::string text;
+  int rows = 0;
+};
+
 struct Validation {
   std::vector<RowOutcome> rows;  // in the order given
   SourceSummary overall;
-  std::vector<SourceSummary> sources;  // by name
-  std::vector<SkipCount> skipped;      // most complete rows first
+  std::vector<SourceSummary> sources;        // by name
+  std::vector<SkipCount> skipped;            // most complete rows first
+  std::vector<AssumptionCount> assumptions;  // most rows first
 };
 
 // Estimates every row it can, on all cores of the current oneTBB arena; the result does not depend

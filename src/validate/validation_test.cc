@@ -112,6 +112,21 @@ TEST(Validation, ComparesMemoryWhereItWasMeasured) {
   EXPECT_NEAR(v.overall.memory.bias, -0.25, 1e-12);
 }
 
+TEST(Validation, CountsTheRowsOfEachAssumption) {
+  RowOutcome one = ran("a", 1, 1);
+  one.assumed = {"x", "y"};
+  RowOutcome two = ran("b", 1, 1);
+  two.assumed = {"y"};
+  RowOutcome skipped = two;
+  skipped.predicted.reset();
+  skipped.skipped_because = "why";
+  const Validation v = summarised({one, two, skipped});
+  ASSERT_THAT(v.assumptions, SizeIs(2));
+  EXPECT_EQ(v.assumptions[0].text, "y");
+  EXPECT_EQ(v.assumptions[0].rows, 2);
+  EXPECT_EQ(v.assumptions[1].rows, 1);
+}
+
 TEST(Validation, JsonHasTheKeysOthersRelyOn) {
   RowOutcome skipped = ran("b", 1, 2);
   skipped.predicted.reset();
