@@ -12,12 +12,12 @@ namespace orrery::cli {
 
 int refuse(const Error& error) {
   std::fprintf(stderr, "orrery: %s\n", error.text().c_str());
-  return kBadInput;
+  return ExitCode::bad_input;
 }
 
 int print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return kDone;
+  if (written && std::fflush(stdout) == 0) return ExitCode::done;
   return refuse(Error{ErrorCode::io, "standard output cannot be written", "", ""});
 }
 

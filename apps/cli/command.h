@@ -11,7 +11,7 @@
 
 namespace orrery::cli {
 
-enum ExitCode : int { kDone = 0, kNegative = 1, kBadInput = 2, kBug = 70 };
+enum ExitCode : int { done = 0, negative = 1, bad_input = 2, bug = 70 };
 
 struct Common {
   bool json = false;
@@ -59,7 +59,7 @@ int search_command(const SearchCommandOptions& options, const Common& common);
 int catalog_command(const CatalogOptions& options, const Common& common);
 int validate_command(const ValidateOptions& options, const Common& common);
 
-// Prints "orrery: where: message (hint)" and gives kBadInput.
+// Prints "orrery: where: message (hint)" and gives bad_input.
 int refuse(const Error& error);
 // To standard output, checked: a full disk is an error.
 int print(const std::string& text);

@@ -81,7 +81,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     std::fprintf(stderr, "orrery: %s (orrery --help lists commands and options)\n", e.what());
-    return kBadInput;
+    return ExitCode::bad_input;
   }
   if (quiet) common.verbosity = -1;
   if (estimate_app->parsed()) return estimate_command(estimate, common);
@@ -103,5 +103,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "orrery: this is a bug of ours, please report it: %s\n", e.what());
   }
-  return orrery::cli::kBug;
+  return orrery::cli::ExitCode::bug;
 }

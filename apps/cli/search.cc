@@ -70,10 +70,10 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
     if (!written) return refuse(written.error());
     files = std::move(*written);
   }
-  const int code = found->plans.empty() ? kNegative : kDone;
+  const int code = found->plans.empty() ? ExitCode::negative : ExitCode::done;
   if (common.json) {
     const int printed = print(to_json(search_json(*found, subject, elapsed)));
-    return printed == kDone ? code : printed;
+    return printed == ExitCode::done ? code : printed;
   }
   const TextStyle style = text_style();
   std::string text = search_text(*found, subject, elapsed, style);
@@ -85,7 +85,7 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
   for (const std::string& line : files) text += "\n" + line;
   if (!files.empty()) text += "\n";
   const int printed = print(text);
-  return printed == kDone ? code : printed;
+  return printed == ExitCode::done ? code : printed;
 }
 
 }  // namespace orrery::cli

@@ -19,8 +19,8 @@ Result<Model> model_of(const Document& document) {
     // A config.json carries no name; its folder does.
     const std::filesystem::path path(document.name);
     const std::string folder = path.parent_path().filename().string();
-    architecture.name = path.filename() == "config.json" && !folder.empty() ? folder
-                                                                            : path.stem().string();
+    architecture.name =
+        path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
   }
   auto model = build_model(architecture);
   if (!model) return fail(at(document.name, model.error()));
@@ -43,8 +43,8 @@ Result<std::int64_t> sharding(const std::string& text) {
   return fail(ErrorCode::bad_input, "unknown sharding '" + text + "'", "", name_hint(text, known));
 }
 
-// The nested forms `pp: {degree, schedule, chunks}` and `dp: {degree, sharding, shard_group}` as flat
-// fields of a plan.
+// The nested forms `pp: {degree, schedule, chunks}` and `dp: {degree, sharding, shard_group}` as
+// flat fields of a plan.
 Result<Value> flat_plan(const Value& plan) {
   if (plan.kind() != Value::Kind::map) return plan;
   Value out = Value::map();
@@ -56,12 +56,10 @@ Result<Value> flat_plan(const Value& plan) {
     }
     for (const auto& [inner, v] : value.members()) {
       const std::string where = "line " + std::to_string(v.line()) + ", plan." + key + "." + inner;
-      if (inner == "degree") {
-        out.set(key, v);
-      } else if (key == "pp" && (inner == "schedule" || inner == "chunks" || inner == "layers")) {
-        out.set(inner, v);
-      } else if (key == "dp" && inner == "shard_group") {
-        out.set(inner, v);
+      const bool flat = key == "pp" ? inner == "schedule" || inner == "chunks" || inner == "layers"
+                                    : inner == "shard_group";
+      if (inner == "degree" || flat) {
+        out.set(flat ? inner : key, v);
       } else if (key == "dp" && inner == "sharding") {
         auto zero = sharding(v.scalar_text());
         if (!zero) return fail(at(where, zero.error()));

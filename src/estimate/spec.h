@@ -17,8 +17,8 @@
 
 namespace orrery {
 
-// A catalog name, or the path ("-": standard input) of a Hugging Face config.json or of our own YAML.
-// Errors: unknown name (nearest named), unreadable or invalid file.
+// A catalog name, or the path ("-": standard input) of a Hugging Face config.json or of our own
+// YAML. Errors: unknown name (nearest named), unreadable or invalid file.
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog);
 
 struct Spec {

@@ -141,6 +141,14 @@ class BlockLowering {
   [[nodiscard]] Seconds product(double m, double n, double k, double groups = 1) const {
     return kernels_.gemm(GemmShape{m, n, k, groups}, format());
   }
+  // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
+  // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
+  void cast(PassBuilder& out, double elements, Category category) const {
+    const Bytes narrow = element_size(format());
+    if (narrow >= kActivation) return;
+    out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
+                kernels_.memory_bound((kActivation + 2 * narrow) * elements));
+  }
   // Rows x columns of activations that tensor parallelism moves around an operator.
   [[nodiscard]] Bytes activation_bytes(double rows, double columns) const {
     return kActivation * (rows * columns);
@@ -155,6 +163,7 @@ class BlockLowering {
         return;
       case OperatorKind::grouped_gemm: {
         const double groups = std::max(1.0, extent(op.groups));
+        cast(out, extent(op.m) * extent(op.k), category);
         out.compute(op.name, category,
                     product(extent(op.m) / groups, extent(op.n), extent(op.k), groups));
         return;
@@ -196,6 +205,8 @@ class BlockLowering {
     const double n = extent(op.n);
     const double k = extent(op.k);
     const Seconds time = product(m, n, k);
+    cast(out, m * k / (op.boundary == Boundary::column && sharded_sequence() ? s_.binding.tp : 1),
+         category);
     if (s_.binding.tp > 1 && op.boundary == Boundary::column && sharded_sequence()) {
       const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
       if (s_.plan.overlap.tensor_parallel) {
@@ -351,6 +362,7 @@ class BlockLowering {
       case OperatorKind::grouped_gemm: {
         const double groups = std::max(1.0, extent(op.groups));
         const double m = extent(op.m) / groups;
+        cast(out, extent(op.m) * extent(op.n), category);
         out.compute(op.name, category, product(m, extent(op.k), extent(op.n), groups));
         out.compute(op.name, category, product(extent(op.k), extent(op.n), m, groups));
         return;
@@ -395,6 +407,8 @@ class BlockLowering {
     const Seconds input_gradient = product(m, k, n);
     const Seconds weight_gradient = product(k, n, m);
     const bool tensor_parallel = s_.binding.tp > 1;
+    cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
+         category);
     if (tensor_parallel && op.boundary == Boundary::column) {
       Seconds gather;
       std::optional<NodeIndex> gathered;

@@ -94,6 +94,10 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
                    (out.kept->before[last] - out.kept->before[middle]);
     if (stage.embedding) stage.totals += out.kept->embedding;
     if (stage.head) stage.totals += out.kept->head;
+    // The last device keeps its own copy of a tied embedding for the logits.
+    if (stage.head && model.architecture.tie_embeddings && out.shape.devices > 1) {
+      stage.totals.dense_parameters += out.kept->embedding.dense_parameters;
+    }
     first = last;
   }
 

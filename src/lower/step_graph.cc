@@ -172,7 +172,8 @@ class StepBuilder {
 
   // Most runs repeat the one before; the table stays small.
   std::uint32_t breakdown_index(const Breakdown& b) {
-    for (std::size_t i = blocks_.size(); i-- > 0 && i + 8 > blocks_.size();) {
+    const std::size_t oldest = blocks_.size() > 8 ? blocks_.size() - 8 : 0;
+    for (std::size_t i = oldest; i < blocks_.size(); ++i) {
       if (blocks_[i] == b) return static_cast<std::uint32_t>(i);
     }
     blocks_.push_back(b);

@@ -25,20 +25,21 @@ std::string counts(const SearchResult& r, Seconds elapsed) {
 
 std::string best_plans(const SearchResult& r) {
   const std::vector<HtmlColumn> columns = {
-      {"", true},       {"tp", true},         {"cp", true},     {"pp", true},
-      {"ep", true},     {"dp", true},         {"v", true},      {"mbs", true},
-      {"zero", true},   {"recompute", false}, {"schedule"},     {"step", true},
-      {"slower", true}, {"MFU", true},        {"memory", true}, {"verdict"}};
+      {"", true},       {"tp", true},  {"cp", true},   {"pp", true},     {"ep", true},
+      {"dp", true},     {"v", true},   {"mbs", true},  {"zero", true},   {"recompute", false},
+      {"schedule"},     {"placement"}, {"step", true}, {"slower", true}, {"MFU", true},
+      {"memory", true}, {"verdict"}};
   std::vector<HtmlRow> rows;
   for (std::size_t i = 0; i < r.plans.size(); ++i) {
     const Estimate& e = r.plans[i];
     const Plan& p = e.plan;
     rows.push_back(
-        {{std::to_string(i + 1), grouped(p.tp), grouped(p.cp), grouped(p.pp), grouped(p.ep),
-          grouped(p.dp), grouped(p.chunks), grouped(p.micro_batch), grouped(p.zero),
-          std::string(to_text(p.recompute)), p.pp > 1 ? p.schedule : "–", to_text(e.step_time),
-          i == 0 ? "" : signed_percent(slowdown(r.plans[0], e)), percent(e.mfu),
-          gibibytes(e.peak_memory), verdict_words(e.verdict)},
+        {{std::to_string(i + 1), grouped(p.tp),
+          p.cp > 1 ? fmt::format("{} {}", p.cp, to_text(p.context_parallel)) : "1", grouped(p.pp),
+          grouped(p.ep), grouped(p.dp), grouped(p.chunks), grouped(p.micro_batch), grouped(p.zero),
+          std::string(to_text(p.recompute)), p.pp > 1 ? p.schedule : "–", placement_words(p),
+          to_text(e.step_time), i == 0 ? "" : signed_percent(slowdown(r.plans[0], e)),
+          percent(e.mfu), gibibytes(e.peak_memory), verdict_words(e.verdict)},
          i == 0 ? "best" : ""});
   }
   return html_table(columns, rows);
@@ -53,8 +54,8 @@ std::string runners_up(const SearchResult& r) {
                     ""});
   }
   return html_table({{"axis"},
-                     {"winner", true},
-                     {"next best", true},
+                     {"winner"},
+                     {"next best"},
                      {"step", true},
                      {"slower", true},
                      {"what grew most"},

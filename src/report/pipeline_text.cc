@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "units/quantity_text.h"
@@ -17,152 +20,187 @@ using Kind = PipelineSpan::Kind;
 
 constexpr int kNobody = -1;
 
-// Two shades by chunk, so that neighbouring virtual stages can be told apart.
-std::uint8_t colour_of(Kind kind, int chunk) {
-  const bool odd = chunk % 2 != 0;
-  switch (kind) {
-    case Kind::forward:
-      return odd ? 75 : 33;
-    case Kind::backward:
-      return odd ? 114 : 71;
-    case Kind::transfer:
-      return 214;
-    case Kind::optimizer:
-      return 169;
-  }
-  return 245;
-}
-
-// What a cell shows where no colour is allowed.
-std::string_view shade_of(Kind kind) {
-  switch (kind) {
-    case Kind::forward:
-      return "░";
-    case Kind::backward:
-      return "▓";
-    case Kind::transfer:
-      return "-";
-    case Kind::optimizer:
-      return "=";
-  }
-  return "?";
-}
-
 struct Scale {
   double origin = 0;
   double cells_per_second = 0;
   int cells = 0;
 };
 
-// The span that covers most of each cell of one stage, or nobody. A transfer is shown only where
-// nothing computes. O(spans + cells).
-std::vector<int> owners(const std::vector<int>& of_stage, std::span<const PipelineSpan> spans,
-                        const Scale& scale) {
-  std::vector<int> owner(static_cast<std::size_t>(scale.cells), kNobody);
-  std::vector<double> covered(static_cast<std::size_t>(scale.cells), 0.0);
-  std::vector<double> total(static_cast<std::size_t>(scale.cells), 0.0);
-  const auto cover = [&](int s) {
+// What one cell of one row shows.
+struct Content {
+  enum class Look : std::uint8_t { idle, forward, backward, both, transfer, optimizer };
+  Look look = Look::idle;
+  int chunk = 0;
+  int owner = kNobody;  // the span that fills most of it; nobody where many share it
+};
+using Look = Content::Look;
+
+Look look_of(Kind kind) {
+  switch (kind) {
+    case Kind::forward:
+      return Look::forward;
+    case Kind::backward:
+      return Look::backward;
+    case Kind::transfer:
+      return Look::transfer;
+    case Kind::optimizer:
+      return Look::optimizer;
+  }
+  return Look::idle;
+}
+
+// Two shades by chunk, so that neighbouring virtual stages can be told apart.
+std::uint8_t colour_of(Look look, int chunk) {
+  const bool odd = chunk % 2 != 0;
+  switch (look) {
+    case Look::idle:
+      return 0;
+    case Look::forward:
+      return odd ? 75 : 33;
+    case Look::backward:
+      return odd ? 114 : 71;
+    case Look::both:
+      return 37;
+    case Look::transfer:
+      return 214;
+    case Look::optimizer:
+      return 169;
+  }
+  return 0;
+}
+
+// What a cell shows where no colour is allowed.
+std::string_view shade_of(Look look) {
+  switch (look) {
+    case Look::idle:
+      return " ";
+    case Look::forward:
+      return "░";
+    case Look::backward:
+      return "▓";
+    case Look::both:
+      return "▒";
+    case Look::transfer:
+      return "-";
+    case Look::optimizer:
+      return "=";
+  }
+  return "?";
+}
+
+// Where single passes are too narrow for a cell it shows the kind that fills most of it, or that
+// forward and backward share it. A transfer is shown only where nothing computes. O(spans + cells).
+std::vector<Content> contents(const std::vector<int>& of_stage, std::span<const PipelineSpan> spans,
+                              const Scale& scale) {
+  struct Cover {
+    std::array<double, 4> of_kind{};
+    double largest = 0;  // of a single span that computes
+    int owner = kNobody;
+  };
+  std::vector<Cover> cells(static_cast<std::size_t>(scale.cells));
+  for (const int s : of_stage) {
     const PipelineSpan& span = spans[static_cast<std::size_t>(s)];
     const double from = (span.start.value() - scale.origin) * scale.cells_per_second;
     const double to = (span.end.value() - scale.origin) * scale.cells_per_second;
     const int first = std::clamp(static_cast<int>(std::floor(from)), 0, scale.cells - 1);
     const int last = std::clamp(static_cast<int>(std::ceil(to)) - 1, first, scale.cells - 1);
     for (int c = first; c <= last; ++c) {
-      const auto cell = static_cast<std::size_t>(c);
+      Cover& cell = cells[static_cast<std::size_t>(c)];
       const double part = std::min<double>(to, c + 1) - std::max<double>(from, c);
-      total[cell] += part;
-      if (part > covered[cell]) {
-        covered[cell] = part;
-        owner[cell] = s;
+      cell.of_kind[static_cast<std::size_t>(span.kind)] += part;
+      if (span.kind != Kind::transfer && part > cell.largest) {
+        cell.largest = part;
+        cell.owner = s;
       }
     }
-  };
-  const auto clear_blanks = [&] {
-    for (std::size_t c = 0; c < owner.size(); ++c) {
-      if (total[c] < 0.5) owner[c] = kNobody;
+  }
+  std::vector<Content> out;
+  for (const Cover& cell : cells) {
+    const double forward = cell.of_kind[static_cast<std::size_t>(Kind::forward)];
+    const double backward = cell.of_kind[static_cast<std::size_t>(Kind::backward)];
+    const double optimizer = cell.of_kind[static_cast<std::size_t>(Kind::optimizer)];
+    const double transfer = cell.of_kind[static_cast<std::size_t>(Kind::transfer)];
+    const double computing = forward + backward + optimizer;
+    Content content;
+    if (computing >= 0.5 && cell.largest >= 0.5 * computing) {
+      const PipelineSpan& span = spans[static_cast<std::size_t>(cell.owner)];
+      content = {look_of(span.kind), span.chunk, cell.owner};
+      // Two passes that meet inside a cell are told apart; many that share it are not.
+      if (cell.largest < 0.5 && std::min(forward, backward) > 0.25 * computing) {
+        content = {Look::both, 0, kNobody};
+      }
+    } else if (computing >= 0.5) {
+      content.look = forward > backward ? Look::forward : Look::backward;
+      if (std::min(forward, backward) > 0.25 * computing) content.look = Look::both;
+      if (optimizer > 0.5 * computing) content.look = Look::optimizer;
+    } else if (computing + transfer >= 0.5) {
+      content.look = transfer >= computing
+                         ? Look::transfer
+                         : look_of(spans[static_cast<std::size_t>(cell.owner)].kind);
     }
-  };
-  const auto is_transfer = [&](int s) {
-    return spans[static_cast<std::size_t>(s)].kind == Kind::transfer;
-  };
-  for (const int s : of_stage) {
-    if (!is_transfer(s)) cover(s);
+    out.push_back(content);
   }
-  clear_blanks();
-  const std::vector<int> computing = owner;
-  for (const int s : of_stage) {
-    if (is_transfer(s)) cover(s);
-  }
-  clear_blanks();
-  for (std::size_t c = 0; c < owner.size(); ++c) {
-    if (computing[c] != kNobody) owner[c] = computing[c];
-  }
-  return owner;
+  return out;
 }
 
-// Runs of cells with one owner: [first, last).
+// Runs of cells of one span, or of one look: [first, last).
 struct Run {
-  int owner = kNobody;
+  Content content;
   int first = 0;
   int last = 0;
 };
-std::vector<Run> runs(const std::vector<int>& owner) {
+std::vector<Run> runs(const std::vector<Content>& cells) {
   std::vector<Run> out;
-  for (int c = 0; c < static_cast<int>(owner.size()); ++c) {
-    const int who = owner[static_cast<std::size_t>(c)];
-    if (out.empty() || out.back().owner != who) out.push_back({who, c, c});
+  for (int c = 0; c < static_cast<int>(cells.size()); ++c) {
+    const Content& content = cells[static_cast<std::size_t>(c)];
+    const bool same = !out.empty() && out.back().content.owner == content.owner &&
+                      out.back().content.look == content.look;
+    if (!same) out.push_back({content, c, c});
     out.back().last = c + 1;
   }
   return out;
 }
 
-std::string number_of(const PipelineSpan& span) {
-  return span.microbatch >= 0 && (span.kind == Kind::forward || span.kind == Kind::backward)
-             ? std::to_string(span.microbatch)
-             : "";
+std::string number_of(const Content& content, std::span<const PipelineSpan> spans) {
+  if (content.owner == kNobody) return "";
+  const PipelineSpan& span = spans[static_cast<std::size_t>(content.owner)];
+  const bool pass = span.kind == Kind::forward || span.kind == Kind::backward;
+  return pass && span.microbatch >= 0 ? std::to_string(span.microbatch) : "";
 }
 
-std::string plain_row(const std::vector<int>& owner, std::span<const PipelineSpan> spans) {
+std::string plain_row(const std::vector<Content>& row, std::span<const PipelineSpan> spans) {
   std::string out;
-  for (const Run& run : runs(owner)) {
+  for (const Run& run : runs(row)) {
     const int cells = run.last - run.first;
-    if (run.owner == kNobody) {
-      out += std::string(static_cast<std::size_t>(cells), ' ');
-      continue;
-    }
-    const PipelineSpan& span = spans[static_cast<std::size_t>(run.owner)];
-    std::string number = number_of(span);
+    std::string number = number_of(run.content, spans);
     // A number that touches its neighbour's would read as one: it needs a cell of shade as well.
     if (static_cast<int>(number.size()) + 1 > cells) number.clear();
     out += number;
-    for (int i = static_cast<int>(number.size()); i < cells; ++i) out += shade_of(span.kind);
+    for (int i = static_cast<int>(number.size()); i < cells; ++i) out += shade_of(run.content.look);
   }
   return out;
 }
 
-// `owner` has two entries a cell.
-std::string coloured_row(const std::vector<int>& owner, std::span<const PipelineSpan> spans) {
-  const auto cells = owner.size() / 2;
+// `row` has two entries a cell.
+std::string coloured_row(const std::vector<Content>& row, std::span<const PipelineSpan> spans) {
+  const auto cells = row.size() / 2;
   std::vector<char> letters(cells, ' ');
-  for (const Run& run : runs(owner)) {
-    if (run.owner == kNobody) continue;
-    const std::string number = number_of(spans[static_cast<std::size_t>(run.owner)]);
+  for (const Run& run : runs(row)) {
+    const std::string number = number_of(run.content, spans);
     const int first = (run.first + 1) / 2;
     const int whole = run.last / 2 - first;
     // One cell stays free, so that the numbers of neighbours do not touch.
     if (number.empty() || static_cast<int>(number.size()) + 1 > whole) continue;
     std::copy(number.begin(), number.end(), letters.begin() + first);
   }
-  const auto colour = [&](int who) {
-    if (who == kNobody) return 0;
-    const PipelineSpan& span = spans[static_cast<std::size_t>(who)];
-    return static_cast<int>(colour_of(span.kind, span.chunk));
+  const auto colour = [&](const Content& c) {
+    return static_cast<int>(colour_of(c.look, c.chunk));
   };
   std::string out;
   std::string open;
   for (std::size_t c = 0; c < cells; ++c) {
-    const int left = colour(owner[2 * c]);
-    const int right = colour(owner[2 * c + 1]);
+    const int left = colour(row[2 * c]);
+    const int right = colour(row[2 * c + 1]);
     std::string codes;
     std::string glyph = " ";
     if (left == right) {
@@ -199,27 +237,27 @@ std::vector<int> drawn_stages(const std::map<int, std::vector<int>>& by_stage, i
   return out;
 }
 
-std::string legend(std::span<const PipelineSpan> spans, const TextStyle& style) {
+std::string legend(const std::set<Look>& seen, const TextStyle& style) {
+  static constexpr std::array<std::pair<Look, std::string_view>, 5> kNames = {
+      {{Look::forward, "forward"},
+       {Look::backward, "backward"},
+       {Look::both, "both in turn"},
+       {Look::transfer, "transfer"},
+       {Look::optimizer, "optimizer"}}};
   std::string out;
   int used = 0;
-  const auto entry = [&](Kind kind, std::string_view name) {
-    const bool present = std::any_of(spans.begin(), spans.end(),
-                                     [&](const PipelineSpan& s) { return s.kind == kind; });
-    if (!present) return;
+  for (const auto& [look, name] : kNames) {
+    if (!seen.contains(look)) continue;
     const int width = 2 + 2 + 1 + static_cast<int>(name.size());
     if (used + width > usable_width(style)) {
       out += "\n";
       used = 0;
     }
-    const std::string_view glyph = style.colour ? "█" : shade_of(kind);
+    const std::string_view glyph = style.colour ? "█" : shade_of(look);
     const std::string sample = std::string(glyph) + std::string(glyph);
-    out += "  " + painted(sample, {.colour = colour_of(kind, 0)}, style) + " " + std::string(name);
+    out += "  " + painted(sample, {.colour = colour_of(look, 0)}, style) + " " + std::string(name);
     used += width;
-  };
-  entry(Kind::forward, "forward");
-  entry(Kind::backward, "backward");
-  entry(Kind::transfer, "transfer");
-  entry(Kind::optimizer, "optimizer");
+  }
   return out + "\n";
 }
 
@@ -243,14 +281,16 @@ std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& 
   const Scale scale{first, columns * resolution / (last - first), columns * resolution};
 
   std::string out;
+  std::set<Look> seen;
   int previous = by_stage.begin()->first - 1;
   for (const int stage : drawn_stages(by_stage, most_rows)) {
     if (stage != previous + 1) {
       out += painted("  " + fitted("⋮", label, Align::right), {.dim = true}, style) + "\n";
     }
     previous = stage;
-    const std::vector<int> owner = owners(by_stage[stage], spans, scale);
-    std::string row = style.colour ? coloured_row(owner, spans) : plain_row(owner, spans);
+    const std::vector<Content> cells = contents(by_stage[stage], spans, scale);
+    for (const Content& cell : cells) seen.insert(cell.look);
+    std::string row = style.colour ? coloured_row(cells, spans) : plain_row(cells, spans);
     row.erase(row.find_last_not_of(' ') + 1);
     out += "  " +
            painted(fitted(std::to_string(stage), label, Align::right), {.dim = true}, style) + " " +
@@ -263,7 +303,7 @@ std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& 
       end;
   out += std::string(static_cast<std::size_t>(label) + 3, ' ') +
          painted(shortened(axis, columns), {.dim = true}, style) + "\n";
-  return out + legend(spans, style);
+  return out + legend(seen, style);
 }
 
 }  // namespace orrery

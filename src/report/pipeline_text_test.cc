@@ -46,6 +46,13 @@ TEST(PipelineText, ShowsATransferOnlyWhereNothingComputes) {
   EXPECT_THAT(pipeline_text(spans, {.width = 40}), testing::HasSubstr("  0 0░░1░░---   0▓▓▓▓▓"));
 }
 
+// 1F1B of 200 microbatches in 76 cells: many passes share a cell, a third of them forward.
+TEST(PipelineText, ShowsThatManyPassesShareACell) {
+  const std::string text = pipeline_text(sample_pipeline(2, 200), {.width = 80});
+  EXPECT_THAT(text, testing::HasSubstr("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒"));
+  EXPECT_THAT(text, testing::HasSubstr("▒▒ both in turn"));
+}
+
 TEST(PipelineText, UsesColourOnlyWhereAllowed) {
   EXPECT_EQ(pipeline_text(sample_pipeline(4, 8), {.width = 80}).find('\x1b'), std::string::npos);
   EXPECT_NE(pipeline_text(sample_pipeline(4, 8), {.width = 80, .colour = true}).find("\x1b[38;5;"),

@@ -29,6 +29,7 @@ std::string plan_sentence(const Plan& plan) {
   };
   degree("tp", plan.tp);
   degree("cp", plan.cp);
+  if (plan.cp > 1 && plan.context_parallel == ContextParallel::ring) out += " (ring)";
   if (plan.pp > 1) {
     add(fmt::format("pp {}", plan.pp) +
         (plan.chunks > 1 ? fmt::format(" × {} chunks", plan.chunks) : ""));
@@ -42,6 +43,7 @@ std::string plan_sentence(const Plan& plan) {
   add(fmt::format("zero {}", plan.zero));
   if (plan.shard_group > 0) add(fmt::format("shard group {}", plan.shard_group));
   add("recompute " + recompute_words(plan));
+  if (plan.placement != Plan{}.placement) add("placement " + placement_words(plan));
   return out;
 }
 
@@ -49,6 +51,14 @@ std::string training_sentence(const Training& training) {
   return fmt::format("sequence {}{}global batch {}{}{}{}{}", grouped(training.sequence_length),
                      kDot, grouped(training.global_batch), kDot, to_text(training.precision), kDot,
                      to_text(training.optimizer));
+}
+
+std::string placement_words(const Plan& plan) {
+  std::string out;
+  for (const MeshAxis axis : plan.placement) {
+    out.append(out.empty() ? "" : "+").append(to_text(axis));
+  }
+  return out;
 }
 
 std::string plan_tag(const Plan& plan) {
@@ -59,6 +69,7 @@ std::string plan_tag(const Plan& plan) {
   };
   degree("tp", plan.tp);
   degree("cp", plan.cp);
+  if (plan.cp > 1 && plan.context_parallel == ContextParallel::ring) out += "-ring";
   if (plan.pp > 1) {
     add(fmt::format("pp{}", plan.pp) + (plan.chunks > 1 ? fmt::format("x{}", plan.chunks) : ""));
   }
@@ -67,6 +78,7 @@ std::string plan_tag(const Plan& plan) {
   add(fmt::format("mbs{}", plan.micro_batch));
   add(fmt::format("zero{}", plan.zero));
   if (plan.recompute != Recompute::none) add(std::string(to_text(plan.recompute)));
+  if (plan.placement != Plan{}.placement) add(placement_words(plan));
   return out;
 }
 

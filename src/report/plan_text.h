@@ -12,7 +12,10 @@ namespace orrery {
 std::string plan_sentence(const Plan& plan);
 // "sequence 8,192 · global batch 2,048 · bf16 · adamw".
 std::string training_sentence(const Training& training);
-// The degrees alone, short enough for a table: "tp8 pp16x4 dp128 mbs1 zero1".
+// Mesh axes from the fastest network outwards: "tp+cp+dp+pp".
+std::string placement_words(const Plan& plan);
+// The degrees, and what differs from the default, short enough for a table: "tp8 pp16x4 dp128 mbs1
+// zero1".
 std::string plan_tag(const Plan& plan);
 
 }  // namespace orrery

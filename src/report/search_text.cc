@@ -17,6 +17,12 @@ namespace {
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
+// "3.20 s" stays on one line.
+std::string unbroken(std::string text) {
+  const std::size_t space = text.find(' ');
+  return space == std::string::npos ? text : text.replace(space, 1, "\u00A0");
+}
+
 double seconds(const Estimate& e) { return e.step_time.value(); }
 
 }  // namespace
@@ -45,71 +51,84 @@ std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle&
       "{} plans considered: {} too large for memory, {} bounded away, {} simulated",
       grouped(r.considered), grouped(r.too_large), grouped(r.bounded), grouped(r.evaluated));
   if (elapsed.value() > 0) {
-    sentence += fmt::format(", in {} ({} plans/s)", to_text(elapsed),
-                            compact(static_cast<double>(r.considered) / elapsed.value()));
+    sentence += fmt::format(", in {} ({} plans/s)", unbroken(to_text(elapsed)),
+                            unbroken(compact(static_cast<double>(r.considered) / elapsed.value())));
   }
   if (r.interrupted) sentence += "; interrupted: the best so far";
   return wrapped(sentence, 2, style);
 }
 
-Table plans_table(const SearchResult& r) {
-  struct Field {
-    Column column;
-    std::string (*value)(const Estimate&);
-    bool always;  // false: left out where every plan has the same "1" or "none"
+namespace {
+
+// A column of the best plans. Core columns are always shown; of the others those in which the plans
+// do not differ are said once, below the table, unless their value says nothing.
+struct Field {
+  Column column;
+  std::string (*value)(const Estimate&);
+  bool core = false;
+  std::string_view silent = "";
+};
+
+const std::vector<Field>& fields() {
+  const auto number = [](std::string title, int importance) {
+    return Column{.title = std::move(title), .align = Align::right, .importance = importance};
+  };
+  const auto words = [](std::string title, int importance) {
+    return Column{.title = std::move(title), .importance = importance};
   };
   static const std::vector<Field> kFields = {
-      {{.title = "tp", .align = Align::right, .importance = 8},
-       [](const Estimate& e) { return std::to_string(e.plan.tp); },
-       true},
-      {{.title = "cp", .align = Align::right, .importance = 8},
-       [](const Estimate& e) { return std::to_string(e.plan.cp); },
-       false},
-      {{.title = "pp", .align = Align::right, .importance = 8},
-       [](const Estimate& e) { return std::to_string(e.plan.pp); },
-       true},
-      {{.title = "ep", .align = Align::right, .importance = 8},
-       [](const Estimate& e) { return std::to_string(e.plan.ep); },
-       false},
-      {{.title = "dp", .align = Align::right, .importance = 7},
-       [](const Estimate& e) { return std::to_string(e.plan.dp); },
-       true},
-      {{.title = "v", .align = Align::right, .importance = 6},
-       [](const Estimate& e) { return std::to_string(e.plan.chunks); },
-       false},
-      {{.title = "mbs", .align = Align::right, .importance = 6},
-       [](const Estimate& e) { return std::to_string(e.plan.micro_batch); },
-       true},
-      {{.title = "zero", .align = Align::right, .importance = 5},
-       [](const Estimate& e) { return std::to_string(e.plan.zero); },
-       true},
-      {{.title = "recompute", .importance = 4},
-       [](const Estimate& e) { return std::string(to_text(e.plan.recompute)); },
-       false},
-      {{.title = "schedule", .importance = 2},
-       [](const Estimate& e) { return e.plan.pp > 1 ? e.plan.schedule : std::string("-"); },
-       true},
-      {{.title = "step", .align = Align::right, .importance = 9},
-       [](const Estimate& e) { return to_text(e.step_time); },
-       true},
-      {{.title = "MFU", .align = Align::right, .importance = 5},
-       [](const Estimate& e) { return percent(e.mfu); },
-       true},
-      {{.title = "memory", .align = Align::right, .importance = 5},
-       [](const Estimate& e) { return gibibytes(e.peak_memory); },
-       true},
-      {{.title = "verdict", .importance = 1},
-       [](const Estimate& e) { return verdict_words(e.verdict); },
-       true},
+      {number("tp", 8), [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
+      {number("cp", 8), [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
+      {words("keys", 3),
+       [](const Estimate& e) {
+         return e.plan.cp > 1 ? std::string(to_text(e.plan.context_parallel)) : std::string("-");
+       },
+       false, "-"},
+      {number("pp", 8), [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
+      {number("v", 6), [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
+      {number("ep", 8), [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
+      {number("dp", 7), [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
+      {number("mbs", 6), [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
+      {number("zero", 5), [](const Estimate& e) { return std::to_string(e.plan.zero); }},
+      {words("recompute", 4),
+       [](const Estimate& e) { return std::string(to_text(e.plan.recompute)); }},
+      {words("schedule", 2),
+       [](const Estimate& e) { return e.plan.pp > 1 ? e.plan.schedule : std::string("-"); }, false,
+       "-"},
+      {words("placement", 3), [](const Estimate& e) { return placement_words(e.plan); }},
+      {number("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
+      {number("MFU", 5), [](const Estimate& e) { return percent(e.mfu); }, true},
+      {number("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
+      {words("verdict", 1), [](const Estimate& e) { return verdict_words(e.verdict); }},
   };
+  return kFields;
+}
+
+bool same_in_all(const SearchResult& r, const Field& field) {
+  return std::all_of(r.plans.begin(), r.plans.end(), [&](const Estimate& e) {
+    return field.value(e) == field.value(r.plans.front());
+  });
+}
+
+}  // namespace
+
+std::string common_to_plans(const SearchResult& r) {
+  std::string out;
+  if (r.plans.empty()) return out;
+  for (const Field& field : fields()) {
+    if (field.core || !same_in_all(r, field)) continue;
+    const std::string value = field.value(r.plans.front());
+    if (value == field.silent) continue;
+    out += (out.empty() ? "" : " · ") + unbroken(field.column.title + " " + value);
+  }
+  return out;
+}
+
+Table plans_table(const SearchResult& r) {
   std::vector<Column> columns = {{.title = "#", .align = Align::right, .importance = 3}};
   std::vector<const Field*> shown;
-  for (const Field& field : kFields) {
-    const bool plain = std::all_of(r.plans.begin(), r.plans.end(), [&](const Estimate& e) {
-      const std::string value = field.value(e);
-      return value == "1" || value == "none";
-    });
-    if (!field.always && plain) continue;
+  for (const Field& field : fields()) {
+    if (!field.core && same_in_all(r, field)) continue;
     columns.push_back(field.column);
     shown.push_back(&field);
   }
@@ -133,12 +152,12 @@ std::string why_it_won_text(const SearchResult& r, const TextStyle& style) {
   if (r.plans.empty() || r.runners_up.empty()) return "";
   std::string out = heading("Why it won", "the best plan with another value on one axis", style);
   Table table({{.title = "axis", .importance = 9},
-               {.title = "winner", .align = Align::right, .importance = 7},
-               {.title = "next", .align = Align::right, .importance = 8},
+               {.title = "winner", .importance = 7},
+               {.title = "next", .importance = 8},
                {.title = "step", .align = Align::right, .importance = 3},
                {.title = "slower", .align = Align::right, .importance = 8},
                {.title = "what grew most", .importance = 2},
-               {.title = "plan", .importance = 1}});
+               {.title = "plan", .importance = 0}});
   for (const RunnerUp& u : r.runners_up) {
     table.add_row({{.text = u.axis, .ink = kBold},
                    {.text = u.winner},
@@ -271,6 +290,9 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
                   usable_width(style) - 2),
               kBold, style) +
       "\n" + counts_text(r, elapsed, style) + "\n" + plans_table(r).text(style);
+  if (const std::string common = common_to_plans(r); !common.empty()) {
+    out += wrapped((r.plans.size() > 1 ? "in all: " : "with ") + common, 2, style);
+  }
   return out + why_it_won_text(r, style) + near_misses_text(r, style) + pareto_text(r, style);
 }
 

@@ -21,8 +21,10 @@ std::string why_it_won_text(const SearchResult& result, const TextStyle& style);
 std::string near_misses_text(const SearchResult& result, const TextStyle& style);
 std::string pareto_text(const SearchResult& result, const TextStyle& style);
 
-// The best plans as a table; degrees that are one in every plan are left out. Also for Markdown.
+// The best plans as a table; what does not differ between them is left out. Also for Markdown.
 Table plans_table(const SearchResult& result);
+// "zero 1 · schedule 1f1b": what the table leaves out; degrees of one are not worth saying.
+std::string common_to_plans(const SearchResult& result);
 
 // "+0.21 s exposed data parallel": the line of the breakdown that grew most from `winner` to
 // `other`; empty if none grew.

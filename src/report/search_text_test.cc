@@ -26,12 +26,15 @@ TEST(SearchText, CountsEveryPlan) {
               HasSubstr("1,112 simulated; interrupted: the best so far"));
 }
 
-TEST(SearchText, RanksPlansAndLeavesOutDegreesOfOne) {
+TEST(SearchText, RanksPlansAndSaysOnceWhatAllShare) {
   const std::string text = plans_table(sample_search_result()).text({.width = 100});
-  EXPECT_THAT(text, HasSubstr("#  tp  pp   dp  v  mbs  zero  schedule            step     MFU"));
-  EXPECT_THAT(text, HasSubstr("1   8  16  128  4    1     1  interleaved_1f1b  8.00 s  40.4 %"));
+  EXPECT_THAT(text, HasSubstr("#  tp  pp  v   dp  mbs    step     MFU    memory  slower"));
+  EXPECT_THAT(text, HasSubstr("1   8  16  4  128    1  8.00 s  40.4 %  58.0 GiB"));
   EXPECT_THAT(text, HasSubstr("+3.0 %"));
   EXPECT_THAT(text, Not(HasSubstr(" cp ")));
+  EXPECT_THAT(text_of(sample_search_result()),
+              HasSubstr("in all: zero 1 · recompute none · schedule interleaved_1f1b · placement "
+                        "tp+cp+dp+pp · verdict ✓ fits\n"));
   SearchResult with_context = sample_search_result();
   with_context.plans[2].plan.cp = 2;
   EXPECT_THAT(plans_table(with_context).text({.width = 100}), HasSubstr(" cp "));
@@ -39,7 +42,7 @@ TEST(SearchText, RanksPlansAndLeavesOutDegreesOfOne) {
 
 TEST(SearchText, SaysWhyTheWinnerWon) {
   const std::string text = text_of(sample_search_result());
-  EXPECT_THAT(text, HasSubstr("tp         8     4  8.40 s  +5.0 %  +400 ms exposed data parallel"));
+  EXPECT_THAT(text, HasSubstr("tp    8       4     8.40 s  +5.0 %  +400 ms exposed data parallel"));
   EXPECT_THAT(text, HasSubstr("tp8 pp8x4 dp256 mbs1 zero1          7.25 s  95.0 GiB  15.0 GiB"));
 }
 

@@ -76,6 +76,7 @@ int cells(char32_t point) {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "…";
+constexpr std::string_view kNoBreakSpace = "\u00A0";
 
 bool is_control(char32_t point) {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x202A && point <= 0x202E) ||
@@ -154,6 +155,9 @@ std::string wrapped(std::string_view text, int indent, const TextStyle& style) {
   std::string out;
   std::string line;
   const auto flush = [&] {
+    for (std::size_t at = 0; (at = line.find(kNoBreakSpace, at)) != std::string::npos; ++at) {
+      line.replace(at, kNoBreakSpace.size(), " ");
+    }
     if (!line.empty()) out += margin + line + "\n";
     line.clear();
   };

@@ -43,7 +43,8 @@ enum class Align { left, right };
 // Filled with spaces, or shortened, to exactly `width` cells.
 std::string fitted(std::string_view text, int width, Align align);
 
-// Paragraph broken at spaces; lines begin with `indent` spaces. Ends with a newline unless empty.
+// Paragraph broken at spaces (a no-break space becomes a space that is no place to break); lines
+// begin with `indent` spaces. Ends with a newline unless empty.
 std::string wrapped(std::string_view text, int indent, const TextStyle& style);
 
 // A blank line and a title, with a remark beside it where there is room.

@@ -26,7 +26,8 @@ const Schedule& named(const char* name) { return **find_schedule(name); }
 double makespan(const Schedule& schedule, const PipelineShape& shape, double f, double b) {
   std::vector<double> device(static_cast<std::size_t>(shape.devices));
   std::map<std::pair<int, std::uint32_t>, double> forward, backward;
-  for (const DeviceOperation& op : *linear_order(schedule, shape)) {
+  const auto order = linear_order(schedule, shape);
+  for (const DeviceOperation& op : *order) {
     const int s = schedule.virtual_stage(shape, static_cast<int>(op.device), op.operation.chunk);
     const std::uint32_t j = op.operation.microbatch;
     double start = device[op.device];

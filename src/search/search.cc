@@ -203,6 +203,7 @@ class Search {
     return std::any_of(plans_.begin(), plans_.end(), [&](std::size_t k) {
       Candidate other = fitting_[k];
       other.placement = fitting_[i].placement;
+      other.bound_ps = fitting_[i].bound_ps;
       return evaluated_.at(k).step_ps == evaluated_.at(i).step_ps &&
              !by_bound(other, fitting_[i]) && !by_bound(fitting_[i], other);
     });

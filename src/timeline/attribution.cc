@@ -64,9 +64,13 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
       if (cause == kNone) break;
       const Category category = graph.category(NodeIndex(cause));
       const double start = until - graph.durations()[cause];
-      const bool computes = graph.kind(NodeIndex(cause)) == NodeKind::kernel ||
-                            graph.kind(NodeIndex(cause)) == NodeKind::block;
-      if (computes && start < until) break;  // another rank computed: bubble
+      // What another rank does, apart from sending to this one, is none of this rank's
+      // communication: waiting for it is bubble, whether it computes or communicates.
+      const bool mine =
+          graph.streams()[graph.stream(NodeIndex(cause)).value()].rank_class == rank_class;
+      const bool communicates =
+          is_exposed_communication(category) && (mine || category == Category::exposed_pp);
+      if (!communicates && start < until) break;
       const double covered = until - std::max(start, from);
       if (covered > 0) out[category] += Picoseconds(covered);
       until = std::max(start, from);

@@ -1,0 +1,77 @@
+// Random valid plans of small scenarios, for property tests.
+#pragma once
+
+#include <optional>
+#include <random>
+
+#include "catalog/catalog.h"
+#include "lower/model_costs.h"
+#include "plan/validity.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+
+// A catalog model with its layers cut to `layers`.
+inline Model small_model(const char* name, std::int64_t layers) {
+  Architecture a = *read_architecture(*Catalog::built_in().find("models", name));
+  a.num_layers = layers;
+  if (a.moe) a.moe->first_dense_layers = std::min<std::int64_t>(a.moe->first_dense_layers, 1);
+  return *build_model(a);
+}
+
+template <class T>
+T pick(std::mt19937& random, std::initializer_list<T> values) {
+  return *(values.begin() + random() % values.size());
+}
+
+struct RandomCase {
+  Model model;
+  Cluster cluster;
+  Training training;
+  Plan plan;
+};
+
+// A valid plan, or nothing if this draw is not one.
+inline std::optional<RandomCase> random_case(std::mt19937& random) {
+  RandomCase out;
+  out.model =
+      small_model(pick(random, {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite", "gemma-2-9b"}),
+                  pick<std::int64_t>(random, {4, 7, 8, 12}));
+  out.cluster = *parse_cluster(pick(random, {"h100-sxm:8", "h100-sxm:32", "a100-80gb-sxm:64",
+                                             "gb200:72", "meta-h100-24k-roce:64"}),
+                               Catalog::built_in());
+  Plan& p = out.plan;
+  p.tp = pick<std::int64_t>(random, {1, 2, 4, 8});
+  p.cp = pick<std::int64_t>(random, {1, 1, 2, 4});
+  p.pp = pick<std::int64_t>(random, {1, 2, 4, 8});
+  p.ep = pick<std::int64_t>(random, {1, 1, 2, 4, 8});
+  p.micro_batch = pick<std::int64_t>(random, {1, 2});
+  p.chunks = pick<std::int64_t>(random, {1, 2, 3});
+  p.schedule =
+      p.chunks > 1 ? "interleaved_1f1b" : pick(random, {"1f1b", "gpipe", "interleaved_1f1b"});
+  p.zero = pick<std::int64_t>(random, {0, 1, 2, 3});
+  p.shard_group = pick<std::int64_t>(random, {0, 0, 2});
+  p.recompute = pick(random, {Recompute::none, Recompute::selective, Recompute::full});
+  if (p.recompute == Recompute::full) p.recompute_layers = pick<std::int64_t>(random, {0, 1});
+  p.sequence_parallel = random() % 4 != 0;
+  p.context_parallel = pick(random, {ContextParallel::all_gather, ContextParallel::ring});
+  p.attention =
+      pick(random, {AttentionKernel::library, AttentionKernel::unfused, AttentionKernel::flash_2});
+  p.overlap.gradient_reduction = random() % 3 != 0;
+  p.overlap.parameter_gather = random() % 3 != 0;
+  p.overlap.tensor_parallel = random() % 2 == 0;
+  p.overlap.pipeline = random() % 3 != 0;
+  if (random() % 2 == 0) p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
+  out.training.sequence_length = pick<std::int64_t>(random, {1024, 4096});
+  const std::int64_t ranks = p.tp * p.cp * p.pp;
+  if (out.cluster.accelerators % ranks != 0) return std::nullopt;
+  out.training.global_batch =
+      out.cluster.accelerators / ranks * p.micro_batch * pick<std::int64_t>(random, {1, 2, 4, 8});
+  CompletedPlan completed = completed_plan(out.model, out.cluster, out.training, out.plan);
+  out.training = completed.training;
+  out.plan = completed.plan;
+  if (!plan_problems(out.model, out.cluster, out.training, out.plan).empty()) return std::nullopt;
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,132 @@
+// The laws of a lowered step, over a thousand random valid plans.
+#include "lower/step_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "lower/random_plan.h"
+#include "simulate/simulate.h"
+#include "timeline/attribution.h"
+
+namespace orrery {
+namespace {
+
+TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
+  std::mt19937 random(20261121);
+  int plans = 0;
+  while (plans < 1000) {
+    const auto drawn = random_case(random);
+    if (!drawn) continue;
+    ++plans;
+    CostCache cache(drawn->model, drawn->training,
+                    *cost_context(drawn->cluster, Catalog::built_in()));
+    const StepCosts step = step_costs(cache, drawn->plan);
+    const auto folded = step_graph(step, Folding::folded);
+    const auto expanded = step_graph(step, Folding::expanded);
+    ASSERT_TRUE(folded && expanded);
+    const Timeline short_time = simulate(folded->graph);
+    const Timeline long_time = simulate(expanded->graph);
+    ASSERT_EQ(short_time.makespan, long_time.makespan) << to_text(drawn->plan);
+    // No faster than its bound, nor than its model FLOPs at peak.
+    ASSERT_GE(short_time.makespan, lower_bound(step)) << to_text(drawn->plan);
+    const Flops work =
+        static_cast<double>(drawn->training.global_batch) *
+        model_flops_per_sequence(drawn->model, static_cast<double>(drawn->training.sequence_length),
+                                 AttentionCount::causal);
+    const Seconds ideal = work / (*drawn->cluster.accelerator.peak(NumberFormat::bf16) *
+                                  static_cast<double>(drawn->cluster.accelerators));
+    ASSERT_GE(short_time.makespan.seconds(), ideal) << to_text(drawn->plan);
+    // Every device's time adds up, and is the same both ways.
+    for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(drawn->plan.pp); ++d) {
+      const Breakdown a = attribute(folded->graph, short_time, d, folded->blocks);
+      const Breakdown b = attribute(expanded->graph, long_time, d, expanded->blocks);
+      ASSERT_EQ(a.total(), short_time.makespan) << to_text(drawn->plan);
+      ASSERT_EQ(a, b) << to_text(drawn->plan) << " device " << d;
+    }
+  }
+}
+
+RandomCase llama(std::int64_t layers, const char* cluster, std::string_view plan,
+                 std::int64_t global_batch) {
+  RandomCase c;
+  c.model = small_model("llama-3-8b", layers);
+  c.cluster = *parse_cluster(cluster, Catalog::built_in());
+  c.training.sequence_length = 4096;
+  c.training.global_batch = global_batch;
+  CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
+  c.training = completed.training;
+  c.plan = completed.plan;
+  return c;
+}
+
+Picoseconds step_time(const RandomCase& c) {
+  CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
+  return simulate(step_graph(step_costs(cache, c.plan), Folding::folded)->graph).makespan;
+}
+
+// With equal stages, no transfers to speak of and one replica, the step is (m + p - 1) passes.
+TEST(StepGraph, PipelineHasItsClosedForm) {
+  RandomCase c = llama(16, "h100-sxm:4", "pp=4", 8);
+  CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
+  StepCosts step = step_costs(cache, c.plan);
+  for (VirtualStage& s : step.stages) {
+    s.embedding = s.head = false;
+    s.totals = step.kept->before[4] - step.kept->before[0];
+  }
+  for (Picoseconds& t : step.transfer) t = Picoseconds(0);
+  step.optimizer.assign(4, Picoseconds(0));
+  step.gradient_norm = Picoseconds(0);
+  const Picoseconds pass = step.stages[0].totals.forward + step.stages[0].totals.backward;
+  const Timeline t = simulate(step_graph(step, Folding::folded)->graph);
+  EXPECT_EQ(t.makespan, pass * (8 + 4 - 1));
+}
+
+TEST(StepGraph, MoreMicrobatchesAndLongerModelsTakeLonger) {
+  EXPECT_LT(step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 8)),
+            step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 16)));
+  EXPECT_LT(step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 8)),
+            step_time(llama(12, "h100-sxm:8", "tp=2,pp=2", 8)));
+}
+
+TEST(StepGraph, OverlapNeverHurtsMoreThanItsContention) {
+  const Picoseconds with = step_time(llama(8, "h100-sxm:32", "tp=2,zero=1", 64));
+  const Picoseconds without =
+      step_time(llama(8, "h100-sxm:32", "tp=2,zero=1,overlap.gradient_reduction=false", 64));
+  EXPECT_LT(with, without);
+}
+
+// Each law of monotonicity changes one figure of the cluster for the better.
+TEST(StepGraph, ABetterNetworkIsNeverSlower) {
+  for (const char* plan : {"tp=2,pp=2,zero=1", "zero=3", "tp=4,cp=2,zero=2", "pp=4,zero=0"}) {
+    RandomCase c = llama(8, "h100-sxm:32", plan, 64);
+    const Picoseconds before = step_time(c);
+    for (FabricLevel& level : c.cluster.levels) level.bandwidth *= 2;
+    EXPECT_LE(step_time(c), before) << plan;
+    for (FabricLevel& level : c.cluster.levels) level.latency = level.latency * 0.5;
+    EXPECT_LE(step_time(c), before) << plan;
+  }
+}
+
+TEST(StepGraph, WorkIsNeitherLostNorDoubledBySplittingIt) {
+  // FLOPs of all ranks together are the model's, however it is divided.
+  const RandomCase whole = llama(8, "h100-sxm:1", "tp=1", 1);
+  const auto flops = [](const RandomCase& c) {
+    CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
+    const Binding b = binding(c.model, c.training, c.plan);
+    double sum = 0;
+    for (const std::uint16_t l : c.model.layers) {
+      for (const Operator& op : c.model.blocks[l].operators) {
+        for (const Phase phase : {Phase::forward, Phase::input_gradient, Phase::weight_gradient}) {
+          sum += model_flops(op, phase, b).value();
+        }
+      }
+    }
+    return sum * b.tp * b.cp;
+  };
+  const double all = flops(whole);
+  for (const char* plan : {"tp=8", "cp=8", "tp=2,cp=4", "tp=8,sequence_parallel=false"}) {
+    EXPECT_NEAR(flops(llama(8, "h100-sxm:8", plan, 1)) / all, 1, 1e-12) << plan;
+  }
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,121 @@
+// Plans as text, their defaults, and every reason they can be refused for.
+#include "plan/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "plan/stage_layers.h"
+#include "plan/validity.h"
+
+namespace orrery {
+namespace {
+
+Model model(const char* name) {
+  return *build_model(*read_architecture(*Catalog::built_in().find("models", name)));
+}
+Cluster cluster(const char* text) { return *parse_cluster(text, Catalog::built_in()); }
+
+std::string problems(const char* model_name, const char* cluster_text, const char* plan_text,
+                     std::int64_t sequence = 8192, std::int64_t batch = 2048) {
+  const Model m = model(model_name);
+  const Cluster c = cluster(cluster_text);
+  Training t;
+  t.sequence_length = sequence;
+  t.global_batch = batch;
+  const CompletedPlan completed = completed_plan(m, c, t, *parse_plan(plan_text));
+  std::string out;
+  for (const std::string& p : plan_problems(m, c, completed.training, completed.plan))
+    out += p + "\n";
+  return out;
+}
+
+TEST(PlanText, ReadsWhatItWrites) {
+  const Plan plan = *parse_plan(
+      "tp=8,pp=4,vpp=2,mbs=2,recompute=full,recompute_layers=3,overlap.pipeline=off,"
+      "placement=tp+cp+pp+dp,layers=1+2+3");
+  EXPECT_EQ(plan.chunks, 2);
+  EXPECT_EQ(plan.micro_batch, 2);
+  EXPECT_FALSE(plan.overlap.pipeline);
+  EXPECT_EQ(plan.layers, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(*parse_plan(to_text(plan)), plan);
+  EXPECT_EQ(to_text(Plan{}), "");
+}
+
+TEST(PlanText, ErrorsSayWhatIsWrong) {
+  EXPECT_EQ(parse_plan("tpp=8").error().text(),
+            "plan: unknown field 'tpp' in plan (did you mean 'tp'?)");
+  EXPECT_EQ(parse_plan("tp").error().text(),
+            "plan: 'tp' is not key=value (write a plan such as \"tp=8,pp=16,micro_batch=1\")");
+  EXPECT_EQ(parse_plan("tp=2,tp=4").error().text(), "plan: 'tp' is given twice");
+  EXPECT_EQ(parse_plan("tp=eight").error().text(), "plan: tp: 'eight' is not a whole number");
+  EXPECT_EQ(parse_plan("recompute=ful").error().text(),
+            "plan: recompute: unknown value 'ful' (did you mean 'full'?)");
+}
+
+TEST(StageLayers, FirstAndLastHoldFewer) {
+  // arXiv 2407.21783 s.3.3.2: 126 layers on 128 virtual stages.
+  const auto llama = even_layers(126, 128);
+  EXPECT_EQ(llama.front(), 0);
+  EXPECT_EQ(llama.back(), 0);
+  EXPECT_EQ(std::count(llama.begin(), llama.end(), 1), 126);
+  EXPECT_EQ(even_layers(61, 16),
+            (std::vector<std::int64_t>{3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3}));
+  EXPECT_EQ(even_layers(8, 4), (std::vector<std::int64_t>{2, 2, 2, 2}));
+}
+
+TEST(StageLayers, KeepsEveryLayerAndIsEven) {
+  for (std::int64_t layers = 1; layers < 130; ++layers) {
+    for (std::int64_t stages = 1; stages <= layers + 2; ++stages) {
+      const auto split = even_layers(layers, stages);
+      EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}), layers);
+      const auto [least, most] = std::minmax_element(split.begin(), split.end());
+      EXPECT_LE(*most - *least, 1);
+      EXPECT_GE(*least, 0);
+    }
+  }
+}
+
+TEST(Validity, ThePublishedPlanIsValid) {
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8"), "");
+}
+
+TEST(Validity, SaysEveryReasonWithItsNumbers) {
+  const std::string all =
+      problems("llama-3.1-405b", "h100-sxm:16384", "tp=64,cp=2,pp=128,ep=2", 8191);
+  EXPECT_THAT(all, testing::HasSubstr("do not divide the sequence of 8191 tokens"));
+  EXPECT_THAT(all, testing::HasSubstr("ep 2 needs experts; llama-3.1-405b has none"));
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=3"),
+            "tp 3 x cp 1 x pp 1 does not divide 16384 GPUs\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,dp=4"),
+            "tp 8 x cp 1 x pp 16 x dp 4 is not the 16384 GPUs of the cluster\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=256,schedule=1f1b"),
+            "pp 256 x chunks 1 = 256 virtual stages for 126 layers: some would be empty\n");
+  EXPECT_EQ(
+      problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=4", 8192, 128 * 9),
+      "interleaved_1f1b passes microbatches in groups of pp: 9 microbatches are not a multiple "
+      "of 16\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16", 8192, 100),
+            "global batch 100 is not a multiple of dp 128 x micro_batch 1\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,layers=1+2"),
+            "layers lists 2 virtual stages, pp x chunks are 16\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=0"),
+            "tp 0 is outside 1 to 10000000\n");
+  EXPECT_EQ(problems("mixtral-8x7b", "h100-sxm:64", "tp=2,ep=16", 4096, 64),
+            "ep 16 does not divide 8 experts\n");
+  EXPECT_EQ(problems("llama-2-7b", "h100-sxm:8", "pp=10000,chunks=10000", 4096, 64),
+            "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n");
+}
+
+TEST(Validity, DefaultsAreSaid) {
+  const CompletedPlan c = completed_plan(model("llama-3-8b"), cluster("h100-sxm:64"), {},
+                                         *parse_plan("tp=4,pp=2,chunks=2"));
+  EXPECT_EQ(c.plan.dp, 8);
+  EXPECT_EQ(c.plan.schedule, "interleaved_1f1b");
+  EXPECT_THAT(c.assumed, testing::Contains("dp = 8: 64 GPUs / (tp 4 x cp 1 x pp 2)"));
+}
+
+}  // namespace
+}  // namespace orrery

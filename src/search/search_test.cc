@@ -1,0 +1,148 @@
+// The search against the obvious way: simulate every plan of the space.
+#include "search/search.h"
+
+#include <gtest/gtest.h>
+
+#include "estimate/evaluate.h"
+#include "lower/random_plan.h"
+#include "search/candidate.h"
+
+namespace orrery {
+namespace {
+
+Scenario scenario(const char* model, std::int64_t layers, const char* cluster,
+                  std::int64_t sequence, std::int64_t batch) {
+  Scenario s;
+  s.model = small_model(model, layers);
+  s.cluster = *parse_cluster(cluster, Catalog::built_in());
+  s.training.sequence_length = sequence;
+  s.training.global_batch = batch;
+  return s;
+}
+
+// The fastest fitting plan by simulating all of them.
+std::optional<Seconds> exhaustive(const Scenario& s, const SearchSpace& partial,
+                                  std::int64_t* considered) {
+  const Training training = completed_plan(s.model, s.cluster, s.training, s.plan).training;
+  Scenario filled = s;
+  filled.training = training;
+  const SearchSpace space = default_space(filled, partial);
+  CostCache cache(s.model, training, *cost_context(s.cluster, Catalog::built_in()));
+  std::optional<Seconds> best;
+  for (const CandidateGroup& group : groups(space, filled)) {
+    for (const Candidate& c :
+         members(group, space, static_cast<std::int64_t>(s.model.layers.size()))) {
+      const Plan plan = plan_of(c, space, s.plan, s.cluster.accelerators);
+      if (!plan_problems(s.model, s.cluster, training, plan).empty()) continue;
+      ++*considered;
+      const auto e = evaluate(cache, plan);
+      if (!e || e->verdict != Verdict::fits) continue;
+      if (!best || e->step_time < *best) best = e->step_time;
+    }
+  }
+  return best;
+}
+
+TEST(Search, EqualsExhaustiveSearchOnHundredsOfRandomSpaces) {
+  std::mt19937 random(5);
+  int with_plans = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Scenario s =
+        scenario(pick(random, {"llama-3-8b", "mixtral-8x7b", "llama-2-13b"}),
+                 pick<std::int64_t>(random, {4, 6, 9}),
+                 pick(random, {"h100-sxm:8", "a100-40gb-sxm:16", "h100-sxm:32"}),
+                 pick<std::int64_t>(random, {2048, 4096}), pick<std::int64_t>(random, {8, 16, 32}));
+    SearchSpace space;
+    space.tp = {pick<std::int64_t>(random, {1, 2}), 4};
+    space.cp = {pick<std::int64_t>(random, {1, 2})};
+    space.pp = {1, pick<std::int64_t>(random, {2, 4})};
+    space.ep = {pick<std::int64_t>(random, {1, 2})};
+    space.micro_batch = {1, 2};
+    space.zero = {pick<std::int64_t>(random, {0, 1}), pick<std::int64_t>(random, {2, 3})};
+    space.recompute = {Recompute::none, pick(random, {Recompute::selective, Recompute::full})};
+    SearchOptions options;
+    options.top = 1;
+    options.threads = 1 + static_cast<int>(random() % 2);
+    std::int64_t considered = 0;
+    const auto best = exhaustive(s, space, &considered);
+    const auto found = search(s, space, options, Catalog::built_in());
+    if (considered == 0) {
+      EXPECT_FALSE(found);
+      continue;
+    }
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(found->considered, considered);
+    EXPECT_EQ(found->considered, found->too_large + found->bounded + found->evaluated);
+    ASSERT_EQ(found->plans.empty(), !best.has_value());
+    if (!best) {
+      EXPECT_FALSE(found->least_memory.empty());
+      continue;
+    }
+    ++with_plans;
+    EXPECT_EQ(found->plans.front().step_time, *best);
+  }
+  EXPECT_GT(with_plans, 100);
+}
+
+TEST(Search, TheResultDoesNotDependOnTheNumberOfThreads) {
+  const Scenario s = scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128);
+  std::optional<SearchResult> first;
+  for (const int threads : {1, 2, 5}) {
+    SearchOptions options;
+    options.threads = threads;
+    const auto found = search(s, {}, options, Catalog::built_in());
+    ASSERT_TRUE(found);
+    if (!first) {
+      first = *found;
+      continue;
+    }
+    EXPECT_EQ(found->considered, first->considered);
+    EXPECT_EQ(found->evaluated, first->evaluated);
+    ASSERT_EQ(found->plans.size(), first->plans.size());
+    for (std::size_t i = 0; i < found->plans.size(); ++i) {
+      EXPECT_EQ(found->plans[i].plan, first->plans[i].plan);
+      EXPECT_EQ(found->plans[i].step_time, first->plans[i].step_time);
+    }
+    ASSERT_EQ(found->pareto.size(), first->pareto.size());
+    ASSERT_EQ(found->runners_up.size(), first->runners_up.size());
+  }
+}
+
+TEST(Search, TheFrontIsAFront) {
+  SearchOptions options;
+  const auto found = search(scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128), {}, options,
+                            Catalog::built_in());
+  ASSERT_TRUE(found);
+  ASSERT_FALSE(found->pareto.empty());
+  EXPECT_EQ(found->pareto.front().step_time, found->plans.front().step_time);
+  for (std::size_t i = 1; i < found->pareto.size(); ++i) {
+    EXPECT_GE(found->pareto[i].step_time, found->pareto[i - 1].step_time);
+    EXPECT_LT(found->pareto[i].peak_memory, found->pareto[i - 1].peak_memory);
+  }
+  for (const RunnerUp& r : found->runners_up) {
+    EXPECT_NE(r.winner, r.other) << r.axis;
+    EXPECT_GE(r.best_other.step_time, found->plans.front().step_time) << r.axis;
+  }
+}
+
+TEST(Search, NothingFitsIsAnAnswerThatNamesTheShortfall) {
+  const auto found =
+      search(scenario("llama-3.1-405b", 126, "h100-sxm:8", 8192, 8), {}, {}, Catalog::built_in());
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->plans.empty());
+  ASSERT_EQ(found->least_memory.size(), 1U);
+  EXPECT_GT(found->least_memory.front().shortfall, 0);
+}
+
+TEST(Search, AnInterruptedSearchGivesWhatItHas) {
+  const std::atomic<bool> interrupted{true};
+  SearchOptions options;
+  options.interrupted = &interrupted;
+  const auto found =
+      search(scenario("llama-3-8b", 8, "h100-sxm:8", 4096, 8), {}, options, Catalog::built_in());
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->interrupted);
+}
+
+}  // namespace
+}  // namespace orrery
