@@ -145,6 +145,22 @@ TEST(PipelineSvg, NeverDrawsMoreThanAllowedAndKeepsTheCriticalStage) {
   EXPECT_THAT(drawing.remark, HasSubstr("of 64 stages are drawn"));
 }
 
+TEST(PipelineSvg, LeavesOutTransfersFirst) {
+  std::vector<PipelineSpan> spans = sample_pipeline(4, 8);
+  for (int i = 0; i < 8; ++i) {
+    spans.push_back({.stage = 0,
+                     .chunk = 0,
+                     .microbatch = i,
+                     .kind = PipelineSpan::Kind::transfer,
+                     .start = Seconds(i),
+                     .end = Seconds(i + 0.5)});
+  }
+  EXPECT_EQ(rectangles(pipeline_svg(spans, 0, 72).svg), 72);
+  const PipelineDrawing drawing = pipeline_svg(spans, 0, 71);
+  EXPECT_EQ(rectangles(drawing.svg), 64);
+  EXPECT_EQ(drawing.remark, "transfers are left out");
+}
+
 TEST(PipelineSvg, IsEmptyWithoutTime) {
   EXPECT_EQ(pipeline_svg({}, 0).svg, "");
   const PipelineSpan nothing;

@@ -118,14 +118,18 @@ PipelineDrawing pipeline_svg(std::span<const PipelineSpan> spans, int critical_s
   double first = std::numeric_limits<double>::infinity();
   double last = -first;
   std::map<int, std::vector<PipelineSpan>> by_stage;
+  const bool without_transfers = spans.size() > most_rectangles;
+  std::size_t drawn = 0;
   for (const PipelineSpan& span : spans) {
     first = std::min(first, span.start.value());
     last = std::max(last, span.end.value());
+    if (without_transfers && span.kind == Kind::transfer) continue;
     by_stage[span.stage].push_back(span);
+    ++drawn;
   }
   if (!(last > first)) return {};
   const double scale = (kRight - kGutter) / (last - first);
-  const bool crowded = spans.size() > most_rectangles;
+  const bool crowded = drawn > most_rectangles;
   std::map<int, std::vector<Piece>> rows;
   for (auto& [stage, mine] : by_stage) {
     rows[stage] = merged(std::move(mine), crowded ? kNarrowest / scale : 0);
@@ -188,13 +192,14 @@ PipelineDrawing pipeline_svg(std::span<const PipelineSpan> spans, int critical_s
   append(R"(<g class="gutter"><rect class="page" x="0" y="0" width="{}" height="{}"></rect>{}</g>)",
          kGutter - 3, bottom + 4, gutter);
   svg += "</svg>";
+  const auto remark = [&](const std::string& words) {
+    out.remark += (out.remark.empty() ? "" : "; ") + words;
+  };
   if (kept.size() < rows.size()) {
-    out.remark = fmt::format("{} of {} stages are drawn", kept.size(), rows.size());
+    remark(fmt::format("{} of {} stages are drawn", kept.size(), rows.size()));
   }
-  if (crowded) {
-    out.remark += out.remark.empty() ? "" : "; ";
-    out.remark += "passes too narrow to be seen are merged";
-  }
+  if (drawn < spans.size()) remark("transfers are left out");
+  if (crowded) remark("passes too narrow to be seen are merged");
   return out;
 }
 

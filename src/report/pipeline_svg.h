@@ -1,7 +1,8 @@
 // A pipeline as inline SVG: time to the right, one row a stage, one rectangle a pass.
 //
-// At most `most_rectangles` are drawn. Where there would be more, passes too narrow to be seen are
-// merged with their neighbours of the same kind, then rows are left out: the first, the last and
+// At most `most_rectangles` are drawn. Where there would be more, transfers are left out, then
+// passes too narrow to be seen are merged with their neighbours of the same kind, then rows are
+// left out: the first, the last and
 // the critical stage are kept, and as many evenly spread ones between as there is room for; what
 // was left out is said in words. Transfers are a thin line below the passes they run beside.
 #pragma once

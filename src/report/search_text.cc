@@ -18,9 +18,10 @@ constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
 // "3.20 s" stays on one line.
-std::string unbroken(std::string text) {
-  const std::size_t space = text.find(' ');
-  return space == std::string::npos ? text : text.replace(space, 1, "\u00A0");
+std::string unbroken(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
+  return out;
 }
 
 double seconds(const Estimate& e) { return e.step_time.value(); }
@@ -79,7 +80,7 @@ const std::vector<Field>& fields() {
   static const std::vector<Field> kFields = {
       {number("tp", 8), [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
       {number("cp", 8), [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
-      {words("keys", 3),
+      {words("context", 3),
        [](const Estimate& e) {
          return e.plan.cp > 1 ? std::string(to_text(e.plan.context_parallel)) : std::string("-");
        },
@@ -99,7 +100,8 @@ const std::vector<Field>& fields() {
       {number("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
       {number("MFU", 5), [](const Estimate& e) { return percent(e.mfu); }, true},
       {number("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
-      {words("verdict", 1), [](const Estimate& e) { return verdict_words(e.verdict); }},
+      {words("verdict", 1), [](const Estimate& e) { return verdict_words(e.verdict); }, false,
+       "✓ fits"},
   };
   return kFields;
 }
