@@ -84,7 +84,7 @@ class Reader {
     p.pp = *row_.pp;
     p.cp = row_.cp.value_or(1);
     p.ep = row_.ep.value_or(1);
-    if (row_.num_experts) p.etp = row_.etp.value_or(0);
+    p.etp = row_.etp.value_or(0);
     const double model_ranks =
         static_cast<double>(p.tp) * static_cast<double>(p.pp) * static_cast<double>(p.cp);
     const double gpus = static_cast<double>(*row_.num_gpus);

@@ -47,6 +47,9 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
   auto model = build_model(architecture->architecture);
   if (!model) return skip("the model: " + model.error().text());
 
+  // Some tables print an expert-tensor degree for dense models too; it divides nothing there.
+  if (!model->architecture.moe) plan->plan.etp = 0;
+
   RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan}, {}};
   for (auto* assumed : {&architecture->assumed, &cluster->assumed, &plan->assumed}) {
     out.assumed.insert(out.assumed.end(), assumed->begin(), assumed->end());

@@ -224,6 +224,14 @@ TEST(ScenarioOfRow, RecomputedLayersOfAStageAreSpreadOverItsChunks) {
   EXPECT_EQ(s->scenario.plan.recompute_layers, 2);
 }
 
+// A dense model has no experts to cut, whatever the table prints.
+TEST(ScenarioOfRow, ExpertTensorDegreeOfADenseModelIsIgnored) {
+  const MeasuredRow row = changed("dgxc-0032", [](MeasuredRow& r) { r.etp = 128; });
+  const auto s = mapped(row);
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->scenario.plan.etp, 0);
+}
+
 // Any source: what nobody stated is said.
 TEST(ScenarioOfRow, UnknownSourcesGetTheDefaultsOfAPlan) {
   const MeasuredRow row = changed("dgxc-0032", [](MeasuredRow& r) { r.source_id = "mine"; });
