@@ -1,11 +1,13 @@
 // The orrery command: parses the command line, runs one subcommand, maps failures to exit codes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include "command.h"
 #include "outcome/invariant.h"
+#include "outcome/nearest_name.h"
 
 namespace orrery::cli {
 namespace {
@@ -27,6 +29,21 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
+}
+
+// "unknown command 'estmate' (did you mean 'estimate'?)", or empty if the command is known.
+std::string command_hint(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.starts_with('-')) continue;
+    if (std::find(known.begin(), known.end(), word) != known.end()) return "";
+    return "unknown command '" + word + "' (" + name_hint(word, known) + ")";
+  }
+  return "";
 }
 
 int run(int argc, char** argv) {
@@ -80,7 +97,12 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    std::fprintf(stderr, "orrery: %s (orrery --help lists commands and options)\n", e.what());
+    const std::string hint = command_hint(app, argc, argv);
+    std::fprintf(
+        stderr, "orrery: %s\n",
+        hint.empty()
+            ? (std::string(e.what()) + " (orrery --help lists commands and options)").c_str()
+            : hint.c_str());
     return ExitCode::bad_input;
   }
   if (quiet) common.verbosity = -1;
