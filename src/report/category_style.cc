@@ -90,9 +90,10 @@ std::vector<BreakdownSection> sections(const Breakdown& breakdown) {
       section.time += breakdown.time[i];
       section.tenths += tenths[i];
     }
-    std::stable_sort(
-        section.lines.begin(), section.lines.end(),
-        [](const BreakdownLine& a, const BreakdownLine& b) { return a.time > b.time; });
+    std::sort(section.lines.begin(), section.lines.end(),
+              [](const BreakdownLine& a, const BreakdownLine& b) {
+                return a.time != b.time ? a.time > b.time : a.category < b.category;
+              });
     if (!section.lines.empty()) out.push_back(std::move(section));
   }
   return out;

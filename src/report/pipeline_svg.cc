@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "report/html_text.h"
 #include "report/svg_chart.h"
@@ -56,8 +57,8 @@ std::string_view words(Kind kind) {
 }
 
 bool comes_before(const PipelineSpan& a, const PipelineSpan& b) {
-  if (a.start != b.start) return a.start < b.start;
-  return a.kind < b.kind;
+  return std::tuple(a.start, a.end, a.kind, a.chunk, a.microbatch) <
+         std::tuple(b.start, b.end, b.kind, b.chunk, b.microbatch);
 }
 
 // Neighbours of one kind are merged while they are narrower than `narrowest` seconds.

@@ -81,9 +81,9 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
   for (std::size_t i = 0; i < spans.size(); ++i) thread[i] = threads.of(spans[i]);
   std::vector<std::size_t> order(spans.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(spans[a].stage, thread[a], spans[a].start, spans[a].end) <
-           std::tuple(spans[b].stage, thread[b], spans[b].start, spans[b].end);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(spans[a].stage, thread[a], spans[a].start, spans[a].end, a) <
+           std::tuple(spans[b].stage, thread[b], spans[b].start, spans[b].end, b);
   });
 
   std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + quoted(title) +
