@@ -44,7 +44,7 @@ bench: build ## the benchmarks, with ratios to their baselines
 
 validate: build/packages.build build/release/build.ninja ## predictions against published measurements
 	cmake --build --preset release -j $(JOBS) --target orrery
-	build/release/bin/orrery validate validation/measured/*.csv
+	build/release/bin/orrery validate validation/measured/*.csv --markdown docs/validation.md
 
 format: build/packages.check ## clang-format on every C++ file
 	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 -i

@@ -20,7 +20,8 @@ int estimate_command(const EstimateOptions& options, const Common& common) {
   if (!predicted) return refuse(predicted.error());
 
   const Subject subject = subject_of(scenario);
-  const auto files = write_report_files(options.question, scenario, *predicted, nullptr, *catalog);
+  const auto files =
+      write_report_files(options.question, scenario, *predicted, nullptr, Seconds(0), *catalog);
   if (!files) return refuse(files.error());
   if (common.json) {
     Value document = estimate_json(*predicted, subject);

@@ -7,14 +7,16 @@
 namespace orrery::cli {
 
 Subject subject_of(const Scenario& scenario) {
+  const std::string count = std::to_string(scenario.cluster.accelerators);
+  const std::string& name = scenario.cluster.name;
   return {scenario.model.architecture.name,
-          scenario.cluster.name + " (" + std::to_string(scenario.cluster.accelerators) + " GPUs)"};
+          name.ends_with(":" + count) ? name : name + ":" + count};
 }
 
 Result<std::vector<std::string>> write_report_files(const Question& question,
                                                     const Scenario& scenario,
                                                     const Estimate& estimate,
-                                                    const SearchResult* found,
+                                                    const SearchResult* found, Seconds elapsed,
                                                     const Catalog& catalog) {
   std::vector<std::string> out;
   const Subject subject = subject_of(scenario);
@@ -27,6 +29,7 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
     report.pipeline = spans;
     report.derivations = derivations;
     report.search = found;
+    report.elapsed = elapsed;
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
                write_file(question.html, html_report(report)));
     out.push_back("report    " + question.html);

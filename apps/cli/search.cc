@@ -65,8 +65,8 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
   if (!found->plans.empty()) {
     winner.plan = found->plans.front().plan;
     winner.training = found->plans.front().training;
-    auto written =
-        write_report_files(options.question, winner, found->plans.front(), &*found, *catalog);
+    auto written = write_report_files(options.question, winner, found->plans.front(), &*found,
+                                      elapsed, *catalog);
     if (!written) return refuse(written.error());
     files = std::move(*written);
   }

@@ -21,7 +21,11 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
   std::vector<std::string> assumed = std::move(completed.assumed);
   const std::vector<std::string>& of_cluster = scenario.cluster.assumed;
   assumed.insert(assumed.end(), of_cluster.begin(), of_cluster.end());
-  assumed.insert(assumed.end(), context.assumed.begin(), context.assumed.end());
+  for (const KernelAssumption& a : context.kernels.parameters().assumed) {
+    if (a.concerns(completed.training.precision, completed.plan.attention)) {
+      assumed.push_back(a.text);
+    }
+  }
   CostCache cache(scenario.model, completed.training, std::move(context));
   ORRERY_TRY(Estimate out, evaluate(cache, completed.plan));
   out.assumed = std::move(assumed);

@@ -12,11 +12,9 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog)
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ORRERY_TRY(CollectiveParameters collectives,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
-  std::vector<std::string> assumed = kernels.assumed;
   const double lost =
       compute_share_lost(collectives, static_cast<int>(cluster.accelerator.compute_units));
-  return CostContext{cluster, KernelModel(std::move(kernels)), std::move(collectives), lost,
-                     std::move(assumed)};
+  return CostContext{cluster, KernelModel(std::move(kernels)), std::move(collectives), lost};
 }
 
 Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost) {

@@ -19,7 +19,6 @@ struct CostContext {
   CollectiveParameters collectives;
   // Share of computing throughput that a collective takes while it runs beside it.
   double compute_share_lost = 0;
-  std::vector<std::string> assumed;
 
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {

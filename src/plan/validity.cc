@@ -150,6 +150,8 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
     if (a.moe->expert_ffn % etp != 0) {
       problem("etp " + n(etp) + " does not divide the expert width " + n(a.moe->expert_ffn));
     }
+  } else if (plan.etp > 1 && plan.tp % plan.etp != 0) {
+    problem("etp " + n(plan.etp) + " does not divide tp " + n(plan.tp));
   } else if (plan.ep > 1) {
     problem("ep " + n(plan.ep) + " needs experts; " + a.name + " has none");
   }

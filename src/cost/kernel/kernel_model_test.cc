@@ -52,8 +52,9 @@ TEST(KernelModel, EveryAcceleratorOfTheCatalogHasParameters) {
     }
     if (!measured) {
       ASSERT_FALSE(model.parameters().assumed.empty()) << name;
-      EXPECT_NE(model.parameters().assumed.back().find("no kernel of " + name + " was measured"),
-                std::string::npos);
+      EXPECT_NE(
+          model.parameters().assumed.back().text.find("no kernel of " + name + " was measured"),
+          std::string::npos);
     }
   }
 }

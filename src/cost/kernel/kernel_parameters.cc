@@ -368,14 +368,16 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
           if (peaks[j].value() > 0) used = static_cast<NumberFormat>(j);
         }
       }
-      out.assumed.push_back(accelerator.name + " has no " + std::string(name_of(wanted)) +
-                            " peak: its matrix products run at the rate of " +
-                            std::string(name_of(used)));
+      out.assumed.push_back({accelerator.name + " has no " + std::string(name_of(wanted)) +
+                                 " peak: its matrix products run at the rate of " +
+                                 std::string(name_of(used)),
+                             wanted, std::nullopt});
     }
     const GemmParameters* g = fitted(c, used);
     if (f.native && g->format != name_of(used)) {
-      out.assumed.push_back("achieved fractions of " + std::string(name_of(used)) + " on " +
-                            accelerator.name + " are those fitted for " + g->format);
+      out.assumed.push_back({"achieved fractions of " + std::string(name_of(used)) + " on " +
+                                 accelerator.name + " are those fitted for " + g->format,
+                             wanted, std::nullopt});
     }
     f.peak = peaks[index(used)];
     f.ceiling = f.peak * (g->peak_fraction * out.sustained_fraction);
@@ -393,9 +395,10 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
         if (curve.size > 0) break;
         ORRERY_TRY(curve, curve_of(c, other, direction.value));
         if (curve.size > 0) {
-          out.assumed.push_back("attention kernel " + std::string(kernel.name) + " " +
-                                std::string(direction.name) + " on " + accelerator.name +
-                                " takes the fractions of " + std::string(to_text(other)));
+          out.assumed.push_back({"attention kernel " + std::string(kernel.name) + " " +
+                                     std::string(direction.name) + " on " + accelerator.name +
+                                     " takes the fractions of " + std::string(to_text(other)),
+                                 std::nullopt, kernel.value});
         }
       }
       if (curve.size == 0) {
@@ -408,8 +411,10 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
     }
   }
   if (!own) {
-    out.assumed.push_back("no kernel of " + accelerator.name +
-                          " was measured: achieved fractions and fixed times of " + c.accelerator);
+    out.assumed.push_back({"no kernel of " + accelerator.name +
+                               " was measured: achieved fractions and fixed times of " +
+                               c.accelerator,
+                           std::nullopt, std::nullopt});
   }
   return out;
 }
@@ -428,7 +433,7 @@ Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
     ORRERY_TRY(const Document relative, catalog.find("kernels", r.like));
     ORRERY_TRY(const KernelCalibration borrowed, read_kernel_calibration(relative));
     ORRERY_TRY(KernelParameters out, join_kernel_parameters(borrowed, accelerator));
-    out.assumed.back() += " (" + r.reason + ")";
+    out.assumed.back().text += " (" + r.reason + ")";
     return out;
   }
   return fail(ErrorCode::not_found,

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -107,6 +108,16 @@ struct AttentionCurve {
   [[nodiscard]] Point at(double head_dim) const;
 };
 
+// What was defaulted, in a sentence, and whom it concerns.
+struct KernelAssumption {
+  std::string text;
+  std::optional<NumberFormat> format;        // only products in this format
+  std::optional<AttentionKernel> attention;  // only this attention kernel
+  [[nodiscard]] bool concerns(NumberFormat used, AttentionKernel kernel) const {
+    return format.value_or(used) == used && attention.value_or(kernel) == kernel;
+  }
+};
+
 struct KernelParameters {
   std::string accelerator;
   double compute_units = 1;
@@ -117,7 +128,7 @@ struct KernelParameters {
   double score_passes = 0;
   std::array<FormatParameters, kNumberFormats> formats{};    // by NumberFormat
   std::array<std::array<AttentionCurve, 2>, 5> attention{};  // by AttentionKernel, Direction
-  std::vector<std::string> assumed;  // what was defaulted, one sentence each
+  std::vector<KernelAssumption> assumed;                     // what was defaulted
 
   [[nodiscard]] const FormatParameters& format(NumberFormat f) const {
     return formats[static_cast<std::size_t>(f)];

@@ -1,3 +1,4 @@
+// seeds: catalog/kernels
 // Any text is either refused with an Error or read into parameters that give finite times.
 #include <cmath>
 #include <cstddef>

@@ -36,7 +36,7 @@ TEST(Memory, CompositionAddsUpAndThePessimistIsNeverBelow) {
                         m.buffers + m.fragmentation);
   EXPECT_GE(m.pessimistic, m.peak);
   EXPECT_EQ(m.parameters, 8'000'000'000);
-  EXPECT_EQ(m.optimizer_states, 12 * (1'000'000'000 + 750'000'000));
+  EXPECT_EQ(m.optimizer_states, ByteCount{12} * (1'000'000'000 + 750'000'000));
 }
 
 TEST(Memory, AbsurdSizesSaturateInsteadOfOverflowing) {

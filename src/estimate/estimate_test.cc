@@ -1,0 +1,166 @@
+// An estimate adds up, obeys its definitions, and can be explained.
+#include "estimate/estimate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimate/spec.h"
+#include "estimate/step_timeline.h"
+
+namespace orrery {
+namespace {
+
+const Catalog& catalog() { return Catalog::built_in(); }
+
+Scenario scenario(const char* model, const char* cluster, std::string_view plan,
+                  std::int64_t sequence, std::int64_t batch) {
+  Scenario s;
+  s.model = *load_model(model, catalog());
+  s.cluster = *parse_cluster(cluster, catalog());
+  s.plan = *parse_plan(plan);
+  s.training.sequence_length = sequence;
+  s.training.global_batch = batch;
+  return s;
+}
+
+Scenario published() {
+  return scenario("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8", 8192, 2048);
+}
+
+TEST(Estimate, TheBreakdownIsTheStepTime) {
+  for (const char* plan : {"tp=8,pp=16,chunks=8", "tp=8,pp=16", "tp=4,cp=2,pp=16,zero=2",
+                           "tp=8,pp=8,recompute=full,schedule=gpipe"}) {
+    const auto e =
+        estimate(scenario("llama-3.1-405b", "h100-sxm:16384", plan, 8192, 2048), catalog());
+    ASSERT_TRUE(e) << e.error().text();
+    EXPECT_EQ(e->breakdown.total().seconds(), e->step_time) << plan;
+    EXPECT_EQ(e->breakdown[Category::recompute] > Picoseconds(0),
+              e->plan.recompute != Recompute::none);
+  }
+}
+
+TEST(Estimate, UtilisationIsItsDefinition) {
+  const auto e = estimate(published(), catalog());
+  ASSERT_TRUE(e);
+  // 6 N per token and full attention 12 L s h (arXiv 2204.02311 App. B); N without the embedding.
+  const double tokens = 2048.0 * 8192;
+  const double matrices = 405.85e9 - 128256.0 * 16384;
+  const double flops = tokens * (6 * matrices + 12.0 * 126 * 8192 * 16384);
+  EXPECT_NEAR(e->mfu, flops / (e->step_time.value() * 16384 * 989e12), 0.001 * e->mfu);
+  EXPECT_DOUBLE_EQ(e->achieved_per_gpu.value(), e->mfu * 989e12);
+  EXPECT_DOUBLE_EQ(e->tokens_per_second, tokens / e->step_time.value());
+  EXPECT_EQ(e->hfu, e->mfu);  // nothing is computed again
+  Scenario again = published();
+  again.plan.recompute = Recompute::full;
+  const auto f = estimate(again, catalog());
+  EXPECT_GT(f->hfu, 1.25 * f->mfu);
+  EXPECT_LT(f->hfu, 1.34 * f->mfu);
+  EXPECT_GT(f->step_time, e->step_time);
+  EXPECT_LT(f->peak_memory, e->peak_memory);
+}
+
+// Published at 400 TFLOP/s a GPU (arXiv 2407.21783 Table 4); nothing was fitted to it. The band
+// only holds the model to the right order; docs/validation.md states the difference.
+TEST(Estimate, ThePublishedRunIsWithinABand) {
+  const auto e = estimate(published(), catalog());
+  EXPECT_GT(e->achieved_per_gpu.value(), 350e12);
+  EXPECT_LT(e->achieved_per_gpu.value(), 520e12);
+}
+
+TEST(Estimate, NeverFasterThanPeak) {
+  for (const char* model : {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite", "gpt2-xl"}) {
+    const auto e = estimate(scenario(model, "b200-sxm:8", "", 2048, 64), catalog());
+    if (!e) continue;
+    EXPECT_LT(e->mfu, 1) << model;
+    EXPECT_GT(e->mfu, 0) << model;
+  }
+}
+
+TEST(Estimate, AnInvalidPlanGetsAllItsReasons) {
+  const auto e = estimate(scenario("llama-3.1-405b", "h100-sxm:16384",
+                                   "tp=64,pp=1,ep=2,recompute_layers=3", 8190, 2048),
+                          catalog());
+  ASSERT_FALSE(e);
+  EXPECT_THAT(e.error().text(), testing::HasSubstr("do not divide the sequence of 8190 tokens"));
+  EXPECT_THAT(e.error().text(), testing::HasSubstr("; ep 2 needs experts"));
+  EXPECT_THAT(e.error().text(), testing::HasSubstr("; recompute_layers 3 needs recompute=full"));
+}
+
+TEST(Estimate, EveryFigureHasADerivationWithASource) {
+  const Scenario s = published();
+  const auto e = estimate(s, catalog());
+  const auto derivations = explain(s, *e);
+  EXPECT_GE(derivations.size(), 12U);
+  for (const Derivation& d : derivations) {
+    EXPECT_FALSE(d.figure.empty() || d.formula.empty() || d.inputs.empty() || d.value.empty() ||
+                 d.source.empty())
+        << d.figure;
+  }
+}
+
+TEST(StepTimeline, SpansCoverTheStepAndStreamsDoNotOverlap) {
+  const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4,chunks=2,zero=2", 4096, 16);
+  const auto e = estimate(s, catalog());
+  for (const Folding folding : {Folding::folded, Folding::expanded}) {
+    const auto spans = timeline_spans(s, folding, catalog());
+    ASSERT_TRUE(spans);
+    Picoseconds last;
+    for (std::size_t i = 0; i < spans->size(); ++i) {
+      const TimelineSpan& span = (*spans)[i];
+      EXPECT_LT(span.start, span.end);
+      last = std::max(last, span.end);
+      if (i > 0 && (*spans)[i - 1].stage == span.stage && (*spans)[i - 1].stream == span.stream) {
+        EXPECT_LE((*spans)[i - 1].end, span.start);
+      }
+    }
+    EXPECT_EQ(last.seconds(), e->step_time);
+  }
+}
+
+TEST(StepTimeline, EveryPassIsDrawnOnce) {
+  const Scenario s = scenario("llama-3-8b", "h100-sxm:8", "tp=2,pp=4", 4096, 8);
+  const auto spans = pipeline_spans(s, catalog());
+  ASSERT_TRUE(spans);
+  int forward = 0;
+  int backward = 0;
+  for (const PipelineSpan& span : *spans) {
+    forward += span.kind == PipelineSpan::Kind::forward ? 1 : 0;
+    backward += span.kind == PipelineSpan::Kind::backward ? 1 : 0;
+  }
+  EXPECT_EQ(forward, 4 * 8);
+  EXPECT_EQ(backward, 4 * 8);
+}
+
+Result<Spec> spec(const char* text) {
+  return read_spec(*parse_yaml(text, "spec.yaml"), "", catalog());
+}
+
+TEST(Spec, ReadsTheNestedForm) {
+  const auto s = spec(
+      "model: llama-3.1-405b\n"
+      "cluster: {name: meta-h100-24k-roce, gpus: 16384}\n"
+      "training: {sequence_length: 8192, global_batch: 2048, precision: bf16, optimizer: adamw}\n"
+      "plan:\n  tp: 8\n  pp: {degree: 16, schedule: interleaved_1f1b, chunks: 4}\n"
+      "  dp: {sharding: zero-2}\n");
+  ASSERT_TRUE(s) << s.error().text();
+  EXPECT_EQ(s->scenario.cluster.accelerators, 16384);
+  EXPECT_EQ(to_text(s->scenario.plan), "tp=8,pp=16,schedule=interleaved_1f1b,chunks=4,zero=2");
+  EXPECT_THAT(s->stated, testing::ElementsAre("tp", "pp", "schedule", "chunks", "zero"));
+}
+
+TEST(Spec, ErrorsGiveFileLineAndField) {
+  EXPECT_EQ(spec("model: llama-3-8b\n").error().text(),
+            "spec.yaml: missing field 'cluster' (write cluster: h100-sxm:1024, or give --on)");
+  EXPECT_EQ(spec("model: llama-3-8b\nclutser: h100-sxm:8\n").error().text(),
+            "spec.yaml: line 2: unknown field 'clutser' (did you mean 'cluster'?)");
+  EXPECT_EQ(
+      spec("model: llama-3-8b\ncluster: h100-sxm:8\nplan:\n  pp: {degre: 4}\n").error().text(),
+      "spec.yaml: line 4, plan.pp.degre: unknown field 'degre' (known: degree, schedule, chunks, "
+      "layers)");
+  EXPECT_EQ(
+      spec("model: llama-3-8b\ncluster: h100-sxm:8\ntraining: {precision: fp9}\n").error().text(),
+      "spec.yaml: line 3, precision: unknown value 'fp9' (did you mean 'fp8'?)");
+}
+
+}  // namespace
+}  // namespace orrery
