@@ -129,7 +129,7 @@ std::string_view long_key(std::string_view key) {
 
 }  // namespace
 
-Result<Plan> parse_plan(std::string_view text, Plan base) {
+Result<Plan> parse_plan(std::string_view text, const Plan& base) {
   const auto& table = fields_of(static_cast<const Plan*>(nullptr));
   Value map = table.write(base);
   std::vector<std::string> seen;

@@ -75,7 +75,7 @@ const Fields<Training>& fields_of(const Training*);
 // "tp=8,pp=16,..." over `base`; keys are those of fields_of(Plan) and of Overlap as "overlap.x";
 // `vpp` and `mbs` are accepted for chunks and micro_batch. Error: unknown key (nearest named), bad
 // value, key twice.
-Result<Plan> parse_plan(std::string_view text, Plan base = {});
+Result<Plan> parse_plan(std::string_view text, const Plan& base = {});
 // The short form of everything that differs from the default.
 std::string to_text(const Plan& plan);
 

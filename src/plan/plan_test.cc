@@ -94,7 +94,7 @@ TEST(Validity, SaysEveryReasonWithItsNumbers) {
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=256,schedule=1f1b"),
             "pp 256 x chunks 1 = 256 virtual stages for 126 layers: some would be empty\n");
   EXPECT_EQ(
-      problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=4", 8192, 128 * 9),
+      problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=4", 8192, 1152),
       "interleaved_1f1b passes microbatches in groups of pp: 9 microbatches are not a multiple "
       "of 16\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16", 8192, 100),

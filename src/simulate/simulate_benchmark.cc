@@ -10,16 +10,17 @@ namespace orrery {
 namespace {
 
 constexpr std::uint32_t kStreams = 64;
-constexpr std::size_t kNodes = 1 << 20;
+constexpr std::int64_t kNodes = 1 << 20;
 
 // Like an expanded step: mostly chains on a stream, every eighth node waits for another stream.
 Graph step_like_graph() {
   GraphBuilder b;
-  b.reserve(kNodes, kNodes / 4);
+  constexpr auto kCount = static_cast<std::size_t>(kNodes);
+  b.reserve(kCount, kCount / 4);
   for (std::uint32_t s = 0; s < kStreams; ++s) b.add_stream({s, StreamKind::compute});
   NodeSpec spec;
   spec.duration = Picoseconds(1000);
-  for (std::size_t i = 0; i < kNodes; ++i) {
+  for (std::size_t i = 0; i < kCount; ++i) {
     spec.stream = StreamIndex(i / 32 % kStreams);
     if (i % 8 == 0 && i > 2048) {
       b.add(spec, {NodeIndex(i - 2048)});
@@ -33,28 +34,29 @@ Graph step_like_graph() {
 void simulate_nodes(benchmark::State& state) {
   const Graph graph = step_like_graph();
   for (auto _ : state) benchmark::DoNotOptimize(simulate(graph).makespan);
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kNodes));
+  state.SetItemsProcessed(state.iterations() * kNodes);
 }
 BENCHMARK(simulate_nodes)->Unit(benchmark::kMillisecond);
 
 void build_and_simulate_nodes(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(simulate(step_like_graph()).makespan);
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kNodes));
+  state.SetItemsProcessed(state.iterations() * kNodes);
 }
 BENCHMARK(build_and_simulate_nodes)->Unit(benchmark::kMillisecond);
 
 void simulate_nodes_baseline(benchmark::State& state) {
   const Graph graph = step_like_graph();
-  std::vector<double> end(kNodes);
+  constexpr auto kCount = static_cast<std::size_t>(kNodes);
+  std::vector<double> end(kCount);
   for (auto _ : state) {
     double sum = 0;
-    for (std::size_t i = 0; i < kNodes; ++i) {
+    for (std::size_t i = 0; i < kCount; ++i) {
       sum += graph.durations()[i] + graph.stream(NodeIndex(i)).value();
       end[i] = sum;
     }
     benchmark::DoNotOptimize(end.data());
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kNodes));
+  state.SetItemsProcessed(state.iterations() * kNodes);
 }
 BENCHMARK(simulate_nodes_baseline)->Unit(benchmark::kMillisecond);
 

@@ -8,7 +8,6 @@ namespace {
 
 using enum Transfers;
 constexpr auto kNoSequence = SequenceParallelism::never;
-constexpr auto kSequenceWithTensor = SequenceParallelism::with_tensor_parallelism;
 constexpr auto kMegatron = VocabularyPadding::megatron;
 
 // Megatron-LM reduces gradients after the last microbatch unless --overlap-grad-reduce is given,

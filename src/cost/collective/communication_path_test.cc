@@ -19,7 +19,7 @@ TEST(CommunicationPath, HopsAgreeWithWalkingTheRing) {
   const CollectiveParameters p = parameters("nccl-tuner-hopper");
   const std::vector<FabricLevel> levels = {level("nvlink", 400, 0), level("infiniband", 50, 0),
                                            level("spine", 25, 0)};
-  for (const int stride : {1, 2, 8}) {
+  for (const std::int64_t stride : {1, 2, 8}) {
     for (const int size : {2, 4, 8, 16, 64, 96, 256}) {
       const std::vector<std::int64_t> domain = {8, 64, 2048};
       std::vector<int> hops(3, 0);
