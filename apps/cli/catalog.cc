@@ -1,5 +1,7 @@
 // orrery catalog: what the catalog holds, and one entry with its source.
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cluster/accelerator.h"
 #include "command.h"
@@ -10,7 +12,7 @@
 namespace orrery::cli {
 namespace {
 
-const Value* at_path(const Value& root, std::initializer_list<std::string_view> path) {
+const Value* at_path(const Value& root, const std::vector<std::string_view>& path) {
   const Value* v = &root;
   for (const std::string_view key : path) {
     v = v == nullptr ? nullptr : v->find(key);
@@ -18,7 +20,7 @@ const Value* at_path(const Value& root, std::initializer_list<std::string_view> 
   return v;
 }
 
-std::string text_at(const Value& root, std::initializer_list<std::string_view> path) {
+std::string text_at(const Value& root, const std::vector<std::string_view>& path) {
   const Value* v = at_path(root, path);
   return v != nullptr ? v->scalar_text() : "";
 }
@@ -26,7 +28,7 @@ std::string text_at(const Value& root, std::initializer_list<std::string_view> p
 // The columns of a listing: the most telling fields of each kind.
 struct Shown {
   std::string title;
-  std::initializer_list<std::string_view> path;
+  std::vector<std::string_view> path;
 };
 
 std::vector<Shown> columns_of(const std::string& kind) {

@@ -22,6 +22,8 @@ SearchSpace space_of(const Spec& spec) {
     if (field == "tp") space.tp = {plan.tp};
     if (field == "cp") space.cp = {plan.cp};
     if (field == "pp") space.pp = {plan.pp};
+    if (field == "dp" && plan.dp > 0) space.dp = {plan.dp};
+    if (field == "recompute_layers") space.recompute_layers = {plan.recompute_layers};
     if (field == "ep") space.ep = {plan.ep};
     if (field == "chunks") space.chunks = {plan.chunks};
     if (field == "micro_batch") space.micro_batch = {plan.micro_batch};

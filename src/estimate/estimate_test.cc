@@ -159,7 +159,7 @@ TEST(Spec, ErrorsGiveFileLineAndField) {
       "layers)");
   EXPECT_EQ(
       spec("model: llama-3-8b\ncluster: h100-sxm:8\ntraining: {precision: fp9}\n").error().text(),
-      "spec.yaml: line 3, precision: unknown value 'fp9' (did you mean 'fp8'?)");
+      "spec.yaml: training: line 3, precision: unknown value 'fp9' (did you mean 'fp8'?)");
 }
 
 }  // namespace

@@ -15,8 +15,10 @@ bool looks_like_a_path(const std::string& text) {
 
 Result<Model> model_of(const Document& document) {
   ORRERY_TRY(Architecture architecture, read_architecture(document));
-  if (architecture.name.empty() || architecture.name == "unnamed") {
-    // A config.json carries no name; its folder does.
+  const Value* type = document.root.find("model_type");
+  const bool only_type = type != nullptr && architecture.name == type->scalar_text();
+  if (architecture.name.empty() || architecture.name == "unnamed" || only_type) {
+    // Most config.json carry no name; their folder does.
     const std::filesystem::path path(document.name);
     const std::string folder = path.parent_path().filename().string();
     architecture.name =
@@ -137,12 +139,13 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
   }
 
   if (const Value* training = document.root.find("training")) {
-    ORRERY_TRY(out.scenario.training, read<Training>(Document{document.name, *training}));
+    ORRERY_TRY(out.scenario.training,
+               read<Training>(Document{document.name + ": training", *training}));
   }
   if (const Value* plan = document.root.find("plan")) {
     auto flat = flat_plan(*plan);
     if (!flat) return fail(at(document.name, flat.error()));
-    ORRERY_TRY(out.scenario.plan, read<Plan>(Document{document.name, *flat}));
+    ORRERY_TRY(out.scenario.plan, read<Plan>(Document{document.name + ": plan", *flat}));
     for (const auto& [key, value] : flat->members()) out.stated.push_back(key);
   }
   return out;

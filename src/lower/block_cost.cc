@@ -113,16 +113,15 @@ class BlockLowering {
 
   BlockPass forward() {
     PassBuilder out(s_);
-    for (std::size_t i = 0; i < block_.operators.size(); ++i) forward(out, i, false);
+    forward_all(out, false);
     return out.finish();
   }
 
   BlockPass backward(Recompute recompute) {
     PassBuilder out(s_);
-    if (recompute == Recompute::full) {
-      for (std::size_t i = 0; i < block_.operators.size(); ++i) forward(out, i, true);
-    }
+    if (recompute == Recompute::full) forward_all(out, true);
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
+      if (beside_exchange(block_.operators[i])) continue;
       if (recompute == Recompute::selective && block_.operators[i].in_attention_core) {
         forward(out, i, true);
       }
@@ -154,6 +153,19 @@ class BlockLowering {
     return kActivation * (rows * columns);
   }
 
+  void forward_all(PassBuilder& out, bool again) {
+    for (std::size_t i = 0; i < block_.operators.size(); ++i) {
+      if (!beside_exchange(block_.operators[i])) forward(out, i, again);
+    }
+  }
+
+  // The shared expert needs no exchange: with overlap.expert it runs beside the one that sends
+  // tokens away (arXiv 2404.05019). Its sum with the routed experts stays where it is.
+  [[nodiscard]] bool beside_exchange(const Operator& op) const {
+    return s_.plan.overlap.expert && s_.binding.ep > 1 && s_.binding.etp == 1 &&
+           op.name.starts_with("shared_expert") && op.name != "shared_expert.sum";
+  }
+
   void forward(PassBuilder& out, std::size_t index, bool again) {
     const Operator& op = block_.operators[index];
     const Category category = again ? Category::recompute : category_of(op.op_class);
@@ -174,9 +186,13 @@ class BlockLowering {
       case OperatorKind::elementwise:
         if (op.boundary == Boundary::dispatch) {
           out.compute(op.name, category, elementwise(op, Phase::forward));
-          exchange_tokens(out, op, "tokens to experts");
+          exchange_tokens(out, op, "tokens to experts", [&] {
+            for (std::size_t i = 0; i < block_.operators.size(); ++i) {
+              if (beside_exchange(block_.operators[i])) forward(out, i, again);
+            }
+          });
         } else if (op.boundary == Boundary::combine) {
-          exchange_tokens(out, op, "tokens from experts");
+          exchange_tokens(out, op, "tokens from experts", [] {});
           out.compute(op.name, category, elementwise(op, Phase::forward));
         } else {
           out.compute(op.name, category, elementwise(op, Phase::forward));
@@ -338,13 +354,16 @@ class BlockLowering {
   }
 
   // The all-to-all of tokens to or from their experts; the busiest rank receives more than the
-  // mean.
-  void exchange_tokens(PassBuilder& out, const Operator& op, std::string_view what) {
+  // mean. `beside` emits what runs meanwhile.
+  template <class Beside>
+  void exchange_tokens(PassBuilder& out, const Operator& op, std::string_view what, Beside beside) {
     const double rows = extent(op.rows) / std::max(1, s_.binding.etp);
     const Bytes payload = activation_bytes(rows, extent(op.width));
-    out.wait_for(
+    const auto exchange =
         out.transfer(what, StreamKind::ep, Category::exposed_ep,
-                     s_.costs.communicate(CollectiveKind::all_to_all, payload, s_.layout.ep)));
+                     s_.costs.communicate(CollectiveKind::all_to_all, payload, s_.layout.ep));
+    beside();
+    out.wait_for(exchange);
     if (s_.binding.etp > 1) {
       out.wait_for(out.transfer("tokens within an expert's ranks", StreamKind::tp,
                                 Category::exposed_tp,
@@ -377,9 +396,13 @@ class BlockLowering {
       case OperatorKind::elementwise:
         if (op.boundary == Boundary::combine) {
           out.compute(op.name, category, elementwise(op, Phase::input_gradient));
-          exchange_tokens(out, op, "gradients to experts");
+          exchange_tokens(out, op, "gradients to experts", [&] {
+            for (std::size_t i = block_.operators.size(); i-- > 0;) {
+              if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i]);
+            }
+          });
         } else if (op.boundary == Boundary::dispatch) {
-          exchange_tokens(out, op, "gradients from experts");
+          exchange_tokens(out, op, "gradients from experts", [] {});
           out.compute(op.name, category, elementwise(op, Phase::input_gradient));
         } else {
           out.compute(op.name, category, elementwise(op, Phase::input_gradient));

@@ -61,6 +61,7 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   p.overlap.parameter_gather = random() % 3 != 0;
   p.overlap.tensor_parallel = random() % 2 == 0;
   p.overlap.pipeline = random() % 3 != 0;
+  p.overlap.expert = random() % 2 == 0;
   if (random() % 2 == 0) p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
   out.training.sequence_length = pick<std::int64_t>(random, {1024, 4096});
   const std::int64_t ranks = p.tp * p.cp * p.pp;

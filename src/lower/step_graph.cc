@@ -296,7 +296,9 @@ class StepBuilder {
       }
       add_block(device, pass, direction, id);
       const bool reduced = reduces != Reduce::none && comm.reduce > Picoseconds(0);
-      if (reduced || beside > Picoseconds(0)) flush(device);
+      // Gathers count blocks, so blocks must not be folded together where one may look back.
+      const bool counted = gathers && how == Gather::ahead;
+      if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
         const NodeIndex r = on_data_parallel_stream(device, names_.reduce, comm.reduce, id, d.last);
         if (reduces == Reduce::blocking) {

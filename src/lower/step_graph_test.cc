@@ -94,6 +94,21 @@ TEST(StepGraph, OverlapNeverHurtsMoreThanItsContention) {
   EXPECT_LT(with, without);
 }
 
+TEST(StepGraph, TheSharedExpertHidesTheExchange) {
+  const auto timed = [](std::string_view plan) {
+    RandomCase c;
+    c.model = small_model("deepseek-v2-lite", 4);
+    c.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
+    c.training.sequence_length = 4096;
+    c.training.global_batch = 16;
+    CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
+    c.training = completed.training;
+    c.plan = completed.plan;
+    return step_time(c);
+  };
+  EXPECT_LT(timed("ep=16,overlap.expert=on"), timed("ep=16"));
+}
+
 // Each law of monotonicity changes one figure of the cluster for the better.
 TEST(StepGraph, ABetterNetworkIsNeverSlower) {
   for (const char* plan : {"tp=2,pp=2,zero=1", "zero=3", "tp=4,cp=2,zero=2", "pp=4,zero=0"}) {

@@ -67,7 +67,6 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.context_parallel = c.context_parallel;
   plan.micro_batch = c.micro_batch;
   plan.chunks = c.chunks;
-  plan.layers.clear();
   plan.recompute = c.recompute;
   plan.recompute_layers = c.recompute_layers;
   plan.schedule = space.schedules[c.schedule];
@@ -88,6 +87,10 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
             continue;
           }
           const std::int64_t dp = gpus / (tp * cp * pp);
+          if (!space.dp.empty() &&
+              std::find(space.dp.begin(), space.dp.end(), dp) == space.dp.end()) {
+            continue;
+          }
           // Without both axes the two placements are one.
           if (placement > 0 && (pp == 1 || dp == 1)) continue;
           for (const std::int64_t ep : space.ep) {
@@ -138,7 +141,9 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
       const std::int64_t held = (layers + chunks * pp - 1) / (chunks * pp);
       for (const Recompute recompute : space.recompute) {
         std::vector<std::int64_t> counts = {0};
-        if (recompute == Recompute::full) {
+        if (recompute == Recompute::full && !space.recompute_layers.empty()) {
+          counts = space.recompute_layers;
+        } else if (recompute == Recompute::full) {
           for (const std::int64_t part : {held / 4, held / 2, 3 * held / 4}) {
             if (part > 0 && std::find(counts.begin(), counts.end(), part) == counts.end()) {
               counts.push_back(part);

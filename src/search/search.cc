@@ -217,6 +217,7 @@ class Search {
     };
     walk([](std::size_t) { return true; }, limit,
          [&](std::size_t i) {
+           if (equivalent_is_kept(i)) return;
            plans_.insert(
                std::upper_bound(plans_.begin(), plans_.end(), i,
                                 [&](std::size_t a, std::size_t b) { return faster(a, b); }),

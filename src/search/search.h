@@ -22,6 +22,8 @@ namespace orrery {
 // and cluster (default_space says which).
 struct SearchSpace {
   std::vector<std::int64_t> tp, cp, pp, ep, chunks, micro_batch, zero;
+  std::vector<std::int64_t> dp;                // what the GPUs leave, unless stated
+  std::vector<std::int64_t> recompute_layers;  // with full recomputation; empty: 0 and quarters
   std::vector<Recompute> recompute;
   std::vector<ContextParallel> context_parallel;
   std::vector<std::string> schedules;
@@ -66,7 +68,8 @@ struct SearchResult {
   std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
 };
 
-// `scenario.plan` gives the values of everything the space does not range over. Errors: nothing in
+// `scenario.plan` gives the values of everything the space does not range over; layers that it
+// lists are kept, so that only pp x chunks of as many virtual stages are valid. Errors: nothing in
 // the space is valid (the reasons of the simplest plan), or the scenario itself is invalid.
 Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
                             const SearchOptions& options, const Catalog& catalog);

@@ -134,6 +134,39 @@ TEST(Search, NothingFitsIsAnAnswerThatNamesTheShortfall) {
   EXPECT_GT(found->least_memory.front().shortfall, 0);
 }
 
+TEST(Search, PlansThatDifferInPlacementAloneAreListedOnce) {
+  const auto found =
+      search(scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128), {}, {}, Catalog::built_in());
+  ASSERT_TRUE(found);
+  for (std::size_t i = 0; i < found->plans.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      Plan other = found->plans[k].plan;
+      other.placement = found->plans[i].plan.placement;
+      EXPECT_FALSE(other == found->plans[i].plan &&
+                   found->plans[k].step_time == found->plans[i].step_time);
+    }
+  }
+}
+
+TEST(Search, StatedFieldsAreKept) {
+  Scenario s = scenario("llama-3-8b", 8, "h100-sxm:64", 4096, 64);
+  SearchSpace space;
+  space.dp = {4};
+  space.recompute = {Recompute::full};
+  space.recompute_layers = {1};
+  const auto found = search(s, space, {}, Catalog::built_in());
+  ASSERT_TRUE(found);
+  ASSERT_FALSE(found->plans.empty());
+  for (const Estimate& e : found->plans) {
+    EXPECT_EQ(e.plan.dp, 4);
+    EXPECT_EQ(e.plan.recompute_layers, 1);
+  }
+  s.plan.layers = {1, 3, 3, 1};
+  const auto uneven = search(s, {}, {}, Catalog::built_in());
+  ASSERT_TRUE(uneven);
+  for (const Estimate& e : uneven->plans) EXPECT_EQ(e.plan.pp * e.plan.chunks, 4);
+}
+
 TEST(Search, AnInterruptedSearchGivesWhatItHas) {
   const std::atomic<bool> interrupted{true};
   SearchOptions options;
