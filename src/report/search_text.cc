@@ -51,12 +51,14 @@ std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle&
   std::string sentence = fmt::format(
       "{} plans considered: {} too large for memory, {} bounded away, {} simulated",
       grouped(r.considered), grouped(r.too_large), grouped(r.bounded), grouped(r.evaluated));
-  if (elapsed.value() > 0) {
-    sentence += fmt::format(", in {} ({} plans/s)", unbroken(to_text(elapsed)),
-                            unbroken(compact(static_cast<double>(r.considered) / elapsed.value())));
-  }
   if (r.interrupted) sentence += "; interrupted: the best so far";
-  return wrapped(sentence, 2, style);
+  std::string out = wrapped(sentence, 2, style);
+  if (elapsed.value() > 0) {
+    out += wrapped(fmt::format("took {} ({} plans/s)", to_text(elapsed),
+                               compact(static_cast<double>(r.considered) / elapsed.value())),
+                   2, style);
+  }
+  return out;
 }
 
 namespace {

@@ -19,7 +19,8 @@ std::string text_of(const SearchResult& result, int width = 100) {
 TEST(SearchText, CountsEveryPlan) {
   EXPECT_EQ(counts_text(sample_search_result(), Seconds(3.2), {.width = 200}),
             "  128,412 plans considered: 90,000 too large for memory, 37,300 bounded away, 1,112 "
-            "simulated, in 3.20 s (40.1 k plans/s)\n");
+            "simulated\n"
+            "  took 3.20 s (40.1 k plans/s)\n");
   SearchResult interrupted = sample_search_result();
   interrupted.interrupted = true;
   EXPECT_THAT(counts_text(interrupted, {}, {.width = 200}),
