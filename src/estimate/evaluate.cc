@@ -73,6 +73,7 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
     stage.busy = (stage.forward + stage.backward) * step.shape.microbatches;
     stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
     stage.memory = stage_memory(step, device);
+    stage.memory.moment = fullest_moment(step, device);
     if (stage.end > latest) {
       latest = stage.end;
       out.critical_stage = device;

@@ -21,13 +21,11 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     working = std::max(working, block.working);
     largest_block = std::max(largest_block, block.dense_parameters + block.expert_parameters);
   };
-  int microbatches = 0;
   for (int c = 0; c < step.shape.chunks; ++c) {
     const VirtualStage& stage = step.chunk(device, c);
     in.dense_parameters += stage.totals.dense_parameters;
     in.expert_parameters += stage.totals.expert_parameters;
     in.activations += stage.totals.saved * in_flight[static_cast<std::size_t>(c)];
-    microbatches += in_flight[static_cast<std::size_t>(c)];
     if (stage.layers > 0) {
       visit(step.block(stage, stage.first_layer));
       visit(step.block(stage, stage.first_layer + stage.layers - 1));
@@ -40,9 +38,14 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   if (sharded && in.zero >= 2) unsharded_bytes += in.gradient_bytes * largest_block;
   if (sharded && in.zero >= 3) unsharded_bytes += 2 * 2 * largest_block;
   in.transient = working + Bytes(unsharded_bytes);
-  in.moment = "the first backward begins with " + std::to_string(microbatches) +
-              (step.shape.chunks > 1 ? " chunk passes in flight" : " microbatches in flight");
   return memory(in);
+}
+
+std::string fullest_moment(const StepCosts& step, int device) {
+  int held = 0;
+  for (const int n : step.schedule->peak_in_flight(step.shape, device)) held += n;
+  return "the first backward begins with " + std::to_string(held) +
+         (step.shape.chunks > 1 ? " chunk passes in flight" : " microbatches in flight");
 }
 
 }  // namespace orrery

@@ -41,6 +41,7 @@ class StepBuilder {
               builder_.intern("end of step")};
     device_.resize(devices);
     block_comms_.resize(model_.blocks.size());
+    whole_passes_.resize(2 * step.stages.size());
     device_of_.resize(step.stages.size());
     for (int d = 0; d < step.shape.devices; ++d) {
       for (int c = 0; c < step.shape.chunks; ++c) {
@@ -104,6 +105,12 @@ class StepBuilder {
     bool has_pending = false;
     std::optional<NodeIndex> waits_at_end;  // its last gradient reduction
   };
+  // A virtual stage's pass, summed once.
+  struct WholePass {
+    Picoseconds time;
+    std::uint32_t breakdown = 0;
+    bool known = false;
+  };
   // Data-parallel communication of one distinct block.
   struct BlockComms {
     Picoseconds gather, reduce;
@@ -157,16 +164,22 @@ class StepBuilder {
   void flush(std::uint32_t device) {
     Device& d = device_[device];
     if (!d.has_pending) return;
-    const NodeIndex n = builder_.add(
-        NodeSpec{NodeKind::block, Category::bubble,
-                 pending_direction_ == Pass::forward ? names_.forward : names_.backward,
-                 stream(device, StreamKind::compute), d.pending_time, breakdown_index(d.pending),
-                 pending_instance_},
-        std::span<const NodeIndex>(d.waits));
-    d.waits.clear();
+    add_folded(device, d.pending_time, breakdown_index(d.pending), pending_direction_,
+               pending_instance_);
     d.pending_time = Picoseconds(0);
     d.pending = Breakdown();
     d.has_pending = false;
+  }
+
+  void add_folded(std::uint32_t device, Picoseconds time, std::uint32_t breakdown, Pass direction,
+                  std::uint32_t instance) {
+    Device& d = device_[device];
+    const NodeIndex n =
+        builder_.add(NodeSpec{NodeKind::block, Category::bubble,
+                              direction == Pass::forward ? names_.forward : names_.backward,
+                              stream(device, StreamKind::compute), time, breakdown, instance},
+                     std::span<const NodeIndex>(d.waits));
+    d.waits.clear();
     advance(device, n);
   }
 
@@ -283,6 +296,11 @@ class StepBuilder {
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
            bool gathers, Gather how, Reduce reduces) {
     Device& d = device_[device];
+    if (folding_ == Folding::folded && !gathers && reduces == Reduce::none) {
+      const WholePass& whole = whole_pass(stage, direction);
+      add_folded(device, whole.time, whole.breakdown, direction, id);
+      return;
+    }
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms& comm) {
       const BlockPass& pass = direction == Pass::forward ? cost.forward : cost.backward;
       Picoseconds beside;
@@ -311,6 +329,22 @@ class StepBuilder {
       if (beside > Picoseconds(0)) add_contention(device, pass, beside, id);
     });
     flush(device);
+  }
+
+  // All blocks of a virtual stage as one node: most passes of a step are this, again and again.
+  const WholePass& whole_pass(const VirtualStage& stage, Pass direction) {
+    const auto s = static_cast<std::size_t>(&stage - step_.stages.data());
+    WholePass& whole = whole_passes_[2 * s + (direction == Pass::forward ? 0 : 1)];
+    if (whole.known) return whole;
+    Breakdown sum;
+    each_block(stage, direction, [&](const BlockCost& cost, const BlockComms&) {
+      const BlockPass& pass = direction == Pass::forward ? cost.forward : cost.backward;
+      whole.time += pass.time;
+      sum += pass.breakdown;
+    });
+    whole.breakdown = breakdown_index(sum);
+    whole.known = true;
+    return whole;
   }
 
   // The input of a pass: what the next block of this device waits for.
@@ -433,6 +467,7 @@ class StepBuilder {
   std::vector<StepInstance> instances_;
   std::vector<NodeIndex> gradients_ready_;
   std::vector<std::size_t> device_of_;  // of each virtual stage
+  std::vector<WholePass> whole_passes_;
   std::vector<BlockComms> block_comms_;
   BlockComms embedding_, head_;
   Pass pending_direction_ = Pass::forward;
