@@ -1,4 +1,6 @@
 # Warnings are errors; third-party headers are system headers and stay quiet.
+# What the program says of itself names no folder of the machine that built it.
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees overlapping copies in "text" + std::string that cannot be (gcc bug 105651).

@@ -16,17 +16,25 @@ run() {
 run orrery search llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch 2048 \
   --html "$out/report.html" --timeline "$out/timeline.json"
 
+# The paper does not say when gradients are reduced: with ZeRO 1 once a step, with ZeRO 2 behind every
+# microbatch. Both readings are shown.
+achieved() {
+  orrery --json estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch 2048 \
+    --plan "tp=8,pp=16,chunks=8,zero=$1" |
+    sed -n 's/^ *"tflops_per_gpu": \([0-9.]*\).*/\1/p' | head -n 1
+}
 echo
 echo "The published run of this model used tp 8, pp 16, dp 128 on 16,384 GPUs and reached"
 echo "400 TFLOP/s per GPU. The same plan, estimated:"
 run orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch 2048 \
   --plan tp=8,pp=16,chunks=8,zero=2
-achieved=$(orrery --json estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch 2048 \
-  --plan tp=8,pp=16,chunks=8,zero=2 | sed -n 's/^ *"tflops_per_gpu": \([0-9.]*\).*/\1/p' | head -n 1)
 echo
-awk -v a="$achieved" 'BEGIN {
-  printf "Estimated %.0f TFLOP/s per GPU, published 400: %+.1f %%. Nothing was fitted to it; the\n", a, 100 * (a / 400 - 1)
-  print "measured run also pays for stragglers and host delays, which the estimate leaves out."
+awk -v one="$(achieved 1)" -v two="$(achieved 2)" 'BEGIN {
+  print "Against the published 400 TFLOP/s per GPU:"
+  printf "  gradients reduced once a step (zero 1):             %.0f, %+.1f %%\n", one, 100 * (one / 400 - 1)
+  printf "  gradients reduced behind every microbatch (zero 2): %.0f, %+.1f %%\n", two, 100 * (two / 400 - 1)
+  print "Nothing was fitted to it. Predictions are too fast by a fifth on average (docs/validation.md):"
+  print "stragglers and host delays are not modelled."
 }'
 
 echo

@@ -1,5 +1,7 @@
 #include "report_files.h"
 
+#include <cstdio>
+
 #include "estimate/step_timeline.h"
 #include "report/html_report.h"
 #include "trace/perfetto/chrome_json.h"
@@ -20,6 +22,8 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
                                                     const Catalog& catalog) {
   std::vector<std::string> out;
   const Subject subject = subject_of(scenario);
+  std::string html;
+  std::string timeline;
   if (!question.html.empty()) {
     ORRERY_TRY(const std::vector<PipelineSpan> spans, pipeline_spans(scenario, catalog));
     const std::vector<Derivation> derivations = explain(scenario, estimate);
@@ -30,17 +34,24 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
     report.derivations = derivations;
     report.search = found;
     report.elapsed = elapsed;
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_file(question.html, html_report(report)));
-    out.push_back("report    " + question.html);
+    html = html_report(report);
   }
   if (!question.timeline.empty()) {
     ORRERY_TRY(
         const std::vector<TimelineSpan> spans,
         timeline_spans(scenario, question.expanded ? Folding::expanded : Folding::folded, catalog));
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_file(question.timeline,
-                          chrome_json(spans, subject.model + " on " + subject.cluster)));
+    timeline = chrome_json(spans, subject.model + " on " + subject.cluster);
+  }
+  // Both texts exist before the first file does; a failure leaves neither.
+  if (!question.html.empty()) {
+    ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(question.html, html));
+    out.push_back("report    " + question.html);
+  }
+  if (!question.timeline.empty()) {
+    if (auto written = write_file(question.timeline, timeline); !written) {
+      if (!question.html.empty()) std::remove(question.html.c_str());
+      return fail(std::move(written.error()));
+    }
     out.push_back("timeline  " + question.timeline + " (open it in ui.perfetto.dev)");
   }
   return out;

@@ -60,7 +60,7 @@ TEST(Estimate, UtilisationIsItsDefinition) {
 }
 
 // Published at 400 TFLOP/s a GPU (arXiv 2407.21783 Table 4); nothing was fitted to it. The band
-// only holds the model to the right order; docs/validation.md states the difference.
+// only holds the model to the right order; `make demo` states the difference.
 TEST(Estimate, ThePublishedRunIsWithinABand) {
   const auto e = estimate(published(), catalog());
   EXPECT_GT(e->achieved_per_gpu.value(), 350e12);

@@ -6,6 +6,7 @@
 
 #include "lower/stage_memory.h"
 #include "timeline/attribution.h"
+#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -52,6 +53,12 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
   const StepCosts step = step_costs(cache, plan);
   ORRERY_TRY(const StepGraph lowered, step_graph(step, Folding::folded));
   const Timeline timeline = simulate(lowered.graph);
+  if (timeline.makespan > kLongestStep) {
+    return fail(ErrorCode::unsupported,
+                "the step takes " + to_text(timeline.makespan.seconds()) +
+                    "; times above 2.5 hours cannot be simulated to the picosecond",
+                "", "a smaller batch, shorter sequences or more GPUs");
+  }
 
   Estimate out;
   out.training = cache.training();
@@ -94,9 +101,9 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
 
   const double sequences = static_cast<double>(out.training.global_batch);
   const Flops model_work =
-      sequences * model_flops_per_sequence(cache.model(),
-                                           static_cast<double>(out.training.sequence_length),
-                                           AttentionCount::full);
+      sequences * model_flops_per_sequence(
+                      cache.model(), static_cast<double>(out.training.sequence_length),
+                      AttentionCount::full, static_cast<double>(out.training.source_length));
   const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
   const Flops hardware_work =
       model_work + Flops(recomputed * ranks_per_stage * step.shape.microbatches);
@@ -107,6 +114,16 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
   out.tokens_per_second =
       sequences * static_cast<double>(out.training.sequence_length) / out.step_time.value();
   out.bottleneck = bottleneck(out.breakdown);
+  const auto busiest =
+      std::max_element(out.stages.begin(), out.stages.end(),
+                       [](const StageReport& a, const StageReport& b) { return a.busy < b.busy; });
+  const StageReport& critical = out.stages[static_cast<std::size_t>(out.critical_stage)];
+  if (busiest->busy.count() > 1.1 * critical.busy.count()) {
+    out.bottleneck +=
+        fmt::format("; stage {} is the slowest and makes it wait: busy {:.0f} % against {:.0f} %",
+                    busiest - out.stages.begin(), 100 * busiest->busy.seconds() / out.step_time,
+                    100 * critical.busy.seconds() / out.step_time);
+  }
   return out;
 }
 

@@ -11,7 +11,8 @@ std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
   const Accelerator& a = scenario.cluster.accelerator;
   const double sequences = static_cast<double>(e.training.global_batch);
   const auto length = static_cast<double>(e.training.sequence_length);
-  const Flops per_sequence = model_flops_per_sequence(scenario.model, length, AttentionCount::full);
+  const Flops per_sequence = model_flops_per_sequence(
+      scenario.model, length, AttentionCount::full, static_cast<double>(e.training.source_length));
   const Flops total = per_sequence * sequences;
   const FlopsPerSecond peak = *a.peak(e.training.precision);
   const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];

@@ -494,6 +494,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   BlockCost out;
   out.forward = lowering.forward();
   out.backward = lowering.backward(recompute);
+  Binding balanced = setting.binding;  // FLOPs are counted without imbalance
+  balanced.expert_imbalance = 1;
   Bytes all;
   Bytes core;
   for (const Operator& op : block.operators) {
@@ -508,7 +510,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     if (op.in_attention_core) core += saved;
     if (recompute == Recompute::full ||
         (recompute == Recompute::selective && op.in_attention_core)) {
-      out.recomputed += model_flops(op, Phase::forward, setting.binding);
+      out.recomputed += model_flops(op, Phase::forward, balanced);
     }
   }
   switch (recompute) {
@@ -523,8 +525,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
       // Only the input of the block is kept: 2 bytes a token and channel, sharded with the
       // sequence.
       const Binding& b = setting.binding;
-      const double tokens =
-          b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1);
+      const double tokens = block.operators.empty() ? 0 : size(block.operators.front().rows, b);
       out.saved = kActivation * (tokens * setting.hidden);
       out.working = all;
       break;

@@ -47,7 +47,8 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
   b.sequence_parallel = plan.tp > 1 && plan.sequence_parallel;
   if (const auto& moe = model.architecture.moe; moe && plan.ep > 1) {
     // Busiest of ep ranks under random uniform routing: 1 + sqrt(2 ln ep / mean) with mean the rows
-    // of one rank (strategies E2, an upper fit of simulated maxima).
+    // of one rank: the leading term of the expected maximum of Gaussian loads, a slight
+    // overestimate.
     const double rows = b.micro_batch * b.sequence_length / b.cp * static_cast<double>(moe->top_k) *
                         b.etp / (b.sequence_parallel ? b.tp : 1);
     b.expert_imbalance =

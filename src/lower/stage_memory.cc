@@ -26,9 +26,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     in.dense_parameters += stage.totals.dense_parameters;
     in.expert_parameters += stage.totals.expert_parameters;
     in.activations += stage.totals.saved * in_flight[static_cast<std::size_t>(c)];
-    if (stage.layers > 0) {
-      visit(step.block(stage, stage.first_layer));
-      visit(step.block(stage, stage.first_layer + stage.layers - 1));
+    for (std::size_t l = stage.first_layer; l < stage.first_layer + stage.layers; ++l) {
+      visit(step.block(stage, l));
     }
     if (stage.embedding) visit(step.kept->embedding);
     if (stage.head) visit(step.kept->head);

@@ -173,8 +173,11 @@ Picoseconds lower_bound(const StepCosts& step) {
   const BlockCommunication communication(step);
   const int m = step.shape.microbatches;
   // How often a block's parameters are gathered and its gradients reduced in one step.
-  const int gathers = plan.zero == 3 ? 2 * m : plan.zero == 0 ? 0 : 1;
-  const int reductions = plan.zero >= 2 ? m : 1;
+  // Without overlap ZeRO 0 and 1 reduce, and 1 and 2 gather, a whole device at once: see below.
+  const bool gathers_at_once = (plan.zero == 1 || plan.zero == 2) && !plan.overlap.parameter_gather;
+  const bool reduces_at_once = plan.zero <= 1 && !plan.overlap.gradient_reduction;
+  const int gathers = gathers_at_once || plan.zero == 0 ? 0 : plan.zero == 3 ? 2 * m : 1;
+  const int reductions = reduces_at_once ? 0 : plan.zero >= 2 ? m : 1;
 
   struct Device {
     Picoseconds work, communication;
@@ -185,11 +188,13 @@ Picoseconds lower_bound(const StepCosts& step) {
   std::vector<std::size_t> device_of(step.stages.size());
   for (int d = 0; d < step.shape.devices; ++d) {
     Device& device = devices[static_cast<std::size_t>(d)];
+    PassTotals held;
     for (int c = 0; c < step.shape.chunks; ++c) {
       const auto s = static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, d, c));
       const VirtualStage& stage = step.stages[s];
       device_of[s] = static_cast<std::size_t>(d);
       device.work += stage.totals.forward + stage.totals.backward;
+      held = held + stage.totals;
       const auto add = [&](const BlockCost& block) {
         const auto times = communication.of(block);
         device.communication += times.gather * gathers + times.reduce * reductions;
@@ -213,6 +218,13 @@ Picoseconds lower_bound(const StepCosts& step) {
       }
       if (!device.has_tail || first_reduction < device.tail) device.tail = first_reduction;
       device.has_tail = true;
+    }
+    if (reduces_at_once) {
+      device.tail = step.reduce(held.dense_parameters, held.expert_parameters);
+      device.communication += device.tail;
+    }
+    if (gathers_at_once) {
+      device.communication += step.gather(held.dense_parameters, held.expert_parameters);
     }
   }
 

@@ -121,8 +121,10 @@ double active_parameters(const Model& model) {
   });
 }
 
-Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count) {
-  const Binding whole{.sequence_length = sequence_length, .source_length = sequence_length};
+Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
+                               double source_length) {
+  const Binding whole{.sequence_length = sequence_length,
+                      .source_length = source_length > 0 ? source_length : sequence_length};
   return Flops(sum(model, [&](const Operator& op) {
     if (!op.counts_in_model_flops) return 0.0;
     double flops = 0;

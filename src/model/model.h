@@ -40,6 +40,8 @@ double active_parameters(const Model& model);
 // Model FLOPs of one sequence, forward and backward: every matrix product and attention, embedding
 // look-up excluded, logits included, no recomputation. `causal` halves attention.
 enum class AttentionCount { full, causal };
-Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count);
+// `source_length`: tokens of the encoder side of an encoder-decoder; 0: as many.
+Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
+                               double source_length = 0);
 
 }  // namespace orrery

@@ -15,6 +15,24 @@ constexpr std::int64_t kMaxDegree = 10'000'000;
 constexpr std::int64_t kMaxSequence = 1'000'000'000;
 constexpr std::int64_t kMaxBatch = 1'000'000'000;
 
+constexpr double kMaxPasses = 1 << 20;  // of one direction
+
+// Whether a group of `size` ranks fits the axes in placement order: it fills the inner axes and
+// divides the next.
+enum class Axes { replicas, all };
+bool nests(const Plan& plan, Axes axes, std::int64_t size) {
+  for (const MeshAxis axis : plan.placement) {
+    std::int64_t degree = 1;
+    if (axis == MeshAxis::tp && axes == Axes::all) degree = plan.tp;
+    if (axis == MeshAxis::cp) degree = plan.cp;
+    if (axis == MeshAxis::dp) degree = plan.dp;
+    if (size <= degree) return degree % size == 0;
+    if (size % degree != 0) return false;
+    size /= degree;
+  }
+  return size == 1;
+}
+
 std::string n(std::int64_t v) { return std::to_string(v); }
 
 std::int64_t layer_count(const Model& model) {
@@ -117,9 +135,10 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   if (a.num_heads % plan.tp != 0) {
     problem("tp " + n(plan.tp) + " does not divide " + n(a.num_heads) + " attention heads");
   }
-  if (a.num_kv_heads % plan.tp != 0 && plan.tp % a.num_kv_heads != 0) {
+  // The single head of multi-query attention is replicated, not split.
+  if (a.num_kv_heads > 1 && a.num_kv_heads % plan.tp != 0) {
     problem("tp " + n(plan.tp) + " does not divide " + n(a.num_kv_heads) +
-            " key-value heads, nor they it: heads would be split");
+            " key-value heads: heads would be split");
   }
   if (a.ffn_hidden > 0 && a.ffn_hidden % plan.tp != 0) {
     problem("tp " + n(plan.tp) + " does not divide the feed-forward width " + n(a.ffn_hidden));
@@ -146,6 +165,10 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
     }
     if (plan.tp % etp != 0) {
       problem("etp " + n(etp) + " does not divide tp " + n(plan.tp));
+    }
+    if (pool % (plan.ep * etp) == 0 && !nests(plan, Axes::all, plan.ep * etp)) {
+      problem("ep " + n(plan.ep) + " x etp " + n(etp) + " does not divide tp " + n(plan.tp) +
+              ", cp " + n(plan.cp) + " and dp " + n(plan.dp) + " in the order of placement");
     }
     if (a.moe->expert_ffn % etp != 0) {
       problem("etp " + n(etp) + " does not divide the expert width " + n(a.moe->expert_ffn));
@@ -191,6 +214,11 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   } else if (training.global_batch / (plan.dp * plan.micro_batch) > 1'000'000) {
     problem(n(training.global_batch / (plan.dp * plan.micro_batch)) +
             " microbatches a replica are more than 1000000");
+  } else if (static_cast<double>(training.global_batch / (plan.dp * plan.micro_batch)) * stages >
+             kMaxPasses) {
+    problem(n(training.global_batch / (plan.dp * plan.micro_batch)) + " microbatches on " +
+            n(static_cast<std::int64_t>(stages)) + " virtual stages are more than " +
+            n(static_cast<std::int64_t>(kMaxPasses)) + " passes, the most that is simulated");
   } else if (auto schedule = find_schedule(plan.schedule); !schedule) {
     problem(schedule.error().text());
   } else {
@@ -199,9 +227,13 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
     for (std::string& reason : (*schedule)->problems(shape)) problem(std::move(reason));
   }
 
-  const std::int64_t replicas = plan.dp * plan.cp;
-  if (plan.shard_group > 0 && replicas % plan.shard_group != 0) {
-    problem("shard_group " + n(plan.shard_group) + " does not divide dp x cp = " + n(replicas));
+  if (plan.shard_group > 0 && !nests(plan, Axes::replicas, plan.shard_group)) {
+    problem("shard_group " + n(plan.shard_group) + " does not divide cp " + n(plan.cp) +
+            " and dp " + n(plan.dp) + " in the order of placement");
+  }
+  if (plan.recompute_layers > layers) {
+    problem("recompute_layers " + n(plan.recompute_layers) + " is more than the model's " +
+            n(layers) + " layers");
   }
   if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
     problem("recompute_layers " + n(plan.recompute_layers) + " needs recompute=full");
@@ -222,13 +254,6 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
 
 int microbatches(const Training& training, const Plan& plan) {
   return static_cast<int>(training.global_batch / (plan.dp * plan.micro_batch));
-}
-
-int dense_replicas(const Plan& plan) { return static_cast<int>(plan.dp * plan.cp); }
-
-int expert_replicas(const Plan& plan) {
-  const std::int64_t etp = plan.etp == 0 ? 1 : plan.etp;
-  return static_cast<int>(plan.tp * plan.cp * plan.dp / (etp * plan.ep));
 }
 
 }  // namespace orrery

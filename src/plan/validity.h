@@ -28,8 +28,4 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
 // Microbatches a replica works through in one step; the plan must be valid.
 int microbatches(const Training& training, const Plan& plan);
 
-// Ranks that hold copies of one dense parameter (dp x cp), and of one expert's parameter.
-int dense_replicas(const Plan& plan);
-int expert_replicas(const Plan& plan);
-
 }  // namespace orrery

@@ -5,7 +5,7 @@
 //   turn; bubble ratio (p-1)/(vm+p-1); (W_i+1)/v microbatches in flight.
 //
 // Valid when m is a multiple of p or leaves a remainder of at least p, which a group of p cannot:
-// so m mod p = 0 (strategies A3). Source: arXiv 2104.04473 s.2.2 and Fig. 4.
+// so m mod p = 0. Source: arXiv 2104.04473 s.2.2 and Fig. 4.
 #include "schedule/interleaved_1f1b.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 // Terms: `devices` p hold `chunks` v virtual stages each, S = p v in all; virtual stage s feeds
 // s+1. Dependencies: F(j,s) after F(j,s-1); B(j,s) after F(j,s) and B(j,s+1); W(j,s) after B(j,s).
-// A fused backward stands for B and W together (strategies A0.2).
+// A fused backward stands for B and W together.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Orders, closed forms and memory of the pipeline schedules (strategies A1 to A3).
+// Orders, closed forms and memory of the pipeline schedules.
 #include "schedule/schedule.h"
 
 #include <gtest/gtest.h>

@@ -156,7 +156,7 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
             c.schedule = static_cast<std::uint8_t>(schedule);
             c.chunks = static_cast<std::uint16_t>(chunks);
             c.recompute = recompute;
-            c.recompute_layers = static_cast<std::uint16_t>(count);
+            c.recompute_layers = static_cast<std::uint32_t>(count);
             c.zero = static_cast<std::uint8_t>(zero);
             out.push_back(c);
           }

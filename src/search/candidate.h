@@ -11,7 +11,7 @@ namespace orrery {
 struct Candidate {
   std::uint32_t tp = 1, cp = 1, pp = 1, ep = 1, micro_batch = 1;
   std::uint16_t chunks = 1;
-  std::uint16_t recompute_layers = 0;
+  std::uint32_t recompute_layers = 0;
   std::uint8_t schedule = 0;   // index into SearchSpace::schedules
   std::uint8_t placement = 0;  // index into SearchSpace::placements
   std::uint8_t zero = 0;

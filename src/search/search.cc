@@ -181,7 +181,7 @@ class Search {
     while (next < fitting_.size() && !stopped()) {
       std::vector<std::size_t> batch;
       for (; next < fitting_.size() && batch.size() < kBatch; ++next) {
-        if (fitting_[next].bound_ps >= limit()) {
+        if (fitting_[next].bound_ps > limit()) {
           next = fitting_.size();
           break;
         }

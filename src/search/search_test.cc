@@ -47,12 +47,15 @@ TEST(Search, EqualsExhaustiveSearchOnHundredsOfRandomSpaces) {
   std::mt19937 random(5);
   int with_plans = 0;
   for (int round = 0; round < 300; ++round) {
-    const Scenario s =
+    Scenario s =
         scenario(pick(random, {"llama-3-8b", "mixtral-8x7b", "llama-2-13b"}),
                  pick<std::int64_t>(random, {4, 6, 9}),
                  pick(random, {"h100-sxm:8", "a100-40gb-sxm:16", "h100-sxm:32"}),
                  pick<std::int64_t>(random, {2048, 4096}), pick<std::int64_t>(random, {8, 16, 32}));
     SearchSpace space;
+    s.plan.overlap.gradient_reduction = random() % 3 != 0;
+    s.plan.overlap.parameter_gather = random() % 3 != 0;
+    s.plan.overlap.tensor_parallel = random() % 2 == 0;
     space.tp = {pick<std::int64_t>(random, {1, 2}), 4};
     space.cp = {pick<std::int64_t>(random, {1, 2})};
     space.pp = {1, pick<std::int64_t>(random, {2, 4})};

@@ -3,7 +3,7 @@
 //   start(n) = max(end of the node before n on its stream(s), end of every predecessor of n)
 //   end(n)   = start(n) + duration(n)
 //
-// The "as soon as possible in fixed order" rule of pipeline schedules (strategies A0.1) and of
+// The "as soon as possible in fixed order" rule of pipeline schedules and of
 // in-order device streams. Sums and maxima of whole picoseconds are exact, so the result does not
 // depend on how the graph was folded. O(nodes + edges), no heap in the loop, thread-safe.
 #pragma once

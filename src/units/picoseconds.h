@@ -44,6 +44,9 @@ class Picoseconds {
   double count_ = 0;
 };
 
+// Whole picoseconds are exact up to here: 2.5 hours.
+inline constexpr Picoseconds kLongestStep{9007199254740992.0};
+
 // The one rounding step between cost models and the graph.
 inline Picoseconds round_to_picoseconds(Seconds s) {
   return Picoseconds(std::nearbyint(s.value() * 1e12));

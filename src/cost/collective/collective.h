@@ -1,6 +1,6 @@
 // Time of one collective or point-to-point transfer.
 //
-// Payload conventions (strategies D1): all-reduce: the tensor on each rank; all-gather: the
+// Payload conventions (those of nccl-tests): all-reduce: the tensor on each rank; all-gather: the
 // gathered result; reduce-scatter: the input; all-to-all: bytes each rank sends in total, its own
 // part included. Alpha-beta over the fabric levels the group crosses, with the algorithms (ring,
 // tree, hierarchical, in-switch) and protocols (LL, LL128, Simple) a library chooses among: the
