@@ -44,6 +44,12 @@ class Search {
     price();
     if (result_.considered == 0 && !stopped()) return nothing_valid();
     std::sort(fitting_.begin(), fitting_.end(), by_bound);
+    if (fitting_.empty() && too_long_ > 0) {
+      return fail(
+          ErrorCode::unsupported,
+          "every plan that fits takes more than 2.5 hours a step, the longest that is simulated",
+          "search", "a smaller batch, shorter sequences or more GPUs");
+    }
     find_best();
     if (!plans_.empty()) {
       find_runners_up();
@@ -90,6 +96,7 @@ class Search {
     std::optional<Candidate> least;    // the one that needs least memory
     std::int64_t considered = 0;
     std::int64_t rejected = 0;
+    std::int64_t too_long = 0;
   };
 
   static void keep_fastest(std::vector<Candidate>& list, const Candidate& c) {
@@ -116,6 +123,7 @@ class Search {
         }
         result_.considered += p.considered;
         result_.too_large += p.rejected;
+        too_long_ += p.too_long;
       }
       report(0.8 * static_cast<double>(end) / static_cast<double>(all.size()));
     }
@@ -139,7 +147,12 @@ class Search {
       }
       ++out.considered;
       if (c.pessimistic <= capacity_) {
-        out.fitting.push_back(c);
+        // Longer than can be simulated to the picosecond: its bound alone rejects it.
+        if (c.bound_ps <= kLongestStep.count()) {
+          out.fitting.push_back(c);
+        } else {
+          ++out.too_long;
+        }
         continue;
       }
       ++out.rejected;
@@ -217,7 +230,7 @@ class Search {
     };
     walk([](std::size_t) { return true; }, limit,
          [&](std::size_t i) {
-           if (equivalent_is_kept(i)) return;
+           if (evaluated_.at(i).step_ps > kLongestStep.count() || equivalent_is_kept(i)) return;
            plans_.insert(
                std::upper_bound(plans_.begin(), plans_.end(), i,
                                 [&](std::size_t a, std::size_t b) { return faster(a, b); }),
@@ -343,7 +356,7 @@ class Search {
     }
     if (fitting_.empty() && least_) result_.least_memory.push_back(near_miss(*least_));
     result_.evaluated = static_cast<std::int64_t>(evaluated_.size());
-    result_.bounded = static_cast<std::int64_t>(fitting_.size()) - result_.evaluated;
+    result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
     result_.interrupted = stopped();
     return std::move(result_);
   }
@@ -381,6 +394,7 @@ class Search {
   std::vector<Candidate> fitting_;
   std::vector<Candidate> too_large_;
   std::optional<Candidate> least_;
+  std::int64_t too_long_ = 0;
   std::map<std::size_t, Evaluated> evaluated_;  // by index into fitting_
   std::vector<std::size_t> plans_, pareto_;
   std::vector<Other> others_;
