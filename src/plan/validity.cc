@@ -214,9 +214,8 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   } else if (training.global_batch / (plan.dp * plan.micro_batch) > 1'000'000) {
     problem(n(training.global_batch / (plan.dp * plan.micro_batch)) +
             " microbatches a replica are more than 1000000");
-  } else if (static_cast<double>(training.global_batch / (plan.dp * plan.micro_batch)) * stages >
-             kMaxPasses) {
-    problem(n(training.global_batch / (plan.dp * plan.micro_batch)) + " microbatches on " +
+  } else if (static_cast<double>(microbatches(training, plan)) * stages > kMaxPasses) {
+    problem(n(microbatches(training, plan)) + " microbatches on " +
             n(static_cast<std::int64_t>(stages)) + " virtual stages are more than " +
             n(static_cast<std::int64_t>(kMaxPasses)) + " passes, the most that is simulated");
   } else if (auto schedule = find_schedule(plan.schedule); !schedule) {
