@@ -5,10 +5,10 @@
 namespace orrery {
 namespace {
 
-// Saturates far above any memory, so that absurd plans stay absurd instead of overflowing.
+// Saturates far above any memory, and low enough that a sum of seven cannot overflow either.
 ByteCount whole(double bytes) {
-  return bytes < 4e18 ? static_cast<ByteCount>(std::ceil(bytes))
-                      : ByteCount{4'000'000'000'000'000'000};
+  return bytes < 4e17 ? static_cast<ByteCount>(std::ceil(bytes))
+                      : ByteCount{400'000'000'000'000'000};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(Memory, CompositionAddsUpAndThePessimistIsNeverBelow) {
 TEST(Memory, AbsurdSizesSaturateInsteadOfOverflowing) {
   MemoryInputs in;
   in.dense_parameters = 1e30;
-  EXPECT_GE(memory(in).parameters, ByteCount{4'000'000'000'000'000'000});
+  EXPECT_GE(memory(in).parameters, ByteCount{400'000'000'000'000'000});
 }
 
 }  // namespace
