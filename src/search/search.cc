@@ -1,8 +1,5 @@
 #include "search/search.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -15,6 +12,7 @@
 #include "outcome/invariant.h"
 #include "plan/validity.h"
 #include "search/candidate.h"
+#include "search/parallel.h"
 #include "simulate/simulate.h"
 
 namespace orrery {
@@ -36,9 +34,9 @@ class Search {
         base_(base),
         cache_(scenario.model, training_, std::move(context)),
         capacity_(static_cast<ByteCount>(scenario.cluster.accelerator.memory.capacity.value())),
-        arena_(options.threads > 0
-                   ? options.threads
-                   : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+        threads_(options.threads > 0
+                     ? options.threads
+                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
 
   Result<SearchResult> run() {
     price();
@@ -109,10 +107,8 @@ class Search {
     for (std::size_t begin = 0; begin < all.size() && !stopped(); begin += kGroupsAtOnce) {
       const std::size_t end = std::min(all.size(), begin + kGroupsAtOnce);
       std::vector<Priced> priced(end - begin);
-      arena_.execute([&] {
-        tbb::parallel_for(begin, end, [&](std::size_t g) {
-          if (!stopped()) priced[g - begin] = price(all[g]);
-        });
+      parallel_for(priced.size(), threads_, [&](std::size_t g) {
+        if (!stopped()) priced[g] = price(all[begin + g]);
       });
       for (const Priced& p : priced) {
         fitting_.insert(fitting_.end(), p.fitting.begin(), p.fitting.end());
@@ -171,14 +167,12 @@ class Search {
       if (!evaluated_.contains(i)) missing.push_back(i);
     }
     std::vector<Evaluated> found(missing.size());
-    arena_.execute([&] {
-      tbb::parallel_for(std::size_t{0}, missing.size(), [&](std::size_t k) {
-        const StepCosts step = step_costs(cache_, plan(missing[k]));
-        const auto lowered = step_graph(step, Folding::folded);
-        // A deadlock cannot happen with a registered schedule that accepted the shape.
-        ORRERY_INVARIANT(lowered.has_value());
-        found[k] = {simulate(lowered->graph).makespan.count(), fitting_[missing[k]].peak};
-      });
+    parallel_for(missing.size(), threads_, [&](std::size_t k) {
+      const StepCosts step = step_costs(cache_, plan(missing[k]));
+      const auto lowered = step_graph(step, Folding::folded);
+      // A deadlock cannot happen with a registered schedule that accepted the shape.
+      ORRERY_INVARIANT(lowered.has_value());
+      found[k] = {simulate(lowered->graph).makespan.count(), fitting_[missing[k]].peak};
     });
     for (std::size_t k = 0; k < missing.size(); ++k) {
       ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);
@@ -389,7 +383,7 @@ class Search {
   Plan base_;
   CostCache cache_;
   ByteCount capacity_;
-  tbb::task_arena arena_;
+  int threads_;
   SearchResult result_;
   std::vector<Candidate> fitting_;
   std::vector<Candidate> too_large_;

@@ -1,0 +1,29 @@
+// The same work for many indices on several threads.
+//
+// Threads take the next index as they become free; which thread does what never shows, because f(i)
+// writes to places of its own. An exception of f reaches the caller. Plain standard threads, so
+// that the thread sanitizer sees all of it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <vector>
+
+namespace orrery {
+
+template <class F>
+void parallel_for(std::size_t count, int threads, const F& f) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) f(i);
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t t = 1; t < static_cast<std::size_t>(threads) && t < count; ++t) {
+    others.push_back(std::async(std::launch::async, work));
+  }
+  work();
+  for (std::future<void>& other : others) other.get();
+}
+
+}  // namespace orrery
