@@ -26,8 +26,10 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     in.dense_parameters += stage.totals.dense_parameters;
     in.expert_parameters += stage.totals.expert_parameters;
     in.activations += stage.totals.saved * in_flight[static_cast<std::size_t>(c)];
-    for (std::size_t l = stage.first_layer; l < stage.first_layer + stage.layers; ++l) {
-      visit(step.block(stage, l));
+    // Of equal layers the first and the last tell: those computed again come first.
+    const bool equal = step.cache->model().blocks.size() == 1 && stage.layers > 1;
+    for (std::size_t i = 0; i < stage.layers; i += equal ? stage.layers - 1 : 1) {
+      visit(step.block(stage, stage.first_layer + i));
     }
     if (stage.embedding) visit(step.kept->embedding);
     if (stage.head) visit(step.kept->head);

@@ -195,20 +195,22 @@ Picoseconds lower_bound(const StepCosts& step) {
       device_of[s] = static_cast<std::size_t>(d);
       device.work += stage.totals.forward + stage.totals.backward;
       held = held + stage.totals;
-      const auto add = [&](const BlockCost& block) {
+      const auto add = [&](const BlockCost& block, int times_over = 1) {
         const auto times = communication.of(block);
-        device.communication += times.gather * gathers + times.reduce * reductions;
+        device.communication += (times.gather * gathers + times.reduce * reductions) * times_over;
         return times.reduce;
       };
-      // Layers of one block in a row cost the same.
       Picoseconds first_reduction;
       bool first = true;
       if (stage.embedding) {
         first_reduction = add(step.kept->embedding);
         first = false;
       }
-      for (std::size_t l = stage.first_layer; l < stage.first_layer + stage.layers; ++l) {
-        const Picoseconds reduction = add(step.kept->blocks[model.layers[l]]);
+      const bool equal = step.kept->blocks.size() == 1;  // all layers are alike
+      const std::size_t distinct = equal ? std::min<std::size_t>(stage.layers, 1) : stage.layers;
+      for (std::size_t i = 0; i < distinct; ++i) {
+        const Picoseconds reduction = add(step.kept->blocks[model.layers[stage.first_layer + i]],
+                                          equal ? static_cast<int>(stage.layers) : 1);
         if (first) first_reduction = reduction;
         first = false;
       }
