@@ -3,7 +3,7 @@
 #
 #   tools/check_threads.sh BUILD_DIRECTORY [JOBS]
 #
-# oneTBB comes from Debian and is not instrumented, so what happens inside it is not judged
+# Libraries of Debian are not instrumented, so what happens inside them is not judged
 # (ignore_noninstrumented_modules); what our own code does between its calls is.
 set -eu
 build=$1
