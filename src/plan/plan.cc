@@ -149,7 +149,12 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
     }
     seen.push_back(key);
     if (key.starts_with("overlap.")) {
-      Value overlap = map.find("overlap") != nullptr ? *map.find("overlap") : Value::map();
+      const Value* given = map.find("overlap");
+      if (given != nullptr && given->kind() != Value::Kind::map) {
+        return fail(ErrorCode::bad_input, "'" + key + "' is given beside 'overlap'", "plan",
+                    "overlap is set one kind at a time, as in \"overlap.data=true\"");
+      }
+      Value overlap = given != nullptr ? *given : Value::map();
       overlap.set(key.substr(8), scalar_value(value));
       map.set("overlap", std::move(overlap));
     } else if (key == "layers" || key == "placement") {

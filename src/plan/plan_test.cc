@@ -78,6 +78,12 @@ TEST(StageLayers, KeepsEveryLayerAndIsEven) {
   }
 }
 
+TEST(PlanText, OverlapAsAWholeAndByKindIsAnError) {
+  const auto plan = parse_plan("overlap=16,overlap.pipeline=on");
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().text(), testing::HasSubstr("'overlap.pipeline' is given beside"));
+}
+
 TEST(Validity, ThePublishedPlanIsValid) {
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8"), "");
 }
