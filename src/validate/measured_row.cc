@@ -10,7 +10,7 @@
 
 #include "document/value.h"
 #include "outcome/nearest_name.h"
-#include "validate/comma_separated.h"
+#include "document/comma_separated.h"
 
 namespace orrery {
 namespace {

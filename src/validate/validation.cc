@@ -10,7 +10,7 @@
 
 #include "estimate/estimate.h"
 #include "validate/scenario_of_row.h"
-#include "validate/statistics.h"
+#include "calibrate/statistics.h"
 
 namespace orrery {
 namespace {

@@ -1,4 +1,4 @@
-#include "validate/comma_separated.h"
+#include "document/comma_separated.h"
 
 #include <algorithm>
 #include <optional>

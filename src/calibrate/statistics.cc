@@ -1,4 +1,4 @@
-#include "validate/statistics.h"
+#include "calibrate/statistics.h"
 
 #include <algorithm>
 #include <cmath>
