@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/kernel/kernel_measurements.h"
+#include "calibrate/kernel_measurements.h"
 
 namespace orrery {
 namespace {

@@ -1,4 +1,4 @@
-#include "cost/kernel/kernel_measurements.h"
+#include "calibrate/kernel_measurements.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,0 +1,59 @@
+#include "calibrate/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/statistics.h"
+#include "outcome/invariant.h"
+
+namespace orrery {
+
+FitErrors fit_errors(std::span<const double> predicted, std::span<const double> measured) {
+  ORRERY_INVARIANT(predicted.size() == measured.size());
+  std::vector<double> absolute;
+  std::vector<double> own;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    own.push_back(predicted[i] / measured[i] - 1);
+    absolute.push_back(std::abs(own.back()));
+  }
+  return {own.size(), quantile(absolute, 0.5), mean(absolute), quantile(absolute, 0.9), mean(own)};
+}
+
+Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,
+                                           std::span<const MeasurementKind> kinds,
+                                           const CalibrationRequest& request) {
+  ORRERY_INVARIANT(request.catalog != nullptr);
+  std::vector<std::vector<CommaSeparated>> of_kind(kinds.size());
+  for (const CommaSeparated& table : tables) {
+    const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                   [&](const MeasurementKind& k) { return k.recognises(table); });
+    if (kind == kinds.end()) {
+      std::string known;
+      for (const MeasurementKind& k : kinds) {
+        known += (known.empty() ? "" : "; ") + k.name + ": " + k.columns;
+      }
+      return fail(ErrorCode::bad_input, "the columns are those of no known kind of measurement",
+                  table.name, known);
+    }
+    of_kind[static_cast<std::size_t>(kind - kinds.begin())].push_back(table);
+  }
+  std::vector<Calibration> out;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    if (of_kind[k].empty()) continue;
+    ORRERY_TRY(Calibration done, kinds[k].calibrate(of_kind[k], request));
+    out.push_back(std::move(done));
+  }
+  const auto usable = [](const Calibration& c) { return c.used > 0; };
+  if (!tables.empty() && std::none_of(out.begin(), out.end(), usable)) {
+    std::string why;
+    for (const Calibration& c : out) {
+      if (why.empty() && !c.problems.empty()) {
+        why = "the first problem is " + c.problems.front().where + ": " + c.problems.front().what;
+      }
+    }
+    return fail(ErrorCode::bad_input, "no row can be used", tables.front().name, why);
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,103 @@
+// What every kind of measurement has in common when parameters are fitted on it.
+//
+// A kind of measurement (kernels, collectives, training steps) is known by the columns of its
+// files. It turns tables into one report per subject (an accelerator, a fabric): fitted parameters
+// with standard errors, errors within the fit and on folds that were held out, and the catalog
+// files that hold the result. Rows that cannot be used are named one by one and left out; only a
+// table of which nothing is usable is an error.
+//
+// The list of kinds comes from the caller, for a kind may live above this folder.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/fit.h"
+#include "catalog/catalog.h"
+#include "document/comma_separated.h"
+#include "outcome/result.h"
+
+namespace orrery {
+
+// Of relative errors e = predicted / measured - 1: median, mean and 90th percentile of |e|, and
+// the mean of e with its sign.
+struct FitErrors {
+  std::size_t rows = 0;
+  double median = 0;
+  double mean = 0;
+  double p90 = 0;
+  double bias = 0;
+};
+FitErrors fit_errors(std::span<const double> predicted, std::span<const double> measured);
+
+// The same on some of the rows: "m >= 1024".
+struct PartOfRows {
+  std::string name;
+  FitErrors in_sample;
+  std::optional<FitErrors> held_out;
+};
+
+// One fit: "gemm bf16".
+struct CalibratedPart {
+  std::string name;
+  std::vector<FittedParameter> parameters;
+  FitErrors in_sample;
+  std::optional<FitErrors> held_out;  // with cross-validation
+  std::vector<PartOfRows> of_which;
+};
+
+// A row that was left out, or that is odd: "file.csv:12", "latency_us is -3: not above 0".
+struct RowProblem {
+  std::string where;
+  std::string what;
+};
+
+struct CalibratedFile {
+  std::string path;  // below the directory of results: "kernels/h100-sxm.yaml"
+  std::string text;
+};
+
+struct CalibrationReport {
+  std::string kind;     // "kernels"
+  std::string subject;  // "h100-sxm"
+  std::vector<CalibratedPart> parts;
+  std::vector<CalibratedFile> files;
+  std::vector<std::string> notes;  // what was assumed or kept, a sentence each
+};
+
+// What one kind makes of its tables.
+struct Calibration {
+  std::vector<CalibrationReport> reports;
+  std::vector<RowProblem> problems;
+  std::size_t rows = 0;
+  std::size_t used = 0;
+};
+
+struct CalibrationRequest {
+  const Catalog* catalog = nullptr;  // never null
+  std::string accelerator;           // only this one; empty: every one measured
+  bool cross_validate = false;
+  std::string date;  // of the fit, YYYY-MM-DD, written into the files
+  int folds = 5;
+};
+
+struct MeasurementKind {
+  std::string name;
+  std::string columns;  // by which it is known, for messages
+  std::function<bool(const CommaSeparated&)> recognises;
+  std::function<Result<Calibration>(std::span<const CommaSeparated>, const CalibrationRequest&)>
+      calibrate;
+};
+
+// Hands each table to the first kind that recognises it, all tables of a kind together; results in
+// the order of `kinds`. Errors: a table no kind recognises, with the columns each would; the first
+// error of a kind; nothing usable in any table.
+Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,
+                                           std::span<const MeasurementKind> kinds,
+                                           const CalibrationRequest& request);
+
+}  // namespace orrery

@@ -1,0 +1,84 @@
+#include "calibrate/measurement_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+std::optional<std::size_t> index_of(const CommaSeparated& table, std::string_view column) {
+  const auto it = std::find(table.columns.begin(), table.columns.end(), column);
+  if (it == table.columns.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - table.columns.begin());
+}
+
+}  // namespace
+
+bool has_columns(const CommaSeparated& table, std::span<const std::string_view> columns) {
+  return std::all_of(columns.begin(), columns.end(),
+                     [&](std::string_view c) { return index_of(table, c).has_value(); });
+}
+
+std::string_view MeasurementCells::text(std::string_view column) const {
+  const auto i = index_of(table_, column);
+  return i ? std::string_view(record_.fields[*i]) : std::string_view();
+}
+
+double MeasurementCells::number(std::string_view column, double above, double most) {
+  const std::string_view cell = text(column);
+  if (cell.empty()) {
+    complain(std::string(column) + " is empty");
+    return 0;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
+    complain(fmt::format("{} '{}' is no number", column, cell));
+    return 0;
+  }
+  if (!(value > above && value <= most)) {
+    complain(fmt::format("{} {} is not above {} and at most {}", column, cell, above, most));
+    return 0;
+  }
+  return value;
+}
+
+std::optional<double> MeasurementCells::optional_number(std::string_view column, double above,
+                                                        double most) {
+  if (text(column).empty()) return std::nullopt;
+  const double value = number(column, above, most);
+  if (!usable_) return std::nullopt;
+  return value;
+}
+
+double MeasurementCells::count(std::string_view column, double least, double most) {
+  const double value = number(column, std::nextafter(least, -HUGE_VAL), most);
+  if (usable_ && value != std::floor(value)) {
+    complain(fmt::format("{} {} is no whole number", column, value));
+  }
+  return value;
+}
+
+std::string MeasurementCells::where() const {
+  return table_.name + ":" + std::to_string(record_.line);
+}
+
+void MeasurementCells::complain(std::string what) {
+  if (usable_) problems_.push_back({where(), std::move(what)});
+  usable_ = false;
+}
+
+void MeasurementCells::remark(std::string what) {
+  problems_.push_back({where(), std::move(what) + " (still used)"});
+}
+
+bool SeenRows::add(const std::string& key, MeasurementCells& row) {
+  const auto [it, is_new] = first_.emplace(key, row.where());
+  if (!is_new) row.complain("measures the same as " + it->second);
+  return is_new;
+}
+
+}  // namespace orrery

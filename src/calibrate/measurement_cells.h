@@ -1,0 +1,57 @@
+// The cells of one row of measurements by column name, with every complaint collected.
+//
+// A row that is asked for a number it does not hold, or holds one that cannot be, is marked as
+// unusable; what was wrong first is kept, with its file and line.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/calibration.h"
+
+namespace orrery {
+
+bool has_columns(const CommaSeparated& table, std::span<const std::string_view> columns);
+
+class MeasurementCells {
+ public:
+  // Keeps references to all three.
+  MeasurementCells(const CommaSeparated& table, const CommaSeparated::Record& record,
+                   std::vector<RowProblem>& problems)
+      : table_(table), record_(record), problems_(problems) {}
+
+  [[nodiscard]] std::string_view text(std::string_view column) const;  // absent: empty
+  // Above `above`, at most `most`; otherwise a problem and 0.
+  double number(std::string_view column, double above, double most);
+  // The same where an empty cell is allowed: nothing.
+  std::optional<double> optional_number(std::string_view column, double above, double most);
+  // A whole number from `least` to `most`.
+  double count(std::string_view column, double least, double most);
+
+  void complain(std::string what);  // marks the row as unusable
+  void remark(std::string what);    // names the row, which is still used
+  [[nodiscard]] bool usable() const { return usable_; }
+  [[nodiscard]] std::string where() const;
+
+ private:
+  const CommaSeparated& table_;
+  const CommaSeparated::Record& record_;
+  std::vector<RowProblem>& problems_;
+  bool usable_ = true;
+};
+
+// Rows that say the same of the same: the second is named with the first and left out.
+class SeenRows {
+ public:
+  // True if `key` is new; otherwise the row complains.
+  bool add(const std::string& key, MeasurementCells& row);
+
+ private:
+  std::map<std::string, std::string> first_;
+};
+
+}  // namespace orrery
