@@ -8,7 +8,7 @@
 set -eu
 build=$1
 jobs=${2:-2}
-tests='search simulate'
+tests='parallel search simulate validate'
 
 targets=
 for name in $tests; do

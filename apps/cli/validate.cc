@@ -15,7 +15,7 @@ int validate_command(const ValidateOptions& options, const Common& common) {
     if (!read) return refuse(read.error());
     rows.insert(rows.end(), read->begin(), read->end());
   }
-  const Validation validation = validate(rows, *catalog);
+  const Validation validation = validate(rows, *catalog, common.threads);
   if (!options.markdown.empty()) {
     const auto written = write_file(options.markdown, validation_markdown(validation));
     if (!written) return refuse(written.error());

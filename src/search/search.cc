@@ -4,15 +4,14 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <thread>
 #include <tuple>
 
 #include "estimate/evaluate.h"
 #include "lower/stage_memory.h"
 #include "outcome/invariant.h"
+#include "parallel/parallel_for.h"
 #include "plan/validity.h"
 #include "search/candidate.h"
-#include "search/parallel.h"
 #include "simulate/simulate.h"
 
 namespace orrery {
@@ -34,9 +33,7 @@ class Search {
         base_(base),
         cache_(scenario.model, training_, std::move(context)),
         capacity_(static_cast<ByteCount>(scenario.cluster.accelerator.memory.capacity.value())),
-        threads_(options.threads > 0
-                     ? options.threads
-                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+        threads_(threads_to_use(options.threads)) {}
 
   Result<SearchResult> run() {
     price();

@@ -1,14 +1,12 @@
 #include "validate/validation.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
 #include "estimate/estimate.h"
+#include "parallel/parallel_for.h"
 #include "validate/scenario_of_row.h"
 #include "calibrate/statistics.h"
 
@@ -233,13 +231,10 @@ Value row_json(const RowOutcome& row) {
 
 }  // namespace
 
-Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog) {
+Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads) {
   std::vector<RowOutcome> outcomes(rows.size());
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, rows.size()), [&](const auto& range) {
-    for (std::size_t i = range.begin(); i < range.end(); ++i) {
-      outcomes[i] = outcome_of(rows[i], catalog);
-    }
-  });
+  parallel_for(rows.size(), threads_to_use(threads),
+               [&](std::size_t i) { outcomes[i] = outcome_of(rows[i], catalog); });
   return summarised(std::move(outcomes));
 }
 

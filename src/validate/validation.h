@@ -105,9 +105,9 @@ struct Validation {
   std::vector<AssumptionCount> assumptions;  // most rows first
 };
 
-// Estimates every row it can, on all cores of the current oneTBB arena; the result does not depend
-// on how many they are.
-Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog);
+// Estimates every row it can, on so many threads (0: all cores); the result does not depend on how
+// many they are.
+Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads = 0);
 
 // The statistics of outcomes; sets `error`, `memory_error` and everything but `rows`.
 Validation summarised(std::vector<RowOutcome> rows);

@@ -8,9 +8,17 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <thread>
 #include <vector>
 
 namespace orrery {
+
+// 0: one for each core.
+inline int threads_to_use(int asked) {
+  if (asked > 0) return asked;
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return cores > 0 ? cores : 1;
+}
 
 template <class F>
 void parallel_for(std::size_t count, int threads, const F& f) {
