@@ -1,10 +1,9 @@
 #include "lower/block_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "timeline/attribution.h"
+#include "lower/pass_builder.h"
 
 namespace orrery {
 namespace {
@@ -38,73 +37,12 @@ Category category_of(OperatorClass c) {
   return Category::elementwise;
 }
 
-// Builds the graph of one pass. Kernels follow each other on the computing stream; a kernel waits
-// for every transfer announced by wait_for since the last kernel.
-class PassBuilder {
- public:
-  explicit PassBuilder(const BlockSetting& setting) : setting_(setting) {
-    for (std::size_t k = 0; k < streams_.size(); ++k) {
-      streams_[k] = builder_.add_stream({0, static_cast<StreamKind>(k)});
-    }
-  }
+// Which gradients a backward pass computes.
+enum class Part { both, input };
 
-  void compute(std::string_view name, Category category, Seconds time) {
-    const Picoseconds duration = round_to_picoseconds(time);
-    last_ =
-        builder_.add(NodeSpec{NodeKind::kernel, category, builder_.intern(name),
-                              streams_[static_cast<std::size_t>(StreamKind::compute)], duration},
-                     std::span<const NodeIndex>(waits_));
-    waits_.clear();
-  }
-
-  // A transfer that starts when the last kernel has ended (or at once) and runs beside what
-  // follows. Nothing waits for it until wait_for. Returns nothing for a transfer that takes no
-  // time.
-  std::optional<NodeIndex> transfer(std::string_view name, StreamKind stream, Category category,
-                                    Seconds time, NodeKind kind = NodeKind::collective) {
-    if (time.value() <= 0) return std::nullopt;
-    std::vector<NodeIndex> after = waits_;  // what the next kernel waits for, this waits for too
-    if (last_) after.push_back(*last_);
-    return builder_.add(
-        NodeSpec{kind, category, builder_.intern(name), streams_[static_cast<std::size_t>(stream)],
-                 round_to_picoseconds(time)},
-        after);
-  }
-  void wait_for(std::optional<NodeIndex> node) {
-    if (node) waits_.push_back(*node);
-  }
-  // A kernel beside which `transfer_time` of communication runs: slowed by it.
-  void slowed_compute(std::string_view name, Category category, Seconds time,
-                      Seconds transfer_time) {
-    compute(name, category, time);
-    const Picoseconds lost =
-        contention(round_to_picoseconds(time), round_to_picoseconds(transfer_time),
-                   setting_.costs.compute_share_lost);
-    if (lost > Picoseconds(0)) {
-      compute("slowed by communication", Category::contention, Seconds(lost.count() * 1e-12));
-    }
-  }
-
-  BlockPass finish() {
-    // The join: the block ends when all its streams have.
-    builder_.add(NodeSpec{NodeKind::barrier, Category::elementwise, builder_.intern("end of block"),
-                          streams_[static_cast<std::size_t>(StreamKind::compute)], Picoseconds(0)},
-                 std::span<const NodeIndex>(waits_));
-    BlockPass pass;
-    pass.graph = builder_.build();
-    const Timeline timeline = simulate(pass.graph);
-    pass.time = timeline.makespan;
-    pass.breakdown = attribute(pass.graph, timeline, 0, {});
-    return pass;
-  }
-
- private:
-  const BlockSetting& setting_;
-  GraphBuilder builder_;
-  std::array<StreamIndex, 4> streams_;  // compute, tp, cp, ep
-  std::vector<NodeIndex> waits_;
-  std::optional<NodeIndex> last_;
-};
+bool has_weight_gradient(const Operator& op) {
+  return op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
+}
 
 class BlockLowering {
  public:
@@ -112,20 +50,46 @@ class BlockLowering {
       : block_(block), s_(setting), kernels_(setting.costs.kernels) {}
 
   BlockPass forward() {
-    PassBuilder out(s_);
+    PassBuilder out(s_.costs.compute_share_lost);
     forward_all(out, false);
     return out.finish();
   }
 
-  BlockPass backward(Recompute recompute) {
-    PassBuilder out(s_);
+  BlockPass backward(Recompute recompute, Part part) {
+    PassBuilder out(s_.costs.compute_share_lost);
     if (recompute == Recompute::full) forward_all(out, true);
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
       if (beside_exchange(block_.operators[i])) continue;
       if (recompute == Recompute::selective && block_.operators[i].in_attention_core) {
         forward(out, i, true);
       }
-      backward(out, block_.operators[i]);
+      backward(out, block_.operators[i], part);
+    }
+    return out.finish();
+  }
+
+  // The products a split backward defers, in the order of the backward. Each gathers its input
+  // again beside the product before it.
+  BlockPass weight_gradients() {
+    PassBuilder out(s_.costs.compute_share_lost);
+    std::vector<const Operator*> products;
+    for (std::size_t i = block_.operators.size(); i-- > 0;) {
+      if (has_weight_gradient(block_.operators[i])) products.push_back(&block_.operators[i]);
+    }
+    const auto gather_time = [&](std::size_t i) {
+      return i < products.size() ? input_gather(*products[i]) : Seconds(0);
+    };
+    const auto gather = [&](std::size_t i) {
+      return out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp,
+                          gather_time(i));
+    };
+    std::optional<NodeIndex> gathered = gather(0);
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const auto next = gather(i + 1);
+      out.wait_for(gathered);
+      out.slowed_compute(products[i]->name, category_of(products[i]->op_class),
+                         weight_gradient(*products[i]), gather_time(i + 1));
+      gathered = next;
     }
     return out.finish();
   }
@@ -372,18 +336,37 @@ class BlockLowering {
     }
   }
 
-  void backward(PassBuilder& out, const Operator& op) {
+  [[nodiscard]] Seconds weight_gradient(const Operator& op) const {
+    const double groups =
+        op.kind == OperatorKind::grouped_gemm ? std::max(1.0, extent(op.groups)) : 1;
+    return product(extent(op.k), extent(op.n), extent(op.m) / groups, groups);
+  }
+  // Of a product whose input was kept in pieces of the sequence.
+  [[nodiscard]] Seconds input_gather(const Operator& op) const {
+    if (s_.binding.tp == 1 || op.boundary != Boundary::column || !sharded_sequence() ||
+        op.kind != OperatorKind::gemm) {
+      return Seconds(0);
+    }
+    return tensor_collective(CollectiveKind::all_gather,
+                             activation_bytes(extent(op.m), extent(op.k)));
+  }
+
+  void backward(PassBuilder& out, const Operator& op, Part part) {
     const Category category = category_of(op.op_class);
     switch (op.kind) {
       case OperatorKind::gemm:
-        backward_product(out, op, category);
+        if (part == Part::both) {
+          backward_product(out, op, category);
+        } else {
+          input_gradient_product(out, op, category);
+        }
         return;
       case OperatorKind::grouped_gemm: {
         const double groups = std::max(1.0, extent(op.groups));
         const double m = extent(op.m) / groups;
         cast(out, extent(op.m) * extent(op.n), category);
         out.compute(op.name, category, product(m, extent(op.k), extent(op.n), groups));
-        out.compute(op.name, category, product(extent(op.k), extent(op.n), m, groups));
+        if (part == Part::both) out.compute(op.name, category, weight_gradient(op));
         return;
       }
       case OperatorKind::attention: {
@@ -398,7 +381,7 @@ class BlockLowering {
           out.compute(op.name, category, elementwise(op, Phase::input_gradient));
           exchange_tokens(out, op, "gradients to experts", [&] {
             for (std::size_t i = block_.operators.size(); i-- > 0;) {
-              if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i]);
+              if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);
             }
           });
         } else if (op.boundary == Boundary::dispatch) {
@@ -428,7 +411,7 @@ class BlockLowering {
     const double n = extent(op.n);
     const double k = extent(op.k);
     const Seconds input_gradient = product(m, k, n);
-    const Seconds weight_gradient = product(k, n, m);
+    const Seconds weights = weight_gradient(op);
     const bool tensor_parallel = s_.binding.tp > 1;
     cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
          category);
@@ -447,7 +430,7 @@ class BlockLowering {
       const auto reduced = out.transfer("reduction of input gradients", StreamKind::tp,
                                         Category::exposed_tp, reduce);
       out.wait_for(gathered);
-      out.slowed_compute(op.name, category, weight_gradient, reduce);
+      out.slowed_compute(op.name, category, weights, reduce);
       out.wait_for(reduced);
     } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
       const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
@@ -459,10 +442,44 @@ class BlockLowering {
                                   Category::exposed_tp, gather));
         out.compute(op.name, category, input_gradient);
       }
-      out.compute(op.name, category, weight_gradient);
+      out.compute(op.name, category, weights);
     } else {
       out.compute(op.name, category, input_gradient);
-      out.compute(op.name, category, weight_gradient);
+      out.compute(op.name, category, weights);
+    }
+  }
+
+  // What backward_product does without the weight gradient: nothing hides the reduction of input
+  // gradients but the product itself, cut in pieces.
+  void input_gradient_product(PassBuilder& out, const Operator& op, Category category) {
+    const double m = extent(op.m);
+    const double n = extent(op.n);
+    const double k = extent(op.k);
+    const bool tensor_parallel = s_.binding.tp > 1;
+    cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
+         category);
+    if (tensor_parallel && op.boundary == Boundary::column) {
+      constexpr std::string_view kReduction = "reduction of input gradients";
+      const Seconds reduce = tensor_collective(
+          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+          activation_bytes(m, k));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
+      } else {
+        out.compute(op.name, category, product(m, k, n));
+        out.wait_for(out.transfer(kReduction, StreamKind::tp, Category::exposed_tp, reduce));
+      }
+    } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
+      constexpr std::string_view kGather = "all-gather of output gradients";
+      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, gather, kGather, Order::transfer_first, m, k, n);
+      } else {
+        out.wait_for(out.transfer(kGather, StreamKind::tp, Category::exposed_tp, gather));
+        out.compute(op.name, category, product(m, k, n));
+      }
+    } else {
+      out.compute(op.name, category, product(m, k, n));
     }
   }
 
@@ -481,19 +498,16 @@ Bytes score_bytes(const Operator& op, const BlockSetting& s) {
 
 }  // namespace
 
-Picoseconds BlockPass::computing() const {
-  Picoseconds sum;
-  for (std::size_t i = 0; i < kCategories; ++i) {
-    if (!is_exposed_communication(static_cast<Category>(i))) sum += breakdown.time[i];
-  }
-  return sum;
-}
-
-BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute) {
+BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute,
+                     Backward kind) {
   BlockLowering lowering(block, setting);
   BlockCost out;
   out.forward = lowering.forward();
-  out.backward = lowering.backward(recompute);
+  out.backward = lowering.backward(recompute, Part::both);
+  if (kind == Backward::split) {
+    out.input_gradient = lowering.backward(recompute, Part::input);
+    out.weight_gradient = lowering.weight_gradients();
+  }
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance
   balanced.expert_imbalance = 1;
   Bytes all;
@@ -507,6 +521,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
       saved += score_bytes(op, setting);
     }
     all += saved;
+    out.saved_for_weight_gradient +=
+        bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
     if (op.in_attention_core) core += saved;
     if (recompute == Recompute::full ||
         (recompute == Recompute::selective && op.in_attention_core)) {

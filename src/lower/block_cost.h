@@ -11,33 +11,36 @@
 //   attention       keys and values gathered before it, or passed round a ring beside it (B3, B14)
 //   experts         all-to-all between permutation and products, both ways (E1)
 // All streams of a block end before its last node does; blocks follow each other in whole.
+//
+// A split backward (zero-bubble schedules, arXiv 2401.10241) is two passes instead of one: the
+// input gradients with everything that is computed again, then, whenever the schedule likes, the
+// weight gradients of the matrix products. Other weight gradients (norms, embedding) stay with the
+// input gradients, where autograd leaves them. Both passes compute what the fused backward does;
+// they lose the overlap of reductions of input gradients with weight gradients, and win that of a
+// gathered input with the product before it.
 #pragma once
 
 #include <vector>
 
-#include "graph/graph.h"
 #include "lower/cost_context.h"
+#include "lower/pass_builder.h"
 #include "lower/rank_layout.h"
 #include "model/model.h"
 #include "plan/plan.h"
-#include "timeline/breakdown.h"
 
 namespace orrery {
-
-// One direction of one block: its graph, and what the simulation of it gives.
-struct BlockPass {
-  Graph graph;
-  Picoseconds time;
-  Breakdown breakdown;  // total() == time
-  [[nodiscard]] Picoseconds computing() const;
-};
 
 struct BlockCost {
   BlockPass forward;
   BlockPass backward;           // input and weight gradient, and what is computed again
+  BlockPass input_gradient;     // first half of a split backward; empty unless asked for
+  BlockPass weight_gradient;    // second half
   double dense_parameters = 0;  // on one rank
   double expert_parameters = 0;
-  Bytes saved;       // activations one microbatch keeps until its backward
+  Bytes saved;  // activations one microbatch keeps until its backward
+  // What one microbatch still keeps between the halves of a split backward: inputs of the matrix
+  // products and gradients of their outputs. May exceed `saved` under recomputation.
+  Bytes saved_for_weight_gradient;
   Bytes working;     // what exists only while the block's backward runs
   Flops recomputed;  // FLOPs of what is computed again
 };
@@ -52,6 +55,10 @@ struct BlockSetting {
   const CostContext& costs;
 };
 
-BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute);
+// Whether a schedule runs a backward as one pass or as two.
+enum class Backward { fused, split };
+
+BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute,
+                     Backward backward = Backward::fused);
 
 }  // namespace orrery

@@ -8,9 +8,12 @@ namespace orrery {
 PassTotals& PassTotals::operator+=(const BlockCost& b) {
   forward += b.forward.time;
   backward += b.backward.time;
+  input_gradient += b.input_gradient.time;
+  weight_gradient += b.weight_gradient.time;
   dense_parameters += b.dense_parameters;
   expert_parameters += b.expert_parameters;
   saved += b.saved;
+  saved_for_weight_gradient += b.saved_for_weight_gradient;
   recomputed += b.recomputed;
   return *this;
 }
@@ -18,9 +21,12 @@ PassTotals& PassTotals::operator+=(const BlockCost& b) {
 PassTotals operator-(PassTotals a, const PassTotals& b) {
   a.forward -= b.forward;
   a.backward -= b.backward;
+  a.input_gradient -= b.input_gradient;
+  a.weight_gradient -= b.weight_gradient;
   a.dense_parameters -= b.dense_parameters;
   a.expert_parameters -= b.expert_parameters;
   a.saved -= b.saved;
+  a.saved_for_weight_gradient -= b.saved_for_weight_gradient;
   a.recomputed -= b.recomputed;
   return a;
 }
@@ -28,9 +34,12 @@ PassTotals operator-(PassTotals a, const PassTotals& b) {
 PassTotals operator+(PassTotals a, const PassTotals& b) {
   a.forward += b.forward;
   a.backward += b.backward;
+  a.input_gradient += b.input_gradient;
+  a.weight_gradient += b.weight_gradient;
   a.dense_parameters += b.dense_parameters;
   a.expert_parameters += b.expert_parameters;
   a.saved += b.saved;
+  a.saved_for_weight_gradient += b.saved_for_weight_gradient;
   a.recomputed += b.recomputed;
   return a;
 }
@@ -80,7 +89,7 @@ const RankLayout& CostCache::layout(const Plan& plan) {
   return *slot;
 }
 
-const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute) {
+const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backward backward) {
   const RankLayout& groups = layout(plan);
   Key key = {plan.tp,
              plan.cp,
@@ -92,7 +101,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute) {
              static_cast<std::int64_t>(plan.attention),
              static_cast<std::int64_t>(plan.overlap.tensor_parallel),
              static_cast<std::int64_t>(plan.overlap.expert),
-             static_cast<std::int64_t>(recompute)};
+             static_cast<std::int64_t>(recompute),
+             static_cast<std::int64_t>(backward)};
   append(key, groups.tp);
   append(key, groups.cp);
   append(key, groups.ep);
@@ -110,10 +120,10 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute) {
                              context_};
   auto made = std::make_unique<ModelCosts>();
   for (const Block& block : model_.blocks) {
-    made->blocks.push_back(block_cost(block, setting, recompute));
+    made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }
-  made->embedding = block_cost(model_.embedding, setting, Recompute::none);
-  made->head = block_cost(model_.head, setting, Recompute::none);
+  made->embedding = block_cost(model_.embedding, setting, Recompute::none, backward);
+  made->head = block_cost(model_.head, setting, Recompute::none, backward);
   made->before.resize(model_.layers.size() + 1);
   for (std::size_t l = 0; l < model_.layers.size(); ++l) {
     made->before[l + 1] = made->before[l];

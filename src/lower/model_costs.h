@@ -19,9 +19,12 @@ namespace orrery {
 struct PassTotals {
   Picoseconds forward;
   Picoseconds backward;
+  Picoseconds input_gradient;  // of a split backward; zero unless asked for
+  Picoseconds weight_gradient;
   double dense_parameters = 0;
   double expert_parameters = 0;
   Bytes saved;
+  Bytes saved_for_weight_gradient;
   Flops recomputed;
 
   PassTotals& operator+=(const BlockCost& b);
@@ -43,8 +46,10 @@ class CostCache {
   CostCache(const Model& model, const Training& training, CostContext context)
       : model_(model), training_(training), context_(std::move(context)) {}
 
-  // Costs under this plan with that recomputation; the reference stays valid.
-  const ModelCosts& costs(const Plan& plan, Recompute recompute);
+  // Costs under this plan with that recomputation; the reference stays valid. Only a schedule that
+  // splits the backward should ask for the halves: they cost as much again to price.
+  const ModelCosts& costs(const Plan& plan, Recompute recompute,
+                          Backward backward = Backward::fused);
   const RankLayout& layout(const Plan& plan);
   [[nodiscard]] const CostContext& context() const { return context_; }
   [[nodiscard]] const Model& model() const { return model_; }

@@ -45,6 +45,7 @@ Operator& BlockWriter::gemm(std::string_view name, OperatorClass op_class, Bound
     // the sequence is kept (arXiv 2205.05198 s.4.2.2).
     op.saved = {
         {k.axis == LogicalAxis::none ? stream_rows() : whole_rows(), k, ElementKind::gemm_operand}};
+    op.keeps_input = true;
   }
   return append(std::move(op));
 }
@@ -62,6 +63,7 @@ Operator& BlockWriter::grouped_gemm(std::string_view name, Dimension n, Dimensio
   op.parameters = parameters * static_cast<double>(a_.moe->num_experts);
   op.parameter_axis = LogicalAxis::experts;
   op.saved = {{routed_rows(), k, ElementKind::gemm_operand}};
+  op.keeps_input = true;
   return append(std::move(op));
 }
 

@@ -82,25 +82,38 @@ double parameters_on_rank(const Operator& op, const Binding& b) {
   return op.parameters / share;
 }
 
-Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand) {
-  const auto width = [&](ElementKind kind) {
-    switch (kind) {
-      case ElementKind::activation:
-        return Bytes(2);
-      case ElementKind::gemm_operand:
-        return std::min(Bytes(2), element_size(operand));
-      case ElementKind::fp32:
-        return Bytes(4);
-      case ElementKind::mask:
-        return Bytes(1);
-    }
-    return Bytes(0);
-  };
-  Bytes total(0);
-  for (const Tensor& t : op.saved) {
-    total += width(t.element) * (size(t.rows, b) * size(t.width, b));
+namespace {
+
+Bytes width_of(ElementKind kind, NumberFormat operand) {
+  switch (kind) {
+    case ElementKind::activation:
+      return Bytes(2);
+    case ElementKind::gemm_operand:
+      return std::min(Bytes(2), element_size(operand));
+    case ElementKind::fp32:
+      return Bytes(4);
+    case ElementKind::mask:
+      return Bytes(1);
   }
+  return Bytes(0);
+}
+
+Bytes bytes_of(const Tensor& t, const Binding& b, NumberFormat operand) {
+  return width_of(t.element, operand) * (size(t.rows, b) * size(t.width, b));
+}
+
+}  // namespace
+
+Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand) {
+  Bytes total(0);
+  for (const Tensor& t : op.saved) total += bytes_of(t, b, operand);
   return total;
+}
+
+Bytes bytes_for_weight_gradient(const Operator& op, const Binding& b, NumberFormat operand) {
+  if (op.kind != OperatorKind::gemm && op.kind != OperatorKind::grouped_gemm) return Bytes(0);
+  const Bytes gradient = bytes_of({op.m, op.n, ElementKind::gemm_operand}, b, operand);
+  return op.keeps_input ? gradient + bytes_of(op.saved.front(), b, operand) : gradient;
 }
 
 Bytes moved_bytes(const Operator& op, Phase phase, const Binding& b) {

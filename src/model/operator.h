@@ -135,6 +135,8 @@ struct Operator {
   // product that reads it, so that what an operator of the attention core keeps is exactly what
   // selective recomputation saves.
   std::vector<Tensor> saved;
+  // A product whose input is saved[0]; false if an earlier operator already keeps it.
+  bool keeps_input = false;
   // Part of the attention core that "selective" recomputation computes again (arXiv 2205.05198
   // s.5).
   bool in_attention_core = false;
@@ -156,6 +158,11 @@ double parameters_on_rank(const Operator& op, const Binding& b);
 
 // Bytes of the saved tensors on one rank. `operand` is the number format of products.
 Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand);
+
+// Bytes the weight gradient of a product needs once its input gradient is computed: the input it
+// keeps (not one an earlier operator keeps) and the gradient of its output, whole along the
+// sequence. Dense layers of h x 4h: 32 s b h (arXiv 2401.10241 s.2.3). Zero for other operators.
+Bytes bytes_for_weight_gradient(const Operator& op, const Binding& b, NumberFormat operand);
 
 // Bytes an elementwise operator moves.
 Bytes moved_bytes(const Operator& op, Phase phase, const Binding& b);
