@@ -24,6 +24,12 @@ std::string_view name(StreamKind kind) {
       return "data-parallel communication";
     case StreamKind::host:
       return "host";
+    case StreamKind::offload:
+      return "copies to host memory";
+    case StreamKind::reload:
+      return "copies from host memory";
+    case StreamKind::wire:
+      return "latency";
   }
   return "?";
 }

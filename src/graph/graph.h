@@ -33,9 +33,22 @@ enum class NodeKind : std::uint8_t {
   block,           // a folded block: stands for a simulated subgraph (payload: its breakdown)
 };
 
-// The streams of one rank: one that computes, one per kind of communication.
-enum class StreamKind : std::uint8_t { compute, tp, cp, ep, pp_forward, pp_backward, dp, host };
-inline constexpr std::size_t kStreamKinds = 8;
+// The streams of one rank: one that computes, one per kind of communication, one each for copies to
+// and from host memory. Nodes on a wire do not wait for each other: latency takes no link.
+enum class StreamKind : std::uint8_t {
+  compute,
+  tp,
+  cp,
+  ep,
+  pp_forward,
+  pp_backward,
+  dp,
+  host,
+  offload,
+  reload,
+  wire,
+};
+inline constexpr std::size_t kStreamKinds = 11;
 std::string_view name(StreamKind kind);
 
 struct Stream {

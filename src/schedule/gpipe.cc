@@ -3,23 +3,21 @@
 //   bubble ratio (p-1)/(m+p-1) for equal stages; m microbatches in flight on every device.
 #include "schedule/gpipe.h"
 
-#include "schedule/loop_placement.h"
+#include "schedule/placement.h"
 
 namespace orrery {
 namespace {
 
-std::vector<std::string> problems(const PipelineShape& shape) {
-  if (shape.chunks == 1) return {};
-  return {"gpipe holds one chunk a device, not " + std::to_string(shape.chunks) +
-          "; interleaved_1f1b holds several"};
-}
+std::vector<std::string> problems(const ScheduleRequest&) { return {}; }
 
-std::vector<PipelineOperation> order(const PipelineShape& shape, int) {
-  std::vector<PipelineOperation> out;
-  const auto m = static_cast<std::uint32_t>(shape.microbatches);
-  out.reserve(2 * std::size_t{m});
-  for (std::uint32_t j = 0; j < m; ++j) out.push_back({PipelineAction::forward, 0, j});
-  for (std::uint32_t j = m; j-- > 0;) out.push_back({PipelineAction::backward, 0, j});
+Result<Pipeline> order(const ScheduleRequest& request) {
+  Pipeline out = placed(request.shape, 1, loop_virtual_stage);
+  const auto m = static_cast<std::uint32_t>(request.shape.microbatches);
+  for (auto& device : out.order) {
+    device.reserve(2 * std::size_t{m});
+    for (std::uint32_t j = 0; j < m; ++j) device.push_back({PipelineAction::forward, 0, j});
+    for (std::uint32_t j = m; j-- > 0;) device.push_back({PipelineAction::backward, 0, j});
+  }
   return out;
 }
 
@@ -27,6 +25,13 @@ std::vector<int> peak_in_flight(const PipelineShape& shape, int) { return {shape
 
 }  // namespace
 
-const Schedule kGPipe{"gpipe", problems, order, loop_virtual_stage, peak_in_flight};
+const Schedule kGPipe{
+    .name = "gpipe",
+    .summary = "all forwards, then all backwards in reverse order (arXiv 1811.06965)",
+    .chunks = 1,
+    .problems = problems,
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = order,
+    .peak_in_flight = peak_in_flight};
 
 }  // namespace orrery

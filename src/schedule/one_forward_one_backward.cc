@@ -6,36 +6,35 @@
 
 #include <algorithm>
 
-#include "schedule/loop_placement.h"
+#include "schedule/placement.h"
 
 namespace orrery {
 namespace {
 
-std::vector<std::string> problems(const PipelineShape& shape) {
-  if (shape.chunks == 1) return {};
-  return {"1f1b holds one chunk a device, not " + std::to_string(shape.chunks) +
-          "; interleaved_1f1b holds several"};
-}
+std::vector<std::string> problems(const ScheduleRequest&) { return {}; }
 
-std::vector<PipelineOperation> order(const PipelineShape& shape, int device) {
-  const int m = shape.microbatches;
-  const int ahead = std::min(shape.devices - 1 - device, m);
-  std::vector<PipelineOperation> out;
-  out.reserve(2 * static_cast<std::size_t>(m));
-  int f = 0;
-  int b = 0;
-  const auto forward = [&] {
-    out.push_back({PipelineAction::forward, 0, static_cast<std::uint32_t>(f++)});
-  };
-  const auto backward = [&] {
-    out.push_back({PipelineAction::backward, 0, static_cast<std::uint32_t>(b++)});
-  };
-  while (f < ahead) forward();
-  while (f < m) {
-    forward();
-    backward();
+Result<Pipeline> order(const ScheduleRequest& request) {
+  Pipeline out = placed(request.shape, 1, loop_virtual_stage);
+  const int m = request.shape.microbatches;
+  for (int device = 0; device < request.shape.devices; ++device) {
+    auto& operations = out.order[static_cast<std::size_t>(device)];
+    operations.reserve(2 * static_cast<std::size_t>(m));
+    const int ahead = std::min(request.shape.devices - 1 - device, m);
+    int f = 0;
+    int b = 0;
+    const auto forward = [&] {
+      operations.push_back({PipelineAction::forward, 0, static_cast<std::uint32_t>(f++)});
+    };
+    const auto backward = [&] {
+      operations.push_back({PipelineAction::backward, 0, static_cast<std::uint32_t>(b++)});
+    };
+    while (f < ahead) forward();
+    while (f < m) {
+      forward();
+      backward();
+    }
+    while (b < m) backward();
   }
-  while (b < m) backward();
   return out;
 }
 
@@ -45,6 +44,13 @@ std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {
 
 }  // namespace
 
-const Schedule kOneForwardOneBackward{"1f1b", problems, order, loop_virtual_stage, peak_in_flight};
+const Schedule kOneForwardOneBackward{
+    .name = "1f1b",
+    .summary = "a few forwards ahead, then one forward, one backward in turn (arXiv 2007.01045)",
+    .chunks = 1,
+    .problems = problems,
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = order,
+    .peak_in_flight = peak_in_flight};
 
 }  // namespace orrery

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <cmath>
 
 #include "outcome/nearest_name.h"
 #include "schedule/gpipe.h"
@@ -28,106 +28,50 @@ Result<const Schedule*> find_schedule(std::string_view name) {
               name_hint(name, known));
 }
 
-std::vector<int> in_flight_by_order(const Schedule& schedule, const PipelineShape& shape,
-                                    int device) {
-  std::vector<int> now(static_cast<std::size_t>(shape.chunks));
-  std::vector<int> peak = now;
-  int held = 0;
-  int most = 0;
-  for (const PipelineOperation& op : schedule.order(shape, device)) {
-    if (op.action == PipelineAction::forward) {
-      ++now[op.chunk];
-      if (++held > most) {
-        most = held;
-        peak = now;
-      }
-    } else if (op.action != PipelineAction::input_gradient) {
-      --now[op.chunk];
-      --held;
-    }
+std::vector<std::string> schedule_problems(const Schedule& schedule,
+                                           const ScheduleRequest& request) {
+  const PipelineShape& shape = request.shape;
+  const std::string name(schedule.name);
+  std::vector<std::string> out;
+  const auto positive = [&](const char* what, int count) {
+    if (count < 1) out.push_back(std::string(what) + " " + std::to_string(count) + " is below 1");
+  };
+  positive("devices", shape.devices);
+  positive("microbatches", shape.microbatches);
+  positive("chunks", shape.chunks);
+  if (request.group < 0) out.push_back("group " + std::to_string(request.group) + " is below 0");
+  if (!out.empty()) return out;
+  const double operations = 3.0 * schedule.routes * shape.devices * shape.chunks *
+                            static_cast<double>(shape.microbatches);
+  if (operations > kMaxPipelineOperations) {
+    return {std::to_string(shape.microbatches) + " microbatches on " +
+            std::to_string(shape.devices) + " devices of " + std::to_string(shape.chunks) +
+            " chunks are more than the " +
+            std::to_string(static_cast<long>(kMaxPipelineOperations)) +
+            " operations that are simulated"};
   }
-  return peak;
+  if (schedule.chunks > 0 && shape.chunks != schedule.chunks) {
+    return {name + " holds " + (schedule.chunks == 1 ? "one chunk" : "two chunks") +
+            " a device, not " + std::to_string(shape.chunks) +
+            (schedule.chunks == 1 ? "; interleaved_1f1b holds several" : "")};
+  }
+  return schedule.problems(request);
 }
 
-namespace {
-
-std::string text(const PipelineOperation& op, int device) {
-  const char* letter = op.action == PipelineAction::forward           ? "F"
-                       : op.action == PipelineAction::weight_gradient ? "W"
-                                                                      : "B";
-  return std::string(letter) + std::to_string(op.microbatch) + " of chunk " +
-         std::to_string(op.chunk) + " on device " + std::to_string(device);
+Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& request) {
+  std::string all;
+  for (const std::string& problem : schedule_problems(schedule, request)) {
+    all += (all.empty() ? "" : "; ") + problem;
+  }
+  if (!all.empty()) return fail(ErrorCode::bad_input, all, "schedule " + std::string(schedule.name));
+  return schedule.pipeline(request);
 }
 
-}  // namespace
-
-Result<std::vector<DeviceOperation>> linear_order(const Schedule& schedule,
-                                                  const PipelineShape& shape) {
-  const auto p = static_cast<std::size_t>(shape.devices);
-  const auto m = static_cast<std::size_t>(shape.microbatches);
-  const auto stages = static_cast<std::size_t>(shape.virtual_stages());
-  std::vector<std::vector<PipelineOperation>> orders(p);
-  std::vector<std::size_t> next(p);
-  std::vector<std::size_t> stage_of(p * static_cast<std::size_t>(shape.chunks));
-  std::size_t total = 0;
-  for (std::size_t d = 0; d < p; ++d) {
-    orders[d] = schedule.order(shape, static_cast<int>(d));
-    total += orders[d].size();
-    for (int c = 0; c < shape.chunks; ++c) {
-      stage_of[d * static_cast<std::size_t>(shape.chunks) + static_cast<std::size_t>(c)] =
-          static_cast<std::size_t>(schedule.virtual_stage(shape, static_cast<int>(d), c));
-    }
-  }
-  std::vector<char> forward_done(stages * m);
-  std::vector<char> backward_done(stages * m);
-  const auto stage = [&](std::size_t d, const PipelineOperation& op) {
-    return stage_of[d * static_cast<std::size_t>(shape.chunks) + op.chunk];
-  };
-  const auto ready = [&](std::size_t d, const PipelineOperation& op) {
-    const std::size_t s = stage(d, op);
-    const std::size_t j = op.microbatch;
-    switch (op.action) {
-      case PipelineAction::forward:
-        return s == 0 || forward_done[(s - 1) * m + j] != 0;
-      case PipelineAction::backward:
-      case PipelineAction::input_gradient:
-        return forward_done[s * m + j] != 0 &&
-               (s + 1 == stages || backward_done[(s + 1) * m + j] != 0);
-      case PipelineAction::weight_gradient:
-        return backward_done[s * m + j] != 0;
-    }
-    return false;
-  };
-
-  std::vector<DeviceOperation> out;
-  out.reserve(total);
-  while (out.size() < total) {
-    const std::size_t before = out.size();
-    for (std::size_t d = 0; d < p; ++d) {
-      while (next[d] < orders[d].size() && ready(d, orders[d][next[d]])) {
-        const PipelineOperation& op = orders[d][next[d]++];
-        const std::size_t at = stage(d, op) * m + op.microbatch;
-        if (op.action == PipelineAction::forward) {
-          forward_done[at] = 1;
-        } else if (op.action != PipelineAction::weight_gradient) {
-          backward_done[at] = 1;
-        }
-        out.push_back({static_cast<std::uint32_t>(d), op});
-      }
-    }
-    if (out.size() == before) {
-      std::string waiting;
-      for (std::size_t d = 0; d < p; ++d) {
-        if (next[d] == orders[d].size()) continue;
-        waiting += (waiting.empty() ? "" : "; ") + text(orders[d][next[d]], static_cast<int>(d));
-      }
-      return fail(ErrorCode::bad_input, "schedule " + std::string(schedule.name) +
-                                            " deadlocks: each of these waits for "
-                                            "another: " +
-                                            waiting);
-    }
-  }
-  return out;
+PipelineTimes times_or_unit(const ScheduleRequest& request) {
+  if (!request.times.stage.empty()) return request.times;
+  // One millisecond; a chunk takes its part, in whole picoseconds.
+  const Picoseconds unit(std::floor(1e9 / request.shape.chunks));
+  return equal_times(request.shape, unit, unit, unit);
 }
 
 }  // namespace orrery

@@ -1,72 +1,74 @@
-// A pipeline schedule: in which order each device works through microbatches and chunks.
+// A pipeline schedule: a rule that works out, for a shape and times, the order of every device.
 //
 // A schedule knows stages, microbatches and chunks, nothing of models or clusters. It is one file
 // that fills one Schedule, and one line in schedules() that registers it. Everything else (bubbles,
 // makespan, memory in flight, drawings) follows from the order, by simulation.
 //
-// Terms: `devices` p hold `chunks` v virtual stages each, S = p v in all; virtual stage s feeds
-// s+1. Dependencies: F(j,s) after F(j,s-1); B(j,s) after F(j,s) and B(j,s+1); W(j,s) after B(j,s).
-// A fused backward stands for B and W together.
+// Dependencies: F(j,s) after F(j,s-1); B(j,s) after F(j,s) and B(j,s+1); W(j,s) after B(j,s). A
+// fused backward stands for B and W together. See pipeline_dependencies.h for the rest.
 #pragma once
 
-#include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "outcome/result.h"
+#include "schedule/pipeline.h"
+#include "schedule/pipeline_times.h"
 
 namespace orrery {
 
-struct PipelineShape {
-  int devices = 1;
-  int microbatches = 1;
-  int chunks = 1;
-  auto operator<=>(const PipelineShape&) const = default;
-  [[nodiscard]] int virtual_stages() const { return devices * chunks; }
-};
-
-enum class PipelineAction : std::uint8_t { forward, backward, input_gradient, weight_gradient };
-
-struct PipelineOperation {
-  PipelineAction action = PipelineAction::forward;
-  std::uint16_t chunk = 0;
-  std::uint32_t microbatch = 0;
-  auto operator<=>(const PipelineOperation&) const = default;
+struct ScheduleRequest {
+  PipelineShape shape;
+  // Microbatches that pass a chunk together, for the schedules that group them; 0: their default.
+  int group = 0;
+  // What the order may be made for. Schedules of fixed order ignore them. Empty (no stages): one
+  // unit for each of F, B and W of a device's share of a microbatch, no latency.
+  PipelineTimes times;
+  // Most a device may hold, in the units of `times.memory` (without it: microbatches of one virtual
+  // stage). For the schedules that take a limit.
+  double memory_limit = std::numeric_limits<double>::infinity();
 };
 
 struct Schedule {
   std::string_view name;
-  // Every reason why the shape cannot be scheduled, in words with the numbers; empty if it can.
-  std::vector<std::string> (*problems)(const PipelineShape&);
-  // What one device does, in order.
-  std::vector<PipelineOperation> (*order)(const PipelineShape&, int device);
-  // The virtual stage that is chunk `chunk` of `device`.
-  int (*virtual_stage)(const PipelineShape&, int device, int chunk);
+  std::string_view summary;  // what it does, in one line, with its source
+  int chunks = 0;            // the one number of chunks it can have; 0: any
+  int routes = 1;            // how often every virtual stage lives; 2 for bidirectional schedules
+  bool splits_backward = false;
+  bool made_for_times = false;  // the order depends on the times (or on the memory limit)
+  bool asynchronous = false;    // gives other gradients than a synchronous step
+
+  // Every reason why this cannot be scheduled, in words with the numbers; empty if it can.
+  std::vector<std::string> (*problems)(const ScheduleRequest&) = nullptr;
+  // The virtual stage that is `chunk` of `device`, chunk in [0, routes * shape.chunks).
+  int (*virtual_stage)(const PipelineShape&, int device, int chunk) = nullptr;
+  // The order of every device. Only for requests without problems. Error: only for what cannot be
+  // known before (a memory limit below what this schedule needs, which is named).
+  Result<Pipeline> (*pipeline)(const ScheduleRequest&) = nullptr;
   // Microbatches of each chunk whose activations `device` holds at its fullest moment, if all
-  // chunks weigh the same. A closed form where there is one (in_flight_by_order is the definition).
-  std::vector<int> (*peak_in_flight)(const PipelineShape&, int device);
+  // chunks weigh the same: a closed form, or null where only the order tells (in_flight.h).
+  std::vector<int> (*peak_in_flight)(const PipelineShape&, int device) = nullptr;
 };
 
-// All schedules, by name.
+// All schedules, in the order of strategies from the simplest.
 std::span<const Schedule> schedules();
 // Hyphens and underscores are the same. Error: unknown name, with the nearest.
 Result<const Schedule*> find_schedule(std::string_view name);
 
-// The definition of peak_in_flight: +1 when a forward begins, -1 when the backward (or weight
-// gradient) that frees it ends, along the device's order. O(operations).
-std::vector<int> in_flight_by_order(const Schedule& schedule, const PipelineShape& shape,
-                                    int device);
+// The problems of a schedule's fixed shape (chunks) and of any schedule (nothing below 1, more
+// operations than are simulated), then its own.
+std::vector<std::string> schedule_problems(const Schedule& schedule,
+                                           const ScheduleRequest& request);
 
-struct DeviceOperation {
-  std::uint32_t device = 0;
-  PipelineOperation operation;
-};
+// The worked-out schedule. Errors: every problem, in one text.
+Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& request);
 
-// All operations of all devices in one order in which each comes after what it depends on. Error:
-// the orders deadlock; the operations that wait for each other are named. O(operations + devices).
-Result<std::vector<DeviceOperation>> linear_order(const Schedule& schedule,
-                                                  const PipelineShape& shape);
+// A request's times, or unit times if it has none.
+PipelineTimes times_or_unit(const ScheduleRequest& request);
+
+inline constexpr double kMaxPipelineOperations = 1 << 24;
 
 }  // namespace orrery

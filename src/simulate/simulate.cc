@@ -15,6 +15,9 @@ Timeline simulate(const Graph& graph, std::span<const double> durations) {
   timeline.end_ps.resize(nodes);
   double* const end = timeline.end_ps.data();
   std::vector<double> stream_end(graph.streams().size(), 0.0);
+  // What a node leaves of its end on its stream: all, or on a wire nothing.
+  std::vector<double> taken;
+  for (const Stream& s : graph.streams()) taken.push_back(s.kind == StreamKind::wire ? 0.0 : 1.0);
 
   double makespan = 0;
   auto rendezvous = graph.rendezvous().begin();
@@ -28,8 +31,9 @@ Timeline simulate(const Graph& graph, std::span<const double> durations) {
       for (const StreamIndex s : rendezvous->second) stream_end[s.value()] = start + durations[i];
       ++rendezvous;
     }
-    last = end[i] = start + durations[i];
-    makespan = std::max(makespan, last);
+    end[i] = start + durations[i];
+    last = end[i] * taken[graph.stream(n).value()];
+    makespan = std::max(makespan, end[i]);
   }
   timeline.makespan = Picoseconds(makespan);
   return timeline;

@@ -1,0 +1,57 @@
+// A pipeline executed: its graph, simulated, and what it says.
+//
+// The graph holds one node an operation on the computing stream of its device, and for every
+// activation or gradient that changes device one node on the link (taken for `transfer`) and one on
+// no link at all (`latency`). Everything starts as soon as its device is free and what it waits for
+// has arrived. This is the only way a makespan is found; searching schedules use it too.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "outcome/result.h"
+#include "schedule/linear_order.h"
+#include "schedule/pipeline_times.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+
+// asynchronous: a transfer takes its link, the devices go on. blocking: it takes the sender's and
+// then the receiver's computing stream, as in frameworks without non-blocking sends.
+enum class Sends { asynchronous, blocking };
+
+struct PipelineGraph {
+  Graph graph;
+  std::vector<DeviceOperation> operations;  // in the order of their nodes
+  std::vector<NodeIndex> nodes;             // of each operation
+};
+
+// Errors: those of linear_order; more nodes than kMaxPipelineOperations x 4.
+Result<PipelineGraph> pipeline_graph(const Pipeline& pipeline, const PipelineTimes& times,
+                                     Sends sends = Sends::asynchronous);
+
+// Ratios as in arXiv 2401.10241 s.2: `bubble_ratio` = 1 - busy / (p makespan); `bubble_ratio_span`
+// = 1 - busiest device / longest span, for steps that follow each other without a flush.
+struct PipelineMeasures {
+  Picoseconds makespan;
+  std::vector<Picoseconds> busy, first_start, last_end;  // by device
+  Picoseconds longest_device_span;                       // of last_end - first_start
+  double bubble_ratio = 0;
+  double bubble_ratio_span = 0;
+  std::vector<double> peak_memory;  // by device, in the units of times.memory
+};
+
+struct PipelineExecution {
+  PipelineGraph graph;
+  Timeline timeline;
+  PipelineMeasures measures;
+};
+
+Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes& times,
+                                  Sends sends = Sends::asynchronous);
+
+// The duration of one operation.
+Picoseconds duration(const PipelineTimes& times, const Pipeline& pipeline, std::size_t device,
+                     const PipelineOperation& operation);
+
+}  // namespace orrery

@@ -1,0 +1,93 @@
+// A pipeline schedule worked out: which device holds which virtual stages, and in what order it
+// does what.
+//
+// Terms: `devices` p; a microbatch crosses S = p v virtual stages, `chunks` v of them a device on
+// the way. A route says which device serves each virtual stage for a microbatch. Most schedules
+// have one; bidirectional ones have two, so that a device holds 2 v chunks and every stage lives
+// twice; a stochastic wiring has many. `chunk` always counts what one device holds, from 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace orrery {
+
+struct PipelineShape {
+  int devices = 1;
+  int microbatches = 1;
+  int chunks = 1;  // virtual stages a microbatch crosses, over devices
+  auto operator<=>(const PipelineShape&) const = default;
+  [[nodiscard]] int virtual_stages() const { return devices * chunks; }
+};
+
+enum class PipelineAction : std::uint8_t {
+  forward,
+  backward,         // input and weight gradient in one
+  input_gradient,   // B: what the stage before waits for
+  weight_gradient,  // W: nobody waits for it but the optimizer
+  // Forward of one microbatch and fused backward of another, run as one.
+  forward_and_backward,
+  // Activations of one microbatch and chunk to host memory and back, on links of their own.
+  offload,
+  reload,
+  // Vocabulary parallelism: the part of the embedding and of the logits every device holds.
+  // arXiv 2411.05288: S and T pass of the output layer; forward and backward of the input layer.
+  output_layer,
+  output_layer_gradient,
+  input_layer,
+  input_layer_gradient,
+};
+
+// For forward_and_backward, chunk and microbatch are of the forward half.
+struct PipelineOperation {
+  PipelineAction action = PipelineAction::forward;
+  std::uint16_t chunk = 0;
+  std::uint32_t microbatch = 0;
+  std::uint16_t backward_chunk = 0;
+  std::uint32_t backward_microbatch = 0;
+  auto operator<=>(const PipelineOperation&) const = default;
+};
+
+// Where a virtual stage is served.
+struct Seat {
+  std::uint32_t device = 0;
+  std::uint16_t chunk = 0;
+  auto operator<=>(const Seat&) const = default;
+};
+
+struct Pipeline {
+  PipelineShape shape;
+  int chunks_held = 1;                     // of every device
+  std::vector<std::uint32_t> stage;        // [device * chunks_held + chunk]
+  std::vector<Seat> seats;                 // [route * virtual stages + stage]
+  std::vector<std::uint16_t> route;        // of each microbatch; empty: all take route 0
+  std::vector<std::vector<PipelineOperation>> order;  // by device
+  // Vocabulary parallelism: 0 without; 1 or 2 waits of all devices between the last stage's forward
+  // and its backward (algorithms 2 and 1 of arXiv 2411.05288).
+  int vocabulary_barriers = 0;
+  // Asynchronous schedules do not wait for the optimizer between steps; each device keeps this many
+  // versions of its weights. Empty: synchronous.
+  std::vector<int> weight_versions;
+
+  [[nodiscard]] std::size_t stages() const {
+    return static_cast<std::size_t>(shape.virtual_stages());
+  }
+  [[nodiscard]] std::size_t routes() const { return seats.size() / stages(); }
+  [[nodiscard]] std::size_t stage_of(std::size_t device, std::size_t chunk) const {
+    return stage[device * static_cast<std::size_t>(chunks_held) + chunk];
+  }
+  [[nodiscard]] std::size_t route_of(std::size_t microbatch) const {
+    return route.empty() ? 0 : route[microbatch];
+  }
+  [[nodiscard]] const Seat& seat(std::size_t microbatch, std::size_t s) const {
+    return seats[route_of(microbatch) * stages() + s];
+  }
+  [[nodiscard]] std::size_t operations() const {
+    std::size_t sum = 0;
+    for (const auto& device : order) sum += device.size();
+    return sum;
+  }
+};
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+#include "schedule/pipeline_times.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+Picoseconds PipelineTimes::between(const std::vector<Picoseconds>& by_boundary, std::size_t a,
+                                   std::size_t b) {
+  if (a == b || by_boundary.empty()) return Picoseconds(0);
+  const std::size_t p = by_boundary.size();
+  if ((a + 1) % p == b) return by_boundary[a];
+  if ((b + 1) % p == a) return by_boundary[b];
+  return *std::max_element(by_boundary.begin(), by_boundary.end());
+}
+
+PipelineTimes equal_times(const PipelineShape& shape, Picoseconds forward,
+                          Picoseconds input_gradient, Picoseconds weight_gradient,
+                          Picoseconds latency) {
+  StageTimes one;
+  one.forward = forward;
+  one.input_gradient = input_gradient;
+  one.weight_gradient = weight_gradient;
+  one.backward = input_gradient + weight_gradient;
+  one.forward_and_backward = forward + one.backward;
+  PipelineTimes out;
+  out.stage.assign(static_cast<std::size_t>(shape.virtual_stages()), one);
+  const auto devices = static_cast<std::size_t>(shape.devices);
+  out.transfer.assign(devices, Picoseconds(0));
+  out.latency.assign(devices, latency);
+  return out;
+}
+
+}  // namespace orrery

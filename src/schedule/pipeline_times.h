@@ -1,0 +1,64 @@
+// How long the operations of a pipeline take, and what they hold.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "schedule/pipeline.h"
+#include "units/picoseconds.h"
+
+namespace orrery {
+
+// One operation on one virtual stage. A fused backward may differ from the sum of its halves, and a
+// forward beside a backward from the sum of both.
+struct StageTimes {
+  Picoseconds forward, input_gradient, weight_gradient, backward, forward_and_backward;
+  Picoseconds offload, reload;  // of the activations of one microbatch
+};
+
+// The share of the vocabulary layers one device works on, and their collectives (arXiv 2411.05288
+// s.4): C0 broadcast, C1 and C2 reductions of the output layer, and the reduction of the input.
+struct VocabularyTimes {
+  Picoseconds output_layer, output_layer_gradient, input_layer, input_layer_gradient;
+  Picoseconds broadcast, first_barrier, second_barrier, input_reduction;
+};
+
+// What one microbatch holds of one virtual stage, in any one unit: from its forward to its input
+// gradient `forward`, from there to its weight gradient `weight_gradient`.
+struct StageMemory {
+  double forward = 1;
+  double weight_gradient = 1;
+};
+
+struct PipelineTimes {
+  std::vector<StageTimes> stage;  // by virtual stage
+  // Between neighbouring devices i and i+1 (the last: i = p-1 and 0): the link is taken for
+  // `transfer`, and what is sent arrives `latency` after that.
+  std::vector<Picoseconds> transfer, latency;
+  VocabularyTimes vocabulary;
+  std::vector<StageMemory> memory;  // by virtual stage; empty: one unit each
+
+  // The boundary crossed between two devices: their common one if they are neighbours, else the
+  // slowest of all.
+  [[nodiscard]] Picoseconds transfer_between(std::size_t a, std::size_t b) const {
+    return between(transfer, a, b);
+  }
+  [[nodiscard]] Picoseconds latency_between(std::size_t a, std::size_t b) const {
+    return between(latency, a, b);
+  }
+  [[nodiscard]] StageMemory memory_of(std::size_t s) const {
+    return memory.empty() ? StageMemory() : memory[s];
+  }
+
+ private:
+  [[nodiscard]] static Picoseconds between(const std::vector<Picoseconds>& by_boundary,
+                                           std::size_t a, std::size_t b);
+};
+
+// The same times on every virtual stage: forward, input gradient, weight gradient, and a latency
+// between devices. The fused operations take the sum of their parts.
+PipelineTimes equal_times(const PipelineShape& shape, Picoseconds forward,
+                          Picoseconds input_gradient, Picoseconds weight_gradient,
+                          Picoseconds latency = Picoseconds(0));
+
+}  // namespace orrery
