@@ -70,7 +70,7 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
   Picoseconds latest;
   for (int device = 0; device < step.shape.devices; ++device) {
     StageReport stage;
-    for (int c = 0; c < step.shape.chunks; ++c) {
+    for (int c = 0; c < step.chunks_held(); ++c) {
       const VirtualStage& chunk = step.chunk(device, c);
       stage.layers.push_back(static_cast<int>(chunk.layers));
       stage.forward += chunk.totals.forward;

@@ -21,7 +21,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     working = std::max(working, block.working);
     largest_block = std::max(largest_block, block.dense_parameters + block.expert_parameters);
   };
-  for (int c = 0; c < step.shape.chunks; ++c) {
+  for (int c = 0; c < step.chunks_held(); ++c) {
     const VirtualStage& stage = step.chunk(device, c);
     in.dense_parameters += stage.totals.dense_parameters;
     in.expert_parameters += stage.totals.expert_parameters;

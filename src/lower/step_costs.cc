@@ -123,7 +123,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   const double owned_bytes = optimizer_bytes(training, out.gradient_bytes);
   for (int device = 0; device < out.shape.devices; ++device) {
     PassTotals held;
-    for (int c = 0; c < out.shape.chunks; ++c) held = held + out.chunk(device, c).totals;
+    for (int c = 0; c < out.chunks_held(); ++c) held = held + out.chunk(device, c).totals;
     const double owned = plan.zero == 0
                              ? held.dense_parameters + held.expert_parameters
                              : held.dense_parameters / out.layout->dense_shard.size +
@@ -138,6 +138,12 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
         CollectiveKind::all_reduce,
         Bytes(out.kept->embedding.dense_parameters * out.gradient_bytes), out.layout->end_stages));
   }
+  return out;
+}
+
+ScheduleRequest schedule_request(const StepCosts& step) {
+  ScheduleRequest out;
+  out.shape = step.shape;
   return out;
 }
 

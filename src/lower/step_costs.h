@@ -40,10 +40,17 @@ struct StepCosts {
   [[nodiscard]] Picoseconds gather(double dense, double expert) const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
+  // Chunks a device holds: of every route of the schedule.
+  [[nodiscard]] int chunks_held() const { return shape.chunks * schedule->routes; }
+  // How often in a step a device works on one of its chunks.
+  [[nodiscard]] int passes_a_chunk() const { return shape.microbatches / schedule->routes; }
   [[nodiscard]] const VirtualStage& chunk(int device, int chunk) const {
     return stages[static_cast<std::size_t>(schedule->virtual_stage(shape, device, chunk))];
   }
 };
+
+// What the plan's schedule is asked for: its shape and, if its order depends on them, the times.
+ScheduleRequest schedule_request(const StepCosts& step);
 
 // `plan` must be complete and valid for the cache's model and cluster.
 StepCosts step_costs(CostCache& cache, const Plan& plan);

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "schedule/linear_order.h"
+
 namespace orrery {
 namespace {
 
@@ -52,8 +54,8 @@ class StepBuilder {
   }
 
   Result<StepGraph> build() {
-    ORRERY_TRY(const std::vector<DeviceOperation> order,
-               linear_order(*step_.schedule, step_.shape));
+    ORRERY_TRY(const Pipeline pipeline, orrery::pipeline(*step_.schedule, schedule_request(step_)));
+    ORRERY_TRY(const std::vector<DeviceOperation> order, linear_order(pipeline));
     // For every virtual stage the operation that is its last backward: gradients are whole behind
     // it.
     std::vector<std::uint32_t> last(step_.stages.size());
@@ -400,7 +402,7 @@ class StepBuilder {
     const auto devices = static_cast<std::uint32_t>(step_.shape.devices);
     const auto held = [&](std::uint32_t d) {
       PassTotals sum;
-      for (int c = 0; c < step_.shape.chunks; ++c) {
+      for (int c = 0; c < step_.chunks_held(); ++c) {
         sum = sum + step_.chunk(static_cast<int>(d), c).totals;
       }
       return sum;

@@ -221,9 +221,10 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   } else if (auto schedule = find_schedule(plan.schedule); !schedule) {
     problem(schedule.error().text());
   } else {
-    const PipelineShape shape{static_cast<int>(plan.pp), microbatches(training, plan),
-                              static_cast<int>(plan.chunks)};
-    for (std::string& reason : (*schedule)->problems(shape)) problem(std::move(reason));
+    ScheduleRequest request;
+    request.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
+                     static_cast<int>(plan.chunks)};
+    for (std::string& reason : schedule_problems(**schedule, request)) problem(std::move(reason));
   }
 
   if (plan.shard_group > 0 && !nests(plan, Axes::replicas, plan.shard_group)) {

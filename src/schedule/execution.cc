@@ -111,9 +111,9 @@ class PipelineGraphBuilder {
   }
   NodeIndex on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
                     std::span<const NodeIndex> after) {
-    return builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time,
-                                 0, instance},
-                        after);
+    return builder_.add(
+        NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time, 0, instance},
+        after);
   }
 
   NodeIndex add(const DeviceOperation& op, std::uint32_t index) {
@@ -140,11 +140,11 @@ class PipelineGraphBuilder {
     const StreamKind kind = action == PipelineAction::offload  ? StreamKind::offload
                             : action == PipelineAction::reload ? StreamKind::reload
                                                                : StreamKind::compute;
-    const NodeIndex node = builder_.add(
-        NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
-                 names_[static_cast<std::size_t>(action)], stream(kind, d),
-                 duration(times_, pipeline_, d, op.operation), 0, index},
-        std::span<const NodeIndex>(waits_));
+    const NodeIndex node =
+        builder_.add(NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
+                              names_[static_cast<std::size_t>(action)], stream(kind, d),
+                              duration(times_, pipeline_, d, op.operation), 0, index},
+                     std::span<const NodeIndex>(waits_));
     if (!copies) {
       if (last_.empty()) last_.assign(pipeline_.order.size(), kNone);
       last_[d] = node.value();
@@ -193,8 +193,7 @@ class PipelineGraphBuilder {
     // The last stage's output and the first stage's gradient go to all devices.
     if (pipeline_.vocabulary_barriers > 0 && (up ? s + 1 == stages() : s == 0)) {
       if (up && times_.vocabulary.broadcast > Picoseconds(0)) {
-        arrival =
-            on_wire(barrier_, times_.vocabulary.broadcast, index, std::array{node}).value();
+        arrival = on_wire(barrier_, times_.vocabulary.broadcast, index, std::array{node}).value();
       }
       return;
     }
@@ -345,13 +344,12 @@ Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes&
   }
   if (m.makespan > Picoseconds(0)) {
     m.bubble_ratio = 1 - busy.count() / (static_cast<double>(devices) * m.makespan.count());
-    m.bubble_ratio_span = 1 - std::max_element(m.busy.begin(), m.busy.end())->count() /
-                                  m.longest_device_span.count();
+    m.bubble_ratio_span =
+        1 - std::max_element(m.busy.begin(), m.busy.end())->count() / m.longest_device_span.count();
   }
   for (std::size_t d = 0; d < devices; ++d) {
-    m.peak_memory.push_back(
-        copies ? timed_peak(out, pipeline, times, static_cast<std::uint32_t>(d))
-               : peak_in_flight(pipeline, d, times.memory).memory);
+    m.peak_memory.push_back(copies ? timed_peak(out, pipeline, times, static_cast<std::uint32_t>(d))
+                                   : peak_in_flight(pipeline, d, times.memory).memory);
   }
   return out;
 }

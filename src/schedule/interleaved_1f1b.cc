@@ -52,8 +52,7 @@ std::vector<PipelineOperation> virtual_order(const PipelineShape& shape, int gro
     for (int c = 0; c < shape.chunks; ++c) {
       const int chunk = action == PipelineAction::forward ? c : shape.chunks - 1 - c;
       for (int j = first; j < last; ++j) {
-        out.push_back(
-            {action, static_cast<std::uint16_t>(chunk), static_cast<std::uint32_t>(j)});
+        out.push_back({action, static_cast<std::uint16_t>(chunk), static_cast<std::uint32_t>(j)});
       }
     }
   }

@@ -125,11 +125,11 @@ class Walk {
     for (std::uint32_t d = 0; d < pipeline_.order.size(); ++d) {
       for (std::size_t i = next_[d]; i < pipeline_.order[d].size(); ++i) {
         bool completes = false;
-        events_.completes(d, pipeline_.order[d][i],
-                          [&](EventKind kind, std::size_t s, std::size_t j) {
-                            completes |= events_.index(kind, s, j) ==
-                                         events_.index(e.kind, e.stage, e.microbatch);
-                          });
+        events_.completes(
+            d, pipeline_.order[d][i], [&](EventKind kind, std::size_t s, std::size_t j) {
+              completes |=
+                  events_.index(kind, s, j) == events_.index(e.kind, e.stage, e.microbatch);
+            });
         if (completes) return d;
       }
     }
@@ -147,8 +147,8 @@ class Walk {
       blocked(d, pipeline_.order[d][next_[d]], by);
       const std::uint32_t other = device_that_completes(by);
       if (other == kNobody) {
-        return {ErrorCode::bad_input,
-                "the schedule never does what " + head(d) + " waits for", "", ""};
+        return {ErrorCode::bad_input, "the schedule never does what " + head(d) + " waits for", "",
+                ""};
       }
       d = other;
     }

@@ -120,8 +120,7 @@ void PipelineEvents::waits(std::size_t device, const PipelineOperation& op, Visi
 }
 
 template <class Visit>
-void PipelineEvents::completes(std::size_t device, const PipelineOperation& op,
-                               Visit visit) const {
+void PipelineEvents::completes(std::size_t device, const PipelineOperation& op, Visit visit) const {
   const std::size_t s = pipeline_.stage_of(device, op.chunk);
   const std::size_t j = op.microbatch;
   switch (op.action) {

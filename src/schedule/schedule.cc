@@ -19,11 +19,11 @@ std::span<const Schedule> schedules() {
 Result<const Schedule*> find_schedule(std::string_view name) {
   std::string folded(name);
   std::replace(folded.begin(), folded.end(), '-', '_');
-  std::vector<std::string> known;
   for (const Schedule& s : schedules()) {
     if (s.name == folded) return &s;
-    known.emplace_back(s.name);
   }
+  std::vector<std::string> known;
+  for (const Schedule& s : schedules()) known.emplace_back(s.name);
   return fail(ErrorCode::not_found, "unknown schedule '" + std::string(name) + "'", "",
               name_hint(name, known));
 }
@@ -31,7 +31,6 @@ Result<const Schedule*> find_schedule(std::string_view name) {
 std::vector<std::string> schedule_problems(const Schedule& schedule,
                                            const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
-  const std::string name(schedule.name);
   std::vector<std::string> out;
   const auto positive = [&](const char* what, int count) {
     if (count < 1) out.push_back(std::string(what) + " " + std::to_string(count) + " is below 1");
@@ -51,8 +50,9 @@ std::vector<std::string> schedule_problems(const Schedule& schedule,
             " operations that are simulated"};
   }
   if (schedule.chunks > 0 && shape.chunks != schedule.chunks) {
-    return {name + " holds " + (schedule.chunks == 1 ? "one chunk" : "two chunks") +
-            " a device, not " + std::to_string(shape.chunks) +
+    return {std::string(schedule.name) + " holds " +
+            (schedule.chunks == 1 ? "one chunk" : "two chunks") + " a device, not " +
+            std::to_string(shape.chunks) +
             (schedule.chunks == 1 ? "; interleaved_1f1b holds several" : "")};
   }
   return schedule.problems(request);
@@ -63,7 +63,8 @@ Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& reque
   for (const std::string& problem : schedule_problems(schedule, request)) {
     all += (all.empty() ? "" : "; ") + problem;
   }
-  if (!all.empty()) return fail(ErrorCode::bad_input, all, "schedule " + std::string(schedule.name));
+  if (!all.empty())
+    return fail(ErrorCode::bad_input, all, "schedule " + std::string(schedule.name));
   return schedule.pipeline(request);
 }
 
