@@ -95,6 +95,7 @@ TEST(Bubble, ASlowStageIsImbalance) {
 // device does not compute, none is negative; the highest point of the curve is the peak.
 TEST(Bubble, CausesAddUpToIdleAndCurvesReachThePeak) {
   std::mt19937 random(7);
+  const auto below = [&](unsigned n) { return static_cast<double>(random() % n); };
   int runs = 0;
   for (const Schedule& schedule : schedules()) {
     for (const PipelineShape& shape :
@@ -104,15 +105,15 @@ TEST(Bubble, CausesAddUpToIdleAndCurvesReachThePeak) {
       request.shape = shape;
       if (!schedule_problems(schedule, request).empty()) continue;
       PipelineTimes times = equal_times(shape, Picoseconds(100), Picoseconds(100), Picoseconds(100),
-                                        Picoseconds(random() % 30));
+                                        Picoseconds(below(30)));
       for (StageTimes& s : times.stage) {
-        s.forward = Picoseconds(50 + random() % 100);
-        s.input_gradient = Picoseconds(50 + random() % 100);
-        s.weight_gradient = Picoseconds(50 + random() % 100);
+        s.forward = Picoseconds(50 + below(100));
+        s.input_gradient = Picoseconds(50 + below(100));
+        s.weight_gradient = Picoseconds(50 + below(100));
         s.backward = s.input_gradient + s.weight_gradient;
         s.forward_and_backward = s.forward + s.backward;
       }
-      for (Picoseconds& t : times.transfer) t = Picoseconds(random() % 20);
+      for (Picoseconds& t : times.transfer) t = Picoseconds(below(20));
       for (const Sends sends : {Sends::asynchronous, Sends::blocking}) {
         request.times = times;
         const auto made = pipeline(schedule, request);
