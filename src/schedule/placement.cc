@@ -21,4 +21,27 @@ Pipeline placed(const PipelineShape& shape, int routes,
   return out;
 }
 
+std::vector<std::uint16_t> routes_of_units(const PipelineShape& shape) {
+  std::vector<std::uint16_t> out(static_cast<std::size_t>(shape.microbatches));
+  for (int j = 0; j < shape.microbatches; ++j) {
+    out[static_cast<std::size_t>(j)] = j % shape.devices < shape.devices / 2 ? 0 : 1;
+  }
+  return out;
+}
+
+std::vector<std::string> bidirectional_problems(const std::string& name,
+                                                const PipelineShape& shape) {
+  std::vector<std::string> out;
+  if (shape.devices % 2 != 0) {
+    out.push_back(name + " runs two directions over an even number of devices, not " +
+                  std::to_string(shape.devices));
+  }
+  if (shape.microbatches % shape.devices != 0) {
+    out.push_back(name + " passes microbatches in units of pp: " +
+                  std::to_string(shape.microbatches) + " microbatches are not a multiple of " +
+                  std::to_string(shape.devices));
+  }
+  return out;
+}
+
 }  // namespace orrery

@@ -25,6 +25,13 @@ constexpr int bidirectional_virtual_stage(const PipelineShape& shape, int device
                               : one_way(shape, shape.devices - 1 - device, chunk - shape.chunks);
 }
 
+// Half of every p microbatches down (route 0), half up: the units of bidirectional schedules.
+std::vector<std::uint16_t> routes_of_units(const PipelineShape& shape);
+
+// What such units need: an even number of devices, microbatches a multiple of them.
+std::vector<std::string> bidirectional_problems(const std::string& name,
+                                                const PipelineShape& shape);
+
 // A pipeline of `routes` routes with everything but its order: chunk c of a device belongs to route
 // c div shape.chunks.
 Pipeline placed(const PipelineShape& shape, int routes,

@@ -5,14 +5,32 @@
 #include <cmath>
 
 #include "outcome/nearest_name.h"
+#include "schedule/bitpipe.h"
+#include "schedule/breadth_first.h"
+#include "schedule/chimera.h"
+#include "schedule/dualpipe.h"
+#include "schedule/dualpipev.h"
+#include "schedule/gis.h"
 #include "schedule/gpipe.h"
 #include "schedule/interleaved_1f1b.h"
+#include "schedule/modular_lga.h"
 #include "schedule/one_forward_one_backward.h"
 
 namespace orrery {
 
 std::span<const Schedule> schedules() {
-  static const std::array kSchedules = {kGPipe, kOneForwardOneBackward, kInterleaved1F1B};
+  static const std::array kSchedules = {
+      kGPipe,       //
+      kOneForwardOneBackward,
+      kInterleaved1F1B,
+      kBreadthFirst,
+      kModularLga,
+      kGis,
+      kChimera,
+      kBitPipe,
+      kDualPipe,
+      kDualPipeV,
+  };
   return kSchedules;
 }
 

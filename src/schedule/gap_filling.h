@@ -1,0 +1,35 @@
+// Puts the weight gradients of a schedule where its devices would otherwise wait.
+//
+// Given the order of forwards and input gradients of every device, each is run as soon as it can
+// be; while a device waits for its next one it runs the oldest weight gradient it has pending, and
+// at the end those that are left. The order found is fixed: executing it under other times or
+// contended links is another matter.
+//
+// Not modelled: the time a link is taken by another transfer.
+#pragma once
+
+#include <limits>
+
+#include "outcome/result.h"
+#include "schedule/pipeline.h"
+#include "schedule/pipeline_times.h"
+
+namespace orrery {
+
+// any: begin a weight gradient in every wait; whole: only if it ends before the wait does.
+enum class Gaps { any, whole };
+
+struct GapFilling {
+  Gaps gaps = Gaps::any;
+  // Most a device may hold, in the units of the times' memory: before a forward that would exceed
+  // it, weight gradients come first.
+  double memory_limit = std::numeric_limits<double>::infinity();
+};
+
+// `pipeline.order` holds forwards and input gradients only. Errors: an order that deadlocks; a
+// limit that is exceeded with no weight gradient pending (what was needed there is named).
+// O(operations).
+Result<Pipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
+                                       const GapFilling& filling = {});
+
+}  // namespace orrery
