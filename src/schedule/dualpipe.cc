@@ -34,9 +34,9 @@ std::vector<std::string> problems(const ScheduleRequest& request) {
                   std::to_string(shape.microbatches) + " microbatches are not a multiple of 2");
   }
   if (shape.microbatches < 2 * shape.devices) {
-    out.push_back("dualpipe needs two microbatches a device: " +
-                  std::to_string(shape.microbatches) + " microbatches are below " +
-                  std::to_string(2 * shape.devices));
+    out.push_back(
+        "dualpipe needs two microbatches a device: " + std::to_string(shape.microbatches) +
+        " microbatches are below " + std::to_string(2 * shape.devices));
   }
   return out;
 }
@@ -53,9 +53,8 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   for (int r = 0; r < p; ++r) {
     const DualPipePhase from_first[2] = {down, up};
     const DualPipePhase from_last[2] = {up, down};
-    out.order[static_cast<std::size_t>(r)] =
-        dualpipe_steps(p / 2, std::min(r, p - 1 - r), static_cast<int>(half),
-                       r < p / 2 ? from_first : from_last);
+    out.order[static_cast<std::size_t>(r)] = dualpipe_steps(
+        p / 2, std::min(r, p - 1 - r), static_cast<int>(half), r < p / 2 ? from_first : from_last);
   }
   return out;
 }

@@ -89,8 +89,8 @@ class Filling {
       fill(d, ready);
       if (forward && !make_room(d, s)) return false;
       const StageTimes& stage = times_.stage[s];
-      device.free = std::max(device.free, ready) +
-                    (forward ? stage.forward : stage.input_gradient).count();
+      device.free =
+          std::max(device.free, ready) + (forward ? stage.forward : stage.input_gradient).count();
       out_.order[d].push_back(op);
       if (forward) {
         device.held += memory_[s].forward;

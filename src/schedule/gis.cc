@@ -53,8 +53,8 @@ Result<Pipeline> order(const ScheduleRequest& request) {
     operations.reserve(3 * static_cast<std::size_t>(m) * static_cast<std::size_t>(v));
     const auto add = [&](PipelineAction action, int c, int k) {
       if (k >= places || microbatch(k) >= m) return;
-      operations.push_back({action, static_cast<std::uint16_t>(c),
-                            static_cast<std::uint32_t>(microbatch(k))});
+      operations.push_back(
+          {action, static_cast<std::uint16_t>(c), static_cast<std::uint32_t>(microbatch(k))});
     };
     const int ahead = warm_up(shape, g, device);
     for (int k = 0; k < ahead; ++k) add(PipelineAction::forward, chunk(k), k);
@@ -69,13 +69,13 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 
 }  // namespace
 
-const Schedule kGis{
-    .name = "gis",
-    .summary = "interleaved in groups smaller than the pipeline, backward split "
-               "(arXiv 2503.01328)",
-    .splits_backward = true,
-    .problems = problems,
-    .virtual_stage = loop_virtual_stage,
-    .pipeline = order};
+const Schedule kGis{.name = "gis",
+                    .summary =
+                        "interleaved in groups smaller than the pipeline, backward split "
+                        "(arXiv 2503.01328)",
+                    .splits_backward = true,
+                    .problems = problems,
+                    .virtual_stage = loop_virtual_stage,
+                    .pipeline = order};
 
 }  // namespace orrery

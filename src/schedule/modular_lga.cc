@@ -30,8 +30,9 @@ std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {
 
 const Schedule kModularLga{
     .name = "modular_lga",
-    .summary = "layered gradient accumulation, one layer a chunk, round the devices "
-               "(arXiv 2106.02679)",
+    .summary =
+        "layered gradient accumulation, one layer a chunk, round the devices "
+        "(arXiv 2106.02679)",
     .problems = problems,
     .virtual_stage = virtual_stage,
     .pipeline = order,

@@ -37,9 +37,9 @@ std::vector<std::string> bidirectional_problems(const std::string& name,
                   std::to_string(shape.devices));
   }
   if (shape.microbatches % shape.devices != 0) {
-    out.push_back(name + " passes microbatches in units of pp: " +
-                  std::to_string(shape.microbatches) + " microbatches are not a multiple of " +
-                  std::to_string(shape.devices));
+    out.push_back(name +
+                  " passes microbatches in units of pp: " + std::to_string(shape.microbatches) +
+                  " microbatches are not a multiple of " + std::to_string(shape.devices));
   }
   return out;
 }

@@ -12,24 +12,31 @@
 #include "schedule/dualpipev.h"
 #include "schedule/gis.h"
 #include "schedule/gpipe.h"
+#include "schedule/hanayo.h"
 #include "schedule/interleaved_1f1b.h"
 #include "schedule/modular_lga.h"
 #include "schedule/one_forward_one_backward.h"
+#include "schedule/two_stage_backward.h"
+#include "schedule/zeropp.h"
 
 namespace orrery {
 
 std::span<const Schedule> schedules() {
   static const std::array kSchedules = {
-      kGPipe,       //
+      kGPipe,  //
       kOneForwardOneBackward,
       kInterleaved1F1B,
       kBreadthFirst,
       kModularLga,
       kGis,
       kChimera,
+      kHanayo,
       kBitPipe,
       kDualPipe,
       kDualPipeV,
+      k2BpGPipe,
+      k2Bp1F1B,
+      kZeroPp,
   };
   return kSchedules;
 }

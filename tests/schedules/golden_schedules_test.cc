@@ -21,7 +21,8 @@
 namespace orrery {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(ORRERY_SOURCE_DIR) / "validation/schedules";
+const std::filesystem::path kFolder =
+    std::filesystem::path(ORRERY_SOURCE_DIR) / "validation/schedules";
 
 double number(const Value& v) { return *read_real(v); }
 double number(const Value& v, const char* key) { return number(*v.find(key)); }
@@ -38,7 +39,8 @@ ScheduleRequest request_of(const Value& golden) {
   const auto of = [&](const char* kind) {
     return times.find(kind) == nullptr ? Picoseconds(0) : time(number(times, kind));
   };
-  out.times = equal_times(out.shape, of("F"), of("B"), of("W"), time(number(golden, "comm_latency")));
+  out.times =
+      equal_times(out.shape, of("F"), of("B"), of("W"), time(number(golden, "comm_latency")));
   for (StageTimes& stage : out.times.stage) {
     if (times.find("BW") != nullptr) stage.backward = of("BW");
     if (times.find("FB") != nullptr) stage.forward_and_backward = of("FB");
@@ -78,7 +80,8 @@ std::vector<std::vector<std::string>> lines(const Value& golden) {
   return out;
 }
 
-std::vector<std::vector<std::string>> lines(const Pipeline& pipeline, const PipelineExecution& run) {
+std::vector<std::vector<std::string>> lines(const Pipeline& pipeline,
+                                            const PipelineExecution& run) {
   std::vector<std::vector<std::string>> out(pipeline.order.size());
   for (std::size_t i = 0; i < run.graph.operations.size(); ++i) {
     const std::size_t d = run.graph.operations[i].device;
@@ -102,7 +105,8 @@ void expect_every_operation_once(const Pipeline& pipeline) {
   std::map<std::pair<std::size_t, std::size_t>, std::array<int, 3>> count;
   const auto at = [&](std::size_t d, std::size_t chunk, std::size_t j, std::size_t what) {
     const std::size_t s = pipeline.stage_of(d, chunk);
-    EXPECT_EQ(pipeline.seat(j, s), (Seat{static_cast<std::uint32_t>(d), static_cast<std::uint16_t>(chunk)}));
+    EXPECT_EQ(pipeline.seat(j, s),
+              (Seat{static_cast<std::uint32_t>(d), static_cast<std::uint16_t>(chunk)}));
     ++count[{s, j}][what];
   };
   for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
@@ -131,7 +135,8 @@ void expect_every_operation_once(const Pipeline& pipeline) {
       }
     }
   }
-  EXPECT_EQ(count.size(), pipeline.stages() * static_cast<std::size_t>(pipeline.shape.microbatches));
+  EXPECT_EQ(count.size(),
+            pipeline.stages() * static_cast<std::size_t>(pipeline.shape.microbatches));
   for (const auto& [key, n] : count) {
     EXPECT_EQ(n, (std::array{1, 1, 1})) << "stage " << key.first << " microbatch " << key.second;
   }

@@ -1,0 +1,87 @@
+// Hanayo: W waves down and up the devices, 2W chunks on each, weights held once.
+//
+//   A snake of 2Wp stages. Greedy: a free device runs a ready backward (lowest microbatch first),
+//   else the ready forward of the lowest microbatch and deepest stage. Made once with the times of
+//   the stages alone and, if the way between devices takes time, once with it; the shorter is kept.
+//
+//   For m = p and BW >= F of a chunk a device idles 2(p-1) BW, exactly for W = 1; at most p
+//   microbatches are in flight. With more microbatches the greedy rule alone lets some more than p
+//   in; with a group only as many as it says, with a memory limit as many as keep it.
+//
+// Source: arXiv 2308.15762 s.3 (wave-like pipeline, unit of p microbatches). Not modelled: its
+// prefetch of transfers, which the simulation has anyway.
+#include "schedule/hanayo.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/in_flight.h"
+#include "schedule/list_scheduling.h"
+#include "schedule/placement.h"
+
+namespace orrery {
+namespace {
+
+std::vector<std::string> problems(const ScheduleRequest& request) {
+  if (request.shape.chunks % 2 == 0) return {};
+  return {"hanayo holds two chunks a wave on a device: " + std::to_string(request.shape.chunks) +
+          " chunks are not a multiple of 2"};
+}
+
+Pipeline shortest(const PipelineShape& shape, const PipelineTimes& times, int in_flight) {
+  PipelineTimes at_once = times;
+  at_once.transfer.clear();
+  at_once.latency.clear();
+  Pipeline out = list_scheduled(placed(shape, 1, snake_virtual_stage), at_once, in_flight);
+  const auto takes_time = [](const std::vector<Picoseconds>& ways) {
+    return std::any_of(ways.begin(), ways.end(), [](Picoseconds t) { return t.count() > 0; });
+  };
+  if (!takes_time(times.transfer) && !takes_time(times.latency)) return out;
+  Pipeline with_ways = list_scheduled(placed(shape, 1, snake_virtual_stage), times, in_flight);
+  return makespan_in_order(with_ways, times) < makespan_in_order(out, times) ? with_ways : out;
+}
+
+double peak(const Pipeline& pipeline, const PipelineTimes& times) {
+  double most = 0;
+  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
+    most = std::max(most, peak_in_flight(pipeline, d, times.memory).memory);
+  }
+  return most;
+}
+
+Result<Pipeline> order(const ScheduleRequest& request) {
+  const PipelineShape& shape = request.shape;
+  const PipelineTimes times = times_or_unit(request);
+  const int most =
+      request.group > 0 ? std::min(request.group, shape.microbatches) : shape.microbatches;
+  Pipeline out = shortest(shape, times, most);
+  if (peak(out, times) <= request.memory_limit) return out;
+  // The most microbatches in flight between 1, which fits, and one too many, which does not.
+  out = shortest(shape, times, 1);
+  if (peak(out, times) > request.memory_limit) {
+    return fail(ErrorCode::bad_input, "the memory limit is below the " +
+                                          std::to_string(std::lround(peak(out, times))) +
+                                          " that hanayo needs with one microbatch in flight");
+  }
+  int fits = 1;
+  int too_many = most;
+  while (too_many - fits > 1) {
+    const int middle = (fits + too_many) / 2;
+    Pipeline other = shortest(shape, times, middle);
+    const bool keeps = peak(other, times) <= request.memory_limit;
+    (keeps ? fits : too_many) = middle;
+    if (keeps) out = std::move(other);
+  }
+  return out;
+}
+
+}  // namespace
+
+const Schedule kHanayo{.name = "hanayo",
+                       .summary = "waves down and up the devices, greedily (arXiv 2308.15762)",
+                       .made_for_times = true,
+                       .problems = problems,
+                       .virtual_stage = snake_virtual_stage,
+                       .pipeline = order};
+
+}  // namespace orrery

@@ -1,0 +1,60 @@
+// ZeroPP: breadth-first within units of U microbatches, backward split, weight gradients in the
+// gaps.
+//
+//   unit by unit on every device: for chunk 0..v-1 the forwards of U microbatches, then for chunk
+//   v-1..0 their input gradients; whenever the next of these has to be waited for, the oldest
+//   pending weight gradient instead; the rest of them at the end. U is the group, by default 2p-1
+//   (m if that is less). A last unit may be smaller.
+//
+//   With U >= 2p-1 and equal times a device idles (p-1)(f+b) a step, f and b of a chunk: units join
+//   without a stall. Weight gradients that pile up hold more than U microbatches; with a memory
+//   limit they are forced before the forwards that would exceed it.
+//
+// Source: arXiv 2402.03791 s.3 (scheduling units, blockwise task-interleaved pipeline); where
+// exactly a weight gradient goes is not printed there. Not modelled here: the gathers of sharded
+// weights, one a chunk and unit.
+#include "schedule/zeropp.h"
+
+#include <algorithm>
+
+#include "schedule/gap_filling.h"
+#include "schedule/placement.h"
+
+namespace orrery {
+namespace {
+
+std::vector<std::string> problems(const ScheduleRequest&) { return {}; }
+
+Result<Pipeline> order(const ScheduleRequest& request) {
+  const PipelineShape& shape = request.shape;
+  const int m = shape.microbatches;
+  const int unit = request.group > 0 ? request.group : std::min(2 * shape.devices - 1, m);
+  Pipeline out = placed(shape, 1, loop_virtual_stage);
+  auto& first = out.order[0];
+  first.reserve(2 * static_cast<std::size_t>(m) * static_cast<std::size_t>(shape.chunks));
+  const auto pass = [&](PipelineAction action, int chunk, int from) {
+    for (int j = from; j < std::min(from + unit, m); ++j) {
+      first.push_back({action, static_cast<std::uint16_t>(chunk), static_cast<std::uint32_t>(j)});
+    }
+  };
+  for (int from = 0; from < m; from += unit) {
+    for (int c = 0; c < shape.chunks; ++c) pass(PipelineAction::forward, c, from);
+    for (int c = shape.chunks; c-- > 0;) pass(PipelineAction::input_gradient, c, from);
+  }
+  for (std::size_t d = 1; d < out.order.size(); ++d) out.order[d] = first;
+  return with_weight_gradients(std::move(out), times_or_unit(request),
+                               {.memory_limit = request.memory_limit});
+}
+
+}  // namespace
+
+const Schedule kZeroPp{
+    .name = "zeropp",
+    .summary = "breadth-first in units, weight gradients in the gaps (arXiv 2402.03791)",
+    .splits_backward = true,
+    .made_for_times = true,
+    .problems = problems,
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = order};
+
+}  // namespace orrery
