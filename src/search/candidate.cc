@@ -46,7 +46,7 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
     space.context_parallel = {ContextParallel::all_gather, ContextParallel::ring};
   }
   if (space.schedules.empty()) {
-    for (const Schedule& s : schedules()) space.schedules.emplace_back(s.name);
+    space.schedules = {"gpipe", "1f1b", "interleaved_1f1b"};
   }
   if (space.placements.empty()) {
     space.placements = {{MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp},
