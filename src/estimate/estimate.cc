@@ -8,6 +8,12 @@
 namespace orrery {
 
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
+  ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
+  return estimate(scenario, catalog, conditions);
+}
+
+Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
+                          const TrainingConditions& conditions) {
   CompletedPlan completed =
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   const std::vector<std::string> problems =
@@ -17,7 +23,7 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
     for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
     return fail(ErrorCode::bad_input, std::move(all), "plan");
   }
-  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog));
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, conditions));
   std::vector<std::string> assumed = std::move(completed.assumed);
   const std::vector<std::string>& of_cluster = scenario.cluster.assumed;
   assumed.insert(assumed.end(), of_cluster.begin(), of_cluster.end());
@@ -26,6 +32,7 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
       assumed.push_back(a.text);
     }
   }
+  assumed.insert(assumed.end(), context.assumed.begin(), context.assumed.end());
   CostCache cache(scenario.model, completed.training, std::move(context));
   ORRERY_TRY(Estimate out, evaluate(cache, completed.plan));
   out.assumed = std::move(assumed);

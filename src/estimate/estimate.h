@@ -7,6 +7,7 @@
 #include "catalog/catalog.h"
 #include "cluster/cluster.h"
 #include "cost/memory/memory.h"
+#include "cost/step/training_conditions.h"
 #include "model/model.h"
 #include "outcome/result.h"
 #include "plan/plan.h"
@@ -66,6 +67,10 @@ struct Estimate {
 // Errors: an invalid plan (all reasons), unsupported combinations. A plan that does not fit in
 // memory is no error: see verdict.
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog);
+
+// The same under other training conditions than the catalog's: what their calibration asks.
+Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
+                          const TrainingConditions& conditions);
 
 // The derivations of step time, MFU, HFU, tokens/s, memory, every line of the breakdown.
 std::vector<Derivation> explain(const Scenario& scenario, const Estimate& estimate);

@@ -9,12 +9,22 @@
 namespace orrery {
 
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog) {
+  ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
+  return cost_context(cluster, catalog, conditions);
+}
+
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
+                                 const TrainingConditions& conditions) {
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ORRERY_TRY(CollectiveParameters collectives,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
   const double lost =
       compute_share_lost(collectives, static_cast<int>(cluster.accelerator.compute_units));
-  return CostContext{cluster, KernelModel(std::move(kernels)), std::move(collectives), lost};
+  Cluster loaded = cluster;
+  loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
+  return CostContext{std::move(loaded),
+                     KernelModel(under_training(std::move(kernels), conditions, cluster)),
+                     std::move(collectives), lost, assumed_conditions(conditions, cluster)};
 }
 
 Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost) {

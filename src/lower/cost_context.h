@@ -9,6 +9,7 @@
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
 #include "cost/kernel/kernel_model.h"
+#include "cost/step/training_conditions.h"
 #include "units/picoseconds.h"
 
 namespace orrery {
@@ -19,6 +20,7 @@ struct CostContext {
   CollectiveParameters collectives;
   // Share of computing throughput that a collective takes while it runs beside it.
   double compute_share_lost = 0;
+  std::vector<std::string> assumed;  // what the training conditions borrow
 
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {
@@ -27,8 +29,11 @@ struct CostContext {
   }
 };
 
-// Errors: the catalog lacks kernel or collective parameters for this accelerator.
+// Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h). Errors:
+// the catalog lacks kernel or collective parameters for this accelerator, or training conditions.
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog);
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
+                                 const TrainingConditions& conditions);
 
 // What computing of `computing` loses if a transfer of `communicating` begins with it:
 //

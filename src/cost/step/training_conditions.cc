@@ -1,0 +1,197 @@
+#include "cost/step/training_conditions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace orrery {
+namespace {
+
+constexpr double kMostShare = 1.5;
+constexpr double kMostSpread = 0.2;
+
+bool is_share(double x) { return x > 0 && x <= kMostShare; }
+
+Failure out_of_range(const Document& document, const std::string& what, double value,
+                     const std::string& range) {
+  return fail(ErrorCode::bad_input, what + " " + std::to_string(value) + " is out of range",
+              document.name, range);
+}
+
+Result<std::monostate> check(const TrainingConditions& c, const Document& document) {
+  for (const AcceleratorConditions& a : c.accelerators) {
+    for (const double share : {a.matrix_share, a.memory_share, a.scale_up_share}) {
+      if (!is_share(share)) {
+        return out_of_range(document, "share of " + a.accelerator, share, "above 0, at most 1.5");
+      }
+    }
+  }
+  for (const NetworkConditions& n : c.networks) {
+    if (!is_share(n.share)) {
+      return out_of_range(document, "share of " + n.technology, n.share, "above 0, at most 1.5");
+    }
+  }
+  if (!(c.kernel_gap.value() >= 0 && c.kernel_gap.value() <= 1e-3)) {
+    return out_of_range(document, "kernel_gap", c.kernel_gap.value(), "0 to 1 ms");
+  }
+  if (!(c.rank_spread >= 0 && c.rank_spread <= kMostSpread)) {
+    return out_of_range(document, "rank_spread", c.rank_spread, "0 to 0.2");
+  }
+  const auto other = [](const auto& entry) {
+    if constexpr (requires { entry.accelerator; }) {
+      return entry.accelerator == "*";
+    } else {
+      return entry.technology == "*";
+    }
+  };
+  if (std::none_of(c.accelerators.begin(), c.accelerators.end(), other) ||
+      std::none_of(c.networks.begin(), c.networks.end(), other)) {
+    return fail(ErrorCode::bad_input, "there is no entry for every other accelerator or network",
+                document.name, "one named '*'");
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*) {
+  static const Fields<AcceleratorConditions> table =
+      Fields<AcceleratorConditions>("accelerator conditions")
+          .required("accelerator", &AcceleratorConditions::accelerator,
+                    "catalog name; \"*\": every other one")
+          .optional("architecture", &AcceleratorConditions::architecture,
+                    "others of this architecture borrow from here")
+          .required("matrix_share", &AcceleratorConditions::matrix_share,
+                    "of the rate of matrix units alone")
+          .required("memory_share", &AcceleratorConditions::memory_share,
+                    "of the bandwidth of memory-bound kernels alone")
+          .required("scale_up_share", &AcceleratorConditions::scale_up_share,
+                    "of the bandwidth of collectives alone, inside the scale-up domain")
+          .optional("rows", &AcceleratorConditions::rows, "measured steps behind it");
+  return table;
+}
+
+const Fields<NetworkConditions>& fields_of(const NetworkConditions*) {
+  static const Fields<NetworkConditions> table =
+      Fields<NetworkConditions>("network conditions")
+          .required("technology", &NetworkConditions::technology,
+                    "the fabric's name begins so; \"*\": every other one")
+          .required("share", &NetworkConditions::share, "of the bandwidth of a collective alone")
+          .optional("rows", &NetworkConditions::rows, "measured steps behind it");
+  return table;
+}
+
+const Fields<TrainingConditions>& fields_of(const TrainingConditions*) {
+  static const Fields<TrainingConditions> table =
+      Fields<TrainingConditions>("training conditions")
+          .required("source", &TrainingConditions::source, "where the values are from")
+          .required("fit", &TrainingConditions::fit, "data, date and error of the fit")
+          .required("kernel_gap", &TrainingConditions::kernel_gap, "between kernels of one stream")
+          .required("rank_spread", &TrainingConditions::rank_spread,
+                    "standard deviation of the speed of ranks")
+          .required("accelerators", &TrainingConditions::accelerators, "by accelerator")
+          .required("networks", &TrainingConditions::networks, "by network technology");
+  return table;
+}
+
+Result<TrainingConditions> read_training_conditions(const Document& document) {
+  ORRERY_TRY(TrainingConditions out, read<TrainingConditions>(document));
+  ORRERY_TRY([[maybe_unused]] const std::monostate sound, check(out, document));
+  return out;
+}
+
+Result<TrainingConditions> load_training_conditions(const Catalog& catalog) {
+  ORRERY_TRY(const Document document, catalog.find("step", "training"));
+  return read_training_conditions(document);
+}
+
+const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
+                                           const Accelerator& accelerator) {
+  const AcceleratorConditions* best = nullptr;
+  for (const AcceleratorConditions& a : conditions.accelerators) {
+    if (a.accelerator == accelerator.name) return a;
+    const bool kin = !a.architecture.empty() && a.architecture == accelerator.architecture;
+    if (kin && (best == nullptr || best->accelerator == "*")) best = &a;
+    if (a.accelerator == "*" && best == nullptr) best = &a;
+  }
+  return *best;
+}
+
+const NetworkConditions& network_of(const TrainingConditions& conditions, std::string_view level) {
+  const NetworkConditions* best = nullptr;
+  for (const NetworkConditions& n : conditions.networks) {
+    if (level.starts_with(n.technology)) return n;
+    if (n.technology == "*") best = &n;
+  }
+  return *best;
+}
+
+double expected_maximum(double n) {
+  // Integral of z n phi(z) Phi(z)^(n-1), by Simpson's rule where the density of the largest is not
+  // negligible. Written as phi Phi^(n-1) so that large n underflows to the right value.
+  if (!(n > 1)) return 0;
+  constexpr int kSteps = 400;  // even
+  constexpr double kLow = -9;
+  constexpr double kHigh = 11;
+  constexpr double kWidth = (kHigh - kLow) / kSteps;
+  const auto density = [n](double z) {
+    const double phi = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    // log Phi from the upper tail where Phi is near 1.
+    const double tail = std::erfc(z / std::numbers::sqrt2) / 2;
+    const double log_phi =
+        z > 0 ? std::log1p(-tail) : std::log(std::erfc(-z / std::numbers::sqrt2) / 2);
+    return z * n * phi * std::exp((n - 1) * log_phi);
+  };
+  double sum = density(kLow) + density(kHigh);
+  for (int i = 1; i < kSteps; ++i) sum += (i % 2 == 1 ? 4 : 2) * density(kLow + i * kWidth);
+  return sum * kWidth / 3;
+}
+
+KernelParameters under_training(KernelParameters kernels, const TrainingConditions& conditions,
+                                const Cluster& cluster) {
+  const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
+  const double slowest =
+      1 + conditions.rank_spread * expected_maximum(static_cast<double>(cluster.accelerators));
+  const double matrix = a.matrix_share / slowest;
+  const double memory = a.memory_share / slowest;
+  for (FormatParameters& f : kernels.formats) {
+    f.ceiling = std::min(f.ceiling * matrix, f.peak);
+    f.bandwidth = std::min(f.bandwidth * memory, kernels.memory_peak);
+    f.floor += conditions.kernel_gap;
+  }
+  kernels.sustained_fraction = std::min(1.0, kernels.sustained_fraction * matrix);
+  kernels.memory_bandwidth = std::min(kernels.memory_bandwidth * memory, kernels.memory_peak);
+  kernels.memory_floor += conditions.kernel_gap;
+  return kernels;
+}
+
+std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
+                                        const TrainingConditions& conditions,
+                                        const Cluster& cluster) {
+  const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const bool inside = l == 0 && cluster.accelerators_per_node > 1;
+    levels[l].efficiency *=
+        inside ? a.scale_up_share : network_of(conditions, levels[l].name).share;
+    levels[l].efficiency = std::min(levels[l].efficiency, 1.0);
+  }
+  return levels;
+}
+
+std::vector<std::string> assumed_conditions(const TrainingConditions& conditions,
+                                            const Cluster& cluster) {
+  std::vector<std::string> out;
+  if (conditions.fit.rows == 0) return out;  // nothing was fitted: there is nothing to borrow
+  const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
+  if (a.accelerator != cluster.accelerator.name) {
+    out.push_back("no training step was measured on " + cluster.accelerator.name +
+                  ": clocks and bandwidths under load as on " +
+                  (a.accelerator == "*" ? "accelerators on average" : a.accelerator));
+  } else if (a.rows == 0) {
+    out.push_back("no training step was measured on " + cluster.accelerator.name +
+                  ": clocks and bandwidths under load as on accelerators on average");
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,95 @@
+// What a training step leaves of the speeds that kernels and collectives reach alone.
+//
+// Benchmarks repeat one kernel on a warm, idle, cool machine. In a training step the clock falls
+// under the power cap, caches and memory hold what others left, every kernel waits for the one
+// before it, networks are shared, and the step ends when its slowest rank does:
+//
+//   matrix rate    x matrix_share          sustained clock under a training load
+//   memory rate    x memory_share          achieved bandwidth of kernels between products
+//   kernel time    + kernel_gap            from the end of one kernel to the start of the next
+//   level bandwidth x share of its kind    scale-up links; network technology
+//   computing      x (1 + s E[max of N])   s: spread of the speed of ranks, N: ranks
+//
+// E[max of N] is the expected largest of N independent standard normal draws (0, 0.56, 1.42, 3.24,
+// 4.1 for 1, 2, 8, 1024, 32768): a synchronous step goes at the pace of its slowest rank (Fisher
+// and Tippett 1928; PRISM, arXiv 2510.15596, for training).
+//
+// Shares belong to hardware (an accelerator, an architecture, a network technology), never to a
+// source of measurements. They are fitted by `orrery calibrate` on validation/measured, where each
+// is drawn towards the share of all hardware of its kind, which is also what hardware of which no
+// step was measured gets. Source, date and errors: catalog/step/training.yaml.
+// Not modelled: drift over a run, failures, ranks that are slow for ever.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cluster/cluster.h"
+#include "cost/kernel/kernel_parameters.h"
+#include "document/fields.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+// One accelerator under a training load.
+struct AcceleratorConditions {
+  std::string accelerator;   // catalog name; "*": every other one
+  std::string architecture;  // serves others of this architecture too
+  double matrix_share = 1;   // (0, 1.5]: above 1 where benchmarks were slower than training
+  double memory_share = 1;
+  double scale_up_share = 1;
+  double rows = 0;  // measured steps behind it; 0: borrowed
+  bool operator==(const AcceleratorConditions&) const = default;
+};
+
+// A network technology in use by a whole job.
+struct NetworkConditions {
+  std::string technology;  // the fabric's name begins so: "infiniband"; "*": every other one
+  double share = 1;        // of what a collective alone reaches
+  double rows = 0;
+  bool operator==(const NetworkConditions&) const = default;
+};
+
+// The file catalog/step/training.yaml.
+struct TrainingConditions {
+  std::string source;
+  FitRecord fit;
+  Seconds kernel_gap;
+  double rank_spread = 0;  // s
+  std::vector<AcceleratorConditions> accelerators;
+  std::vector<NetworkConditions> networks;
+  bool operator==(const TrainingConditions&) const = default;
+};
+
+const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*);
+const Fields<NetworkConditions>& fields_of(const NetworkConditions*);
+const Fields<TrainingConditions>& fields_of(const TrainingConditions*);
+
+// Errors: those of read(); shares outside (0, 1.5]; a gap above 1 ms or a spread above 0.2; no
+// entry for every other accelerator or network ("*").
+Result<TrainingConditions> read_training_conditions(const Document& document);
+Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
+
+// The entry that serves this accelerator: its own, else one of its architecture, else "*".
+const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
+                                           const Accelerator& accelerator);
+// The entry that serves a fabric level of this name.
+const NetworkConditions& network_of(const TrainingConditions& conditions, std::string_view level);
+
+// Expected largest of n independent standard normal draws, n >= 1; within 1e-6.
+double expected_maximum(double n);
+
+// Kernels and fabric levels as a training step of all ranks of the cluster sees them.
+KernelParameters under_training(KernelParameters kernels, const TrainingConditions& conditions,
+                                const Cluster& cluster);
+std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
+                                        const TrainingConditions& conditions,
+                                        const Cluster& cluster);
+
+// What was borrowed, in sentences.
+std::vector<std::string> assumed_conditions(const TrainingConditions& conditions,
+                                            const Cluster& cluster);
+
+}  // namespace orrery

@@ -1,0 +1,124 @@
+#include "cost/step/training_conditions.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace orrery {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kFile = R"(
+source: a test
+fit: {data: none, date: 2026-01-01, rows: 10, median_error: 0.1, p90_error: 0.2}
+kernel_gap: 2 us
+rank_spread: 0.02
+accelerators:
+  - {accelerator: a100-80gb-sxm, architecture: ampere, matrix_share: 0.8, memory_share: 0.9, scale_up_share: 0.7, rows: 10}
+  - {accelerator: "*", matrix_share: 0.85, memory_share: 0.95, scale_up_share: 0.75}
+networks:
+  - {technology: infiniband, share: 0.6}
+  - {technology: "*", share: 0.5}
+)";
+
+TrainingConditions conditions() {
+  return *read_training_conditions(*parse_yaml(kFile, "test.yaml"));
+}
+
+std::string error(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  text.replace(at, from.size(), to);
+  return read_training_conditions(*parse_yaml(text, "test.yaml")).error().text();
+}
+
+TEST(ExpectedMaximum, MeetsItsClosedForms) {
+  const double root = std::sqrt(std::numbers::pi);
+  EXPECT_EQ(expected_maximum(1), 0);
+  EXPECT_NEAR(expected_maximum(2), 1 / root, 1e-6);
+  EXPECT_NEAR(expected_maximum(3), 1.5 / root, 1e-6);
+  // Tabulated: Harter 1961, Biometrika 48.
+  EXPECT_NEAR(expected_maximum(10), 1.53875, 1e-5);
+  EXPECT_NEAR(expected_maximum(100), 2.50759, 1e-5);
+}
+
+TEST(ExpectedMaximum, GrowsEverSlower) {
+  double last = 0;
+  double gain = HUGE_VAL;
+  for (double n = 2; n < 1e7; n *= 2) {
+    const double now = expected_maximum(n);
+    EXPECT_GT(now, last) << n;
+    EXPECT_LT(now - last, gain) << n;
+    EXPECT_LT(now, std::sqrt(2 * std::log(n))) << n;  // its bound
+    gain = now - last;
+    last = now;
+  }
+}
+
+TEST(TrainingConditions, ServeAnAcceleratorByNameThenArchitectureThenAll) {
+  const TrainingConditions c = conditions();
+  const Catalog& catalog = Catalog::built_in();
+  EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a100-80gb-sxm")).matrix_share, 0.8);
+  EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a40")).matrix_share, 0.8);
+  EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "h100-sxm")).matrix_share, 0.85);
+  EXPECT_EQ(network_of(c, "infiniband-ndr").share, 0.6);
+  EXPECT_EQ(network_of(c, "roce-400g").share, 0.5);
+}
+
+TEST(TrainingConditions, SlowKernelsByShareGapAndSlowestRank) {
+  const Cluster cluster = *parse_cluster_name("a100-80gb-sxm:1024", Catalog::built_in());
+  const KernelParameters alone = *load_kernel_parameters(Catalog::built_in(), cluster.accelerator);
+  const KernelParameters loaded = under_training(alone, conditions(), cluster);
+  const double slowest = 1 + 0.02 * expected_maximum(1024);
+  const auto& bf16 = alone.format(NumberFormat::bf16);
+  EXPECT_NEAR(loaded.format(NumberFormat::bf16).ceiling / bf16.ceiling, 0.8 / slowest, 1e-12);
+  EXPECT_NEAR(loaded.memory_bandwidth / alone.memory_bandwidth, 0.9 / slowest, 1e-12);
+  EXPECT_NEAR((loaded.memory_floor - alone.memory_floor).value(), 2e-6, 1e-15);
+  const auto levels = under_training(cluster.levels, conditions(), cluster);
+  EXPECT_NEAR(levels[0].efficiency / cluster.levels[0].efficiency, 0.7, 1e-12);
+  EXPECT_NEAR(levels[1].efficiency / cluster.levels[1].efficiency, 0.6, 1e-12);
+}
+
+TEST(TrainingConditions, NeverPassPeaks) {
+  TrainingConditions c = conditions();
+  c.rank_spread = 0;
+  for (AcceleratorConditions& a : c.accelerators) a.matrix_share = a.memory_share = 1.5;
+  const Cluster cluster = *parse_cluster_name("h100-sxm:8", Catalog::built_in());
+  const KernelParameters loaded =
+      under_training(*load_kernel_parameters(Catalog::built_in(), cluster.accelerator), c, cluster);
+  EXPECT_LE(loaded.memory_bandwidth, loaded.memory_peak);
+  EXPECT_LE(loaded.sustained_fraction, 1);
+  for (const FormatParameters& f : loaded.formats) EXPECT_LE(f.ceiling, f.peak);
+}
+
+TEST(TrainingConditions, SayWhatIsBorrowed) {
+  const auto said = [](const char* cluster) {
+    return assumed_conditions(conditions(), *parse_cluster_name(cluster, Catalog::built_in()));
+  };
+  EXPECT_THAT(said("a100-80gb-sxm:8"), testing::IsEmpty());
+  EXPECT_THAT(said("a100-40gb-sxm:8"),
+              ElementsAre("no training step was measured on a100-40gb-sxm: clocks and bandwidths "
+                          "under load as on a100-80gb-sxm"));
+  EXPECT_THAT(said("mi300x:8"), ElementsAre(HasSubstr("as on accelerators on average")));
+}
+
+TEST(TrainingConditions, RefuseWhatCannotBe) {
+  const std::string file(kFile);
+  EXPECT_THAT(error(file, "matrix_share: 0.8,", "matrix_share: 1.6,"),
+              HasSubstr("share of a100-80gb-sxm 1.600000 is out of range (above 0, at most 1.5)"));
+  EXPECT_THAT(error(file, "share: 0.6", "share: 0"), HasSubstr("share of infiniband"));
+  EXPECT_THAT(error(file, "2 us", "2 ms"), HasSubstr("0 to 1 ms"));
+  EXPECT_THAT(error(file, "rank_spread: 0.02", "rank_spread: 0.3"), HasSubstr("0 to 0.2"));
+  EXPECT_THAT(error(file, "{technology: \"*\"", "{technology: roce"), HasSubstr("one named '*'"));
+}
+
+TEST(TrainingConditions, OfTheCatalogAreSound) {
+  const auto c = load_training_conditions(Catalog::built_in());
+  ASSERT_TRUE(c) << c.error().text();
+  EXPECT_EQ(c->accelerators.back().accelerator, "*");
+}
+
+}  // namespace
+}  // namespace orrery

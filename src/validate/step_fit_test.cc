@@ -1,0 +1,103 @@
+#include "validate/step_fit.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "validate/scenario_of_row.h"
+
+namespace orrery {
+namespace {
+
+using testing::Contains;
+using testing::IsSubsetOf;
+using testing::Not;
+
+std::vector<MeasuredStep> steps_of(const std::string& source) {
+  std::vector<MeasuredStep> out;
+  const auto rows = read_measured_rows(std::string(ORRERY_SOURCE_DIR) + "/validation/measured/" +
+                                       source + ".csv");
+  for (const MeasuredRow& row : *rows) {
+    auto scenario = scenario_of_row(row, Catalog::built_in());
+    if (!scenario || !row.step_time || !estimate(scenario->scenario, Catalog::built_in())) continue;
+    out.push_back(
+        {row.row_id, row.source_id, row.row_id, std::move(scenario->scenario), *row.step_time, 1});
+  }
+  return out;
+}
+
+TEST(StepProblem, NamesTheTechnologyOfALevel) {
+  EXPECT_EQ(network_technology("infiniband-hdr"), "infiniband");
+  EXPECT_EQ(network_technology("omni-path-100g"), "omni-path");
+  EXPECT_EQ(network_technology("efa-v2"), "efa");
+  EXPECT_EQ(network_technology("network"), "network");
+}
+
+TEST(StepProblem, ARowDependsOnItsOwnHardwareOnly) {
+  const std::vector<Cluster> clusters = {
+      *parse_cluster_name("a100-80gb-sxm:16", Catalog::built_in()),
+      *parse_cluster_name("h100-sxm:8", Catalog::built_in())};
+  const StepProblem problem(clusters);
+  const auto names = [&](const Cluster& cluster) {
+    std::vector<std::string> out;
+    for (const std::size_t j : problem.concerned(cluster)) {
+      out.push_back(problem.coordinates()[j].name);
+    }
+    return out;
+  };
+  EXPECT_THAT(names(clusters[1]), Contains("matrix share, h100-sxm"));
+  EXPECT_THAT(names(clusters[1]), Not(Contains("matrix share, a100-80gb-sxm")));
+  EXPECT_THAT(names(clusters[1]), Not(Contains("network share, all")));  // one node
+  EXPECT_THAT(names(clusters[0]), Contains("network share, all"));
+}
+
+TEST(StepFit, WhatIsNotConcernedChangesNothing) {
+  const StepFit fit(steps_of("megatron-2020"), Catalog::built_in(), 2);
+  std::vector<double> x;
+  for (const StepCoordinate& c : fit.problem().coordinates()) x.push_back(c.expected);
+  std::vector<std::size_t> all(fit.steps().size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto before = fit.predict(x, all);
+  ASSERT_TRUE(before) << before.error().text();
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    std::vector<double> moved = x;
+    moved[j] += fit.problem().coordinates()[j].step;
+    const auto after = fit.predict(moved, all);
+    for (const std::size_t i : all) {
+      const auto concerned = fit.problem().concerned(fit.steps()[i].scenario.cluster);
+      if (std::find(concerned.begin(), concerned.end(), j) == concerned.end()) {
+        EXPECT_EQ((*after)[i], (*before)[i]) << fit.problem().coordinates()[j].name;
+      }
+    }
+  }
+}
+
+// Steps that the model itself made under known conditions are explained to within a percent, and
+// the kernels' share is found.
+TEST(StepFit, FindsTheConditionsThatMadeTheSteps) {
+  std::vector<MeasuredStep> steps = steps_of("simumax-b200");
+  const StepFit before(steps, Catalog::built_in(), 2);
+  std::vector<double> truth;
+  for (const StepCoordinate& c : before.problem().coordinates()) truth.push_back(c.expected);
+  truth[0] -= 0.12;
+  std::vector<std::size_t> all(steps.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto made = before.predict(truth, all);
+  ASSERT_TRUE(made);
+  for (const std::size_t i : all) steps[i].measured = Seconds(std::exp((*made)[i]));
+
+  const StepFit fit(std::move(steps), Catalog::built_in(), 2);
+  const auto solution = fit.fit_all(3);
+  ASSERT_TRUE(solution) << solution.error().text();
+  const std::vector<double> x = solution->fit.values();
+  for (const std::size_t i : all) {
+    EXPECT_NEAR(solution->expansion.log_predicted[i], (*made)[i], 0.01);
+  }
+  const double share = fit.problem().conditions(x).accelerators.front().matrix_share;
+  EXPECT_NEAR(share / before.problem().conditions(truth).accelerators.front().matrix_share, 1,
+              0.03);
+}
+
+}  // namespace
+}  // namespace orrery

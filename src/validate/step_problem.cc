@@ -1,0 +1,141 @@
+#include "validate/step_problem.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+// Coordinates that concern all hardware stand first, in this order.
+enum Common : std::size_t { kMatrix, kMemory, kScaleUp, kNetwork, kGap, kSpread, kCommon };
+// Those of one accelerator, in this order.
+enum OfAccelerator : std::size_t { kOwnMatrix, kOwnMemory, kOwnScaleUp, kOfAccelerator };
+
+constexpr double kLargestLog = 0.4;  // shares stay within (0, 1.5]
+
+StepCoordinate log_share(std::string name, double expected, double spread) {
+  return {.name = std::move(name),
+          .unit = "log",
+          .expected = expected,
+          .spread = spread,
+          .least = -1.5,
+          .most = kLargestLog,
+          .step = 0.02};
+}
+
+bool has_network(const Cluster& cluster) { return cluster.levels.size() > 1; }
+
+}  // namespace
+
+std::string network_technology(std::string_view level) {
+  for (std::size_t i = 0; i + 1 < level.size(); ++i) {
+    if (level[i] != '-') continue;
+    const std::string_view rest = level.substr(i + 1);
+    const bool grade = rest == "edr" || rest == "hdr" || rest == "ndr" || rest == "xdr" ||
+                       std::isdigit(static_cast<unsigned char>(rest.front())) != 0 ||
+                       (rest.size() > 1 && rest.front() == 'v');
+    if (grade) return std::string(level.substr(0, i));
+  }
+  return std::string(level);
+}
+
+StepProblem::StepProblem(std::span<const Cluster> clusters) {
+  std::set<std::pair<std::string, std::string>> accelerators;
+  std::set<std::string> networks;
+  for (const Cluster& c : clusters) {
+    accelerators.insert({c.accelerator.name, c.accelerator.architecture});
+    for (std::size_t l = 1; l < c.levels.size(); ++l) {
+      networks.insert(network_technology(c.levels[l].name));
+    }
+  }
+  accelerators_.assign(accelerators.begin(), accelerators.end());
+  networks_.assign(networks.begin(), networks.end());
+
+  coordinates_ = {
+      // Kernel benchmarks already hold the sustained clock of long products; a step adds cold
+      // caches and neighbours on the memory bus.
+      log_share("matrix share, all", std::log(0.92), 0.1),
+      log_share("memory share, all", std::log(0.9), 0.2),
+      log_share("scale-up share, all", std::log(0.9), 0.2),
+      log_share("network share, all", std::log(0.8), 0.3),
+      // Kernels of one stream follow each other within 1 to 2 us on the device.
+      {.name = "kernel gap",
+       .unit = "us",
+       .expected = 1,
+       .spread = 1,
+       .least = 0,
+       .most = 20,
+       .step = 0.25},
+      // Accelerators of one model differ by a percent or two in sustained clock.
+      {.name = "rank spread",
+       .unit = "",
+       .expected = 0.01,
+       .spread = 0.01,
+       .least = 0,
+       .most = 0.1,
+       .step = 0.002}};
+  for (const auto& [name, architecture] : accelerators_) {
+    coordinates_.push_back(log_share("matrix share, " + name, 0, 0.1));
+    coordinates_.push_back(log_share("memory share, " + name, 0, 0.15));
+    coordinates_.push_back(log_share("scale-up share, " + name, 0, 0.15));
+  }
+  for (const std::string& network : networks_) {
+    coordinates_.push_back(log_share("network share, " + network, 0, 0.25));
+  }
+}
+
+std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster) const {
+  std::vector<std::size_t> out = {kMatrix, kMemory, kGap};
+  const bool many = cluster.accelerators > 1;
+  if (many) out.push_back(kSpread);
+  if (many) out.push_back(kScaleUp);
+  if (has_network(cluster)) out.push_back(kNetwork);
+  for (std::size_t a = 0; a < accelerators_.size(); ++a) {
+    if (accelerators_[a].first != cluster.accelerator.name) continue;
+    const std::size_t first = kCommon + a * kOfAccelerator;
+    out.push_back(first + kOwnMatrix);
+    out.push_back(first + kOwnMemory);
+    if (many) out.push_back(first + kOwnScaleUp);
+  }
+  for (std::size_t n = 0; n < networks_.size(); ++n) {
+    const bool used = std::any_of(
+        cluster.levels.begin() + 1, cluster.levels.end(),
+        [&](const FabricLevel& level) { return network_technology(level.name) == networks_[n]; });
+    if (used) out.push_back(kCommon + accelerators_.size() * kOfAccelerator + n);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TrainingConditions StepProblem::conditions(std::span<const double> x) const {
+  ORRERY_INVARIANT(x.size() == coordinates_.size());
+  const auto share = [&](Common all, double own) { return std::min(std::exp(x[all] + own), 1.5); };
+  TrainingConditions out;
+  out.kernel_gap = Seconds(x[kGap] * 1e-6);
+  out.rank_spread = x[kSpread];
+  for (std::size_t a = 0; a < accelerators_.size(); ++a) {
+    const double* own = x.data() + kCommon + a * kOfAccelerator;
+    out.accelerators.push_back({.accelerator = accelerators_[a].first,
+                                .architecture = accelerators_[a].second,
+                                .matrix_share = share(kMatrix, own[kOwnMatrix]),
+                                .memory_share = share(kMemory, own[kOwnMemory]),
+                                .scale_up_share = share(kScaleUp, own[kOwnScaleUp])});
+  }
+  out.accelerators.push_back({.accelerator = "*",
+                              .architecture = "",
+                              .matrix_share = share(kMatrix, 0),
+                              .memory_share = share(kMemory, 0),
+                              .scale_up_share = share(kScaleUp, 0)});
+  for (std::size_t n = 0; n < networks_.size(); ++n) {
+    const double own = x[kCommon + accelerators_.size() * kOfAccelerator + n];
+    out.networks.push_back({.technology = networks_[n], .share = share(kNetwork, own)});
+  }
+  out.networks.push_back({.technology = "*", .share = share(kNetwork, 0)});
+  return out;
+}
+
+}  // namespace orrery

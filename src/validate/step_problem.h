@@ -1,0 +1,54 @@
+// Training conditions as a point in a space, for a fit over measured steps.
+//
+// The coordinates are logarithms of shares (a share of all hardware of a kind, and how far one
+// accelerator or network departs from it), the kernel gap in microseconds and the spread of ranks.
+// Each has a prior: a normal distribution around what is expected without data, which keeps
+// hardware with few rows near the others and makes every coordinate determined. A row depends on
+// the few coordinates of its own accelerator and networks, so that its derivatives cost a handful
+// of estimates and not one for every coordinate.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cost/step/training_conditions.h"
+
+namespace orrery {
+
+struct StepCoordinate {
+  std::string name;  // "matrix share, h100-sxm"
+  std::string unit;
+  double expected = 0;  // mean of the prior, and the start
+  double spread = 0;    // standard deviation of the prior
+  double least = 0;
+  double most = 0;
+  double step = 0;  // of a derivative
+};
+
+class StepProblem {
+ public:
+  // The hardware that occurs in these clusters.
+  explicit StepProblem(std::span<const Cluster> clusters);
+
+  [[nodiscard]] const std::vector<StepCoordinate>& coordinates() const { return coordinates_; }
+  // The coordinates that can change a step on this cluster, ascending.
+  [[nodiscard]] std::vector<std::size_t> concerned(const Cluster& cluster) const;
+  // Without source, record of the fit and counts of rows.
+  [[nodiscard]] TrainingConditions conditions(std::span<const double> x) const;
+
+ private:
+  std::vector<StepCoordinate> coordinates_;
+  std::vector<std::pair<std::string, std::string>> accelerators_;  // name, architecture
+  std::vector<std::string> networks_;
+};
+
+// The technology of a fabric level: its name up to the first dash that is followed by a digit or a
+// grade ("infiniband-hdr" is "infiniband").
+std::string network_technology(std::string_view level);
+
+}  // namespace orrery
