@@ -38,7 +38,7 @@ class Filling {
     }
   }
 
-  Result<Pipeline> run() {
+  Result<FilledPipeline> run() {
     std::vector<std::uint32_t> runnable;
     for (std::uint32_t d = 0; d < device_.size(); ++d) runnable.push_back(d);
     while (!runnable.empty()) {
@@ -46,12 +46,14 @@ class Filling {
       runnable.pop_back();
       if (!advance(d, runnable)) return fail(over_limit_);
     }
+    double makespan = 0;
     for (const Device& device : device_) {
       if (device.next < device.plan.size()) {
         return fail(ErrorCode::bad_input, "the order of forwards and input gradients deadlocks");
       }
+      makespan = std::max(makespan, device.free);
     }
-    return std::move(out_);
+    return FilledPipeline{std::move(out_), Picoseconds(makespan)};
   }
 
  private:
@@ -173,8 +175,8 @@ class Filling {
 
 }  // namespace
 
-Result<Pipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
-                                       const GapFilling& filling) {
+Result<FilledPipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
+                                             const GapFilling& filling) {
   return Filling(std::move(pipeline), times, filling).run();
 }
 

@@ -26,10 +26,15 @@ struct GapFilling {
   double memory_limit = std::numeric_limits<double>::infinity();
 };
 
+struct FilledPipeline {
+  Pipeline pipeline;
+  Picoseconds makespan;
+};
+
 // `pipeline.order` holds forwards and input gradients only. Errors: an order that deadlocks; a
 // limit that is exceeded with no weight gradient pending (what was needed there is named).
 // O(operations).
-Result<Pipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
-                                       const GapFilling& filling = {});
+Result<FilledPipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
+                                             const GapFilling& filling = {});
 
 }  // namespace orrery

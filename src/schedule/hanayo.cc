@@ -18,6 +18,7 @@
 #include "schedule/in_flight.h"
 #include "schedule/list_scheduling.h"
 #include "schedule/placement.h"
+#include "schedule/timed_order.h"
 
 namespace orrery {
 namespace {
@@ -38,7 +39,8 @@ Pipeline shortest(const PipelineShape& shape, const PipelineTimes& times, int in
   };
   if (!takes_time(times.transfer) && !takes_time(times.latency)) return out;
   Pipeline with_ways = list_scheduled(placed(shape, 1, snake_virtual_stage), times, in_flight);
-  return makespan_in_order(with_ways, times) < makespan_in_order(out, times) ? with_ways : out;
+  const auto makespan = [&](const Pipeline& p) { return timed_order(p, times)->makespan; };
+  return makespan(with_ways) < makespan(out) ? with_ways : out;
 }
 
 double peak(const Pipeline& pipeline, const PipelineTimes& times) {

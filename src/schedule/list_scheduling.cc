@@ -137,38 +137,4 @@ Pipeline list_scheduled(Pipeline placed, const PipelineTimes& times, int in_flig
   return ListScheduling(std::move(placed), times, in_flight).run();
 }
 
-Picoseconds makespan_in_order(const Pipeline& pipeline, const PipelineTimes& times) {
-  const std::size_t stages = pipeline.stages();
-  const auto m = static_cast<std::size_t>(pipeline.shape.microbatches);
-  constexpr double kNotYet = -1;
-  std::vector<double> end(2 * stages * m, kNotYet);
-  std::vector<std::size_t> next(pipeline.order.size());
-  std::vector<double> free(pipeline.order.size());
-  const auto arrived = [&](bool forward, std::size_t s, std::size_t j, std::size_t to) {
-    const double ended = end[((forward ? 0 : stages) + s) * m + j];
-    if (ended == kNotYet) return kNotYet;
-    const std::size_t from = pipeline.seat(j, s).device;
-    return ended + (times.transfer_between(from, to) + times.latency_between(from, to)).count();
-  };
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::size_t d = 0; d < next.size(); ++d) {
-      for (; next[d] < pipeline.order[d].size(); ++next[d], moved = true) {
-        const PipelineOperation& op = pipeline.order[d][next[d]];
-        const std::size_t s = pipeline.stage_of(d, op.chunk);
-        const bool forward = op.action == PipelineAction::forward;
-        const bool waits = forward ? s > 0 : s + 1 < stages;
-        const double ready =
-            waits ? arrived(forward, forward ? s - 1 : s + 1, op.microbatch, d) : 0;
-        if (ready == kNotYet) break;
-        if (!forward && end[s * m + op.microbatch] == kNotYet) break;
-        const StageTimes& stage = times.stage[s];
-        free[d] = std::max(free[d], ready) + (forward ? stage.forward : stage.backward).count();
-        end[((forward ? 0 : stages) + s) * m + op.microbatch] = free[d];
-      }
-    }
-  }
-  return Picoseconds(*std::max_element(free.begin(), free.end()));
-}
-
 }  // namespace orrery

@@ -17,7 +17,4 @@ namespace orrery {
 // Fills the order of `placed`, which has its seats and routes.
 Pipeline list_scheduled(Pipeline placed, const PipelineTimes& times, int in_flight);
 
-// When the last operation of the order of `pipeline` ends, under the same model.
-Picoseconds makespan_in_order(const Pipeline& pipeline, const PipelineTimes& times);
-
 }  // namespace orrery

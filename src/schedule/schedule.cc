@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "outcome/nearest_name.h"
+#include "schedule/asynchronous.h"
 #include "schedule/bitpipe.h"
 #include "schedule/breadth_first.h"
 #include "schedule/chimera.h"
@@ -16,6 +17,7 @@
 #include "schedule/interleaved_1f1b.h"
 #include "schedule/modular_lga.h"
 #include "schedule/one_forward_one_backward.h"
+#include "schedule/one_forward_one_backward_v.h"
 #include "schedule/two_stage_backward.h"
 #include "schedule/zeropp.h"
 
@@ -26,6 +28,7 @@ std::span<const Schedule> schedules() {
       kGPipe,  //
       kOneForwardOneBackward,
       kInterleaved1F1B,
+      kOneForwardOneBackwardV,
       kBreadthFirst,
       kModularLga,
       kGis,
@@ -37,6 +40,9 @@ std::span<const Schedule> schedules() {
       k2BpGPipe,
       k2Bp1F1B,
       kZeroPp,
+      kPipeDream,
+      kPipeDream2Bw,
+      kPipelinedBackpropagation,
   };
   return kSchedules;
 }

@@ -29,7 +29,9 @@ Result<Pipeline> order(const ScheduleRequest& request) {
       if (op.action == PipelineAction::backward) op.action = PipelineAction::input_gradient;
     }
   }
-  return with_weight_gradients(std::move(out), times_or_unit(request), {.gaps = Gaps::whole});
+  ORRERY_TRY(FilledPipeline filled,
+             with_weight_gradients(std::move(out), times_or_unit(request), {.gaps = Gaps::whole}));
+  return std::move(filled.pipeline);
 }
 
 }  // namespace

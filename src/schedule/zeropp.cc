@@ -3,8 +3,9 @@
 //
 //   unit by unit on every device: for chunk 0..v-1 the forwards of U microbatches, then for chunk
 //   v-1..0 their input gradients; whenever the next of these has to be waited for, the oldest
-//   pending weight gradient instead; the rest of them at the end. U is the group, by default 2p-1
-//   (m if that is less). A last unit may be smaller.
+//   pending weight gradient instead; the rest of them at the end. Begun in every wait or only where
+//   it ends before the wait does: the shorter, of equal length the one that holds less. U is the
+//   group, by default 2p-1 (m if that is less). A last unit may be smaller.
 //
 //   With U >= 2p-1 and equal times a device idles (p-1)(f+b) a step, f and b of a chunk: units join
 //   without a stall. Weight gradients that pile up hold more than U microbatches; with a memory
@@ -18,12 +19,21 @@
 #include <algorithm>
 
 #include "schedule/gap_filling.h"
+#include "schedule/in_flight.h"
 #include "schedule/placement.h"
 
 namespace orrery {
 namespace {
 
 std::vector<std::string> problems(const ScheduleRequest&) { return {}; }
+
+double peak(const Pipeline& pipeline, const PipelineTimes& times) {
+  double out = 0;
+  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
+    out = std::max(out, peak_in_flight(pipeline, d, times.memory).memory);
+  }
+  return out;
+}
 
 Result<Pipeline> order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
@@ -42,8 +52,16 @@ Result<Pipeline> order(const ScheduleRequest& request) {
     for (int c = shape.chunks; c-- > 0;) pass(PipelineAction::input_gradient, c, from);
   }
   for (std::size_t d = 1; d < out.order.size(); ++d) out.order[d] = first;
-  return with_weight_gradients(std::move(out), times_or_unit(request),
-                               {.memory_limit = request.memory_limit});
+  const PipelineTimes times = times_or_unit(request);
+  ORRERY_TRY(FilledPipeline any,
+             with_weight_gradients(out, times, {Gaps::any, request.memory_limit}));
+  ORRERY_TRY(FilledPipeline whole,
+             with_weight_gradients(std::move(out), times, {Gaps::whole, request.memory_limit}));
+  if (any.makespan != whole.makespan) {
+    return std::move((any.makespan < whole.makespan ? any : whole).pipeline);
+  }
+  return std::move(
+      (peak(any.pipeline, times) <= peak(whole.pipeline, times) ? any : whole).pipeline);
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// When the operations of an order run: the times that schedules place further passes by.
+//
+// Every operation as soon as its device is free and what it waits for has arrived, in the order of
+// the device. The way between devices counts with its transfer and latency, links are never busy
+// (execution.h has them busy; this is the estimate an order is made with, in a tenth of the time).
+// Forwards, backwards, input and weight gradients only.
+#pragma once
+
+#include <vector>
+
+#include "outcome/result.h"
+#include "schedule/pipeline.h"
+#include "schedule/pipeline_times.h"
+
+namespace orrery {
+
+struct TimedOrder {
+  // By device, of every operation of its order.
+  std::vector<std::vector<Picoseconds>> start, end;
+  Picoseconds makespan;
+};
+
+// Error: the order deadlocks. O(operations).
+Result<TimedOrder> timed_order(const Pipeline& pipeline, const PipelineTimes& times);
+
+}  // namespace orrery
