@@ -19,6 +19,7 @@
 #include "schedule/one_forward_one_backward.h"
 #include "schedule/one_forward_one_backward_v.h"
 #include "schedule/two_stage_backward.h"
+#include "schedule/vocabulary_parallel.h"
 #include "schedule/zeropp.h"
 
 namespace orrery {
@@ -40,6 +41,8 @@ std::span<const Schedule> schedules() {
       k2BpGPipe,
       k2Bp1F1B,
       kZeroPp,
+      kVocabulary1,
+      kVocabulary2,
       kPipeDream,
       kPipeDream2Bw,
       kPipelinedBackpropagation,

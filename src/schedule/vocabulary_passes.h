@@ -1,0 +1,30 @@
+// Adds the passes of vocabulary parallelism to the order of a pipeline.
+//
+// Both vocabulary layers are split over all devices. Of microbatch j every device runs
+//   I  its part of the embedding (and an all-reduce), one microbatch ahead of the first stage;
+//   S  its part of the logits, of the output of the last stage, which is broadcast;
+//   T  its part of their gradient;
+//   G  its part of the embedding's gradient, after the first stage's backward.
+// Algorithm 1 has two barriers between the last stage's forward and backward: behind S (maxima and
+// sums) and behind T (the gradient of the output). Algorithm 2 prepares the gradient in S, so that
+// one barrier behind S is enough and T may come late.
+//
+// Where they stand: the order is timed without them. All devices run S of j at the first boundary
+// between two operations not before the last stage has its forward of j, T of j-1 beside it; I of j
+// when the first stage begins j-1, G when it has ended the backward of j+1 (nobody waits for it).
+// With a barrier a microbatch waits for one turn, so that the order to begin with should have as
+// many more microbatches in flight as there are barriers.
+//
+// Source: arXiv 2411.05288 s.4 and s.5. O(operations).
+#pragma once
+
+#include "outcome/result.h"
+#include "schedule/pipeline.h"
+#include "schedule/pipeline_times.h"
+
+namespace orrery {
+
+// `barriers`: 2 for algorithm 1, 1 for algorithm 2. Error: the order deadlocks.
+Result<Pipeline> with_vocabulary_passes(Pipeline pipeline, PipelineTimes times, int barriers);
+
+}  // namespace orrery
