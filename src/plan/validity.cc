@@ -226,7 +226,8 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
                      static_cast<int>(plan.chunks)};
     for (std::string& reason : schedule_problems(**schedule, request)) problem(std::move(reason));
     // A step has whole backwards on one route, and its memory from a closed form.
-    if ((*schedule)->peak_in_flight == nullptr || (*schedule)->asynchronous) {
+    if ((*schedule)->peak_in_flight == nullptr || (*schedule)->asynchronous ||
+        (*schedule)->splits_vocabulary) {
       problem("schedule " + plan.schedule +
               " is known by its order only, not in the steps of plans");
     }

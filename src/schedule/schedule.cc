@@ -18,6 +18,7 @@
 #include "schedule/modular_lga.h"
 #include "schedule/one_forward_one_backward.h"
 #include "schedule/one_forward_one_backward_v.h"
+#include "schedule/pipeoffload.h"
 #include "schedule/two_stage_backward.h"
 #include "schedule/vocabulary_parallel.h"
 #include "schedule/zeropp.h"
@@ -41,6 +42,8 @@ std::span<const Schedule> schedules() {
       k2BpGPipe,
       k2Bp1F1B,
       kZeroPp,
+      kPipeOffloadFull,
+      kPipeOffloadHalf,
       kVocabulary1,
       kVocabulary2,
       kPipeDream,

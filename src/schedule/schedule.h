@@ -38,8 +38,9 @@ struct Schedule {
   int chunks = 0;            // the one number of chunks it can have; 0: any
   int routes = 1;            // how often every virtual stage lives; 2 for bidirectional schedules
   bool splits_backward = false;
-  bool made_for_times = false;  // the order depends on the times (or on the memory limit)
-  bool asynchronous = false;    // gives other gradients than a synchronous step
+  bool made_for_times = false;     // the order depends on the times (or on the memory limit)
+  bool asynchronous = false;       // gives other gradients than a synchronous step
+  bool splits_vocabulary = false;  // its order has the passes of vocabulary parallelism
 
   // Every reason why this cannot be scheduled, in words with the numbers; empty if it can.
   std::vector<std::string> (*problems)(const ScheduleRequest&) = nullptr;
