@@ -15,7 +15,6 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
   const double node_ranks = path.node_ranks;
   const double nodes = path.nodes;
 
-  Seconds latency = p.latency.base.of(protocol) + (node_ranks - 1) * p.peer;
   Seconds inside_step;
   Seconds outside_step;
   Seconds inside;   // transfer over the scale-up links
@@ -36,11 +35,12 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
       inside_rate = rate;
     }
   }
-  if (parameters.local_copy > BytesPerSecond(0)) {
-    latency += payload / ranks / parameters.local_copy;
-  }
-  if (path.nodes == 1) return latency + inside_step + inside;
+  const Seconds own = parameters.local_copy > BytesPerSecond(0)
+                          ? payload / ranks / parameters.local_copy
+                          : Seconds(0);
 
+  const Seconds latency = p.latency.base.of(protocol) + (node_ranks - 1) * p.peer + own;
+  if (path.nodes == 1) return latency + inside_step + inside;
   const Seconds overhead = parameters.network_overhead;
   const Seconds direct = outside_step + (ranks - node_ranks) * overhead + std::max(inside, outside);
   if (path.node_ranks == 1) return latency + direct;

@@ -92,6 +92,44 @@ const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*) {
   return table;
 }
 
+const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*) {
+  static const Fields<ParallelTreeParameters> table =
+      Fields<ParallelTreeParameters>("aggregated trees")
+          .required("latency", &ParallelTreeParameters::latency, "latencies")
+          .optional("share", &ParallelTreeParameters::share, "of the bandwidth they reach")
+          .optional("overlap", &ParallelTreeParameters::overlap, "steps in flight at once")
+          .optional("rank", &ParallelTreeParameters::rank, "time for each rank");
+  return table;
+}
+
+const Fields<HostPathParameters>& fields_of(const HostPathParameters*) {
+  static const Fields<HostPathParameters> table =
+      Fields<HostPathParameters>("path through the host")
+          .optional("direct_ranks", &HostPathParameters::direct_ranks,
+                    "members that reach each other directly; 0: all do")
+          .optional("socket_ranks", &HostPathParameters::socket_ranks, "members on one socket")
+          .optional("socket", &HostPathParameters::socket,
+                    "of one accelerator through the memory of its socket")
+          .optional("node", &HostPathParameters::node, "of one accelerator across sockets");
+  return table;
+}
+
+const Fields<CollectiveFit>& fields_of(const CollectiveFit*) {
+  static const Fields<CollectiveFit> table =
+      Fields<CollectiveFit>("fit")
+          .required("data", &CollectiveFit::data, "what it was fitted to")
+          .required("date", &CollectiveFit::date, "of the fit")
+          .required("rows", &CollectiveFit::rows, "measured")
+          .required("median_error", &CollectiveFit::median_error,
+                    "median of |predicted/measured - 1|")
+          .required("p90_error", &CollectiveFit::p90_error, "90th percentile of the same")
+          .optional("cross_validated_median", &CollectiveFit::cross_validated_median,
+                    "median on folds that were held out")
+          .optional("cross_validated_p90", &CollectiveFit::cross_validated_p90,
+                    "90th percentile on folds that were held out");
+  return table;
+}
+
 const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*) {
   static const Fields<InterferenceParameters> table =
       Fields<InterferenceParameters>("interference")
@@ -112,7 +150,7 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
           .required("channels", &P::channels, "parallel rings")
           .required("ring", &P::ring, "latencies of rings")
           .required("tree", &P::tree, "latencies of trees")
-          .optional("parallel_trees", &P::parallel_trees, "latencies of aggregated trees")
+          .optional("parallel_trees", &P::parallel_trees, "aggregated trees")
           .optional("network_overhead", &P::network_overhead, "of the host, per message")
           .optional("plateau_factor", &P::plateau_factor,
                     "on the latency of a Simple all-reduce ring between nodes")
@@ -123,6 +161,10 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
                     "of the network levels' bandwidth that collectives reach")
           .optional("ring_share", &P::ring_share,
                     "of the scale-up levels' bandwidth that collectives reach")
+          .optional("latency_overlap", &P::latency_overlap,
+                    "exponent with which steps of Simple hide behind transfers; 1: not at all")
+          .optional("low_latency_until", &P::low_latency_until,
+                    "a rank's part above which only Simple is used; 0: no limit")
           .optional("local_copy", &P::local_copy, "bandwidth of copying a rank's own part")
           .required("low_latency_total", &P::low_latency_total, "ceiling of LL, all channels")
           .required("ring_low_latency_128_per_channel", &P::ring_low_latency_128_per_channel,
@@ -133,7 +175,9 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
                     "ceiling of Simple in trees")
           .optional("in_switch", &P::in_switch, "in-switch reduction")
           .required("pairwise", &P::pairwise, "all-to-all and point to point")
-          .optional("interference", &P::interference, "what computation beside it loses");
+          .optional("host_path", &P::host_path, "of accelerators on PCIe without a switch")
+          .optional("interference", &P::interference, "what computation beside it loses")
+          .optional("fits", &P::fits, "errors of the fit");
   return table;
 }
 
@@ -144,6 +188,7 @@ constexpr Seconds kLongestStep{60};
 constexpr BytesPerSecond kLeastBandwidth{1000};
 constexpr int kMaxChannels = 4096;
 constexpr double kMaxPlateau = 100;
+constexpr double kMaxOverlap = 100;
 
 bool is_share(double s) { return s >= 0.001 && s <= 1; }
 
@@ -186,6 +231,7 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
                                    {"tree_share", p.tree_share},
                                    {"network_share", p.network_share},
                                    {"ring_share", p.ring_share},
+                                   {"parallel_trees.share", p.parallel_trees.share},
                                    {"pairwise.efficiency", p.pairwise.efficiency}}) {
     if (!is_share(value)) {
       return wrong("a share must be from 0.001 to 1", key, "such as 0.92");
@@ -195,13 +241,30 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
     return wrong("an efficiency must be from 0 to 1", "in_switch.efficiency",
                  "0 where the switch does not reduce");
   }
+  if (!(p.latency_overlap >= 1 && p.latency_overlap <= kMaxOverlap) ||
+      !(p.parallel_trees.overlap >= 1 && p.parallel_trees.overlap <= kMaxOverlap)) {
+    return wrong("an overlap must be from 1 to 100", "latency_overlap, parallel_trees.overlap",
+                 "1 where nothing overlaps");
+  }
+  if (p.low_latency_until < Bytes(0)) {
+    return wrong("low_latency_until is negative", "low_latency_until", "such as 1 MiB");
+  }
+  const HostPathParameters& host = p.host_path;
+  if (host.direct_ranks < 0 || host.socket_ranks < host.direct_ranks ||
+      (host.direct_ranks > 0 &&
+       (host.socket < kLeastBandwidth || host.node < kLeastBandwidth || host.node > host.socket))) {
+    return wrong(
+        "a path through the host needs 0 < direct_ranks <= socket_ranks and socket >= node",
+        "host_path", "leave it out where all reach each other directly");
+  }
   if (p.plateau_factor < 1 || p.plateau_factor > kMaxPlateau) {
     return wrong("plateau_factor must be from 1 to 100", "plateau_factor", "such as 1.4");
   }
-  if (!are_latencies(p.ring) || !are_latencies(p.tree) || !are_latencies(p.parallel_trees) ||
-      !are_latencies(p.pairwise.latency) || !is_latency(p.network_overhead) ||
-      !is_latency(p.in_switch.step) || !is_latency(p.in_switch.tree_network_step) ||
-      !is_latency(p.pairwise.peer)) {
+  if (!are_latencies(p.ring) || !are_latencies(p.tree) ||
+      !are_latencies(p.parallel_trees.latency) || !are_latencies(p.pairwise.latency) ||
+      !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) ||
+      !is_latency(p.in_switch.tree_network_step) || !is_latency(p.pairwise.peer) ||
+      !is_latency(p.parallel_trees.rank)) {
     return wrong("a latency is negative or above a minute", "latencies", "such as \"0.6 us\"");
   }
   if (!is_ceiling(p.low_latency_total) || !is_ceiling(p.ring_low_latency_128_per_channel) ||

@@ -76,6 +76,38 @@ struct PairwiseParameters {
   bool operator==(const PairwiseParameters&) const = default;
 };
 
+// Aggregated trees, one rank a node ("PAT"). NCCL src/graph/tuning.cc, 2.23 and later: busBw *=
+// .75; latency = base + log2(nodes) * step / 3.5 + 2.8 us a rank.
+struct ParallelTreeParameters {
+  AlgorithmLatencies latency;
+  double share = 0.75;   // of bandwidth
+  double overlap = 3.5;  // steps in flight
+  Seconds rank{2.8e-6};  // each rank: "still a linear part"
+  bool operator==(const ParallelTreeParameters&) const = default;
+};
+
+// Accelerators on PCIe whose peers are not under one switch meet through the host's memory, whose
+// bandwidth they share. Rates are those of one accelerator while all use it.
+struct HostPathParameters {
+  int direct_ranks = 0;   // members that still reach each other directly; 0: all do
+  int socket_ranks = 0;   // members on one socket
+  BytesPerSecond socket;  // through the memory of one socket
+  BytesPerSecond node;    // across sockets
+  bool operator==(const HostPathParameters&) const = default;
+};
+
+// How well a file fits what it was fitted to. Errors are |predicted / measured - 1|.
+struct CollectiveFit {
+  std::string data;
+  std::string date;
+  int rows = 0;
+  double median_error = 0;
+  double p90_error = 0;
+  double cross_validated_median = 0;  // rows of folds that were held out
+  double cross_validated_p90 = 0;
+  bool operator==(const CollectiveFit&) const = default;
+};
+
 // What a collective kernel takes from computation that runs beside it.
 struct InterferenceParameters {
   int scale_up_units = 0;   // compute units (SMs) held while data moves inside a node
@@ -90,22 +122,26 @@ struct CollectiveParameters {
   int channels = 1;                             // parallel rings; each is one compute unit
   AlgorithmLatencies ring;
   AlgorithmLatencies tree;
-  AlgorithmLatencies parallel_trees;
+  ParallelTreeParameters parallel_trees;
   Seconds network_overhead;        // host, per message; three times that for Simple
   double plateau_factor = 1;       // latency of a Simple all-reduce ring between nodes
   double low_latency_share = 0.5;  // 4 of 8 bytes are flags
   double low_latency_128_share = 0.92;
   double tree_share = 0.92;
-  double network_share = 1;   // of what a large transfer reaches: rings and trees between nodes
-  double ring_share = 1;      // the same inside nodes
-  BytesPerSecond local_copy;  // a rank's own part, read and written; 0: not counted
+  double network_share = 1;    // of what a large transfer reaches: rings and trees between nodes
+  double ring_share = 1;       // the same inside nodes
+  double latency_overlap = 1;  // exponent with which steps of Simple hide behind transfers
+  Bytes low_latency_until;     // a rank's part above which only Simple is used; 0: no limit
+  BytesPerSecond local_copy;   // a rank's own part, read and written; 0: not counted
   NodeCeiling low_latency_total;
   NodeCeiling ring_low_latency_128_per_channel;
   NodeCeiling tree_low_latency_128_per_channel;
   NodeCeiling tree_simple_per_channel;
   InSwitchParameters in_switch;
   PairwiseParameters pairwise;
+  HostPathParameters host_path;
   InterferenceParameters interference;
+  std::vector<CollectiveFit> fits;  // empty: nothing is fitted
   bool operator==(const CollectiveParameters&) const = default;
 };
 
@@ -118,6 +154,9 @@ const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*);
 const Fields<NodeCeiling>& fields_of(const NodeCeiling*);
 const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*);
 const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*);
+const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*);
+const Fields<HostPathParameters>& fields_of(const HostPathParameters*);
+const Fields<CollectiveFit>& fields_of(const CollectiveFit*);
 const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*);
 const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);
 

@@ -73,6 +73,17 @@ TEST(CollectiveParameters, RefusesWhatCannotBe) {
       "does not reduce)");
   EXPECT_EQ(error(text("[ring, pairwise, in_switch]", "in_switch: {efficiency: 0.8}\n")),
             "test.yaml: ceilings: a bandwidth is missing or below 1 kB/s (such as \"39 GB/s\")");
+  EXPECT_EQ(
+      error(text("[ring, pairwise]", "latency_overlap: 0.5\n")),
+      "test.yaml: latency_overlap, parallel_trees.overlap: an overlap must be from 1 to 100 (1 "
+      "where nothing overlaps)");
+  EXPECT_EQ(error(text("[ring, pairwise]", "low_latency_until: -1 MiB\n")),
+            "test.yaml: low_latency_until: low_latency_until is negative (such as 1 MiB)");
+  EXPECT_EQ(error(text("[ring, pairwise]",
+                       "host_path: {direct_ranks: 2, socket_ranks: 4, socket: 1 GB/s, node: 5 "
+                       "GB/s}\n")),
+            "test.yaml: host_path: a path through the host needs 0 < direct_ranks <= socket_ranks "
+            "and socket >= node (leave it out where all reach each other directly)");
   EXPECT_EQ(error(text("[ring, pairwise]", "interference: {scale_up_units: -1}\n")),
             "test.yaml: interference: compute units cannot be negative (such as 16)");
   EXPECT_NE(error(text("[ring, pair_wise_]")).find("unknown value 'pair_wise_'"),

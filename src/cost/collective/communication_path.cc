@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -18,6 +19,8 @@ int units(int ranks, int members) { return (ranks + members - 1) / members; }
 // floor(log2(n)): the depth of a binary tree of n.
 int depth(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 
+constexpr BytesPerSecond kUnlimited(std::numeric_limits<double>::infinity());
+
 constexpr std::array<std::string_view, 1> kPcie = {"pcie"};
 constexpr std::array<std::string_view, 7> kScaleUp = {
     "scale-up", "nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink"};
@@ -30,6 +33,13 @@ bool begins_with_any(std::string_view name, std::span<const std::string_view> pr
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
     return name[1] == prefix[1] && name[0] == prefix[0] && name.starts_with(prefix);
   });
+}
+
+// Of one accelerator whose group has `members` on PCIe.
+BytesPerSecond host_rate(int members, const CollectiveParameters& parameters) {
+  const HostPathParameters& host = parameters.host_path;
+  if (host.direct_ranks == 0 || members <= host.direct_ranks) return kUnlimited;
+  return members <= host.socket_ranks ? host.socket : host.node;
 }
 
 }  // namespace
@@ -51,7 +61,6 @@ CommunicationPath communication_path(const GroupShape& group,
   ORRERY_INVARIANT(group.members.size() <= kMaxCrossings);
   ORRERY_INVARIANT(group.size == 1 ||
                    (!group.members.empty() && group.members.back() == group.size));
-  constexpr BytesPerSecond kUnlimited(std::numeric_limits<double>::infinity());
   CommunicationPath path;
   path.ranks = group.size;
   path.scale_up_rate = path.network_rate = kUnlimited;
@@ -70,6 +79,7 @@ CommunicationPath communication_path(const GroupShape& group,
     c.tree_depth = depth(units(outer, inner));
     c.latency = level.latency;
     c.rate = level.bandwidth * (level.efficiency / level.oversubscription);
+    if (c.link == LinkKind::pcie) c.rate = std::min(c.rate, host_rate(outer, parameters));
     if (c.link == LinkKind::network) {
       c.share = parameters.network_share;
       path.network_rate = std::min(path.network_rate, c.rate * (c.share * inner));
@@ -91,6 +101,21 @@ Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, 
   const Seconds step = table.of(crossing.link).of(protocol);
   if (crossing.link != LinkKind::network) return std::max(step, crossing.latency);
   return step + crossing.latency * (protocol == Protocol::simple ? 2.0 : 1.0);
+}
+
+bool low_latency_allowed(Bytes payload, const CommunicationPath& path,
+                         const CollectiveParameters& parameters) {
+  return parameters.low_latency_until <= Bytes(0) ||
+         payload <= parameters.low_latency_until * static_cast<double>(path.ranks);
+}
+
+Seconds overlapped(Seconds steps, Seconds transfer, double exponent) {
+  if (exponent == 1) return steps + transfer;
+  const double greater = std::max(steps, transfer).value();
+  if (!(greater > 0)) return Seconds(0);
+  const double ratio = std::min(steps, transfer).value() / greater;
+  if (exponent == 2) return Seconds(greater * std::sqrt(1 + ratio * ratio));
+  return Seconds(greater * std::pow(1 + std::pow(ratio, exponent), 1 / exponent));
 }
 
 }  // namespace orrery

@@ -13,8 +13,14 @@
 // NCCL's flat ring with one network card an accelerator (many channels, each leaving the node by
 // another card).
 //
-// Not modelled: cards that members of a node outside the group would leave idle; uneven placement
-// (a group that only partly fills a unit counts its fullest unit).
+// Accelerators on PCIe that do not share a switch meet in the host's memory: their b is at most
+// that of CollectiveParameters::host_path. Source: L40S rows of
+// validation/kernels/nccl-collectives-measured.csv: 20, 5.1 and 1.5 GB/s of bus bandwidth with 2, 4
+// and 8 members, so that what passes through the host together stays the same from 4 to 8.
+//
+// Not modelled: pairs of a group that are not neighbours on PCIe (counted as direct); cards that
+// members of a node outside the group would leave idle; uneven placement (a group that only partly
+// fills a unit counts its fullest unit).
 #pragma once
 
 #include <array>
@@ -70,5 +76,15 @@ CommunicationPath communication_path(const GroupShape& group,
 // between nodes the table's and the level's latency, the latter twice for Simple (data and flag
 // are separate messages; NCCL adds the card's latency likewise).
 Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, Protocol protocol);
+
+// Whether the library would still use a low-latency protocol: a rank's part payload / P is at most
+// low_latency_until.
+bool low_latency_allowed(Bytes payload, const CommunicationPath& path,
+                         const CollectiveParameters& parameters);
+
+// Latency of steps and transfer of bytes that partly hide each other:
+//   (steps^e + transfer^e)^(1/e),   e >= 1;   e = 1: one after the other.
+// At least the greater of both, at most their sum; monotone in both.
+Seconds overlapped(Seconds steps, Seconds transfer, double exponent);
 
 }  // namespace orrery

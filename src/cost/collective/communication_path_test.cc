@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/collective/collective.h"
 #include "cost/collective/collective_test_platform.h"
 
 namespace orrery {
@@ -63,6 +64,59 @@ TEST(CommunicationPath, NamesTellTheKindOfLink) {
   EXPECT_EQ(link_kind(level("my-switch", 1, 0), 0), LinkKind::nvlink);
   EXPECT_EQ(link_kind(level("my-switch", 1, 0), 1), LinkKind::network);
   EXPECT_EQ(link_kind(level("", 1, 0), 1), LinkKind::network);
+}
+
+// Pairs on PCIe reach each other directly; more meet in the memory of a socket, or across sockets.
+TEST(CommunicationPath, AcceleratorsOnPcieShareThePathThroughTheHost) {
+  CollectiveParameters p = parameters("ada");
+  p.ring_share = 1;
+  p.host_path = {2, 4, BytesPerSecond(5e9), BytesPerSecond(2e9)};
+  FabricLevel pcie = level("pcie-4-x16", 32, 1);
+  pcie.accelerators = 8;
+  const auto rate = [&](int members) {
+    return communication_path({members, {members}}, {pcie}, p).ring_rate.value();
+  };
+  EXPECT_DOUBLE_EQ(rate(2), 32e9);
+  EXPECT_DOUBLE_EQ(rate(4), 5e9);
+  EXPECT_DOUBLE_EQ(rate(8), 2e9);
+  pcie.bandwidth = BytesPerSecond(1e9);  // never faster than the link itself
+  EXPECT_DOUBLE_EQ(rate(8), 1e9);
+  p.host_path = {};
+  pcie.bandwidth = BytesPerSecond(32e9);
+  EXPECT_DOUBLE_EQ(rate(8), 32e9);
+}
+
+TEST(Overlapped, LiesBetweenTheGreaterAndTheSum) {
+  const Seconds a(3e-6);
+  const Seconds b(4e-6);
+  EXPECT_EQ(overlapped(a, b, 1), a + b);
+  EXPECT_NEAR(overlapped(a, b, 2).value(), 5e-6, 1e-18);  // 3, 4, 5
+  EXPECT_NEAR(overlapped(a, b, 60).value(), 4e-6, 1e-12);
+  EXPECT_EQ(overlapped(Seconds(0), b, 2), b);
+  EXPECT_EQ(overlapped(Seconds(0), Seconds(0), 3), Seconds(0));
+  Seconds last;
+  for (double bytes = 0; bytes < 1e-3; bytes += 1e-5) {
+    const Seconds now = overlapped(a, Seconds(bytes), 2);
+    EXPECT_GE(now, last);
+    last = now;
+  }
+}
+
+// Past the limit only Simple is left, and no payload gets cheaper for being larger.
+TEST(LowLatency, IsLeftBehindAtAPartOfThatSize) {
+  CollectiveParameters p = parameters("blackwell");
+  p.low_latency_until = Bytes(kMi);
+  FabricLevel nvlink = level("nvlink-5", 900, 1);
+  const GroupShape group{4, {4}};
+  const CommunicationPath path = communication_path(group, {nvlink}, p);
+  EXPECT_TRUE(low_latency_allowed(Bytes(4 * kMi), path, p));
+  EXPECT_FALSE(low_latency_allowed(Bytes(4 * kMi + 1), path, p));
+  EXPECT_EQ(collective(CollectiveKind::all_reduce, Bytes(5 * kMi), group, {nvlink}, p).protocol,
+            Protocol::simple);
+  EXPECT_LT(collective(CollectiveKind::all_reduce, Bytes(4 * kMi), group, {nvlink}, p).time,
+            collective(CollectiveKind::all_reduce, Bytes(4 * kMi + 1), group, {nvlink}, p).time);
+  p.low_latency_until = Bytes(0);
+  EXPECT_TRUE(low_latency_allowed(Bytes(kGi), path, p));
 }
 
 }  // namespace

@@ -25,13 +25,13 @@ int ring_steps(CollectiveKind kind, int ranks) {
   return 0;
 }
 
-Seconds ring_latency(CollectiveKind kind, const CommunicationPath& path, Protocol protocol,
-                     const CollectiveParameters& parameters) {
+Seconds ring_steps_latency(CollectiveKind kind, const CommunicationPath& path, Protocol protocol,
+                           const CollectiveParameters& parameters) {
   const double rounds = kind == CollectiveKind::all_reduce ? 2 : 1;
   const Seconds overhead = path.nodes == 1                ? Seconds(0)
                            : protocol == Protocol::simple ? parameters.network_overhead * 3
                                                           : parameters.network_overhead;
-  Seconds out = parameters.ring.base.of(protocol);
+  Seconds out;
   for (const Crossing& c : path.crossings()) {
     Seconds step = step_latency(parameters.ring, c, protocol);
     if (c.link != LinkKind::network) step = std::max(step, overhead);
@@ -45,6 +45,9 @@ Seconds ring_latency(CollectiveKind kind, const CommunicationPath& path, Protoco
 Seconds ring_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                   Protocol protocol, const CollectiveParameters& parameters) {
   if (kind == CollectiveKind::all_to_all) return kNever;
+  if (protocol != Protocol::simple && !low_latency_allowed(payload, path, parameters)) {
+    return kNever;
+  }
   BytesPerSecond rate = path.ring_rate;
   if (protocol == Protocol::low_latency) {
     rate =
@@ -59,12 +62,17 @@ Seconds ring_time(CollectiveKind kind, Bytes payload, const CommunicationPath& p
   }
   rate *= static_cast<double>(path.ranks) / ring_steps(kind, path.ranks);
 
-  Seconds latency = ring_latency(kind, path, protocol, parameters);
+  Seconds base = parameters.ring.base.of(protocol);
+  Seconds steps = ring_steps_latency(kind, path, protocol, parameters);
   if (protocol == Protocol::simple && kind == CollectiveKind::all_reduce && path.nodes > 1 &&
       payload / (static_cast<double>(parameters.channels) * path.ranks) >= kPlateauFrom) {
-    latency *= parameters.plateau_factor;
+    base *= parameters.plateau_factor;
+    steps *= parameters.plateau_factor;
   }
-  Seconds time = latency + payload / rate;
+  // Measured inside a node only.
+  const double exponent =
+      protocol == Protocol::simple && path.nodes == 1 ? parameters.latency_overlap : 1;
+  Seconds time = base + overlapped(steps, payload / rate, exponent);
   if (kind != CollectiveKind::broadcast && parameters.local_copy > BytesPerSecond(0)) {
     time += payload / static_cast<double>(path.ranks) / parameters.local_copy;
   }

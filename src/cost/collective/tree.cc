@@ -63,6 +63,9 @@ Bytes corrected_tree_bytes(Bytes payload, Protocol protocol) {
 Seconds tree_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                   Protocol protocol, const CollectiveParameters& parameters) {
   if (kind != CollectiveKind::all_reduce) return kNever;
+  if (protocol != Protocol::simple && !low_latency_allowed(payload, path, parameters)) {
+    return kNever;
+  }
   const double channels = parameters.channels;
   BytesPerSecond rate = std::min(path.ring_rate * parameters.tree_share,
                                  parameters.tree_simple_per_channel.of(path.nodes) * channels);

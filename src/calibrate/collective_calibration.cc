@@ -1,0 +1,155 @@
+#include "calibrate/collective_calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "calibrate/collective_fit.h"
+#include "calibrate/folds.h"
+#include "document/value.h"
+
+namespace orrery {
+namespace {
+
+std::string regime(const CollectiveMeasurement& m) {
+  constexpr double kKibibyte = 1024;
+  return m.payload.value() < 64 * kKibibyte              ? "below 64 KiB"
+         : m.payload.value() < 8 * kKibibyte * kKibibyte ? "64 KiB to 8 MiB"
+                                                         : "8 MiB and more";
+}
+
+// Names of the parts a row belongs to.
+std::vector<std::string> parts_of(const CollectiveMeasurement& m, bool switched) {
+  std::string kind(to_text(m.kind));
+  std::replace(kind.begin(), kind.end(), '_', '-');
+  if (switched && m.kind == CollectiveKind::all_reduce && !m.reduces_in_switch) {
+    kind += ", ring and tree only";
+  }
+  return {kind, regime(m), std::to_string(m.ranks) + " ranks", m.accelerator};
+}
+
+double rounded(double value, int digits) {
+  const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
+  return value == 0 ? 0 : std::round(value * scale) / scale;
+}
+
+Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
+                                     const CalibrationRequest& request, const std::string& data) {
+  std::vector<std::size_t> all(generation.rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  ORRERY_TRY(FittedCollectives fitted, fit_collectives(generation, all));
+
+  std::vector<double> measured;
+  std::vector<double> predicted;
+  std::vector<std::string> shapes;
+  for (const std::size_t i : all) {
+    measured.push_back(generation.rows[i].time.value());
+    predicted.push_back(predicted_time(generation, i, fitted.parameters).value());
+    shapes.push_back(generation.rows[i].shape());
+  }
+  std::vector<double> held_out;
+  if (request.cross_validate) {
+    ORRERY_TRY(held_out,
+               predict_held_out(
+                   fold_of_each(shapes, request.folds),
+                   [&](std::span<const std::size_t> rows,
+                       std::span<const std::size_t> others) -> Result<std::vector<double>> {
+                     ORRERY_TRY(const FittedCollectives some, fit_collectives(generation, rows));
+                     std::vector<double> times;
+                     for (const std::size_t i : others) {
+                       times.push_back(predicted_time(generation, i, some.parameters).value());
+                     }
+                     return times;
+                   }));
+  }
+
+  CalibratedPart part;
+  part.name = "one node";
+  part.parameters = fitted.fit.parameters;
+  part.in_sample = fit_errors(predicted, measured);
+  if (!held_out.empty()) part.held_out = fit_errors(held_out, measured);
+  const bool switched = generation.start.in_switch.efficiency > 0;
+  std::vector<std::set<std::string>> names(4);
+  for (const CollectiveMeasurement& m : generation.rows) {
+    const std::vector<std::string> parts = parts_of(m, switched);
+    for (std::size_t p = 0; p < parts.size(); ++p) names[p].insert(parts[p]);
+  }
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    for (const std::string& name : names[p]) {
+      std::vector<double> of_measured;
+      std::vector<double> of_predicted;
+      std::vector<double> of_held_out;
+      for (const std::size_t i : all) {
+        if (parts_of(generation.rows[i], switched)[p] != name) continue;
+        of_measured.push_back(measured[i]);
+        of_predicted.push_back(predicted[i]);
+        if (!held_out.empty()) of_held_out.push_back(held_out[i]);
+      }
+      PartOfRows rows{name, fit_errors(of_predicted, of_measured), std::nullopt};
+      if (!held_out.empty()) rows.held_out = fit_errors(of_held_out, of_measured);
+      part.of_which.push_back(std::move(rows));
+    }
+  }
+
+  CollectiveParameters parameters = fitted.parameters;
+  CollectiveFit record{data,
+                       request.date,
+                       static_cast<int>(all.size()),
+                       rounded(part.in_sample.median, 2),
+                       rounded(part.in_sample.p90, 2),
+                       part.held_out ? rounded(part.held_out->median, 2) : 0,
+                       part.held_out ? rounded(part.held_out->p90, 2) : 0};
+  std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data == data; });
+  parameters.fits.push_back(std::move(record));
+
+  CalibrationReport report;
+  report.kind = "collectives";
+  report.subject = generation.architecture;
+  report.parts.push_back(std::move(part));
+  report.files.push_back(
+      {"collectives/" + generation.architecture + ".yaml",
+       "# Collectives on " + generation.architecture +
+           " as measured: written by `orrery calibrate`, which keeps what it does not fit.\n" +
+           to_yaml(Codec<CollectiveParameters>::write(parameters))});
+  report.notes.push_back(
+      "latency_overlap " + std::to_string(static_cast<int>(parameters.latency_overlap)) +
+      (parameters.low_latency_until > Bytes(0)
+           ? ", low-latency protocols up to " + to_text(parameters.low_latency_until) + " a rank"
+           : ", low-latency protocols wherever they are fastest"));
+  return report;
+}
+
+Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables,
+                                          const CalibrationRequest& request) {
+  Calibration out;
+  std::string data;
+  for (const CommaSeparated& table : tables) {
+    out.rows += table.records.size();
+    const std::string file = table.name.substr(table.name.rfind('/') + 1);
+    data += (data.empty() ? "" : ", ") + file;
+  }
+  std::vector<CollectiveMeasurement> rows =
+      collective_measurements(tables, *request.catalog, out.problems);
+  if (!request.accelerator.empty()) {
+    std::erase_if(
+        rows, [&](const CollectiveMeasurement& m) { return m.accelerator != request.accelerator; });
+  }
+  ORRERY_TRY(const std::vector<CollectiveGeneration> generations,
+             collective_generations(std::move(rows), *request.catalog, out.problems));
+  for (const CollectiveGeneration& generation : generations) {
+    out.used += generation.rows.size();
+    ORRERY_TRY(CalibrationReport report, calibrated(generation, request, data));
+    out.reports.push_back(std::move(report));
+  }
+  return out;
+}
+
+}  // namespace
+
+MeasurementKind collective_measurement_kind() {
+  return {"collectives", "accelerator, collective, dtype, num_gpus, bytes, latency_us",
+          holds_collective_measurements, calibrate_collectives};
+}
+
+}  // namespace orrery

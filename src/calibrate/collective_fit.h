@@ -1,0 +1,56 @@
+// Parameters of the collectives of one accelerator generation from measurements of one node.
+//
+// Fitted by log(predicted / measured) with the robust loss of calibrate/fit.h:
+//
+//   ring.base, ring.<link>     start and step of LL, LL128 and Simple; trees keep NCCL's
+//   differences low_latency_total          ceiling of LL; low_latency_128_share: payload share of
+//   LL128 ring_share, local_copy     of links and of the copy of a rank's own part in_switch.step,
+//   .efficiency                 where the switch reduces pairwise.base, .peer, .efficiency,
+//   .low_latency_ceiling low_latency_share, host_path.socket, .node  where accelerators meet over
+//   PCIe
+//
+// Two choices of the library are tried in turn, the one that fits best is kept: low_latency_until
+// (no limit or some MiB) and latency_overlap (1 or 2). What is between nodes is not fitted here.
+//
+// Valid where one node was measured with 2, 4 and 8 members; the levels are those that a cluster of
+// the catalog would have. Deterministic. About 10 s for a thousand rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/collective_measurements.h"
+#include "calibrate/fit.h"
+#include "cluster/fabric_level.h"
+#include "cost/collective/collective_parameters.h"
+
+namespace orrery {
+
+// Measurements of one generation, with the level that joins each accelerator's node.
+struct CollectiveGeneration {
+  std::string architecture;
+  CollectiveParameters start;  // what the catalog holds now
+  std::vector<CollectiveMeasurement> rows;
+  std::vector<std::vector<FabricLevel>> levels;  // of each row: one, free to reduce or not
+};
+
+// By architecture, in order of first appearance. Rows of accelerators without a node in the catalog
+// become problems. Errors: parameters that cannot be read.
+Result<std::vector<CollectiveGeneration>> collective_generations(
+    std::vector<CollectiveMeasurement> rows, const Catalog& catalog,
+    std::vector<RowProblem>& problems);
+
+struct FittedCollectives {
+  CollectiveParameters parameters;
+  Fit fit;
+};
+
+// On the rows of those indices. Errors: those of fit().
+Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation,
+                                          std::span<const std::size_t> rows);
+
+Seconds predicted_time(const CollectiveGeneration& generation, std::size_t row,
+                       const CollectiveParameters& parameters);
+
+}  // namespace orrery
