@@ -4,6 +4,7 @@
 
 #include "report/category_style.h"
 #include "report/html_text.h"
+#include "report/pass_style.h"
 
 namespace orrery {
 namespace {
@@ -11,10 +12,10 @@ namespace {
 constexpr std::string_view kStyle = R"css(
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#141a21;--soft:#5b6672;--line:#e3e7ec;
 --grid:#e9edf1;--accent:#2f6fde;--inside:#fff;--good:#2b8a3e;--warn:#c77700;--bad:#d6303a;
---f0:#2f6fde;--f1:#7ba6f0;--b0:#2f9e68;--b1:#7ccba3;--t:#f08c00;--o:#c04fa0;--tip:#141a21;--tip-ink:#fff}
+--tip:#141a21;--tip-ink:#fff}
 @media (prefers-color-scheme:dark){:root{--page:#0d1117;--card:#151b23;--ink:#e8edf3;--soft:#98a4b1;
 --line:#28313c;--grid:#222b35;--accent:#5b93f5;--inside:#0b1016;--good:#57c26f;--warn:#f0ad3c;--bad:#ff6b6f;
---f0:#4d88f0;--f1:#2c5cb0;--b0:#43b97f;--b1:#27794f;--t:#ffab3d;--o:#e070c0;--tip:#e8edf3;--tip-ink:#10151b}}
+--tip:#e8edf3;--tip-ink:#10151b}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",
 Roboto,Lato,"Helvetica Neue",Arial,sans-serif;-webkit-font-smoothing:antialiased}
@@ -50,7 +51,8 @@ svg.chart{display:block;width:100%;height:auto;overflow:visible}
 svg text{font-size:12px;fill:var(--soft);font-variant-numeric:tabular-nums}
 svg .end{text-anchor:end}svg .middle{text-anchor:middle}
 svg text.inside{fill:var(--inside);font-weight:560;pointer-events:none}
-svg text.pass{fill:var(--inside);font-size:11px;text-anchor:middle;pointer-events:none}
+svg text.pass{font-size:11px;text-anchor:middle;pointer-events:none}
+svg text.small{font-size:8.5px}
 svg text.note,svg text.strong,svg text.limit-label{fill:var(--ink);font-weight:600}
 svg text.limit-label{fill:var(--bad)}
 svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--soft);stroke-opacity:.5}
@@ -59,7 +61,7 @@ svg .front{fill:none;stroke:var(--accent);stroke-opacity:.45;stroke-width:1.6}
 svg .point{stroke:var(--card);stroke-width:2}
 svg rect[data-tip]:hover,svg circle:hover{filter:brightness(1.12)}
 svg .page{fill:var(--card)}
-.f0{fill:var(--f0)}.f1{fill:var(--f1)}.b0{fill:var(--b0)}.b1{fill:var(--b1)}.t{fill:var(--t)}.o{fill:var(--o)}
+svg .way{fill:var(--ink);fill-opacity:.6;pointer-events:none}
 .legend{display:flex;flex-wrap:wrap;gap:5px 18px;font-size:13px;color:var(--soft);margin:12px 0 0}
 .legend span::before,td.key::before{content:"";display:inline-block;width:10px;height:10px;border-radius:3px;
 margin-right:7px;background:var(--swatch)}
@@ -137,7 +139,7 @@ constexpr std::string_view kScript = R"js(
       const m = e.dataset.m;
       if (m === undefined || m.length * 6.2 + 4 > w * z || +e.getAttribute('height') < 11) continue;
       const t = document.createElementNS(svg.namespaceURI, 'text');
-      t.setAttribute('class', 'pass');
+      t.setAttribute('class', 'pass n-' + e.className.baseVal);
       t.setAttribute('x', at + w * z / 2);
       t.setAttribute('y', +e.getAttribute('y') + e.getAttribute('height') / 2 + 4);
       t.textContent = m;
@@ -181,11 +183,12 @@ std::string html_page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}:root{{{}}}\n"
-      "@media (prefers-color-scheme:dark){{:root{{{}}}}}\n{}</style>\n</head>\n<body>\n"
+      "<title>{}</title>\n<style>{}:root{{{}}}\n{}\n"
+      "@media (prefers-color-scheme:dark){{:root{{{}}}\n{}}}\n{}</style>\n</head>\n<body>\n"
       "<main>\n{}</main>\n<script>{}</script>\n</body>\n</html>\n",
-      html_text(title), kStyle, variables(&Swatch::light), variables(&Swatch::dark), classes(),
-      body, kScript);
+      html_text(title), kStyle, variables(&Swatch::light) + pass_variables(Page::light),
+      pass_rules(Page::light), variables(&Swatch::dark) + pass_variables(Page::dark),
+      pass_rules(Page::dark), classes(), body, kScript);
 }
 
 }  // namespace orrery

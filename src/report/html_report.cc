@@ -247,27 +247,11 @@ std::string pipeline(const HtmlReport& report) {
   if (drawing.svg.empty()) return "";
   std::string remark = "time to the right, one row a stage, microbatch numbers where they fit";
   if (!drawing.remark.empty()) remark += "; " + drawing.remark;
-  std::string legend = "<div class=\"legend\">";
-  const auto entry = [&](PipelineSpan::Kind kind, std::string_view colour, std::string_view text) {
-    const bool used = std::any_of(report.pipeline.begin(), report.pipeline.end(),
-                                  [&](const PipelineSpan& s) { return s.kind == kind; });
-    if (used) {
-      legend += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", colour, text);
-    }
-  };
-  entry(PipelineSpan::Kind::forward, "f0", "forward");
-  entry(PipelineSpan::Kind::backward, "b0", "backward");
-  entry(PipelineSpan::Kind::transfer, "t", "transfer");
-  entry(PipelineSpan::Kind::optimizer, "o", "optimizer step");
-  const bool chunks = std::any_of(report.pipeline.begin(), report.pipeline.end(),
-                                  [](const PipelineSpan& s) { return s.chunk % 2 != 0; });
-  if (chunks) legend += "<span style=\"--swatch:var(--f1)\">odd chunks are lighter</span>";
-  legend += "</div>";
   return html_section(
       "Pipeline", remark,
       "<label class=\"zoom\" hidden>zoom <input type=\"range\" min=\"0\" max=\"6\" step=\"0.1\" "
       "value=\"0\"></label>\n<div class=\"scroll\">" +
-          drawing.svg + "</div>\n" + legend);
+          drawing.svg + "</div>\n" + drawing.legend);
 }
 
 std::string derivations(std::span<const Derivation> list) {

@@ -7,11 +7,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
-#include <utility>
 #include <vector>
 
-#include "units/quantity_text.h"
+#include "report/pass_style.h"
 
 namespace orrery {
 namespace {
@@ -26,76 +24,47 @@ struct Scale {
   int cells = 0;
 };
 
-// What one cell of one row shows.
+// What one cell of one row shows: nothing, passes of one kind, or passes of several kinds that are
+// too narrow for a cell each.
 struct Content {
-  enum class Look : std::uint8_t { idle, forward, backward, both, transfer, optimizer };
+  enum class Look : std::uint8_t { idle, one_kind, several };
   Look look = Look::idle;
+  Kind kind = Kind::forward;
   int chunk = 0;
   int owner = kNobody;  // the span that fills most of it; nobody where many share it
+  [[nodiscard]] bool looks_like(const Content& o) const {
+    return look == o.look && owner == o.owner && (look != Look::one_kind || kind == o.kind);
+  }
 };
 using Look = Content::Look;
 
-Look look_of(Kind kind) {
-  switch (kind) {
-    case Kind::forward:
-      return Look::forward;
-    case Kind::backward:
-      return Look::backward;
-    case Kind::transfer:
-      return Look::transfer;
-    case Kind::optimizer:
-      return Look::optimizer;
-  }
-  return Look::idle;
-}
+constexpr std::uint8_t kSeveral = 245;
+constexpr std::string_view kSeveralShade = "▒";
 
-// Two shades by chunk, so that neighbouring virtual stages can be told apart.
-std::uint8_t colour_of(Look look, int chunk) {
-  const bool odd = chunk % 2 != 0;
-  switch (look) {
-    case Look::idle:
-      return 0;
-    case Look::forward:
-      return odd ? 75 : 33;
-    case Look::backward:
-      return odd ? 114 : 71;
-    case Look::both:
-      return 37;
-    case Look::transfer:
-      return 214;
-    case Look::optimizer:
-      return 169;
-  }
-  return 0;
+std::uint8_t colour_of(const Content& c) {
+  if (c.look == Look::idle) return 0;
+  if (c.look == Look::several) return kSeveral;
+  // Two shades by chunk, so that neighbouring virtual stages can be told apart.
+  return style(c.kind).terminal[c.chunk % 2 == 0 ? 0 : 1];
 }
 
 // What a cell shows where no colour is allowed.
-std::string_view shade_of(Look look) {
-  switch (look) {
-    case Look::idle:
-      return " ";
-    case Look::forward:
-      return "░";
-    case Look::backward:
-      return "▓";
-    case Look::both:
-      return "▒";
-    case Look::transfer:
-      return "-";
-    case Look::optimizer:
-      return "=";
-  }
-  return "?";
+std::string_view shade_of(const Content& c) {
+  if (c.look == Look::idle) return " ";
+  return c.look == Look::several ? kSeveralShade : style(c.kind).shade;
 }
 
 // Where single passes are too narrow for a cell it shows the kind that fills most of it, or that
-// forward and backward share it. A transfer is shown only where nothing computes. O(spans + cells).
+// several share it. Transfers and copies are shown only where nothing computes. O(spans + cells).
 std::vector<Content> contents(const std::vector<int>& of_stage, std::span<const PipelineSpan> spans,
                               const Scale& scale) {
   struct Cover {
-    std::array<double, 4> of_kind{};
+    std::array<double, kPipelineSpanKinds> of_kind{};
+    double computing = 0;
+    double beside = 0;   // transfers and copies
     double largest = 0;  // of a single span that computes
     int owner = kNobody;
+    Kind other = Kind::transfer;  // of what runs beside
   };
   std::vector<Cover> cells(static_cast<std::size_t>(scale.cells));
   for (const int s : of_stage) {
@@ -107,8 +76,14 @@ std::vector<Content> contents(const std::vector<int>& of_stage, std::span<const 
     for (int c = first; c <= last; ++c) {
       Cover& cell = cells[static_cast<std::size_t>(c)];
       const double part = std::min<double>(to, c + 1) - std::max<double>(from, c);
+      if (!computes(span.kind)) {
+        cell.beside += part;
+        cell.other = span.kind;
+        continue;
+      }
       cell.of_kind[static_cast<std::size_t>(span.kind)] += part;
-      if (span.kind != Kind::transfer && part > cell.largest) {
+      cell.computing += part;
+      if (part > cell.largest) {
         cell.largest = part;
         cell.owner = s;
       }
@@ -116,27 +91,19 @@ std::vector<Content> contents(const std::vector<int>& of_stage, std::span<const 
   }
   std::vector<Content> out;
   for (const Cover& cell : cells) {
-    const double forward = cell.of_kind[static_cast<std::size_t>(Kind::forward)];
-    const double backward = cell.of_kind[static_cast<std::size_t>(Kind::backward)];
-    const double optimizer = cell.of_kind[static_cast<std::size_t>(Kind::optimizer)];
-    const double transfer = cell.of_kind[static_cast<std::size_t>(Kind::transfer)];
-    const double computing = forward + backward + optimizer;
+    const auto most = std::max_element(cell.of_kind.begin(), cell.of_kind.end());
+    const auto kind = static_cast<Kind>(most - cell.of_kind.begin());
+    const bool shared = *most < 0.75 * cell.computing;
     Content content;
-    if (computing >= 0.5 && cell.largest >= 0.5 * computing) {
+    if (cell.computing >= 0.5 && cell.largest >= 0.5 * cell.computing) {
       const PipelineSpan& span = spans[static_cast<std::size_t>(cell.owner)];
-      content = {look_of(span.kind), span.chunk, cell.owner};
+      content = {Look::one_kind, span.kind, span.chunk, cell.owner};
       // Two passes that meet inside a cell are told apart; many that share it are not.
-      if (cell.largest < 0.5 && std::min(forward, backward) > 0.25 * computing) {
-        content = {Look::both, 0, kNobody};
-      }
-    } else if (computing >= 0.5) {
-      content.look = forward > backward ? Look::forward : Look::backward;
-      if (std::min(forward, backward) > 0.25 * computing) content.look = Look::both;
-      if (optimizer > 0.5 * computing) content.look = Look::optimizer;
-    } else if (computing + transfer >= 0.5) {
-      content.look = transfer >= computing
-                         ? Look::transfer
-                         : look_of(spans[static_cast<std::size_t>(cell.owner)].kind);
+      if (cell.largest < 0.5 && shared) content = {Look::several};
+    } else if (cell.computing >= 0.5) {
+      content = {shared ? Look::several : Look::one_kind, kind};
+    } else if (cell.computing + cell.beside >= 0.5) {
+      content = {Look::one_kind, cell.beside >= cell.computing ? cell.other : kind};
     }
     out.push_back(content);
   }
@@ -153,9 +120,7 @@ std::vector<Run> runs(const std::vector<Content>& cells) {
   std::vector<Run> out;
   for (int c = 0; c < static_cast<int>(cells.size()); ++c) {
     const Content& content = cells[static_cast<std::size_t>(c)];
-    const bool same = !out.empty() && out.back().content.owner == content.owner &&
-                      out.back().content.look == content.look;
-    if (!same) out.push_back({content, c, c});
+    if (out.empty() || !out.back().content.looks_like(content)) out.push_back({content, c, c});
     out.back().last = c + 1;
   }
   return out;
@@ -164,8 +129,9 @@ std::vector<Run> runs(const std::vector<Content>& cells) {
 std::string number_of(const Content& content, std::span<const PipelineSpan> spans) {
   if (content.owner == kNobody) return "";
   const PipelineSpan& span = spans[static_cast<std::size_t>(content.owner)];
-  const bool pass = span.kind == Kind::forward || span.kind == Kind::backward;
-  return pass && span.microbatch >= 0 ? std::to_string(span.microbatch) : "";
+  return computes(span.kind) && span.kind != Kind::optimizer && span.microbatch >= 0
+             ? std::to_string(span.microbatch)
+             : "";
 }
 
 std::string plain_row(const std::vector<Content>& row, std::span<const PipelineSpan> spans) {
@@ -176,7 +142,7 @@ std::string plain_row(const std::vector<Content>& row, std::span<const PipelineS
     // A number that touches its neighbour's would read as one: it needs a cell of shade as well.
     if (static_cast<int>(number.size()) + 1 > cells) number.clear();
     out += number;
-    for (int i = static_cast<int>(number.size()); i < cells; ++i) out += shade_of(run.content.look);
+    for (int i = static_cast<int>(number.size()); i < cells; ++i) out += shade_of(run.content);
   }
   return out;
 }
@@ -193,8 +159,9 @@ std::string coloured_row(const std::vector<Content>& row, std::span<const Pipeli
     if (number.empty() || static_cast<int>(number.size()) + 1 > whole) continue;
     std::copy(number.begin(), number.end(), letters.begin() + first);
   }
-  const auto colour = [&](const Content& c) {
-    return static_cast<int>(colour_of(c.look, c.chunk));
+  const auto colour = [](const Content& c) { return static_cast<int>(colour_of(c)); };
+  const auto is_pair = [](const Content& c) {
+    return c.look == Look::one_kind && c.kind == Kind::forward_and_backward;
   };
   std::string out;
   std::string open;
@@ -204,8 +171,15 @@ std::string coloured_row(const std::vector<Content>& row, std::span<const Pipeli
     std::string codes;
     std::string glyph = " ";
     if (left == right) {
-      if (left != 0) codes = fmt::format("38;5;16;48;5;{}", left);
       glyph = std::string(1, letters[c]);
+      if (is_pair(row[2 * c]) && letters[c] == ' ') {
+        // A fused pair is a forward above a backward.
+        codes = fmt::format("38;5;{};48;5;{}", style(Kind::forward).terminal[0],
+                            style(Kind::backward).terminal[0]);
+        glyph = "▀";
+      } else if (left != 0) {
+        codes = fmt::format("38;5;16;48;5;{}", left);
+      }
     } else if (left == 0) {
       codes = fmt::format("38;5;{}", right);
       glyph = "▐";
@@ -237,25 +211,29 @@ std::vector<int> drawn_stages(const std::map<int, std::vector<int>>& by_stage, i
   return out;
 }
 
-std::string legend(const std::set<Look>& seen, const TextStyle& style) {
-  static constexpr std::array<std::pair<Look, std::string_view>, 5> kNames = {
-      {{Look::forward, "forward"},
-       {Look::backward, "backward"},
-       {Look::both, "both in turn"},
-       {Look::transfer, "transfer"},
-       {Look::optimizer, "optimizer"}}};
+// `seen` by kind, then whether several shared a cell.
+using Seen = std::array<bool, kPipelineSpanKinds + 1>;
+
+std::string legend(const Seen& seen, const TextStyle& style_of_text) {
   std::string out;
   int used = 0;
-  for (const auto& [look, name] : kNames) {
-    if (!seen.contains(look)) continue;
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    if (!seen[k]) continue;
+    Content content{Look::several};
+    std::string_view name = "several in turn";
+    if (k < kPipelineSpanKinds) {
+      content = {Look::one_kind, static_cast<Kind>(k)};
+      name = style(content.kind).name;
+    }
     const int width = 2 + 2 + 1 + static_cast<int>(name.size());
-    if (used + width > usable_width(style)) {
+    if (used > 0 && used + width > usable_width(style_of_text)) {
       out += "\n";
       used = 0;
     }
-    const std::string_view glyph = style.colour ? "█" : shade_of(look);
+    const std::string_view glyph = style_of_text.colour ? "█" : shade_of(content);
     const std::string sample = std::string(glyph) + std::string(glyph);
-    out += "  " + painted(sample, {.colour = colour_of(look, 0)}, style) + " " + std::string(name);
+    out += "  " + painted(sample, {.colour = colour_of(content)}, style_of_text) + " " +
+           std::string(name);
     used += width;
   }
   return out + "\n";
@@ -264,7 +242,7 @@ std::string legend(const std::set<Look>& seen, const TextStyle& style) {
 }  // namespace
 
 std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& style,
-                          int most_rows) {
+                          const TimeAxis& axis_unit, int most_rows) {
   if (spans.empty()) return "";
   double first = std::numeric_limits<double>::infinity();
   double last = -first;
@@ -281,7 +259,7 @@ std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& 
   const Scale scale{first, columns * resolution / (last - first), columns * resolution};
 
   std::string out;
-  std::set<Look> seen;
+  Seen seen{};
   int previous = by_stage.begin()->first - 1;
   for (const int stage : drawn_stages(by_stage, most_rows)) {
     if (stage != previous + 1) {
@@ -289,14 +267,17 @@ std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& 
     }
     previous = stage;
     const std::vector<Content> cells = contents(by_stage[stage], spans, scale);
-    for (const Content& cell : cells) seen.insert(cell.look);
+    for (const Content& cell : cells) {
+      if (cell.look == Look::several) seen[kPipelineSpanKinds] = true;
+      if (cell.look == Look::one_kind) seen[static_cast<std::size_t>(cell.kind)] = true;
+    }
     std::string row = style.colour ? coloured_row(cells, spans) : plain_row(cells, spans);
     row.erase(row.find_last_not_of(' ') + 1);
     out += "  " +
            painted(fitted(std::to_string(stage), label, Align::right), {.dim = true}, style) + " " +
            row + "\n";
   }
-  const std::string end = to_text(Seconds(last - first));
+  const std::string end = time_text(Seconds(last - first), axis_unit);
   const std::string axis =
       "0" +
       std::string(static_cast<std::size_t>(std::max(1, columns - 1 - display_width(end))), ' ') +

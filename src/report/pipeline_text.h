@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/text_style.h"
+#include "report/time_axis.h"
 #include "timeline/pipeline_span.h"
 
 namespace orrery {
@@ -14,6 +15,6 @@ namespace orrery {
 // first, the last and evenly spread ones between. Ends with a time axis and a legend; empty without
 // spans.
 std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& style,
-                          int most_rows = 32);
+                          const TimeAxis& axis = {}, int most_rows = 32);
 
 }  // namespace orrery

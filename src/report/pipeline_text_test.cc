@@ -28,7 +28,7 @@ TEST(PipelineText, NeverExceedsTheWidth) {
 }
 
 TEST(PipelineText, KeepsFirstAndLastOfManyStages) {
-  const std::string text = pipeline_text(sample_pipeline(64, 8), {.width = 80}, 8);
+  const std::string text = pipeline_text(sample_pipeline(64, 8), {.width = 80}, {}, 8);
   EXPECT_THAT(text, testing::StartsWith("   0 "));
   EXPECT_THAT(text, testing::HasSubstr("\n  63 "));
   EXPECT_THAT(text, testing::HasSubstr("⋮"));
@@ -50,7 +50,7 @@ TEST(PipelineText, ShowsATransferOnlyWhereNothingComputes) {
 TEST(PipelineText, ShowsThatManyPassesShareACell) {
   const std::string text = pipeline_text(sample_pipeline(2, 200), {.width = 80});
   EXPECT_THAT(text, testing::HasSubstr("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒"));
-  EXPECT_THAT(text, testing::HasSubstr("▒▒ both in turn"));
+  EXPECT_THAT(text, testing::HasSubstr("▒▒ several in turn"));
 }
 
 TEST(PipelineText, UsesColourOnlyWhereAllowed) {

@@ -2,6 +2,7 @@
 // schedule.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "units/quantity.h"
@@ -9,7 +10,21 @@
 namespace orrery {
 
 struct PipelineSpan {
-  enum class Kind : std::uint8_t { forward, backward, transfer, optimizer };
+  enum class Kind : std::uint8_t {
+    forward,
+    backward,  // input and weight gradient in one
+    input_gradient,
+    weight_gradient,
+    forward_and_backward,  // of two microbatches, run as one
+    output_layer,          // the vocabulary layers every device has a part of
+    output_layer_gradient,
+    input_layer,
+    input_layer_gradient,
+    offload,  // to host memory and back
+    reload,
+    transfer,
+    optimizer,
+  };
 
   int stage = 0;       // device of the pipeline
   int chunk = 0;       // virtual stage on that device
@@ -17,6 +32,18 @@ struct PipelineSpan {
   Kind kind = Kind::forward;
   Seconds start;
   Seconds end;
+  int route = 0;  // the way of the microbatch through the devices: 1 is the opposite one
+  // Of the backward half of forward_and_backward.
+  int backward_chunk = 0;
+  int backward_microbatch = -1;
+  int backward_route = 0;
 };
+inline constexpr std::size_t kPipelineSpanKinds = 13;
+
+// Whether it takes the device's computing stream.
+constexpr bool computes(PipelineSpan::Kind kind) {
+  using Kind = PipelineSpan::Kind;
+  return kind != Kind::offload && kind != Kind::reload && kind != Kind::transfer;
+}
 
 }  // namespace orrery

@@ -1,0 +1,53 @@
+#include "schedule/measured_schedule.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+double MeasuredSchedule::peak_memory() const {
+  const std::vector<double>& peaks = execution.measures.peak_memory;
+  return peaks.empty() ? 0 : *std::max_element(peaks.begin(), peaks.end());
+}
+
+double MeasuredSchedule::weights_held() const {
+  int versions = 1;
+  for (const int v : pipeline.weight_versions) versions = std::max(versions, v);
+  return static_cast<double>(pipeline.chunks_held) / pipeline.shape.chunks * versions;
+}
+
+double MeasuredSchedule::sends_per_microbatch() const {
+  std::vector<double> of_route(pipeline.routes());
+  const auto microbatches = static_cast<std::size_t>(pipeline.shape.microbatches);
+  for (std::size_t j = 0; j < microbatches; ++j) ++of_route[pipeline.route_of(j)];
+  std::vector<double> sent(static_cast<std::size_t>(pipeline.shape.devices));
+  for (std::size_t r = 0; r < of_route.size(); ++r) {
+    const Seat* seats = pipeline.seats.data() + r * pipeline.stages();
+    for (std::size_t s = 0; s + 1 < pipeline.stages(); ++s) {
+      if (seats[s].device != seats[s + 1].device) sent[seats[s].device] += of_route[r];
+    }
+  }
+  return *std::max_element(sent.begin(), sent.end()) / pipeline.shape.microbatches;
+}
+
+IdleTime MeasuredSchedule::idle_sum() const {
+  IdleTime sum;
+  for (const IdleTime& device : idle) sum += device;
+  return sum;
+}
+
+Result<MeasuredSchedule> measured_schedule(std::string name, Pipeline pipeline, PipelineTimes times,
+                                           TimeUnit unit, Sends sends) {
+  MeasuredSchedule out;
+  ORRERY_TRY(out.execution, execute(pipeline, times, sends));
+  out.name = std::move(name);
+  out.pipeline = std::move(pipeline);
+  out.times = std::move(times);
+  out.unit = unit;
+  out.sends = sends;
+  out.idle = idle_by_cause(out.pipeline, out.execution);
+  out.memory = memory_curves(out.pipeline, out.execution, out.times);
+  out.lifetimes = activation_lifetimes(out.pipeline, out.execution);
+  return out;
+}
+
+}  // namespace orrery

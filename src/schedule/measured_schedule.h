@@ -1,0 +1,41 @@
+// A schedule worked out, executed and measured: all that is drawn, written or compared of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule/bubble.h"
+#include "schedule/memory_curve.h"
+#include "schedule/schedule.h"
+#include "schedule/stated_times.h"
+
+namespace orrery {
+
+struct MeasuredSchedule {
+  std::string name;
+  Pipeline pipeline;
+  PipelineTimes times;
+  TimeUnit unit;
+  Sends sends = Sends::asynchronous;
+  PipelineExecution execution;
+  std::vector<IdleTime> idle;                     // by device
+  std::vector<std::vector<MemoryChange>> memory;  // by device
+  std::vector<ActivationLifetimes> lifetimes;     // by device
+
+  // Of any device, in the units of times.memory.
+  [[nodiscard]] double peak_memory() const;
+  // Copies of a device's share of the weights a device holds: two in bidirectional schedules, the
+  // versions of asynchronous ones.
+  [[nodiscard]] double weights_held() const;
+  // Activations the busiest device sends to other devices, for each microbatch of the step: 1 in
+  // 1F1B, v in a loop of v chunks. As many gradients come back.
+  [[nodiscard]] double sends_per_microbatch() const;
+  // Of all devices.
+  [[nodiscard]] IdleTime idle_sum() const;
+};
+
+// Errors: those of execute (a deadlock, with its cycle).
+Result<MeasuredSchedule> measured_schedule(std::string name, Pipeline pipeline, PipelineTimes times,
+                                           TimeUnit unit, Sends sends);
+
+}  // namespace orrery
