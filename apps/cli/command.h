@@ -48,6 +48,22 @@ struct CatalogOptions {
   std::string name;
 };
 
+struct ScheduleCommandOptions {
+  std::string name;  // of a schedule, or: list, compare, auto
+  int stages = 0;
+  int microbatches = 0;
+  int chunks = 0;  // 0: the schedule's own number
+  int group = 0;
+  std::string times;
+  std::string memory_limit;
+  bool blocking = false;
+  std::string svg;
+  std::string png;
+  std::string perfetto;
+  int width = 0;  // of the terminal drawing; 0: the terminal's
+  double time_limit = 60;
+};
+
 struct ValidateOptions {
   std::vector<std::string> files;
   std::string markdown;
@@ -57,6 +73,7 @@ struct ValidateOptions {
 int estimate_command(const EstimateOptions& options, const Common& common);
 int search_command(const SearchCommandOptions& options, const Common& common);
 int catalog_command(const CatalogOptions& options, const Common& common);
+int schedule_command(const ScheduleCommandOptions& options, const Common& common);
 int validate_command(const ValidateOptions& options, const Common& common);
 
 // Prints "orrery: where: message (hint)" and gives bad_input.

@@ -31,6 +31,39 @@ void add_question(CLI::App* app, Question& q) {
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
 }
 
+void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
+  const CLI::Range any_count(1, 1'000'000'000);
+  app->add_option("name", s.name,
+                  "a schedule, or: list (all of them), compare (all of them measured), auto (the "
+                  "best that can be found)")
+      ->required();
+  app->add_option("--stages", s.stages, "devices of the pipeline")->check(any_count);
+  app->add_option("--microbatches", s.microbatches, "of a step")->check(any_count);
+  app->add_option("--chunks", s.chunks, "virtual stages a device")->check(any_count);
+  app->add_option("--group", s.group, "microbatches that pass a chunk together")->check(any_count);
+  app->add_option("--times", s.times,
+                  "f=1,b=1,w=1,comm=0 or with units f=18.5ms,...; f=1:2:1:1 for stages that "
+                  "differ; or a YAML or JSON file. Of one operation on one virtual stage; to "
+                  "compare and auto, of a device's share of a microbatch");
+  app->add_option("--memory-limit", s.memory_limit,
+                  "the most a device may hold: microbatches of one virtual stage; to compare and "
+                  "auto, of a device's share");
+  app->add_flag("--blocking", s.blocking, "sends stop the sender and the receiver");
+  app->add_option("--svg", s.svg, "write the picture to this file");
+  app->add_option("--png", s.png, "write the picture to this file");
+  app->add_option("--perfetto", s.perfetto, "write a Chrome/Perfetto timeline to this file");
+  app->add_option("--width", s.width, "characters of a line")->check(CLI::Range(40, 1000));
+  app->add_option("--time-limit", s.time_limit, "auto: seconds to search")
+      ->check(CLI::Range(0.001, 1e6));
+  app->footer(
+      "Examples:\n"
+      "  orrery schedule list\n"
+      "  orrery schedule interleaved_1f1b --stages 4 --microbatches 8 --chunks 2\n"
+      "  orrery schedule 1f1b --stages 8 --microbatches 24 --times "
+      "f=18.522ms,b=18.086ms,w=9.337ms,comm=0.601ms\n"
+      "  orrery schedule compare --stages 8 --microbatches 32 --memory-limit 8");
+}
+
 // "unknown command 'estmate' (did you mean 'estimate'?)", or empty if the command is known.
 std::string command_hint(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> known;
@@ -85,6 +118,11 @@ int run(int argc, char** argv) {
   catalog_app->add_option("name", catalog.name, "one entry");
   catalog_app->footer("Example:\n  orrery catalog accelerators h100-sxm");
 
+  ScheduleCommandOptions schedule;
+  CLI::App* schedule_app =
+      app.add_subcommand("schedule", "work out, draw, compare and synthesise pipeline schedules");
+  add_schedule(schedule_app, schedule);
+
   ValidateOptions validate;
   CLI::App* validate_app = app.add_subcommand("validate", "predictions against measured runs");
   validate_app->add_option("files", validate.files, "CSV files, or - for standard input")
@@ -108,6 +146,7 @@ int run(int argc, char** argv) {
   if (quiet) common.verbosity = -1;
   if (estimate_app->parsed()) return estimate_command(estimate, common);
   if (search_app->parsed()) return search_command(search, common);
+  if (schedule_app->parsed()) return schedule_command(schedule, common);
   if (catalog_app->parsed()) return catalog_command(catalog, common);
   return validate_command(validate, common);
 }

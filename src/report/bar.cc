@@ -47,23 +47,43 @@ std::string bar(std::span<const BarSegment> segments, int width, const TextStyle
   return out + std::string(static_cast<std::size_t>(width - used), ' ');
 }
 
-std::string sparkline(std::span<const double> values, int width) {
-  static constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄",
-                                                              "▅", "▆", "▇", "█"};
-  if (values.empty() || width <= 0) return "";
+namespace {
+
+constexpr std::array<std::string_view, 8> kLevels = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+// The largest of each group of values.
+std::vector<double> grouped_to(std::span<const double> values, int width) {
   const std::size_t columns = std::min(values.size(), static_cast<std::size_t>(width));
-  std::vector<double> shown;
+  std::vector<double> out;
   for (std::size_t i = 0; i < columns; ++i) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(i * values.size() / columns);
     const auto last =
         values.begin() + static_cast<std::ptrdiff_t>((i + 1) * values.size() / columns);
-    shown.push_back(*std::max_element(first, last));
+    out.push_back(*std::max_element(first, last));
   }
+  return out;
+}
+
+std::string_view level(double share) {
+  return kLevels[static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * 7))];
+}
+
+}  // namespace
+
+std::string sparkline(std::span<const double> values, int width) {
+  if (values.empty() || width <= 0) return "";
+  const std::vector<double> shown = grouped_to(values, width);
   const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
   std::string out;
-  for (const double v : shown) {
-    const double level = *high > *low ? (v - *low) / (*high - *low) : 0.5;
-    out += kLevels[static_cast<std::size_t>(std::lround(level * 7))];
+  for (const double v : shown) out += level(*high > *low ? (v - *low) / (*high - *low) : 0.5);
+  return out;
+}
+
+std::string sparkline(std::span<const double> values, int width, double low, double high) {
+  if (values.empty() || width <= 0) return "";
+  std::string out;
+  for (const double v : grouped_to(values, width)) {
+    out += v <= low || high <= low ? std::string_view(" ") : level((v - low) / (high - low));
   }
   return out;
 }

@@ -23,5 +23,7 @@ std::string bar(std::span<const BarSegment> segments, int width, const TextStyle
 // One character a value, lowest to highest; at most `width` values are kept (the largest of each
 // group, so that a peak is never lost).
 std::string sparkline(std::span<const double> values, int width);
+// The same from `low` to `high`, so that several can be compared; a blank for `low` itself.
+std::string sparkline(std::span<const double> values, int width, double low, double high);
 
 }  // namespace orrery

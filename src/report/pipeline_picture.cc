@@ -303,7 +303,7 @@ class PictureWriter {
       for (const MemoryChange& c : curve) highest = std::max(highest, c.held);
     }
     if (!(highest > 0)) highest = 1;
-    const double step = nice_step(highest * 1.05, 4);
+    const double step = nice_step(highest * 1.05, 6);
     const double ceiling = std::max(highest * 1.05, step);
     const auto y_at = [&](double value) { return bottom - value / ceiling * kTall; };
     ticks(top, bottom);
@@ -311,9 +311,14 @@ class PictureWriter {
       line(kLeft, y_at(i * step), right_, y_at(i * step), i == 0 ? "axis" : "grid");
       text(kLeft - 9, y_at(i * step) + 4, "end", fmt::format("{:.6g}", i * step));
     }
-    // The first devices lie on top: in most schedules they hold the most.
-    for (std::size_t d = p_.memory.size(); d-- > 0;) {
-      append("<path class=\"curve\" stroke=\"{}\" d=\"", device_colour(d, p_.memory.size()));
+    // The first devices lie on top: in most schedules they hold the most. Few curves are set apart
+    // by a pixel, so that equal ones can be seen.
+    const std::size_t devices = p_.memory.size();
+    for (std::size_t d = devices; d-- > 0;) {
+      const double apart =
+          devices <= 8 ? (static_cast<double>(d) - static_cast<double>(devices - 1) / 2) * 1.1 : 0;
+      append("<path class=\"curve\" stroke=\"{}\" transform=\"translate({:.1f} {:.1f})\" d=\"",
+             device_colour(d, devices), apart, -apart);
       append("M{:.1f} {:.1f}", kLeft, y_at(0));
       for (const MemoryChange& c : thinned(p_.memory[d])) {
         append("H{:.1f}V{:.1f}", x_of(c.at.count() * 1e-12), y_at(c.held));
@@ -359,7 +364,7 @@ class PictureWriter {
     const double left = p_.idle.empty() ? right_ - 150 : right_ + 26;
     if (p_.idle.empty()) return;
     text(left, top + 4, "strong", "peak");
-    text(left + 34, top + 4, "sub", p_.memory_unit);
+    text(left + 38, top + 4, "sub", p_.memory_unit);
     const std::size_t devices = p_.memory.size();
     const auto rows = static_cast<std::size_t>((tall - 10) / 16);
     const std::size_t columns = 2;

@@ -1,0 +1,207 @@
+// orrery schedule: a pipeline schedule worked out, drawn and measured; all of them compared.
+#include "schedule/schedule.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "command.h"
+#include "outcome/nearest_name.h"
+#include "report/comparison_report.h"
+#include "report/pipeline_picture.h"
+#include "report/png.h"
+#include "report/schedule_json.h"
+#include "report/schedule_spans.h"
+#include "report/schedule_text.h"
+#include "trace/perfetto/chrome_json.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr int kPngScale = 2;
+
+Result<StatedTimes> stated_times(const std::string& text) {
+  const bool file =
+      text == "-" || text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
+  if (!file) return parse_stated_times(text);
+  ORRERY_TRY(const Document document, read_document(text));
+  return read_stated_times(document);
+}
+
+Result<double> memory_limit(const std::string& text) {
+  if (text.empty()) return std::numeric_limits<double>::infinity();
+  double limit = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(limit) ||
+      !(limit > 0)) {
+    return fail(ErrorCode::bad_input, "'" + text + "' is no number above zero", "--memory-limit");
+  }
+  return limit;
+}
+
+Result<std::monostate> check_counts(const ScheduleCommandOptions& options) {
+  const char* missing = options.stages < 1         ? "--stages"
+                        : options.microbatches < 1 ? "--microbatches"
+                                                   : nullptr;
+  if (missing == nullptr) return std::monostate();
+  return fail(ErrorCode::bad_input, "is not given", missing, "write --stages 8 --microbatches 32");
+}
+
+// What was asked, worked out.
+struct Answer {
+  MeasuredSchedule schedule;
+  const Schedule* registered = nullptr;
+  StatedTimes stated;
+  double limit = 0;  // 0: none
+};
+
+Result<const Schedule*> named(const std::string& name) {
+  auto found = find_schedule(name);
+  if (found) return found;
+  std::vector<std::string> known = {"list", "compare", "auto"};
+  for (const Schedule& s : schedules()) known.emplace_back(s.name);
+  Error error = found.error();
+  error.hint = name_hint(name, known) + "; see orrery schedule list";
+  return fail(std::move(error));
+}
+
+Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
+  Answer out;
+  ORRERY_TRY(out.registered, named(options.name));
+  ORRERY_TRY([[maybe_unused]] const std::monostate counts, check_counts(options));
+  ORRERY_TRY(out.stated, stated_times(options.times));
+  ORRERY_TRY(const double limit, memory_limit(options.memory_limit));
+  const int own = out.registered->chunks > 0 ? out.registered->chunks : 2;
+  ScheduleRequest request;
+  request.shape = {options.stages, options.microbatches, options.chunks > 0 ? options.chunks : own};
+  request.group = options.group;
+  request.memory_limit = limit;
+  std::string problems;
+  for (const std::string& problem : schedule_problems(*out.registered, request)) {
+    problems += (problems.empty() ? "" : "; ") + problem;
+  }
+  if (!problems.empty()) return fail(ErrorCode::bad_input, problems);
+  ORRERY_TRY(const ScaledTimes scaled,
+             scaled_times(out.stated, request.shape, TimesOf::virtual_stage));
+  request.times = scaled.times;
+  ORRERY_TRY(Pipeline made, pipeline(*out.registered, request));
+  ORRERY_TRY(
+      out.schedule,
+      measured_schedule(std::string(out.registered->name), std::move(made), scaled.times,
+                        scaled.unit, options.blocking ? Sends::blocking : Sends::asynchronous));
+  if (std::isfinite(limit)) {
+    out.limit = limit;
+    const double peak = out.schedule.peak_memory();
+    if (peak > limit * (1 + 1e-9)) {
+      char text[128];
+      std::snprintf(text, sizeof text, "%s holds %.6g, more than %.6g",
+                    std::string(out.registered->name).c_str(), peak, limit);
+      return fail(ErrorCode::bad_input, text, "--memory-limit",
+                  "at least what it holds; orrery schedule compare shows what holds less");
+    }
+  }
+  return out;
+}
+
+struct OutputFile {
+  std::string kind, path, text, remark;
+};
+
+// All texts exist before the first file does; a failure leaves none.
+Result<std::string> write_all(const std::vector<OutputFile>& files) {
+  std::string lines;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (auto written = write_file(files[i].path, files[i].text); !written) {
+      for (std::size_t j = 0; j < i; ++j) std::remove(files[j].path.c_str());
+      return fail(std::move(written.error()));
+    }
+    lines += files[i].kind + "  " + files[i].path + files[i].remark + "\n";
+  }
+  return lines;
+}
+
+std::string picture_of(const Answer& answer) {
+  const MeasuredSchedule& s = answer.schedule;
+  const std::vector<PipelineSpan> spans = pipeline_spans(s);
+  PipelinePicture picture;
+  picture.title = s.name;
+  picture.subtitle = shape_sentence(s.pipeline.shape);
+  picture.spans = spans;
+  picture.axis = time_axis(s.unit);
+  picture.makespan = s.execution.measures.makespan.seconds();
+  picture.idle = s.idle;
+  picture.memory = s.memory;
+  picture.memory_unit = memory_unit(s, !answer.stated.memory.empty());
+  picture.memory_limit = answer.limit;
+  return pipeline_picture(picture);
+}
+
+Result<std::string> write_files(const ScheduleCommandOptions& options, const Answer& answer) {
+  std::vector<OutputFile> files;
+  if (!options.svg.empty() || !options.png.empty()) {
+    std::string svg = picture_of(answer);
+    if (!options.png.empty()) {
+      ORRERY_TRY(std::string png, png_of_svg(svg, static_cast<int>(kPictureWidth) * kPngScale));
+      files.push_back({"png", options.png, std::move(png), ""});
+    }
+    if (!options.svg.empty()) files.push_back({"svg", options.svg, std::move(svg), ""});
+  }
+  if (!options.perfetto.empty()) {
+    const std::string title =
+        answer.schedule.name + ", " + shape_sentence(answer.schedule.pipeline.shape) +
+        (answer.schedule.unit.seconds ? "" : ", a unit is drawn as ") +
+        (answer.schedule.unit.seconds ? ""
+                                      : time_text(answer.schedule.unit.one.seconds(), TimeAxis()));
+    files.push_back({"timeline", options.perfetto,
+                     chrome_json(timeline_spans(answer.schedule), title),
+                     " (open it in ui.perfetto.dev)"});
+  }
+  return write_all(files);
+}
+
+int show(const ScheduleCommandOptions& options, const Common& common, const Answer& answer,
+         const TextStyle& style) {
+  const auto files = write_files(options, answer);
+  if (!files) return refuse(files.error());
+  if (common.json) {
+    return print(schedule_json(answer.schedule, {answer.registered, options.group, answer.limit}));
+  }
+  const std::string text = schedule_text(
+      answer.schedule, {answer.schedule.name, answer.limit, !answer.stated.memory.empty()}, style);
+  return print(text + (files->empty() ? "" : "\n" + *files));
+}
+
+int compare(const ScheduleCommandOptions& options, const Common& common, const TextStyle& style) {
+  ComparisonRequest request;
+  request.devices = options.stages;
+  request.microbatches = options.microbatches;
+  request.chunks = options.chunks;
+  request.sends = options.blocking ? Sends::blocking : Sends::asynchronous;
+  if (auto counts = check_counts(options); !counts) return refuse(counts.error());
+  auto stated = stated_times(options.times);
+  if (!stated) return refuse(stated.error());
+  request.times = std::move(*stated);
+  const auto limit = memory_limit(options.memory_limit);
+  if (!limit) return refuse(limit.error());
+  request.memory_limit = *limit;
+  const auto comparison = compare_schedules(request);
+  if (!comparison) return refuse(comparison.error());
+  return print(common.json ? to_json(comparison_json(*comparison))
+                           : comparison_text(*comparison, style));
+}
+
+}  // namespace
+
+int schedule_command(const ScheduleCommandOptions& options, const Common& common) {
+  TextStyle style = text_style();
+  if (options.width > 0) style.width = options.width;
+  if (options.name == "list") {
+    return print(common.json ? to_json(schedule_list_json()) : schedule_list_text(style));
+  }
+  if (options.name == "compare") return compare(options, common, style);
+  const auto answer = one_schedule(options);
+  if (!answer) return refuse(answer.error());
+  return show(options, common, *answer, style);
+}
+
+}  // namespace orrery::cli

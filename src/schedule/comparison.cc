@@ -1,0 +1,128 @@
+#include "schedule/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace orrery {
+namespace {
+
+// Sums of a v-th each are not exact.
+constexpr double kRounding = 1e-9;
+
+std::string number(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::general, 6)
+                       .ptr;
+  return {digits.data(), end};
+}
+
+std::vector<int> chunks_of(const Schedule& schedule, const ComparisonRequest& request) {
+  if (schedule.chunks > 0) return {schedule.chunks};
+  if (request.chunks > 0) return {request.chunks};
+  return {2, 4};
+}
+
+Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
+                                  const ComparisonRequest& request) {
+  ComparedSchedule out;
+  out.schedule = &schedule;
+  out.shape = {request.devices, request.microbatches, chunks};
+  ScheduleRequest asked;
+  asked.shape = out.shape;
+  asked.memory_limit = request.memory_limit;
+  for (const std::string& problem : schedule_problems(schedule, asked)) {
+    out.reason += (out.reason.empty() ? "" : "; ") + problem;
+  }
+  if (!out.reason.empty()) return out;
+  ORRERY_TRY(const ScaledTimes scaled, scaled_times(request.times, out.shape, TimesOf::device));
+  asked.times = scaled.times;
+  auto made = pipeline(schedule, asked);
+  if (!made) {
+    out.reason = made.error().message;
+    return out;
+  }
+  auto run = measured_schedule(std::string(schedule.name), std::move(*made), scaled.times,
+                               scaled.unit, request.sends);
+  if (!run) {
+    out.reason = run.error().message;
+    return out;
+  }
+  const PipelineMeasures& m = run->execution.measures;
+  out.measured = true;
+  out.unit = run->unit;
+  out.makespan = run->unit.of(m.makespan);
+  out.causes = run->idle_sum();
+  out.idle = run->unit.of(out.causes.total()) / request.devices;
+  out.bubble_ratio = m.bubble_ratio;
+  out.bubble_ratio_span = m.bubble_ratio_span;
+  out.weights = run->weights_held();
+  out.peak_lowest = *std::min_element(m.peak_memory.begin(), m.peak_memory.end());
+  out.peak = run->peak_memory();
+  out.sends = run->sends_per_microbatch();
+  if (out.peak > request.memory_limit * (1 + kRounding)) {
+    out.reason = "holds " + number(out.peak);
+  }
+  return out;
+}
+
+void mark(std::vector<ComparedSchedule>& schedules) {
+  const auto judged = [](const ComparedSchedule& s) {
+    return s.fits() && !s.schedule->asynchronous;
+  };
+  for (ComparedSchedule& s : schedules) {
+    if (!judged(s)) continue;
+    s.fastest = s.smallest = s.on_front = true;
+    for (const ComparedSchedule& other : schedules) {
+      if (!judged(other)) continue;
+      const bool faster = other.makespan < s.makespan * (1 - kRounding);
+      const bool slower = other.makespan > s.makespan * (1 + kRounding);
+      const bool smaller = other.peak < s.peak * (1 - kRounding);
+      const bool larger = other.peak > s.peak * (1 + kRounding);
+      if (faster) s.fastest = false;
+      if (smaller) s.smallest = false;
+      if ((faster && !larger) || (smaller && !slower)) s.on_front = false;
+    }
+  }
+}
+
+}  // namespace
+
+Result<Comparison> compare_schedules(const ComparisonRequest& request) {
+  Comparison out;
+  out.request = request;
+  out.in_seconds = request.times.in_seconds;
+  // Bad times are one error, not one a schedule.
+  ORRERY_TRY(
+      [[maybe_unused]] const ScaledTimes any,
+      scaled_times(request.times, {request.devices, request.microbatches, 1}, TimesOf::device));
+  const ComparedSchedule* least = nullptr;
+  for (const Schedule& schedule : schedules()) {
+    for (const int chunks : chunks_of(schedule, request)) {
+      ORRERY_TRY(ComparedSchedule one, compared(schedule, chunks, request));
+      out.schedules.push_back(std::move(one));
+    }
+  }
+  bool any_fits = false;
+  for (const ComparedSchedule& s : out.schedules) {
+    any_fits |= s.fits();
+    if (s.measured && (least == nullptr || s.peak < least->peak)) least = &s;
+  }
+  if (!any_fits) {
+    if (least == nullptr) {
+      return fail(ErrorCode::bad_input,
+                  "no schedule exists for " + std::to_string(request.microbatches) +
+                      " microbatches on " + std::to_string(request.devices) + " devices",
+                  "", out.schedules.empty() ? "" : out.schedules.front().reason);
+    }
+    return fail(
+        ErrorCode::bad_input, "no schedule holds " + number(request.memory_limit) + " or less",
+        "memory limit",
+        "the least is " + number(least->peak) + ", of " + std::string(least->schedule->name));
+  }
+  mark(out.schedules);
+  return out;
+}
+
+}  // namespace orrery

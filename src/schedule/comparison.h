@@ -1,0 +1,62 @@
+// Every schedule on one pipeline, measured alike.
+//
+// The model is the same for all: stated times are a device's whole share of a microbatch, of which
+// a schedule of v chunks takes a v-th on each virtual stage; memory counts a device's share of the
+// activations of one microbatch as one. Nothing is a formula: every row is a simulated order.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "schedule/measured_schedule.h"
+
+namespace orrery {
+
+struct ComparisonRequest {
+  int devices = 1;
+  int microbatches = 1;
+  int chunks = 0;  // of the schedules that take any number; 0: two and four
+  StatedTimes times;
+  double memory_limit = std::numeric_limits<double>::infinity();
+  Sends sends = Sends::asynchronous;
+};
+
+struct ComparedSchedule {
+  const Schedule* schedule = nullptr;
+  PipelineShape shape;
+  std::string reason;  // why it is not measured, or does not fit; empty if it does
+  bool measured = false;
+
+  // Of measured ones, times in stated units or seconds.
+  double makespan = 0;
+  double idle = 0;  // of a device, on average
+  double bubble_ratio = 0;
+  double bubble_ratio_span = 0;
+  IdleTime causes;  // of all devices
+  TimeUnit unit;    // of `causes`
+  double weights = 1;
+  double peak_lowest = 0;  // of the device that holds the least at its fullest moment
+  double peak = 0;         // of the one that holds the most
+  double sends = 0;        // MeasuredSchedule::sends_per_microbatch
+
+  // Among the synchronous ones that fit: no other is faster; no other holds less; no other is at
+  // least as good in both and better in one.
+  bool fastest = false;
+  bool smallest = false;
+  bool on_front = false;
+
+  [[nodiscard]] bool fits() const { return measured && reason.empty(); }
+};
+
+struct Comparison {
+  ComparisonRequest request;
+  bool in_seconds = false;
+  std::vector<ComparedSchedule> schedules;  // in the order of schedules()
+};
+
+// Errors: times or counts that are no pipeline; a memory limit below what every schedule needs,
+// which is named.
+Result<Comparison> compare_schedules(const ComparisonRequest& request);
+
+}  // namespace orrery
