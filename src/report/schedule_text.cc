@@ -146,8 +146,7 @@ std::string schedule_text(const MeasuredSchedule& s, const ScheduleRemarks& rema
                           const TextStyle& style) {
   const PipelineMeasures& m = s.execution.measures;
   const TimeAxis axis = time_axis(s.unit);
-  std::string out = "  " + painted(remarks.title, {.bold = true}, style) + "  " +
-                    painted(shape_sentence(s.pipeline.shape), {.dim = true}, style) + "\n";
+  std::string out = heading(remarks.title, shape_sentence(s.pipeline.shape), style).substr(1);
   std::string facts = fmt::format("makespan {} · bubble {} ({} if steps follow without a flush)",
                                   time_text(m.makespan.seconds(), axis), percent(m.bubble_ratio),
                                   percent(m.bubble_ratio_span));

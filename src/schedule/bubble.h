@@ -1,27 +1,23 @@
 // Why a device of a pipeline is idle.
 //
 // A device is idle whenever no operation runs on its computing stream, from time zero to the
-// makespan T: before its first operation, between two, and after its last. First
+// makespan. The same order is executed three times:
 //
-//   communication  T - T0, where T0 is the makespan of the same order if transfers, latencies,
-//                  collectives and copies to host memory took no time: the exposed communication.
+//   T    as it is
+//   T0   transfers, latencies, collectives and copies to host memory take no time
+//   T1   besides, every operation takes the mean time of its kind over the pipeline, in whole
+//        picoseconds: the balanced execution
 //
-// What is left, T0 - busy, is split in that execution without communication. There an operation
-// starts as soon as it can, so a chain of operations ends where a gap ends and reaches back over
-// all of it: the one waited for, the one that this one waited for, and so on (after a device's
-// last operation: the chain of the operation that ends last of all). Every instant of the gap lies
-// in one operation of that chain:
-//
-//   imbalance      of the time spent waiting for an operation that takes longer, T', than the mean
-//                  t' of its kind over the pipeline: the part (T' - t') / T', rounded down to a
-//                  picosecond
-//   fill           the rest before the device's first operation
-//   drain          the rest after its last
-//   dependency     the rest between: other devices compute what this one needs
+//   communication  T - T0: the exposed communication, the same for all devices
+//   fill           without communication, before the device's first operation
+//   drain          without communication, after its last
+//   dependency     without communication, between: other devices compute what this one needs
+//   imbalance      as much of each of the last three as there is more of it than when balanced
+//                  (they keep the rest)
 //
 // No part is negative (a makespan never falls when something takes longer), and the parts add up to
-// makespan - busy of each device exactly. Time O(nodes) for the schedules of the literature; at
-// worst O(devices x nodes).
+// makespan - busy of each device exactly. A device that is slower than the mean may wait less than
+// when balanced; that is no cause of idle time and is not counted. O(nodes).
 #pragma once
 
 #include <array>

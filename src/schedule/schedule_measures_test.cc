@@ -76,18 +76,19 @@ TEST(Bubble, LatencyIsCommunication) {
   }
 }
 
-// One stage of two takes 3 times as long; the other waits for it. The mean forward is 2, so of each
-// wait for the slow one a third is imbalance.
+// GPipe on two devices, F 100 and 300 (mean 200), B + W 600 for both: the makespan is 100 + 4 x 300
+// + 4 x 600 + 600 = 4300, balanced 5 x 800 = 4000. Device 0 waits 1500, balanced 800 (the turn of
+// one microbatch); device 1 waits 100 for its first input, less than the 200 when balanced.
 TEST(Bubble, ASlowStageIsImbalance) {
   const PipelineShape shape{2, 4, 1};
   PipelineTimes times = equal_times(shape, Picoseconds(300), Picoseconds(300), Picoseconds(300));
   times.stage[0].forward = Picoseconds(100);
   const Executed r = executed("gpipe", shape, times);
-  // Device 0: its forwards end at 400; the last forward of device 1 at 100 + 4 x 300 = 1300, its
-  // backward at 1900: of 900 spent on slow forwards a third is imbalance.
-  EXPECT_EQ(idle(r, 0, IdleCause::imbalance), Picoseconds(300));
-  EXPECT_EQ(idle(r, 0, IdleCause::dependency), Picoseconds(600 + 600));
+  EXPECT_EQ(idle(r, 0, IdleCause::imbalance), Picoseconds(700));
+  EXPECT_EQ(idle(r, 0, IdleCause::dependency), Picoseconds(800));
+  EXPECT_EQ(idle(r, 0, IdleCause::drain), Picoseconds(0));
   EXPECT_EQ(idle(r, 1, IdleCause::fill), Picoseconds(100));
+  EXPECT_EQ(idle(r, 1, IdleCause::drain), Picoseconds(600));
   EXPECT_EQ(idle(r, 1, IdleCause::imbalance), Picoseconds(0));
 }
 
