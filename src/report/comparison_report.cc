@@ -44,6 +44,7 @@ std::string remark(const ComparedSchedule& s) {
   if (s.smallest) add("least memory");
   if (s.on_front && !s.fastest && !s.smallest) add("on the front");
   if (s.schedule->asynchronous) add("asynchronous");
+  if (s.free_copies) add("copies take no time");
   return out;
 }
 
@@ -130,6 +131,7 @@ Value comparison_json(const Comparison& c) {
       continue;
     }
     row.set("fits", Value::boolean(s.fits()));
+    row.set("free_copies", Value::boolean(s.free_copies));
     row.set("asynchronous", Value::boolean(s.schedule->asynchronous));
     row.set("makespan", Value::number(s.makespan));
     row.set("idle_per_device", Value::number(s.idle));

@@ -24,6 +24,28 @@ std::vector<int> chunks_of(const Schedule& schedule, const ComparisonRequest& re
   return {2, 4};
 }
 
+// The whole vocabulary on the first and the last stage.
+void place_vocabulary(PipelineTimes& times, int devices) {
+  const auto add = [&](StageTimes& stage, Picoseconds StageTimes::* pass, Picoseconds share) {
+    stage.*pass += share * devices;
+    if (pass != &StageTimes::forward) stage.backward += share * devices;
+    stage.forward_and_backward += share * devices;
+  };
+  const VocabularyTimes& v = times.vocabulary;
+  add(times.stage.front(), &StageTimes::forward, v.input_layer);
+  add(times.stage.front(), &StageTimes::weight_gradient, v.input_layer_gradient);
+  add(times.stage.back(), &StageTimes::forward, v.output_layer);
+  add(times.stage.back(), &StageTimes::input_gradient, v.output_layer_gradient);
+}
+
+bool copies(const Pipeline& pipeline) {
+  return std::any_of(pipeline.order.begin(), pipeline.order.end(), [](const auto& device) {
+    return std::any_of(device.begin(), device.end(), [](const PipelineOperation& op) {
+      return op.action == PipelineAction::offload;
+    });
+  });
+}
+
 Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
                                   const ComparisonRequest& request) {
   ComparedSchedule out;
@@ -36,13 +58,15 @@ Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
     out.reason += (out.reason.empty() ? "" : "; ") + problem;
   }
   if (!out.reason.empty()) return out;
-  ORRERY_TRY(const ScaledTimes scaled, scaled_times(request.times, out.shape, TimesOf::device));
+  ORRERY_TRY(ScaledTimes scaled, scaled_times(request.times, out.shape, TimesOf::device));
+  if (!schedule.splits_vocabulary) place_vocabulary(scaled.times, request.devices);
   asked.times = scaled.times;
   auto made = pipeline(schedule, asked);
   if (!made) {
     out.reason = made.error().message;
     return out;
   }
+  out.free_copies = request.times.offload.empty() && copies(*made);
   auto run = measured_schedule(std::string(schedule.name), std::move(*made), scaled.times,
                                scaled.unit, request.sends);
   if (!run) {
@@ -69,7 +93,7 @@ Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
 
 void mark(std::vector<ComparedSchedule>& schedules) {
   const auto judged = [](const ComparedSchedule& s) {
-    return s.fits() && !s.schedule->asynchronous;
+    return s.fits() && !s.schedule->asynchronous && !s.free_copies;
   };
   for (ComparedSchedule& s : schedules) {
     if (!judged(s)) continue;

@@ -3,6 +3,8 @@
 // The model is the same for all: stated times are a device's whole share of a microbatch, of which
 // a schedule of v chunks takes a v-th on each virtual stage; memory counts a device's share of the
 // activations of one microbatch as one. Nothing is a formula: every row is a simulated order.
+// Stated vocabulary passes (one device's share each) are work of the model: schedules that do not
+// divide it have all of it on their first and last stage.
 #pragma once
 
 #include <limits>
@@ -27,6 +29,7 @@ struct ComparedSchedule {
   PipelineShape shape;
   std::string reason;  // why it is not measured, or does not fit; empty if it does
   bool measured = false;
+  bool free_copies = false;  // it copies to host memory, and no time for that is stated
 
   // Of measured ones, times in stated units or seconds.
   double makespan = 0;
@@ -40,8 +43,8 @@ struct ComparedSchedule {
   double peak = 0;         // of the one that holds the most
   double sends = 0;        // MeasuredSchedule::sends_per_microbatch
 
-  // Among the synchronous ones that fit: no other is faster; no other holds less; no other is at
-  // least as good in both and better in one.
+  // Among the synchronous ones that fit and whose copies take time: no other is faster; no other
+  // holds less; no other is at least as good in both and better in one.
   bool fastest = false;
   bool smallest = false;
   bool on_front = false;

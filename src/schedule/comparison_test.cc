@@ -49,6 +49,45 @@ TEST(Comparison, ClosedFormsOfTheLiterature) {
   }
 }
 
+// One unit of m = p: what the two directions lose is the closed form of arXiv 2107.06925 and
+// 2410.19367 for B + W = 2 F; a wave of arXiv 2308.15762 loses 2(p-1) backwards of a chunk.
+TEST(Comparison, ClosedFormsOfOneUnit) {
+  for (const int p : {4, 8}) {
+    const Comparison c = compared(p, p);
+    EXPECT_NEAR(row(c, "chimera").idle, 2.0 * (p - 2), 1e-9);
+    EXPECT_EQ(row(c, "chimera").weights, 2);
+    EXPECT_NEAR(row(c, "chimera").peak_lowest, p / 2.0 + 1, 1e-9);
+    EXPECT_NEAR(row(c, "chimera").peak, p, 1e-9);
+    EXPECT_NEAR(row(c, "bitpipe").idle, p - 2.0, 1e-9);
+    EXPECT_EQ(row(c, "bitpipe").weights, 2);
+    EXPECT_EQ(row(c, "bitpipe").sends, 2);
+    EXPECT_NEAR(row(c, "hanayo", 2).idle, 2.0 * (p - 1), 1e-9);
+  }
+}
+
+// Vocabulary work not divided among the devices is on the last one: the pipeline waits for it.
+TEST(Comparison, VocabularyIsPartOfEveryModel) {
+  const Comparison c = compared(4, 16, "f=1,b=1,w=1,s=0.25,t=0.25");
+  const Comparison without = compared(4, 16);
+  EXPECT_NEAR(row(c, "1f1b").makespan - row(without, "1f1b").makespan, 2.0 * 16, 1e-6);
+  for (const ComparedSchedule& s : c.schedules) {
+    if (s.fits() && s.schedule->splits_vocabulary) {
+      EXPECT_LT(s.makespan, row(c, "1f1b").makespan) << s.schedule->name;
+    }
+  }
+}
+
+TEST(Comparison, FreeCopiesWinNothing) {
+  for (const ComparedSchedule& s : compared(4, 16).schedules) {
+    if (s.free_copies) {
+      EXPECT_FALSE(s.fastest || s.smallest || s.on_front) << s.schedule->name;
+    }
+  }
+  for (const ComparedSchedule& s : compared(4, 16, "offload=1,reload=1").schedules) {
+    EXPECT_FALSE(s.free_copies) << s.schedule->name;
+  }
+}
+
 TEST(Comparison, FollowsTheTimes) {
   const Comparison before = compared(4, 16);
   const Comparison after = compared(4, 16, "f=1,b=2,w=1,comm=0.25");
@@ -74,7 +113,7 @@ TEST(Comparison, MarksTheFastestTheSmallestAndTheFront) {
     smallest += s.smallest ? 1 : 0;
     if (!s.on_front) continue;
     for (const ComparedSchedule& other : c.schedules) {
-      if (!other.fits() || other.schedule->asynchronous) continue;
+      if (!other.fits() || other.schedule->asynchronous || other.free_copies) continue;
       EXPECT_FALSE(other.makespan < s.makespan - 1e-9 && other.peak < s.peak - 1e-9)
           << other.schedule->name << " beats " << s.schedule->name;
     }
@@ -102,10 +141,10 @@ TEST(Comparison, NamesTheLeastMemory) {
   ComparisonRequest request;
   request.devices = 4;
   request.microbatches = 16;
-  request.memory_limit = 0.5;
+  request.memory_limit = 0.001;
   const auto c = compare_schedules(request);
   ASSERT_FALSE(c);
-  EXPECT_THAT(c.error().text(), HasSubstr("no schedule holds 0.5 or less"));
+  EXPECT_THAT(c.error().text(), HasSubstr("no schedule holds 0.001 or less"));
   EXPECT_THAT(c.error().text(), HasSubstr("the least is "));
 }
 
