@@ -56,6 +56,7 @@ std::string time_of(double time, bool seconds) {
 
 std::string comparison_text(const Comparison& c, const TextStyle& style) {
   Table table({{"schedule", Align::left, 9},
+               {"v", Align::right, 7},
                {"makespan", Align::right, 5},
                {"idle", Align::right, 8},
                {"bubble", Align::right, 7},
