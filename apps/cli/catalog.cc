@@ -46,6 +46,7 @@ std::vector<Shown> columns_of(const std::string& kind) {
             {"bf16", {"peak", "bf16"}},
             {"fp8", {"peak", "fp8"}}};
   }
+  if (kind == "software") return {{"framework", {"title"}}};
   if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};
   if (kind == "nodes") return {{"accelerator", {"accelerator"}}};
   return {};

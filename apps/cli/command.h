@@ -28,6 +28,7 @@ struct Question {
   std::int64_t sequence_length = 0;
   std::int64_t global_batch = 0;
   std::string precision;
+  std::string software;  // a profile of the catalog
   std::string html;
   std::string timeline;
   bool expanded = false;

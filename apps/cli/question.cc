@@ -43,6 +43,11 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     if (!precision) return fail(at("--precision", precision.error()));
     spec.scenario.training.precision = *precision;
   }
+  if (!q.software.empty()) {
+    auto software = load_software(catalog, q.software);
+    if (!software) return fail(at("--software", software.error()));
+    choose_software(spec, std::move(*software));
+  }
   return spec;
 }
 

@@ -23,8 +23,10 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
     for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
     return fail(ErrorCode::bad_input, std::move(all), "plan");
   }
-  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, conditions));
+  ORRERY_TRY(CostContext context,
+             cost_context(scenario.cluster, catalog, conditions, scenario.software));
   std::vector<std::string> assumed = std::move(completed.assumed);
+  if (!scenario.software_stated) assumed.push_back(software_assumption(scenario.software));
   const std::vector<std::string>& of_cluster = scenario.cluster.assumed;
   assumed.insert(assumed.end(), of_cluster.begin(), of_cluster.end());
   for (const KernelAssumption& a : context.kernels.parameters().assumed) {

@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "outcome/result.h"
 #include "plan/plan.h"
+#include "plan/software.h"
 #include "timeline/breakdown.h"
 
 namespace orrery {
@@ -21,6 +22,8 @@ struct Scenario {
   Cluster cluster;
   Training training;
   Plan plan;
+  SoftwareProfile software = {};  // initially the default of plan/software.h
+  bool software_stated = false;   // otherwise the default is among what is assumed
 };
 
 enum class Verdict { fits, tight, does_not_fit };
@@ -46,6 +49,7 @@ struct Derivation {
 struct Estimate {
   Training training;  // completed
   Plan plan;          // completed
+  std::string software;
   int gpus = 0;
   int microbatches = 0;
   Seconds step_time;

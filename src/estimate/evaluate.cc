@@ -63,6 +63,7 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
   Estimate out;
   out.training = cache.training();
   out.plan = plan;
+  out.software = cache.context().software.name;
   out.gpus = static_cast<int>(cluster.accelerators);
   out.microbatches = step.shape.microbatches;
   out.memory_capacity = static_cast<ByteCount>(cluster.accelerator.memory.capacity.value());

@@ -112,7 +112,8 @@ bool is_spec(const Document& document) {
 }
 
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
-  static const std::vector<std::string> kKnown = {"model", "cluster", "training", "plan"};
+  static const std::vector<std::string> kKnown = {"model", "cluster", "training", "plan",
+                                                  "software"};
   for (const auto& [key, value] : document.root.members()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
       return fail(ErrorCode::bad_input, "unknown field '" + key + "'",
@@ -148,7 +149,23 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     ORRERY_TRY(out.scenario.plan, read<Plan>(Document{document.name + ": plan", *flat}));
     for (const auto& [key, value] : flat->members()) out.stated.push_back(key);
   }
+  if (const Value* software = document.root.find("software")) {
+    auto profile = load_software(catalog, software->scalar_text());
+    if (!profile) return fail(at(place(document, *software, "software"), profile.error()));
+    choose_software(out, std::move(*profile));
+  }
   return out;
+}
+
+void choose_software(Spec& spec, SoftwareProfile software) {
+  const bool overlap_stated =
+      std::any_of(spec.stated.begin(), spec.stated.end(),
+                  [](const std::string& field) { return field.starts_with("overlap"); });
+  if (software.transfers == PipelineTransfers::blocking && !overlap_stated) {
+    spec.scenario.plan.overlap.pipeline = false;
+  }
+  spec.scenario.software = std::move(software);
+  spec.scenario.software_stated = true;
 }
 
 std::vector<std::string> stated_fields(std::string_view text) {

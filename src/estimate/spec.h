@@ -2,6 +2,7 @@
 //
 //   model: llama-3.1-405b            # catalog name | a Hugging Face config.json | inline fields
 //   cluster: {name: meta-h100-24k-roce, gpus: 16384}   # or "h100-sxm:16384"
+//   software: megatron-core-0.12     # a profile of the catalog; has a default
 //   training: {sequence_length: 8192, global_batch: 2048, precision: bf16}
 //   plan:                            # anything left out has a default, or is searched
 //     tp: 8
@@ -33,6 +34,10 @@ bool is_spec(const Document& document);
 // `cluster` replaces the one of the document if not empty. Errors: unknown or missing fields, with
 // file and line.
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog);
+
+// Makes a profile that of the scenario, as stated. A framework whose transfers between stages block
+// sets the plan's, unless the specification states its overlap.
+void choose_software(Spec& spec, SoftwareProfile software);
 
 // The plan fields a text such as "tp=8,pp=16" states.
 std::vector<std::string> stated_fields(std::string_view plan_text);

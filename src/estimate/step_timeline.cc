@@ -17,7 +17,7 @@ struct SimulatedStep {
 Result<SimulatedStep> simulated(const Scenario& scenario, Folding folding, const Catalog& catalog) {
   const CompletedPlan completed =
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
-  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog));
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   CostCache cache(scenario.model, completed.training, std::move(context));
   ORRERY_TRY(StepGraph step, step_graph(step_costs(cache, completed.plan), folding));
   Timeline timeline = simulate(step.graph);

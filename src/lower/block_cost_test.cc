@@ -10,12 +10,12 @@ namespace {
 
 // Time of kernels by what they compute, without communication and the slowing by it.
 Picoseconds kernels(const BlockPass& pass) {
-  return pass.computing() - pass.breakdown[Category::contention];
+  return pass.computing() - pass.breakdown[Category::contention] - pass.breakdown[Category::host];
 }
 
 struct Priced {
   Priced(Model m, const char* on, std::string_view text, std::int64_t sequence,
-         NumberFormat precision = NumberFormat::bf16)
+         NumberFormat precision = NumberFormat::bf16, SoftwareProfile software = {})
       : model(std::move(m)), cluster(*parse_cluster(on, Catalog::built_in())) {
     training.sequence_length = sequence;
     training.global_batch = cluster.accelerators;
@@ -23,7 +23,8 @@ struct Priced {
     CompletedPlan completed = completed_plan(model, cluster, training, *parse_plan(text));
     training = completed.training;
     plan = completed.plan;
-    cache.emplace(model, training, *cost_context(cluster, Catalog::built_in()));
+    cache.emplace(model, training,
+                  *cost_context(cluster, Catalog::built_in(), std::move(software)));
   }
   const ModelCosts& costs(Backward backward) {
     return cache->costs(plan, plan.recompute, backward);
@@ -112,6 +113,51 @@ TEST(SplitBackward, NarrowOperandsAreKeptNarrow) {
   const Bytes b = narrow.costs(Backward::split).blocks[0].saved_for_weight_gradient;
   EXPECT_LT(b, a);
   EXPECT_GE(b, a / 2);
+}
+
+// A block too small for its device takes what the host needs to launch it, no less; a large one
+// does not notice the host.
+TEST(Host, IsAFloorUnderForwardAndBackwardTogether) {
+  Priced small(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128);
+  const BlockCost& block = small.costs(Backward::fused).blocks[0];
+  EXPECT_EQ(block.forward.time + block.backward.time, block.forward.host + block.backward.host);
+  EXPECT_GT(block.forward.breakdown[Category::host], Picoseconds(0));
+  EXPECT_EQ(block.forward.breakdown.total(), block.forward.time);
+
+  Priced large(small_model("gpt-3-175b", 2), "h100-sxm:1", "tp=1", 2048);
+  EXPECT_EQ(large.costs(Backward::fused).blocks[0].forward.breakdown[Category::host],
+            Picoseconds(0));
+}
+
+TEST(Host, AGraphHidesIt) {
+  SoftwareProfile graphs;
+  graphs.host.launches = Launches::graphs;
+  Priced p(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128, NumberFormat::bf16, graphs);
+  EXPECT_EQ(p.costs(Backward::fused).blocks[0].forward.breakdown[Category::host], Picoseconds(0));
+}
+
+// A layer of P parameters: separately, 2 + 4 + 4 bytes a parameter and microbatch in kernels of
+// their own; in the product, 0.45 of 4 + 4 - 2; nothing with a single microbatch.
+TEST(Accumulation, CostsTheBytesItMoves) {
+  const auto backward = [](GradientAccumulation how, std::int64_t batch) {
+    SoftwareProfile software;
+    software.accumulation = how;
+    Priced p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:1", "tp=1", 2048, NumberFormat::bf16,
+             software);
+    p.training.global_batch = batch;
+    return p.costs(Backward::fused).blocks[0].backward.breakdown.total().seconds();
+  };
+  const auto context =
+      *cost_context(*parse_cluster("a100-80gb-sxm:1", Catalog::built_in()), Catalog::built_in());
+  const Bytes parameters(12.0 * 12288 * 12288);
+  const BytesPerSecond rate = context.kernels.parameters().memory_bandwidth;
+  const Seconds alone = backward(GradientAccumulation::in_product, 1);
+  EXPECT_NEAR(
+      (backward(GradientAccumulation::in_product, 8) - alone) / (parameters * (0.45 * 6) / rate), 1,
+      1e-6);
+  EXPECT_EQ(backward(GradientAccumulation::separate, 1), alone);
+  EXPECT_NEAR((backward(GradientAccumulation::separate, 8) - alone) / (parameters * 10 / rate), 1,
+              2e-3);  // and a launch floor each
 }
 
 }  // namespace

@@ -8,13 +8,14 @@
 
 namespace orrery {
 
-Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog) {
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
+                                 SoftwareProfile software) {
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
-  return cost_context(cluster, catalog, conditions);
+  return cost_context(cluster, catalog, conditions, std::move(software));
 }
 
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 const TrainingConditions& conditions) {
+                                 const TrainingConditions& conditions, SoftwareProfile software) {
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ORRERY_TRY(CollectiveParameters collectives,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
@@ -24,7 +25,8 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
   return CostContext{std::move(loaded),
                      KernelModel(under_training(std::move(kernels), conditions, cluster)),
-                     std::move(collectives), lost, assumed_conditions(conditions, cluster)};
+                     std::move(collectives), lost, assumed_conditions(conditions, cluster),
+                     std::move(software)};
 }
 
 Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost) {

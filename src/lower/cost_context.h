@@ -1,4 +1,5 @@
-// The cost model of one cluster: kernels of its accelerator, collectives of its network.
+// The cost model of one cluster and its software: kernels of the accelerator, collectives of the
+// network, what the framework makes of operators.
 #pragma once
 
 #include <string>
@@ -10,6 +11,7 @@
 #include "cost/collective/collective_parameters.h"
 #include "cost/kernel/kernel_model.h"
 #include "cost/step/training_conditions.h"
+#include "plan/software.h"
 #include "units/picoseconds.h"
 
 namespace orrery {
@@ -21,6 +23,7 @@ struct CostContext {
   // Share of computing throughput that a collective takes while it runs beside it.
   double compute_share_lost = 0;
   std::vector<std::string> assumed;  // what the training conditions borrow
+  SoftwareProfile software;
 
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {
@@ -31,9 +34,11 @@ struct CostContext {
 
 // Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h). Errors:
 // the catalog lacks kernel or collective parameters for this accelerator, or training conditions.
-Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog);
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 const TrainingConditions& conditions);
+                                 SoftwareProfile software = {});
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
+                                 const TrainingConditions& conditions,
+                                 SoftwareProfile software = {});
 
 // What computing of `computing` loses if a transfer of `communicating` begins with it:
 //

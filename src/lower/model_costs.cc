@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/validity.h"
+
 namespace orrery {
 
 PassTotals& PassTotals::operator+=(const BlockCost& b) {
@@ -102,7 +104,10 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.overlap.tensor_parallel),
              static_cast<std::int64_t>(plan.overlap.expert),
              static_cast<std::int64_t>(recompute),
-             static_cast<std::int64_t>(backward)};
+             static_cast<std::int64_t>(backward),
+             static_cast<std::int64_t>(microbatches(training_, plan) > 1),
+             static_cast<std::int64_t>(plan.zero >= 2),
+             static_cast<std::int64_t>(plan.pp > 1)};
   append(key, groups.tp);
   append(key, groups.cp);
   append(key, groups.ep);

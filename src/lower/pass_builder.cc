@@ -6,13 +6,15 @@
 
 namespace orrery {
 
-PassBuilder::PassBuilder(double compute_share_lost) : compute_share_lost_(compute_share_lost) {
+PassBuilder::PassBuilder(double compute_share_lost, const HostCosts& host)
+    : compute_share_lost_(compute_share_lost), host_(host) {
   for (std::size_t k = 0; k < streams_.size(); ++k) {
     streams_[k] = builder_.add_stream({0, static_cast<StreamKind>(k)});
   }
 }
 
-void PassBuilder::compute(std::string_view name, Category category, Seconds time) {
+void PassBuilder::compute(std::string_view name, Category category, Seconds time, int kernels) {
+  kernels_ += kernels;
   const Picoseconds duration = round_to_picoseconds(time);
   last_ = builder_.add(NodeSpec{NodeKind::kernel, category, builder_.intern(name),
                                 streams_[static_cast<std::size_t>(StreamKind::compute)], duration},
@@ -23,6 +25,7 @@ void PassBuilder::compute(std::string_view name, Category category, Seconds time
 std::optional<NodeIndex> PassBuilder::transfer(std::string_view name, StreamKind stream,
                                                Category category, Seconds time, NodeKind kind) {
   if (time.value() <= 0) return std::nullopt;
+  ++collectives_;
   std::vector<NodeIndex> after = waits_;  // what the next kernel waits for, this waits for too
   if (last_) after.push_back(*last_);
   return builder_.add(
@@ -37,19 +40,27 @@ void PassBuilder::slowed_compute(std::string_view name, Category category, Secon
   const Picoseconds lost = contention(round_to_picoseconds(time),
                                       round_to_picoseconds(transfer_time), compute_share_lost_);
   if (lost > Picoseconds(0)) {
-    compute("slowed by communication", Category::contention, Seconds(lost.count() * 1e-12));
+    compute("slowed by communication", Category::contention, Seconds(lost.count() * 1e-12), 0);
   }
 }
 
-BlockPass PassBuilder::finish() {
+BlockPass PassBuilder::finish(Picoseconds idle) {
   builder_.add(NodeSpec{NodeKind::barrier, Category::elementwise, builder_.intern("end of block"),
                         streams_[static_cast<std::size_t>(StreamKind::compute)], Picoseconds(0)},
                std::span<const NodeIndex>(waits_));
+  if (idle > Picoseconds(0)) {
+    builder_.add(NodeSpec{NodeKind::kernel, Category::host, builder_.intern("wait for the host"),
+                          streams_[static_cast<std::size_t>(StreamKind::compute)], idle});
+  }
   BlockPass pass;
   pass.graph = builder_.build();
   const Timeline timeline = simulate(pass.graph);
   pass.time = timeline.makespan;
   pass.breakdown = attribute(pass.graph, timeline, 0, {});
+  pass.host = round_to_picoseconds(host_.launches == Launches::graphs
+                                       ? host_.kernel
+                                       : host_.kernel * kernels_ + host_.product * modules_ +
+                                             host_.collective * collectives_);
   return pass;
 }
 

@@ -4,6 +4,13 @@
 // transfer starts when the kernel before it has ended and runs beside what follows; a kernel waits
 // for every transfer announced by wait_for since the last kernel. A kernel beside which a transfer
 // runs is followed by an explicit loss (lower/cost_context.h, contention).
+//
+// The host launches what a pass is made of, one after the other:
+//
+//   host = kernels * c_kernel + modules * c_product + collectives * c_collective     (s)
+//
+// or one launch if a graph holds them (plan/software.h, HostCosts). It runs ahead of the device; a
+// pass in which the device must wait for it is finished with that idle time behind its last kernel.
 #pragma once
 
 #include <array>
@@ -12,6 +19,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "plan/software.h"
 #include "timeline/breakdown.h"
 #include "units/picoseconds.h"
 
@@ -22,15 +30,20 @@ struct BlockPass {
   Graph graph;
   Picoseconds time;
   Breakdown breakdown;  // total() == time
+  Picoseconds host;     // what launching it takes the host
   [[nodiscard]] Picoseconds computing() const;
 };
 
 class PassBuilder {
  public:
   // The share of computing throughput that a collective takes while it runs beside it.
-  explicit PassBuilder(double compute_share_lost);
+  PassBuilder(double compute_share_lost, const HostCosts& host);
 
-  void compute(std::string_view name, Category category, Seconds time);
+  // One kernel, or a chain of them as one node.
+  void compute(std::string_view name, Category category, Seconds time, int kernels = 1);
+
+  // A module of the framework whose kernels follow.
+  void launch_module() { ++modules_; }
 
   // A transfer that starts when the last kernel has ended (or at once) and runs beside what
   // follows. Nothing waits for it until wait_for. Returns nothing for a transfer that takes no
@@ -44,11 +57,14 @@ class PassBuilder {
   void slowed_compute(std::string_view name, Category category, Seconds time,
                       Seconds transfer_time);
 
-  // The join: the pass ends when all its streams have.
-  BlockPass finish();
+  // The join: the pass ends when all its streams have, and after the device has waited for the host
+  // for `idle`.
+  BlockPass finish(Picoseconds idle = {});
 
  private:
   double compute_share_lost_;
+  const HostCosts& host_;
+  int kernels_ = 0, modules_ = 0, collectives_ = 0;
   GraphBuilder builder_;
   std::array<StreamIndex, 4> streams_;  // compute, tp, cp, ep
   std::vector<NodeIndex> waits_;

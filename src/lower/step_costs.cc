@@ -10,10 +10,19 @@ namespace {
 
 // Bytes an optimizer step moves for one parameter it owns. AdamW: reads gradient, master weight and
 // two moments (16), writes the last three (12) and the 2-byte weight. SGD with momentum: reads 12,
-// writes 10. Mixed precision as in arXiv 1910.02054 s.3.1; one fused kernel.
-double optimizer_bytes(const Training& training, double gradient_bytes) {
-  return training.optimizer == Optimizer::adamw ? gradient_bytes + 12 + 12 + 2
-                                                : gradient_bytes + 8 + 8 + 2;
+// writes 10. Mixed precision as in arXiv 1910.02054 s.3.1; one fused kernel. As a row of kernels,
+// AdamW decays (8), updates the moments (8 + g, 8 + g + 4), takes root, quotient and sum of the
+// denominator (8 + 8 + 8), updates (16) and copies (6); SGD 8 + g, 12, 6.
+// Around it: the gradient norm reads gradients, clipping scales them (read and write), a scaled
+// loss unscales and checks them (likewise).
+double optimizer_bytes(const Training& training, const SoftwareProfile& software,
+                       double gradient_bytes) {
+  const double g = gradient_bytes;
+  const bool fused = software.optimizer == Kernels::fused;
+  const double step = training.optimizer == Optimizer::adamw
+                          ? (fused ? g + 12 + 12 + 2 : 74 + 2 * g)
+                          : (fused ? g + 8 + 8 + 2 : 26 + g);
+  return step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0);
 }
 
 Picoseconds reduction(const CostContext& costs, Bytes bytes, const GroupShape& shard,
@@ -120,7 +129,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
     }
   }
 
-  const double owned_bytes = optimizer_bytes(training, out.gradient_bytes);
+  const double owned_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
   for (int device = 0; device < out.shape.devices; ++device) {
     PassTotals held;
     for (int c = 0; c < out.chunks_held(); ++c) held = held + out.chunk(device, c).totals;
@@ -128,8 +137,12 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
                              ? held.dense_parameters + held.expert_parameters
                              : held.dense_parameters / out.layout->dense_shard.size +
                                    held.expert_parameters / out.layout->expert_shard.size;
+    // Accumulated gradients are set to zero for the next step; fully sharded ones are small.
+    const double accumulated =
+        plan.zero >= 2 ? owned : held.dense_parameters + held.expert_parameters;
     out.optimizer.push_back(
-        round_to_picoseconds(costs.kernels.memory_bound(Bytes(owned * owned_bytes))));
+        round_to_picoseconds(costs.kernels.memory_bound(Bytes(owned * owned_bytes)) +
+                             costs.kernels.memory_bound(Bytes(accumulated * out.gradient_bytes))));
   }
   out.gradient_norm = round_to_picoseconds(
       costs.communicate(CollectiveKind::all_reduce, Bytes(4), out.layout->world));

@@ -41,11 +41,13 @@ void BlockWriter::project_heads() {
   if (a_.qk_norm) {
     Operator& norm = elementwise("attention.query_key_norm", OperatorClass::normalization,
                                  whole_rows(), query_key, 2, 3);
+    norm.elementwise = norm_kind();
     norm.parameters = 2 * d;
     norm.saved = {{whole_rows(), query_key, ElementKind::activation}};
   }
   if (a_.position_encoding == PositionEncoding::rope) {
-    elementwise("attention.rotary", OperatorClass::elementwise, whole_rows(), query_key, 2, 2);
+    elementwise("attention.rotary", OperatorClass::elementwise, whole_rows(), query_key, 2, 2)
+        .elementwise = ElementwiseKind::rotary;
   }
   // Queries and keys as the core reads them.
   operators_.back().saved.push_back({whole_rows(), query_key, ElementKind::activation});
@@ -68,6 +70,7 @@ void BlockWriter::project_latent() {
        fixed(h), h * down);
   Operator& norm = elementwise("attention.latent_norm", OperatorClass::normalization, stream_rows(),
                                fixed(q_rank + kv_rank), 2, 3);
+  norm.elementwise = norm_kind();
   norm.parameters = q_rank + kv_rank;
   norm.saved = {{stream_rows(), fixed(q_rank + kv_rank), ElementKind::activation}};
   if (q_rank > 0) {
@@ -86,6 +89,7 @@ void BlockWriter::project_latent() {
   // Rotation writes queries and keys, the shared rotary part copied to each head.
   Operator& rotary = elementwise("attention.rotary", OperatorClass::elementwise, whole_rows(),
                                  fixed(2 * query_width, LogicalAxis::heads), 2, 2);
+  rotary.elementwise = ElementwiseKind::rotary;
   rotary.saved = {
       {whole_rows(), fixed(2 * query_width, LogicalAxis::heads), ElementKind::activation}};
 }
@@ -111,6 +115,7 @@ void BlockWriter::cross_attention() {
   if (a_.qk_norm) {
     Operator& norm = elementwise("cross_attention.query_norm", OperatorClass::normalization,
                                  whole_rows(), fixed(query, LogicalAxis::heads), 2, 3);
+    norm.elementwise = norm_kind();
     norm.parameters = 2 * d;
     norm.saved = {{whole_rows(), fixed(query, LogicalAxis::heads), ElementKind::activation}};
   }

@@ -15,6 +15,10 @@ Dimension BlockWriter::routed_rows() const {
           kind_.encoder ? Symbol::routed_source_tokens : Symbol::routed_tokens, LogicalAxis::none};
 }
 
+ElementwiseKind BlockWriter::norm_kind() const {
+  return a_.norm == NormKind::layernorm ? ElementwiseKind::layer_norm : ElementwiseKind::rms_norm;
+}
+
 double BlockWriter::norm_parameters() const {
   return static_cast<double>(a_.hidden) * (a_.norm == NormKind::layernorm ? 2 : 1);
 }
@@ -85,6 +89,7 @@ Operator& BlockWriter::elementwise(std::string_view name, OperatorClass op_class
 void BlockWriter::norm(std::string_view name, Dimension rows) {
   const Dimension width = fixed(static_cast<double>(a_.hidden));
   Operator& op = elementwise(name, OperatorClass::normalization, rows, width, 2, 3);
+  op.elementwise = norm_kind();
   op.parameters = norm_parameters();
   op.saved = {{rows, width, ElementKind::activation}};
 }
@@ -92,7 +97,8 @@ void BlockWriter::norm(std::string_view name, Dimension rows) {
 // y = x + sum of the branches: reads each, writes one; backward adds as many gradients.
 void BlockWriter::residual(std::string_view name, double inputs) {
   elementwise(name, OperatorClass::elementwise, stream_rows(),
-              fixed(static_cast<double>(a_.hidden)), inputs + 1, inputs + 1);
+              fixed(static_cast<double>(a_.hidden)), inputs + 1, inputs + 1)
+      .elementwise = ElementwiseKind::residual;
 }
 
 void BlockWriter::layer() {
@@ -136,6 +142,8 @@ void BlockWriter::feed_forward() {
   // Gated: reads gate and up, writes one; backward reads them and dy, writes two.
   Operator& activation = elementwise("feed_forward.activation", OperatorClass::elementwise,
                                      whole_rows(), inner, gate + 1, 2 * gate + 1);
+  activation.elementwise =
+      gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
   activation.saved = {{whole_rows(), up, ElementKind::activation}};
   gemm("feed_forward.down", OperatorClass::feed_forward, Boundary::row, fixed(h), inner,
        f * h + (a_.linear_bias ? h : 0));
@@ -162,6 +170,8 @@ void BlockWriter::experts() {
   grouped_gemm("experts.up", up, width, h * gate * f);
   Operator& activation = elementwise("experts.activation", OperatorClass::experts, routed_rows(),
                                      inner, gate + 1, 2 * gate + 1);
+  activation.elementwise =
+      gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
   activation.saved = {{routed_rows(), up, ElementKind::activation}};
   grouped_gemm("experts.down", width, inner, f * h);
   // Reads the top_k rows of a token, writes their sum.
@@ -179,9 +189,11 @@ void BlockWriter::shared_expert() {
   const Dimension up = fixed(gate * f, LogicalAxis::ffn);
   gemm("shared_expert.up", OperatorClass::experts, Boundary::column, up, fixed(h), h * gate * f,
        Input::shared);  // the router keeps it
-  elementwise("shared_expert.activation", OperatorClass::experts, whole_rows(), inner, gate + 1,
-              2 * gate + 1)
-      .saved = {{whole_rows(), up, ElementKind::activation}};
+  Operator& activation = elementwise("shared_expert.activation", OperatorClass::experts,
+                                     whole_rows(), inner, gate + 1, 2 * gate + 1);
+  activation.elementwise =
+      gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
+  activation.saved = {{whole_rows(), up, ElementKind::activation}};
   gemm("shared_expert.down", OperatorClass::experts, Boundary::row, fixed(h), inner, f * h);
   residual("shared_expert.sum", 2);
 }
@@ -256,6 +268,7 @@ void BlockWriter::head() {
   // Forward reads the logits for the maximum and for the sum; backward reads and overwrites them.
   loss.forward_passes = 2;
   loss.backward_passes = 2;
+  loss.elementwise = ElementwiseKind::loss;
   loss.counts_in_model_flops = false;
   // Softmax in fp32: the 4 s b V of arXiv 2205.05198 s.4.3.
   loss.saved = {{whole_rows(), vocabulary, ElementKind::fp32}};

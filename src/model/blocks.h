@@ -73,6 +73,7 @@ class BlockWriter {
   [[nodiscard]] Dimension whole_rows() const;
   [[nodiscard]] Dimension routed_rows() const;
   [[nodiscard]] double norm_parameters() const;
+  [[nodiscard]] ElementwiseKind norm_kind() const;
   [[nodiscard]] bool single_reduction() const { return a_.parallel_block; }
 
   const Architecture& a_;

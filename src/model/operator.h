@@ -63,6 +63,19 @@ enum class OperatorKind {
   cross_entropy,  // softmax and loss over the vocabulary
 };
 
+// What an element-wise operator (or the loss) computes; how many kernels do it, and what they read
+// and write, is the software's (lower/operator_work.h). `other`: one kernel in any software.
+enum class ElementwiseKind {
+  other,
+  rms_norm,
+  layer_norm,
+  gated_activation,
+  activation,
+  rotary,
+  residual,
+  loss,
+};
+
 // The line of the breakdown an operator's time is booked on.
 enum class OperatorClass {
   attention_projection,  // qkv and output products
@@ -124,6 +137,7 @@ struct Operator {
   // elementwise, embedding, cross_entropy: rows x width elements, and how many times an array of
   // that size is read or written by the fused kernel in each direction.
   Dimension rows, width;
+  ElementwiseKind elementwise = ElementwiseKind::other;
   double forward_passes = 0;
   double backward_passes = 0;
 

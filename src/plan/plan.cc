@@ -90,7 +90,9 @@ const Fields<Training>& fields_of(const Training*) {
           .optional("precision", &Training::precision, "number format of matrix products")
           .optional("optimizer", &Training::optimizer, "optimizer")
           .optional("gradients", &Training::gradients,
-                    "number format gradients are accumulated and reduced in");
+                    "number format gradients are accumulated and reduced in")
+          .optional("dropout", &Training::dropout,
+                    "dropout on the residual branches and on attention probabilities");
   return kTable;
 }
 

@@ -68,6 +68,7 @@ struct Training {
   NumberFormat precision = NumberFormat::bf16;  // of the matrix products
   Optimizer optimizer = Optimizer::adamw;
   NumberFormat gradients = NumberFormat::fp32;  // accumulated and reduced in this format
+  bool dropout = false;  // on the residual branches and on the attention's probabilities
   bool operator==(const Training&) const = default;
 };
 const Fields<Training>& fields_of(const Training*);

@@ -131,6 +131,7 @@ Value estimate_fields_json(const Estimate& e) {
   out.append_member("breakdown_s", breakdown_json(e.breakdown));
   out.append_member("plan", plan_json(e.plan));
   out.append_member("training", training_json(e.training));
+  out.append_member("software", Value::text(e.software));
   out.append_member("stages", std::move(stages));
   out.append_member("assumed", std::move(assumed));
   return out;

@@ -399,7 +399,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   Scenario filled = scenario;
   filled.training = completed.training;
-  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog));
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   Plan base = scenario.plan;
   base.dp = 0;
   Search run(filled, default_space(filled, space), options, completed.training, std::move(context),

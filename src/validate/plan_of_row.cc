@@ -114,6 +114,8 @@ class Reader {
     Plan& p = out_.plan;
     p.micro_batch = *row_.micro_batch;
     out_.training.global_batch = *row_.global_batch;
+    out_.training.dropout = convention_.dropout;
+    if (convention_.dropout) assume("dropout");
     out_.training.sequence_length = *row_.seq_len;
     const double step = static_cast<double>(p.micro_batch) * static_cast<double>(p.dp);
     const double microbatches = static_cast<double>(*row_.global_batch) / step;
@@ -263,7 +265,6 @@ class Reader {
     o.gradient_reduction = convention_.gradients == Transfers::overlapped;
     o.parameter_gather = convention_.parameters == Transfers::overlapped;
     o.tensor_parallel = convention_.tensor_parallel == Transfers::overlapped;
-    o.pipeline = convention_.pipeline == Transfers::overlapped;
     if (contains(row_.variant, "async_tp=on")) o.tensor_parallel = true;
     if (contains(row_.notes, "communication overlap off")) {
       o = {.gradient_reduction = false, .parameter_gather = false, .tensor_parallel = false};

@@ -5,6 +5,7 @@
 #include "validate/architecture_of_row.h"
 #include "validate/cluster_of_row.h"
 #include "validate/plan_of_row.h"
+#include "validate/software_of_row.h"
 #include "validate/source_conventions.h"
 
 namespace orrery {
@@ -50,8 +51,15 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
   // Some tables print an expert-tensor degree for dense models too; it divides nothing there.
   if (!model->architecture.moe) plan->plan.etp = 0;
 
-  RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan}, {}};
-  for (auto* assumed : {&architecture->assumed, &cluster->assumed, &plan->assumed}) {
+  auto software = software_of_row(row, convention, catalog);
+  if (!software) return skip(software.error().because);
+  blocking_transfers(plan->plan, software->software);
+
+  RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan,
+                   std::move(software->software), true},
+                  {}};
+  for (auto* assumed :
+       {&architecture->assumed, &cluster->assumed, &plan->assumed, &software->assumed}) {
     out.assumed.insert(out.assumed.end(), assumed->begin(), assumed->end());
   }
   return out;

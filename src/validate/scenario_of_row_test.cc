@@ -51,10 +51,11 @@ MeasuredRow changed(const std::string& id, void (*change)(MeasuredRow&)) {
 TEST(ScenarioOfRow, AlephAlpha) {
   const RowScenario s = mapped("aleph-alpha-layouts-0087");
   const Plan& p = s.scenario.plan;
-  EXPECT_EQ(to_text(p), to_text(*parse_plan("tp=2,pp=2,dp=16,sequence_parallel=false,schedule=1f1b,"
-                                            "zero=1,attention=flash-1,"
-                                            "overlap.gradient_reduction=false,"
-                                            "overlap.parameter_gather=false")));
+  EXPECT_EQ(to_text(p),
+            to_text(*parse_plan("tp=2,pp=2,dp=16,sequence_parallel=false,schedule=1f1b,"
+                                "zero=1,attention=flash-1,"
+                                "overlap.gradient_reduction=false,"
+                                "overlap.parameter_gather=false,overlap.pipeline=false")));
   const Architecture& a = s.scenario.model.architecture;
   EXPECT_EQ(a.vocab, 128000);
   EXPECT_EQ(a.num_layers, 40);

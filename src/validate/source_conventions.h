@@ -20,7 +20,9 @@ enum class SequenceParallelism { never, with_tensor_parallelism };
 enum class VocabularyPadding { none, megatron };  // to a multiple of 128 x tp
 
 struct SourceConvention {
-  std::string_view source_id = "";    // empty: any source
+  std::string_view source_id = "";                   // empty: any source
+  std::string_view software = "megatron-core-0.12";  // entry of catalog/software
+  bool dropout = false;
   std::string_view accelerator = "";  // the row's accelerator begins so; empty: any
   std::int64_t zero = 1;
   SequenceParallelism sequence_parallel = SequenceParallelism::with_tensor_parallelism;
@@ -29,7 +31,6 @@ struct SourceConvention {
   Transfers gradients = Transfers::overlapped;
   Transfers parameters = Transfers::overlapped;
   Transfers tensor_parallel = Transfers::exposed;
-  Transfers pipeline = Transfers::overlapped;
   ContextParallel context_parallel = ContextParallel::ring;
   AttentionKernel flash = AttentionKernel::flash_2;  // what "flash" or an empty cell means
   VocabularyPadding padding = VocabularyPadding::none;

@@ -1,0 +1,567 @@
+// The passes of one block of operators, lowered to kernels and collectives (lower/block_cost.h says
+// what waits for what).
+//
+// What a framework makes of an operator is the profile's (plan/software.h): chains of kernels
+// instead of one, a product that adds into the accumulated gradient, layout copies. A product that
+// adds into a gradient of g bytes reads and writes it instead of writing 2 bytes once,
+//
+//   extra = e (2 g - 2) k n / bandwidth,    e = 0.45
+//
+// e: the share of that traffic which the main loop of other tiles does not hide. Source: 61 shapes
+// on A100 and 144 on B200 with fp32 accumulation, against the plain products of the same FLOPs
+// (validation/measured/other/simumax-operator-efficiency.csv, layouts NN and NT): medians 0.46 and
+// 0.44.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "lower/block_cost.h"
+#include "lower/operator_work.h"
+#include "plan/validity.h"
+
+namespace orrery {
+
+inline constexpr Bytes kActivation{2};  // bf16, fp16
+inline constexpr Bytes kFp32{4};
+// Share of the traffic of accumulation in a product that its main loop does not hide.
+inline constexpr double kExposedAccumulation = 0.45;
+
+inline Category category_of(OperatorClass c) {
+  switch (c) {
+    case OperatorClass::attention_projection:
+      return Category::attention_projection;
+    case OperatorClass::attention_core:
+      return Category::attention_core;
+    case OperatorClass::feed_forward:
+      return Category::feed_forward;
+    case OperatorClass::experts:
+      return Category::experts;
+    case OperatorClass::router:
+      return Category::router;
+    case OperatorClass::normalization:
+      return Category::normalization;
+    case OperatorClass::elementwise:
+      return Category::elementwise;
+    case OperatorClass::embedding:
+      return Category::embedding;
+    case OperatorClass::logits:
+      return Category::logits;
+    case OperatorClass::loss:
+      return Category::loss;
+  }
+  return Category::elementwise;
+}
+
+// Which gradients a backward pass computes.
+enum class Part { both, input };
+
+inline bool has_weight_gradient(const Operator& op) {
+  return op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
+}
+
+inline bool runs_products(const Operator& op) {
+  return has_weight_gradient(op) || op.kind == OperatorKind::attention;
+}
+
+class BlockLowering {
+ public:
+  BlockLowering(const Block& block, const BlockSetting& setting)
+      : block_(block), s_(setting), kernels_(setting.costs.kernels) {}
+
+  // `idle`: how long the device waits for the host in this pass.
+  BlockPass forward(Picoseconds idle = {}) {
+    PassBuilder out = pass_builder();
+    forward_all(out, false);
+    return out.finish(idle);
+  }
+
+  BlockPass backward(Recompute recompute, Part part, Picoseconds idle = {}) {
+    PassBuilder out = pass_builder();
+    if (recompute == Recompute::full) forward_all(out, true);
+    for (std::size_t i = block_.operators.size(); i-- > 0;) {
+      if (beside_exchange(block_.operators[i])) continue;
+      if (recompute == Recompute::selective && block_.operators[i].in_attention_core) {
+        forward(out, i, true);
+      }
+      backward(out, block_.operators[i], part);
+    }
+    return out.finish(idle);
+  }
+
+  // The products a split backward defers, in the order of the backward. Each gathers its input
+  // again beside the product before it.
+  BlockPass weight_gradients(Picoseconds idle = {}) {
+    PassBuilder out = pass_builder();
+    std::vector<const Operator*> products;
+    for (std::size_t i = block_.operators.size(); i-- > 0;) {
+      if (has_weight_gradient(block_.operators[i])) products.push_back(&block_.operators[i]);
+    }
+    const auto gather_time = [&](std::size_t i) {
+      return i < products.size() ? input_gather(*products[i]) : Seconds(0);
+    };
+    const auto gather = [&](std::size_t i) {
+      return out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp,
+                          gather_time(i));
+    };
+    std::optional<NodeIndex> gathered = gather(0);
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const auto next = gather(i + 1);
+      out.wait_for(gathered);
+      out.slowed_compute(products[i]->name, category_of(products[i]->op_class),
+                         weight_gradient(*products[i]), gather_time(i + 1));
+      accumulate(out, *products[i]);
+      gathered = next;
+    }
+    return out.finish(idle);
+  }
+
+ private:
+  [[nodiscard]] PassBuilder pass_builder() const {
+    return PassBuilder(s_.costs.compute_share_lost, s_.costs.software.host);
+  }
+  [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
+  [[nodiscard]] NumberFormat format() const { return s_.training.precision; }
+  [[nodiscard]] bool sharded_sequence() const { return s_.binding.sequence_parallel; }
+  [[nodiscard]] Seconds tensor_collective(CollectiveKind kind, Bytes payload) const {
+    return s_.costs.communicate(kind, payload, s_.layout.tp);
+  }
+  [[nodiscard]] Seconds product(double m, double n, double k, double groups = 1) const {
+    return kernels_.gemm(GemmShape{m, n, k, groups}, format());
+  }
+  // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
+  // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
+  void cast(PassBuilder& out, double elements, Category category) const {
+    const Bytes narrow = element_size(format());
+    if (narrow >= kActivation) return;
+    out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
+                kernels_.memory_bound((kActivation + 2 * narrow) * elements));
+  }
+  // A kernel, or a chain of them, of this many 2-byte reads and writes of `elements`.
+  void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,
+                   double elements) const {
+    if (work.kernels == 0) return;
+    const Bytes moved = kActivation * (work.passes * elements) / work.kernels;
+    out.compute(name, category, kernels_.memory_bound(moved) * work.kernels, work.kernels);
+  }
+  void elementwise(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
+    passes_over(out, op.name, category,
+                operator_work(op, phase, s_.costs.software, s_.training.dropout),
+                extent(op.rows) * extent(op.width));
+  }
+  // Rows x columns of activations that tensor parallelism moves around an operator.
+  [[nodiscard]] Bytes activation_bytes(double rows, double columns) const {
+    return kActivation * (rows * columns);
+  }
+
+  void forward_all(PassBuilder& out, bool again) {
+    for (std::size_t i = 0; i < block_.operators.size(); ++i) {
+      if (!beside_exchange(block_.operators[i])) forward(out, i, again);
+    }
+  }
+
+  // The shared expert needs no exchange: with overlap.expert it runs beside the one that sends
+  // tokens away (arXiv 2404.05019). Its sum with the routed experts stays where it is.
+  [[nodiscard]] bool beside_exchange(const Operator& op) const {
+    return s_.plan.overlap.expert && s_.binding.ep > 1 && s_.binding.etp == 1 &&
+           op.name.starts_with("shared_expert") && op.name != "shared_expert.sum";
+  }
+
+  void forward(PassBuilder& out, std::size_t index, bool again) {
+    const Operator& op = block_.operators[index];
+    const Category category = again ? Category::recompute : category_of(op.op_class);
+    if (runs_products(op)) out.launch_module();
+    switch (op.kind) {
+      case OperatorKind::gemm:
+        forward_product(out, op, category);
+        return;
+      case OperatorKind::grouped_gemm: {
+        const double groups = std::max(1.0, extent(op.groups));
+        cast(out, extent(op.m) * extent(op.k), category);
+        out.compute(op.name, category,
+                    product(extent(op.m) / groups, extent(op.n), extent(op.k), groups));
+        return;
+      }
+      case OperatorKind::attention:
+        forward_attention(out, op, category);
+        return;
+      case OperatorKind::elementwise:
+        if (op.boundary == Boundary::dispatch) {
+          elementwise(out, op, Phase::forward, category);
+          exchange_tokens(out, op, "tokens to experts", [&] {
+            for (std::size_t i = 0; i < block_.operators.size(); ++i) {
+              if (beside_exchange(block_.operators[i])) forward(out, i, again);
+            }
+          });
+        } else if (op.boundary == Boundary::combine) {
+          exchange_tokens(out, op, "tokens from experts", [] {});
+          elementwise(out, op, Phase::forward, category);
+        } else {
+          elementwise(out, op, Phase::forward, category);
+        }
+        return;
+      case OperatorKind::embedding:
+        elementwise(out, op, Phase::forward, category);
+        out.wait_for(
+            out.transfer("embedding of all vocabulary shards", StreamKind::tp, Category::exposed_tp,
+                         tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
+                                                              : CollectiveKind::all_reduce,
+                                           activation_bytes(extent(op.m), extent(op.k)))));
+        return;
+      case OperatorKind::cross_entropy:
+        // Vocabulary-parallel loss: maximum, sum and target logit of each token in fp32.
+        elementwise(out, op, Phase::forward, category);
+        out.wait_for(out.transfer(
+            "loss over vocabulary shards", StreamKind::tp, Category::exposed_tp,
+            tensor_collective(CollectiveKind::all_reduce, kFp32 * (3 * extent(op.m)))));
+        return;
+    }
+  }
+
+  void forward_product(PassBuilder& out, const Operator& op, Category category) {
+    const double m = extent(op.m);
+    const double n = extent(op.n);
+    const double k = extent(op.k);
+    const Seconds time = product(m, n, k);
+    cast(out, m * k / (op.boundary == Boundary::column && sharded_sequence() ? s_.binding.tp : 1),
+         category);
+    if (s_.binding.tp > 1 && op.boundary == Boundary::column && sharded_sequence()) {
+      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, gather, "all-gather of inputs", Order::transfer_first, m, n,
+                  k);
+        return;
+      }
+      out.wait_for(
+          out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather));
+      out.compute(op.name, category, time);
+    } else if (s_.binding.tp > 1 && op.boundary == Boundary::row) {
+      const auto kind =
+          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      const std::string_view what =
+          sharded_sequence() ? "reduce-scatter of outputs" : "all-reduce of outputs";
+      const Seconds reduce = tensor_collective(kind, activation_bytes(m, n));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, reduce, what, Order::product_first, m, n, k);
+        return;
+      }
+      out.compute(op.name, category, time);
+      out.wait_for(out.transfer(what, StreamKind::tp, Category::exposed_tp, reduce));
+    } else {
+      out.compute(op.name, category, time);
+    }
+  }
+
+  // A product cut in tp pieces, each beside a piece of its collective; one piece is local.
+  enum class Order { transfer_first, product_first };
+  void pipelined(PassBuilder& out, const Operator& op, Category category, Seconds transfer,
+                 std::string_view what, Order order, double m, double n, double k) {
+    const int pieces = s_.binding.tp;
+    const Seconds piece = product(m / pieces, n, k);
+    const Seconds part = transfer / (pieces - 1);
+    std::vector<std::optional<NodeIndex>> parts;
+    if (order == Order::transfer_first) {
+      for (int j = 1; j < pieces; ++j) {
+        parts.push_back(out.transfer(what, StreamKind::tp, Category::exposed_tp, part));
+      }
+      for (int j = 0; j < pieces; ++j) {
+        if (j > 0) out.wait_for(parts[static_cast<std::size_t>(j) - 1]);
+        out.slowed_compute(op.name, category, piece, j + 1 < pieces ? part : Seconds(0));
+      }
+    } else {
+      for (int j = 0; j < pieces; ++j) {
+        out.slowed_compute(op.name, category, piece, j > 0 ? part : Seconds(0));
+        if (j + 1 < pieces) {
+          parts.push_back(out.transfer(what, StreamKind::tp, Category::exposed_tp, part));
+        }
+      }
+      for (const auto& p : parts) out.wait_for(p);
+    }
+  }
+
+  [[nodiscard]] double whole_length(Symbol symbol) const {
+    return symbol == Symbol::source_tokens ? s_.binding.source_length : s_.binding.sequence_length;
+  }
+
+  [[nodiscard]] AttentionShape attention_shape(const Operator& op) const {
+    const AttentionCore& a = op.attention;
+    const Binding& b = s_.binding;
+    AttentionShape shape;
+    shape.batch = b.micro_batch;
+    shape.queries = extent(op.m) / b.micro_batch;
+    shape.keys = whole_length(op.n.symbol);
+    shape.heads = std::max(1.0, a.heads / b.tp);
+    shape.kv_heads = std::max(1.0, a.kv_heads / b.tp);
+    shape.query_key_dim = a.query_key_dim;
+    shape.value_dim = a.value_dim;
+    shape.window = a.window;
+    shape.causal = a.causal;
+    // Each rank holds one early and one late piece of the sequence, so that all see half the keys.
+    if (a.causal && b.cp > 1) shape.keys = shape.keys / 2 + shape.queries / 2;
+    return shape;
+  }
+
+  // Keys and values of the whole sequence, of this rank's heads.
+  [[nodiscard]] Bytes key_value_bytes(const Operator& op) const {
+    const AttentionShape a = attention_shape(op);
+    const double keys = whole_length(op.n.symbol);
+    return kActivation * (a.batch * keys * a.kv_heads * (a.query_key_dim + a.value_dim));
+  }
+
+  void forward_attention(PassBuilder& out, const Operator& op, Category category) {
+    const Seconds time =
+        kernels_.attention(attention_shape(op), s_.plan.attention, Direction::forward, format());
+    around_attention(out, op, category);
+    around_context(out, op, category, time, 1, CollectiveKind::all_gather, false);
+  }
+
+  // What surrounds the kernel in one direction: copies of queries, keys, values and the output, and
+  // dropout on stored probabilities (fused kernels draw theirs in registers).
+  void around_attention(PassBuilder& out, const Operator& op, Category category) {
+    const AttentionShape a = attention_shape(op);
+    const double rows = a.batch * a.queries;
+    passes_over(out, "attention layout", category, attention_copies(s_.costs.software),
+                rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));
+    if (s_.plan.attention == AttentionKernel::unfused) {
+      passes_over(out, "attention dropout", category, score_dropout(s_.training.dropout),
+                  rows * a.heads * a.keys);
+    }
+  }
+
+  // Attention with its context-parallel exchange: `volume` times the keys and values travel.
+  void around_context(PassBuilder& out, const Operator& op, Category category, Seconds time,
+                      double volume, CollectiveKind kind, bool after) {
+    const int cp = s_.binding.cp;
+    if (cp == 1) {
+      out.compute(op.name, category, time);
+      return;
+    }
+    const Bytes payload = key_value_bytes(op);
+    if (s_.plan.context_parallel == ContextParallel::all_gather) {
+      out.wait_for(
+          out.transfer("all-gather of keys and values", StreamKind::cp, Category::exposed_cp,
+                       s_.costs.communicate(CollectiveKind::all_gather, payload, s_.layout.cp)));
+      out.compute(op.name, category, time);
+      if (after) {
+        out.wait_for(out.transfer("reduce-scatter of their gradients", StreamKind::cp,
+                                  Category::exposed_cp,
+                                  s_.costs.communicate(kind, payload, s_.layout.cp)));
+      }
+      return;
+    }
+    // Ring: cp steps, each beside the transfer of the next block. One all-gather's time is that of
+    // cp - 1 such transfers.
+    const Seconds step =
+        s_.costs.communicate(CollectiveKind::all_gather, payload * volume, s_.layout.cp) / (cp - 1);
+    std::optional<NodeIndex> arriving;
+    for (int j = 0; j < cp; ++j) {
+      out.wait_for(arriving);
+      arriving.reset();
+      if (j + 1 < cp) {
+        arriving = out.transfer("keys and values round the ring", StreamKind::cp,
+                                Category::exposed_cp, step, NodeKind::point_to_point);
+      }
+      out.slowed_compute(op.name, category, time / cp, j + 1 < cp ? step : Seconds(0));
+    }
+  }
+
+  // The all-to-all of tokens to or from their experts; the busiest rank receives more than the
+  // mean. `beside` emits what runs meanwhile.
+  template <class Beside>
+  void exchange_tokens(PassBuilder& out, const Operator& op, std::string_view what, Beside beside) {
+    const double rows = extent(op.rows) / std::max(1, s_.binding.etp);
+    const Bytes payload = activation_bytes(rows, extent(op.width));
+    const auto exchange =
+        out.transfer(what, StreamKind::ep, Category::exposed_ep,
+                     s_.costs.communicate(CollectiveKind::all_to_all, payload, s_.layout.ep));
+    beside();
+    out.wait_for(exchange);
+    if (s_.binding.etp > 1) {
+      out.wait_for(out.transfer("tokens within an expert's ranks", StreamKind::tp,
+                                Category::exposed_tp,
+                                s_.costs.communicate(CollectiveKind::all_gather,
+                                                     payload * s_.binding.etp, s_.layout.etp)));
+    }
+  }
+
+  [[nodiscard]] double weights(const Operator& op) const {
+    return extent(op.k) * extent(op.n) *
+           (op.kind == OperatorKind::grouped_gemm ? extent(op.groups) : 1);
+  }
+  [[nodiscard]] bool accumulates(GradientAccumulation how) const {
+    return s_.costs.software.accumulation == how && microbatches(s_.training, s_.plan) > 1;
+  }
+  [[nodiscard]] Seconds weight_gradient(const Operator& op) const {
+    const double groups =
+        op.kind == OperatorKind::grouped_gemm ? std::max(1.0, extent(op.groups)) : 1;
+    const Seconds time = product(extent(op.k), extent(op.n), extent(op.m) / groups, groups);
+    if (!accumulates(GradientAccumulation::in_product)) return time;
+    const Bytes more = 2 * element_size(s_.training.gradients) - kActivation;
+    return time +
+           more * (kExposedAccumulation * weights(op)) / kernels_.parameters().memory_bandwidth;
+  }
+  // A kernel of its own that adds a weight gradient to those of earlier microbatches. Sharded
+  // gradients are reduced behind every microbatch: only the small shard is added.
+  void accumulate(PassBuilder& out, const Operator& op) const {
+    if (!accumulates(GradientAccumulation::separate) || s_.plan.zero >= 2) return;
+    const Bytes moved = kActivation + 2 * element_size(s_.training.gradients);
+    out.compute("add weight gradient", Category::elementwise,
+                kernels_.memory_bound(moved * weights(op)));
+  }
+  // Of a product whose input was kept in pieces of the sequence.
+  [[nodiscard]] Seconds input_gather(const Operator& op) const {
+    if (s_.binding.tp == 1 || op.boundary != Boundary::column || !sharded_sequence() ||
+        op.kind != OperatorKind::gemm) {
+      return Seconds(0);
+    }
+    return tensor_collective(CollectiveKind::all_gather,
+                             activation_bytes(extent(op.m), extent(op.k)));
+  }
+
+  void backward(PassBuilder& out, const Operator& op, Part part) {
+    const Category category = category_of(op.op_class);
+    if (runs_products(op)) out.launch_module();
+    switch (op.kind) {
+      case OperatorKind::gemm:
+        if (part == Part::both) {
+          backward_product(out, op, category);
+        } else {
+          input_gradient_product(out, op, category);
+        }
+        return;
+      case OperatorKind::grouped_gemm: {
+        const double groups = std::max(1.0, extent(op.groups));
+        const double m = extent(op.m) / groups;
+        cast(out, extent(op.m) * extent(op.n), category);
+        out.compute(op.name, category, product(m, extent(op.k), extent(op.n), groups));
+        if (part == Part::both) {
+          out.compute(op.name, category, weight_gradient(op));
+          accumulate(out, op);
+        }
+        return;
+      }
+      case OperatorKind::attention: {
+        const Seconds time = kernels_.attention(attention_shape(op), s_.plan.attention,
+                                                Direction::backward, format());
+        // Ring: keys, values and their fp32 gradients travel together, three times the forward.
+        around_context(out, op, category, time, 3, CollectiveKind::reduce_scatter, true);
+        around_attention(out, op, category);
+        return;
+      }
+      case OperatorKind::elementwise:
+        if (op.boundary == Boundary::combine) {
+          elementwise(out, op, Phase::input_gradient, category);
+          exchange_tokens(out, op, "gradients to experts", [&] {
+            for (std::size_t i = block_.operators.size(); i-- > 0;) {
+              if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);
+            }
+          });
+        } else if (op.boundary == Boundary::dispatch) {
+          exchange_tokens(out, op, "gradients from experts", [] {});
+          elementwise(out, op, Phase::input_gradient, category);
+        } else {
+          elementwise(out, op, Phase::input_gradient, category);
+        }
+        return;
+      case OperatorKind::embedding:
+        if (sharded_sequence()) {
+          out.wait_for(
+              out.transfer("all-gather of gradients", StreamKind::tp, Category::exposed_tp,
+                           tensor_collective(CollectiveKind::all_gather,
+                                             activation_bytes(extent(op.m), extent(op.k)))));
+        }
+        elementwise(out, op, Phase::input_gradient, category);
+        return;
+      case OperatorKind::cross_entropy:
+        elementwise(out, op, Phase::input_gradient, category);
+        return;
+    }
+  }
+
+  void backward_product(PassBuilder& out, const Operator& op, Category category) {
+    const double m = extent(op.m);
+    const double n = extent(op.n);
+    const double k = extent(op.k);
+    const Seconds input_gradient = product(m, k, n);
+    const Seconds weights_time = weight_gradient(op);
+    const bool tensor_parallel = s_.binding.tp > 1;
+    cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
+         category);
+    if (tensor_parallel && op.boundary == Boundary::column) {
+      Seconds gather;
+      std::optional<NodeIndex> gathered;
+      if (sharded_sequence()) {
+        gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
+        gathered =
+            out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather);
+      }
+      out.slowed_compute(op.name, category, input_gradient, gather);
+      const Seconds reduce = tensor_collective(
+          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+          activation_bytes(m, k));
+      const auto reduced = out.transfer("reduction of input gradients", StreamKind::tp,
+                                        Category::exposed_tp, reduce);
+      out.wait_for(gathered);
+      out.slowed_compute(op.name, category, weights_time, reduce);
+      accumulate(out, op);
+      out.wait_for(reduced);
+    } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
+      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, gather, "all-gather of output gradients",
+                  Order::transfer_first, m, k, n);
+      } else {
+        out.wait_for(out.transfer("all-gather of output gradients", StreamKind::tp,
+                                  Category::exposed_tp, gather));
+        out.compute(op.name, category, input_gradient);
+      }
+      out.compute(op.name, category, weights_time);
+      accumulate(out, op);
+    } else {
+      out.compute(op.name, category, input_gradient);
+      out.compute(op.name, category, weights_time);
+      accumulate(out, op);
+    }
+  }
+
+  // What backward_product does without the weight gradient: nothing hides the reduction of input
+  // gradients but the product itself, cut in pieces.
+  void input_gradient_product(PassBuilder& out, const Operator& op, Category category) {
+    const double m = extent(op.m);
+    const double n = extent(op.n);
+    const double k = extent(op.k);
+    const bool tensor_parallel = s_.binding.tp > 1;
+    cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
+         category);
+    if (tensor_parallel && op.boundary == Boundary::column) {
+      constexpr std::string_view kReduction = "reduction of input gradients";
+      const Seconds reduce = tensor_collective(
+          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+          activation_bytes(m, k));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
+      } else {
+        out.compute(op.name, category, product(m, k, n));
+        out.wait_for(out.transfer(kReduction, StreamKind::tp, Category::exposed_tp, reduce));
+      }
+    } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
+      constexpr std::string_view kGather = "all-gather of output gradients";
+      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
+      if (s_.plan.overlap.tensor_parallel) {
+        pipelined(out, op, category, gather, kGather, Order::transfer_first, m, k, n);
+      } else {
+        out.wait_for(out.transfer(kGather, StreamKind::tp, Category::exposed_tp, gather));
+        out.compute(op.name, category, product(m, k, n));
+      }
+    } else {
+      out.compute(op.name, category, product(m, k, n));
+    }
+  }
+
+  const Block& block_;
+  const BlockSetting& s_;
+  const KernelModel& kernels_;
+};
+
+}  // namespace orrery

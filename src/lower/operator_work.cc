@@ -1,0 +1,68 @@
+#include "lower/operator_work.h"
+
+namespace orrery {
+namespace {
+
+struct Counted {
+  OperatorWork forward, backward;
+};
+
+Counted fused(const Operator& op) { return {{op.forward_passes, 1}, {op.backward_passes, 1}}; }
+
+// Eager is what Chain counts; torch.compile makes fused kernels of any chain.
+bool runs_eagerly(Kernels kernels, const SoftwareProfile& software) {
+  return kernels == Kernels::eager && software.host.launches != Launches::compiled;
+}
+
+Counted counted(const Operator& op, const SoftwareProfile& software, bool dropout) {
+  switch (op.elementwise) {
+    case ElementwiseKind::rms_norm:
+      if (runs_eagerly(software.norm, software)) return {{18, 7}, {34, 13}};
+      return fused(op);
+    case ElementwiseKind::layer_norm:
+      return {{op.forward_passes, 1}, {op.backward_passes + 2, 2}};
+    case ElementwiseKind::gated_activation:
+      if (runs_eagerly(software.activation, software)) return {{5, 2}, {13, 4}};
+      return fused(op);
+    case ElementwiseKind::activation:
+      if (runs_eagerly(software.activation, software)) return {{4, 2}, {4, 2}};
+      return fused(op);
+    case ElementwiseKind::rotary:
+      if (runs_eagerly(software.rotary, software)) return {{10, 10}, {9, 10}};
+      return fused(op);
+    case ElementwiseKind::residual: {
+      Counted out = fused(op);
+      if (!dropout) return out;
+      const bool apart = runs_eagerly(software.residual, software);
+      out.forward.passes += apart ? 2.5 : 0.5;
+      out.forward.kernels += apart ? 1 : 0;
+      out.backward.passes += 2.5;
+      out.backward.kernels += 1;
+      return out;
+    }
+    case ElementwiseKind::loss:
+      if (runs_eagerly(software.cross_entropy, software)) return {{19, 8}, {11, 4}};
+      return fused(op);
+    case ElementwiseKind::other:
+      return fused(op);
+  }
+  return fused(op);
+}
+
+}  // namespace
+
+OperatorWork operator_work(const Operator& op, Phase phase, const SoftwareProfile& software,
+                           bool dropout) {
+  const Counted work = counted(op, software, dropout);
+  return phase == Phase::forward ? work.forward : work.backward;
+}
+
+OperatorWork score_dropout(bool dropout) {
+  return dropout ? OperatorWork{2.5, 1} : OperatorWork{0, 0};
+}
+
+OperatorWork attention_copies(const SoftwareProfile& software) {
+  return software.attention_copies ? OperatorWork{2, 4} : OperatorWork{0, 0};
+}
+
+}  // namespace orrery

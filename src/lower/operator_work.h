@@ -1,0 +1,45 @@
+// What an element-wise operator makes the device and the host do under a software profile: how many
+// times arrays of its size are read or written, and how many kernels that takes.
+//
+// Counted from the operators of the frameworks, one array of 2 bytes an element being one pass (an
+// fp32 temporary counts two). The kernel's own floor is paid once a kernel.
+//
+//                          fused            eager
+//                          forward backward forward backward
+//   RMSNorm                2       3        18      34   float, square, mean, scale, cast, weight
+//   LayerNorm              2       5        2       5    one kernel either way; two backward
+//   gate and product       3       5        5       13   silu, product; the halves joined backward
+//   activation with bias   2       3        4       4    bias; its gradient
+//   rotary embedding       2       2        10      9    negate, join, two products, sum
+//   bias, dropout, sum     3.5     5.5      5.5     5.5  3 and 3 without dropout; masks are 1 byte
+//   softmax and loss       2       2        19      11   fp32 copy, maximum, difference, exponent,
+//                                                        sum, quotient; difference, product, cast
+//
+// Sources: eager RMSNorm, SwiGLU and rotary as in the LLaMA reference code (meta-llama/llama
+// model.py) and Megatron-LM before Transformer Engine; LayerNorm as in apex and PyTorch, whose
+// backward reads its inputs again for the weights; the loss as in Megatron-LM
+// core/tensor_parallel/cross_entropy.py. Fused: Transformer Engine, apex, Megatron's bias_gelu,
+// bias_swiglu and bias_dropout_add fusions.
+#pragma once
+
+#include "model/operator.h"
+#include "plan/software.h"
+
+namespace orrery {
+
+struct OperatorWork {
+  double passes = 0;  // 2-byte reads and writes of one element
+  int kernels = 1;
+};
+
+OperatorWork operator_work(const Operator& op, Phase phase, const SoftwareProfile& software,
+                           bool dropout);
+
+// The same for unfused attention's dropout on its probabilities: none without.
+OperatorWork score_dropout(bool dropout);
+
+// Copies between the layout of products and that of the attention kernel, of the arrays it reads
+// and writes; none unless the profile says so.
+OperatorWork attention_copies(const SoftwareProfile& software);
+
+}  // namespace orrery

@@ -1,0 +1,101 @@
+#include "plan/software.h"
+
+#include <utility>
+
+namespace orrery {
+
+std::span<const EnumName<Kernels>> names_of(Kernels) {
+  static constexpr EnumName<Kernels> kNames[] = {{Kernels::fused, "fused"},
+                                                 {Kernels::eager, "eager"}};
+  return kNames;
+}
+
+std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation) {
+  static constexpr EnumName<GradientAccumulation> kNames[] = {
+      {GradientAccumulation::in_product, "in_product"},
+      {GradientAccumulation::separate, "separate"}};
+  return kNames;
+}
+
+std::span<const EnumName<Launches>> names_of(Launches) {
+  static constexpr EnumName<Launches> kNames[] = {
+      {Launches::each, "each"}, {Launches::compiled, "compiled"}, {Launches::graphs, "graphs"}};
+  return kNames;
+}
+
+std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers) {
+  static constexpr EnumName<PipelineTransfers> kNames[] = {
+      {PipelineTransfers::overlapped, "overlapped"},
+      {PipelineTransfers::overlapped_with_chunks, "overlapped_with_chunks"},
+      {PipelineTransfers::blocking, "blocking"}};
+  return kNames;
+}
+
+const Fields<HostCosts>& fields_of(const HostCosts*) {
+  static const Fields<HostCosts> kTable =
+      Fields<HostCosts>("host")
+          .optional("launches", &HostCosts::launches, "each, compiled or graphs")
+          .optional("kernel", &HostCosts::kernel, "host time to dispatch and launch one kernel")
+          .optional("product", &HostCosts::product, "host time of a matrix product beyond that")
+          .optional("collective", &HostCosts::collective, "host time of a collective")
+          .optional("waits_for_transfers", &HostCosts::waits_for_transfers,
+                    "the host waits for the device behind every pipeline transfer");
+  return kTable;
+}
+
+const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
+  static const Fields<SoftwareProfile> kTable =
+      Fields<SoftwareProfile>("software profile")
+          .required("name", &SoftwareProfile::name, "identifier")
+          .required("title", &SoftwareProfile::title, "framework, version and year")
+          .optional("norm", &SoftwareProfile::norm, "RMSNorm: one kernel or a chain")
+          .optional("activation", &SoftwareProfile::activation, "gate, product and bias")
+          .optional("rotary", &SoftwareProfile::rotary, "rotary position embedding")
+          .optional("residual", &SoftwareProfile::residual, "bias, dropout and sum")
+          .optional("cross_entropy", &SoftwareProfile::cross_entropy, "loss over the vocabulary")
+          .optional("optimizer", &SoftwareProfile::optimizer, "optimizer step")
+          .optional("attention_copies", &SoftwareProfile::attention_copies,
+                    "queries, keys, values and outputs change layout around attention")
+          .optional("accumulation", &SoftwareProfile::accumulation,
+                    "how gradients of microbatches are added up")
+          .optional("transfers", &SoftwareProfile::transfers,
+                    "whether stages compute while activations travel between them")
+          .optional("clips_gradients", &SoftwareProfile::clips_gradients,
+                    "gradient norm and scaling before the optimizer")
+          .optional("scales_loss", &SoftwareProfile::scales_loss,
+                    "gradients are unscaled and checked for overflow")
+          .optional("host", &SoftwareProfile::host, "what launching costs the host")
+          .required("provenance", &SoftwareProfile::provenance, "where the facts come from");
+  return kTable;
+}
+
+Result<SoftwareProfile> read_software(const Document& document) {
+  ORRERY_TRY(SoftwareProfile profile, read<SoftwareProfile>(document));
+  for (const auto& [name, time] : {std::pair{"kernel", profile.host.kernel},
+                                   {"product", profile.host.product},
+                                   {"collective", profile.host.collective}}) {
+    if (time < Seconds(0) || time > Seconds(1)) {
+      return fail(ErrorCode::bad_input, "host." + std::string(name) + " is out of range",
+                  document.name, "a time from 0 to 1 s");
+    }
+  }
+  return profile;
+}
+
+Result<SoftwareProfile> load_software(const Catalog& catalog, std::string_view name) {
+  ORRERY_TRY(const Document document, catalog.find("software", name));
+  return read_software(document);
+}
+
+void blocking_transfers(Plan& plan, const SoftwareProfile& software) {
+  const bool blocking =
+      software.transfers == PipelineTransfers::blocking ||
+      (software.transfers == PipelineTransfers::overlapped_with_chunks && plan.chunks == 1);
+  if (blocking) plan.overlap.pipeline = false;
+}
+
+std::string software_assumption(const SoftwareProfile& software) {
+  return "software: " + software.name;
+}
+
+}  // namespace orrery

@@ -1,0 +1,97 @@
+// What a training framework does with a plan: a named set of facts about its kernels and its host.
+//
+// The same plan runs differently on Megatron-LM of 2021 and on PyTorch FSDP. A profile says which
+// element-wise chains one kernel does and which are a row of framework operators, how gradients of
+// microbatches are added up, what surrounds the optimizer, and what a kernel costs the host. From
+// such a fact follow bytes (lower/operator_work.h counts reads and writes) and launches; a profile
+// holds no factor on time and nothing fitted to step times. catalog/software has one file each,
+// with its sources; docs/software.md explains every field.
+//
+// Not modelled: allocator stalls, data loading, checkpoints, garbage collection, stragglers.
+#pragma once
+
+#include <string>
+
+#include "catalog/catalog.h"
+#include "document/fields.h"
+#include "document/provenance.h"
+#include "plan/plan.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+// One kernel, or framework operators that each read and write memory.
+enum class Kernels { fused, eager };
+
+// How the weight gradient of a microbatch joins those before it.
+enum class GradientAccumulation {
+  in_product,  // the product adds into the accumulated gradient as it writes
+  separate,    // it writes its own; another kernel adds
+};
+
+// Whether a stage computes while its activations travel.
+enum class PipelineTransfers {
+  overlapped,
+  overlapped_with_chunks,  // interleaved schedules only; a plain 1F1B sends and receives blockingly
+  blocking,
+};
+
+// What stands between the host and the device.
+enum class Launches {
+  each,      // every kernel is launched by the framework
+  compiled,  // torch.compile: element-wise chains are fused, guards and launches remain
+  graphs,    // CUDA graphs: a pass is one launch
+};
+
+struct HostCosts {
+  Launches launches = Launches::each;
+  Seconds kernel{9e-6};       // of the host, to dispatch one operator and launch its kernel
+  Seconds product{30e-6};     // of a matrix product more: module, autograd node, casts
+  Seconds collective{30e-6};  // of a collective: bookkeeping, stream events, launch
+  // The host waits for the device behind every transfer between pipeline stages, so that what it
+  // could run ahead in one pass does not help the next.
+  bool waits_for_transfers = false;
+  bool operator==(const HostCosts&) const = default;
+};
+const Fields<HostCosts>& fields_of(const HostCosts*);
+
+// The initial values are those of the default profile, catalog/software/megatron-core-0.12.yaml.
+struct SoftwareProfile {
+  std::string name = "megatron-core-0.12";
+  std::string title;
+  Kernels norm = Kernels::fused;        // eager: RMSNorm as a chain of casts and products
+  Kernels activation = Kernels::fused;  // eager: gate, product and bias apart
+  Kernels rotary = Kernels::fused;
+  Kernels residual = Kernels::fused;       // eager: dropout apart from bias and sum
+  Kernels cross_entropy = Kernels::fused;  // eager: fp32 copies of the logits, Megatron's own chain
+  Kernels optimizer = Kernels::fused;      // eager: one pass a step of the formula (foreach)
+  // Queries, keys, values and outputs are copied between the layouts of the products and of the
+  // attention kernel.
+  bool attention_copies = false;
+  GradientAccumulation accumulation = GradientAccumulation::in_product;
+  PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
+  bool clips_gradients = true;  // their norm is read, and they are scaled
+  bool scales_loss = false;     // gradients are unscaled and checked for overflow
+  HostCosts host;
+  Provenance provenance;
+};
+const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*);
+
+// Error: a negative time, an unknown field.
+Result<SoftwareProfile> read_software(const Document& document);
+
+// The profile of that name. Error: unknown, with the nearest known.
+Result<SoftwareProfile> load_software(const Catalog& catalog, std::string_view name);
+
+// Sets the plan's pipeline transfers to blocking where the framework's are.
+void blocking_transfers(Plan& plan, const SoftwareProfile& software);
+
+// What a report says of a profile nobody chose.
+std::string software_assumption(const SoftwareProfile& software);
+
+std::span<const EnumName<Kernels>> names_of(Kernels);
+std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation);
+std::span<const EnumName<Launches>> names_of(Launches);
+std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers);
+
+}  // namespace orrery

@@ -1,0 +1,72 @@
+// Profiles of the catalog: the default is the one of the code, every one reads, names are their
+// own.
+#include "plan/software.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace orrery {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Software, TheDefaultIsTheCatalogsEntry) {
+  const SoftwareProfile code;
+  const auto entry = load_software(Catalog::built_in(), code.name);
+  ASSERT_TRUE(entry) << entry.error().text();
+  EXPECT_EQ(entry->norm, code.norm);
+  EXPECT_EQ(entry->activation, code.activation);
+  EXPECT_EQ(entry->rotary, code.rotary);
+  EXPECT_EQ(entry->residual, code.residual);
+  EXPECT_EQ(entry->cross_entropy, code.cross_entropy);
+  EXPECT_EQ(entry->optimizer, code.optimizer);
+  EXPECT_EQ(entry->attention_copies, code.attention_copies);
+  EXPECT_EQ(entry->accumulation, code.accumulation);
+  EXPECT_EQ(entry->transfers, code.transfers);
+  EXPECT_EQ(entry->clips_gradients, code.clips_gradients);
+  EXPECT_EQ(entry->scales_loss, code.scales_loss);
+  EXPECT_EQ(entry->host, code.host);
+}
+
+TEST(Software, EveryEntryReadsAndIsNamedAsItsFile) {
+  const auto names = Catalog::built_in().names("software");
+  EXPECT_GE(names.size(), 10U);
+  for (const std::string& name : names) {
+    const auto entry = load_software(Catalog::built_in(), name);
+    ASSERT_TRUE(entry) << entry.error().text();
+    EXPECT_EQ(entry->name, name);
+    EXPECT_FALSE(entry->title.empty()) << name;
+    EXPECT_FALSE(entry->provenance.source.empty()) << name;
+  }
+}
+
+TEST(Software, AnUnknownNameSaysWhichIsNear) {
+  const auto entry = load_software(Catalog::built_in(), "megatron-core-0.13");
+  ASSERT_FALSE(entry);
+  EXPECT_THAT(entry.error().text(), HasSubstr("megatron-core-0.12"));
+}
+
+TEST(Software, AnImpossibleHostTimeIsAnError) {
+  const auto document =
+      parse_yaml("name: x\ntitle: y\nhost: {kernel: -1 us}\nprovenance: {source: z}\n", "x.yaml");
+  ASSERT_TRUE(document);
+  const auto profile = read_software(*document);
+  ASSERT_FALSE(profile);
+  EXPECT_THAT(profile.error().text(), HasSubstr("kernel"));
+}
+
+TEST(Software, PlainOneForwardOneBackwardBlocksWhereOnlyChunksOverlap) {
+  SoftwareProfile software;
+  Plan plain, chunked;
+  chunked.chunks = 2;
+  blocking_transfers(plain, software);
+  blocking_transfers(chunked, software);
+  EXPECT_FALSE(plain.overlap.pipeline);
+  EXPECT_TRUE(chunked.overlap.pipeline);
+  software.transfers = PipelineTransfers::blocking;
+  blocking_transfers(chunked, software);
+  EXPECT_FALSE(chunked.overlap.pipeline);
+}
+
+}  // namespace
+}  // namespace orrery
