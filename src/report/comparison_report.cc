@@ -44,7 +44,7 @@ std::string remark(const ComparedSchedule& s) {
   if (s.smallest) add("least memory");
   if (s.on_front && !s.fastest && !s.smallest) add("on the front");
   if (s.schedule->asynchronous) add("asynchronous");
-  if (s.free_copies) add("copies take no time");
+  if (s.free_copies) add("free copies");
   return out;
 }
 
@@ -73,7 +73,8 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
     };
     const bool even = s->peak - s->peak_lowest < 1e-9;
     table.add_row(
-        {cell(label(*s), false), cell(time_of(s->makespan, c.in_seconds), s->fastest),
+        {cell(std::string(s->schedule->name), false), cell(std::to_string(s->shape.chunks), false),
+         cell(time_of(s->makespan, c.in_seconds), s->fastest),
          cell(time_of(s->idle, c.in_seconds), s->fastest),
          cell(percent(s->bubble_ratio), s->fastest), cell(percent(s->bubble_ratio_span), false),
          cell(plain(s->weights) + "×", false),

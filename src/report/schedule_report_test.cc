@@ -233,7 +233,7 @@ TEST(ComparisonReport, ShowsEveryScheduleOnce) {
   request.devices = 4;
   request.microbatches = 12;
   const Comparison c = *compare_schedules(request);
-  const std::string text = comparison_text(c, {.width = 100});
+  const std::string text = comparison_text(c, {.width = 120});
   for (const Schedule& schedule : schedules()) {
     EXPECT_THAT(text, HasSubstr(std::string(schedule.name)));
   }
