@@ -24,7 +24,7 @@ build/%/build.ninja: CMakePresets.json
 
 # ---- what people use -----------------------------------------------------------------------------
 
-.PHONY: help build demo test check bench validate format clean
+.PHONY: help build demo test check bench validate schedule-pictures format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
@@ -45,6 +45,10 @@ bench: build ## the benchmarks, with ratios to their baselines
 validate: build/packages.build build/release/build.ninja ## predictions against published measurements
 	cmake --build --preset release -j $(JOBS) --target orrery
 	build/release/bin/orrery validate validation/measured/*.csv --markdown docs/validation.md
+
+schedule-pictures: build/packages.build build/release/build.ninja ## the pictures of docs/schedules.md
+	cmake --build --preset release -j $(JOBS) --target orrery
+	tools/draw_schedules.sh build/release/bin/orrery
 
 format: build/packages.check ## clang-format on every C++ file
 	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 -i

@@ -6,4 +6,5 @@ cd "$(dirname "$0")/.."
 find tests -name '*.test' >build/golden_files
 find ./*.md docs examples -name '*.md' >>build/golden_files
 xargs build/release/bin/golden_runner --bless --bin build/release/bin --root . <build/golden_files
+tools/draw_schedules.sh build/release/bin/orrery
 git --no-pager diff --stat -- tests docs examples ./*.md

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "document/value.h"
+#include "report/comparison_report.h"
 #include "report/estimate_json.h"
 #include "report/sample_estimate.h"
+#include "report/schedule_json.h"
 #include "report/search_json.h"
 #include "validate/validation.h"
 
@@ -189,6 +191,33 @@ TEST(JsonSchema, ValidateHasExactlyTheDocumentedKeys) {
   EXPECT_THAT(Checker(rules).problems(validation_json(summarised({estimated, skipped}))),
               testing::IsEmpty());
   EXPECT_THAT(Checker(rules).problems(validation_json(summarised({}))), testing::IsEmpty());
+}
+
+TEST(JsonSchema, ScheduleHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("schedule-1.json");
+  for (const Schedule& schedule : schedules()) {
+    ScheduleRequest request;
+    request.shape = {4, 8, std::max(schedule.chunks, 1)};
+    if (!schedule_problems(schedule, request).empty()) continue;
+    const auto scaled = scaled_times(*parse_stated_times("f=1:2:1:1,b=1,w=1,offload=1,reload=1"),
+                                     request.shape, TimesOf::device);
+    request.times = scaled->times;
+    auto made = pipeline(schedule, request);
+    ASSERT_TRUE(made) << made.error().text();
+    const auto run = measured_schedule("any", std::move(*made), scaled->times, scaled->unit,
+                                       Sends::asynchronous);
+    const auto document = parse_json(schedule_json(*run, {&schedule, 2, 9.5}), "schedule");
+    EXPECT_THAT(Checker(rules).problems(document->root), testing::IsEmpty()) << schedule.name;
+  }
+}
+
+TEST(JsonSchema, ComparisonHasExactlyTheDocumentedKeys) {
+  ComparisonRequest request;
+  request.devices = 4;
+  request.microbatches = 6;
+  EXPECT_THAT(Checker(schema("schedule-compare-1.json"))
+                  .problems(comparison_json(*compare_schedules(request))),
+              testing::IsEmpty());
 }
 
 TEST(JsonSchema, CheckerSeesWhatIsWrong) {
