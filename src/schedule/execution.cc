@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <optional>
 
 #include "schedule/in_flight.h"
-#include "schedule/pipeline_dependencies.h"
-#include "schedule/schedule.h"
 
 namespace orrery {
 
@@ -48,38 +46,18 @@ Picoseconds duration(const PipelineTimes& times, const Pipeline& pipeline, std::
 
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kActions = 11;
 
 class PipelineGraphBuilder {
  public:
   PipelineGraphBuilder(const Pipeline& pipeline, const PipelineTimes& times, Sends sends)
       : pipeline_(pipeline),
         times_(times),
-        sends_(sends),
-        events_(pipeline),
-        arrival_(events_.events(), kNone) {
-    const auto devices = static_cast<std::uint32_t>(pipeline.shape.devices);
-    constexpr std::array kKinds = {StreamKind::compute, StreamKind::pp_forward,
-                                   StreamKind::pp_backward, StreamKind::offload,
-                                   StreamKind::reload};
-    for (std::uint32_t d = 0; d < devices; ++d) {
-      for (const StreamKind kind : kKinds) {
-        streams_[static_cast<std::size_t>(kind)].push_back(builder_.add_stream({d, kind}));
-      }
-    }
-    wire_ = builder_.add_stream({0, StreamKind::wire});
+        streams_(add_streams(builder_, pipeline.shape.devices)),
+        wiring_(builder_, pipeline, times, sends, streams_),
+        last_(pipeline.order.size()) {
     for (std::size_t a = 0; a < kActions; ++a) {
       names_[a] = builder_.intern(letters(static_cast<PipelineAction>(a)));
-    }
-    send_ = builder_.intern("transfer");
-    receive_ = builder_.intern("receive");
-    latency_ = builder_.intern("latency");
-    barrier_ = builder_.intern("vocabulary reduction");
-    if (pipeline.vocabulary_barriers > 0) passes_.resize(4 * microbatches());
-    for (const auto& order : pipeline.order) {
-      for (const PipelineOperation& op : order) {
-        if (op.action == PipelineAction::reload) reloads_ = true;
-      }
     }
   }
 
@@ -90,164 +68,56 @@ class PipelineGraphBuilder {
     builder_.reserve(out.operations.size() * 2, out.operations.size() * 2);
     for (std::size_t i = 0; i < out.operations.size(); ++i) {
       out.nodes.push_back(add(out.operations[i], static_cast<std::uint32_t>(i)));
-      if (builder_.size() > 4 * static_cast<std::size_t>(kMaxPipelineOperations)) {
-        return fail(ErrorCode::unsupported, "the pipeline has more than " +
-                                                std::to_string(builder_.size()) +
-                                                " operations and transfers");
-      }
     }
     out.graph = builder_.build();
     return out;
   }
 
  private:
-  static constexpr std::size_t kActions = 11;
-
-  [[nodiscard]] std::size_t microbatches() const {
-    return static_cast<std::size_t>(pipeline_.shape.microbatches);
-  }
-  [[nodiscard]] StreamIndex stream(StreamKind kind, std::size_t device) const {
-    return streams_[static_cast<std::size_t>(kind)][device];
-  }
-  NodeIndex on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
-                    std::span<const NodeIndex> after) {
-    return builder_.add(
-        NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time, 0, instance},
-        after);
+  static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
+    PipelineStreams out;
+    for (const StreamKind kind : {StreamKind::compute, StreamKind::pp_forward,
+                                  StreamKind::pp_backward, StreamKind::offload,
+                                  StreamKind::reload}) {
+      for (int d = 0; d < devices; ++d) {
+        out[static_cast<std::size_t>(kind)].push_back(
+            builder.add_stream({static_cast<std::uint32_t>(d), kind}));
+      }
+    }
+    return out;
   }
 
   NodeIndex add(const DeviceOperation& op, std::uint32_t index) {
-    const std::size_t d = op.device;
     waits_.clear();
-    events_.waits(d, op.operation, [&](EventKind kind, std::size_t s, std::size_t j) {
-      wait_for(kind, s, j, d, index);
-    });
+    wiring_.before(op, index, waits_);
     const PipelineAction action = op.operation.action;
-    if (reloads_ && action != PipelineAction::forward && action < PipelineAction::offload) {
-      const std::size_t chunk = action == PipelineAction::forward_and_backward
-                                    ? op.operation.backward_chunk
-                                    : op.operation.chunk;
-      const std::uint32_t j = action == PipelineAction::forward_and_backward
-                                  ? op.operation.backward_microbatch
-                                  : op.operation.microbatch;
-      const std::uint32_t reload =
-          arrival_[events_.index(EventKind::reload, pipeline_.stage_of(d, chunk), j)];
-      if (reload != kNone) waits_.emplace_back(reload);
-    }
     const bool copies = action == PipelineAction::offload || action == PipelineAction::reload;
     // A copy is issued when what stands before it in the order of its device is done.
-    if (copies && !last_.empty() && last_[d] != kNone) waits_.emplace_back(last_[d]);
+    std::optional<NodeIndex>& last = last_[op.device];
+    if (copies && last) waits_.push_back(*last);
     const StreamKind kind = action == PipelineAction::offload  ? StreamKind::offload
                             : action == PipelineAction::reload ? StreamKind::reload
                                                                : StreamKind::compute;
-    const NodeIndex node =
-        builder_.add(NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
-                              names_[static_cast<std::size_t>(action)], stream(kind, d),
-                              duration(times_, pipeline_, d, op.operation), 0, index},
-                     std::span<const NodeIndex>(waits_));
-    if (!copies) {
-      if (last_.empty()) last_.assign(pipeline_.order.size(), kNone);
-      last_[d] = node.value();
-    }
-    events_.completes(d, op.operation, [&](EventKind event, std::size_t s, std::size_t j) {
-      complete(event, s, j, node, d, index);
-    });
+    // The category is of no account here: all computing of a pipeline is one kind.
+    const NodeIndex node = builder_.add(
+        NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
+                 names_[static_cast<std::size_t>(action)],
+                 streams_[static_cast<std::size_t>(kind)][op.device],
+                 duration(times_, pipeline_, op.device, op.operation), 0, index},
+        std::span<const NodeIndex>(waits_));
+    if (!copies) last = node;
+    wiring_.after(op, node, index);
     return node;
-  }
-
-  // Gathers what must have arrived; on one device the stream's own order is enough.
-  void wait_for(EventKind kind, std::size_t s, std::size_t j, std::size_t device,
-                std::uint32_t index) {
-    if (kind >= EventKind::output_layer) return waits_.push_back(reduced(kind, j, index));
-    const bool vocabulary =
-        pipeline_.vocabulary_barriers > 0 && ((kind == EventKind::forward && s + 1 == stages()) ||
-                                              (kind == EventKind::backward && s == 0));
-    const std::size_t from = pipeline_.seat(j, s).device;
-    if (from == device && kind != EventKind::offload && !(vocabulary && s + 1 != stages())) return;
-    const std::uint32_t arrived = arrival_[events_.index(kind, s, j)];
-    if (sends_ == Sends::blocking && from != device && !vocabulary) {
-      const Picoseconds time =
-          times_.transfer_between(from, device) + times_.latency_between(from, device);
-      if (time > Picoseconds(0)) {
-        builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, receive_,
-                              stream(StreamKind::compute, device), time, 0, index},
-                     {NodeIndex(arrived)});
-        return;
-      }
-    }
-    waits_.emplace_back(arrived);
-  }
-
-  [[nodiscard]] std::size_t stages() const { return pipeline_.stages(); }
-
-  void complete(EventKind kind, std::size_t s, std::size_t j, NodeIndex node, std::size_t device,
-                std::uint32_t index) {
-    if (kind >= EventKind::output_layer) {
-      passes_[(static_cast<std::size_t>(kind) - 5) * microbatches() + j].push_back(node);
-      return;
-    }
-    std::uint32_t& arrival = arrival_[events_.index(kind, s, j)];
-    arrival = node.value();
-    const bool up = kind == EventKind::forward;
-    if (!up && kind != EventKind::backward) return;
-    // The last stage's output and the first stage's gradient go to all devices.
-    if (pipeline_.vocabulary_barriers > 0 && (up ? s + 1 == stages() : s == 0)) {
-      if (up && times_.vocabulary.broadcast > Picoseconds(0)) {
-        arrival = on_wire(barrier_, times_.vocabulary.broadcast, index, std::array{node}).value();
-      }
-      return;
-    }
-    if (up ? s + 1 == stages() : s == 0) return;
-    const std::size_t to = pipeline_.seat(j, up ? s + 1 : s - 1).device;
-    if (to == device) return;
-    Picoseconds transfer = times_.transfer_between(device, to);
-    Picoseconds latency = times_.latency_between(device, to);
-    if (sends_ == Sends::blocking) {
-      transfer += latency;
-      latency = Picoseconds(0);
-    }
-    NodeIndex last = node;
-    if (transfer > Picoseconds(0)) {
-      const StreamKind link = sends_ == Sends::blocking ? StreamKind::compute
-                              : up                      ? StreamKind::pp_forward
-                                                        : StreamKind::pp_backward;
-      last = builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, send_,
-                                   stream(link, device), transfer, 0, index},
-                          {last});
-    }
-    if (latency > Picoseconds(0)) last = on_wire(latency_, latency, index, std::array{last});
-    arrival = last.value();
-  }
-
-  // The reduction over the passes of all devices, made when the first operation needs it.
-  NodeIndex reduced(EventKind kind, std::size_t j, std::uint32_t index) {
-    std::uint32_t& arrival = arrival_[events_.index(kind, 0, j)];
-    if (arrival == kNone) {
-      const VocabularyTimes& v = times_.vocabulary;
-      const Picoseconds time = kind == EventKind::output_layer            ? v.first_barrier
-                               : kind == EventKind::output_layer_gradient ? v.second_barrier
-                                                                          : v.input_reduction;
-      arrival = on_wire(barrier_, time, index,
-                        passes_[(static_cast<std::size_t>(kind) - 5) * microbatches() + j])
-                    .value();
-    }
-    return NodeIndex(arrival);
   }
 
   const Pipeline& pipeline_;
   const PipelineTimes& times_;
-  Sends sends_;
-  PipelineEvents events_;
   GraphBuilder builder_;
-  std::array<std::vector<StreamIndex>, kStreamKinds> streams_;
-  StreamIndex wire_{};
+  PipelineStreams streams_;
+  PipelineWiring wiring_;
   std::array<NameIndex, kActions> names_{};
-  NameIndex send_{}, receive_{}, latency_{}, barrier_{};
-  std::vector<std::uint32_t> arrival_;  // of each event: the node after which it has arrived
-  std::vector<std::uint32_t> last_;     // computing node of each device, while copies are in order
-  std::vector<std::vector<NodeIndex>> passes_;
+  std::vector<std::optional<NodeIndex>> last_;  // computing node of each device
   std::vector<NodeIndex> waits_;
-  bool reloads_ = false;
 };
 
 }  // namespace

@@ -12,13 +12,10 @@
 #include "outcome/result.h"
 #include "schedule/linear_order.h"
 #include "schedule/pipeline_times.h"
+#include "schedule/pipeline_wiring.h"
 #include "simulate/simulate.h"
 
 namespace orrery {
-
-// asynchronous: a transfer takes its link, the devices go on. blocking: it takes the sender's and
-// then the receiver's computing stream, as in frameworks without non-blocking sends.
-enum class Sends { asynchronous, blocking };
 
 struct PipelineGraph {
   Graph graph;
@@ -26,7 +23,7 @@ struct PipelineGraph {
   std::vector<NodeIndex> nodes;             // of each operation
 };
 
-// Errors: those of linear_order; more nodes than kMaxPipelineOperations x 4.
+// Errors: those of linear_order.
 Result<PipelineGraph> pipeline_graph(const Pipeline& pipeline, const PipelineTimes& times,
                                      Sends sends = Sends::asynchronous);
 

@@ -178,12 +178,18 @@ TEST(Schedule, LatencyTakesNoLinkAndTransfersDo) {
 }
 
 TEST(Schedule, BlockingSendsTakeBothEnds) {
-  const PipelineShape shape{2, 1, 1};
-  const PipelineTimes times =
-      equal_times(shape, Picoseconds(10), Picoseconds(20), Picoseconds(0), Picoseconds(3));
-  const Pipeline p = made("1f1b", shape);
-  EXPECT_EQ(execute(p, times, Sends::asynchronous)->measures.makespan.count(), 60 + 2 * 3);
-  EXPECT_EQ(execute(p, times, Sends::blocking)->measures.makespan.count(), 60 + 4 * 3);
+  const auto makespan = [](int microbatches, Sends sends) {
+    const PipelineShape shape{2, microbatches, 1};
+    const PipelineTimes times =
+        equal_times(shape, Picoseconds(10), Picoseconds(20), Picoseconds(0), Picoseconds(3));
+    return execute(made("gpipe", shape), times, sends)->measures.makespan.count();
+  };
+  // One microbatch: both devices take part in a transfer at the same time.
+  EXPECT_EQ(makespan(1, Sends::asynchronous), 60 + 2 * 3);
+  EXPECT_EQ(makespan(1, Sends::blocking), 60 + 2 * 3);
+  // Every further one waits for another send or receive in each direction.
+  EXPECT_EQ(makespan(5, Sends::asynchronous), (5 + 1) * 30 + 2 * 3);
+  EXPECT_EQ(makespan(5, Sends::blocking), (5 + 1) * 30 + 2 * 3 + 4 * 2 * 3);
 }
 
 TEST(Schedule, WrongShapesAndNames) {

@@ -1,0 +1,157 @@
+#include "schedule/pipeline_wiring.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace orrery {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+bool reloads(const Pipeline& pipeline) {
+  for (const auto& order : pipeline.order) {
+    for (const PipelineOperation& op : order) {
+      if (op.action == PipelineAction::reload) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
+                               const PipelineTimes& times, Sends sends,
+                               const PipelineStreams& streams)
+    : builder_(builder),
+      pipeline_(pipeline),
+      times_(times),
+      sends_(sends),
+      streams_(streams),
+      events_(pipeline),
+      wire_(builder.add_stream({0, StreamKind::wire})),
+      send_activations_(builder.intern("send activations")),
+      send_gradients_(builder.intern("send gradients")),
+      receive_(builder.intern("receive")),
+      latency_(builder.intern("latency")),
+      reduction_(builder.intern("vocabulary reduction")),
+      arrival_(events_.events(), kNone),
+      passes_(pipeline.vocabulary_barriers > 0 ? 4 * microbatches() : 0),
+      reloads_(reloads(pipeline)) {}
+
+NodeIndex PipelineWiring::on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
+                                  std::span<const NodeIndex> after) {
+  return builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time, 0,
+                               instance},
+                      after);
+}
+
+void PipelineWiring::before(const DeviceOperation& op, std::uint32_t instance,
+                            std::vector<NodeIndex>& waits) {
+  events_.waits(op.device, op.operation, [&](EventKind kind, std::size_t s, std::size_t j) {
+    wait_for(kind, s, j, op.device, instance, waits);
+  });
+  if (reloads_) wait_for_reload(op, waits);
+}
+
+void PipelineWiring::wait_for_reload(const DeviceOperation& op, std::vector<NodeIndex>& waits) {
+  const PipelineOperation& o = op.operation;
+  if (o.action == PipelineAction::forward || o.action >= PipelineAction::offload) return;
+  const bool pair = o.action == PipelineAction::forward_and_backward;
+  const std::size_t s =
+      pipeline_.stage_of(op.device, pair ? o.backward_chunk : o.chunk);
+  const std::uint32_t reload = arrival_[events_.index(
+      EventKind::reload, s, pair ? o.backward_microbatch : o.microbatch)];
+  if (reload != kNone) waits.emplace_back(reload);
+}
+
+// On one device the computing stream's own order is enough.
+void PipelineWiring::wait_for(EventKind kind, std::size_t s, std::size_t j, std::size_t device,
+                              std::uint32_t instance, std::vector<NodeIndex>& waits) {
+  if (kind >= EventKind::output_layer) return waits.push_back(reduced(kind, j, instance));
+  const std::uint32_t arrived = arrival_[events_.index(kind, s, j)];
+  const std::size_t from = pipeline_.seat(j, s).device;
+  const bool last = s + 1 == pipeline_.stages();
+  const bool broadcast = pipeline_.vocabulary_barriers > 0 &&
+                         ((kind == EventKind::forward && last) ||
+                          (kind == EventKind::backward && s == 0));
+  if (kind == EventKind::offload || broadcast) return waits.emplace_back(arrived), void();
+  if (from == device) return;
+  if (sends_ == Sends::blocking) {
+    const Picoseconds time =
+        times_.transfer_between(from, device) + times_.latency_between(from, device);
+    builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, receive_,
+                          stream(StreamKind::compute, device), time, 0, instance},
+                 {NodeIndex(arrived)});
+    return;
+  }
+  waits.emplace_back(arrived);
+}
+
+NodeIndex PipelineWiring::after(const DeviceOperation& op, NodeIndex node, std::uint32_t instance) {
+  NodeIndex last = node;
+  events_.completes(op.device, op.operation, [&](EventKind kind, std::size_t s, std::size_t j) {
+    last = std::max(last, complete(kind, s, j, node, op.device, instance));
+  });
+  return last;
+}
+
+NodeIndex PipelineWiring::complete(EventKind kind, std::size_t s, std::size_t j, NodeIndex node,
+                                   std::size_t device, std::uint32_t instance) {
+  if (kind >= EventKind::output_layer) {
+    passes(kind, j).push_back(node);
+    return node;
+  }
+  std::uint32_t& arrival = arrival_[events_.index(kind, s, j)];
+  arrival = node.value();
+  const bool up = kind == EventKind::forward;
+  if (!up && kind != EventKind::backward) return node;
+  if (up ? s + 1 == pipeline_.stages() : s == 0) {
+    // Under vocabulary parallelism the last stage's output goes to all devices.
+    if (up && pipeline_.vocabulary_barriers > 0) {
+      arrival =
+          on_wire(reduction_, times_.vocabulary.broadcast, instance, std::span(&node, 1)).value();
+    }
+    return node;
+  }
+  const std::size_t to = pipeline_.seat(j, up ? s + 1 : s - 1).device;
+  if (to == device) return node;
+  Picoseconds transfer = times_.transfer_between(device, to);
+  Picoseconds latency = times_.latency_between(device, to);
+  const NameIndex name = up ? send_activations_ : send_gradients_;
+  if (sends_ == Sends::blocking) {
+    const NodeIndex sent =
+        builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name,
+                              stream(StreamKind::compute, device), transfer + latency, 0, instance},
+                     {node});
+    arrival = node.value();  // the receiver takes part in the transfer
+    return sent;
+  }
+  NodeIndex arrived = node;
+  if (transfer > Picoseconds(0)) {
+    arrived = builder_.add(
+        NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name,
+                 stream(up ? StreamKind::pp_forward : StreamKind::pp_backward, device), transfer, 0,
+                 instance},
+        {arrived});
+  }
+  if (latency > Picoseconds(0)) {
+    arrived = on_wire(latency_, latency, instance, std::span(&arrived, 1));
+  }
+  arrival = arrived.value();
+  return node;
+}
+
+// The reduction over the passes of all devices, made when the first operation needs it.
+NodeIndex PipelineWiring::reduced(EventKind kind, std::size_t j, std::uint32_t instance) {
+  std::uint32_t& arrival = arrival_[events_.index(kind, 0, j)];
+  if (arrival == kNone) {
+    const VocabularyTimes& v = times_.vocabulary;
+    const Picoseconds time = kind == EventKind::output_layer            ? v.first_barrier
+                             : kind == EventKind::output_layer_gradient ? v.second_barrier
+                                                                        : v.input_reduction;
+    arrival = on_wire(reduction_, time, instance, passes(kind, j)).value();
+  }
+  return NodeIndex(arrival);
+}
+
+}  // namespace orrery
