@@ -53,6 +53,7 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
   const StepCosts step = step_costs(cache, plan);
   ORRERY_TRY(const StepGraph lowered, step_graph(step, Folding::folded));
   const Timeline timeline = simulate(lowered.graph);
+  const std::vector<StepWindow> window = windows(step, lowered, timeline);
   if (timeline.makespan > kLongestStep) {
     return fail(ErrorCode::unsupported,
                 "the step takes " + to_text(timeline.makespan.seconds()) +
@@ -76,14 +77,17 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
       stage.layers.push_back(static_cast<int>(chunk.layers));
       stage.forward += chunk.totals.forward;
       stage.backward += chunk.totals.backward;
-      recomputed += chunk.totals.recomputed.value();
+      recomputed += chunk.totals.recomputed.value() / step.schedule->routes;
     }
-    stage.busy = (stage.forward + stage.backward) * step.shape.microbatches;
+    stage.busy = (stage.forward + stage.backward) * step.passes_a_chunk();
     stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
     stage.memory = stage_memory(step, device);
     stage.memory.moment = fullest_moment(step, device);
-    if (stage.end > latest) {
-      latest = stage.end;
+    // The stage that ends last; of steps without a flush the one that is occupied longest.
+    const StepWindow& w = window[static_cast<std::size_t>(device)];
+    const Picoseconds end = plan.overlap.optimizer ? w.until - w.from : stage.end;
+    if (end > latest) {
+      latest = end;
       out.critical_stage = device;
     }
     if (stage.memory.peak > out.peak_memory) {
@@ -96,9 +100,10 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
   for (const StageReport& stage : out.stages) {
     out.verdict = std::max(out.verdict, verdict(stage.memory, out.memory_capacity));
   }
+  const StepWindow& critical_window = window[static_cast<std::size_t>(out.critical_stage)];
   out.breakdown = attribute(lowered.graph, timeline, static_cast<std::uint32_t>(out.critical_stage),
-                            lowered.blocks);
-  out.step_time = timeline.makespan.seconds();
+                            lowered.blocks, critical_window.from, critical_window.until);
+  out.step_time = step_time(step, lowered, timeline).seconds();
 
   const double sequences = static_cast<double>(out.training.global_batch);
   const Flops model_work =

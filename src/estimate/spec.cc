@@ -58,7 +58,8 @@ Result<Value> flat_plan(const Value& plan) {
     }
     for (const auto& [inner, v] : value.members()) {
       const std::string where = "line " + std::to_string(v.line()) + ", plan." + key + "." + inner;
-      const bool flat = key == "pp" ? inner == "schedule" || inner == "chunks" || inner == "layers"
+      const bool flat = key == "pp" ? inner == "schedule" || inner == "chunks" ||
+                                          inner == "group" || inner == "layers"
                                     : inner == "shard_group";
       if (inner == "degree" || flat) {
         out.set(flat ? inner : key, v);
@@ -68,7 +69,7 @@ Result<Value> flat_plan(const Value& plan) {
         out.set("zero", Value::number(*zero));
       } else {
         return fail(ErrorCode::bad_input, "unknown field '" + inner + "'", where,
-                    key == "pp" ? "known: degree, schedule, chunks, layers"
+                    key == "pp" ? "known: degree, schedule, chunks, group, layers"
                                 : "known: degree, sharding, shard_group");
       }
     }

@@ -37,14 +37,34 @@ Picoseconds reduction(const CostContext& costs, Bytes bytes, const GroupShape& s
   return round_to_picoseconds(time);
 }
 
+// The device of a virtual stage, on the first route.
+int device_of(const StepCosts& step, std::size_t stage) {
+  for (int d = 0; d < step.shape.devices; ++d) {
+    for (int c = 0; c < step.shape.chunks; ++c) {
+      if (step.schedule->virtual_stage(step.shape, d, c) == static_cast<int>(stage)) return d;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 Picoseconds StepCosts::reduce(double dense, double expert) const {
   const CostContext& costs = cache->context();
-  return reduction(costs, Bytes(dense * gradient_bytes), layout->dense_shard, layout->dense_outer,
-                   plan.zero) +
-         reduction(costs, Bytes(expert * gradient_bytes), layout->expert_shard,
-                   layout->expert_outer, plan.zero);
+  const Bytes of_dense(dense * gradient_bytes);
+  const Bytes of_expert(expert * gradient_bytes);
+  Picoseconds time =
+      reduction(costs, of_dense, layout->dense_shard, layout->dense_outer, plan.zero) +
+      reduction(costs, of_expert, layout->expert_shard, layout->expert_outer, plan.zero);
+  if (schedule->routes > 1) {
+    // The other copy of the stage lies on the mirrored device; the farthest pair is the price.
+    const Bytes shard = plan.zero == 0 ? of_dense + of_expert
+                                       : of_dense / layout->dense_shard.size +
+                                             of_expert / layout->expert_shard.size;
+    time += round_to_picoseconds(
+        costs.communicate(CollectiveKind::all_reduce, shard, layout->end_stages));
+  }
+  return time;
 }
 
 Picoseconds StepCosts::gather(double dense, double expert) const {
@@ -69,14 +89,15 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   out.cache = &cache;
   out.plan = plan;
   out.layout = &cache.layout(plan);
+  out.schedule = *find_schedule(plan.schedule);
+  const Backward backward = out.schedule->splits_backward ? Backward::split : Backward::fused;
   const bool some = plan.recompute == Recompute::full && plan.recompute_layers > 0;
   out.kept = &cache.costs(
-      plan, some || plan.recompute == Recompute::full ? Recompute::none : plan.recompute);
+      plan, some || plan.recompute == Recompute::full ? Recompute::none : plan.recompute, backward);
   out.recomputed =
-      plan.recompute == Recompute::full ? &cache.costs(plan, Recompute::full) : out.kept;
+      plan.recompute == Recompute::full ? &cache.costs(plan, Recompute::full, backward) : out.kept;
   out.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
                static_cast<int>(plan.chunks)};
-  out.schedule = *find_schedule(plan.schedule);
   out.gradient_bytes = element_size(training.gradients).value();
 
   const auto stage_count = static_cast<std::size_t>(out.shape.virtual_stages());
@@ -85,6 +106,8 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
                                         static_cast<std::int64_t>(stage_count))
                           : plan.layers;
   out.stages.resize(stage_count);
+  const bool ends_apart =
+      model.architecture.tie_embeddings && device_of(out, 0) != device_of(out, stage_count - 1);
   std::size_t first = 0;
   for (std::size_t s = 0; s < stage_count; ++s) {
     VirtualStage& stage = out.stages[s];
@@ -103,8 +126,8 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
                    (out.kept->before[last] - out.kept->before[middle]);
     if (stage.embedding) stage.totals += out.kept->embedding;
     if (stage.head) stage.totals += out.kept->head;
-    // The last device keeps its own copy of a tied embedding for the logits.
-    if (stage.head && model.architecture.tie_embeddings && out.shape.devices > 1) {
+    // A device with the last stage, but not the first, keeps its own copy of a tied embedding.
+    if (stage.head && ends_apart) {
       stage.totals.dense_parameters += out.kept->embedding.dense_parameters;
     }
     first = last;
@@ -146,7 +169,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   }
   out.gradient_norm = round_to_picoseconds(
       costs.communicate(CollectiveKind::all_reduce, Bytes(4), out.layout->world));
-  if (model.architecture.tie_embeddings && out.shape.devices > 1) {
+  if (ends_apart) {
     out.tied_embedding = round_to_picoseconds(costs.communicate(
         CollectiveKind::all_reduce,
         Bytes(out.kept->embedding.dense_parameters * out.gradient_bytes), out.layout->end_stages));
@@ -157,6 +180,20 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
 ScheduleRequest schedule_request(const StepCosts& step) {
   ScheduleRequest out;
   out.shape = step.shape;
+  out.group = static_cast<int>(step.plan.group);
+  if (!step.schedule->made_for_times) return out;
+  out.times.transfer = step.transfer;
+  out.times.latency.assign(step.transfer.size(), Picoseconds(0));
+  double saved = 0;
+  for (const VirtualStage& s : step.stages) saved += s.totals.saved.value();
+  const double unit = saved / static_cast<double>(step.stages.size());
+  for (const VirtualStage& s : step.stages) {
+    const PassTotals& t = s.totals;
+    out.times.stage.push_back({t.forward, t.input_gradient, t.weight_gradient, t.backward,
+                               t.forward + t.backward, Picoseconds(0), Picoseconds(0)});
+    out.times.memory.push_back(
+        {t.saved.value() / unit, t.saved_for_weight_gradient.value() / unit});
+  }
   return out;
 }
 
@@ -190,7 +227,8 @@ Picoseconds lower_bound(const StepCosts& step) {
   const Plan& plan = step.plan;
   const Model& model = step.cache->model();
   const BlockCommunication communication(step);
-  const int m = step.shape.microbatches;
+  const bool split = step.schedule->splits_backward;
+  const int m = step.passes_a_chunk();
   // How often a block's parameters are gathered and its gradients reduced in one step.
   // Without overlap ZeRO 0 and 1 reduce, and 1 and 2 gather, a whole device at once: see below.
   const bool gathers_at_once = (plan.zero == 1 || plan.zero == 2) && !plan.overlap.parameter_gather;
@@ -198,73 +236,88 @@ Picoseconds lower_bound(const StepCosts& step) {
   const int gathers = gathers_at_once || plan.zero == 0 ? 0 : plan.zero == 3 ? 2 * m : 1;
   const int reductions = reduces_at_once ? 0 : plan.zero >= 2 ? m : 1;
 
-  struct Device {
-    Picoseconds work, communication;
-    Picoseconds tail;  // the cheapest reduction that can stand behind its last backward
-    bool reached = false, has_tail = false;
+  // Of each virtual stage: the least time from its forward to its gradient's way on, and what its
+  // device computes for one microbatch. A pair may hide all that either half communicates.
+  const auto path_of = [&](const PassTotals& t) {
+    return t.forward + (split ? t.input_gradient : t.backward);
   };
-  std::vector<Device> devices(static_cast<std::size_t>(step.shape.devices));
-  std::vector<std::size_t> device_of(step.stages.size());
-  for (int d = 0; d < step.shape.devices; ++d) {
-    Device& device = devices[static_cast<std::size_t>(d)];
+  const auto work_of = [&](const PassTotals& t) {
+    return t.forward + (split ? t.input_gradient + t.weight_gradient : t.backward) -
+           (step.schedule->pairs_passes ? t.exposed : Picoseconds(0));
+  };
+  // What one microbatch crosses before it first reaches a stage, one way and both.
+  std::vector<Picoseconds> ahead(step.stages.size() + 1);
+  std::vector<Picoseconds> there_and_back(step.stages.size() + 1);
+  Picoseconds least_transfer;
+  if (!step.transfer.empty()) {
+    least_transfer = *std::min_element(step.transfer.begin(), step.transfer.end());
+  }
+  const int p = step.shape.devices;
+  for (std::size_t s = 0; s < step.stages.size(); ++s) {
+    // In placements that turn round, the way over a boundary of chunks may stay on the device.
+    const bool turns = p == 1 || (s + 1) % static_cast<std::size_t>(p) == 0;
+    const Picoseconds hop = turns ? Picoseconds(0) : least_transfer;
+    ahead[s + 1] = ahead[s] + step.stages[s].totals.forward + hop;
+    there_and_back[s + 1] = there_and_back[s] + path_of(step.stages[s].totals) + hop * 2;
+  }
+
+  Picoseconds bound;
+  for (int d = 0; d < p; ++d) {
     PassTotals held;
-    for (int c = 0; c < step.shape.chunks; ++c) {
+    Picoseconds work;
+    Picoseconds communicating;
+    Picoseconds tail;  // the cheapest reduction that can stand behind its last backward
+    bool has_tail = false;
+    std::size_t first = step.stages.size();
+    for (int c = 0; c < step.chunks_held(); ++c) {
       const auto s = static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, d, c));
       const VirtualStage& stage = step.stages[s];
-      device_of[s] = static_cast<std::size_t>(d);
-      device.work += stage.totals.forward + stage.totals.backward;
+      first = std::min(first, s);
+      work += work_of(stage.totals);
       held = held + stage.totals;
       const auto add = [&](const BlockCost& block, int times_over = 1) {
         const auto times = communication.of(block);
-        device.communication += (times.gather * gathers + times.reduce * reductions) * times_over;
+        communicating += (times.gather * gathers + times.reduce * reductions) * times_over;
         return times.reduce;
       };
       Picoseconds first_reduction;
-      bool first = true;
+      bool reduces = false;
       if (stage.embedding) {
         first_reduction = add(step.kept->embedding);
-        first = false;
+        reduces = true;
       }
       const bool equal = step.kept->blocks.size() == 1;  // all layers are alike
       const std::size_t distinct = equal ? std::min<std::size_t>(stage.layers, 1) : stage.layers;
       for (std::size_t i = 0; i < distinct; ++i) {
         const Picoseconds reduction = add(step.kept->blocks[model.layers[stage.first_layer + i]],
                                           equal ? static_cast<int>(stage.layers) : 1);
-        if (first) first_reduction = reduction;
-        first = false;
+        if (!reduces) first_reduction = reduction;
+        reduces = true;
       }
       if (stage.head) {
         const Picoseconds reduction = add(step.kept->head);
-        if (first) first_reduction = reduction;
+        if (!reduces) first_reduction = reduction;
       }
-      if (!device.has_tail || first_reduction < device.tail) device.tail = first_reduction;
-      device.has_tail = true;
+      if (!has_tail || first_reduction < tail) tail = first_reduction;
+      has_tail = true;
     }
     if (reduces_at_once) {
-      device.tail = step.reduce(held.dense_parameters, held.expert_parameters);
-      device.communication += device.tail;
+      tail = step.reduce(held.dense_parameters, held.expert_parameters);
+      communicating += tail;
     }
-    if (gathers_at_once) {
-      device.communication += step.gather(held.dense_parameters, held.expert_parameters);
-    }
+    if (gathers_at_once)
+      communicating += step.gather(held.dense_parameters, held.expert_parameters);
+    const Picoseconds all = work * m;
+    bound = std::max({bound, all + tail, communicating});
+    // Steps that follow each other without a flush need not wait for the pipeline to fill.
+    if (plan.overlap.optimizer) continue;
+    // A split backward may end with weight gradients, which travel nowhere.
+    bound = std::max(bound, (split ? ahead[first] : there_and_back[first]) + all);
   }
-
-  Picoseconds bound;
-  Picoseconds path;
-  for (std::size_t s = 0; s < step.stages.size(); ++s) {
-    const std::size_t d = device_of[s];
-    Device& device = devices[d];
-    if (!device.reached) {
-      device.reached = true;
-      const Picoseconds work = device.work * m;
-      bound = std::max({bound, path + work, work + device.tail, device.communication});
-    }
-    path += step.stages[s].totals.forward + step.stages[s].totals.backward;
-    if (s + 1 < step.stages.size() && device_of[s + 1] != d) path += step.transfer[d] * 2;
-  }
-  // One microbatch passes all stages and comes back.
-  bound = std::max(bound, path);
   const Picoseconds optimizer = *std::max_element(step.optimizer.begin(), step.optimizer.end());
+  if (plan.overlap.optimizer) return bound;
+  // One microbatch passes all stages and comes back.
+  bound = std::max(bound, there_and_back.back());
   return bound + step.gradient_norm + optimizer;
 }
 

@@ -40,6 +40,11 @@ struct StepCosts {
   [[nodiscard]] Picoseconds gather(double dense, double expert) const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
+  // Whether gradients have copies elsewhere to be reduced with.
+  [[nodiscard]] bool replicated() const {
+    return layout->dense_shard.size * layout->dense_outer.size > 1 ||
+           layout->expert_shard.size * layout->expert_outer.size > 1 || schedule->routes > 1;
+  }
   // Chunks a device holds: of every route of the schedule.
   [[nodiscard]] int chunks_held() const { return shape.chunks * schedule->routes; }
   // How often in a step a device works on one of its chunks.
@@ -58,11 +63,14 @@ StepCosts step_costs(CostCache& cache, const Plan& plan);
 // No execution of this plan is faster:
 //
 //   max( max over devices i of  path(s_i) + m sum_chunks (F + B),  path(S) )
-//   + gradient norm + slowest optimizer,      path(s) = sum_{k<s} (F_k + B_k + 2 c_k)
+//   + gradient norm + slowest optimizer,      path(s) = sum_{k<s} (F_k + B_k + 2 c)
 //
 // s_i is the first virtual stage on device i: the device cannot start before one microbatch has
 // passed the stages before s_i, works through all its operations one after the other, and its last
-// backward must still travel back to stage 0. c is the transfer between devices. O(virtual stages).
+// backward must still travel back to stage 0. c is the least transfer between devices. Where the
+// backward is split only F counts on the way (a device may end with weight gradients); where passes
+// are paired, what they communicate may be hidden; where no device waits for the optimizer of
+// another, path(s_i) does not count at all. O(virtual stages).
 Picoseconds lower_bound(const StepCosts& step);
 
 }  // namespace orrery

@@ -4,78 +4,105 @@
 #include <array>
 #include <optional>
 
+#include "lower/paired_pass.h"
+#include "outcome/invariant.h"
 #include "schedule/linear_order.h"
+#include "schedule/pipeline_wiring.h"
 
 namespace orrery {
 namespace {
 
-enum class Pass { forward, backward };
+enum class Pass { forward, backward, input_gradient, weight_gradient };
+constexpr std::size_t kPasses = 4;
+
+const BlockPass& pass_of(const BlockCost& cost, Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return cost.forward;
+    case Pass::backward:
+      return cost.backward;
+    case Pass::input_gradient:
+      return cost.input_gradient;
+    case Pass::weight_gradient:
+      return cost.weight_gradient;
+  }
+  return cost.forward;
+}
+
+StepInstance::Part part_of(Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return StepInstance::Part::forward;
+    case Pass::backward:
+      return StepInstance::Part::backward;
+    case Pass::input_gradient:
+      return StepInstance::Part::input_gradient;
+    case Pass::weight_gradient:
+      return StepInstance::Part::weight_gradient;
+  }
+  return StepInstance::Part::forward;
+}
 
 class StepBuilder {
  public:
-  StepBuilder(const StepCosts& step, Folding folding)
+  StepBuilder(const StepCosts& step, const Pipeline& pipeline, Folding folding)
       : step_(step),
+        pipeline_(pipeline),
         folding_(folding),
         model_(step.cache->model()),
         share_lost_(step.cache->context().compute_share_lost),
-        replicated_(step.layout->dense_shard.size * step.layout->dense_outer.size > 1 ||
-                    step.layout->expert_shard.size * step.layout->expert_outer.size > 1) {
-    const auto devices = static_cast<std::size_t>(step.shape.devices);
-    streams_.resize(devices);
-    for (std::size_t d = 0; d < devices; ++d) {
-      for (std::size_t k = 0; k < kStreamKinds; ++k) {
-        streams_[d][k] =
-            builder_.add_stream({static_cast<std::uint32_t>(d), static_cast<StreamKind>(k)});
-      }
-    }
-    names_ = {builder_.intern("forward"),
-              builder_.intern("backward"),
-              builder_.intern("begin of block"),
-              builder_.intern("send activations"),
-              builder_.intern("send gradients"),
-              builder_.intern("gather parameters"),
-              builder_.intern("reduce gradients"),
-              builder_.intern("slowed by communication"),
-              builder_.intern("gradient norm"),
-              builder_.intern("optimizer"),
-              builder_.intern("reduce tied embedding"),
-              builder_.intern("receive"),
-              builder_.intern("end of step")};
-    device_.resize(devices);
-    block_comms_.resize(model_.blocks.size());
-    whole_passes_.resize(2 * step.stages.size());
-    device_of_.resize(step.stages.size());
-    for (int d = 0; d < step.shape.devices; ++d) {
-      for (int c = 0; c < step.shape.chunks; ++c) {
-        device_of_[static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, d, c))] =
-            static_cast<std::size_t>(d);
-      }
-    }
+        replicated_(step.replicated()),
+        streams_(add_streams(builder_, step.shape.devices)),
+        times_(transfer_times(step)),
+        wiring_(builder_, pipeline, times_,
+                step.plan.overlap.pipeline ? Sends::asynchronous : Sends::blocking, streams_),
+        device_(static_cast<std::size_t>(step.shape.devices)),
+        whole_passes_(kPasses * step.stages.size()),
+        block_comms_(model_.blocks.size()) {
+    names_.pass = {builder_.intern("forward"), builder_.intern("backward"),
+                   builder_.intern("input gradient"), builder_.intern("weight gradient")};
+    names_.pair = builder_.intern("forward and backward");
+    names_.begin = builder_.intern("begin of block");
+    names_.gather = builder_.intern("gather parameters");
+    names_.reduce = builder_.intern("reduce gradients");
+    names_.slowed = builder_.intern("slowed by communication");
+    names_.norm = builder_.intern("gradient norm");
+    names_.optimizer = builder_.intern("optimizer");
+    names_.tied = builder_.intern("reduce tied embedding");
+    names_.end = builder_.intern("end of step");
   }
 
   Result<StepGraph> build() {
-    ORRERY_TRY(const Pipeline pipeline, orrery::pipeline(*step_.schedule, schedule_request(step_)));
-    ORRERY_TRY(const std::vector<DeviceOperation> order, linear_order(pipeline));
-    // For every virtual stage the operation that is its last backward: gradients are whole behind
-    // it.
-    std::vector<std::uint32_t> last(step_.stages.size());
+    ORRERY_TRY(const std::vector<DeviceOperation> order, linear_order(pipeline_));
+    // Of every chunk a device holds: the operation with its first forward, before which parameters
+    // are gathered, and the one with its last gradient, behind which gradients are whole.
+    constexpr std::uint32_t kNever = 0xffffffff;
+    std::vector<std::uint32_t> first(pipeline_.stage.size(), kNever);
+    std::vector<std::uint32_t> last(pipeline_.stage.size(), kNever);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (order[i].operation.action != PipelineAction::forward) {
-        last[stage_of(order[i])] = static_cast<std::uint32_t>(i);
+      const PipelineOperation& op = order[i].operation;
+      const auto index = static_cast<std::uint32_t>(i);
+      const bool pair = op.action == PipelineAction::forward_and_backward;
+      if (pair || op.action == PipelineAction::forward) {
+        std::uint32_t& f = first[held(order[i].device, op.chunk)];
+        f = std::min(f, index);
+      }
+      if (pair) {
+        last[held(order[i].device, op.backward_chunk)] = index;
+      } else if (op.action == PipelineAction::backward ||
+                 op.action == PipelineAction::weight_gradient) {
+        last[held(order[i].device, op.chunk)] = index;
       }
     }
-    const std::size_t slots =
-        step_.stages.size() * static_cast<std::size_t>(step_.shape.microbatches);
-    forward_out_.assign(slots, NodeIndex());
-    backward_out_.assign(slots, NodeIndex());
     builder_.reserve(order.size() * 3, order.size() * 4);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::size_t s = stage_of(order[i]);
-      if (order[i].operation.action == PipelineAction::forward) {
-        forward(order[i], s);
-      } else {
-        backward(order[i], s, last[s] == i);
-      }
+      const DeviceOperation& op = order[i];
+      const bool opens = first[held(op.device, op.operation.chunk)] == i;
+      const bool closes =
+          last[held(op.device, op.operation.action == PipelineAction::forward_and_backward
+                                   ? op.operation.backward_chunk
+                                   : op.operation.chunk)] == i;
+      emit(op, opens, closes);
       if (builder_.size() > kMaxNodes) {
         return fail(ErrorCode::unsupported,
                     "the expanded graph has more than " + std::to_string(kMaxNodes) + " nodes", "",
@@ -92,9 +119,11 @@ class StepBuilder {
   }
 
  private:
+  enum class Gather { at_once, ahead };  // as early as the stream is free; or two blocks ahead
+  enum class Reduce { none, beside, blocking };
   struct Names {
-    NameIndex forward, backward, begin, send_activations, send_gradients, gather, reduce, slowed,
-        norm, optimizer, tied, receive, end;
+    std::array<NameIndex, kPasses> pass;
+    NameIndex pair, begin, gather, reduce, slowed, norm, optimizer, tied, end;
   };
   // What is remembered of a device while its operations are emitted.
   struct Device {
@@ -119,15 +148,14 @@ class StepBuilder {
     bool known = false;
   };
 
-  [[nodiscard]] std::size_t stage_of(const DeviceOperation& op) const {
-    return static_cast<std::size_t>(step_.schedule->virtual_stage(
-        step_.shape, static_cast<int>(op.device), op.operation.chunk));
+  [[nodiscard]] std::size_t held(std::uint32_t device, std::size_t chunk) const {
+    return device * static_cast<std::size_t>(pipeline_.chunks_held) + chunk;
+  }
+  [[nodiscard]] const VirtualStage& stage(std::uint32_t device, std::size_t chunk) const {
+    return step_.stages[pipeline_.stage_of(device, chunk)];
   }
   [[nodiscard]] StreamIndex stream(std::uint32_t device, StreamKind kind) const {
-    return streams_[device][static_cast<std::size_t>(kind)];
-  }
-  [[nodiscard]] std::size_t slot(std::size_t stage, std::uint32_t microbatch) const {
-    return stage * static_cast<std::size_t>(step_.shape.microbatches) + microbatch;
+    return streams_[static_cast<std::size_t>(kind)][device];
   }
   std::uint32_t instance(const DeviceOperation& op, StepInstance::Part part) {
     instances_.push_back(
@@ -178,7 +206,7 @@ class StepBuilder {
     Device& d = device_[device];
     const NodeIndex n =
         builder_.add(NodeSpec{NodeKind::block, Category::bubble,
-                              direction == Pass::forward ? names_.forward : names_.backward,
+                              names_.pass[static_cast<std::size_t>(direction)],
                               stream(device, StreamKind::compute), time, breakdown, instance},
                      std::span<const NodeIndex>(d.waits));
     d.waits.clear();
@@ -264,36 +292,78 @@ class StepBuilder {
 
   // ---- passes ----
 
-  void forward(const DeviceOperation& op, std::size_t s) {
-    const std::uint32_t device = op.device;
-    const std::uint32_t id = instance(op, StepInstance::Part::forward);
-    if (s > 0) receive(op, s - 1, forward_out_[slot(s - 1, op.operation.microbatch)]);
-    const bool every_pass = replicated_ && step_.plan.zero == 3;
-    const bool first_pass = replicated_ && (step_.plan.zero == 1 || step_.plan.zero == 2) &&
-                            step_.plan.overlap.parameter_gather && op.operation.microbatch == 0;
-    run(device, step_.stages[s], Pass::forward, id, every_pass || first_pass,
-        every_pass ? Gather::ahead : Gather::at_once, Reduce::none);
-    send(op, s, StreamKind::pp_forward, names_.send_activations, forward_out_, s + 1, true);
-  }
-
-  void backward(const DeviceOperation& op, std::size_t s, bool last) {
-    const std::uint32_t device = op.device;
-    const std::uint32_t id = instance(op, StepInstance::Part::backward);
-    if (s + 1 < step_.stages.size()) {
-      receive(op, s + 1, backward_out_[slot(s + 1, op.operation.microbatch)]);
+  void emit(const DeviceOperation& op, bool opens, bool closes) {
+    switch (op.operation.action) {
+      case PipelineAction::forward:
+        return pass(op, Pass::forward, opens, closes);
+      case PipelineAction::backward:
+        return pass(op, Pass::backward, opens, closes);
+      case PipelineAction::input_gradient:
+        return pass(op, Pass::input_gradient, opens, closes);
+      case PipelineAction::weight_gradient:
+        return pass(op, Pass::weight_gradient, opens, closes);
+      case PipelineAction::forward_and_backward:
+        return pair(op, opens, closes);
+      default:
+        // Plans with schedules of other operations are refused (plan/validity.h).
+        ORRERY_INVARIANT(false);
     }
-    const bool gather = replicated_ && step_.plan.zero == 3;
-    const bool reduce =
-        replicated_ && (step_.plan.zero >= 2 || (last && step_.plan.overlap.gradient_reduction));
-    run(device, step_.stages[s], Pass::backward, id, gather, Gather::ahead,
-        !reduce                                 ? Reduce::none
-        : step_.plan.overlap.gradient_reduction ? Reduce::beside
-                                                : Reduce::blocking);
-    send(op, s, StreamKind::pp_backward, names_.send_gradients, backward_out_, s - 1, s > 0);
   }
 
-  enum class Gather { at_once, ahead };  // as early as the stream is free; or two blocks ahead
-  enum class Reduce { none, beside, blocking };
+  void pass(const DeviceOperation& op, Pass direction, bool opens, bool closes) {
+    Device& d = device_[op.device];
+    const std::uint32_t transfer = instance(op, StepInstance::Part::transfer);
+    wiring_.before(op, transfer, d.waits);
+    run(op.device, stage(op.device, op.operation.chunk), direction,
+        instance(op, part_of(direction)), opens, closes);
+    d.last = wiring_.after(op, *d.last, transfer);
+  }
+
+  [[nodiscard]] bool gathers(Pass direction, bool opens) const {
+    if (!replicated_ || direction == Pass::weight_gradient) return false;
+    if (step_.plan.zero == 3) return true;
+    return direction == Pass::forward && opens && step_.plan.zero >= 1 &&
+           step_.plan.overlap.parameter_gather;
+  }
+  [[nodiscard]] Reduce reduces(Pass direction, bool closes) const {
+    if (!replicated_ || direction == Pass::forward || direction == Pass::input_gradient) {
+      return Reduce::none;
+    }
+    const bool beside = step_.plan.overlap.gradient_reduction;
+    if (step_.plan.zero < 2 && !(closes && beside)) return Reduce::none;
+    return beside ? Reduce::beside : Reduce::blocking;
+  }
+
+  void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
+           bool opens, bool closes) {
+    run(device, stage, direction, id, gathers(direction, opens),
+        step_.plan.zero == 3 ? Gather::ahead : Gather::at_once, reduces(direction, closes));
+  }
+
+  // One node if nothing is gathered or reduced in it; else its halves one after the other.
+  void pair(const DeviceOperation& op, bool opens, bool closes) {
+    Device& d = device_[op.device];
+    const std::uint32_t transfer = instance(op, StepInstance::Part::transfer);
+    const VirtualStage& forward = stage(op.device, op.operation.chunk);
+    const VirtualStage& backward = stage(op.device, op.operation.backward_chunk);
+    const std::uint32_t forward_id = instance(op, StepInstance::Part::forward_and_backward);
+    wiring_.before(op, transfer, d.waits);
+    if (gathers(Pass::forward, opens) || reduces(Pass::backward, closes) != Reduce::none) {
+      run(op.device, forward, Pass::forward, forward_id, opens, false);
+      run(op.device, backward, Pass::backward, forward_id, false, closes);
+    } else {
+      const PairedPass paired =
+          paired_pass(blocks_[whole_pass(forward, Pass::forward).breakdown],
+                      blocks_[whole_pass(backward, Pass::backward).breakdown], share_lost_);
+      const NodeIndex n = builder_.add(NodeSpec{NodeKind::block, Category::bubble, names_.pair,
+                                                stream(op.device, StreamKind::compute), paired.time,
+                                                breakdown_index(paired.breakdown), forward_id},
+                                       std::span<const NodeIndex>(d.waits));
+      d.waits.clear();
+      advance(op.device, n);
+    }
+    d.last = wiring_.after(op, *d.last, transfer);
+  }
 
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
            bool gathers, Gather how, Reduce reduces) {
@@ -304,7 +374,7 @@ class StepBuilder {
       return;
     }
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms& comm) {
-      const BlockPass& pass = direction == Pass::forward ? cost.forward : cost.backward;
+      const BlockPass& pass = pass_of(cost, direction);
       Picoseconds beside;
       if (gathers && comm.gather > Picoseconds(0)) {
         flush(device);
@@ -336,64 +406,17 @@ class StepBuilder {
   // All blocks of a virtual stage as one node: most passes of a step are this, again and again.
   const WholePass& whole_pass(const VirtualStage& stage, Pass direction) {
     const auto s = static_cast<std::size_t>(&stage - step_.stages.data());
-    WholePass& whole = whole_passes_[2 * s + (direction == Pass::forward ? 0 : 1)];
+    WholePass& whole = whole_passes_[kPasses * s + static_cast<std::size_t>(direction)];
     if (whole.known) return whole;
     Breakdown sum;
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms&) {
-      const BlockPass& pass = direction == Pass::forward ? cost.forward : cost.backward;
+      const BlockPass& pass = pass_of(cost, direction);
       whole.time += pass.time;
       sum += pass.breakdown;
     });
     whole.breakdown = breakdown_index(sum);
     whole.known = true;
     return whole;
-  }
-
-  // The input of a pass: what the next block of this device waits for.
-  void receive(const DeviceOperation& op, std::size_t from, NodeIndex sent) {
-    Device& d = device_[op.device];
-    const std::size_t from_device = device_of(from);
-    if (from_device == op.device || step_.plan.overlap.pipeline) {
-      if (from_device != op.device) d.waits.push_back(sent);
-      return;
-    }
-    // Blocking: the receiver takes part in the transfer.
-    const Picoseconds time = transfer_time(from_device, op.device);
-    advance(op.device, builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp,
-                                             names_.receive, stream(op.device, StreamKind::compute),
-                                             time, 0, instance(op, StepInstance::Part::transfer)},
-                                    {sent}));
-  }
-
-  void send(const DeviceOperation& op, std::size_t s, StreamKind kind, NameIndex name,
-            std::vector<NodeIndex>& out, std::size_t to, bool has_target) {
-    NodeIndex& done = out[slot(s, op.operation.microbatch)];
-    done = *device_[op.device].last;
-    if (!has_target || to >= step_.stages.size()) return;
-    const std::size_t to_device = device_of(to);
-    if (to_device == op.device) return;
-    const Picoseconds time = transfer_time(op.device, to_device);
-    const std::uint32_t id = instance(op, StepInstance::Part::transfer);
-    const NodeSpec spec{NodeKind::point_to_point,
-                        Category::exposed_pp,
-                        name,
-                        stream(op.device, step_.plan.overlap.pipeline ? kind : StreamKind::compute),
-                        time,
-                        0,
-                        id};
-    if (step_.plan.overlap.pipeline) {
-      done = builder_.add(spec, {done});
-    } else {
-      advance(op.device, builder_.add(spec));
-    }
-  }
-
-  [[nodiscard]] std::size_t device_of(std::size_t stage) const { return device_of_[stage]; }
-  [[nodiscard]] Picoseconds transfer_time(std::size_t a, std::size_t b) const {
-    // Boundaries are kept under their lower device; the wrap-around under the last.
-    const std::size_t p = step_.transfer.size();
-    const std::size_t boundary = (a + 1) % p == b ? a : b;
-    return step_.transfer[boundary];
   }
 
   // ---- the end of the step ----
@@ -410,6 +433,9 @@ class StepBuilder {
     const auto part = [&](std::uint32_t d, StepInstance::Part p) {
       return instance(DeviceOperation{d, {}}, p);
     };
+    // Post-validated, every device takes its optimizer step when its own gradients are whole; the
+    // norm follows them down the pipeline and is checked in the next step (arXiv 2401.10241 s.4).
+    const bool waits_for_norm = !step_.plan.overlap.optimizer;
     std::vector<NodeIndex> ready;
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
@@ -420,8 +446,7 @@ class StepBuilder {
             part(d, StepInstance::Part::reduce), device.last);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);
-      const bool holds_tied = d == 0 || d + 1 == devices;
-      if (holds_tied && step_.tied_embedding > Picoseconds(0)) {
+      if (holds_an_end(d) && step_.tied_embedding > Picoseconds(0)) {
         last = builder_.add(NodeSpec{NodeKind::collective, Category::exposed_pp, names_.tied,
                                      stream(d, StreamKind::pp_backward), step_.tied_embedding, 0,
                                      part(d, StepInstance::Part::reduce)},
@@ -431,16 +456,24 @@ class StepBuilder {
       ready.push_back(*device.last);
       gradients_ready_.push_back(last);
     }
-    std::vector<StreamIndex> others;
-    for (std::uint32_t d = 1; d < devices; ++d) others.push_back(stream(d, StreamKind::compute));
-    builder_.add_rendezvous(NodeSpec{NodeKind::collective, Category::optimizer, names_.norm,
-                                     stream(0, StreamKind::compute), step_.gradient_norm, 0,
-                                     part(0, StepInstance::Part::optimizer)},
-                            std::move(others), ready);
+    if (waits_for_norm) {
+      std::vector<StreamIndex> others;
+      for (std::uint32_t d = 1; d < devices; ++d) others.push_back(stream(d, StreamKind::compute));
+      builder_.add_rendezvous(NodeSpec{NodeKind::collective, Category::optimizer, names_.norm,
+                                       stream(0, StreamKind::compute), step_.gradient_norm, 0,
+                                       part(0, StepInstance::Part::optimizer)},
+                              std::move(others), ready);
+    }
     for (std::uint32_t d = 0; d < devices; ++d) {
-      const NodeIndex optimizer = builder_.add(NodeSpec{
-          NodeKind::kernel, Category::optimizer, names_.optimizer, stream(d, StreamKind::compute),
-          step_.optimizer[d], 0, part(d, StepInstance::Part::optimizer)});
+      const NodeSpec spec{NodeKind::kernel,
+                          Category::optimizer,
+                          names_.optimizer,
+                          stream(d, StreamKind::compute),
+                          step_.optimizer[d],
+                          0,
+                          part(d, StepInstance::Part::optimizer)};
+      const NodeIndex optimizer =
+          waits_for_norm ? builder_.add(spec) : builder_.add(spec, {gradients_ready_[d]});
       const bool gathers = replicated_ && (step_.plan.zero == 1 || step_.plan.zero == 2) &&
                            !step_.plan.overlap.parameter_gather;
       if (!gathers) continue;
@@ -455,20 +488,48 @@ class StepBuilder {
     }
   }
 
+  // Whether the device holds the first or the last virtual stage.
+  [[nodiscard]] bool holds_an_end(std::uint32_t device) const {
+    for (int c = 0; c < pipeline_.chunks_held; ++c) {
+      const VirtualStage& s = stage(device, static_cast<std::size_t>(c));
+      if (s.embedding || s.head) return true;
+    }
+    return false;
+  }
+
+  static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
+    PipelineStreams out;
+    for (int d = 0; d < devices; ++d) {
+      for (std::size_t k = 0; k < kStreamKinds; ++k) {
+        const auto kind = static_cast<StreamKind>(k);
+        if (kind == StreamKind::wire) continue;
+        out[k].push_back(builder.add_stream({static_cast<std::uint32_t>(d), kind}));
+      }
+    }
+    return out;
+  }
+
+  static PipelineTimes transfer_times(const StepCosts& step) {
+    PipelineTimes out;
+    out.transfer = step.transfer;
+    return out;
+  }
+
   const StepCosts& step_;
+  const Pipeline& pipeline_;
   Folding folding_;
   const Model& model_;
   double share_lost_;
   bool replicated_;
   GraphBuilder builder_;
-  std::vector<std::array<StreamIndex, kStreamKinds>> streams_;
+  PipelineStreams streams_;
+  PipelineTimes times_;
+  PipelineWiring wiring_;
   Names names_{};
   std::vector<Device> device_;
-  std::vector<NodeIndex> forward_out_, backward_out_;
   std::vector<Breakdown> blocks_;
   std::vector<StepInstance> instances_;
   std::vector<NodeIndex> gradients_ready_;
-  std::vector<std::size_t> device_of_;  // of each virtual stage
   std::vector<WholePass> whole_passes_;
   std::vector<BlockComms> block_comms_;
   BlockComms embedding_, head_;
@@ -479,7 +540,39 @@ class StepBuilder {
 }  // namespace
 
 Result<StepGraph> step_graph(const StepCosts& step, Folding folding) {
-  return StepBuilder(step, folding).build();
+  ORRERY_TRY(const Pipeline pipeline, orrery::pipeline(*step.schedule, schedule_request(step)));
+  return StepBuilder(step, pipeline, folding).build();
+}
+
+Picoseconds step_time(const StepCosts& step, const StepGraph& graph, const Timeline& timeline) {
+  if (!step.plan.overlap.optimizer) return timeline.makespan;
+  Picoseconds longest;
+  for (const StepWindow& w : windows(step, graph, timeline)) {
+    longest = std::max(longest, w.until - w.from);
+  }
+  return longest;
+}
+
+std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
+                                const Timeline& timeline) {
+  std::vector<StepWindow> out(static_cast<std::size_t>(step.shape.devices),
+                              StepWindow{Picoseconds(0), timeline.makespan});
+  if (!step.plan.overlap.optimizer) return out;
+  std::vector<char> seen(out.size());
+  for (std::size_t i = 0; i < graph.graph.size(); ++i) {
+    const NodeIndex n(i);
+    const Stream& stream = graph.graph.streams()[graph.graph.stream(n).value()];
+    if (stream.kind == StreamKind::wire || stream.kind == StreamKind::pp_forward ||
+        stream.kind == StreamKind::pp_backward) {
+      continue;
+    }
+    StepWindow& w = out[stream.rank_class];
+    if (seen[stream.rank_class] == 0) w = {timeline.start(graph.graph, n), Picoseconds(0)};
+    seen[stream.rank_class] = 1;
+    w.from = std::min(w.from, timeline.start(graph.graph, n));
+    w.until = std::max(w.until, timeline.end(n));
+  }
+  return out;
 }
 
 }  // namespace orrery

@@ -10,6 +10,9 @@
 //   pass) forward and backward passes, with activations sent on between devices gradients reduced
 //   (ZeRO 0, 1: behind the last backward of each block; ZeRO 2, 3: behind each) gradient norm over
 //   all ranks, optimizer, and parameters gathered if that does not overlap
+// A backward is one pass or, where the schedule splits it, two; gradients are reduced behind the
+// weight gradient. A forward and a backward that the schedule pairs are one node, folded and
+// expanded alike (paired_pass.h), unless parameters are gathered or gradients reduced in them.
 // Not modelled: the first step's differences, data loading, checkpoints; encoder outputs of
 // encoder-decoders travel with the boundary activations at no cost of their own.
 #pragma once
@@ -19,6 +22,7 @@
 
 #include "graph/graph.h"
 #include "lower/step_costs.h"
+#include "simulate/simulate.h"
 #include "timeline/breakdown.h"
 
 namespace orrery {
@@ -33,6 +37,9 @@ struct StepInstance {
   enum class Part : std::uint8_t {
     forward,
     backward,
+    input_gradient,
+    weight_gradient,
+    forward_and_backward,
     transfer,
     gather,
     reduce,
@@ -51,5 +58,17 @@ inline constexpr std::size_t kMaxNodes = 50'000'000;
 
 // Errors: the schedule deadlocks; an expanded graph of more than kMaxNodes.
 Result<StepGraph> step_graph(const StepCosts& step, Folding folding);
+
+// The part of the timeline that is a device's step: all of it, or, where the optimizer waits for no
+// other device, from the first thing it does to its last.
+struct StepWindow {
+  Picoseconds from, until;
+};
+std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
+                                const Timeline& timeline);
+
+// From the beginning of one step to that of the next: the makespan, or, where the optimizer waits
+// for no other device, the longest window: steps then follow each other on every device at once.
+Picoseconds step_time(const StepCosts& step, const StepGraph& graph, const Timeline& timeline);
 
 }  // namespace orrery

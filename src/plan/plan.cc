@@ -49,7 +49,9 @@ const Fields<Overlap>& fields_of(const Overlap*) {
           .optional("tensor_parallel", &Overlap::tensor_parallel,
                     "cut products in tp pieces and pipeline them with their collective")
           .optional("pipeline", &Overlap::pipeline, "sends and receives do not block computing")
-          .optional("expert", &Overlap::expert, "all-to-alls beside the shared expert");
+          .optional("expert", &Overlap::expert, "all-to-alls beside the shared expert")
+          .optional("optimizer", &Overlap::optimizer,
+                    "the optimizer step is validated afterwards and waits for no gradient norm");
   return kTable;
 }
 
@@ -66,7 +68,9 @@ const Fields<Plan>& fields_of(const Plan*) {
                     "shard the sequence over tp between products")
           .optional("context_parallel", &Plan::context_parallel, "how keys and values travel")
           .optional("schedule", &Plan::schedule, "pipeline schedule")
-          .optional("chunks", &Plan::chunks, "virtual stages a device holds")
+          .optional("chunks", &Plan::chunks, "virtual stages a microbatch crosses, over devices")
+          .optional("group", &Plan::group,
+                    "microbatches that pass a chunk together; 0: the schedule's default")
           .optional("layers", &Plan::layers, "layers of each virtual stage, in order")
           .optional("micro_batch", &Plan::micro_batch, "sequences of a microbatch")
           .optional("zero", &Plan::zero, "ZeRO stage: 0, 1, 2 or 3 (FSDP)")

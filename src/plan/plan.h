@@ -32,6 +32,9 @@ struct Overlap {
       false;             // products are cut in tp pieces and pipelined with their collective
   bool pipeline = true;  // sends and receives do not block the computing stream
   bool expert = false;   // all-to-alls run beside the shared expert
+  // The optimizer step waits for no gradient norm: it is validated afterwards, and devices start
+  // their next step one after the other (arXiv 2401.10241 s.4).
+  bool optimizer = false;
   bool operator==(const Overlap&) const = default;
 };
 const Fields<Overlap>& fields_of(const Overlap*);
@@ -45,8 +48,9 @@ struct Plan {
   std::int64_t etp = 0;           // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
   bool sequence_parallel = true;  // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
-  std::string schedule;              // empty: 1f1b, or interleaved_1f1b if chunks > 1
-  std::int64_t chunks = 1;           // virtual stages a device holds
+  std::string schedule;     // empty: 1f1b, or interleaved_1f1b if chunks > 1
+  std::int64_t chunks = 1;  // virtual stages a microbatch crosses, over devices
+  std::int64_t group = 0;   // microbatches that pass a chunk together; 0: the schedule's default
   std::vector<std::int64_t> layers;  // layers of each virtual stage; empty: as even as can be
   std::int64_t micro_batch = 1;      // sequences
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters

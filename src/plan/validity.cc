@@ -79,6 +79,11 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
     plan.schedule = plan.chunks > 1 ? "interleaved_1f1b" : "1f1b";
     if (plan.pp > 1) assume("schedule " + plan.schedule);
   }
+  if (const auto schedule = find_schedule(plan.schedule);
+      schedule && plan.chunks == 1 && (*schedule)->chunks > 1) {
+    plan.chunks = (*schedule)->chunks;
+    assume("chunks = " + n(plan.chunks) + ": what " + plan.schedule + " works with");
+  }
   std::replace(plan.schedule.begin(), plan.schedule.end(), '-', '_');
   if (plan.etp == 0) {
     plan.etp = plan.ep > 1 ? 1 : plan.tp;
@@ -108,6 +113,7 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   in_range("etp", plan.etp, 0, kMaxDegree);
   in_range("dp", plan.dp, 0, kMaxDegree);
   in_range("chunks", plan.chunks, 1, kMaxDegree);
+  in_range("group", plan.group, 0, kMaxDegree);
   in_range("micro_batch", plan.micro_batch, 1, kMaxBatch);
   in_range("zero", plan.zero, 0, 3);
   in_range("shard_group", plan.shard_group, 0, kMaxDegree);
@@ -221,7 +227,18 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   } else if (auto schedule = find_schedule(plan.schedule); !schedule) {
     problem(schedule.error().text());
   } else {
+    if ((*schedule)->asynchronous) {
+      problem(
+          plan.schedule +
+          " updates weights between microbatches: it has no step to estimate; `orrery schedule " +
+          plan.schedule + "` draws it");
+    }
+    if ((*schedule)->virtual_stage == nullptr) {
+      problem(plan.schedule + " wires its stages anew for every microbatch: `orrery schedule " +
+              plan.schedule + "` draws it");
+    }
     ScheduleRequest request;
+    request.group = static_cast<int>(plan.group);
     request.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
                      static_cast<int>(plan.chunks)};
     for (std::string& reason : schedule_problems(**schedule, request)) problem(std::move(reason));

@@ -76,9 +76,9 @@ class PipelineGraphBuilder {
  private:
   static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
     PipelineStreams out;
-    for (const StreamKind kind : {StreamKind::compute, StreamKind::pp_forward,
-                                  StreamKind::pp_backward, StreamKind::offload,
-                                  StreamKind::reload}) {
+    for (const StreamKind kind :
+         {StreamKind::compute, StreamKind::pp_forward, StreamKind::pp_backward, StreamKind::offload,
+          StreamKind::reload}) {
       for (int d = 0; d < devices; ++d) {
         out[static_cast<std::size_t>(kind)].push_back(
             builder.add_stream({static_cast<std::uint32_t>(d), kind}));
@@ -99,12 +99,12 @@ class PipelineGraphBuilder {
                             : action == PipelineAction::reload ? StreamKind::reload
                                                                : StreamKind::compute;
     // The category is of no account here: all computing of a pipeline is one kind.
-    const NodeIndex node = builder_.add(
-        NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
-                 names_[static_cast<std::size_t>(action)],
-                 streams_[static_cast<std::size_t>(kind)][op.device],
-                 duration(times_, pipeline_, op.device, op.operation), 0, index},
-        std::span<const NodeIndex>(waits_));
+    const NodeIndex node =
+        builder_.add(NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
+                              names_[static_cast<std::size_t>(action)],
+                              streams_[static_cast<std::size_t>(kind)][op.device],
+                              duration(times_, pipeline_, op.device, op.operation), 0, index},
+                     std::span<const NodeIndex>(waits_));
     if (!copies) last = node;
     wiring_.after(op, node, index);
     return node;

@@ -40,9 +40,9 @@ PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
 
 NodeIndex PipelineWiring::on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
                                   std::span<const NodeIndex> after) {
-  return builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time, 0,
-                               instance},
-                      after);
+  return builder_.add(
+      NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time, 0, instance},
+      after);
 }
 
 void PipelineWiring::before(const DeviceOperation& op, std::uint32_t instance,
@@ -57,10 +57,9 @@ void PipelineWiring::wait_for_reload(const DeviceOperation& op, std::vector<Node
   const PipelineOperation& o = op.operation;
   if (o.action == PipelineAction::forward || o.action >= PipelineAction::offload) return;
   const bool pair = o.action == PipelineAction::forward_and_backward;
-  const std::size_t s =
-      pipeline_.stage_of(op.device, pair ? o.backward_chunk : o.chunk);
-  const std::uint32_t reload = arrival_[events_.index(
-      EventKind::reload, s, pair ? o.backward_microbatch : o.microbatch)];
+  const std::size_t s = pipeline_.stage_of(op.device, pair ? o.backward_chunk : o.chunk);
+  const std::uint32_t reload =
+      arrival_[events_.index(EventKind::reload, s, pair ? o.backward_microbatch : o.microbatch)];
   if (reload != kNone) waits.emplace_back(reload);
 }
 
@@ -71,9 +70,9 @@ void PipelineWiring::wait_for(EventKind kind, std::size_t s, std::size_t j, std:
   const std::uint32_t arrived = arrival_[events_.index(kind, s, j)];
   const std::size_t from = pipeline_.seat(j, s).device;
   const bool last = s + 1 == pipeline_.stages();
-  const bool broadcast = pipeline_.vocabulary_barriers > 0 &&
-                         ((kind == EventKind::forward && last) ||
-                          (kind == EventKind::backward && s == 0));
+  const bool broadcast =
+      pipeline_.vocabulary_barriers > 0 &&
+      ((kind == EventKind::forward && last) || (kind == EventKind::backward && s == 0));
   if (kind == EventKind::offload || broadcast) return waits.emplace_back(arrived), void();
   if (from == device) return;
   if (sends_ == Sends::blocking) {
@@ -128,11 +127,11 @@ NodeIndex PipelineWiring::complete(EventKind kind, std::size_t s, std::size_t j,
   }
   NodeIndex arrived = node;
   if (transfer > Picoseconds(0)) {
-    arrived = builder_.add(
-        NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name,
-                 stream(up ? StreamKind::pp_forward : StreamKind::pp_backward, device), transfer, 0,
-                 instance},
-        {arrived});
+    arrived =
+        builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name,
+                              stream(up ? StreamKind::pp_forward : StreamKind::pp_backward, device),
+                              transfer, 0, instance},
+                     {arrived});
   }
   if (latency > Picoseconds(0)) {
     arrived = on_wire(latency_, latency, instance, std::span(&arrived, 1));

@@ -56,8 +56,8 @@ class PipelineWiring {
     return static_cast<std::size_t>(pipeline_.shape.microbatches);
   }
   [[nodiscard]] std::vector<NodeIndex>& passes(EventKind kind, std::size_t j) {
-    return passes_[(static_cast<std::size_t>(kind) - static_cast<std::size_t>(
-                                                         EventKind::output_layer)) *
+    return passes_[(static_cast<std::size_t>(kind) -
+                    static_cast<std::size_t>(EventKind::output_layer)) *
                        microbatches() +
                    j];
   }

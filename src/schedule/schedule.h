@@ -38,6 +38,7 @@ struct Schedule {
   int chunks = 0;            // the one number of chunks it can have; 0: any
   int routes = 1;            // how often every virtual stage lives; 2 for bidirectional schedules
   bool splits_backward = false;
+  bool pairs_passes = false;       // runs forwards and backwards of different microbatches as one
   bool made_for_times = false;     // the order depends on the times (or on the memory limit)
   bool asynchronous = false;       // gives other gradients than a synchronous step
   bool splits_vocabulary = false;  // its order has the passes of vocabulary parallelism

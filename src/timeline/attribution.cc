@@ -42,18 +42,23 @@ class StreamOrder {
 
 Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
                     std::span<const Breakdown> blocks) {
+  return attribute(graph, timeline, rank_class, blocks, Picoseconds(0), timeline.makespan);
+}
+
+Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
+                    std::span<const Breakdown> blocks, Picoseconds from, Picoseconds until) {
   const StreamOrder order(graph);
   Breakdown out;
 
   // Books the time from `from` to the start of `node` on what `node` waited for.
-  const auto book_gap = [&](double from, std::uint32_t node) {
-    double until = timeline.end_ps[node] - graph.durations()[node];
-    while (until > from) {
+  const auto book_gap = [&](double idle_from, std::uint32_t node) {
+    double idle_until = timeline.end_ps[node] - graph.durations()[node];
+    while (idle_until > idle_from) {
       // The predecessor that ended last set the start of `node`. Among equals the communication is
       // named, since it is what a user could change.
       std::uint32_t cause = kNone;
       const auto consider = [&](std::uint32_t p) {
-        if (timeline.end_ps[p] != until) return;
+        if (timeline.end_ps[p] != idle_until) return;
         const bool better =
             cause == kNone || (!is_exposed_communication(graph.category(NodeIndex(cause))) &&
                                is_exposed_communication(graph.category(NodeIndex(p))));
@@ -63,23 +68,23 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
       order.before(node, consider);
       if (cause == kNone) break;
       const Category category = graph.category(NodeIndex(cause));
-      const double start = until - graph.durations()[cause];
+      const double start = idle_until - graph.durations()[cause];
       // What another rank does, apart from sending to this one, is none of this rank's
       // communication: waiting for it is bubble, whether it computes or communicates.
       const bool mine =
           graph.streams()[graph.stream(NodeIndex(cause)).value()].rank_class == rank_class;
       const bool communicates =
           is_exposed_communication(category) && (mine || category == Category::exposed_pp);
-      if (!communicates && start < until) break;
-      const double covered = until - std::max(start, from);
+      if (!communicates && start < idle_until) break;
+      const double covered = idle_until - std::max(start, idle_from);
       if (covered > 0) out[category] += Picoseconds(covered);
-      until = std::max(start, from);
+      idle_until = std::max(start, idle_from);
       node = cause;
     }
-    if (until > from) out[Category::bubble] += Picoseconds(until - from);
+    if (idle_until > idle_from) out[Category::bubble] += Picoseconds(idle_until - idle_from);
   };
 
-  double now = 0;
+  double now = from.count();
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
     const auto mine = [&](StreamIndex s) {
@@ -100,9 +105,7 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
     }
     now = end;
   }
-  if (timeline.makespan.count() > now) {
-    out[Category::bubble] += Picoseconds(timeline.makespan.count() - now);
-  }
+  if (until.count() > now) out[Category::bubble] += Picoseconds(until.count() - now);
   return out;
 }
 

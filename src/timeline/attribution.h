@@ -20,4 +20,8 @@ namespace orrery {
 Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
                     std::span<const Breakdown> blocks);
 
+// The same from one moment to another, between which all that the rank class does must lie.
+Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
+                    std::span<const Breakdown> blocks, Picoseconds from, Picoseconds until);
+
 }  // namespace orrery

@@ -30,4 +30,13 @@ struct Breakdown {
   bool operator==(const Breakdown&) const = default;
 };
 
+// The part of a breakdown in which nothing is computed because something is sent.
+inline Picoseconds exposed_communication(const Breakdown& b) {
+  Picoseconds sum;
+  for (std::size_t i = 0; i < kCategories; ++i) {
+    if (is_exposed_communication(static_cast<Category>(i))) sum += b.time[i];
+  }
+  return sum;
+}
+
 }  // namespace orrery

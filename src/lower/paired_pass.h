@@ -1,0 +1,25 @@
+// A forward and a backward of different microbatches run as one pass (DualPipe).
+//
+// Each hides its communication behind the other's computing (arXiv 2412.19437 s.3.2.1):
+//
+//   hidden = min(x_F, c_B) + min(x_B, c_F)
+//   T_FB   = T_F + T_B - hidden + contention,      T = c + x
+//
+// c is what a pass computes, x what it communicates exposed when it runs alone. Contention is what
+// the computing loses while the hidden part runs beside it (lower/cost_context.h). Taken over a
+// whole virtual stage: inside it, layers of both are assumed to be interleaved evenly.
+#pragma once
+
+#include "timeline/breakdown.h"
+#include "units/picoseconds.h"
+
+namespace orrery {
+
+struct PairedPass {
+  Picoseconds time;
+  Breakdown breakdown;  // total() == time
+};
+
+PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost);
+
+}  // namespace orrery
