@@ -156,7 +156,7 @@ TEST(Spec, ErrorsGiveFileLineAndField) {
   EXPECT_EQ(
       spec("model: llama-3-8b\ncluster: h100-sxm:8\nplan:\n  pp: {degre: 4}\n").error().text(),
       "spec.yaml: line 4, plan.pp.degre: unknown field 'degre' (known: degree, schedule, chunks, "
-      "layers)");
+      "group, layers)");
   EXPECT_EQ(
       spec("model: llama-3-8b\ncluster: h100-sxm:8\ntraining: {precision: fp9}\n").error().text(),
       "spec.yaml: training: line 3, precision: unknown value 'fp9' (did you mean 'fp8'?)");

@@ -95,6 +95,41 @@ const RankLayout& CostCache::layout(const Plan& plan) {
   return *slot;
 }
 
+const std::vector<InFlight>& CostCache::in_flight(const Schedule& schedule,
+                                                  const PipelineShape& shape, int group,
+                                                  double pending_weight) {
+  Key key = {static_cast<std::int64_t>(&schedule - schedules().data()),
+             shape.devices,
+             shape.microbatches,
+             shape.chunks,
+             group,
+             std::llround(pending_weight * 1024)};
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto it = in_flight_.find(key); it != in_flight_.end()) return *it->second;
+  }
+  ScheduleRequest request;
+  request.shape = shape;
+  request.group = group;
+  auto made = std::make_unique<std::vector<InFlight>>(static_cast<std::size_t>(shape.devices));
+  const std::vector<StageMemory> memory(static_cast<std::size_t>(shape.virtual_stages()),
+                                        StageMemory{1, pending_weight});
+  if (const auto pipeline = orrery::pipeline(schedule, request)) {
+    for (std::size_t d = 0; d < made->size(); ++d) {
+      (*made)[d] = peak_in_flight(*pipeline, d, memory);
+    }
+  } else {
+    // Refused when the step is built, with its reason; until then it holds everything.
+    const std::vector<int> all(static_cast<std::size_t>(shape.chunks * schedule.routes),
+                               shape.microbatches);
+    for (InFlight& device : *made) device = {all, std::vector<int>(all.size()), 0};
+  }
+  const std::scoped_lock lock(mutex_);
+  auto& slot = in_flight_[std::move(key)];
+  if (!slot) slot = std::move(made);
+  return *slot;
+}
+
 const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backward backward) {
   const RankLayout& groups = layout(plan);
   Key key = {plan.tp,

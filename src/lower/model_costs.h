@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "lower/block_cost.h"
+#include "schedule/in_flight.h"
+#include "schedule/schedule.h"
 
 namespace orrery {
 
@@ -52,6 +54,10 @@ class CostCache {
   const ModelCosts& costs(const Plan& plan, Recompute recompute,
                           Backward backward = Backward::fused);
   const RankLayout& layout(const Plan& plan);
+  // What every device holds at its fullest moment, at the schedule's default times; a pending
+  // weight gradient weighs `pending_weight` of a held activation. The reference stays valid.
+  const std::vector<InFlight>& in_flight(const Schedule& schedule, const PipelineShape& shape,
+                                         int group, double pending_weight);
   [[nodiscard]] const CostContext& context() const { return context_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Training& training() const { return training_; }
@@ -64,6 +70,7 @@ class CostCache {
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<ModelCosts>> costs_;
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
+  std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
 };
 
 // What the plan binds the symbols of the model's operators to.

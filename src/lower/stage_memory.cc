@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "lower/held_units.h"
+
 namespace orrery {
 
 MemoryReport stage_memory(const StepCosts& step, int device) {
-  const std::vector<int> in_flight = step.schedule->peak_in_flight(step.shape, device);
+  const InFlight units = held_units(step, device);
   MemoryInputs in;
   in.dense_shard = step.layout->dense_shard.size;
   in.expert_shard = step.layout->expert_shard.size;
@@ -25,7 +27,9 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     const VirtualStage& stage = step.chunk(device, c);
     in.dense_parameters += stage.totals.dense_parameters;
     in.expert_parameters += stage.totals.expert_parameters;
-    in.activations += stage.totals.saved * in_flight[static_cast<std::size_t>(c)];
+    in.activations += stage.totals.saved * units.held[static_cast<std::size_t>(c)];
+    in.activations +=
+        stage.totals.saved_for_weight_gradient * units.pending[static_cast<std::size_t>(c)];
     // Of equal layers the first and the last tell: those computed again come first.
     const bool equal = step.cache->model().blocks.size() == 1 && stage.layers > 1;
     for (std::size_t i = 0; i < stage.layers; i += equal ? stage.layers - 1 : 1) {
@@ -44,7 +48,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
 
 std::string fullest_moment(const StepCosts& step, int device) {
   int held = 0;
-  for (const int n : step.schedule->peak_in_flight(step.shape, device)) held += n;
+  for (const int n : held_units(step, device).held) held += n;
   return "the first backward begins with " + std::to_string(held) +
          (step.shape.chunks > 1 ? " chunk passes in flight" : " microbatches in flight");
 }

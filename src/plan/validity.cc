@@ -242,12 +242,6 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
     request.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
                      static_cast<int>(plan.chunks)};
     for (std::string& reason : schedule_problems(**schedule, request)) problem(std::move(reason));
-    // A step has whole backwards on one route, and its memory from a closed form.
-    if ((*schedule)->peak_in_flight == nullptr || (*schedule)->asynchronous ||
-        (*schedule)->splits_vocabulary) {
-      problem("schedule " + plan.schedule +
-              " is known by its order only, not in the steps of plans");
-    }
   }
 
   if (plan.shard_group > 0 && !nests(plan, Axes::replicas, plan.shard_group)) {

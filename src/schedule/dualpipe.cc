@@ -67,6 +67,7 @@ const Schedule kDualPipe{
     .chunks = 1,
     .routes = 2,
     .splits_backward = true,
+    .pairs_passes = true,
     .problems = problems,
     .virtual_stage = kPlacement,
     .pipeline = order};

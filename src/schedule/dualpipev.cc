@@ -41,6 +41,7 @@ const Schedule kDualPipeV{
     .summary = "DualPipe cut in half: a V, forwards paired with backwards (arXiv 2412.19437)",
     .chunks = 2,
     .splits_backward = true,
+    .pairs_passes = true,
     .problems = problems,
     .virtual_stage = snake_virtual_stage,
     .pipeline = order};
