@@ -42,7 +42,7 @@ Result<std::vector<PipelineSpan>> pipeline_spans(const Scenario& scenario, const
     span.chunk = at.chunk;
     span.microbatch = at.part == Part::optimizer ? -1 : static_cast<int>(at.microbatch);
     span.kind = at.part == Part::forward    ? PipelineSpan::Kind::forward
-                : at.part == Part::backward ? PipelineSpan::Kind::backward
+                : at.part <= Part::vocabulary ? PipelineSpan::Kind::backward
                 : at.part == Part::transfer ? PipelineSpan::Kind::transfer
                                             : PipelineSpan::Kind::optimizer;
     span.start = s.timeline.start(graph, n).seconds();

@@ -47,8 +47,13 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   p.ep = pick<std::int64_t>(random, {1, 1, 2, 4, 8});
   p.micro_batch = pick<std::int64_t>(random, {1, 2});
   p.chunks = pick<std::int64_t>(random, {1, 2, 3});
-  p.schedule =
-      p.chunks > 1 ? "interleaved_1f1b" : pick(random, {"1f1b", "gpipe", "interleaved_1f1b"});
+  // Half of the draws take the schedules everybody uses, half any that a plan can have.
+  p.schedule = p.chunks > 1 ? "interleaved_1f1b" : "1f1b";
+  if (random() % 2 == 0) {
+    const Schedule& any = schedules()[random() % schedules().size()];
+    p.schedule = any.name;
+    if (any.chunks > 0) p.chunks = any.chunks;
+  }
   p.zero = pick<std::int64_t>(random, {0, 1, 2, 3});
   p.shard_group = pick<std::int64_t>(random, {0, 0, 2});
   p.recompute = pick(random, {Recompute::none, Recompute::selective, Recompute::full});
@@ -62,6 +67,7 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   p.overlap.tensor_parallel = random() % 2 == 0;
   p.overlap.pipeline = random() % 3 != 0;
   p.overlap.expert = random() % 2 == 0;
+  p.overlap.optimizer = random() % 4 == 0;
   if (random() % 2 == 0) p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
   out.training.sequence_length = pick<std::int64_t>(random, {1024, 4096});
   const std::int64_t ranks = p.tp * p.cp * p.pp;

@@ -87,6 +87,7 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
   RankLayout out;
   out.tp = product({tp}, domain);
   out.cp = product({cp}, domain);
+  out.pp = product({pp}, domain);
   out.etp = product(taken(pool, 1, etp), domain);
   out.ep = product(taken(pool, etp, plan.ep), domain);
   out.dense_shard = product(taken(replicas, 1, shard), domain);

@@ -16,7 +16,7 @@
 namespace orrery {
 
 struct RankLayout {
-  GroupShape tp, cp;
+  GroupShape tp, cp, pp;
   GroupShape etp, ep;
   GroupShape dense_shard;   // ranks among which a dense parameter's state is divided
   GroupShape dense_outer;   // copies of that shard (HSDP); size 1 otherwise

@@ -38,6 +38,9 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     if (stage.embedding) visit(step.kept->embedding);
     if (stage.head) visit(step.kept->head);
   }
+  // Vocabulary parallelism: between its S and T pass a microbatch holds its part of the logits.
+  in.dense_parameters += step.vocabulary.parameters;
+  in.activations += step.vocabulary.saved * (1 + step.schedule->vocabulary_barriers);
   const bool sharded = in.dense_shard > 1 || in.expert_shard > 1;
   double unsharded_bytes = 0;
   if (sharded && in.zero >= 2) unsharded_bytes += in.gradient_bytes * largest_block;

@@ -113,8 +113,8 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
     VirtualStage& stage = out.stages[s];
     stage.first_layer = first;
     stage.layers = static_cast<std::size_t>(layers[s]);
-    stage.embedding = s == 0;
-    stage.head = s + 1 == stage_count;
+    stage.embedding = s == 0 && !out.schedule->splits_vocabulary;
+    stage.head = s + 1 == stage_count && !out.schedule->splits_vocabulary;
     if (plan.recompute == Recompute::full) {
       stage.recomputed =
           some ? std::min(stage.layers, static_cast<std::size_t>(plan.recompute_layers))
@@ -152,10 +152,22 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
     }
   }
 
+  const auto& host_link = costs.cluster.accelerator.host_link.bandwidth;
+  for (const VirtualStage& s : out.stages) {
+    out.copy.push_back(host_link ? round_to_picoseconds(s.totals.saved / *host_link)
+                                 : Picoseconds(0));
+  }
+  if (out.schedule->splits_vocabulary) {
+    const double tokens = b.micro_batch * b.sequence_length / b.cp;
+    out.vocabulary = vocabulary_share(*out.kept, costs, *out.layout, out.shape.devices,
+                                      out.schedule->vocabulary_barriers, boundary, tokens);
+  }
+
   const double owned_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
   for (int device = 0; device < out.shape.devices; ++device) {
     PassTotals held;
     for (int c = 0; c < out.chunks_held(); ++c) held = held + out.chunk(device, c).totals;
+    held.dense_parameters += out.vocabulary.parameters;
     const double owned = plan.zero == 0
                              ? held.dense_parameters + held.expert_parameters
                              : held.dense_parameters / out.layout->dense_shard.size +
@@ -184,13 +196,15 @@ ScheduleRequest schedule_request(const StepCosts& step) {
   if (!step.schedule->made_for_times) return out;
   out.times.transfer = step.transfer;
   out.times.latency.assign(step.transfer.size(), Picoseconds(0));
+  out.times.vocabulary = step.vocabulary.times;
   double saved = 0;
   for (const VirtualStage& s : step.stages) saved += s.totals.saved.value();
   const double unit = saved / static_cast<double>(step.stages.size());
   for (const VirtualStage& s : step.stages) {
     const PassTotals& t = s.totals;
+    const Picoseconds copy = step.copy[out.times.stage.size()];
     out.times.stage.push_back({t.forward, t.input_gradient, t.weight_gradient, t.backward,
-                               t.forward + t.backward, Picoseconds(0), Picoseconds(0)});
+                               t.forward + t.backward, copy, copy});
     out.times.memory.push_back(
         {t.saved.value() / unit, t.saved_for_weight_gradient.value() / unit});
   }
@@ -301,6 +315,9 @@ Picoseconds lower_bound(const StepCosts& step) {
       if (!has_tail || first_reduction < tail) tail = first_reduction;
       has_tail = true;
     }
+    const VocabularyTimes& v = step.vocabulary.times;
+    work += v.output_layer + v.output_layer_gradient + v.input_layer + v.input_layer_gradient;
+    held.dense_parameters += step.vocabulary.parameters;
     if (reduces_at_once) {
       tail = step.reduce(held.dense_parameters, held.expert_parameters);
       communicating += tail;

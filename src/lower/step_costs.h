@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lower/model_costs.h"
+#include "lower/vocabulary_share.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -21,7 +22,7 @@ struct VirtualStage {
 };
 
 struct StepCosts {
-  const CostCache* cache = nullptr;
+  CostCache* cache = nullptr;
   const RankLayout* layout = nullptr;
   const ModelCosts* kept = nullptr;        // layers that are not recomputed beyond plan.recompute
   const ModelCosts* recomputed = nullptr;  // layers that are
@@ -29,6 +30,8 @@ struct StepCosts {
   PipelineShape shape;
   const Schedule* schedule = nullptr;
   std::vector<VirtualStage> stages;    // by virtual stage
+  VocabularyShare vocabulary;          // of every device, if the schedule divides it
+  std::vector<Picoseconds> copy;       // of a virtual stage's activations to or from host memory
   std::vector<Picoseconds> transfer;   // activations from device i to i+1 (mod p)
   std::vector<Picoseconds> optimizer;  // by device
   Picoseconds gradient_norm;           // all-reduce of one number over all ranks

@@ -62,6 +62,12 @@ class StepBuilder {
     names_.pass = {builder_.intern("forward"), builder_.intern("backward"),
                    builder_.intern("input gradient"), builder_.intern("weight gradient")};
     names_.pair = builder_.intern("forward and backward");
+    names_.offload = builder_.intern("offload activations");
+    names_.reload = builder_.intern("reload activations");
+    names_.output_layer = builder_.intern("output layer");
+    names_.output_layer_gradient = builder_.intern("output layer gradient");
+    names_.input_layer = builder_.intern("input layer");
+    names_.input_layer_gradient = builder_.intern("input layer gradient");
     names_.begin = builder_.intern("begin of block");
     names_.gather = builder_.intern("gather parameters");
     names_.reduce = builder_.intern("reduce gradients");
@@ -123,6 +129,8 @@ class StepBuilder {
   enum class Reduce { none, beside, blocking };
   struct Names {
     std::array<NameIndex, kPasses> pass;
+    NameIndex offload, reload, output_layer, output_layer_gradient, input_layer,
+        input_layer_gradient;
     NameIndex pair, begin, gather, reduce, slowed, norm, optimizer, tied, end;
   };
   // What is remembered of a device while its operations are emitted.
@@ -304,10 +312,47 @@ class StepBuilder {
         return pass(op, Pass::weight_gradient, opens, closes);
       case PipelineAction::forward_and_backward:
         return pair(op, opens, closes);
-      default:
-        // Plans with schedules of other operations are refused (plan/validity.h).
-        ORRERY_INVARIANT(false);
+      case PipelineAction::offload:
+      case PipelineAction::reload:
+        return copy(op);
+      case PipelineAction::output_layer:
+        return share(op, step_.vocabulary.output_layer, names_.output_layer);
+      case PipelineAction::output_layer_gradient:
+        return share(op, step_.vocabulary.output_layer_gradient, names_.output_layer_gradient);
+      case PipelineAction::input_layer:
+        return share(op, step_.vocabulary.input_layer, names_.input_layer);
+      case PipelineAction::input_layer_gradient:
+        return share(op, step_.vocabulary.input_layer_gradient, names_.input_layer_gradient);
     }
+  }
+
+  // Activations on their way to or from host memory, issued when what stands before is done.
+  void copy(const DeviceOperation& op) {
+    const bool out = op.operation.action == PipelineAction::offload;
+    const std::uint32_t id = instance(op, StepInstance::Part::transfer);
+    std::vector<NodeIndex> waits;
+    wiring_.before(op, id, waits);
+    if (device_[op.device].last) waits.push_back(*device_[op.device].last);
+    const NodeIndex n = builder_.add(
+        NodeSpec{NodeKind::copy, Category::exposed_pp, out ? names_.offload : names_.reload,
+                 stream(op.device, out ? StreamKind::offload : StreamKind::reload),
+                 step_.copy[pipeline_.stage_of(op.device, op.operation.chunk)], 0, id},
+        std::span<const NodeIndex>(waits));
+    wiring_.after(op, n, id);
+  }
+
+  // A device's part of a vocabulary layer; folded and expanded alike.
+  void share(const DeviceOperation& op, const Breakdown& breakdown, NameIndex name) {
+    Device& d = device_[op.device];
+    const std::uint32_t id = instance(op, StepInstance::Part::vocabulary);
+    wiring_.before(op, id, d.waits);
+    const NodeIndex n = builder_.add(
+        NodeSpec{NodeKind::block, Category::bubble, name, stream(op.device, StreamKind::compute),
+                 breakdown.total(), breakdown_index(breakdown), id},
+        std::span<const NodeIndex>(d.waits));
+    d.waits.clear();
+    advance(op.device, n);
+    wiring_.after(op, n, id);
   }
 
   void pass(const DeviceOperation& op, Pass direction, bool opens, bool closes) {
@@ -428,6 +473,7 @@ class StepBuilder {
       for (int c = 0; c < step_.chunks_held(); ++c) {
         sum = sum + step_.chunk(static_cast<int>(d), c).totals;
       }
+      sum.dense_parameters += step_.vocabulary.parameters;
       return sum;
     };
     const auto part = [&](std::uint32_t d, StepInstance::Part p) {
@@ -444,6 +490,12 @@ class StepBuilder {
         device.waits_at_end = on_data_parallel_stream(
             d, names_.reduce, step_.reduce(totals.dense_parameters, totals.expert_parameters),
             part(d, StepInstance::Part::reduce), device.last);
+      }
+      if (replicated_ && step_.vocabulary.parameters > 0 &&
+          (step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction)) {
+        device.waits_at_end =
+            on_data_parallel_stream(d, names_.reduce, step_.reduce(step_.vocabulary.parameters, 0),
+                                    part(d, StepInstance::Part::reduce), device.last);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);
       if (holds_an_end(d) && step_.tied_embedding > Picoseconds(0)) {
@@ -512,6 +564,7 @@ class StepBuilder {
   static PipelineTimes transfer_times(const StepCosts& step) {
     PipelineTimes out;
     out.transfer = step.transfer;
+    out.vocabulary = step.vocabulary.times;
     return out;
   }
 

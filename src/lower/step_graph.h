@@ -40,6 +40,7 @@ struct StepInstance {
     input_gradient,
     weight_gradient,
     forward_and_backward,
+    vocabulary,
     transfer,
     gather,
     reduce,

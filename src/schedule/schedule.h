@@ -42,6 +42,7 @@ struct Schedule {
   bool made_for_times = false;     // the order depends on the times (or on the memory limit)
   bool asynchronous = false;       // gives other gradients than a synchronous step
   bool splits_vocabulary = false;  // its order has the passes of vocabulary parallelism
+  int vocabulary_barriers = 0;     // then 1 or 2, as in Pipeline
 
   // Every reason why this cannot be scheduled, in words with the numbers; empty if it can.
   std::vector<std::string> (*problems)(const ScheduleRequest&) = nullptr;
