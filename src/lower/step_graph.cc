@@ -397,9 +397,9 @@ class StepBuilder {
       run(op.device, forward, Pass::forward, forward_id, opens, false);
       run(op.device, backward, Pass::backward, forward_id, false, closes);
     } else {
-      const PairedPass paired =
-          paired_pass(blocks_[whole_pass(forward, Pass::forward).breakdown],
-                      blocks_[whole_pass(backward, Pass::backward).breakdown], share_lost_);
+      const Breakdown of_forward = blocks_[whole_pass(forward, Pass::forward).breakdown];
+      const Breakdown of_backward = blocks_[whole_pass(backward, Pass::backward).breakdown];
+      const PairedPass paired = paired_pass(of_forward, of_backward, share_lost_);
       const NodeIndex n = builder_.add(NodeSpec{NodeKind::block, Category::bubble, names_.pair,
                                                 stream(op.device, StreamKind::compute), paired.time,
                                                 breakdown_index(paired.breakdown), forward_id},
@@ -413,6 +413,15 @@ class StepBuilder {
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
            bool gathers, Gather how, Reduce reduces) {
     Device& d = device_[device];
+    if (stage.layers == 0 && !stage.embedding && !stage.head) {
+      // Nothing but what passes through.
+      advance(device,
+              builder_.add(NodeSpec{NodeKind::barrier, Category::bubble, names_.begin,
+                                    stream(device, StreamKind::compute), Picoseconds(0), 0, id},
+                           std::span<const NodeIndex>(d.waits)));
+      d.waits.clear();
+      return;
+    }
     if (folding_ == Folding::folded && !gathers && reduces == Reduce::none) {
       const WholePass& whole = whole_pass(stage, direction);
       add_folded(device, whole.time, whole.breakdown, direction, id);

@@ -26,20 +26,25 @@ TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
     const Timeline short_time = simulate(folded->graph);
     const Timeline long_time = simulate(expanded->graph);
     ASSERT_EQ(short_time.makespan, long_time.makespan) << to_text(drawn->plan);
+    const Picoseconds time = step_time(step, *folded, short_time);
+    ASSERT_EQ(time, step_time(step, *expanded, long_time)) << to_text(drawn->plan);
     // No faster than its bound, nor than its model FLOPs at peak.
-    ASSERT_GE(short_time.makespan, lower_bound(step)) << to_text(drawn->plan);
+    ASSERT_GE(time, lower_bound(step)) << to_text(drawn->plan);
     const Flops work =
         static_cast<double>(drawn->training.global_batch) *
         model_flops_per_sequence(drawn->model, static_cast<double>(drawn->training.sequence_length),
                                  AttentionCount::causal);
     const Seconds ideal = work / (*drawn->cluster.accelerator.peak(NumberFormat::bf16) *
                                   static_cast<double>(drawn->cluster.accelerators));
-    ASSERT_GE(short_time.makespan.seconds(), ideal) << to_text(drawn->plan);
+    ASSERT_GE(time.seconds(), ideal) << to_text(drawn->plan);
     // Every device's time adds up, and is the same both ways.
+    const auto window = windows(step, *folded, short_time);
     for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(drawn->plan.pp); ++d) {
-      const Breakdown a = attribute(folded->graph, short_time, d, folded->blocks);
-      const Breakdown b = attribute(expanded->graph, long_time, d, expanded->blocks);
-      ASSERT_EQ(a.total(), short_time.makespan) << to_text(drawn->plan);
+      const StepWindow& w = window[d];
+      const Breakdown a = attribute(folded->graph, short_time, d, folded->blocks, w.from, w.until);
+      const Breakdown b =
+          attribute(expanded->graph, long_time, d, expanded->blocks, w.from, w.until);
+      ASSERT_EQ(a.total(), w.until - w.from) << to_text(drawn->plan);
       ASSERT_EQ(a, b) << to_text(drawn->plan) << " device " << d;
     }
   }

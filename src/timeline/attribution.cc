@@ -17,6 +17,8 @@ class StreamOrder {
     std::vector<std::uint32_t> last(graph.streams().size(), kNone);
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
       const NodeIndex n(i);
+      // On a wire no node waits for another.
+      if (graph.streams()[graph.stream(n).value()].kind == StreamKind::wire) continue;
       previous_[i] = std::exchange(last[graph.stream(n).value()], i);
       for (const StreamIndex s : graph.rendezvous_streams(n)) {
         more_.push_back({i, std::exchange(last[s.value()], i)});

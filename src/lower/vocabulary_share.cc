@@ -1,0 +1,56 @@
+#include "lower/vocabulary_share.h"
+
+#include <cmath>
+
+#include "lower/model_costs.h"
+
+namespace orrery {
+namespace {
+
+// `numerator / denominator` of every part, in whole picoseconds.
+Breakdown part(const Breakdown& whole, int numerator, int denominator) {
+  Breakdown out;
+  for (std::size_t i = 0; i < kCategories; ++i) {
+    out.time[i] = Picoseconds(std::floor(whole.time[i].count() * numerator / denominator));
+  }
+  return out;
+}
+
+}  // namespace
+
+VocabularyShare vocabulary_share(const ModelCosts& costs, const CostContext& context,
+                                 const RankLayout& layout, int devices, int barriers,
+                                 Bytes boundary, double tokens) {
+  VocabularyShare out;
+  const BlockCost& head = costs.head;
+  const BlockCost& embedding = costs.embedding;
+  out.output_layer = part(head.forward.breakdown, 1, devices);
+  if (barriers == 1) {
+    // The product of the softmax with the weights, as large as the one that made the logits; the
+    // input gradient is then no part of the T pass.
+    out.output_layer += part(head.forward.breakdown, 1, devices);
+    out.output_layer_gradient = part(head.backward.breakdown, 1, 2 * devices);
+  } else {
+    out.output_layer_gradient = part(head.backward.breakdown, 1, devices);
+  }
+  out.input_layer = part(embedding.forward.breakdown, 1, devices);
+  out.input_layer_gradient = part(embedding.backward.breakdown, 1, devices);
+  out.times.output_layer = out.output_layer.total();
+  out.times.output_layer_gradient = out.output_layer_gradient.total();
+  out.times.input_layer = out.input_layer.total();
+  out.times.input_layer_gradient = out.input_layer_gradient.total();
+  const auto time = [&](CollectiveKind kind, Bytes bytes) {
+    return round_to_picoseconds(context.communicate(kind, bytes, layout.pp));
+  };
+  const Bytes statistics(8 * tokens);
+  out.times.broadcast = time(CollectiveKind::broadcast, boundary);
+  out.times.first_barrier =
+      time(CollectiveKind::all_reduce, barriers == 1 ? statistics + boundary : statistics);
+  out.times.second_barrier = time(CollectiveKind::all_reduce, boundary);
+  out.times.input_reduction = time(CollectiveKind::all_reduce, boundary);
+  out.parameters = (head.dense_parameters + embedding.dense_parameters) / devices;
+  out.saved = (head.saved + embedding.saved) / devices;
+  return out;
+}
+
+}  // namespace orrery
