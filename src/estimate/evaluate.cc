@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lower/stage_memory.h"
+#include "lower/step_window.h"
 #include "timeline/attribution.h"
 #include "units/quantity_text.h"
 

@@ -22,7 +22,6 @@
 
 #include "graph/graph.h"
 #include "lower/step_costs.h"
-#include "simulate/simulate.h"
 #include "timeline/breakdown.h"
 
 namespace orrery {
@@ -59,17 +58,5 @@ inline constexpr std::size_t kMaxNodes = 50'000'000;
 
 // Errors: the schedule deadlocks; an expanded graph of more than kMaxNodes.
 Result<StepGraph> step_graph(const StepCosts& step, Folding folding);
-
-// The part of the timeline that is a device's step: all of it, or, where the optimizer waits for no
-// other device, from the first thing it does to its last.
-struct StepWindow {
-  Picoseconds from, until;
-};
-std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
-                                const Timeline& timeline);
-
-// From the beginning of one step to that of the next: the makespan, or, where the optimizer waits
-// for no other device, the longest window: steps then follow each other on every device at once.
-Picoseconds step_time(const StepCosts& step, const StepGraph& graph, const Timeline& timeline);
 
 }  // namespace orrery

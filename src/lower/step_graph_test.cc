@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lower/random_plan.h"
+#include "lower/step_window.h"
 #include "simulate/simulate.h"
 #include "timeline/attribution.h"
 

@@ -8,6 +8,7 @@
 
 #include "estimate/evaluate.h"
 #include "lower/stage_memory.h"
+#include "lower/step_window.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
 #include "plan/validity.h"
@@ -169,7 +170,8 @@ class Search {
       const auto lowered = step_graph(step, Folding::folded);
       // A deadlock cannot happen with a registered schedule that accepted the shape.
       ORRERY_INVARIANT(lowered.has_value());
-      found[k] = {step_time(step, *lowered, simulate(lowered->graph)).count(), fitting_[missing[k]].peak};
+      found[k] = {step_time(step, *lowered, simulate(lowered->graph)).count(),
+                  fitting_[missing[k]].peak};
     });
     for (std::size_t k = 0; k < missing.size(); ++k) {
       ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);

@@ -1,0 +1,23 @@
+// Where in a simulated graph the step of a device begins and ends, and how long a step takes.
+#pragma once
+
+#include <vector>
+
+#include "lower/step_graph.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+
+// The part of the timeline that is a device's step: all of it, or, where the optimizer waits for no
+// other device, from the first thing it does to its last.
+struct StepWindow {
+  Picoseconds from, until;
+};
+std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
+                                const Timeline& timeline);
+
+// From the beginning of one step to that of the next: the makespan, or, where the optimizer waits
+// for no other device, the longest window: steps then follow each other on every device at once.
+Picoseconds step_time(const StepCosts& step, const StepGraph& graph, const Timeline& timeline);
+
+}  // namespace orrery
