@@ -5,43 +5,13 @@
 #include <optional>
 
 #include "lower/paired_pass.h"
+#include "lower/step_pass.h"
 #include "outcome/invariant.h"
 #include "schedule/linear_order.h"
 #include "schedule/pipeline_wiring.h"
 
 namespace orrery {
 namespace {
-
-enum class Pass { forward, backward, input_gradient, weight_gradient };
-constexpr std::size_t kPasses = 4;
-
-const BlockPass& pass_of(const BlockCost& cost, Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return cost.forward;
-    case Pass::backward:
-      return cost.backward;
-    case Pass::input_gradient:
-      return cost.input_gradient;
-    case Pass::weight_gradient:
-      return cost.weight_gradient;
-  }
-  return cost.forward;
-}
-
-StepInstance::Part part_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return StepInstance::Part::forward;
-    case Pass::backward:
-      return StepInstance::Part::backward;
-    case Pass::input_gradient:
-      return StepInstance::Part::input_gradient;
-    case Pass::weight_gradient:
-      return StepInstance::Part::weight_gradient;
-  }
-  return StepInstance::Part::forward;
-}
 
 class StepBuilder {
  public:
