@@ -42,6 +42,7 @@ struct EstimateOptions {
 struct SearchCommandOptions {
   Question question;
   int top = 10;
+  std::vector<std::string> schedules;  // empty: the default ones
 };
 
 struct CatalogOptions {

@@ -109,6 +109,11 @@ int run(int argc, char** argv) {
   CLI::App* search_app = app.add_subcommand("search", "find the best plan");
   add_question(search_app, search.question);
   search_app->add_option("--top", search.top, "plans to show")->check(CLI::Range(1, 1000));
+  search_app
+      ->add_option("--schedules", search.schedules,
+                   "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those with a "
+                   "maintained implementation)")
+      ->delimiter(',');
   search_app->footer(
       "Fields that --plan or the specification states are kept, all others are searched.\n"
       "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");

@@ -10,13 +10,24 @@
 #include "report/search_json.h"
 #include "report/search_text.h"
 #include "report_files.h"
+#include "schedule/schedule.h"
 
 namespace orrery::cli {
 namespace {
 
 // Fields that are stated are kept: their axis has one value.
-SearchSpace space_of(const Spec& spec) {
+Result<SearchSpace> space_of(const Spec& spec, const std::vector<std::string>& named) {
   SearchSpace space;
+  for (const std::string& name : named) {
+    if (name == "all") {
+      for (const Schedule& s : schedules()) {
+        if (!s.asynchronous && s.virtual_stage != nullptr) space.schedules.emplace_back(s.name);
+      }
+      continue;
+    }
+    ORRERY_TRY(const Schedule* schedule, find_schedule(name));
+    space.schedules.emplace_back(schedule->name);
+  }
   const Plan& plan = spec.scenario.plan;
   for (const std::string& field : spec.stated) {
     if (field == "tp") space.tp = {plan.tp};
@@ -44,6 +55,9 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
   const auto spec = ask(options.question, *catalog);
   if (!spec) return refuse(spec.error());
 
+  const auto space = space_of(*spec, options.schedules);
+  if (!space) return refuse(at("--schedules", space.error()));
+
   const auto begin = std::chrono::steady_clock::now();
   Result<SearchResult> found = fail(ErrorCode::bad_input, "");
   {
@@ -55,7 +69,7 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
     search_options.progress = [&](double fraction, const std::string& best) {
       progress.show(fraction, best);
     };
-    found = search(spec->scenario, space_of(*spec), search_options, *catalog);
+    found = search(spec->scenario, *space, search_options, *catalog);
   }
   if (!found) return refuse(found.error());
   const Seconds elapsed(

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "plan/validity.h"
+#include "schedule/span_kind.h"
 #include "simulate/simulate.h"
 
 namespace orrery {
@@ -12,6 +13,7 @@ namespace {
 struct SimulatedStep {
   StepGraph step;
   Timeline timeline;
+  std::int64_t chunks = 1;  // of one route
 };
 
 Result<SimulatedStep> simulated(const Scenario& scenario, Folding folding, const Catalog& catalog) {
@@ -21,7 +23,7 @@ Result<SimulatedStep> simulated(const Scenario& scenario, Folding folding, const
   CostCache cache(scenario.model, completed.training, std::move(context));
   ORRERY_TRY(StepGraph step, step_graph(step_costs(cache, completed.plan), folding));
   Timeline timeline = simulate(step.graph);
-  return SimulatedStep{std::move(step), std::move(timeline)};
+  return SimulatedStep{std::move(step), std::move(timeline), completed.plan.chunks};
 }
 
 }  // namespace
@@ -29,22 +31,30 @@ Result<SimulatedStep> simulated(const Scenario& scenario, Folding folding, const
 Result<std::vector<PipelineSpan>> pipeline_spans(const Scenario& scenario, const Catalog& catalog) {
   ORRERY_TRY(const SimulatedStep s, simulated(scenario, Folding::folded, catalog));
   const Graph& graph = s.step.graph;
+  const int chunks = static_cast<int>(s.chunks);
   std::vector<PipelineSpan> out;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
     const StepInstance& at = s.step.instances[graph.instance(n)];
     const StreamKind stream = graph.streams()[graph.stream(n).value()].kind;
     using Part = StepInstance::Part;
-    const bool drawn = stream == StreamKind::compute || at.part == Part::transfer;
+    const bool pass = at.part == Part::pass;
+    const bool drawn = stream == StreamKind::compute || pass || at.part == Part::transfer;
     if (!drawn || graph.duration(n) <= Picoseconds(0)) continue;
+    const PipelineOperation& op = at.operation;
     PipelineSpan span;
     span.stage = at.device;
-    span.chunk = at.chunk;
-    span.microbatch = at.part == Part::optimizer ? -1 : static_cast<int>(at.microbatch);
-    span.kind = at.part == Part::forward    ? PipelineSpan::Kind::forward
-                : at.part <= Part::vocabulary ? PipelineSpan::Kind::backward
+    span.chunk = op.chunk % chunks;
+    span.microbatch = at.part == Part::optimizer ? -1 : static_cast<int>(op.microbatch);
+    span.kind = pass                        ? span_kind(op.action)
                 : at.part == Part::transfer ? PipelineSpan::Kind::transfer
                                             : PipelineSpan::Kind::optimizer;
+    span.route = at.route;
+    if (pass && op.action == PipelineAction::forward_and_backward) {
+      span.backward_chunk = op.backward_chunk % chunks;
+      span.backward_microbatch = static_cast<int>(op.backward_microbatch);
+      span.backward_route = op.backward_chunk / chunks;
+    }
     span.start = s.timeline.start(graph, n).seconds();
     span.end = s.timeline.end(n).seconds();
     // Blocks of one pass that follow each other are one span.
@@ -94,8 +104,8 @@ Result<std::vector<TimelineSpan>> timeline_spans(const Scenario& scenario, Foldi
     span.start = s.timeline.start(graph, n);
     span.end = s.timeline.end(n);
     if (at.part != StepInstance::Part::optimizer) {
-      span.microbatch = static_cast<int>(at.microbatch);
-      span.chunk = at.chunk;
+      span.microbatch = static_cast<int>(at.operation.microbatch);
+      span.chunk = at.operation.chunk;
     }
     for (const std::uint32_t p : graph.predecessors(n)) {
       if (span_of[p] >= 0 && out[static_cast<std::size_t>(span_of[p])].flow_out == flows) {

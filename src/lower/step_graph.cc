@@ -136,8 +136,9 @@ class StepBuilder {
     return streams_[static_cast<std::size_t>(kind)][device];
   }
   std::uint32_t instance(const DeviceOperation& op, StepInstance::Part part) {
-    instances_.push_back(
-        {static_cast<std::uint16_t>(op.device), op.operation.chunk, op.operation.microbatch, part});
+    instances_.push_back({static_cast<std::uint16_t>(op.device), op.operation,
+                          static_cast<std::uint16_t>(pipeline_.route_of(op.operation.microbatch)),
+                          part});
     return static_cast<std::uint32_t>(instances_.size() - 1);
   }
 
@@ -299,7 +300,7 @@ class StepBuilder {
   // Activations on their way to or from host memory, issued when what stands before is done.
   void copy(const DeviceOperation& op) {
     const bool out = op.operation.action == PipelineAction::offload;
-    const std::uint32_t id = instance(op, StepInstance::Part::transfer);
+    const std::uint32_t id = instance(op, StepInstance::Part::pass);
     std::vector<NodeIndex> waits;
     wiring_.before(op, id, waits);
     if (device_[op.device].last) waits.push_back(*device_[op.device].last);
@@ -314,7 +315,7 @@ class StepBuilder {
   // A device's part of a vocabulary layer; folded and expanded alike.
   void share(const DeviceOperation& op, const Breakdown& breakdown, NameIndex name) {
     Device& d = device_[op.device];
-    const std::uint32_t id = instance(op, StepInstance::Part::vocabulary);
+    const std::uint32_t id = instance(op, StepInstance::Part::pass);
     wiring_.before(op, id, d.waits);
     const NodeIndex n = builder_.add(
         NodeSpec{NodeKind::block, Category::bubble, name, stream(op.device, StreamKind::compute),
@@ -330,7 +331,7 @@ class StepBuilder {
     const std::uint32_t transfer = instance(op, StepInstance::Part::transfer);
     wiring_.before(op, transfer, d.waits);
     run(op.device, stage(op.device, op.operation.chunk), direction,
-        instance(op, part_of(direction)), opens, closes);
+        instance(op, StepInstance::Part::pass), opens, closes);
     d.last = wiring_.after(op, *d.last, transfer);
   }
 
@@ -361,7 +362,7 @@ class StepBuilder {
     const std::uint32_t transfer = instance(op, StepInstance::Part::transfer);
     const VirtualStage& forward = stage(op.device, op.operation.chunk);
     const VirtualStage& backward = stage(op.device, op.operation.backward_chunk);
-    const std::uint32_t forward_id = instance(op, StepInstance::Part::forward_and_backward);
+    const std::uint32_t forward_id = instance(op, StepInstance::Part::pass);
     wiring_.before(op, transfer, d.waits);
     if (gathers(Pass::forward, opens) || reduces(Pass::backward, closes) != Reduce::none) {
       run(op.device, forward, Pass::forward, forward_id, opens, false);

@@ -31,20 +31,9 @@ enum class Folding { folded, expanded };
 // What a node of the step belongs to.
 struct StepInstance {
   std::uint16_t device = 0;
-  std::uint16_t chunk = 0;
-  std::uint32_t microbatch = 0;
-  enum class Part : std::uint8_t {
-    forward,
-    backward,
-    input_gradient,
-    weight_gradient,
-    forward_and_backward,
-    vocabulary,
-    transfer,
-    gather,
-    reduce,
-    optimizer
-  } part = Part::forward;
+  PipelineOperation operation;  // of a pass, or what a transfer carries
+  std::uint16_t route = 0;      // of its microbatch
+  enum class Part : std::uint8_t { pass, transfer, gather, reduce, optimizer } part = Part::pass;
 };
 
 struct StepGraph {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "lower/block_cost.h"
-#include "lower/step_graph.h"
 
 namespace orrery {
 
@@ -21,20 +20,6 @@ inline const BlockPass& pass_of(const BlockCost& cost, Pass pass) {
       return cost.weight_gradient;
   }
   return cost.forward;
-}
-
-inline StepInstance::Part part_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return StepInstance::Part::forward;
-    case Pass::backward:
-      return StepInstance::Part::backward;
-    case Pass::input_gradient:
-      return StepInstance::Part::input_gradient;
-    case Pass::weight_gradient:
-      return StepInstance::Part::weight_gradient;
-  }
-  return StepInstance::Part::forward;
 }
 
 }  // namespace orrery

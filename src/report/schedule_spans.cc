@@ -6,39 +6,12 @@
 #include <tuple>
 
 #include "report/pass_style.h"
+#include "schedule/span_kind.h"
 
 namespace orrery {
 namespace {
 
 using Kind = PipelineSpan::Kind;
-
-Kind kind_of(PipelineAction action) {
-  switch (action) {
-    case PipelineAction::forward:
-      return Kind::forward;
-    case PipelineAction::backward:
-      return Kind::backward;
-    case PipelineAction::input_gradient:
-      return Kind::input_gradient;
-    case PipelineAction::weight_gradient:
-      return Kind::weight_gradient;
-    case PipelineAction::forward_and_backward:
-      return Kind::forward_and_backward;
-    case PipelineAction::offload:
-      return Kind::offload;
-    case PipelineAction::reload:
-      return Kind::reload;
-    case PipelineAction::output_layer:
-      return Kind::output_layer;
-    case PipelineAction::output_layer_gradient:
-      return Kind::output_layer_gradient;
-    case PipelineAction::input_layer:
-      return Kind::input_layer;
-    case PipelineAction::input_layer_gradient:
-      return Kind::input_layer_gradient;
-  }
-  return Kind::transfer;
-}
 
 // "F3", "F3 BW1".
 std::string words(const PipelineOperation& op) {
@@ -73,7 +46,7 @@ std::vector<PipelineSpan> pipeline_spans(const MeasuredSchedule& schedule) {
     }
     span.chunk = op.chunk % chunks;
     span.microbatch = static_cast<int>(op.microbatch);
-    span.kind = transfer ? Kind::transfer : kind_of(op.action);
+    span.kind = transfer ? Kind::transfer : span_kind(op.action);
     span.route = way(op.microbatch);
     if (op.action == PipelineAction::forward_and_backward && !transfer) {
       span.backward_chunk = op.backward_chunk % chunks;
@@ -114,7 +87,7 @@ std::vector<TimelineSpan> timeline_spans(const MeasuredSchedule& schedule) {
     span.name =
         transfer ? fmt::format("{} {}", graph.name(n), words(of.operation)) : words(of.operation);
     span.category = transfer ? std::string(graph.name(n))
-                             : std::string(style(kind_of(of.operation.action)).name);
+                             : std::string(style(span_kind(of.operation.action)).name);
     span.start = timeline.start(graph, n);
     span.end = timeline.end(n);
     span.microbatch = static_cast<int>(of.operation.microbatch);

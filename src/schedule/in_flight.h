@@ -18,6 +18,7 @@ struct InFlight {
   std::vector<int> held;     // by chunk of the device: microbatches between forward and gradient
   std::vector<int> pending;  // by chunk: whose weight gradient alone is still to come
   double memory = 0;         // their sum, each with its stage's memory
+  bool operator==(const InFlight&) const = default;
 };
 
 // At the device's fullest moment; `memory` by virtual stage (empty: one unit each). O(operations of

@@ -46,7 +46,9 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
     space.context_parallel = {ContextParallel::all_gather, ContextParallel::ring};
   }
   if (space.schedules.empty()) {
-    space.schedules = {"gpipe", "1f1b", "interleaved_1f1b"};
+    // What has a maintained implementation that anyone can train with: Megatron-Core, PyTorch's
+    // torch.distributed.pipelining, sail-sg/zero-bubble-pipeline-parallelism, deepseek-ai/DualPipe.
+    space.schedules = {"gpipe", "1f1b", "interleaved_1f1b", "breadth_first", "dualpipev"};
   }
   if (space.placements.empty()) {
     space.placements = {{MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp},
@@ -131,12 +133,18 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
     }
   }
   for (std::size_t schedule = 0; schedule < space.schedules.size(); ++schedule) {
-    const bool interleaved = space.schedules[schedule] == "interleaved_1f1b";
+    const auto known = find_schedule(space.schedules[schedule]);
+    // A schedule has its own number of chunks, or any above one: with one it is another schedule.
+    const std::int64_t fixed = known ? (*known)->chunks : 1;
+    const std::vector<std::int64_t> own = {fixed};
     // On one device all schedules do the same work; 1F1B keeps the least in memory.
     if (pp == 1 && space.schedules[schedule] != "1f1b" && space.schedules.size() > 1) continue;
-    for (const std::int64_t chunks : chunk_counts) {
-      if (chunks < 1 || chunks * pp > layers + 2 || (pp > 1 && (chunks > 1) != interleaved))
-        continue;
+    const bool stated = space.chunks.empty() ||
+                        std::find(space.chunks.begin(), space.chunks.end(), fixed) !=
+                            space.chunks.end();
+    for (const std::int64_t chunks : fixed > 0 && stated ? own : chunk_counts) {
+      if (chunks < 1 || chunks * pp > layers + 2) continue;
+      if (pp > 1 && (fixed > 0 ? chunks != fixed : chunks == 1)) continue;
       if (pp == 1 && chunks > 1) continue;
       const std::int64_t held = (layers + chunks * pp - 1) / (chunks * pp);
       for (const Recompute recompute : space.recompute) {
