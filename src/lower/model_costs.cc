@@ -12,8 +12,8 @@ PassTotals& PassTotals::operator+=(const BlockCost& b) {
   backward += b.backward.time;
   input_gradient += b.input_gradient.time;
   weight_gradient += b.weight_gradient.time;
-  exposed +=
-      exposed_communication(b.forward.breakdown) + exposed_communication(b.backward.breakdown);
+  exposed_ep +=
+      b.forward.breakdown[Category::exposed_ep] + b.backward.breakdown[Category::exposed_ep];
   dense_parameters += b.dense_parameters;
   expert_parameters += b.expert_parameters;
   saved += b.saved;
@@ -27,7 +27,7 @@ PassTotals operator-(PassTotals a, const PassTotals& b) {
   a.backward -= b.backward;
   a.input_gradient -= b.input_gradient;
   a.weight_gradient -= b.weight_gradient;
-  a.exposed -= b.exposed;
+  a.exposed_ep -= b.exposed_ep;
   a.dense_parameters -= b.dense_parameters;
   a.expert_parameters -= b.expert_parameters;
   a.saved -= b.saved;
@@ -41,7 +41,7 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   a.backward += b.backward;
   a.input_gradient += b.input_gradient;
   a.weight_gradient += b.weight_gradient;
-  a.exposed += b.exposed;
+  a.exposed_ep += b.exposed_ep;
   a.dense_parameters += b.dense_parameters;
   a.expert_parameters += b.expert_parameters;
   a.saved += b.saved;

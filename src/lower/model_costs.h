@@ -23,7 +23,7 @@ struct PassTotals {
   Picoseconds backward;
   Picoseconds input_gradient;  // of a split backward; zero unless asked for
   Picoseconds weight_gradient;
-  Picoseconds exposed;  // communication in forward and backward that nothing hides
+  Picoseconds exposed_ep;  // all-to-alls in forward and backward that nothing hides
   double dense_parameters = 0;
   double expert_parameters = 0;
   Bytes saved;

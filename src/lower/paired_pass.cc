@@ -7,32 +7,19 @@
 namespace orrery {
 namespace {
 
-// Takes `hidden` off the exposed communication, expert-parallel first: it is what the pairing is
-// made for.
-void hide(Breakdown& b, Picoseconds hidden) {
-  for (const Category c : {Category::exposed_ep, Category::exposed_tp, Category::exposed_cp,
-                           Category::exposed_pp, Category::exposed_dp}) {
-    const Picoseconds part = std::min(hidden, b[c]);
-    b[c] -= part;
-    hidden -= part;
-  }
-}
+Picoseconds computing(const Breakdown& b) { return b.total() - exposed_communication(b); }
 
 }  // namespace
 
 PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost) {
-  const Picoseconds forward_exposed = exposed_communication(forward);
-  const Picoseconds backward_exposed = exposed_communication(backward);
-  const Picoseconds forward_computing = forward.total() - forward_exposed;
-  const Picoseconds backward_computing = backward.total() - backward_exposed;
-  const Picoseconds hidden =
-      std::min(forward_exposed, backward_computing) + std::min(backward_exposed, forward_computing);
+  const Picoseconds hidden = std::min(forward[Category::exposed_ep], computing(backward)) +
+                             std::min(backward[Category::exposed_ep], computing(forward));
   PairedPass out;
   out.breakdown = forward;
   out.breakdown += backward;
-  hide(out.breakdown, hidden);
+  out.breakdown[Category::exposed_ep] -= hidden;
   const Picoseconds lost = std::max(
-      Picoseconds(0), contention(forward_computing + backward_computing, hidden, share_lost));
+      Picoseconds(0), contention(computing(forward) + computing(backward), hidden, share_lost));
   // Running one after the other is always possible.
   out.breakdown[Category::contention] += std::min(lost, hidden);
   out.time = out.breakdown.total();

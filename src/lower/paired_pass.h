@@ -1,13 +1,15 @@
 // A forward and a backward of different microbatches run as one pass (DualPipe).
 //
-// Each hides its communication behind the other's computing (arXiv 2412.19437 s.3.2.1):
+// Each hides its expert-parallel all-to-alls behind the other's computing (arXiv 2412.19437
+// s.3.2.1, which pairs for this and uses no tensor parallelism):
 //
 //   hidden = min(x_F, c_B) + min(x_B, c_F)
-//   T_FB   = T_F + T_B - hidden + contention,      T = c + x
+//   T_FB   = T_F + T_B - hidden + contention
 //
-// c is what a pass computes, x what it communicates exposed when it runs alone. Contention is what
-// the computing loses while the hidden part runs beside it (lower/cost_context.h). Taken over a
-// whole virtual stage: inside it, layers of both are assumed to be interleaved evenly.
+// c is what a pass computes, x its exposed all-to-alls when it runs alone; other communication
+// stays where it is. Contention is what the computing loses while the hidden part runs beside it
+// (lower/cost_context.h). Taken over a whole virtual stage: inside it, layers of both are assumed
+// to be interleaved evenly.
 #pragma once
 
 #include "timeline/breakdown.h"

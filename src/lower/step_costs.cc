@@ -252,12 +252,14 @@ Picoseconds lower_bound(const StepCosts& step) {
 
   // Of each virtual stage: the least time from its forward to its gradient's way on, and what its
   // device computes for one microbatch. A pair may hide all that either half communicates.
+  // Schedules that split the backward may run some of them whole.
   const auto path_of = [&](const PassTotals& t) {
-    return t.forward + (split ? t.input_gradient : t.backward);
+    return t.forward + (split ? std::min(t.input_gradient, t.backward) : t.backward);
   };
   const auto work_of = [&](const PassTotals& t) {
-    return t.forward + (split ? t.input_gradient + t.weight_gradient : t.backward) -
-           (step.schedule->pairs_passes ? t.exposed : Picoseconds(0));
+    const Picoseconds backward =
+        split ? std::min(t.input_gradient + t.weight_gradient, t.backward) : t.backward;
+    return t.forward + backward - (step.schedule->pairs_passes ? t.exposed_ep : Picoseconds(0));
   };
   // What one microbatch crosses before it first reaches a stage, one way and both.
   std::vector<Picoseconds> ahead(step.stages.size() + 1);
