@@ -118,8 +118,16 @@ class BlockLowering {
   }
 
  private:
+  // What runs beside kernels of a block are pieces of tensor-parallel collectives and the ring of
+  // context parallelism; the kernels are products and attention, bound by computing.
+  [[nodiscard]] double share_lost() const {
+    constexpr Bytes kPiece{32 * 1024 * 1024};  // a layer's activations; chooses the algorithm
+    const bool ring = s_.layout.cp.size > 1 && !s_.plan.overlap.tensor_parallel;
+    const GroupShape& beside = ring ? s_.layout.cp : s_.layout.tp;
+    return s_.costs.interference(CollectiveKind::all_gather, kPiece, beside).compute_share;
+  }
   [[nodiscard]] PassBuilder pass_builder() const {
-    return PassBuilder(s_.costs.compute_share_lost, s_.costs.software.host);
+    return PassBuilder(share_lost(), s_.costs.software.host);
   }
   [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
   [[nodiscard]] NumberFormat format() const { return s_.training.precision; }

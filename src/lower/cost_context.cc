@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/collective/interference.h"
 #include "cost/kernel/kernel_parameters.h"
 
 namespace orrery {
@@ -19,16 +18,20 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ORRERY_TRY(CollectiveParameters collectives,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
-  const double lost =
-      compute_share_lost(collectives, static_cast<int>(cluster.accelerator.compute_units));
   Cluster loaded = cluster;
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
-  return CostContext{std::move(loaded),
-                     KernelModel(under_training(std::move(kernels), conditions, cluster)),
-                     std::move(collectives),
-                     lost,
-                     assumed_conditions(conditions, cluster),
-                     std::move(software)};
+  return CostContext{
+      std::move(loaded), KernelModel(under_training(std::move(kernels), conditions, cluster)),
+      std::move(collectives), assumed_conditions(conditions, cluster), std::move(software)};
+}
+
+CommunicationInterference CostContext::interference(CollectiveKind kind, Bytes payload,
+                                                    const GroupShape& group) const {
+  if (group.size <= 1 || payload.value() <= 0) return {};
+  return communication_interference(
+      kind, payload, group, cluster.levels,
+      collective(kind, payload, group, cluster.levels, collectives), collectives,
+      {static_cast<int>(cluster.accelerator.compute_units), cluster.accelerator.memory.bandwidth});
 }
 
 Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost) {

@@ -9,6 +9,7 @@
 #include "cluster/cluster.h"
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
+#include "cost/collective/interference.h"
 #include "cost/kernel/kernel_model.h"
 #include "cost/step/training_conditions.h"
 #include "plan/software.h"
@@ -20,8 +21,6 @@ struct CostContext {
   Cluster cluster;
   KernelModel kernels;
   CollectiveParameters collectives;
-  // Share of computing throughput that a collective takes while it runs beside it.
-  double compute_share_lost = 0;
   std::vector<std::string> assumed;  // what the training conditions borrow
   SoftwareProfile software;
 
@@ -30,6 +29,9 @@ struct CostContext {
     if (group.size <= 1 || payload.value() <= 0) return Seconds(0);
     return collective(kind, payload, group, cluster.levels, collectives).time;
   }
+  // What that takes from computing beside it while it runs.
+  [[nodiscard]] CommunicationInterference interference(CollectiveKind kind, Bytes payload,
+                                                       const GroupShape& group) const;
 };
 
 // Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h). Errors:
@@ -45,7 +47,7 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
 //   lost = min(computing (1/r - 1), communicating (1 - r)),   r = 1 - share lost
 //
 // The first if the transfer outlasts the computing, the second if it ends before. Monotone in both.
-// Source of r: CollectiveParameters::interference.
+// Source of r: cost/collective/interference.h.
 Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost);
 
 }  // namespace orrery

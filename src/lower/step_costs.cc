@@ -47,6 +47,23 @@ int device_of(const StepCosts& step, std::size_t stage) {
   return 0;
 }
 
+// Share of computing lost in a block beside the reduction of its gradients. Products and attention
+// are bound by computing, the rest by memory.
+double share_lost_beside_reduction(const CostContext& costs, const BlockCost& block,
+                                   Bytes gradients, const GroupShape& shard, std::int64_t zero) {
+  const Breakdown& where = block.backward.breakdown;
+  Picoseconds memory_bound;
+  for (const Category c : {Category::router, Category::normalization, Category::elementwise,
+                           Category::embedding, Category::loss}) {
+    memory_bound += where[c];
+  }
+  const double all = block.backward.computing().count();
+  const CollectiveKind kind =
+      zero == 0 ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
+  return costs.interference(kind, gradients, shard)
+      .share_lost(all > 0 ? memory_bound.count() / all : 0);
+}
+
 }  // namespace
 
 Picoseconds StepCosts::reduce(double dense, double expert) const {
@@ -99,6 +116,18 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   out.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
                static_cast<int>(plan.chunks)};
   out.gradient_bytes = element_size(training.gradients).value();
+
+  const BlockCost& usual = out.kept->blocks[model.layers.front()];
+  out.data_share_lost =
+      share_lost_beside_reduction(costs, usual, Bytes(usual.dense_parameters * out.gradient_bytes),
+                                  out.layout->dense_shard, plan.zero);
+  constexpr Bytes kActivations{32 * 1024 * 1024};  // of a layer; chooses the algorithm
+  const bool experts = out.layout->ep.size > 1;
+  out.paired_share_lost =
+      costs
+          .interference(experts ? CollectiveKind::all_to_all : CollectiveKind::all_gather,
+                        kActivations, experts ? out.layout->ep : out.layout->tp)
+          .compute_share;
 
   const auto stage_count = static_cast<std::size_t>(out.shape.virtual_stages());
   const std::vector<std::int64_t> layers =

@@ -37,6 +37,8 @@ struct StepCosts {
   Picoseconds gradient_norm;           // all-reduce of one number over all ranks
   Picoseconds tied_embedding;          // reduction between first and last stage
   double gradient_bytes = 4;           // of one accumulated gradient
+  double data_share_lost = 0;          // of computing beside data-parallel communication
+  double paired_share_lost = 0;        // beside that of the other pass of a pair
 
   // Communication of the data-parallel ranks for a block or a device with these parameters.
   [[nodiscard]] Picoseconds reduce(double dense, double expert) const;

@@ -20,7 +20,7 @@ class StepBuilder {
         pipeline_(pipeline),
         folding_(folding),
         model_(step.cache->model()),
-        share_lost_(step.cache->context().compute_share_lost),
+        share_lost_(step.data_share_lost),
         replicated_(step.replicated()),
         streams_(add_streams(builder_, step.shape.devices)),
         times_(transfer_times(step)),
@@ -370,7 +370,7 @@ class StepBuilder {
     } else {
       const Breakdown of_forward = blocks_[whole_pass(forward, Pass::forward).breakdown];
       const Breakdown of_backward = blocks_[whole_pass(backward, Pass::backward).breakdown];
-      const PairedPass paired = paired_pass(of_forward, of_backward, share_lost_);
+      const PairedPass paired = paired_pass(of_forward, of_backward, step_.paired_share_lost);
       const NodeIndex n = builder_.add(NodeSpec{NodeKind::block, Category::bubble, names_.pair,
                                                 stream(op.device, StreamKind::compute), paired.time,
                                                 breakdown_index(paired.breakdown), forward_id},

@@ -134,9 +134,13 @@ const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*) {
   static const Fields<InterferenceParameters> table =
       Fields<InterferenceParameters>("interference")
           .optional("scale_up_units", &InterferenceParameters::scale_up_units,
-                    "compute units held by a collective inside a node")
+                    "compute units held by rings, trees and exchange inside a node")
+          .optional("in_switch_units", &InterferenceParameters::in_switch_units,
+                    "held by reduction in the switch of one node")
           .optional("scale_out_units", &InterferenceParameters::scale_out_units,
-                    "compute units held by a collective between nodes");
+                    "held by rings and trees between nodes")
+          .optional("exchange_units", &InterferenceParameters::exchange_units,
+                    "held by direct exchange between nodes");
   return table;
 }
 
@@ -275,7 +279,9 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
       (p.local_copy != BytesPerSecond(0) && p.local_copy < kLeastBandwidth)) {
     return wrong("a bandwidth is missing or below 1 kB/s", "ceilings", "such as \"39 GB/s\"");
   }
-  if (p.interference.scale_up_units < 0 || p.interference.scale_out_units < 0) {
+  const InterferenceParameters& held = p.interference;
+  if (std::min({held.scale_up_units, held.in_switch_units, held.scale_out_units,
+                held.exchange_units}) < 0) {
     return wrong("compute units cannot be negative", "interference", "such as 16");
   }
   return p;

@@ -110,8 +110,10 @@ struct CollectiveFit {
 
 // What a collective kernel takes from computation that runs beside it.
 struct InterferenceParameters {
-  int scale_up_units = 0;   // compute units (SMs) held while data moves inside a node
-  int scale_out_units = 0;  // the same between nodes
+  int scale_up_units = 0;   // compute units (SMs) held by rings, trees and exchange inside a node
+  int in_switch_units = 0;  // by reduction in the switch of one node
+  int scale_out_units = 0;  // by rings and trees between nodes
+  int exchange_units = 0;   // by direct exchange between nodes
   bool operator==(const InterferenceParameters&) const = default;
 };
 
