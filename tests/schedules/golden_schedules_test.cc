@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <set>
 
 #include "document/fields.h"
@@ -17,6 +15,7 @@
 #include "schedule/execution.h"
 #include "schedule/in_flight.h"
 #include "schedule/schedule.h"
+#include "schedules/operations.h"
 
 namespace orrery {
 namespace {
@@ -100,48 +99,6 @@ std::vector<std::vector<std::string>> lines(const Pipeline& pipeline,
   return out;
 }
 
-// Every stage of every microbatch forward once and backward once, where its route says.
-void expect_every_operation_once(const Pipeline& pipeline) {
-  std::map<std::pair<std::size_t, std::size_t>, std::array<int, 3>> count;
-  const auto at = [&](std::size_t d, std::size_t chunk, std::size_t j, std::size_t what) {
-    const std::size_t s = pipeline.stage_of(d, chunk);
-    EXPECT_EQ(pipeline.seat(j, s),
-              (Seat{static_cast<std::uint32_t>(d), static_cast<std::uint16_t>(chunk)}));
-    ++count[{s, j}][what];
-  };
-  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
-    for (const PipelineOperation& op : pipeline.order[d]) {
-      switch (op.action) {
-        case PipelineAction::forward:
-          at(d, op.chunk, op.microbatch, 0);
-          break;
-        case PipelineAction::backward:
-          at(d, op.chunk, op.microbatch, 1);
-          at(d, op.chunk, op.microbatch, 2);
-          break;
-        case PipelineAction::input_gradient:
-          at(d, op.chunk, op.microbatch, 1);
-          break;
-        case PipelineAction::weight_gradient:
-          at(d, op.chunk, op.microbatch, 2);
-          break;
-        case PipelineAction::forward_and_backward:
-          at(d, op.chunk, op.microbatch, 0);
-          at(d, op.backward_chunk, op.backward_microbatch, 1);
-          at(d, op.backward_chunk, op.backward_microbatch, 2);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-  EXPECT_EQ(count.size(),
-            pipeline.stages() * static_cast<std::size_t>(pipeline.shape.microbatches));
-  for (const auto& [key, n] : count) {
-    EXPECT_EQ(n, (std::array{1, 1, 1})) << "stage " << key.first << " microbatch " << key.second;
-  }
-}
-
 void expect_placement(const Pipeline& pipeline, const Value& golden) {
   const auto direction = numbers(*golden.find("microbatch_direction"));
   const auto& devices = golden.find("stage_device")->items();
@@ -161,7 +118,7 @@ void check(const Value& golden, const Schedule& schedule) {
   ASSERT_TRUE(made) << made.error().text();
   const auto run = execute(*made, request.times);
   ASSERT_TRUE(run) << run.error().text();
-  expect_every_operation_once(*made);
+  EXPECT_EQ(wrong_operations(*made), "");
   expect_placement(*made, golden);
   const Value& expected = *golden.find("expected");
   const auto peaks = numbers(*expected.find("peak_units"));
