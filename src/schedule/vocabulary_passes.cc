@@ -43,8 +43,8 @@ Turns turns(const Pipeline& pipeline, const TimedOrder& timed) {
   return out;
 }
 
-// The passes of one device in the order they run in. `broadcast` is how much later than the last
-// stage's own device it has the output.
+// The passes of every device in the order they run in. `broadcast` is how much later than the end
+// of the last stage's forward its output is there.
 std::vector<Pass> passes(const Turns& t, Picoseconds broadcast, int barriers) {
   const std::size_t m = t.last_forward.size();
   std::vector<Pass> out;
@@ -90,10 +90,8 @@ Result<Pipeline> with_vocabulary_passes(Pipeline pipeline, PipelineTimes times, 
   }
   ORRERY_TRY(const TimedOrder timed, timed_order(pipeline, times));
   const Turns known = turns(pipeline, timed);
-  const std::uint32_t last = pipeline.seat(0, pipeline.stages() - 1).device;
-  for (std::uint32_t d = 0; d < pipeline.order.size(); ++d) {
-    const std::vector<Pass> added =
-        passes(known, d == last ? Picoseconds(0) : times.vocabulary.broadcast, barriers);
+  const std::vector<Pass> added = passes(known, times.vocabulary.broadcast, barriers);
+  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
     std::vector<PipelineOperation> order;
     order.reserve(pipeline.order[d].size() + added.size());
     auto pass = added.begin();
