@@ -162,6 +162,28 @@ TEST(Collective, AllReduceIsReduceScatterAndMore) {
   }
 }
 
+// Nodes of eight: each further one adds hops and leaves less to the rank's own part.
+TEST(Collective, MoreNodesNeverCostLess) {
+  Cluster c = cluster();
+  for (const std::string& architecture : kArchitectures) {
+    const CollectiveParameters p = parameters(architecture);
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
+      for (double bytes = 1024; bytes < 16 * kGi; bytes *= 4) {
+        Seconds last;
+        for (int nodes = 2; nodes <= 2048; nodes *= 2) {
+          const int ranks = 8 * nodes;
+          const GroupShape group{ranks, {8, std::min(256, ranks), ranks}};
+          const Seconds time = collective(kind, Bytes(bytes), group, c.levels, p).time;
+          EXPECT_GE(time, last) << architecture << ' ' << to_text(kind) << " nodes=" << nodes
+                                << " n=" << bytes;
+          last = time;
+        }
+      }
+    }
+  }
+}
+
 TEST(Collective, LargeGroupsReduceSmallPayloadsByTree) {
   const Cluster c = cluster();
   const CollectiveChoice choice =
