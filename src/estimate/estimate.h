@@ -62,6 +62,7 @@ struct Estimate {
   std::vector<StageReport> stages;
   ByteCount peak_memory = 0;  // worst stage, expected
   int peak_memory_stage = 0;
+  ByteCount pessimistic_memory = 0;  // of the stage where that is most
   ByteCount memory_capacity = 0;
   Verdict verdict = Verdict::fits;
   std::string bottleneck;            // one sentence

@@ -83,7 +83,8 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
     stage.busy = (stage.forward + stage.backward) * step.passes_a_chunk();
     stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
     stage.memory = stage_memory(step, device);
-    stage.memory.moment = fullest_moment(step, device);
+    stage.memory.moment = moment_in_words(step, device, stage.memory);
+    stage.memory.rank_class = rank_class_in_words(step, device);
     // The stage that ends last; of steps without a flush the one that is occupied longest.
     const StepWindow& w = window[static_cast<std::size_t>(device)];
     const Picoseconds end = plan.overlap.optimizer ? w.until - w.from : stage.end;
@@ -91,6 +92,7 @@ Result<Estimate> evaluate(CostCache& cache, const Plan& plan) {
       latest = end;
       out.critical_stage = device;
     }
+    out.pessimistic_memory = std::max(out.pessimistic_memory, stage.memory.pessimistic);
     if (stage.memory.peak > out.peak_memory) {
       out.peak_memory = stage.memory.peak;
       out.peak_memory_stage = device;

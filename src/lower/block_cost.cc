@@ -7,14 +7,6 @@
 namespace orrery {
 namespace {
 
-// Activations of unfused attention: scores and probabilities of every pair, kept in 2 bytes
-// (arXiv 2205.05198 s.4: 5as^2b with dropout, 4as^2b without).
-Bytes score_bytes(const Operator& op, const BlockSetting& s) {
-  const Binding& b = s.binding;
-  const double keys = op.n.symbol == Symbol::source_tokens ? b.source_length : b.sequence_length;
-  return kActivation * (2 * (op.attention.heads / b.tp) * size(op.m, b) * keys);
-}
-
 // How long the device waits for the host in each of two passes that follow each other.
 //
 // The host queues kernels ahead of the device, so that a pass it launches faster than the device
@@ -64,43 +56,24 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   }
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance
   balanced.expert_imbalance = 1;
-  Bytes all;
-  Bytes core;
   for (const Operator& op : block.operators) {
     const double parameters = parameters_on_rank(op, setting.binding);
     const bool expert = op.kind == OperatorKind::grouped_gemm;
     (expert ? out.expert_parameters : out.dense_parameters) += parameters;
-    Bytes saved = saved_bytes(op, setting.binding, setting.training.precision);
-    if (op.kind == OperatorKind::attention && setting.plan.attention == AttentionKernel::unfused) {
-      saved += score_bytes(op, setting);
-    }
-    all += saved;
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
-    if (op.in_attention_core) core += saved;
     if (recompute == Recompute::full ||
         (recompute == Recompute::selective && op.in_attention_core)) {
       out.recomputed += model_flops(op, Phase::forward, balanced);
     }
   }
-  switch (recompute) {
-    case Recompute::none:
-      out.saved = all;
-      break;
-    case Recompute::selective:
-      out.saved = all - core;
-      out.working = core;
-      break;
-    case Recompute::full: {
-      // Only the input of the block is kept: 2 bytes a token and channel, sharded with the
-      // sequence.
-      const Binding& b = setting.binding;
-      const double tokens = block.operators.empty() ? 0 : size(block.operators.front().rows, b);
-      out.saved = kActivation * (tokens * setting.hidden);
-      out.working = all;
-      break;
-    }
-  }
+  out.memory = block_memory(block,
+                            {.binding = setting.binding,
+                             .hidden = setting.hidden,
+                             .precision = setting.training.precision,
+                             .attention = setting.plan.attention,
+                             .facts = setting.costs.software.memory},
+                            recompute);
   return out;
 }
 

@@ -22,6 +22,7 @@
 
 #include <vector>
 
+#include "lower/block_memory.h"
 #include "lower/cost_context.h"
 #include "lower/pass_builder.h"
 #include "lower/rank_layout.h"
@@ -37,11 +38,10 @@ struct BlockCost {
   BlockPass weight_gradient;    // second half
   double dense_parameters = 0;  // on one rank
   double expert_parameters = 0;
-  Bytes saved;  // activations one microbatch keeps until its backward
+  BlockMemory memory;
   // What one microbatch still keeps between the halves of a split backward: inputs of the matrix
   // products and gradients of their outputs. May exceed `saved` under recomputation.
   Bytes saved_for_weight_gradient;
-  Bytes working;     // what exists only while the block's backward runs
   Flops recomputed;  // FLOPs of what is computed again
 };
 

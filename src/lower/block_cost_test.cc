@@ -83,7 +83,7 @@ TEST(SplitBackward, MemoryBetweenTheHalvesIsThatOfThePaper) {
   const BlockCost& block = p.costs(Backward::split).blocks[0];
   const double sbh = 2048.0 * 2 * 12288;
   EXPECT_DOUBLE_EQ(block.saved_for_weight_gradient.value(), 32 * sbh);
-  EXPECT_LT(block.saved_for_weight_gradient, block.saved);
+  EXPECT_LT(block.saved_for_weight_gradient, block.memory.saved);
   EXPECT_LT(block.weight_gradient.time, block.input_gradient.time);
 }
 

@@ -16,7 +16,7 @@ PassTotals& PassTotals::operator+=(const BlockCost& b) {
       b.forward.breakdown[Category::exposed_ep] + b.backward.breakdown[Category::exposed_ep];
   dense_parameters += b.dense_parameters;
   expert_parameters += b.expert_parameters;
-  saved += b.saved;
+  saved += b.memory.saved;
   saved_for_weight_gradient += b.saved_for_weight_gradient;
   recomputed += b.recomputed;
   return *this;

@@ -1,59 +1,196 @@
 #include "lower/stage_memory.h"
 
 #include <algorithm>
+#include <array>
 
 #include "lower/held_units.h"
 
 namespace orrery {
+namespace {
+
+constexpr double kWeight = 2;  // bytes: bf16, fp16
+
+// The fullest moment among the beginnings of the blocks' backwards.
+class FullestBackward {
+ public:
+  void begins(MemoryMoment moment, double working, double freed_before) {
+    double& most = by_kind_[moment == MemoryMoment::head        ? 1
+                            : moment == MemoryMoment::embedding ? 2
+                                                                : 0];
+    most = std::max(most, working);
+    if (working - freed_before <= transient_) return;
+    transient_ = working - freed_before;
+    moment_ = moment;
+  }
+  [[nodiscard]] Bytes transient() const { return Bytes(transient_); }
+  [[nodiscard]] MemoryMoment moment() const { return moment_; }
+  // What the other kinds of block need at their own moments: other sizes, so other cached blocks.
+  [[nodiscard]] Bytes separate() const {
+    const double all = by_kind_[0] + by_kind_[1] + by_kind_[2];
+    const std::size_t kind = moment_ == MemoryMoment::head        ? 1
+                             : moment_ == MemoryMoment::embedding ? 2
+                                                                  : 0;
+    return Bytes(all - by_kind_[kind]);
+  }
+
+ private:
+  double transient_ = 0;
+  MemoryMoment moment_ = MemoryMoment::backward;
+  std::array<double, 3> by_kind_{};
+};
+
+// Distinct blocks of a device: their largest, and their placeholders of weight gradients.
+class DistinctBlocks {
+ public:
+  void add(const BlockCost& block) {
+    if (std::find(seen_.begin(), seen_.end(), &block) != seen_.end()) return;
+    seen_.push_back(&block);
+    attention_ = std::max(attention_, block.memory.attention_placeholders.value());
+    other_ += block.memory.other_placeholders.value();
+  }
+  [[nodiscard]] double placeholders() const { return attention_ + other_; }
+
+ private:
+  std::vector<const BlockCost*> seen_;
+  double attention_ = 0;
+  double other_ = 0;
+};
+
+int communicators(const Plan& plan) {
+  return (plan.tp > 1 ? 1 : 0) + (plan.cp > 1 ? 1 : 0) + (plan.pp > 1 ? 1 : 0) +
+         (plan.dp * plan.cp > 1 ? 1 : 0) + (plan.ep > 1 ? 1 : 0);
+}
+
+}  // namespace
 
 MemoryReport stage_memory(const StepCosts& step, int device) {
-  const InFlight units = held_units(step, device);
+  const InFlight held = held_units(step, device);
+  const MemoryFacts& facts = step.cache->context().software.memory;
   MemoryInputs in;
+  in.facts = facts;
   in.dense_shard = step.layout->dense_shard.size;
   in.expert_shard = step.layout->expert_shard.size;
   in.zero = static_cast<int>(step.plan.zero);
   in.gradient_bytes = step.gradient_bytes;
   in.optimizer_bytes = step.cache->training().optimizer == Optimizer::adamw ? 12 : 8;
+  in.communicators = communicators(step.plan);
 
-  // Beside what is kept, one block at a time has its recomputed activations, and under ZeRO 2 and 3
-  // its whole gradients, under ZeRO 3 its own gathered weights and those fetched ahead.
-  Bytes working;
-  double largest_block = 0;
-  const auto visit = [&](const BlockCost& block) {
-    working = std::max(working, block.working);
-    largest_block = std::max(largest_block, block.dense_parameters + block.expert_parameters);
-  };
+  FullestBackward fullest;
+  DistinctBlocks blocks;
+  double root_parameters = 0;   // of the embedding and the head
+  double layer_parameters = 0;  // of the largest layer
+  const bool equal = step.cache->model().blocks.size() == 1;
   for (int c = 0; c < step.chunks_held(); ++c) {
+    const auto slot = static_cast<std::size_t>(c);
     const VirtualStage& stage = step.chunk(device, c);
     in.dense_parameters += stage.totals.dense_parameters;
     in.expert_parameters += stage.totals.expert_parameters;
-    in.activations += stage.totals.saved * units.held[static_cast<std::size_t>(c)];
-    in.activations +=
-        stage.totals.saved_for_weight_gradient * units.pending[static_cast<std::size_t>(c)];
-    // Of equal layers the first and the last tell: those computed again come first.
-    const bool equal = step.cache->model().blocks.size() == 1 && stage.layers > 1;
-    for (std::size_t i = 0; i < stage.layers; i += equal ? stage.layers - 1 : 1) {
-      visit(step.block(stage, stage.first_layer + i));
+    in.activations += stage.totals.saved * held.held[slot];
+    if (slot < held.pending.size()) {
+      in.activations += stage.totals.saved_for_weight_gradient * held.pending[slot];
     }
-    if (stage.embedding) visit(step.kept->embedding);
-    if (stage.head) visit(step.kept->head);
+    double freed = 0;
+    const auto backward = [&](const BlockCost& block, MemoryMoment moment, double times = 1) {
+      fullest.begins(moment, block.memory.working.value(), freed);
+      freed += times * block.memory.saved.value();
+      blocks.add(block);
+    };
+    if (stage.head) {
+      backward(step.kept->head, MemoryMoment::head);
+      root_parameters += step.kept->head.dense_parameters;
+    }
+    // Those computed again come first, so their backward comes last.
+    for (std::size_t i = stage.layers; i > 0;) {
+      const bool again = i <= stage.recomputed;
+      const std::size_t run = equal ? (again ? i : i - stage.recomputed) : 1;
+      const BlockCost& layer = step.block(stage, stage.first_layer + i - 1);
+      layer_parameters =
+          std::max(layer_parameters, layer.dense_parameters + layer.expert_parameters);
+      backward(layer, again ? MemoryMoment::recomputation : MemoryMoment::backward,
+               static_cast<double>(run));
+      i -= run;
+    }
+    if (stage.embedding) {
+      backward(step.kept->embedding, MemoryMoment::embedding);
+      root_parameters += step.kept->embedding.dense_parameters;
+    }
+    if (!facts.releases_stage_outputs && !stage.head && step.shape.devices > 1) {
+      in.activations += step.boundary * held.held[slot];
+    }
   }
   // Vocabulary parallelism: between its S and T pass a microbatch holds its part of the logits.
   in.dense_parameters += step.vocabulary.parameters;
   in.activations += step.vocabulary.saved * (1 + step.schedule->vocabulary_barriers);
-  const bool sharded = in.dense_shard > 1 || in.expert_shard > 1;
-  double unsharded_bytes = 0;
-  if (sharded && in.zero >= 2) unsharded_bytes += in.gradient_bytes * largest_block;
-  if (sharded && in.zero >= 3) unsharded_bytes += 2 * 2 * largest_block;
-  in.transient = working + Bytes(unsharded_bytes);
+  if (step.schedule->splits_vocabulary) {
+    fullest.begins(MemoryMoment::head, step.kept->head.memory.working.value() / step.shape.devices,
+                   0);
+  }
+  double unsharded = 0;
+  if (in.dense_shard > 1 || in.expert_shard > 1) {
+    if (in.zero >= 3) {
+      // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
+      // gathered (arXiv 2304.11277 s.3.3, 3.4). A layer's gradient in 16 bits, and cast to the
+      // format it is reduced in.
+      unsharded += kWeight * (2 * layer_parameters + root_parameters);
+      unsharded += (kWeight + in.gradient_bytes) * layer_parameters;
+    } else if (in.zero == 2) {
+      unsharded += in.gradient_bytes * std::max(layer_parameters, root_parameters);
+    }
+  }
+  in.transient = fullest.transient() + Bytes(unsharded);
+  in.separate = fullest.separate();
+  in.moment = fullest.moment();
+  in.buffers = Bytes(blocks.placeholders() + facts.bucket_bytes);
   return memory(in);
 }
 
-std::string fullest_moment(const StepCosts& step, int device) {
+std::string moment_in_words(const StepCosts& step, int device, const MemoryReport& memory) {
+  if (memory.moment_kind == MemoryMoment::optimizer) {
+    return "the optimizer step copies the gradients to fp32";
+  }
   int held = 0;
   for (const int n : held_units(step, device).held) held += n;
-  return "the first backward begins with " + std::to_string(held) +
-         (step.shape.chunks > 1 ? " chunk passes in flight" : " microbatches in flight");
+  std::string_view what;
+  switch (memory.moment_kind) {
+    case MemoryMoment::head:
+      what = "the loss and the backward of the head begin";
+      break;
+    case MemoryMoment::recomputation:
+      what = "the first layer is computed again";
+      break;
+    case MemoryMoment::embedding:
+      what = "the embedding's gradient is computed";
+      break;
+    case MemoryMoment::backward:
+    case MemoryMoment::optimizer:
+      what = "the first backward begins";
+      break;
+  }
+  return std::string(what) + ", " + std::to_string(held) +
+         (step.chunks_held() > 1 ? " chunk passes in flight"
+          : held == 1            ? " microbatch in flight"
+                                 : " microbatches in flight");
+}
+
+std::string rank_class_in_words(const StepCosts& step, int device) {
+  const Plan& plan = step.plan;
+  std::string out = "each of the " + std::to_string(plan.tp * plan.cp * plan.dp) + " ranks";
+  if (step.shape.devices > 1) out += " of stage " + std::to_string(device);
+  bool embedding = false;
+  bool head = false;
+  for (int c = 0; c < step.chunks_held(); ++c) {
+    embedding |= step.chunk(device, c).embedding;
+    head |= step.chunk(device, c).head;
+  }
+  if (step.shape.devices > 1 && (embedding || head)) {
+    out += embedding && head ? ", with embedding and head"
+           : embedding       ? ", with the embedding"
+                             : ", with the head";
+  }
+  if (step.cache->model().architecture.moe && plan.ep > 1) {
+    out += "; the one whose experts get the most tokens";
+  }
+  return out;
 }
 
 }  // namespace orrery

@@ -1,4 +1,14 @@
-// The memory of one pipeline device under a plan, from the schedule's own in-flight microbatches.
+// The memory of one pipeline device under a plan.
+//
+// Activations in flight are those of the schedule, counted at its fullest moment. The fullest
+// moment of the device is then the beginning of the backward of one of its blocks, for nothing has
+// been freed until the first of them:
+//
+//   transient = max over blocks k of ( working_k - sum of what the blocks behind k kept )
+//
+// with the head first, then the layers from the last to the first, then the embedding; or the
+// optimizer step, if what that needs is more than all activations. ZeRO 3 adds whole blocks of
+// gathered weights, ZeRO 2 and 3 whole gradients of a block.
 #pragma once
 
 #include <string>
@@ -8,10 +18,13 @@
 
 namespace orrery {
 
-// O(chunks); the report's moment is left empty, for a search asks for a million of them.
+// O(chunks) if all layers are alike; the words of the report are left empty, for a search asks for
+// a million of them.
 MemoryReport stage_memory(const StepCosts& step, int device);
 
 // When that peak is reached, in words.
-std::string fullest_moment(const StepCosts& step, int device);
+std::string moment_in_words(const StepCosts& step, int device, const MemoryReport& memory);
+// Which ranks it is the peak of, in words.
+std::string rank_class_in_words(const StepCosts& step, int device);
 
 }  // namespace orrery

@@ -165,9 +165,9 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   // Boundary activations: micro_batch x sequence / cp tokens, still sharded under sequence
   // parallelism.
   const Binding b = binding(model, training, plan);
-  const Bytes boundary(2 * b.micro_batch * b.sequence_length / b.cp /
-                       (b.sequence_parallel ? b.tp : 1) *
-                       static_cast<double>(model.architecture.hidden));
+  out.boundary =
+      Bytes(2 * b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1) *
+            static_cast<double>(model.architecture.hidden));
   out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
   if (out.shape.devices > 1) {
     for (std::size_t i = 0; i < out.transfer.size(); ++i) {
@@ -176,7 +176,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
         out.transfer[i] = out.transfer[i - 1];
       } else {
         out.transfer[i] = round_to_picoseconds(
-            point_to_point(boundary, costs.cluster.levels[level], costs.collectives));
+            point_to_point(out.boundary, costs.cluster.levels[level], costs.collectives));
       }
     }
   }
@@ -189,7 +189,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   if (out.schedule->splits_vocabulary) {
     const double tokens = b.micro_batch * b.sequence_length / b.cp;
     out.vocabulary = vocabulary_share(*out.kept, costs, *out.layout, out.shape.devices,
-                                      out.schedule->vocabulary_barriers, boundary, tokens);
+                                      out.schedule->vocabulary_barriers, out.boundary, tokens);
   }
 
   const double owned_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);

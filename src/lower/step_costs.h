@@ -36,6 +36,7 @@ struct StepCosts {
   std::vector<Picoseconds> optimizer;  // by device
   Picoseconds gradient_norm;           // all-reduce of one number over all ranks
   Picoseconds tied_embedding;          // reduction between first and last stage
+  Bytes boundary;                      // of one microbatch's activations between stages
   double gradient_bytes = 4;           // of one accumulated gradient
   double data_share_lost = 0;          // of computing beside data-parallel communication
   double paired_share_lost = 0;        // beside that of the other pass of a pair

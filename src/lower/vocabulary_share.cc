@@ -49,7 +49,7 @@ VocabularyShare vocabulary_share(const ModelCosts& costs, const CostContext& con
   out.times.second_barrier = time(CollectiveKind::all_reduce, boundary);
   out.times.input_reduction = time(CollectiveKind::all_reduce, boundary);
   out.parameters = (head.dense_parameters + embedding.dense_parameters) / devices;
-  out.saved = (head.saved + embedding.saved) / devices;
+  out.saved = (head.memory.saved + embedding.memory.saved) / devices;
   return out;
 }
 

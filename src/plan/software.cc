@@ -65,6 +65,7 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional("scales_loss", &SoftwareProfile::scales_loss,
                     "gradients are unscaled and checked for overflow")
           .optional("host", &SoftwareProfile::host, "what launching costs the host")
+          .optional("memory", &SoftwareProfile::memory, "what is kept in memory")
           .required("provenance", &SoftwareProfile::provenance, "where the facts come from");
   return kTable;
 }
@@ -78,6 +79,10 @@ Result<SoftwareProfile> read_software(const Document& document) {
       return fail(ErrorCode::bad_input, "host." + std::string(name) + " is out of range",
                   document.name, "a time from 0 to 1 s");
     }
+  }
+  if (std::string problem = memory_facts_problem(profile.memory); !problem.empty()) {
+    return fail(ErrorCode::bad_input, std::move(problem), document.name,
+                "bytes of one element of the tensor it names");
   }
   return profile;
 }

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
+#include "cost/memory/memory_facts.h"
 #include "document/fields.h"
 #include "document/provenance.h"
 #include "plan/plan.h"
@@ -73,6 +74,7 @@ struct SoftwareProfile {
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
   HostCosts host;
+  MemoryFacts memory;
   Provenance provenance;
 };
 const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*);

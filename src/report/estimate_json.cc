@@ -28,6 +28,7 @@ Value memory_json(const MemoryReport& memory) {
   }
   out.append_member("peak", integer(memory.peak));
   out.append_member("pessimistic", integer(memory.pessimistic));
+  out.append_member("outside_allocator", integer(memory.outside));
   return out;
 }
 
@@ -43,6 +44,7 @@ Value stage_json(const StageReport& stage, std::size_t index) {
   out.append_member("end_s", seconds_json(stage.end));
   out.append_member("memory_bytes", memory_json(stage.memory));
   out.append_member("memory_moment", Value::text(stage.memory.moment));
+  out.append_member("memory_rank_class", Value::text(stage.memory.rank_class));
   return out;
 }
 
@@ -123,6 +125,7 @@ Value estimate_fields_json(const Estimate& e) {
   out.append_member("tokens_per_s", number_or_null(e.tokens_per_second));
   out.append_member("peak_memory_bytes", integer(e.peak_memory));
   out.append_member("peak_memory_stage", integer(e.peak_memory_stage));
+  out.append_member("pessimistic_memory_bytes", integer(e.pessimistic_memory));
   out.append_member("memory_capacity_bytes", integer(e.memory_capacity));
   out.append_member("fits", Value::boolean(e.verdict != Verdict::does_not_fit));
   out.append_member("verdict", Value::text(std::string(verdict_key(e.verdict))));

@@ -190,7 +190,9 @@ std::string memory_text(const Estimate& e, const TextStyle& style) {
                    {.text = percent(share(memory.pessimistic, e.memory_capacity)), .ink = kDim},
                    {}});
   }
-  return out + table.text(style);
+  out += table.text(style);
+  if (!memory.rank_class.empty()) out += "  on " + printable(memory.rank_class) + "\n";
+  return out;
 }
 
 std::vector<StageRange> equal_stages(const Estimate& e) {

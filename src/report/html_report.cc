@@ -179,7 +179,8 @@ std::string memory_composition(const Estimate& e, std::size_t stage) {
   }
   row("total", "peak, expected", fmt::format("var(--{})", tone(e.verdict)), memory.peak);
   row("", "at worst", "var(--soft)", memory.pessimistic);
-  const std::string moment = memory.moment.empty() ? "" : " · " + html_text(memory.moment);
+  std::string moment = memory.moment.empty() ? "" : " · " + html_text(memory.moment);
+  if (!memory.rank_class.empty()) moment += " · on " + html_text(memory.rank_class);
   return fmt::format(
              "<h3>Stage {}, the fullest{}</h3>\n<div class=\"scroll\"><table><thead><tr><th></th>"
              "<th class=\"n\">size</th><th class=\"n\">of capacity</th><th></th></tr></thead>"

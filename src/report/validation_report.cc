@@ -83,17 +83,20 @@ Table memory_table(const Validation& v) {
 }
 
 Table verdict_table(const Validation& v) {
-  Table table({left("", 9), right("predicted to fit", 9), right("predicted not to fit", 9),
-               right("agreement", 5)});
+  Table table({left("", 9), right("predicted to fit", 9), right("tight", 9),
+               right("predicted not to fit", 9), right("right where sure", 5)});
   const VerdictCounts& c = v.overall.verdicts;
   const auto share = [](int agreed, int all) {
     return all == 0 ? std::string() : percent(static_cast<double>(agreed) / all);
   };
-  table.add_row({cell("ran"), count(c.ran_fits), count(c.ran_does_not_fit),
-                 cell(share(c.ran_fits, c.ran()))});
-  table.add_row({cell("ran out of memory"), count(c.out_of_memory_fits),
-                 count(c.out_of_memory_does_not_fit),
-                 cell(share(c.out_of_memory_does_not_fit, c.out_of_memory()))});
+  const int ran_sure = c.ran_fits - c.ran_tight;
+  const int out_of_memory_wrong = c.out_of_memory_fits - c.out_of_memory_tight;
+  table.add_row({cell("ran"), count(ran_sure), count(c.ran_tight), count(c.ran_does_not_fit),
+                 cell(share(ran_sure, c.ran() - c.ran_tight))});
+  table.add_row(
+      {cell("ran out of memory"), count(out_of_memory_wrong), count(c.out_of_memory_tight),
+       count(c.out_of_memory_does_not_fit),
+       cell(share(c.out_of_memory_does_not_fit, c.out_of_memory() - c.out_of_memory_tight))});
   return table;
 }
 
@@ -276,14 +279,16 @@ std::string validation_markdown(const Validation& v) {
   out += ranking_table(v).markdown();
   out +=
       "\n## Does it fit?\n\n"
-      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" counts "
-      "as\n"
-      "fitting.\n\n";
+      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" is "
+      "unsure:\n"
+      "it fits if the allocator gives back what it caches.\n\n";
   out += verdict_table(v).markdown();
   out +=
       "\n## Memory per GPU\n\n"
-      "Peak of the fullest stage against what the source reports, which is allocated, reserved or\n"
-      "whole-device memory depending on the source (column `memory_kind`).\n\n";
+      "Peak of the fullest stage against what the source reports: each source's allocated, "
+      "reserved "
+      "or\n"
+      "whole-device memory (column `memory_kind`) against the prediction of the same.\n\n";
   out += memory_table(v).markdown();
   out +=
       "\n## Assumed\n\n"

@@ -33,6 +33,17 @@ std::string not_a_step(const MeasuredRow& row, const SourceConvention& conventio
   return "";
 }
 
+// What of the framework's memory the row itself states.
+MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
+  if (row.variant.find("norm_kernel=unfused") != std::string::npos) {
+    facts = with_unfused_norms(facts);
+  }
+  if (row.notes.find("fused cross-entropy") != std::string::npos) {
+    facts = with_fused_cross_entropy(facts);
+  }
+  return facts;
+}
+
 }  // namespace
 
 Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog) {
@@ -54,6 +65,7 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
   auto software = software_of_row(row, convention, catalog);
   if (!software) return skip(software.error().because);
   blocking_transfers(plan->plan, software->software);
+  software->software.memory = memory_of_row(row, software->software.memory);
 
   RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan,
                    std::move(software->software), true},

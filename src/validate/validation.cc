@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
+#include "calibrate/statistics.h"
 #include "estimate/estimate.h"
 #include "parallel/parallel_for.h"
 #include "validate/scenario_of_row.h"
-#include "calibrate/statistics.h"
 
 namespace orrery {
 namespace {
@@ -20,6 +20,21 @@ std::string group_of(const MeasuredRow& row) {
          number(row.hidden) + ", " + number(row.num_heads) + " heads, sequence " +
          number(row.seq_len) + ", " + row.precision + ", " + row.accelerator + ":" +
          number(row.num_gpus);
+}
+
+// The prediction of what the row measured: memory allocated, memory the framework's allocator
+// reserved, or all that a GPU has in use. The last two are those of an allocator that gives nothing
+// back until it must.
+ByteCount as_measured(const Estimate& e, const std::string& kind) {
+  ByteCount most = 0;
+  for (const StageReport& stage : e.stages) {
+    const MemoryReport& m = stage.memory;
+    const ByteCount cached = std::min(m.pessimistic, std::max(e.memory_capacity, m.peak));
+    const bool whole_device = kind.find("nvidia-smi") != std::string::npos;
+    const bool allocated = kind.find("allocated") != std::string::npos;
+    most = std::max(most, allocated ? m.allocated() : whole_device ? cached : cached - m.outside);
+  }
+  return most;
 }
 
 RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
@@ -51,9 +66,10 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
     return out;
   }
   out.predicted = predicted->step_time;
-  out.predicted_memory = predicted->peak_memory;
+  out.predicted_memory = as_measured(*predicted, row.memory_kind);
   out.memory_capacity = predicted->memory_capacity;
   out.fits = predicted->verdict != Verdict::does_not_fit;
+  out.tight = predicted->verdict == Verdict::tight;
   out.defaults = std::move(predicted->assumed);
   std::erase_if(out.defaults, [&](const std::string& text) {
     return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
@@ -99,8 +115,10 @@ VerdictCounts verdicts_of(const std::vector<const RowOutcome*>& rows) {
     if (!row->fits || !row->skipped_because.empty()) continue;
     if (row->out_of_memory) {
       ++(*row->fits ? out.out_of_memory_fits : out.out_of_memory_does_not_fit);
+      out.out_of_memory_tight += row->tight;
     } else {
       ++(*row->fits ? out.ran_fits : out.ran_does_not_fit);
+      out.ran_tight += row->tight;
     }
   }
   return out;
@@ -188,8 +206,10 @@ Value source_json(const SourceSummary& s) {
   Value verdicts = Value::map();
   verdicts.set("ran_fits", whole(s.verdicts.ran_fits));
   verdicts.set("ran_does_not_fit", whole(s.verdicts.ran_does_not_fit));
+  verdicts.set("ran_tight", whole(s.verdicts.ran_tight));
   verdicts.set("out_of_memory_fits", whole(s.verdicts.out_of_memory_fits));
   verdicts.set("out_of_memory_does_not_fit", whole(s.verdicts.out_of_memory_does_not_fit));
+  verdicts.set("out_of_memory_tight", whole(s.verdicts.out_of_memory_tight));
   out.set("memory_verdicts", std::move(verdicts));
   Value ranking = Value::map();
   ranking.set("groups", whole(s.ranking.groups));
@@ -218,6 +238,7 @@ Value row_json(const RowOutcome& row) {
   out.set("predicted_memory_bytes", optional_value(row.predicted_memory, bytes));
   out.set("measured_memory_bytes", optional_value(row.measured_memory, bytes));
   out.set("fits", optional_value(row.fits, [](bool b) { return Value::boolean(b); }));
+  out.set("tight", row.fits ? Value::boolean(row.tight) : Value::null());
   out.set("ran_out_of_memory", Value::boolean(row.out_of_memory));
   out.set("skipped_because",
           row.skipped_because.empty() ? Value::null() : Value::text(row.skipped_because));

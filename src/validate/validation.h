@@ -29,10 +29,11 @@ struct RowOutcome {
   std::optional<double> error;  // of the step time, relative
   std::optional<ByteCount> predicted_memory, measured_memory, memory_capacity;
   std::optional<double> memory_error;  // relative
-  std::optional<bool> fits;            // predicted
-  std::string skipped_because;         // empty if estimated
-  std::vector<std::string> assumed;    // for cells the source leaves empty, in words
-  std::vector<std::string> defaults;   // what the estimate itself filled in
+  std::optional<bool> fits;            // predicted; "tight" fits
+  bool tight = false;
+  std::string skipped_because;        // empty if estimated
+  std::vector<std::string> assumed;   // for cells the source leaves empty, in words
+  std::vector<std::string> defaults;  // what the estimate itself filled in
 
   // Rows with the same key are plans of one model on one cluster; their step times divided by
   // their global batches can be ranked.
@@ -51,8 +52,9 @@ struct ErrorSummary {
   std::string worst_row;
 };
 
-// How often the memory verdict agreed. "tight" counts as fitting.
+// How often the memory verdict agreed. "tight" counts as fitting, and is counted apart as unsure.
 struct VerdictCounts {
+  int ran_tight = 0, out_of_memory_tight = 0;
   int ran_fits = 0, ran_does_not_fit = 0;
   int out_of_memory_fits = 0, out_of_memory_does_not_fit = 0;
   [[nodiscard]] int ran() const { return ran_fits + ran_does_not_fit; }

@@ -1,9 +1,13 @@
 #include "cost/memory/memory.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace orrery {
 namespace {
+
+constexpr double kWeight = 2;  // bytes: bf16, fp16
+constexpr double kFp32 = 4;
 
 // Saturates far above any memory, and low enough that a sum of seven cannot overflow either.
 ByteCount whole(double bytes) {
@@ -14,24 +18,51 @@ ByteCount whole(double bytes) {
 }  // namespace
 
 MemoryReport memory(const MemoryInputs& in) {
+  const MemoryFacts& facts = in.facts;
   const double all = in.dense_parameters + in.expert_parameters;
   const double owned =
       in.dense_parameters / in.dense_shard + in.expert_parameters / in.expert_shard;
-  constexpr double kWeight = 2;
+  const bool master = facts.parameters_are_master && in.zero >= 3;
+  const double accumulated = facts.gradient_bytes > 0 ? facts.gradient_bytes : in.gradient_bytes;
+  const double gradient =
+      master ? kFp32 : accumulated + (accumulated >= kFp32 ? facts.gradient_copy_bytes : 0);
+
   MemoryReport out;
-  out.parameters = whole(kWeight * (in.zero >= 3 ? owned : all));
-  out.gradients = whole(in.gradient_bytes * (in.zero >= 2 ? owned : all));
-  out.optimizer_states = whole(in.optimizer_bytes * (in.zero >= 1 ? owned : all));
+  // A parameter that is its own master is counted once, among the parameters.
+  out.parameters =
+      whole((master ? kFp32 : kWeight) * in.weight_versions * (in.zero >= 3 ? owned : all));
+  out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
+  out.optimizer_states =
+      whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
   out.activations = whole(in.activations.value());
-  out.transient = whole(in.transient.value());
-  out.buffers = whole(kRuntimeBuffers.value());
-  const double handed_out = in.activations.value() + in.transient.value();
+
+  // The optimizer step begins when no activation is left, with fp32 copies of narrower gradients.
+  const double copies = facts.fp32_gradient_copies && accumulated < kFp32 && !master
+                            ? kFp32 * (in.zero >= 1 ? owned : all)
+                            : 0;
+  double transient = in.transient.value();
+  double separate = in.separate.value();
+  out.moment_kind = in.moment;
+  if (copies > in.activations.value() + transient) {
+    separate += in.activations.value() + transient;
+    out.activations = 0;
+    transient = copies;
+    out.moment_kind = MemoryMoment::optimizer;
+  } else {
+    separate += copies;
+  }
+  out.transient = whole(transient);
+  out.outside = whole(kContext.value() + kCommunicator.value() * in.communicators);
+  out.buffers = whole(in.buffers.value()) + out.outside;
+
+  const double comes_and_goes = static_cast<double>(out.activations) + transient;
+  out.fragmentation = whole(kRounding * comes_and_goes);
   const ByteCount sum = out.parameters + out.gradients + out.optimizer_states + out.activations +
                         out.transient + out.buffers;
-  out.fragmentation = whole(kExpectedFragmentation * handed_out);
   out.peak = sum + out.fragmentation;
-  out.pessimistic = sum + whole(kPessimisticFragmentation * handed_out);
-  out.moment = in.moment;
+  const double cached = facts.expandable_segments ? kCachedExpandable * comes_and_goes
+                                                  : kCached * comes_and_goes + separate;
+  out.pessimistic = sum + std::max(out.fragmentation, whole(cached));
   return out;
 }
 

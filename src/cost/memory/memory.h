@@ -1,32 +1,54 @@
 // What the memory of one rank holds at its fullest moment.
 //
-//   peak = parameters + gradients + optimizer states + activations in flight + transient + buffers
-//          + what the allocator loses
+//   allocated = parameters + gradients + optimizer states + activations in flight + transient
+//               + buffers of the framework
+//   peak      = allocated + rounding of the allocator + what lies outside it   (expected)
+//   pessimistic: the allocator gives nothing back that it once cached
 //
 // Mixed-precision state (ZeRO, arXiv 1910.02054 s.3.1): 2-byte weights, gradients in the format
 // they are accumulated in, and for Adam 12 bytes (fp32 master weight and two moments) a parameter,
-// each divided over the ranks its ZeRO stage shards it over. Activations: arXiv 2205.05198 s.4
-// through the operators' saved tensors. Not modelled: the order of allocations; the allocator's
-// loss is a stated range, applied to what is allocated and freed within a step.
+// each divided over the ranks its ZeRO stage shards it over; gradients narrower than fp32 have an
+// fp32 copy during the optimizer step. Activations: arXiv 2205.05198 s.4 through the operators'
+// saved tensors. What a framework keeps beside that: memory_facts.h.
+//
+// A caching allocator asks the driver for more only when no cached block is large enough, and gives
+// cached blocks back only when the driver has none left (PyTorch, c10/cuda/CUDACachingAllocator).
+// While there is room it therefore holds more than is allocated; when there is none it can do with
+// little more than is allocated, at the price of synchronous frees. Between the two a plan is
+// "tight". Not modelled: the order of single allocations.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "cost/memory/memory_facts.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
 using ByteCount = std::int64_t;
 
-// Loss of a caching allocator as a share of what it hands out. Source: reserved against allocated
-// memory of 28 runs, validation/measured/simumax-b200.csv (notes): median 5.3 %, largest 7.9 %.
-inline constexpr double kExpectedFragmentation = 0.053;
-inline constexpr double kPessimisticFragmentation = 0.079;
+// Rounding: blocks to 512 bytes, segments to 2 MiB above 10 MiB and to 20 MiB below
+// (CUDACachingAllocator: kMinBlockSize, kRoundLarge, kLargeBuffer): about one in a hundred of
+// tensors of some ten MiB.
+inline constexpr double kRounding = 0.01;
 
-// Context, communication buffers and library workspaces outside the allocator: 3.5 GB (validation/
-// kernels/constants-published.csv, runtime-other-memory and nccl-buffer-memory: aiconfigurator).
-inline constexpr Bytes kRuntimeBuffers{3.5e9};
+// Cached beyond what is allocated, as a share of what comes and goes within a step, while memory is
+// plentiful. Source: reserved less allocated over activations and transients of the eight plans of
+// validation/measured/simumax-b200.csv that differ: 0.21 to 0.35, median 0.27. With expandable
+// segments freed pages serve any size; what remains is the share of the torchtitan rows.
+inline constexpr double kCached = 0.27;
+inline constexpr double kCachedExpandable = 0.05;
+
+// Context, kernels and libraries of one process, and what the driver withholds: an idle PyTorch
+// process uses about 0.5 GiB, and an "80 GiB" A100 shows 79.35 GiB.
+inline constexpr Bytes kContext{1.15 * 1024 * 1024 * 1024};
+// Buffers of one NCCL communicator: 544 MB for two ranks, 688 MB for more (github.com/NVIDIA/nccl
+// issue 964, A100 with NVLink).
+inline constexpr Bytes kCommunicator{688e6};
+
+// Which of a step's moments is the fullest.
+enum class MemoryMoment { backward, recomputation, head, embedding, optimizer };
 
 struct MemoryInputs {
   double dense_parameters = 0;  // on this rank, before data-parallel sharding
@@ -36,9 +58,14 @@ struct MemoryInputs {
   int zero = 0;
   double gradient_bytes = 4;    // of one accumulated gradient
   double optimizer_bytes = 12;  // of one parameter's master weight and moments
+  int weight_versions = 1;      // 16-bit weights kept for microbatches on their way (asynchronous)
   Bytes activations;            // of all microbatches in flight
-  Bytes transient;              // recomputed or gathered blocks, largest at a time
-  std::string moment;
+  Bytes transient;              // at the fullest moment of forward and backward
+  MemoryMoment moment = MemoryMoment::backward;
+  Bytes separate;  // other large transients, each at a moment of its own
+  Bytes buffers;   // of the framework, from the allocator
+  int communicators = 0;
+  MemoryFacts facts;
 };
 
 struct MemoryReport {
@@ -46,12 +73,19 @@ struct MemoryReport {
   ByteCount gradients = 0;
   ByteCount optimizer_states = 0;  // master weights and moments
   ByteCount activations = 0;       // kept by microbatches in flight
-  ByteCount transient = 0;         // the largest recomputed or gathered block
-  ByteCount buffers = 0;           // communication library, workspaces, context
-  ByteCount fragmentation = 0;     // expected loss of the allocator
+  ByteCount transient = 0;         // what exists only at the fullest moment
+  ByteCount buffers = 0;           // of the framework, communication library and context
+  ByteCount fragmentation = 0;     // rounding of the allocator
   ByteCount peak = 0;              // sum of the above: expected
-  ByteCount pessimistic = 0;       // with the upper end of the allocator's loss
-  std::string moment;              // "last backward begins, 16 microbatches in flight"
+  ByteCount pessimistic = 0;       // if the allocator gives nothing back
+  ByteCount outside = 0;           // of `buffers`: what no allocator statistic shows
+  MemoryMoment moment_kind = MemoryMoment::backward;
+  std::string moment;      // "the backward of the head begins, 4 microbatches in flight"
+  std::string rank_class;  // which ranks these are
+
+  // As the framework's own statistics print them.
+  [[nodiscard]] ByteCount allocated() const { return peak - fragmentation - outside; }
+  [[nodiscard]] ByteCount reserved() const { return pessimistic - outside; }
 };
 
 MemoryReport memory(const MemoryInputs& inputs);

@@ -1,0 +1,177 @@
+#include "lower/block_memory.h"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+constexpr double kActivation = 2;  // bytes: bf16, fp16
+constexpr double kFp32 = 4;
+
+// Bytes of one operator of one microbatch on one rank.
+struct OperatorMemory {
+  double kept = 0;
+  double gradients = 0;  // of its output and its input
+  double kernel = 0;     // what else its backward needs while it runs
+};
+
+class OperatorReader {
+ public:
+  explicit OperatorReader(const BlockMemorySetting& s) : s_(s) {}
+
+  [[nodiscard]] OperatorMemory read(const Operator& op) const {
+    OperatorMemory out;
+    out.kept = saved_bytes(op, s_.binding, s_.precision).value();
+    switch (op.kind) {
+      case OperatorKind::gemm:
+        product(op, out);
+        break;
+      case OperatorKind::grouped_gemm:
+        out.gradients = kActivation * extent(op.m) * (extent(op.n) + extent(op.k));
+        if (!s_.facts.fused_weight_gradients) out.kernel = weight(op);
+        break;
+      case OperatorKind::attention:
+        attention(op, out);
+        break;
+      case OperatorKind::elementwise:
+        elementwise(op, out);
+        break;
+      case OperatorKind::embedding:
+        // Autograd's gradient of the whole matrix; no product into which it could be fused.
+        out.gradients = kActivation * extent(op.m) * extent(op.k);
+        out.kernel = weight(op);
+        break;
+      case OperatorKind::cross_entropy: {
+        const double logits = extent(op.m) * vocabulary(op);
+        out.kept = s_.facts.loss_kept_bytes * logits;
+        const bool sharded = s_.binding.tp > 1 && s_.facts.vocabulary_parallel_loss;
+        const double peak = sharded && s_.facts.sharded_loss_peak_bytes > 0
+                                ? s_.facts.sharded_loss_peak_bytes
+                                : s_.facts.loss_peak_bytes;
+        out.gradients = peak * logits - out.kept;
+        break;
+      }
+    }
+    return out;
+  }
+
+  // One 16-bit tensor of the shape of this operator's weight.
+  [[nodiscard]] double weight(const Operator& op) const {
+    return kActivation * extent(op.n) * extent(op.k);
+  }
+
+ private:
+  [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
+
+  [[nodiscard]] double vocabulary(const Operator& op) const {
+    return s_.facts.vocabulary_parallel_loss ? extent(op.n) : op.n.factor;
+  }
+
+  void product(const Operator& op, OperatorMemory& out) const {
+    const Binding& b = s_.binding;
+    const double in = kActivation * extent(op.m) * extent(op.k);
+    const double result = kActivation * extent(op.m) * extent(op.n);
+    out.gradients = in + result;
+    if (!s_.facts.fused_weight_gradients) out.kernel += weight(op);
+    if (b.sequence_parallel && op.boundary == Boundary::column) {
+      if (s_.facts.keeps_gathered_input) {
+        out.kept += op.saved.empty() ? 0 : in - in / b.tp;
+      } else {
+        out.kernel += in;  // gathered for the weight gradient
+      }
+      out.kernel += in / b.tp;  // the reduced piece of the input gradient
+    }
+    if (b.sequence_parallel && op.boundary == Boundary::row) out.kernel += result / b.tp;
+    // The input of the product behind attention is attention's own output, once or copied.
+    if (op.op_class == OperatorClass::attention_projection && op.boundary != Boundary::column &&
+        op.k.axis == LogicalAxis::heads) {
+      out.kept *= s_.facts.attention_outputs;
+    }
+  }
+
+  void attention(const Operator& op, OperatorMemory& out) const {
+    const Binding& b = s_.binding;
+    const AttentionCore& a = op.attention;
+    const double rows = extent(op.m);
+    const double keys = op.n.symbol == Symbol::source_tokens ? b.source_length : b.sequence_length;
+    const double query = rows * a.heads * a.query_key_dim / b.tp;
+    const double key_value = rows * a.kv_heads * (a.query_key_dim + a.value_dim) / b.tp;
+    const double result = rows * a.heads * a.value_dim / b.tp;
+    out.gradients = kActivation * (query + key_value + result);
+    if (s_.attention == AttentionKernel::unfused) {
+      const double scores = rows * keys * a.heads / b.tp;
+      out.kept += s_.facts.score_bytes * scores;
+      out.kernel = 2 * kActivation * scores;  // gradients of probabilities and scores
+    } else {
+      out.kernel = kFp32 * query;
+    }
+  }
+
+  void elementwise(const Operator& op, OperatorMemory& out) const {
+    const double elements = extent(op.rows) * extent(op.width);
+    const double kept = out.kept;
+    if (op.op_class == OperatorClass::normalization) {
+      out.kept *= s_.facts.norm_kept_bytes / kActivation;
+    } else if (op.name.ends_with(".residual")) {
+      out.kept += s_.facts.residual_mask_bytes * elements;
+    } else if (!s_.facts.fused_gate && kept > 1.5 * kActivation * elements) {
+      out.kept += kActivation * elements;  // keeps gate and up: also the activated gate
+    }
+    out.gradients = kActivation * elements + std::max(kept, kActivation * elements);
+  }
+
+  const BlockMemorySetting& s_;
+};
+
+bool computed_again(const Operator& op, Recompute recompute) {
+  return recompute == Recompute::full ||
+         (recompute == Recompute::selective && op.in_attention_core);
+}
+
+}  // namespace
+
+BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
+                         Recompute recompute) {
+  const OperatorReader reader(setting);
+  double kept = 0;
+  double again = 0;
+  double attention_weights = 0;
+  double other_weights = 0;
+  for (const Operator& op : block.operators) {
+    const double bytes = reader.read(op).kept;
+    (computed_again(op, recompute) ? again : kept) += bytes;
+    if (op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm) {
+      (op.op_class == OperatorClass::attention_projection ? attention_weights : other_weights) +=
+          reader.weight(op);
+    }
+  }
+  BlockMemory out;
+  if (recompute == Recompute::full) {
+    // Only the input of the block: 2 bytes a token and channel, sharded as the sequence is.
+    const double tokens =
+        block.operators.empty() ? 0 : size(block.operators.front().rows, setting.binding);
+    kept = kActivation * tokens * setting.hidden;
+  }
+  out.saved = Bytes(kept);
+
+  // A whole block is computed again before its backward begins, a part of it when its turn comes.
+  double extra = recompute == Recompute::full ? again : 0;
+  double most = 0;
+  for (std::size_t i = block.operators.size(); i-- > 0;) {
+    const Operator& op = block.operators[i];
+    const OperatorMemory memory = reader.read(op);
+    const bool part = recompute == Recompute::selective && op.in_attention_core;
+    if (part) extra += memory.kept;
+    most = std::max(most, extra + memory.gradients + memory.kernel);
+    extra -= memory.kept;
+  }
+  out.working = Bytes(most);
+  out.recomputed = Bytes(std::min(again, most));
+  if (setting.facts.weight_gradient_placeholders) {
+    out.attention_placeholders = Bytes(attention_weights);
+    out.other_placeholders = Bytes(other_weights);
+  }
+  return out;
+}
+
+}  // namespace orrery

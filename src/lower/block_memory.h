@@ -1,0 +1,42 @@
+// The memory of one block under one plan: what it keeps from its forward to its backward, and what
+// its backward needs beside that.
+//
+// The backward walks the operators from the last to the first. At operator i there are alive: what
+// operators 0..i keep, the gradients of its output and input, and what its kernel needs; what the
+// operators behind i kept is gone. So, relative to all that the block keeps,
+//
+//   working = max over i of ( out_i + in_i + kernel_i + computed again - sum over j > i of kept_j )
+//
+// kernel_i: gathered inputs and partial sums of sequence parallelism (arXiv 2205.05198 s.4.2.2),
+// the weight's gradient where it is not accumulated inside the product, the fp32 gradient of the
+// queries (FlashAttention-2, arXiv 2307.08691 s.3.2), scores of unfused attention, the copies of
+// the logits. All kept tensors are those of the operators (model/operator.h) as MemoryFacts amends
+// them. Not modelled: temporaries of element-wise kernels that are not fused.
+#pragma once
+
+#include "cost/memory/memory_facts.h"
+#include "model/model.h"
+#include "plan/plan.h"
+
+namespace orrery {
+
+struct BlockMemory {
+  Bytes saved;                   // one microbatch, until its backward
+  Bytes working;                 // beside all that is saved, at the fullest moment of the backward
+  Bytes recomputed;              // of `working`: what is computed again
+  Bytes attention_placeholders;  // 16-bit stand-ins of the distinct weights of attention
+  Bytes other_placeholders;      // and of everything else
+};
+
+struct BlockMemorySetting {
+  const Binding& binding;
+  double hidden = 0;
+  NumberFormat precision = NumberFormat::bf16;
+  AttentionKernel attention = AttentionKernel::library;
+  const MemoryFacts& facts;
+};
+
+BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
+                         Recompute recompute);
+
+}  // namespace orrery

@@ -1,0 +1,158 @@
+// Activations of one block against published formulas, and bounds of its backward.
+#include "lower/block_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "catalog/catalog.h"
+#include "plan/software.h"
+
+namespace orrery {
+namespace {
+
+MemoryFacts facts_of(const char* software) {
+  return load_software(Catalog::built_in(), software)->memory;
+}
+
+// A GPT layer: h wide, 4 h inside, learned positions, biases.
+Model gpt(std::int64_t hidden, std::int64_t heads) {
+  Architecture a;
+  a.num_layers = 2;
+  a.hidden = hidden;
+  a.ffn_hidden = 4 * hidden;
+  a.ffn = FeedForwardKind::gelu;
+  a.num_heads = heads;
+  a.vocab = 51200;
+  a.position_encoding = PositionEncoding::learned;
+  a.max_position = 2048;
+  a.norm = NormKind::layernorm;
+  a.linear_bias = true;
+  return *build_model(completed(a));
+}
+
+Binding bound(double micro_batch, double length, int tp, bool sequence_parallel) {
+  Binding b;
+  b.micro_batch = micro_batch;
+  b.sequence_length = length;
+  b.tp = tp;
+  b.sequence_parallel = sequence_parallel;
+  return b;
+}
+
+class Layer {
+ public:
+  Layer(const Binding& binding, MemoryFacts facts,
+        AttentionKernel attention = AttentionKernel::unfused)
+      : binding_(binding), facts_(facts), attention_(attention) {}
+  [[nodiscard]] BlockMemory memory(const Block& block, Recompute recompute) const {
+    return block_memory(
+        block, {.binding = binding_, .hidden = kHidden, .attention = attention_, .facts = facts_},
+        recompute);
+  }
+  static constexpr double kHidden = 4096;
+
+ private:
+  Binding binding_;
+  MemoryFacts facts_;
+  AttentionKernel attention_;
+};
+
+constexpr double kHeads = 32;
+constexpr double kLength = 2048;
+constexpr double kBatch = 2;
+constexpr double kSbh = kLength * kBatch * Layer::kHidden;
+constexpr double kScores = kHeads * kLength * kLength * kBatch;
+
+// arXiv 2205.05198 Table 2: with dropout and unfused attention a layer keeps s b h (34 + 5 a s /
+// h), with tensor parallelism s b h (10 + 24 / t + 5 a s / (h t)), with sequence parallelism s b h
+// / t (34 + 5 a s / h). The log-sum-exp of a fused kernel, 4 bytes a query and head, is ours.
+TEST(BlockMemory, KeepsWhatKorthikantiCounts) {
+  const Model model = gpt(4096, 32);
+  const double statistics = 4 * kHeads * kLength * kBatch;
+  for (const int t : {1, 8}) {
+    const double plain = Layer(bound(kBatch, kLength, t, false), facts_of("megatron-lm-2022"))
+                             .memory(model.blocks[0], Recompute::none)
+                             .saved.value();
+    EXPECT_NEAR(plain, kSbh * (10.0 + 24.0 / t) + (5 * kScores + statistics) / t, 1e-6 * plain);
+  }
+  const double sequence = Layer(bound(kBatch, kLength, 8, true), facts_of("megatron-lm-2022"))
+                              .memory(model.blocks[0], Recompute::none)
+                              .saved.value();
+  EXPECT_NEAR(sequence, (34 * kSbh + 5 * kScores + statistics) / 8, 1e-6 * sequence);
+}
+
+TEST(BlockMemory, SelectiveRecomputationDropsTheCoreAndFullKeepsTheInput) {
+  const Model model = gpt(4096, 32);
+  const Layer layer(bound(kBatch, kLength, 1, false), facts_of("megatron-lm-2022"));
+  EXPECT_NEAR(layer.memory(model.blocks[0], Recompute::selective).saved.value(), 34 * kSbh, 1);
+  const BlockMemory full = layer.memory(model.blocks[0], Recompute::full);
+  EXPECT_DOUBLE_EQ(full.saved.value(), 2 * kSbh);
+  // The block is there again in whole when its backward begins, with the gradient of its output.
+  EXPECT_GE(full.working, layer.memory(model.blocks[0], Recompute::none).saved + Bytes(2 * kSbh));
+}
+
+TEST(BlockMemory, ComputingMoreAgainNeverNeedsMoreInAll) {
+  const Model model = gpt(4096, 32);
+  for (const AttentionKernel kernel : {AttentionKernel::unfused, AttentionKernel::flash_2}) {
+    for (const MemoryFacts& facts :
+         {facts_of("megatron-core-0.12"), facts_of("torchtitan"), facts_of("aleph-alpha")}) {
+      const Layer layer(bound(1, kLength, 4, true), facts, kernel);
+      const BlockMemory none = layer.memory(model.blocks[0], Recompute::none);
+      const BlockMemory selective = layer.memory(model.blocks[0], Recompute::selective);
+      const BlockMemory full = layer.memory(model.blocks[0], Recompute::full);
+      EXPECT_LE(selective.saved, none.saved);
+      EXPECT_LE(full.saved, selective.saved);
+      EXPECT_LE(selective.saved + selective.working, none.saved + none.working);
+      EXPECT_LE(full.saved + full.working, none.saved + none.working + full.saved);
+    }
+  }
+}
+
+// 2 + 4 + 2 bytes of every logit beside the norm and the hidden states; cut over tp or whole.
+TEST(BlockMemory, TheHeadHoldsItsLogitsAsTheFrameworkMakesThem) {
+  const Model model = gpt(4096, 32);
+  const double logits = kLength * kBatch * 51200;
+  const auto held = [&](const MemoryFacts& facts, int tp) {
+    const BlockMemory m =
+        Layer(bound(kBatch, kLength, tp, false), facts).memory(model.head, Recompute::none);
+    return (m.saved + m.working).value();
+  };
+  EXPECT_NEAR(held(facts_of("megatron-core-0.12"), 1), 8 * logits + 4 * kSbh, 1);
+  EXPECT_NEAR(held(facts_of("megatron-core-0.12"), 4), 8 * logits / 4 + 4 * kSbh, 1);
+  EXPECT_NEAR(held(facts_of("aleph-alpha"), 4), 20 * logits + 4 * kSbh, 1);
+  EXPECT_LT(held(with_fused_cross_entropy(facts_of("megatron-core-0.12")), 1),
+            held(facts_of("megatron-core-0.12"), 1));
+}
+
+TEST(BlockMemory, FrameworkFactsAddWhatTheySay) {
+  const Model model =
+      *build_model(*read_architecture(*Catalog::built_in().find("models", "llama-3-8b")));
+  const Binding binding = bound(1, kLength, 4, true);
+  const double rows = kLength;
+  const double inner = 14336.0 / 4;
+  const auto saved = [&](const MemoryFacts& facts) {
+    return Layer(binding, facts, AttentionKernel::flash_2)
+        .memory(model.blocks[0], Recompute::none)
+        .saved.value();
+  };
+  const MemoryFacts base = facts_of("megatron-core-0.12");
+  MemoryFacts facts = base;
+  facts.fused_gate = false;
+  EXPECT_DOUBLE_EQ(saved(facts) - saved(base), 2 * rows * inner);
+  facts = base;
+  facts.keeps_gathered_input = true;  // of the two column products, whole instead of a quarter
+  EXPECT_DOUBLE_EQ(saved(facts) - saved(base), 2 * 2 * rows * 4096 * 3 / 4);
+  facts = base;
+  facts.attention_outputs = 2;
+  EXPECT_DOUBLE_EQ(saved(facts) - saved(base), 2 * rows * 4096 / 4);
+  EXPECT_DOUBLE_EQ(saved(with_unfused_norms(base)) - saved(base), 2 * 8 * rows * 4096 / 4);
+  EXPECT_EQ(Layer(binding, facts_of("megatron-lm-2022"))
+                .memory(model.blocks[0], Recompute::none)
+                .other_placeholders,
+            Bytes(0));
+  EXPECT_DOUBLE_EQ(
+      Layer(binding, base).memory(model.blocks[0], Recompute::none).other_placeholders.value(),
+      2 * 3 * 4096.0 * 14336 / 4);
+}
+
+}  // namespace
+}  // namespace orrery
