@@ -20,7 +20,15 @@
 #include "schedule/one_forward_one_backward_v.h"
 #include "schedule/pipeoffload.h"
 #include "schedule/two_stage_backward.h"
+#include "schedule/v_auto.h"
+#include "schedule/v_half.h"
+#include "schedule/v_min.h"
+#include "schedule/v_zb.h"
 #include "schedule/vocabulary_parallel.h"
+#include "schedule/zb_automatic.h"
+#include "schedule/zb_h1.h"
+#include "schedule/zb_h2.h"
+#include "schedule/zb_v.h"
 #include "schedule/zeropp.h"
 
 namespace orrery {
@@ -49,6 +57,17 @@ std::span<const Schedule> schedules() {
       kPipeDream,
       kPipeDream2Bw,
       kPipelinedBackpropagation,
+      kZbH1,
+      kZbH2,
+      kZb1p,
+      kZb2p,
+      kZbV,
+      kVMinStable,
+      kVMin,
+      kVHalfStable,
+      kVHalf,
+      kVZb,
+      kVAuto,
   };
   return kSchedules;
 }

@@ -170,8 +170,8 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
               HasSubstr("padding is not modelled"));
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.phase = "layer"; })),
             "one transformer layer timed alone, not a training step");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.schedule = "zb-2p"; })),
-            "schedule zb-2p is not modelled");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.schedule = "pipemare"; })),
+            "schedule pipemare is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.offload = "activations"; })),
             "offload to host memory (activations) is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.variant = "token_drop=yes"; })),

@@ -1,0 +1,61 @@
+// Building blocks of V-shaped schedules (arXiv 2405.15362): the passes of one microbatch laid out
+// on all devices, repeated for every microbatch.
+//
+// A device holds two chunks in a V. With F, B and W of one slot each a microbatch takes six slots
+// of every device, so the block repeats every six: no two of its passes on one device may agree
+// modulo six. Peak memory of a device <= sum over its chunks of ceil(lifespan / 6), lifespan from
+// the start of F to the end of W: the offsets control the memory.
+//
+//   device i       F chunk 0   F chunk 1    B chunk 1        B chunk 0
+//   V-Min          i           2p-1-i       2p+i+z           4p-1-i+z    z = 2 if 3 divides p, else
+//   0 V-Half         2i          3p-2-i       3p-1+2i+z        6p-2-i+z    z = 3 if 2 divides p,
+//   else 0
+//
+// W goes to free slots after its B. Then squeeze: everything starts as soon as its device is free
+// and its input is there. Checked in: building_block_test.cc.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "schedule/order_problem.h"
+
+namespace orrery {
+
+inline constexpr int kBlockPeriod = 6;
+
+// The slots of microbatch 0 on one device.
+struct BlockSlots {
+  int forward[2];         // by chunk
+  int input_gradient[2];  // by chunk
+};
+using BuildingBlock = std::vector<BlockSlots>;  // by device
+
+BuildingBlock v_min_block(int devices);
+BuildingBlock v_half_block(int devices);
+
+// How a block goes down the devices: the slots (modulo six) that its first device gives to F of
+// chunk 1, B of chunk 1 and B of chunk 0 (F of chunk 0 has slot 0), and the slots by which F of
+// chunk 0 and B of chunk 1 advance from device to device: `step` up to device `turn`, then
+// `late_step`. On the way back F of chunk 1 and B of chunk 0 advance by one.
+struct BlockRule {
+  int forward_1 = 1, gradient_1 = 2, gradient_0 = 3;
+  int step = 1, late_step = 1, turn = 0;
+};
+// None if two passes meet on some device.
+std::optional<BuildingBlock> block(int devices, const BlockRule& rule);
+// All rules whose passes do not meet, those with less memory first.
+std::vector<BuildingBlock> all_blocks(int devices);
+
+// Slots of passes on a device in the repeated block, in order.
+struct SlottedPass {
+  Pass pass;
+  int slot;
+};
+// Repeats for all microbatches and gives every W a slot: scanning upward, a free slot takes a W
+// whose B ended before it, of chunk 1 first; the rest follow at the end, chunk 1 first.
+std::vector<std::vector<SlottedPass>> repeated(const BuildingBlock& block, int microbatches);
+PassOrders orders_of(const std::vector<std::vector<SlottedPass>>& slots);
+
+}  // namespace orrery

@@ -1,0 +1,207 @@
+#include "schedule/justification.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace orrery {
+namespace {
+
+enum class Towards { left, right };
+
+// Times run against the clock when justifying to the right: what ended last begins first.
+class Justifier {
+ public:
+  Justifier(const OrderProblem& problem)
+      : problem_(problem),
+        stages_(static_cast<std::size_t>(problem.stages())),
+        microbatches_(static_cast<std::size_t>(problem.shape.microbatches)),
+        start_(3 * stages_ * microbatches_) {
+    for (std::size_t s = 0; s < stages_; ++s) {
+      hop_.push_back(s + 1 < stages_ && problem.device[s] != problem.device[s + 1]
+                         ? problem.transfer[s] + problem.latency[s]
+                         : 0);
+    }
+  }
+
+  // From the starts in `times`; towards the right, from those of the pass before.
+  void read(const PassOrders& orders, const PassTimes& times) {
+    for (std::size_t d = 0; d < orders.size(); ++d) {
+      std::vector<std::size_t> count(3 * static_cast<std::size_t>(problem_.shape.chunks));
+      for (std::size_t i = 0; i < orders[d].size(); ++i) {
+        const Pass pass = orders[d][i];
+        const std::size_t s = stage(d, pass);
+        const auto kind = static_cast<std::size_t>(pass.kind);
+        const std::size_t j =
+            count[kind * static_cast<std::size_t>(problem_.shape.chunks) + pass.chunk]++;
+        start_[id(kind, s, j)] = times.start[d][i];
+      }
+    }
+  }
+
+  void run(Towards towards) {
+    towards_ = towards;
+    const std::size_t n = start_.size();
+    // Turn the clock: a pass [start, end] becomes [-end, -start].
+    if (towards == Towards::right) turn();
+    sequence_.resize(n);
+    std::iota(sequence_.begin(), sequence_.end(), std::uint32_t{0});
+    // Ties as the dependencies run.
+    std::sort(sequence_.begin(), sequence_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return start_[a] != start_[b]     ? start_[a] < start_[b]
+             : towards == Towards::left ? before(a, b)
+                                        : before(b, a);
+    });
+    lines_.assign(static_cast<std::size_t>(problem_.shape.devices), {});
+    for (const std::uint32_t op : sequence_) place(op);
+    if (towards == Towards::right) turn();
+  }
+
+  [[nodiscard]] PassOrders orders() const {
+    PassOrders out(lines_.size());
+    for (std::size_t d = 0; d < lines_.size(); ++d) {
+      out[d].reserve(lines_[d].size());
+      for (const Entry& e : lines_[d]) out[d].push_back(e.pass);
+      if (towards_ == Towards::right) std::reverse(out[d].begin(), out[d].end());
+    }
+    return out;
+  }
+
+ private:
+  struct Entry {
+    double start, end;
+    double level;  // memory held after it
+    Pass pass;
+  };
+
+  [[nodiscard]] std::size_t id(std::size_t kind, std::size_t s, std::size_t j) const {
+    return (kind * stages_ + s) * microbatches_ + j;
+  }
+  [[nodiscard]] std::size_t kind_of(std::size_t op) const { return op / (stages_ * microbatches_); }
+  [[nodiscard]] std::size_t stage_of(std::size_t op) const { return op / microbatches_ % stages_; }
+  [[nodiscard]] std::size_t stage(std::size_t d, Pass pass) const {
+    return static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
+  }
+  [[nodiscard]] double time(std::size_t op) const {
+    return problem_.time[kind_of(op)][stage_of(op)];
+  }
+  void turn() {
+    for (std::size_t op = 0; op < start_.size(); ++op) start_[op] = -(start_[op] + time(op));
+  }
+
+  // Whether a stands before b where both start at once: passes of no time, by microbatch and stage.
+  [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const {
+    const std::size_t ka = kind_of(a);
+    const std::size_t kb = kind_of(b);
+    if (ka != kb) return ka < kb;
+    const std::size_t sa = stage_of(a);
+    const std::size_t sb = stage_of(b);
+    if (sa != sb) return ka == 0 ? sa < sb : sa > sb;
+    return a < b;
+  }
+
+  // When what `op` needs is there, on the clock of this direction.
+  [[nodiscard]] double ready(std::size_t op) const {
+    const std::size_t kind = kind_of(op);
+    const std::size_t s = stage_of(op);
+    const std::size_t j = op % microbatches_;
+    double at = -1e300;
+    const auto after = [&](std::size_t other, double hop) {
+      at = std::max(at, start_[other] + time(other) + hop);
+    };
+    if (towards_ == Towards::left) {
+      at = 0;
+      if (j > 0) after(op - 1, 0);
+      if (kind == 0 && s > 0) after(id(0, s - 1, j), hop_[s - 1]);
+      if (kind == 1) {
+        after(id(0, s, j), 0);
+        if (s + 1 < stages_) after(id(1, s + 1, j), hop_[s]);
+      }
+      if (kind == 2) after(id(1, s, j), 0);
+    } else {
+      if (j + 1 < microbatches_) after(op + 1, 0);
+      if (kind == 0) {
+        if (s + 1 < stages_) after(id(0, s + 1, j), hop_[s]);
+        after(id(1, s, j), 0);
+      }
+      if (kind == 1) {
+        after(id(2, s, j), 0);
+        if (s > 0) after(id(1, s - 1, j), hop_[s - 1]);
+      }
+    }
+    return at;
+  }
+
+  void place(std::uint32_t op) {
+    const std::size_t s = stage_of(op);
+    const auto kind = static_cast<PassKind>(kind_of(op));
+    const auto d = static_cast<std::size_t>(problem_.device[s]);
+    std::vector<Entry>& line = lines_[d];
+    const double length = time(op);
+    double change = problem_.change(static_cast<int>(s), kind);
+    if (towards_ == Towards::right) change = -change;
+    double at = ready(op);
+    if (at < -1e299) at = start_[op];  // towards the right nothing follows: it stays where it is
+    const double limit = problem_.limit[d] * (1 + 1e-12);
+    std::size_t pos = line.size();
+    double found = pos == 0 ? at : std::max(at, line.back().end);
+    // From the end to earlier gaps, as far as inputs and memory allow.
+    for (std::size_t i = line.size(); i-- > 0;) {
+      if (change > 0 && line[i].level + change > limit) break;
+      const double gap = i == 0 ? at : std::max(at, line[i - 1].end);
+      const double level = i == 0 ? 0 : line[i - 1].level;
+      if (gap + length <= line[i].start && (change <= 0 || level + change <= limit)) {
+        pos = i;
+        found = gap;
+      }
+      if (line[i].start <= at) break;
+    }
+    const Entry entry{found,
+                      found + length,
+                      (pos == 0 ? 0 : line[pos - 1].level) + change,
+                      {kind, static_cast<std::uint8_t>(problem_.chunk[s])}};
+    start_[op] = found;
+    for (std::size_t i = pos; i < line.size(); ++i) line[i].level += change;
+    line.insert(line.begin() + static_cast<std::ptrdiff_t>(pos), entry);
+  }
+
+  const OrderProblem& problem_;
+  std::size_t stages_, microbatches_;
+  Towards towards_ = Towards::left;
+  std::vector<double> start_;  // by kind, stage and microbatch
+  std::vector<double> hop_;
+  std::vector<std::uint32_t> sequence_;
+  std::vector<std::vector<Entry>> lines_;
+};
+
+}  // namespace
+
+PassOrders justified(const OrderProblem& problem, PassOrders orders, int rounds) {
+  PassClock clock(problem);
+  Justifier justifier(problem);
+  double makespan = 0;
+  {
+    const PassTimes& times = clock.run(orders);
+    makespan = times.makespan;
+    justifier.read(orders, times);
+  }
+  PassOrders best = orders;
+  int idle = 0;
+  for (int round = 0; round < rounds && idle < 2; ++round) {
+    if (round > 0) justifier.run(Towards::right);
+    justifier.run(Towards::left);
+    PassOrders now = justifier.orders();
+    const PassTimes& times = clock.run(now);
+    if (!times.complete) break;
+    justifier.read(now, times);
+    ++idle;
+    if (times.makespan < makespan) {
+      makespan = times.makespan;
+      best = std::move(now);
+      idle = 0;
+    }
+  }
+  return best;
+}
+
+}  // namespace orrery

@@ -1,0 +1,218 @@
+#include "schedule/split_scheduling.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace orrery {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class ListScheduler {
+ public:
+  ListScheduler(const OrderProblem& problem, const ListRule& rule)
+      : problem_(problem),
+        rule_(rule),
+        stages_(static_cast<std::size_t>(problem.stages())),
+        microbatches_(static_cast<std::size_t>(problem.shape.microbatches)),
+        devices_(static_cast<std::size_t>(problem.shape.devices)) {
+    for (auto& a : arrival_) a.assign(stages_ * microbatches_, kNever);
+    for (auto& c : count_) c.assign(stages_, 0);
+  }
+
+  std::optional<PassOrders> run() {
+    std::size_t left = 3 * stages_ * microbatches_;
+    for (Device& d : devices_) {
+      d.order.reserve(3 * static_cast<std::size_t>(problem_.shape.chunks) * microbatches_);
+    }
+    for (std::size_t d = 0; d < devices_.size(); ++d) look(d);
+    while (!queue_.empty()) {
+      const Event event = queue_.top();
+      queue_.pop();
+      Device& device = devices_[event.device];
+      if (event.version != device.version) continue;
+      start(event.device);
+      --left;
+    }
+    if (left > 0) return std::nullopt;
+    PassOrders out;
+    for (Device& d : devices_) out.push_back(std::move(d.order));
+    return out;
+  }
+
+ private:
+  struct Device {
+    double free = 0, memory = 0, pending = 0;  // pending: what weight gradients to come would free
+    double link[2] = {0, 0};
+    Pass next;
+    double next_start = kNever;
+    std::uint32_t version = 0;
+    std::vector<Pass> order;
+  };
+  struct Option {
+    Pass pass;
+    double start;
+    float rank;
+  };
+  struct Event {
+    double at;
+    std::uint32_t device, version;
+    bool operator<(const Event& o) const { return at != o.at ? at > o.at : device > o.device; }
+  };
+
+  int& count(PassKind kind, std::size_t s) { return count_[static_cast<std::size_t>(kind)][s]; }
+
+  // When the next pass of this kind could start, were the device free; kNever if unknown.
+  double ready(PassKind kind, std::size_t s) {
+    const auto j = static_cast<std::size_t>(count(kind, s));
+    if (j >= microbatches_) return kNever;
+    if (kind == PassKind::forward) return s == 0 ? 0 : arrival_[0][(s - 1) * microbatches_ + j];
+    if (kind == PassKind::weight_gradient) {
+      return count(PassKind::input_gradient, s) > static_cast<int>(j) ? 0 : kNever;
+    }
+    if (count(PassKind::forward, s) <= static_cast<int>(j)) return kNever;
+    return s + 1 == stages_ ? 0 : arrival_[1][(s + 1) * microbatches_ + j];
+  }
+
+  // Whether memory lets a forward of this stage begin.
+  bool admits(std::size_t d, std::size_t s) {
+    const Device& device = devices_[d];
+    const double limit = problem_.limit[d];
+    if (limit == kNever) return true;
+    const double slack = limit * 1e-12;
+    const double after = device.memory + problem_.held[s];
+    if (after > limit + slack) return false;
+    double needed = 0;
+    for (int c = problem_.shape.chunks - 1; c > problem_.chunk[s]; --c) {
+      const auto t = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), c));
+      if (count(PassKind::forward, t) > count(PassKind::input_gradient, t)) break;
+      needed += problem_.held[t];
+    }
+    return after - device.pending + needed <= limit + slack;
+  }
+
+  void look(std::size_t d) {
+    Device& device = devices_[d];
+    ++device.version;
+    double earliest = kNever;
+    Pass weight;
+    float weight_rank = std::numeric_limits<float>::infinity();
+    bool has_weight = false;
+    options_.clear();
+    for (int c = 0; c < problem_.shape.chunks; ++c) {
+      const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), c));
+      for (const PassKind kind :
+           {PassKind::forward, PassKind::input_gradient, PassKind::weight_gradient}) {
+        const double at = ready(kind, s);
+        if (at == kNever) continue;
+        if (kind == PassKind::forward && !admits(d, s)) continue;
+        const Pass pass{kind, static_cast<std::uint8_t>(c)};
+        const float rank = rule_.rank[static_cast<std::size_t>(kind)]
+                                     [s * microbatches_ + static_cast<std::size_t>(count(kind, s))];
+        if (kind == PassKind::weight_gradient && rule_.weights_fill) {
+          if (rank < weight_rank) {
+            weight_rank = rank;
+            weight = pass;
+          }
+          has_weight = true;
+          continue;
+        }
+        const double start = std::max(device.free, at);
+        options_.push_back({pass, start, rank});
+        earliest = std::min(earliest, start);
+      }
+    }
+    if (has_weight) {
+      const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), weight.chunk));
+      if (options_.empty() ||
+          (earliest > device.free && device.free + problem_.time[2][s] <= earliest)) {
+        return choose(d, weight, device.free);
+      }
+    }
+    if (options_.empty()) {
+      device.next_start = kNever;
+      return;
+    }
+    const Option* best = nullptr;
+    for (const Option& option : options_) {
+      if (option.start > earliest + rule_.patience) continue;
+      if (best == nullptr || option.rank < best->rank) best = &option;
+    }
+    choose(d, best->pass, best->start);
+  }
+
+  void choose(std::size_t d, Pass pass, double start) {
+    Device& device = devices_[d];
+    device.next = pass;
+    device.next_start = start;
+    queue_.push({start, static_cast<std::uint32_t>(d), device.version});
+  }
+
+  void start(std::size_t d) {
+    Device& device = devices_[d];
+    const Pass pass = device.next;
+    const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
+    const auto kind = static_cast<std::size_t>(pass.kind);
+    const auto j = static_cast<std::size_t>(count_[kind][s]++);
+    device.order.push_back(pass);
+    const double end = device.next_start + problem_.time[kind][s];
+    device.free = end;
+    device.memory += problem_.change(static_cast<int>(s), pass.kind);
+    if (pass.kind == PassKind::input_gradient) device.pending += problem_.kept[s];
+    if (pass.kind == PassKind::weight_gradient) device.pending -= problem_.kept[s];
+    const bool up = pass.kind == PassKind::forward;
+    if (pass.kind != PassKind::weight_gradient && (up ? s + 1 < stages_ : s > 0)) {
+      const std::size_t boundary = up ? s : s - 1;
+      const auto to = static_cast<std::size_t>(problem_.device[up ? s + 1 : s - 1]);
+      double arrived = end;
+      if (to != d) {
+        if (problem_.transfer[boundary] > 0) {
+          double& link = device.link[up ? 0 : 1];
+          link = std::max(link, end) + problem_.transfer[boundary];
+          arrived = link;
+        }
+        arrived += problem_.latency[boundary];
+      }
+      arrival_[up ? 0 : 1][s * microbatches_ + j] = arrived;
+      if (to != d) look(to);
+    }
+    look(d);
+  }
+
+  const OrderProblem& problem_;
+  const ListRule& rule_;
+  std::size_t stages_, microbatches_;
+  std::vector<double> arrival_[2];
+  std::vector<int> count_[3];
+  std::vector<Device> devices_;
+  std::vector<Option> options_;
+  std::priority_queue<Event> queue_;
+};
+
+}  // namespace
+
+std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule) {
+  return ListScheduler(problem, rule).run();
+}
+
+ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times) {
+  ListRule out;
+  const auto m = static_cast<std::size_t>(problem.shape.microbatches);
+  const auto stages = static_cast<std::size_t>(problem.stages());
+  for (auto& rank : out.rank) rank.resize(stages * m);
+  for (std::size_t d = 0; d < orders.size(); ++d) {
+    std::vector<std::size_t> count(3 * static_cast<std::size_t>(problem.shape.chunks));
+    for (std::size_t i = 0; i < orders[d].size(); ++i) {
+      const Pass pass = orders[d][i];
+      const auto kind = static_cast<std::size_t>(pass.kind);
+      const auto s = static_cast<std::size_t>(problem.stage_of(static_cast<int>(d), pass.chunk));
+      const std::size_t j =
+          count[kind * static_cast<std::size_t>(problem.shape.chunks) + pass.chunk]++;
+      out.rank[kind][s * m + j] = static_cast<float>(times.start[d][i]);
+    }
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,34 @@
+// List scheduling of split passes: every device, when free, starts the ready pass of lowest rank.
+//
+// Decisions are made in the order of their time, so a device knows all that has been sent to it. A
+// forward is ready only if its memory fits, and if what then stays free lets the microbatch that is
+// furthest on this device run its remaining chunks: it ends and gives back all it holds, so no
+// memory limit that holds one microbatch can deadlock.
+//
+// Cost: O(n v log n) for n passes of v chunks a device. Deterministic.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedule/order_problem.h"
+
+namespace orrery {
+
+struct ListRule {
+  // By kind: [virtual stage * microbatches + j]; lower is preferred. Times, or slots of a pattern.
+  std::vector<float> rank[3];
+  // A device that could start another pass waits for one of lower rank if that arrives within this.
+  double patience = 0;
+  // A weight gradient is started only if nothing else is ready and it ends before the next known
+  // arrival, unless memory is short. False: by its rank, like the others.
+  bool weights_fill = true;
+};
+
+// None: the limit does not hold one microbatch, or the ranks of a device wait for each other.
+std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule);
+
+// Ranks as the starts of given orders.
+ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times);
+
+}  // namespace orrery

@@ -1,0 +1,462 @@
+#include "schedule/synthesis/exact_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace orrery {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kSeen = std::size_t{1} << 21U;
+
+enum class Answer { yes, no, unknown };
+
+class Question {
+ public:
+  Question(const OrderProblem& problem, const ExactOptions& options)
+      : problem_(problem),
+        options_(options),
+        p_(problem.shape.devices),
+        m_(problem.shape.microbatches),
+        stages_(problem.stages()) {
+    const auto n = static_cast<std::size_t>(stages_);
+    const auto hop = [&](std::size_t s) {
+      return problem.device[s] == problem.device[s + 1] ? 0.0
+                                                        : problem.transfer[s] + problem.latency[s];
+    };
+    for (std::size_t s = 0; s + 1 < n; ++s) hop_.push_back(hop(s));
+    hop_.push_back(0);
+    back_.resize(n);
+    trip_.resize(n);
+    back_[0] = problem.time[2][0];
+    for (std::size_t s = 1; s < n; ++s) {
+      back_[s] = std::max(problem.time[2][s], hop_[s - 1] + problem.time[1][s - 1] + back_[s - 1]);
+    }
+    for (std::size_t s = n; s-- > 0;) {
+      trip_[s] =
+          problem.time[0][s] + problem.time[1][s] + (s + 1 < n ? 2 * hop_[s] + trip_[s + 1] : 0);
+    }
+    for (int d = 0; d < p_; ++d) {
+      const auto first = static_cast<std::size_t>(problem.stage_of(d, 0));
+      alike_.push_back(1);
+      for (int c = 1; c < problem.shape.chunks; ++c) {
+        const auto s = static_cast<std::size_t>(problem.stage_of(d, c));
+        if (problem.time[2][s] != problem.time[2][first] ||
+            problem.kept[s] != problem.kept[first]) {
+          alike_.back() = 0;
+        }
+      }
+    }
+    seen_.resize(kSeen);
+    for (auto& a : arrival_) a.resize(n * static_cast<std::size_t>(m_));
+    for (auto& c : count_) c.resize(n);
+    for (auto& e : ends_) e.resize(n);
+    head_.resize(n);
+    for (std::size_t s = 1; s < n; ++s)
+      head_[s] = head_[s - 1] + problem.time[0][s - 1] + hop_[s - 1];
+  }
+
+  // Whether an order ends by `target`, within so many nodes.
+  Answer ask(double target, std::int64_t budget) {
+    target_ = target;
+    budget_ = budget;
+    nodes_ = 0;
+    ++generation_;
+    for (auto& c : count_) std::fill(c.begin(), c.end(), 0);
+    devices_.assign(static_cast<std::size_t>(p_), {});
+    for (int d = 0; d < p_; ++d) {
+      Device& device = at(d);
+      double first = kNever;
+      for (int c = 0; c < problem_.shape.chunks; ++c) {
+        const auto s = static_cast<std::size_t>(problem_.stage_of(d, c));
+        first = std::min(first, head_[s]);
+        for (const auto& kind : problem_.time) device.work += m_ * kind[s];
+        device.left += 3 * m_;
+      }
+      device.now = first;
+    }
+    found_ = false;
+    const bool done = search();
+    return found_ ? Answer::yes : done ? Answer::no : Answer::unknown;
+  }
+
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+  [[nodiscard]] PassOrders orders() const {
+    PassOrders out;
+    for (const Device& d : devices_) out.push_back(d.order);
+    return out;
+  }
+
+ private:
+  struct Device {
+    double now = 0;                // when it decides next
+    double memory = 0;             // held
+    double work = 0;               // still to do
+    int left = 0;                  // passes still to do
+    double before = kNever;        // a pass must start before this, or the wait was of no use
+    double weight_start = kNever;  // of the weight gradient that was last, if one was
+    double weight_memory = 0;      // what was held before it
+    std::vector<Pass> order;
+  };
+  struct Seen {
+    std::uint64_t key = 0;
+    float at = 0;
+    std::uint32_t generation = 0;
+  };
+
+  Device& at(int d) { return devices_[static_cast<std::size_t>(d)]; }
+  int& count(int kind, int s) {
+    return count_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(s)];
+  }
+  double& arrival(int kind, int s, int j) {
+    return arrival_[static_cast<std::size_t>(kind)]
+                   [static_cast<std::size_t>(s) * static_cast<std::size_t>(m_) +
+                    static_cast<std::size_t>(j)];
+  }
+  [[nodiscard]] double time(int kind, int s) const {
+    return problem_.time[static_cast<std::size_t>(kind)][static_cast<std::size_t>(s)];
+  }
+  [[nodiscard]] double limit(int d) const {
+    return problem_.limit[static_cast<std::size_t>(d)] * (1 + 1e-12);
+  }
+
+  // When the next pass of this kind could start by its input; kNever: not known yet.
+  double input(int kind, int s) {
+    const int j = count(kind, s);
+    if (j >= m_) return kNever;
+    if (kind == 0) {
+      if (s == 0) return 0;
+      return count(0, s - 1) > j ? arrival(0, s - 1, j) : kNever;
+    }
+    if (kind == 2) return count(1, s) > j ? 0 : kNever;
+    if (count(0, s) <= j) return kNever;
+    if (s + 1 == stages_) return 0;
+    return count(1, s + 1) > j ? arrival(1, s + 1, j) : kNever;
+  }
+  bool admits(int d, int s) {
+    return at(d).memory + problem_.held[static_cast<std::size_t>(s)] <= limit(d);
+  }
+
+  // True: everything below this node has been looked at (or an order was found).
+  bool search() {
+    if (++nodes_ > budget_) return false;
+    if ((nodes_ & 0x3fff) == 0) {
+      if (options_.stop && options_.stop()) budget_ = 0;
+      if (budget_ == 0) return false;
+    }
+    int d = -1;
+    for (int i = 0; i < p_; ++i) {
+      if (at(i).left > 0 && (d < 0 || at(i).now < at(d).now)) d = i;
+    }
+    if (d < 0) {
+      found_ = true;
+      return true;
+    }
+    if (!may_end() || seen(d)) return true;
+    return branch(d);
+  }
+
+  bool branch(int d) {
+    const double now = at(d).now;
+    const bool memory_matters = limit(d) != kNever;
+    double fits_before = at(d).before;
+    bool whole = true;
+    bool weight_done = false;
+    // Input gradients of the deepest stage first, then forwards, then weight gradients.
+    for (const int kind : {1, 0, 2}) {
+      for (int c = problem_.shape.chunks - 1; c >= 0; --c) {
+        const int s = problem_.stage_of(d, c);
+        const double in = input(kind, s);
+        if (in > now) continue;
+        if (kind == 0 && !admits(d, s)) continue;
+        if (kind != 0 || !memory_matters || problem_.shape.chunks == 1) {
+          fits_before = std::min(fits_before, now + time(kind, s));
+        }
+        if (kind == 2) {
+          if (weight_done && alike_[static_cast<std::size_t>(d)] != 0) continue;
+          weight_done = true;
+        } else if (at(d).weight_start != kNever && in <= at(d).weight_start) {
+          // It could have gone before the weight gradient.
+          if (kind == 1 ||
+              at(d).weight_memory + problem_.held[static_cast<std::size_t>(s)] <= limit(d)) {
+            continue;
+          }
+        }
+        if (now >= at(d).before) continue;
+        whole &= start(d, kind, s, c);
+        if (found_) return true;
+        if (budget_ == 0 || nodes_ > budget_) return false;
+      }
+    }
+    // Waiting until something may have come.
+    double until = kNever;
+    for (int c = 0; c < problem_.shape.chunks; ++c) {
+      const int s = problem_.stage_of(d, c);
+      for (const int kind : {0, 1}) {
+        if (count(kind, s) >= m_) continue;
+        const double in = input(kind, s);
+        if (in != kNever) {
+          if (in > now) until = std::min(until, in);
+          continue;
+        }
+        // Not known: no sooner than its producer can do it.
+        const int from = kind == 0 ? s - 1 : s + 1;
+        if (from < 0 || from >= stages_) continue;
+        const int other = problem_.device[static_cast<std::size_t>(from)];
+        if (other == d) continue;
+        const auto boundary = static_cast<std::size_t>(std::min(s, from));
+        until = std::min(until, std::max(at(other).now + time(kind, from) + hop_[boundary],
+                                         now + time(kind, from)));
+      }
+    }
+    if (until == kNever || until >= fits_before) return whole;
+    const double fits_before_now = at(d).before;
+    at(d).now = until;
+    at(d).before = fits_before;
+    whole &= search();
+    if (found_) return true;
+    at(d).now = now;
+    at(d).before = fits_before_now;
+    return whole;
+  }
+
+  bool start(int d, int kind, int s, int c) {
+    Device& device = at(d);
+    const double now = device.now;
+    const double memory = device.memory;
+    const double work = device.work;
+    const double before = device.before;
+    const double weight_start = device.weight_start;
+    const double weight_memory = device.weight_memory;
+    const int j = count(kind, s)++;
+    device.memory += problem_.change(s, static_cast<PassKind>(kind));
+    device.work -= time(kind, s);
+    --device.left;
+    device.now = now + time(kind, s);
+    device.before = kNever;
+    device.weight_start = kind == 2 ? now : kNever;
+    device.weight_memory = memory;
+    device.order.push_back({static_cast<PassKind>(kind), static_cast<std::uint8_t>(c)});
+    if (kind == 0 && s + 1 < stages_) {
+      arrival(0, s, j) = device.now + hop_[static_cast<std::size_t>(s)];
+    }
+    if (kind == 1 && s > 0) {
+      arrival(1, s, j) = device.now + hop_[static_cast<std::size_t>(s - 1)];
+    }
+    const bool whole = search();
+    if (found_) return true;
+    device.order.pop_back();
+    device.now = now;
+    device.memory = memory;
+    device.work = work;
+    ++device.left;
+    device.before = before;
+    device.weight_start = weight_start;
+    device.weight_memory = weight_memory;
+    --count(kind, s);
+    return whole;
+  }
+
+  // Bounds of what is left, all before the target.
+  bool may_end() {
+    // Earliest end of the next F and B of every stage.
+    double next_forward = 0;
+    for (int s = 0; s < stages_; ++s) {
+      const Device& device = at(problem_.device[static_cast<std::size_t>(s)]);
+      if (count(0, s) >= m_) {
+        ends_[0][static_cast<std::size_t>(s)] = kNever;
+        next_forward = kNever;
+        continue;
+      }
+      double in = input(0, s);
+      if (in == kNever) in = next_forward + hop_[static_cast<std::size_t>(s - 1)];
+      next_forward = std::max(device.now, in) + time(0, s);
+      ends_[0][static_cast<std::size_t>(s)] = next_forward;
+    }
+    double next_gradient = 0;
+    for (int s = stages_ - 1; s >= 0; --s) {
+      const Device& device = at(problem_.device[static_cast<std::size_t>(s)]);
+      const auto i = static_cast<std::size_t>(s);
+      if (count(1, s) >= m_) {
+        ends_[1][i] = kNever;
+        next_gradient = kNever;
+        continue;
+      }
+      double in = input(1, s);
+      if (in == kNever) {
+        in = count(0, s) <= count(1, s) ? ends_[0][i] : 0;
+        if (s + 1 < stages_ && count(1, s + 1) <= count(1, s)) {
+          in = std::max(in, next_gradient + hop_[i]);
+        }
+      }
+      next_gradient = std::max(device.now, in) + time(1, s);
+      ends_[1][i] = next_gradient;
+    }
+    for (int d = 0; d < p_; ++d) {
+      if (at(d).left > 0 && !device_may_end(d)) return false;
+    }
+    return true;
+  }
+
+  bool device_may_end(int d) {
+    const Device& device = at(d);
+    // When it can begin its next pass.
+    double begin = kNever;
+    for (int c = 0; c < problem_.shape.chunks; ++c) {
+      const int s = problem_.stage_of(d, c);
+      const auto i = static_cast<std::size_t>(s);
+      if (count(2, s) < count(1, s)) begin = device.now;
+      if (ends_[0][i] != kNever && admits(d, s)) begin = std::min(begin, ends_[0][i] - time(0, s));
+      if (ends_[1][i] != kNever) begin = std::min(begin, ends_[1][i] - time(1, s));
+    }
+    if (begin + device.work > target_) return false;
+    double forwards = 0;
+    for (int c = 0; c < problem_.shape.chunks; ++c) {
+      const int s = problem_.stage_of(d, c);
+      const auto i = static_cast<std::size_t>(s);
+      const int left = m_ - count(0, s);
+      forwards += left * time(0, s);
+      // The last F of this stage, its round trip, and the way back.
+      if (left > 0 && begin + forwards + trip_[i] - time(0, s) + back_[i] > target_) return false;
+      if (left > 0 && !memory_may_end(d, s, begin)) return false;
+      const int gradients = m_ - count(1, s);
+      if (gradients == 0) continue;
+      double before = forwards + gradients * time(1, s);
+      for (int later = c + 1; later < problem_.shape.chunks; ++later) {
+        const int t = problem_.stage_of(d, later);
+        before += (m_ - count(0, t)) * time(0, t) + (m_ - count(1, t)) * time(1, t);
+      }
+      if (begin + before + back_[i] > target_) return false;
+      if (ends_[1][i] + (gradients - 1) * time(1, s) + back_[i] > target_) return false;
+    }
+    return true;
+  }
+
+  // Forwards of a stage that must wait for gradients of those in flight.
+  bool memory_may_end(int d, int s, double begin) {
+    const auto i = static_cast<std::size_t>(s);
+    if (limit(d) == kNever || problem_.held[i] <= 0) return true;
+    const auto most = static_cast<int>(std::floor(limit(d) / problem_.held[i]));
+    const int in_flight = count(0, s) - count(1, s);
+    const int waiting = m_ - count(0, s) - (most - in_flight);
+    if (waiting <= 0) return true;
+    const int rounds = (waiting + most - 1) / most;
+    // The first of them begins after the next gradient of those in flight, or of those to come.
+    const double released = in_flight > 0 ? ends_[1][i] : begin + trip_[i];
+    return released + rounds * trip_[i] + back_[i] <= target_;
+  }
+
+  bool seen(int first) {
+    const double now = at(first).now;
+    std::uint64_t key = 0x51ed270b7a2c9f3dULL;
+    const auto mix = [&](std::uint64_t v) {
+      key ^= v + 0x9e3779b97f4a7c15ULL + (key << 12U) + (key >> 4U);
+      key *= 0xff51afd7ed558ccdULL;
+      key ^= key >> 32U;
+    };
+    const auto mix_time = [&](double t) {
+      mix(std::bit_cast<std::uint64_t>(t == kNever ? -1.0 : std::max(0.0, t - now)));
+    };
+    for (int s = 0; s < stages_; ++s) {
+      mix(static_cast<std::uint64_t>(count(0, s)) | static_cast<std::uint64_t>(count(1, s)) << 20U |
+          static_cast<std::uint64_t>(count(2, s)) << 40U);
+      if (s + 1 < stages_) {
+        for (int j = count(0, s + 1); j < count(0, s); ++j) mix_time(arrival(0, s, j));
+        for (int j = count(1, s); j < count(1, s + 1); ++j) mix_time(arrival(1, s + 1, j));
+      }
+    }
+    for (int d = 0; d < p_; ++d) {
+      mix_time(at(d).now);
+      mix_time(at(d).before);
+      // Whether the last weight gradient began before what is here now could tell apart.
+      if (at(d).weight_start == kNever) {
+        mix(1);
+      } else {
+        mix(std::bit_cast<std::uint64_t>(at(d).weight_start - now));
+      }
+    }
+    mix(static_cast<std::uint64_t>(first));
+    Seen& entry = seen_[key % kSeen];
+    if (entry.generation == generation_ && entry.key == key &&
+        static_cast<double>(entry.at) <= now) {
+      return true;
+    }
+    // Rounded up, so that the stored time is never earlier than the true one.
+    entry = {key, std::nextafter(static_cast<float>(now), std::numeric_limits<float>::infinity()),
+             generation_};
+    return false;
+  }
+
+  const OrderProblem& problem_;
+  const ExactOptions& options_;
+  int p_, m_, stages_;
+  std::vector<double> hop_, back_, trip_, head_;
+  std::vector<char> alike_;  // by device: weight gradients of all chunks take and free the same
+  std::vector<double> arrival_[2];
+  std::vector<int> count_[3];
+  std::vector<Device> devices_;
+  std::vector<double> ends_[2];  // earliest of the next F and B of every stage
+  std::vector<Seen> seen_;
+  std::uint32_t generation_ = 0;
+  double target_ = 0;
+  std::int64_t budget_ = 0, nodes_ = 0;
+  bool found_ = false;
+};
+
+// All ends are sums of these, so makespans differ by this much or not at all.
+double grain(const OrderProblem& problem) {
+  std::int64_t out = 0;
+  const auto take = [&](double t) { out = std::gcd(out, static_cast<std::int64_t>(t)); };
+  for (const auto& kind : problem.time) std::for_each(kind.begin(), kind.end(), take);
+  std::for_each(problem.transfer.begin(), problem.transfer.end(), take);
+  std::for_each(problem.latency.begin(), problem.latency.end(), take);
+  return std::max<double>(1, static_cast<double>(out));
+}
+
+}  // namespace
+
+ExactResult exact_search(const OrderProblem& problem, const ExactOptions& options) {
+  ExactResult out;
+  const double unit = grain(problem);
+  double lower = std::ceil(options.lower / unit - 1e-9) * unit;
+  double upper = options.upper;
+  Question question(problem, options);
+  PassClock clock(problem);
+  const auto ended = [&] {
+    return lower >= upper || out.nodes >= options.node_budget || (options.stop && options.stop());
+  };
+  // False: nothing more is to be learned this way.
+  const auto ask = [&](double target, std::int64_t budget) {
+    const Answer answer = question.ask(target, budget);
+    out.nodes += question.nodes();
+    if (options.nodes) options.nodes(out.nodes);
+    if (answer == Answer::no) lower = target + unit;
+    if (answer == Answer::yes) {
+      PassOrders orders = question.orders();
+      const PassTimes& t = clock.run(orders);
+      if (!t.complete || t.makespan >= upper) return false;  // contended transfers delayed it
+      upper = t.makespan;
+      out.orders = std::move(orders);
+    }
+    return answer != Answer::unknown;
+  };
+  // Halving, each question with a part of the budget; below one that stayed open.
+  double ceiling = upper - unit;  // the largest time worth asking about
+  while (!ended() && ceiling >= lower) {
+    const double middle = lower + std::floor((ceiling - lower) / 2 / unit) * unit;
+    if (!ask(middle, (options.node_budget - out.nodes + 3) / 4)) ceiling = middle - unit;
+    ceiling = std::min(ceiling, upper - unit);
+  }
+  // What is left of the budget goes to the next times up, a hundredth of the distance at once.
+  while (!ended()) {
+    const double step = std::floor((upper - lower) / 100 / unit) * unit;
+    if (!ask(std::min(lower + step, upper - unit), options.node_budget - out.nodes)) break;
+  }
+  out.lower = std::min(lower, upper);
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,22 @@
+// What no order of a problem can beat.
+//
+// The largest, over devices and virtual stages, of
+//   1. the way of the first microbatch to the device, all its work, and the way from its last pass
+//      on: what is left of the device's order after each stage's last input gradient, or the way of
+//      that gradient back to the first stage and the weight gradient there
+//   2. the round trip of one microbatch
+//   3. memory: at most k = floor(limit / held) microbatches of a stage are between the start of
+//      their forward and the end of their input gradient, which takes the round trip from that
+//      stage; so ceil(m / k) round trips follow each other (with the weight gradient, where it
+//      keeps as much as the forward)
+// Source: our own; 1 and 2 are the bounds of arXiv 2401.10241 s.2 made exact for unequal stages.
+// Checked in: synthesis_test.cc (never above any schedule's makespan).
+#pragma once
+
+#include "schedule/order_problem.h"
+
+namespace orrery {
+
+double lower_bound(const OrderProblem& problem);
+
+}  // namespace orrery

@@ -1,0 +1,105 @@
+// The best schedule that can be found for given stages, times and memory.
+//
+// Candidates, in this order: every registered schedule whose shape and peak memory fit; list
+// schedules; local improvement of the best; an exact branch and bound. Each is measured by
+// execute(), so the result is never worse than the best fixed schedule under the same limit.
+//
+// The model comes cut into devices x chunks virtual stages. A schedule with fewer chunks a device
+// takes neighbouring ones together, so all of them run the same work.
+//
+// Lower bound: of all orders of forward, input gradient and weight gradient on the placements
+// looked at (one, and several chunks a device in loops and snakes). Schedules that hold every stage
+// twice (Chimera, BitPipe, DualPipe) compete too: if one of them wins, the bound is of its
+// placement with its share of microbatches each way, and `once` says what holding each stage once
+// can do.
+//
+// Deterministic: the same request and budgets give the same result, whatever the machine. The time
+// limit is a safety net by wall clock; a result it cut short says so in `stopped`.
+// Source: arXiv 2401.10241 s.3 (problem and heuristics); the branch and bound is our own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outcome/result.h"
+#include "schedule/execution.h"
+#include "schedule/pipeline.h"
+#include "schedule/pipeline_times.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct SynthesisRequest {
+  PipelineShape shape;  // chunks: the finest cut of the model
+  PipelineTimes times;  // of all virtual stages of `shape`, in the order of the model
+  // Most a device may hold, in the units of times.memory (without it: microbatches of one virtual
+  // stage of the finest cut).
+  double memory_limit = std::numeric_limits<double>::infinity();
+};
+
+// How a schedule was found.
+enum class SynthesisMethod { published, list, local_improvement, exact };
+std::string_view to_text(SynthesisMethod method);
+
+enum class SynthesisStop { proven_best, budget_spent, time_limit, interrupted };
+std::string_view to_text(SynthesisStop stop);
+
+struct SynthesisProgress {
+  std::string_view best;  // name of the schedule or of the method
+  Picoseconds makespan, lower_bound;
+  std::int64_t nodes = 0;  // of the exact search so far
+};
+
+struct SynthesisOptions {
+  Seconds time_limit{60};
+  // Orders tried by list scheduling and local improvement: so many operations are placed in all.
+  std::int64_t placement_budget = 200'000'000;
+  // Partial orders looked at by the exact search; 0: none.
+  std::int64_t node_budget = 20'000'000;
+  std::stop_token stop;  // the best so far is the result
+  std::function<void(const SynthesisProgress&)> progress;
+};
+
+// One schedule that was considered.
+struct SynthesisCandidate {
+  std::string name;
+  int chunks = 1;
+  bool fits = false;
+  std::string reason;  // why it does not fit or cannot be; empty if it can
+  Picoseconds makespan;
+  double peak_memory = 0;  // of the fullest device
+};
+
+// The best schedule that holds every stage once, and what no such schedule can beat.
+struct SynthesisOnce {
+  std::string winner;
+  Picoseconds makespan, lower_bound;
+  double gap = 0;
+};
+
+struct SynthesisResult {
+  Pipeline pipeline;
+  PipelineTimes times;  // of the stages of `pipeline`, which may be coarser than the request's
+  PipelineMeasures measures;
+  Picoseconds makespan, lower_bound;
+  double gap = 0;      // makespan / lower_bound - 1
+  std::string winner;  // registered name, or the method and placement
+  SynthesisOnce once;
+  SynthesisMethod method = SynthesisMethod::published;
+  SynthesisStop stopped = SynthesisStop::budget_spent;
+  std::int64_t nodes = 0;
+  std::vector<SynthesisCandidate> candidates;
+};
+
+// Errors: bad times or shape; a memory limit below the least any schedule needs, which is named.
+Result<SynthesisResult> synthesise(const SynthesisRequest& request,
+                                   const SynthesisOptions& options = {});
+
+// The same model cut into `chunks` pieces a device instead of `shape.chunks` (which it divides).
+PipelineTimes joined_times(const PipelineShape& shape, const PipelineTimes& times, int chunks);
+
+}  // namespace orrery

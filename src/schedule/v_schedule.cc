@@ -1,0 +1,221 @@
+#include "schedule/v_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/justification.h"
+#include "schedule/order_improvement.h"
+#include "schedule/split_scheduling.h"
+#include "schedule/zb_v.h"
+
+namespace orrery {
+namespace {
+
+// Of more passes, fewer ways are tried.
+constexpr std::int64_t kManyPasses = 50'000;
+
+// Keeps the best of the orders it is shown.
+class Best {
+ public:
+  explicit Best(const OrderProblem& problem)
+      : problem_(problem), clock_(problem), bound_(order_bound(problem)) {}
+
+  void consider(PassOrders orders) {
+    if (orders.empty()) return;
+    const PassTimes& t = clock_.run(orders);
+    if (!t.complete) return;
+    if (!orders_.empty() &&
+        (t.makespan > makespan_ || (t.makespan == makespan_ && t.span >= span_))) {
+      return;
+    }
+    for (std::size_t d = 0; d < orders.size(); ++d) {
+      if (peak_memory(problem_, static_cast<int>(d), orders[d]) > problem_.limit[d] * (1 + 1e-12)) {
+        return;
+      }
+    }
+    makespan_ = t.makespan;
+    span_ = t.span;
+    orders_ = std::move(orders);
+  }
+  [[nodiscard]] const PassOrders& orders() const { return orders_; }
+  // Nothing better is possible.
+  [[nodiscard]] bool reached() const {
+    return !orders_.empty() && makespan_ <= bound_.makespan && span_ <= bound_.span;
+  }
+  [[nodiscard]] const OrderBound& bound() const { return bound_; }
+
+ private:
+  const OrderProblem& problem_;
+  PassClock clock_;
+  OrderBound bound_;
+  PassOrders orders_;
+  double makespan_ = 0, span_ = 0;
+};
+
+std::int64_t passes(const OrderProblem& problem) {
+  return std::int64_t{3} * problem.stages() * problem.shape.microbatches;
+}
+
+// Ranks as the slots of the repeated block.
+ListRule rule_of(const OrderProblem& problem, const std::vector<std::vector<SlottedPass>>& slots) {
+  PassTimes times;
+  for (const auto& device : slots) {
+    auto& start = times.start.emplace_back();
+    for (const SlottedPass& pass : device) start.push_back(pass.slot);
+  }
+  return rule_of(problem, orders_of(slots), times);
+}
+
+void improve_best(Best& best, const OrderProblem& problem, std::int64_t effort) {
+  constexpr std::int64_t kRounds = 8;
+  constexpr std::int64_t kMostPasses = 20'000;  // of more, moving one at a time changes too little
+  if (passes(problem) > kMostPasses || best.orders().empty()) return;
+  PassOrders now = best.orders();
+  for (std::int64_t round = 0; round < kRounds && !best.reached(); ++round) {
+    ImprovementOptions options;
+    options.placements = effort / (2 * kRounds);
+    options.seed = static_cast<std::uint64_t>(round + 1);
+    options.enough = best.bound();
+    now = perturbed(problem, std::move(now), options);
+    best.consider(now);
+    now = justified(problem, improve(problem, std::move(now), options));
+    best.consider(now);
+  }
+}
+
+void consider_block(Best& best, const OrderProblem& problem, const BuildingBlock& block,
+                    int rounds) {
+  const auto slots = repeated(block, problem.shape.microbatches);
+  PassOrders stable = orders_of(slots);
+  bool fits = true;
+  for (std::size_t d = 0; d < stable.size(); ++d) {
+    fits &= peak_memory(problem, static_cast<int>(d), stable[d]) <= problem.limit[d] * (1 + 1e-12);
+  }
+  if (fits) {
+    best.consider(stable);
+    best.consider(justified(problem, std::move(stable), rounds));
+  }
+  ListRule rule = rule_of(problem, slots);
+  const bool many = passes(problem) > kManyPasses;
+  for (const double patience : {0.0, 1.0}) {
+    if (many && patience > 0) break;
+    rule.patience = patience * problem.time[0].front();
+    for (const bool fill : {true, false}) {
+      if (many && !fill) break;
+      rule.weights_fill = fill;
+      if (auto orders = list_schedule(problem, rule)) {
+        best.consider(justified(problem, std::move(*orders), rounds));
+      }
+    }
+  }
+}
+
+int rounds_for(const OrderProblem& problem) { return passes(problem) > kManyPasses ? 1 : 12; }
+
+}  // namespace
+
+void limit_to(OrderProblem& problem, const BuildingBlock& block) {
+  const PassOrders stable = orders_of(repeated(block, problem.shape.microbatches));
+  for (std::size_t d = 0; d < stable.size(); ++d) {
+    problem.limit[d] = peak_memory(problem, static_cast<int>(d), stable[d]);
+  }
+}
+
+PassOrders reordered(const OrderProblem& problem, const BuildingBlock& block, std::int64_t effort) {
+  Best best(problem);
+  best.consider(zb_v_orders(problem));
+  consider_block(best, problem, block, rounds_for(problem));
+  improve_best(best, problem, effort);
+  return best.orders();
+}
+
+PassOrders adapted(const OrderProblem& problem, std::int64_t effort) {
+  // Blocks are compared on as many microbatches as fill the pipeline, by their own squeezed length
+  // in the real times.
+  Best best(problem);
+  best.consider(zb_v_orders(problem));
+  if (best.reached()) return best.orders();
+  OrderProblem few = problem;
+  few.shape.microbatches = std::min(problem.shape.microbatches, 2 * problem.shape.devices + 2);
+  PassClock clock(few);
+  struct Candidate {
+    double makespan;
+    std::size_t index;
+    auto operator<=>(const Candidate&) const = default;
+  };
+  const std::vector<BuildingBlock> blocks = all_blocks(problem.shape.devices);
+  std::vector<Candidate> fitting;
+  const auto tries =
+      static_cast<std::size_t>(std::max<std::int64_t>(24, effort / (4 * passes(few))));
+  const std::size_t stride = std::max<std::size_t>(1, blocks.size() / tries);
+  for (std::size_t i = 0; i < blocks.size(); i += stride) {
+    const PassOrders stable = orders_of(repeated(blocks[i], few.shape.microbatches));
+    bool fits = true;
+    for (std::size_t d = 0; d < stable.size() && fits; ++d) {
+      fits = peak_memory(few, static_cast<int>(d), stable[d]) <= few.limit[d] * (1 + 1e-12);
+    }
+    if (fits) fitting.push_back({clock.run(stable).makespan, i});
+  }
+  std::sort(fitting.begin(), fitting.end());
+  // A block costs about three justified orders.
+  const auto kept =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(effort / (30 * passes(problem)), 1, 40));
+  if (fitting.size() > kept) fitting.resize(kept);
+  for (const Candidate& c : fitting) {
+    consider_block(best, problem, blocks[c.index], rounds_for(problem));
+    if (best.reached()) break;
+  }
+  if (fitting.empty()) consider_block(best, problem, v_min_block(problem.shape.devices), 2);
+  improve_best(best, problem, effort);
+  return best.orders();
+}
+
+BuildingBlock least_memory_block(const PipelineShape& shape, int step) {
+  const PipelineShape few{shape.devices, std::min(shape.microbatches, 2 * shape.devices + 2), 2};
+  const Picoseconds unit(1);
+  const OrderProblem problem =
+      order_problem(few, snake_virtual_stage, equal_times(few, unit, unit, unit), 0);
+  PassClock clock(problem);
+  BuildingBlock best;
+  std::pair<double, double> least;
+  for (int f1 = 1; f1 < kBlockPeriod; ++f1) {
+    for (int b1 = 1; b1 < kBlockPeriod; ++b1) {
+      for (int b0 = 1; b0 < kBlockPeriod; ++b0) {
+        if (f1 == b1 || f1 == b0 || b1 == b0) continue;
+        const auto one = block(shape.devices, {f1, b1, b0, step, step, shape.devices - 1});
+        if (!one) continue;
+        const PassOrders stable = orders_of(repeated(*one, few.microbatches));
+        double peak = 0;
+        for (int d = 0; d < few.devices; ++d) {
+          peak = std::max(peak, peak_memory(problem, d, stable[static_cast<std::size_t>(d)]));
+        }
+        const std::pair now{peak, clock.run(stable).makespan};
+        if (best.empty() || now < least) {
+          best = *one;
+          least = now;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& request,
+                                const BuildingBlock& block, Reorder reorder) {
+  OrderProblem problem =
+      order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
+  limit_to(problem, block);
+  const double needed = *std::max_element(problem.limit.begin(), problem.limit.end());
+  if (needed > request.memory_limit * (1 + 1e-12)) {
+    return fail(ErrorCode::bad_input,
+                std::string(name) + " holds " + memory_text(needed) + " on its fullest device, " +
+                    "more than the limit of " + memory_text(request.memory_limit),
+                "");
+  }
+  return to_pipeline(problem, snake_virtual_stage,
+                     reorder == Reorder::yes
+                         ? reordered(problem, block, kVScheduleEffort)
+                         : orders_of(repeated(block, request.shape.microbatches)));
+}
+
+}  // namespace orrery
