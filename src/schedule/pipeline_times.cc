@@ -8,8 +8,9 @@ Picoseconds PipelineTimes::between(const std::vector<Picoseconds>& by_boundary, 
                                    std::size_t b) {
   if (a == b || by_boundary.empty()) return Picoseconds(0);
   const std::size_t p = by_boundary.size();
-  if ((a + 1) % p == b) return by_boundary[a];
-  if ((b + 1) % p == a) return by_boundary[b];
+  // Of two devices the one boundary, whichever way.
+  if (a + 1 == b || b + 1 == a) return by_boundary[std::min(a, b)];
+  if (a + 1 == p + b || b + 1 == p + a) return by_boundary[p - 1];
   return *std::max_element(by_boundary.begin(), by_boundary.end());
 }
 
