@@ -23,7 +23,8 @@ TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
     const StepCosts step = step_costs(cache, drawn->plan);
     const auto folded = step_graph(step, Folding::folded);
     const auto expanded = step_graph(step, Folding::expanded);
-    ASSERT_TRUE(folded && expanded);
+    ASSERT_TRUE(folded) << to_text(drawn->plan) << ": " << folded.error().text();
+    ASSERT_TRUE(expanded) << to_text(drawn->plan) << ": " << expanded.error().text();
     const Timeline short_time = simulate(folded->graph);
     const Timeline long_time = simulate(expanded->graph);
     ASSERT_EQ(short_time.makespan, long_time.makespan) << to_text(drawn->plan);

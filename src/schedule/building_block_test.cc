@@ -23,9 +23,9 @@ void expect_no_collision(const BuildingBlock& block) {
 
 double peak_units(const BuildingBlock& block, int microbatches) {
   const PipelineShape shape{static_cast<int>(block.size()), microbatches, 2};
-  OrderProblem problem = order_problem(
-      shape, snake_virtual_stage,
-      equal_times(shape, Picoseconds(1), Picoseconds(1), Picoseconds(1)), 1e9);
+  OrderProblem problem =
+      order_problem(shape, snake_virtual_stage,
+                    equal_times(shape, Picoseconds(1), Picoseconds(1), Picoseconds(1)), 1e9);
   limit_to(problem, block);
   return *std::max_element(problem.limit.begin(), problem.limit.end());
 }

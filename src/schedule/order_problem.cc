@@ -26,7 +26,9 @@ OrderProblem order_problem(const PipelineShape& shape, VirtualStage virtual_stag
     out.time[0].push_back(times.stage[s].forward.count());
     out.time[1].push_back(times.stage[s].input_gradient.count());
     out.time[2].push_back(times.stage[s].weight_gradient.count());
-    out.held.push_back(times.memory_of(s).forward);
+    // Recomputation can make W keep more than F: the larger counts from the start, so that B never
+    // needs memory that is not there.
+    out.held.push_back(std::max(times.memory_of(s).forward, times.memory_of(s).weight_gradient));
     out.kept.push_back(times.memory_of(s).weight_gradient);
     if (s + 1 == stages) continue;
     const auto a = static_cast<std::size_t>(out.device[s]);

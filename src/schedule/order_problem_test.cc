@@ -105,9 +105,8 @@ TEST(OrderProblem, NothingThatImprovesLengthensOrHoldsMore) {
     const double before = clock.run(*orders).makespan;
     ImprovementOptions options;
     options.placements = 300'000;
-    for (const PassOrders& after :
-         {justified(problem, *orders), improve(problem, *orders, options),
-          perturbed(problem, *orders, options)}) {
+    for (const PassOrders& after : {justified(problem, *orders), improve(problem, *orders, options),
+                                    perturbed(problem, *orders, options)}) {
       const PassTimes& t = clock.run(after);
       ASSERT_TRUE(t.complete);
       EXPECT_LE(t.makespan, before * 1.02);  // the span counts a little
@@ -124,9 +123,9 @@ TEST(OrderProblem, NothingThatImprovesLengthensOrHoldsMore) {
 
 TEST(OrderProblem, AnOrderThatWaitsForItselfIsNotComplete) {
   const PipelineShape shape{2, 1, 1};
-  const OrderProblem problem = order_problem(
-      shape, loop_virtual_stage,
-      equal_times(shape, Picoseconds(1), Picoseconds(1), Picoseconds(1)), 9);
+  const OrderProblem problem =
+      order_problem(shape, loop_virtual_stage,
+                    equal_times(shape, Picoseconds(1), Picoseconds(1), Picoseconds(1)), 9);
   PassClock clock(problem);
   const Pass f{PassKind::forward, 0};
   const Pass b{PassKind::input_gradient, 0};

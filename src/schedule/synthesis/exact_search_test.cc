@@ -17,7 +17,9 @@ namespace {
 class EveryOrder {
  public:
   explicit EveryOrder(const OrderProblem& problem)
-      : problem_(problem), clock_(problem), orders_(static_cast<std::size_t>(problem.shape.devices)) {
+      : problem_(problem),
+        clock_(problem),
+        orders_(static_cast<std::size_t>(problem.shape.devices)) {
     counts_.resize(orders_.size(),
                    std::vector<int>(3 * static_cast<std::size_t>(problem.shape.chunks)));
   }
@@ -92,7 +94,7 @@ OrderProblem random_problem(const PipelineShape& shape, VirtualStage placement, 
 
 TEST(ExactSearch, FindsTheLeastOfAllOrders) {
   Splitmix random(3);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 4; ++round) {
     for (const double limit : {1.0, 2.0, std::numeric_limits<double>::infinity()}) {
       expect_exact(random_problem({2, 3, 1}, loop_virtual_stage, random, limit));
       expect_exact(random_problem({3, 2, 1}, loop_virtual_stage, random, limit));
@@ -102,7 +104,7 @@ TEST(ExactSearch, FindsTheLeastOfAllOrders) {
 
 TEST(ExactSearch, FindsTheLeastWithTwoChunks) {
   Splitmix random(5);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 4; ++round) {
     for (const double limit : {2.0, 3.0, std::numeric_limits<double>::infinity()}) {
       expect_exact(random_problem({1, 2, 2}, loop_virtual_stage, random, limit));
       expect_exact(random_problem({2, 1, 2}, snake_virtual_stage, random, limit));
