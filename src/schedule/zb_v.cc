@@ -23,6 +23,7 @@
 #include <optional>
 
 #include "schedule/order_problem.h"
+#include "schedule/v_schedule.h"
 
 namespace orrery {
 namespace {
@@ -319,7 +320,12 @@ namespace {
 
 Result<Pipeline> order(const ScheduleRequest& request) {
   const OrderProblem problem = limited_problem(request);
-  const PassOrders orders = zb_v_orders(problem);
+  PassOrders orders = zb_v_orders(problem);
+  if (orders.empty()) {
+    // The counts of the heuristic are those of equal stages; others follow the block of V-ZB.
+    constexpr int kStep = 5;
+    orders = reordered(problem, least_memory_block(request.shape, kStep), 0);
+  }
   if (orders.empty()) {
     return fail(ErrorCode::bad_input, "zb_v finds no order within a memory limit of " +
                                           memory_text(request.memory_limit) +
