@@ -214,7 +214,7 @@ Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& re
   }
   return to_pipeline(problem, snake_virtual_stage,
                      reorder == Reorder::yes
-                         ? reordered(problem, block, kVScheduleEffort)
+                         ? reordered(problem, block, kVScheduleEffort / 16)
                          : orders_of(repeated(block, request.shape.microbatches)));
 }
 
