@@ -1,4 +1,5 @@
-// orrery schedule: a pipeline schedule worked out, drawn and measured; all of them compared.
+// orrery schedule: a pipeline schedule worked out, drawn and measured; all of them compared; the
+// best that can be found.
 #include "schedule/schedule.h"
 
 #include <fmt/format.h>
@@ -9,12 +10,15 @@
 
 #include "command.h"
 #include "outcome/nearest_name.h"
+#include "progress.h"
 #include "report/comparison_report.h"
 #include "report/pipeline_picture.h"
 #include "report/png.h"
 #include "report/schedule_json.h"
 #include "report/schedule_spans.h"
 #include "report/schedule_text.h"
+#include "report/synthesis_report.h"
+#include "schedule/synthesis/synthesis.h"
 #include "trace/perfetto/chrome_json.h"
 
 namespace orrery::cli {
@@ -163,15 +167,19 @@ Result<std::string> write_files(const ScheduleCommandOptions& options, const Ans
   return write_all(files);
 }
 
+// `synthesis` is how the schedule was found, or nullptr.
 int show(const ScheduleCommandOptions& options, const Common& common, const Answer& answer,
-         const TextStyle& style) {
+         const SynthesisResult* synthesis, const TextStyle& style) {
   const auto files = write_files(options, answer);
   if (!files) return refuse(files.error());
   if (common.json) {
-    return print(schedule_json(answer.schedule, {answer.registered, options.group, answer.limit}));
+    ScheduleJsonRemarks remarks{answer.registered, options.group, answer.limit, Value()};
+    if (synthesis != nullptr) remarks.synthesis = synthesis_json(*synthesis, answer.schedule.unit);
+    return print(schedule_json(answer.schedule, remarks));
   }
-  const std::string text = schedule_text(
+  std::string text = schedule_text(
       answer.schedule, {answer.schedule.name, answer.limit, !answer.stated.memory.empty()}, style);
+  if (synthesis != nullptr) text += synthesis_text(*synthesis, answer.schedule.unit, style);
   return print(text + (files->empty() ? "" : "\n" + *files));
 }
 
@@ -194,6 +202,50 @@ int compare(const ScheduleCommandOptions& options, const Common& common, const T
                            : comparison_text(*comparison, style));
 }
 
+int synthesise_best(const ScheduleCommandOptions& options, const Common& common,
+                    const TextStyle& style) {
+  if (auto counts = check_counts(options); !counts) return refuse(counts.error());
+  Answer answer;
+  auto stated = stated_times(options.times);
+  if (!stated) return refuse(stated.error());
+  answer.stated = std::move(*stated);
+  const auto limit = memory_limit(options.memory_limit);
+  if (!limit) return refuse(limit.error());
+  if (options.blocking) {
+    return refuse({ErrorCode::unsupported, "auto finds schedules for asynchronous sends only",
+                   "--blocking", "orrery schedule compare --blocking"});
+  }
+  SynthesisRequest request;
+  request.shape = {options.stages, options.microbatches, options.chunks > 0 ? options.chunks : 2};
+  request.memory_limit = *limit;
+  auto scaled = scaled_times(answer.stated, request.shape, TimesOf::device);
+  if (!scaled) return refuse(scaled.error());
+  request.times = std::move(scaled->times);
+
+  Result<SynthesisResult> found = fail(ErrorCode::bad_input, "");
+  {
+    Progress progress(common.verbosity >= 0);
+    std::stop_source stop;
+    SynthesisOptions how;
+    how.time_limit = Seconds(options.time_limit);
+    how.stop = stop.get_token();
+    how.progress = [&](const SynthesisProgress& p) {
+      if (Progress::interrupted()) stop.request_stop();
+      progress.show(
+          p.makespan > Picoseconds(0) ? p.lower_bound.count() / p.makespan.count() : 0,
+          fmt::format("{}, {}", p.best, time_text(p.makespan.seconds(), time_axis(scaled->unit))));
+    };
+    found = synthesise(request, how);
+  }
+  if (!found) return refuse(found.error());
+  auto measured = measured_schedule("auto: " + found->winner, found->pipeline, found->times,
+                                    scaled->unit, Sends::asynchronous);
+  if (!measured) return refuse(measured.error());
+  answer.schedule = std::move(*measured);
+  answer.limit = std::isfinite(*limit) ? *limit : 0;
+  return show(options, common, answer, &*found, style);
+}
+
 }  // namespace
 
 int schedule_command(const ScheduleCommandOptions& options, const Common& common) {
@@ -203,9 +255,10 @@ int schedule_command(const ScheduleCommandOptions& options, const Common& common
     return print(common.json ? to_json(schedule_list_json()) : schedule_list_text(style));
   }
   if (options.name == "compare") return compare(options, common, style);
+  if (options.name == "auto") return synthesise_best(options, common, style);
   const auto answer = one_schedule(options);
   if (!answer) return refuse(answer.error());
-  return show(options, common, *answer, style);
+  return show(options, common, *answer, nullptr, style);
 }
 
 }  // namespace orrery::cli

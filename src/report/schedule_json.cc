@@ -180,7 +180,7 @@ std::string schedule_json(const MeasuredSchedule& s, const ScheduleJsonRemarks& 
   document.set("p", integer(shape.devices));
   document.set("m", integer(shape.microbatches));
   document.set("v", integer(shape.chunks));
-  document.set("num_stages", integer(shape.virtual_stages()));
+  document.set("num_stages", integer(static_cast<std::int64_t>(pipeline.stages())));
   document.set("placement", Value::text(placement(pipeline)));
   const bool fixed = remarks.schedule != nullptr && !remarks.schedule->made_for_times;
   document.set("mode", Value::text(fixed ? "exact_order" : "reference_solution"));
@@ -198,6 +198,8 @@ std::string schedule_json(const MeasuredSchedule& s, const ScheduleJsonRemarks& 
   document.set("sends_per_microbatch", number(s.sends_per_microbatch()));
   document.set("idle", idle(s));
   document.set("lifetimes", lifetimes(s));
+
+  if (remarks.synthesis.kind() != Value::Kind::null) document.set("synthesis", remarks.synthesis);
 
   std::string out = to_json(document);
   out.resize(out.rfind("\n}"));

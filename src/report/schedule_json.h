@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "document/value.h"
 #include "schedule/measured_schedule.h"
 
 namespace orrery {
@@ -20,6 +21,7 @@ struct ScheduleJsonRemarks {
   const Schedule* schedule = nullptr;  // null: synthesised
   int group = 0;                       // 0: not stated
   double memory_limit = 0;             // 0: none
+  Value synthesis = {};                // how it was found; null: it was asked for
 };
 
 // One document with a final newline. Text, not a Value: a million operations stay compact.
