@@ -238,11 +238,17 @@ int synthesise_best(const ScheduleCommandOptions& options, const Common& common,
     found = synthesise(request, how);
   }
   if (!found) return refuse(found.error());
-  auto measured = measured_schedule("auto: " + found->winner, found->pipeline, found->times,
+  // The limit was of a device's share; what is shown counts as schedule NAME does.
+  PipelineTimes times = found->times;
+  answer.limit = std::isfinite(*limit) ? *limit : 0;
+  if (answer.stated.memory.empty() && answer.stated.weight_memory.empty()) {
+    times.memory.clear();
+    answer.limit *= found->pipeline.shape.chunks;
+  }
+  auto measured = measured_schedule("auto: " + found->winner, found->pipeline, std::move(times),
                                     scaled->unit, Sends::asynchronous);
   if (!measured) return refuse(measured.error());
   answer.schedule = std::move(*measured);
-  answer.limit = std::isfinite(*limit) ? *limit : 0;
   return show(options, common, answer, &*found, style);
 }
 
