@@ -15,8 +15,8 @@
 //   for each further unit. At most p - (q-1-min(i, p-1-i))/2 microbatches are in flight. Weights
 //   twice.
 //
-// Source: arXiv 2410.19367 s.3 and Algorithm 1. Not here: more than two chunks a direction; the
-// all-reduce between mirrored devices, which is the plan's.
+// Source: arXiv 2410.19367 (V-shaped interleaved schedule, fused bidirectionally). Not here: more
+// than two chunks a direction; the all-reduce between mirrored devices, which is the plan's.
 #include "schedule/bitpipe.h"
 
 #include <algorithm>

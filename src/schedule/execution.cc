@@ -8,8 +8,10 @@
 
 namespace orrery {
 
-Picoseconds duration(const PipelineTimes& times, const Pipeline& pipeline, std::size_t device,
-                     const PipelineOperation& op) {
+namespace {
+
+Picoseconds stated_duration(const PipelineTimes& times, const Pipeline& pipeline,
+                            std::size_t device, const PipelineOperation& op) {
   const auto stage = [&](std::size_t chunk) -> const StageTimes& {
     return times.stage[pipeline.stage_of(device, chunk)];
   };
@@ -42,6 +44,15 @@ Picoseconds duration(const PipelineTimes& times, const Pipeline& pipeline, std::
       return times.vocabulary.input_layer_gradient;
   }
   return Picoseconds(0);
+}
+
+}  // namespace
+
+Picoseconds duration(const PipelineTimes& times, const Pipeline& pipeline, std::size_t device,
+                     const PipelineOperation& op) {
+  const Picoseconds stated = stated_duration(times, pipeline, device, op);
+  const bool copies = op.action == PipelineAction::offload || op.action == PipelineAction::reload;
+  return copies ? stated : times.on(device, stated);
 }
 
 namespace {

@@ -150,7 +150,7 @@ class Filling {
   [[nodiscard]] double oldest_time(std::uint32_t d) const {
     const Device& device = device_[d];
     const std::size_t s = out_.stage_of(d, device.pending[device.oldest].chunk);
-    return times_.stage[s].weight_gradient.count();
+    return times_.on(d, times_.stage[s].weight_gradient).count();
   }
 
   void weight_gradient(std::uint32_t d) {

@@ -9,7 +9,7 @@
 //   (v-1) g + p - i microbatches of a chunk are in flight on device i if there are as many: with
 //   g = p/2 (p/2)(1 + 1/v) microbatches, against p (1 + (p-1)/(p v)) of interleaved 1F1B.
 //
-// Source: arXiv 2503.01328 s.4 (generalised interleaved schedules). Not here: recomputation of some
+// Source: arXiv 2503.01328 (generalised interleaved schedules). Not here: recomputation of some
 // chunks.
 #include "schedule/gis.h"
 

@@ -104,7 +104,7 @@ class ListScheduling {
     out_.order[d].push_back({forward ? PipelineAction::forward : PipelineAction::backward,
                              out_.seat(j, s).chunk, static_cast<std::uint32_t>(j)});
     const StageTimes& stage = times_.stage[s];
-    const double time = (forward ? stage.forward : stage.backward).count();
+    const double time = times_.on(d, forward ? stage.forward : stage.backward).count();
     events_.push({now_ + time, d, true, next});
   }
 

@@ -5,8 +5,9 @@
 //   of a microbatch. All m microbatches of every layer are in flight (with recomputation: inputs).
 //
 // The chunks a device holds must be single layers for this to be what the paper says; the order
-// itself is that of breadth_first. Source: arXiv 2106.02679 s.3 and s.4. Not modelled here: state
-// sharding (the plan's) and the traffic of L-1 boundaries against its links' speed (the times').
+// itself is that of breadth_first. Source: arXiv 2106.02679 (layered gradient accumulation, modular
+// pipeline). Not modelled here: state sharding (the plan's) and the traffic of L-1 boundaries
+// against its links' speed (the times').
 #include "schedule/modular_lga.h"
 
 #include "schedule/breadth_first.h"

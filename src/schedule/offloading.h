@@ -10,7 +10,7 @@
 //   pair whose reload would begin before its offload ends is left where it is.
 // A copy stands in the order of its device before the operation that runs when it begins.
 //
-// Source: arXiv 2503.01328 s.3 (selective offload, k) and s.4. Not modelled: two devices that share
+// Source: arXiv 2503.01328 (selective offload by lifespan, k). Not modelled: two devices that share
 // a link to the host; forwards of the warm-up postponed to their consumers.
 #pragma once
 

@@ -11,7 +11,7 @@
 //
 //   Peak, of m >= 2p: 2 ceil(2p/3) microbatches of a chunk, 2 more if 3 divides p.
 //
-// Source: arXiv 2405.15362 s.3 and appendix (1F1B-V). The order is made for backwards twice as long
+// Source: arXiv 2405.15362 (1F1B-V). The order is made for backwards twice as long
 // as forwards and no latency, then runs under any times.
 #include "schedule/one_forward_one_backward_v.h"
 

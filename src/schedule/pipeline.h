@@ -58,10 +58,11 @@ struct Seat {
 
 struct Pipeline {
   PipelineShape shape;
-  int chunks_held = 1;                                // of every device
-  std::vector<std::uint32_t> stage;                   // [device * chunks_held + chunk]
-  std::vector<Seat> seats;                            // [route * virtual stages + stage]
-  std::vector<std::uint16_t> route;                   // of each microbatch; empty: all take route 0
+  int chunks_held = 1;               // of every device
+  int peers = 1;                     // devices that share a virtual stage between them
+  std::vector<std::uint32_t> stage;  // [device * chunks_held + chunk]
+  std::vector<Seat> seats;           // [route * virtual stages + stage]
+  std::vector<std::uint16_t> route;  // of each microbatch; empty: all take route 0
   std::vector<std::vector<PipelineOperation>> order;  // by device
   // Vocabulary parallelism: 0 without; 1 or 2 waits of all devices between the last stage's forward
   // and its backward (algorithms 2 and 1 of arXiv 2411.05288).
@@ -71,7 +72,7 @@ struct Pipeline {
   std::vector<int> weight_versions;
 
   [[nodiscard]] std::size_t stages() const {
-    return static_cast<std::size_t>(shape.virtual_stages());
+    return static_cast<std::size_t>(shape.virtual_stages() / peers);
   }
   [[nodiscard]] std::size_t routes() const { return seats.size() / stages(); }
   [[nodiscard]] std::size_t stage_of(std::size_t device, std::size_t chunk) const {

@@ -1,6 +1,7 @@
 // How long the operations of a pipeline take, and what they hold.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct PipelineTimes {
   std::vector<Picoseconds> transfer, latency;
   VocabularyTimes vocabulary;
   std::vector<StageMemory> memory;  // by virtual stage; empty: one unit each
+  // Of each device, relative to the one the times are stated for; empty: 1.
+  std::vector<double> speed;
 
   // The boundary crossed between two devices: their common one if they are neighbours, else the
   // slowest of all.
@@ -45,6 +48,10 @@ struct PipelineTimes {
   }
   [[nodiscard]] Picoseconds latency_between(std::size_t a, std::size_t b) const {
     return between(latency, a, b);
+  }
+  // What takes `time` as stated, on that device.
+  [[nodiscard]] Picoseconds on(std::size_t device, Picoseconds time) const {
+    return speed.empty() ? time : Picoseconds(std::nearbyint(time.count() / speed[device]));
   }
   [[nodiscard]] StageMemory memory_of(std::size_t s) const {
     return memory.empty() ? StageMemory() : memory[s];

@@ -4,8 +4,8 @@
 //   that is held longest, as far as the link to the host can carry it. Where it can carry all, what
 //   stays on a device does not grow with p or m.
 //
-// Source: arXiv 2503.01328 s.3, s.4. The times of a copy are those of the stage (offload, reload);
-// without them copies take no time.
+// Source: arXiv 2503.01328 (PO-F, PO-H). The times of a copy are those of the stage (offload,
+// reload); without them copies take no time.
 #include "schedule/pipeoffload.h"
 
 #include "schedule/gis.h"

@@ -19,6 +19,7 @@
 #include "schedule/one_forward_one_backward.h"
 #include "schedule/one_forward_one_backward_v.h"
 #include "schedule/pipeoffload.h"
+#include "schedule/swarm.h"
 #include "schedule/two_stage_backward.h"
 #include "schedule/v_auto.h"
 #include "schedule/v_half.h"
@@ -57,6 +58,7 @@ std::span<const Schedule> schedules() {
       kPipeDream,
       kPipeDream2Bw,
       kPipelinedBackpropagation,
+      kSwarm,
       kZbH1,
       kZbH2,
       kZb1p,

@@ -8,6 +8,7 @@
 // fused backward stands for B and W together. See pipeline_dependencies.h for the rest.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -30,6 +31,7 @@ struct ScheduleRequest {
   // Most a device may hold, in the units of `times.memory` (without it: microbatches of one virtual
   // stage). For the schedules that take a limit.
   double memory_limit = std::numeric_limits<double>::infinity();
+  std::uint64_t seed = 0;  // of stochastic schedules; the same seed, the same schedule
 };
 
 struct Schedule {

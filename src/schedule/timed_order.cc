@@ -93,7 +93,7 @@ class Timing {
                                : op.action == PipelineAction::input_gradient
                                    ? stage.input_gradient
                                    : stage.weight_gradient;
-      free_[d] = start + time.count();
+      free_[d] = start + times_.on(d, time).count();
       out_.end[d].emplace_back(free_[d]);
       if (op.action == PipelineAction::weight_gradient) continue;
       const std::size_t done = event(op.action == PipelineAction::forward, s, op.microbatch);

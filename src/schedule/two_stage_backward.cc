@@ -7,8 +7,8 @@
 //   With F = B = W a device idles, of p devices: GPipe 2(p-1) units, bubble ratio
 //   2(p-1)/(2(p-1) + 3m); 1F1B p-1 units, (p-1)/(p-1 + 3m).
 //
-// Source: arXiv 2405.18047 s.3. Not modelled: the postponed weight gradients of a stage as one
-// larger multiplication; the output gradients held for them beside the activations.
+// Source: arXiv 2405.18047 (backward-p1 and -p2). Not modelled: the postponed weight gradients of a
+// stage as one larger multiplication; the output gradients held for them beside the activations.
 #include "schedule/two_stage_backward.h"
 
 #include "schedule/gap_filling.h"

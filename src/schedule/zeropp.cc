@@ -11,7 +11,7 @@
 //   without a stall. Weight gradients that pile up hold more than U microbatches; with a memory
 //   limit they are forced before the forwards that would exceed it.
 //
-// Source: arXiv 2402.03791 s.3 (scheduling units, blockwise task-interleaved pipeline); where
+// Source: arXiv 2402.03791 (scheduling units, blockwise task-interleaved pipeline); where
 // exactly a weight gradient goes is not printed there. Not modelled here: the gathers of sharded
 // weights, one a chunk and unit.
 #include "schedule/zeropp.h"

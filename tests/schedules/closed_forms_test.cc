@@ -203,6 +203,39 @@ TEST(ClosedForms, WeightVersionsOfAsynchronousPipelines) {
   for (std::size_t d = 0; d < 4; ++d) EXPECT_EQ(r.peak(d), 2 * (4 - static_cast<int>(d)) - 1);
 }
 
+TEST(ClosedForms, SwarmTendsToTheThroughputOfItsSlowestStage) {
+  // arXiv 2301.11913: the sum over the peers of a stage, whatever their speeds.
+  ScheduleRequest r;
+  r.shape = {12, 4000, 1};
+  r.group = 3;
+  r.times = equal_times(r.shape, Picoseconds(1000), Picoseconds(1000), Picoseconds(1000));
+  const Schedule& swarm = **find_schedule("swarm");
+  const auto microbatch = [&] {
+    const Pipeline made = *pipeline(swarm, r);
+    EXPECT_EQ(made.stages(), 4u);
+    return execute(made, r.times)->measures.makespan.count() / r.shape.microbatches;
+  };
+  EXPECT_NEAR(microbatch(), 1000, 30);
+  // Peers of unequal speed: 9 units of speed to share over 4 stages of 3 ms.
+  r.times.speed = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.75, 0.75, 0.75, 0.75};
+  EXPECT_NEAR(microbatch(), 3000 / (1 + 0.5 + 0.75), 60);
+  // The peers move until no stage lags: stage 0 takes twice as long.
+  r.times.speed.clear();
+  r.times.stage[0].forward = Picoseconds(2000);
+  r.times.stage[0].backward = Picoseconds(4000);
+  EXPECT_NEAR(microbatch(), 1500, 45);
+}
+
+TEST(ClosedForms, SwarmIsOfItsSeed) {
+  ScheduleRequest r;
+  r.shape = {8, 40, 1};
+  const Schedule& swarm = **find_schedule("swarm");
+  const Pipeline first = *pipeline(swarm, r);
+  EXPECT_EQ(first.order, pipeline(swarm, r)->order);
+  r.seed = 1;
+  EXPECT_NE(first.order, pipeline(swarm, r)->order);
+}
+
 TEST(ClosedForms, VocabularyPassesKeepTheBubbleOf1F1B) {
   // arXiv 2411.05288 s.5: a barrier costs one more microbatch in flight and no time.
   for (const int p : {2, 4, 8}) {
