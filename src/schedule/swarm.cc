@@ -25,8 +25,8 @@ namespace orrery {
 namespace {
 
 constexpr int kDefaultPeers = 2;
-constexpr int kUnderWay =
-    3;  // microbatches for every peer: fewer leave peers without work at times
+// Microbatches for every peer: with fewer, chance leaves peers without work.
+constexpr int kUnderWay = 3;
 
 int peers_of(const ScheduleRequest& request) {
   return request.group > 0 ? request.group : std::min(kDefaultPeers, request.shape.devices);
