@@ -8,12 +8,14 @@
 //   under way at a time. Before, the swarm has settled: as long as the least throughput of a stage
 //   grows by it, a peer moves to that stage from the one with the most.
 //
+//   The parameters of a step are updated while the next one runs, one update late.
+//
 //   With many microbatches, throughput tends to the least, over the stages, of the sum of u of
 //   its peers; u = speed/(F + BW).
 //
 // Source: arXiv 2301.11913 s.3 (stochastic wiring, adaptive rebalancing). Not modelled: a peer that
 // fails under way (the microbatch is sent to another, which costs its transfer and the lost pass),
-// the download of a state, compression, delayed updates.
+// the download of a state, compression.
 #include "schedule/swarm.h"
 
 #include <algorithm>
@@ -71,6 +73,7 @@ class Swarm {
     Pipeline out;
     out.shape = shape_;
     out.peers = static_cast<int>(peers_);
+    out.weight_versions.assign(devices_, 1);
     out.stage.resize(devices_);
     out.order.resize(devices_);
     for (std::size_t s = 0; s < stages_; ++s) {
@@ -167,6 +170,7 @@ const Schedule kSwarm{
     .summary = "several peers a stage, every microbatch on its own way (arXiv 2301.11913)",
     .chunks = 1,
     .made_for_times = true,
+    .asynchronous = true,
     .problems = problems,
     .virtual_stage = virtual_stage,
     .pipeline = order};
