@@ -135,13 +135,20 @@ class BlockLowering {
   [[nodiscard]] Seconds tensor_collective(CollectiveKind kind, Bytes payload) const {
     return s_.costs.communicate(kind, payload, s_.layout.tp);
   }
-  [[nodiscard]] Seconds product(double m, double n, double k, double groups = 1) const {
-    return kernels_.gemm(GemmShape{m, n, k, groups}, format());
+  // Recipes of narrow formats leave the logits and the router in 16 bits (Transformer Engine's
+  // modules replace the layers' products only; arXiv 2412.19437 s.3.3.1 names both).
+  [[nodiscard]] NumberFormat format_of(const Operator& op) const {
+    const bool wide = op.op_class == OperatorClass::logits || op.op_class == OperatorClass::router;
+    return wide && element_size(format()) < kActivation ? NumberFormat::bf16 : format();
+  }
+  [[nodiscard]] Seconds product(const Operator& op, double m, double n, double k,
+                                double groups = 1) const {
+    return kernels_.gemm(GemmShape{m, n, k, groups}, format_of(op));
   }
   // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
   // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
-  void cast(PassBuilder& out, double elements, Category category) const {
-    const Bytes narrow = element_size(format());
+  void cast(PassBuilder& out, const Operator& op, double elements, Category category) const {
+    const Bytes narrow = element_size(format_of(op));
     if (narrow >= kActivation) return;
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
                 kernels_.memory_bound((kActivation + 2 * narrow) * elements));
@@ -186,9 +193,9 @@ class BlockLowering {
         return;
       case OperatorKind::grouped_gemm: {
         const double groups = std::max(1.0, extent(op.groups));
-        cast(out, extent(op.m) * extent(op.k), category);
+        cast(out, op, extent(op.m) * extent(op.k), category);
         out.compute(op.name, category,
-                    product(extent(op.m) / groups, extent(op.n), extent(op.k), groups));
+                    product(op, extent(op.m) / groups, extent(op.n), extent(op.k), groups));
         return;
       }
       case OperatorKind::attention:
@@ -231,8 +238,9 @@ class BlockLowering {
     const double m = extent(op.m);
     const double n = extent(op.n);
     const double k = extent(op.k);
-    const Seconds time = product(m, n, k);
-    cast(out, m * k / (op.boundary == Boundary::column && sharded_sequence() ? s_.binding.tp : 1),
+    const Seconds time = product(op, m, n, k);
+    cast(out, op,
+         m * k / (op.boundary == Boundary::column && sharded_sequence() ? s_.binding.tp : 1),
          category);
     if (s_.binding.tp > 1 && op.boundary == Boundary::column && sharded_sequence()) {
       const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
@@ -266,7 +274,7 @@ class BlockLowering {
   void pipelined(PassBuilder& out, const Operator& op, Category category, Seconds transfer,
                  std::string_view what, Order order, double m, double n, double k) {
     const int pieces = s_.binding.tp;
-    const Seconds piece = product(m / pieces, n, k);
+    const Seconds piece = product(op, m / pieces, n, k);
     const Seconds part = transfer / (pieces - 1);
     std::vector<std::optional<NodeIndex>> parts;
     if (order == Order::transfer_first) {
@@ -371,7 +379,22 @@ class BlockLowering {
                                 Category::exposed_cp, step, NodeKind::point_to_point);
       }
       out.slowed_compute(op.name, category, time / cp, j + 1 < cp ? step : Seconds(0));
+      if (j > 0) merge_ring_step(out, op, category, after);
     }
+  }
+
+  // What a step round the ring found is added to what earlier ones did: forward the output, weighed
+  // by its softmax (fp32 sum read and written, 16-bit part read); backward the gradients of
+  // queries, keys and values (read, read, write). Transformer Engine, attention with context
+  // parallelism.
+  void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward) {
+    const AttentionShape a = attention_shape(op);
+    const double rows = a.batch * a.queries;
+    const double queries = a.heads * a.query_key_dim;
+    const double keys_values = a.kv_heads * (a.query_key_dim + a.value_dim);
+    passes_over(out, "merge of a ring step", category,
+                backward ? OperatorWork{3, 2} : OperatorWork{5, 1},
+                backward ? rows * (queries + keys_values) : rows * a.heads * a.value_dim);
   }
 
   // The all-to-all of tokens to or from their experts; the busiest rank receives more than the
@@ -403,7 +426,7 @@ class BlockLowering {
   [[nodiscard]] Seconds weight_gradient(const Operator& op) const {
     const double groups =
         op.kind == OperatorKind::grouped_gemm ? std::max(1.0, extent(op.groups)) : 1;
-    const Seconds time = product(extent(op.k), extent(op.n), extent(op.m) / groups, groups);
+    const Seconds time = product(op, extent(op.k), extent(op.n), extent(op.m) / groups, groups);
     if (!accumulates(GradientAccumulation::in_product)) return time;
     const Bytes more = 2 * element_size(s_.training.gradients) - kActivation;
     return time +
@@ -441,8 +464,8 @@ class BlockLowering {
       case OperatorKind::grouped_gemm: {
         const double groups = std::max(1.0, extent(op.groups));
         const double m = extent(op.m) / groups;
-        cast(out, extent(op.m) * extent(op.n), category);
-        out.compute(op.name, category, product(m, extent(op.k), extent(op.n), groups));
+        cast(out, op, extent(op.m) * extent(op.n), category);
+        out.compute(op.name, category, product(op, m, extent(op.k), extent(op.n), groups));
         if (part == Part::both) {
           out.compute(op.name, category, weight_gradient(op));
           accumulate(out, op);
@@ -491,10 +514,10 @@ class BlockLowering {
     const double m = extent(op.m);
     const double n = extent(op.n);
     const double k = extent(op.k);
-    const Seconds input_gradient = product(m, k, n);
+    const Seconds input_gradient = product(op, m, k, n);
     const Seconds weights_time = weight_gradient(op);
     const bool tensor_parallel = s_.binding.tp > 1;
-    cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
+    cast(out, op, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
          category);
     if (tensor_parallel && op.boundary == Boundary::column) {
       Seconds gather;
@@ -511,7 +534,9 @@ class BlockLowering {
       const auto reduced = out.transfer("reduction of input gradients", StreamKind::tp,
                                         Category::exposed_tp, reduce);
       out.wait_for(gathered);
-      out.slowed_compute(op.name, category, weights_time, reduce);
+      if (!s_.costs.software.overlaps_input_gradients) out.wait_for(reduced);
+      out.slowed_compute(op.name, category, weights_time,
+                         s_.costs.software.overlaps_input_gradients ? reduce : Seconds(0));
       accumulate(out, op);
       out.wait_for(reduced);
     } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
@@ -540,7 +565,7 @@ class BlockLowering {
     const double n = extent(op.n);
     const double k = extent(op.k);
     const bool tensor_parallel = s_.binding.tp > 1;
-    cast(out, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
+    cast(out, op, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
          category);
     if (tensor_parallel && op.boundary == Boundary::column) {
       constexpr std::string_view kReduction = "reduction of input gradients";
@@ -550,7 +575,7 @@ class BlockLowering {
       if (s_.plan.overlap.tensor_parallel) {
         pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
       } else {
-        out.compute(op.name, category, product(m, k, n));
+        out.compute(op.name, category, product(op, m, k, n));
         out.wait_for(out.transfer(kReduction, StreamKind::tp, Category::exposed_tp, reduce));
       }
     } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
@@ -560,10 +585,10 @@ class BlockLowering {
         pipelined(out, op, category, gather, kGather, Order::transfer_first, m, k, n);
       } else {
         out.wait_for(out.transfer(kGather, StreamKind::tp, Category::exposed_tp, gather));
-        out.compute(op.name, category, product(m, k, n));
+        out.compute(op.name, category, product(op, m, k, n));
       }
     } else {
-      out.compute(op.name, category, product(m, k, n));
+      out.compute(op.name, category, product(op, m, k, n));
     }
   }
 

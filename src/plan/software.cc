@@ -58,6 +58,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "queries, keys, values and outputs change layout around attention")
           .optional("accumulation", &SoftwareProfile::accumulation,
                     "how gradients of microbatches are added up")
+          .optional("overlaps_input_gradients", &SoftwareProfile::overlaps_input_gradients,
+                    "tensor-parallel reduction of input gradients beside the weight gradient")
           .optional("transfers", &SoftwareProfile::transfers,
                     "whether stages compute while activations travel between them")
           .optional("clips_gradients", &SoftwareProfile::clips_gradients,

@@ -70,6 +70,8 @@ struct SoftwareProfile {
   // attention kernel.
   bool attention_copies = false;
   GradientAccumulation accumulation = GradientAccumulation::in_product;
+  // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
+  bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
