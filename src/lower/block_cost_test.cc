@@ -160,5 +160,30 @@ TEST(Accumulation, CostsTheBytesItMoves) {
               2e-3);  // and a launch floor each
 }
 
+// Two modules of one input reduce two gradients of it; sequence parallelism reduces one.
+TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {
+  const auto exposed = [](bool separate, bool overlaps, std::string_view plan) {
+    SoftwareProfile software;
+    software.separate_gate = separate;
+    software.overlaps_input_gradients = overlaps;
+    Priced p(small_model("llama-3-8b", 2), "h100-sxm:8", plan, 4096, NumberFormat::bf16, software);
+    return p.costs(Backward::fused).blocks[0].backward.breakdown[Category::exposed_tp].count();
+  };
+  constexpr std::string_view kPlain = "tp=8,sequence_parallel=false";
+  // Input gradients of attention and feed-forward: two reductions in line, or three.
+  EXPECT_NEAR(exposed(true, false, kPlain) / exposed(false, false, kPlain), 1.5, 1e-6);
+  EXPECT_EQ(exposed(true, false, "tp=8"), exposed(false, false, "tp=8"));
+  EXPECT_LT(exposed(false, true, kPlain), exposed(false, false, kPlain));
+}
+
+// Narrow formats leave the logits in 16 bits.
+TEST(NarrowFormats, LogitsStayWide) {
+  const auto head = [](NumberFormat format) {
+    Priced p(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 4096, format);
+    return p.costs(Backward::fused).head.forward.breakdown[Category::logits];
+  };
+  EXPECT_EQ(head(NumberFormat::fp8), head(NumberFormat::bf16));
+}
+
 }  // namespace
 }  // namespace orrery

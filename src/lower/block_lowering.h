@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lower/block_cost.h"
+#include "lower/operator_category.h"
 #include "lower/operator_work.h"
 #include "plan/validity.h"
 
@@ -27,32 +28,6 @@ inline constexpr Bytes kActivation{2};  // bf16, fp16
 inline constexpr Bytes kFp32{4};
 // Share of the traffic of accumulation in a product that its main loop does not hide.
 inline constexpr double kExposedAccumulation = 0.45;
-
-inline Category category_of(OperatorClass c) {
-  switch (c) {
-    case OperatorClass::attention_projection:
-      return Category::attention_projection;
-    case OperatorClass::attention_core:
-      return Category::attention_core;
-    case OperatorClass::feed_forward:
-      return Category::feed_forward;
-    case OperatorClass::experts:
-      return Category::experts;
-    case OperatorClass::router:
-      return Category::router;
-    case OperatorClass::normalization:
-      return Category::normalization;
-    case OperatorClass::elementwise:
-      return Category::elementwise;
-    case OperatorClass::embedding:
-      return Category::embedding;
-    case OperatorClass::logits:
-      return Category::logits;
-    case OperatorClass::loss:
-      return Category::loss;
-  }
-  return Category::elementwise;
-}
 
 // Which gradients a backward pass computes.
 enum class Part { both, input };
@@ -510,6 +485,11 @@ class BlockLowering {
     }
   }
 
+  // How many gradients of its input a joined product leaves to be reduced.
+  [[nodiscard]] int input_gradients(const Operator& op) const {
+    return s_.costs.software.separate_gate && !sharded_sequence() ? op.joined : 1;
+  }
+
   void backward_product(PassBuilder& out, const Operator& op, Category category) {
     const double m = extent(op.m);
     const double n = extent(op.n);
@@ -528,9 +508,10 @@ class BlockLowering {
             out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather);
       }
       out.slowed_compute(op.name, category, input_gradient, gather);
-      const Seconds reduce = tensor_collective(
-          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-          activation_bytes(m, k));
+      const Seconds reduce = tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
+                                                                  : CollectiveKind::all_reduce,
+                                               activation_bytes(m, k)) *
+                             input_gradients(op);
       const auto reduced = out.transfer("reduction of input gradients", StreamKind::tp,
                                         Category::exposed_tp, reduce);
       out.wait_for(gathered);
@@ -569,9 +550,10 @@ class BlockLowering {
          category);
     if (tensor_parallel && op.boundary == Boundary::column) {
       constexpr std::string_view kReduction = "reduction of input gradients";
-      const Seconds reduce = tensor_collective(
-          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-          activation_bytes(m, k));
+      const Seconds reduce = tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
+                                                                  : CollectiveKind::all_reduce,
+                                               activation_bytes(m, k)) *
+                             input_gradients(op);
       if (s_.plan.overlap.tensor_parallel) {
         pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
       } else {

@@ -138,7 +138,8 @@ void BlockWriter::feed_forward() {
   const bool shared = a_.parallel_block && a_.parallel_norms == 1;
   gemm("feed_forward.up", OperatorClass::feed_forward, shared ? Boundary::none : Boundary::column,
        up, fixed(h), (h + (a_.linear_bias ? 1 : 0)) * gate * f,
-       shared ? Input::shared : Input::kept);
+       shared ? Input::shared : Input::kept)
+      .joined = static_cast<int>(gate);
   // Gated: reads gate and up, writes one; backward reads them and dy, writes two.
   Operator& activation = elementwise("feed_forward.activation", OperatorClass::elementwise,
                                      whole_rows(), inner, gate + 1, 2 * gate + 1);

@@ -149,6 +149,8 @@ struct Operator {
   // product that reads it, so that what an operator of the attention core keeps is exactly what
   // selective recomputation saves.
   std::vector<Tensor> saved;
+  // Products of one input that are written as one: gate and up.
+  int joined = 1;
   // A product whose input is saved[0]; false if an earlier operator already keeps it.
   bool keeps_input = false;
   // Part of the attention core that "selective" recomputation computes again (arXiv 2205.05198

@@ -58,6 +58,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "queries, keys, values and outputs change layout around attention")
           .optional("accumulation", &SoftwareProfile::accumulation,
                     "how gradients of microbatches are added up")
+          .optional("separate_gate", &SoftwareProfile::separate_gate,
+                    "gate and up projections are two modules")
           .optional("overlaps_input_gradients", &SoftwareProfile::overlaps_input_gradients,
                     "tensor-parallel reduction of input gradients beside the weight gradient")
           .optional("transfers", &SoftwareProfile::transfers,

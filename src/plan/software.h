@@ -70,6 +70,9 @@ struct SoftwareProfile {
   // attention kernel.
   bool attention_copies = false;
   GradientAccumulation accumulation = GradientAccumulation::in_product;
+  // Gate and up are two modules: each reduces its input gradient over tensor-parallel ranks by
+  // itself (under sequence parallelism the shared input is gathered, and reduced, once).
+  bool separate_gate = false;
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;

@@ -23,6 +23,7 @@ TEST(Software, TheDefaultIsTheCatalogsEntry) {
   EXPECT_EQ(entry->attention_copies, code.attention_copies);
   EXPECT_EQ(entry->accumulation, code.accumulation);
   EXPECT_EQ(entry->transfers, code.transfers);
+  EXPECT_EQ(entry->separate_gate, code.separate_gate);
   EXPECT_EQ(entry->overlaps_input_gradients, code.overlaps_input_gradients);
   EXPECT_EQ(entry->clips_gradients, code.clips_gradients);
   EXPECT_EQ(entry->scales_loss, code.scales_loss);
