@@ -24,7 +24,7 @@ build/%/build.ninja: CMakePresets.json
 
 # ---- what people use -----------------------------------------------------------------------------
 
-.PHONY: help build demo test check bench validate schedule-pictures format clean
+.PHONY: help build demo test check bench validate calibrate schedule-pictures format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
@@ -49,6 +49,16 @@ validate: build/packages.build build/release/build.ninja ## predictions against 
 schedule-pictures: build/packages.build build/release/build.ninja ## the pictures of docs/schedules.md
 	cmake --build --preset release -j $(JOBS) --target orrery
 	tools/draw_schedules.sh build/release/bin/orrery
+
+# The date is that of the fit; with the same date the files are the same to the byte.
+CALIBRATION_DATE ?= 2026-11-21
+KERNEL_MEASUREMENTS := $(addprefix validation/kernels/,gemm-measured.csv \
+  attention-prefill-measured.csv layer-ops-measured.csv flash-attention-published.csv \
+  simumax-operator-efficiency.csv)
+calibrate: build/packages.build build/release/build.ninja ## cost parameters of the catalog from measurements
+	cmake --build --preset release -j $(JOBS) --target orrery
+	build/release/bin/orrery calibrate $(KERNEL_MEASUREMENTS) --catalog catalog --cross-validate \
+	  --date $(CALIBRATION_DATE) --out catalog --markdown docs/models/kernel-errors.md
 
 format: build/packages.check ## clang-format on every C++ file
 	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 -i

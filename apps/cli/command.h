@@ -72,11 +72,21 @@ struct ValidateOptions {
   bool all_rows = false;
 };
 
+struct CalibrateOptions {
+  std::vector<std::string> files;
+  std::string accelerator;
+  std::string out;
+  std::string markdown;
+  std::string date;
+  bool cross_validate = false;
+};
+
 int estimate_command(const EstimateOptions& options, const Common& common);
 int search_command(const SearchCommandOptions& options, const Common& common);
 int catalog_command(const CatalogOptions& options, const Common& common);
 int schedule_command(const ScheduleCommandOptions& options, const Common& common);
 int validate_command(const ValidateOptions& options, const Common& common);
+int calibrate_command(const CalibrateOptions& options, const Common& common);
 
 // Prints "orrery: where: message (hint)" and gives bad_input.
 int refuse(const Error& error);

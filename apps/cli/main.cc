@@ -138,6 +138,22 @@ int run(int argc, char** argv) {
   validate_app->add_flag("--rows", validate.all_rows, "print every row");
   validate_app->footer("Example:\n  orrery validate validation/measured/torchtitan.csv");
 
+  CalibrateOptions calibrate;
+  CLI::App* calibrate_app = app.add_subcommand("calibrate", "cost parameters from measurements");
+  calibrate_app->add_option("files", calibrate.files, "CSV files, or - for standard input")
+      ->required();
+  calibrate_app->add_option("--accelerator", calibrate.accelerator, "only this one");
+  calibrate_app->add_flag("--cross-validate", calibrate.cross_validate,
+                          "errors on folds that were not fitted as well");
+  calibrate_app->add_option("--out", calibrate.out,
+                            "write catalog files below this directory: a catalog");
+  calibrate_app->add_option("--markdown", calibrate.markdown,
+                            "write the error tables to this file");
+  calibrate_app->add_option("--date", calibrate.date, "of the fit, YYYY-MM-DD, for the files");
+  calibrate_app->footer(
+      "Example:\n  orrery calibrate validation/kernels/gemm-measured.csv --accelerator h100-sxm "
+      "--cross-validate");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -155,6 +171,7 @@ int run(int argc, char** argv) {
   if (search_app->parsed()) return search_command(search, common);
   if (schedule_app->parsed()) return schedule_command(schedule, common);
   if (catalog_app->parsed()) return catalog_command(catalog, common);
+  if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
   return validate_command(validate, common);
 }
 

@@ -19,13 +19,14 @@ std::uint64_t stable_hash(std::string_view key) {
 
 std::vector<int> fold_of_each(std::span<const std::string> keys, int folds) {
   ORRERY_INVARIANT(folds >= 2);
-  std::map<std::pair<std::uint64_t, std::string_view>, int> fold;
-  for (const std::string& key : keys) fold.emplace(std::pair(stable_hash(key), key), 0);
+  using Place = std::pair<std::uint64_t, std::string_view>;
+  std::map<Place, int> fold;
+  for (const std::string& key : keys) fold.emplace(Place(stable_hash(key), key), 0);
   int next = 0;
   for (auto& [key, number] : fold) number = next++ % folds;
   std::vector<int> out;
   out.reserve(keys.size());
-  for (const std::string& key : keys) out.push_back(fold.at(std::pair(stable_hash(key), key)));
+  for (const std::string& key : keys) out.push_back(fold.at(Place(stable_hash(key), key)));
   return out;
 }
 

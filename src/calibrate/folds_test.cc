@@ -10,7 +10,8 @@ namespace {
 
 std::vector<std::string> many_keys() {
   std::vector<std::string> keys;
-  for (int i = 0; i < 1003; ++i) keys.push_back(std::to_string(i % 101) + "x4096");
+  for (int i = 0; i < 1003; ++i)
+    keys.push_back(std::to_string(i % 101) + "x4096, longer than a short string");
   return keys;
 }
 

@@ -1,219 +1,426 @@
 #include "calibrate/kernel_measurements.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <functional>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
+
+#include "calibrate/measurement_cells.h"
 
 namespace orrery {
 namespace {
 
 constexpr double kTokensOfFigures = 16384;  // batch x sequence in every bar of the figures
 constexpr double kHiddenOfFigures = 2048;   // heads x head dimension
+constexpr double kMostMicroseconds = 1e8;   // 100 s: longer is a wrong unit
+constexpr double kMostSize = 1e8;
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> out;
-  for (std::size_t comma = line.find(','); comma != std::string_view::npos;
-       comma = line.find(',')) {
-    out.push_back(line.substr(0, comma));
-    line.remove_prefix(comma + 1);
+enum class Columns { products, prefill, figures, layers, operators };
+
+std::optional<Columns> columns_of(const CommaSeparated& table) {
+  using View = std::string_view;
+  static constexpr std::array<View, 6> kProducts = {"accelerator", "dtype", "m",
+                                                    "n",           "k",     "latency_us"};
+  static constexpr std::array<View, 8> kPrefill = {"accelerator", "dtype",     "batch",
+                                                   "seq_len",     "num_heads", "num_kv_heads",
+                                                   "head_dim",    "latency_us"};
+  static constexpr std::array<View, 8> kFigures = {"accelerator",    "direction", "dtype",
+                                                   "causal",         "head_dim",  "seq_len",
+                                                   "implementation", "tflops"};
+  static constexpr std::array<View, 7> kLayers = {
+      "accelerator", "hidden", "ffn", "tp", "num_tokens", "op", "median_latency_us"};
+  static constexpr std::array<View, 5> kOperators = {"accelerator", "op", "shape", "efficiency",
+                                                     "peak_tflops"};
+  if (has_columns(table, kProducts)) return Columns::products;
+  if (has_columns(table, kPrefill) && !has_columns(table, std::array<View, 1>{"context_len"})) {
+    return Columns::prefill;
   }
-  out.push_back(line);
-  return out;
+  if (has_columns(table, kFigures)) return Columns::figures;
+  if (has_columns(table, kLayers)) return Columns::layers;
+  if (has_columns(table, kOperators)) return Columns::operators;
+  return std::nullopt;
 }
 
-// One row with its header: cells by column name.
-class Row {
- public:
-  Row(const std::vector<std::string_view>& header, std::string_view line, std::string place)
-      : header_(header), cells_(split(line)), place_(std::move(place)) {}
+// Nothing for a format the model does not know as one of products.
+std::optional<NumberFormat> format_of(std::string_view dtype) {
+  if (dtype == "bf16") return NumberFormat::bf16;
+  if (dtype == "fp16") return NumberFormat::fp16;
+  if (dtype == "fp8") return NumberFormat::fp8;
+  if (dtype == "mxfp8") return NumberFormat::mxfp8;
+  if (dtype == "nvfp4") return NumberFormat::nvfp4;
+  return std::nullopt;
+}
 
-  [[nodiscard]] Result<std::string_view> text(std::string_view column) const {
-    const auto it = std::find(header_.begin(), header_.end(), column);
-    const auto i = static_cast<std::size_t>(it - header_.begin());
-    if (i >= header_.size() || i >= cells_.size()) {
-      return fail(ErrorCode::bad_input, "no column '" + std::string(column) + "'", place_);
+class Reader {
+ public:
+  explicit Reader(const Catalog& catalog) : catalog_(catalog) {}
+
+  void read(const CommaSeparated& table) {
+    const std::optional<Columns> columns = columns_of(table);
+    if (!columns) return;
+    for (const CommaSeparated::Record& record : table.records) {
+      ++out_.rows;
+      MeasurementCells row(table, record, out_.problems);
+      const Accelerator* accelerator = known(row);
+      if (accelerator == nullptr) continue;
+      switch (*columns) {
+        case Columns::products:
+          read_product(row, *accelerator);
+          break;
+        case Columns::prefill:
+          read_prefill(row, *accelerator);
+          break;
+        case Columns::figures:
+          read_figure(row, *accelerator);
+          break;
+        case Columns::layers:
+          read_layer(row, *accelerator);
+          break;
+        case Columns::operators:
+          read_operator(row, *accelerator);
+          break;
+      }
     }
-    return cells_[i];
   }
-  [[nodiscard]] Result<double> number(std::string_view column) const {
-    ORRERY_TRY(const std::string_view cell, text(column));
+
+  KernelMeasurements take() { return std::move(out_); }
+
+ private:
+  const Accelerator* known(MeasurementCells& row) {
+    const std::string name(row.text("accelerator"));
+    auto& slot = accelerators_[name];
+    if (!slot) {
+      auto loaded = load_accelerator(catalog_, name);
+      slot = loaded ? std::optional<Accelerator>(std::move(*loaded)) : std::optional<Accelerator>();
+      if (!slot) {
+        row.complain(loaded.error().message +
+                     (loaded.error().hint.empty() ? "" : " (" + loaded.error().hint + ")"));
+        return nullptr;
+      }
+    }
+    return &*slot;
+  }
+
+  // Complains of a rate above the peak: a wrong unit, or FLOPs counted otherwise.
+  static bool possible(MeasurementCells& row, const Accelerator& accelerator, NumberFormat format,
+                       double flops, double seconds) {
+    const std::optional<FlopsPerSecond> peak = accelerator.peak(format);
+    if (!peak) {
+      row.complain(fmt::format("{} has no {} peak", accelerator.name, name_of(format)));
+      return false;
+    }
+    if (flops / seconds > peak->value() * 1.02) {
+      row.complain(fmt::format("{:.4g} TFLOP/s are more than the peak of {:.4g}",
+                               flops / seconds * 1e-12, peak->value() * 1e-12));
+      return false;
+    }
+    return true;
+  }
+
+  static std::optional<NumberFormat> format(MeasurementCells& row) {
+    const auto found = format_of(row.text("dtype"));
+    if (!found) {
+      row.complain(
+          fmt::format("dtype '{}' is none of bf16, fp16, fp8, mxfp8, nvfp4", row.text("dtype")));
+    }
+    return found;
+  }
+
+  void read_product(MeasurementCells& row, const Accelerator& accelerator) {
+    const auto f = format(row);
+    const double m = row.count("m", 1, kMostSize);
+    const double n = row.count("n", 1, kMostSize);
+    const double k = row.count("k", 1, kMostSize);
+    const double us = row.number("latency_us", 0, kMostMicroseconds);
+    if (!row.usable() || !possible(row, accelerator, *f, 2 * m * n * k, us * 1e-6)) return;
+    if (!seen_.add(fmt::format("product {} {} {} {} {} {}", accelerator.name, row.text("dtype"), m,
+                               n, k, row.text("library")),
+                   row)) {
+      return;
+    }
+    out_.products.push_back({accelerator.name, *f, {m, n, k}, Seconds(us * 1e-6)});
+    ++out_.used;
+  }
+
+  void read_prefill(MeasurementCells& row, const Accelerator& accelerator) {
+    const auto f = format(row);
+    MeasuredAttention a;
+    a.accelerator = accelerator.name;
+    a.implementation = row.text("library");
+    a.shape.batch = row.count("batch", 1, kMostSize);
+    a.shape.queries = a.shape.keys = row.count("seq_len", 1, kMostSize);
+    a.shape.heads = row.count("num_heads", 1, kMostSize);
+    a.shape.kv_heads = row.count("num_kv_heads", 1, kMostSize);
+    a.shape.query_key_dim = a.shape.value_dim = row.count("head_dim", 1, 4096);
+    a.shape.causal = true;
+    const double us = row.number("latency_us", 0, kMostMicroseconds);
+    if (!row.usable()) return;
+    a.format = *f;
+    a.shape.narrow_scores = *f != NumberFormat::bf16;
+    a.measured = Seconds(us * 1e-6);
+    const double s = a.shape.queries;
+    const double flops = 2 * a.shape.batch * a.shape.heads * a.shape.value_dim * s * s;
+    if (!possible(row, accelerator, *f, flops, us * 1e-6)) return;
+    if (!seen_.add(fmt::format("prefill {} {} {} {} {} {} {} {}", accelerator.name,
+                               row.text("dtype"), a.shape.batch, s, a.shape.heads, a.shape.kv_heads,
+                               a.shape.value_dim, a.implementation),
+                   row)) {
+      return;
+    }
+    out_.prefill.push_back(std::move(a));
+    ++out_.used;
+  }
+
+  void read_figure(MeasurementCells& row, const Accelerator& accelerator) {
+    struct Named {
+      std::string_view name;
+      AttentionKernel kernel;
+    };
+    static constexpr std::array<Named, 6> kKnown = {{
+        {"pytorch", AttentionKernel::unfused},
+        {"standard", AttentionKernel::unfused},
+        {"flash-attention-1", AttentionKernel::flash_1},
+        {"flash-attention-2", AttentionKernel::flash_2},
+        {"flash-attention-3", AttentionKernel::flash_3},
+        {"cudnn", AttentionKernel::library},
+    }};
+    const auto known = std::find_if(kKnown.begin(), kKnown.end(), [&](const Named& n) {
+      return n.name == row.text("implementation");
+    });
+    // Kernels of other compilers, 8-bit scores, and bars of runs out of memory.
+    if (known == kKnown.end() || row.text("dtype") != "fp16/bf16" || row.text("tflops").empty()) {
+      return;
+    }
+    const double d = row.count("head_dim", 1, 4096);
+    const double s = row.count("seq_len", 1, kMostSize);
+    const double tflops = row.number("tflops", 0, 1e5);
+    if (row.text("direction") != "fwd" && row.text("direction") != "fwd+bwd") {
+      row.complain(fmt::format("direction '{}' is neither fwd nor fwd+bwd", row.text("direction")));
+    }
+    if (!row.usable()) return;
+    MeasuredAttention a;
+    a.accelerator = accelerator.name;
+    a.implementation = known->name;
+    a.kernel = known->kernel;
+    const bool both = row.text("direction") == "fwd+bwd";
+    a.direction = both ? MeasuredDirection::forward_and_backward : MeasuredDirection::forward;
+    a.shape = {kTokensOfFigures / s,        s, s, kHiddenOfFigures / d,
+               kHiddenOfFigures / d,        d, d, 0,
+               row.text("causal") == "true"};
+    const double flops = 4 * s * s * d * a.shape.heads * a.shape.batch *
+                         (a.shape.causal ? 0.5 : 1.0) * (both ? 3.5 : 1.0);
+    a.measured = Seconds(flops / (tflops * 1e12));
+    if (!possible(row, accelerator, NumberFormat::bf16, flops, a.measured.value()) ||
+        !seen_.add(
+            fmt::format("figure {} {} {} {} {} {} {}", accelerator.name, known->name,
+                        row.text("direction"), row.text("causal"), d, s, row.text("source_id")),
+            row)) {
+      return;
+    }
+    out_.attention.push_back(std::move(a));
+    ++out_.used;
+  }
+
+  // Residual additions and gated activations; norms are left out, theirs took three times their
+  // bytes, and so are the products, timed to a microsecond.
+  void read_layer(MeasurementCells& row, const Accelerator& accelerator) {
+    const double tokens = row.count("num_tokens", 1, kMostSize);
+    const double hidden = row.count("hidden", 1, kMostSize);
+    const double ffn = row.count("ffn", 1, kMostSize);
+    const double tp = row.count("tp", 1, kMostSize);
+    const std::string operation(row.text("op"));
+    double elements = 0;
+    if (operation == "add") {
+      elements = 3 * hidden;  // two read, one written
+    } else if (operation == "mlp-act") {
+      elements = 5 * ffn / tp;  // gate read and written, both read, product written
+    } else {
+      return;
+    }
+    const double us = row.number("median_latency_us", 0, kMostMicroseconds);
+    if (!row.usable()) return;
+    if (!seen_.add(fmt::format("layer {} {} {} {} {} {} {}", accelerator.name,
+                               row.text("model_shape"), hidden, ffn, tp, tokens, operation),
+                   row)) {
+      return;
+    }
+    out_.layers.push_back(
+        {accelerator.name, operation, Bytes(2 * elements * tokens), Seconds(us * 1e-6)});
+    ++out_.used;
+  }
+
+  // "b=1, m=4096, k=5120, layout=TN": the value of a key.
+  static std::string_view value_of(std::string_view shape, std::string_view key) {
+    while (!shape.empty()) {
+      const std::size_t end = std::min(shape.find(", "), shape.size());
+      const std::string_view pair = shape.substr(0, end);
+      if (pair.size() > key.size() && pair.starts_with(key) && pair[key.size()] == '=') {
+        return pair.substr(key.size() + 1);
+      }
+      shape.remove_prefix(std::min(end + 2, shape.size()));
+    }
+    return {};
+  }
+  static double size_of(MeasurementCells& row, std::string_view shape, std::string_view key) {
+    const std::string_view text = value_of(shape, key);
     double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size() || !(value > 0)) {
-      return fail(ErrorCode::bad_input, "'" + std::string(cell) + "' is no positive number",
-                  place_ + ": " + std::string(column));
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= 1) ||
+        !(value <= kMostSize)) {
+      row.complain(fmt::format("shape has no size '{}' of at least 1", key));
+      return 0;
     }
     return value;
   }
 
- private:
-  const std::vector<std::string_view>& header_;
-  std::vector<std::string_view> cells_;
-  std::string place_;
-};
-
-// Calls `take` for every row.
-Result<std::monostate> for_each_row(const std::string& path,
-                                    const std::function<Result<std::monostate>(const Row&)>& take) {
-  ORRERY_TRY(const std::string file, read_file(path));
-  std::string_view rest = file;
-  std::vector<std::string_view> header;
-  for (int number = 1; !rest.empty(); ++number) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    if (header.empty()) {
-      header = split(line);
-    } else {
-      ORRERY_TRY([[maybe_unused]] const auto ok,
-                 take(Row(header, line, path + ":" + std::to_string(number))));
+  void read_operator(MeasurementCells& row, const Accelerator& accelerator) {
+    const std::string_view op = row.text("op");
+    const std::string_view shape = row.text("shape");
+    const double efficiency = row.number("efficiency", 0, 2);
+    const double peak = row.number("peak_tflops", 0, 1e5);
+    if (!row.usable()) return;
+    const double rate = efficiency * peak * 1e12;
+    const bool product = op == "matmul";
+    const bool grouped = op == "group_matmul";
+    if (product || grouped) {
+      MeasuredGemm g;
+      g.accelerator = accelerator.name;
+      g.shape.m = size_of(row, shape, product ? "m" : "M");
+      g.shape.n = size_of(row, shape, product ? "n" : "N");
+      g.shape.k = size_of(row, shape, product ? "k" : "K");
+      if (grouped) g.shape.groups = size_of(row, shape, "ng");
+      g.shape.accumulates =
+          value_of(shape, "accumulate") == "True" &&
+          (product ? value_of(shape, "out_dtype") : value_of(shape, "main_grad_dtype")) == "fp32";
+      // The gradient of grouped weights: M is the inner dimension of each group.
+      if (grouped && value_of(shape, "stage") == "bwd_grad_w") std::swap(g.shape.m, g.shape.k);
+      if (!row.usable()) return;
+      const double flops = 2 * g.shape.m * g.shape.n * g.shape.k * g.shape.groups;
+      g.measured = Seconds(flops / rate);
+      if (!possible(row, accelerator, g.format, flops, g.measured.value()) || !is_new(row)) return;
+      out_.in_training.push_back(std::move(g));
+      ++out_.used;
+      return;
     }
+    if (op != "sdp_fwd" && op != "sdp_bwd") {
+      row.complain(fmt::format("op '{}' is none of matmul, group_matmul, sdp_fwd, sdp_bwd", op));
+      return;
+    }
+    MeasuredAttention a;
+    a.accelerator = accelerator.name;
+    a.implementation = "training library";
+    a.direction = op == "sdp_bwd" ? MeasuredDirection::backward : MeasuredDirection::forward;
+    a.shape.batch = size_of(row, shape, "batch");
+    a.shape.queries = a.shape.keys = size_of(row, shape, "seq_len");
+    a.shape.heads = size_of(row, shape, "head_num");
+    a.shape.kv_heads = size_of(row, shape, "kv_head_num");
+    a.shape.query_key_dim = size_of(row, shape, "qk_head_dim");
+    a.shape.value_dim = size_of(row, shape, "v_head_dim");
+    a.shape.causal = true;
+    if (!row.usable()) return;
+    // That project counts the whole square, and 2.5 times it backward.
+    const double square = 2 * a.shape.batch * a.shape.heads * a.shape.queries * a.shape.queries *
+                          (a.shape.query_key_dim + a.shape.value_dim);
+    const double flops = square * (a.direction == MeasuredDirection::backward ? 2.5 : 1);
+    a.measured = Seconds(flops / rate);
+    if (!possible(row, accelerator, a.format, flops / 2, a.measured.value()) || !is_new(row)) {
+      return;
+    }
+    out_.attention.push_back(std::move(a));
+    ++out_.used;
   }
-  return std::monostate{};
-}
 
-NumberFormat format_of(std::string_view dtype) {
-  if (dtype == "fp8") return NumberFormat::fp8;
-  if (dtype == "nvfp4") return NumberFormat::nvfp4;
-  return NumberFormat::bf16;
-}
+  bool is_new(MeasurementCells& row) {
+    return seen_.add(fmt::format("operator {} {} {} {}", row.text("accelerator"), row.text("op"),
+                                 row.text("shape"), row.text("source")),
+                     row);
+  }
+
+  const Catalog& catalog_;
+  std::map<std::string, std::optional<Accelerator>> accelerators_;
+  SeenRows seen_;
+  KernelMeasurements out_;
+};
 
 }  // namespace
 
-Result<std::vector<MeasuredGemm>> read_measured_gemms(const std::string& path) {
-  std::vector<MeasuredGemm> out;
-  ORRERY_TRY(
-      [[maybe_unused]] const auto ok,
-      for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
-        ORRERY_TRY(const auto accelerator, row.text("accelerator"));
-        ORRERY_TRY(const auto dtype, row.text("dtype"));
-        ORRERY_TRY(const double m, row.number("m"));
-        ORRERY_TRY(const double n, row.number("n"));
-        ORRERY_TRY(const double k, row.number("k"));
-        ORRERY_TRY(const double us, row.number("latency_us"));
-        out.push_back({std::string(accelerator), format_of(dtype), {m, n, k}, Seconds(us * 1e-6)});
-        return std::monostate{};
-      }));
-  return out;
+bool holds_kernel_measurements(const CommaSeparated& table) {
+  return columns_of(table).has_value();
 }
 
-Result<std::vector<MeasuredAttention>> read_measured_prefill(const std::string& path) {
-  std::vector<MeasuredAttention> out;
-  ORRERY_TRY([[maybe_unused]] const auto ok,
-             for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
-               ORRERY_TRY(const auto accelerator, row.text("accelerator"));
-               ORRERY_TRY(const auto dtype, row.text("dtype"));
-               if (dtype != "bf16") return std::monostate{};
-               MeasuredAttention a;
-               a.accelerator = accelerator;
-               a.implementation = "trtllm";
-               ORRERY_TRY(a.shape.batch, row.number("batch"));
-               ORRERY_TRY(a.shape.queries, row.number("seq_len"));
-               a.shape.keys = a.shape.queries;
-               ORRERY_TRY(a.shape.heads, row.number("num_heads"));
-               ORRERY_TRY(a.shape.kv_heads, row.number("num_kv_heads"));
-               ORRERY_TRY(a.shape.query_key_dim, row.number("head_dim"));
-               a.shape.value_dim = a.shape.query_key_dim;
-               a.shape.causal = true;
-               ORRERY_TRY(const double us, row.number("latency_us"));
-               a.measured = Seconds(us * 1e-6);
-               out.push_back(std::move(a));
-               return std::monostate{};
-             }));
-  return out;
+KernelMeasurements read_kernel_measurements(std::span<const CommaSeparated> tables,
+                                            const Catalog& catalog) {
+  Reader reader(catalog);
+  for (const CommaSeparated& table : tables) reader.read(table);
+  return reader.take();
 }
 
-Result<std::vector<MeasuredAttention>> read_published_attention(const std::string& path) {
-  struct Named {
-    std::string_view name;
-    AttentionKernel kernel;
-  };
-  static constexpr std::array<Named, 6> kKnown = {{
-      {"pytorch", AttentionKernel::unfused},
-      {"standard", AttentionKernel::unfused},
-      {"flash-attention-1", AttentionKernel::flash_1},
-      {"flash-attention-2", AttentionKernel::flash_2},
-      {"flash-attention-3", AttentionKernel::flash_3},
-      {"cudnn", AttentionKernel::library},
-  }};
-  std::vector<MeasuredAttention> out;
-  ORRERY_TRY(
-      [[maybe_unused]] const auto ok,
-      for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
-        ORRERY_TRY(const auto implementation, row.text("implementation"));
-        const auto known = std::find_if(kKnown.begin(), kKnown.end(),
-                                        [&](const Named& n) { return n.name == implementation; });
-        ORRERY_TRY(const auto dtype, row.text("dtype"));
-        ORRERY_TRY(const auto cell, row.text("tflops"));
-        if (known == kKnown.end() || dtype != "fp16/bf16" || cell.empty()) return std::monostate{};
-        MeasuredAttention a;
-        ORRERY_TRY(a.accelerator, row.text("accelerator"));
-        a.implementation = implementation;
-        a.kernel = known->kernel;
-        ORRERY_TRY(const auto direction, row.text("direction"));
-        ORRERY_TRY(const auto causal, row.text("causal"));
-        ORRERY_TRY(const double d, row.number("head_dim"));
-        ORRERY_TRY(const double s, row.number("seq_len"));
-        ORRERY_TRY(const double tflops, row.number("tflops"));
-        const bool both = direction == "fwd+bwd";
-        a.direction = both ? MeasuredDirection::forward_and_backward : MeasuredDirection::forward;
-        a.shape = {kTokensOfFigures / s, s, s, kHiddenOfFigures / d, kHiddenOfFigures / d, d, d, 0,
-                   causal == "true"};
-        const double flops = 4 * s * s * d * a.shape.heads * a.shape.batch *
-                             (a.shape.causal ? 0.5 : 1.0) * (both ? 3.5 : 1.0);
-        a.measured = Seconds(flops / (tflops * 1e12));
-        out.push_back(std::move(a));
-        return std::monostate{};
-      }));
-  return out;
+Result<KernelMeasurements> read_kernel_measurements(const std::vector<std::string>& paths,
+                                                    const Catalog& catalog) {
+  std::vector<CommaSeparated> tables;
+  for (const std::string& path : paths) {
+    ORRERY_TRY(const std::string text, read_file(path));
+    ORRERY_TRY(CommaSeparated table, parse_comma_separated(text, path));
+    tables.push_back(std::move(table));
+  }
+  return read_kernel_measurements(tables, catalog);
 }
 
-Result<std::vector<MeasuredLayerOperation>> read_measured_layer_operations(
-    const std::string& path) {
-  std::vector<MeasuredLayerOperation> out;
-  ORRERY_TRY([[maybe_unused]] const auto ok,
-             for_each_row(path, [&](const Row& row) -> Result<std::monostate> {
-               ORRERY_TRY(const auto accelerator, row.text("accelerator"));
-               ORRERY_TRY(const auto operation, row.text("op"));
-               ORRERY_TRY(const double tokens, row.number("num_tokens"));
-               ORRERY_TRY(const double hidden, row.number("hidden"));
-               ORRERY_TRY(const double ffn, row.number("ffn"));
-               ORRERY_TRY(const double tp, row.number("tp"));
-               double elements = 0;
-               if (operation == "add") {
-                 elements = 3 * hidden;  // two read, one written
-               } else if (operation == "mlp-act") {
-                 elements = 5 * ffn / tp;  // gate read and written, both read, product written
-               } else {
-                 return std::monostate{};
-               }
-               ORRERY_TRY(const double us, row.number("median_latency_us"));
-               out.push_back({std::string(accelerator), std::string(operation),
-                              Bytes(2 * elements * tokens), Seconds(us * 1e-6)});
-               return std::monostate{};
-             }));
-  return out;
+GemmShape repeated(GemmShape shape, NumberFormat format, Bytes cache) {
+  const double e = element_size(format).value();
+  const double inputs = shape.m * shape.k * e;
+  const double weights = shape.n * shape.k * e;
+  shape.inputs_cached = inputs < cache.value() / 2;
+  shape.weights_cached = kRotatedCopies * weights + inputs + 2 * shape.m * shape.n < cache.value();
+  return shape;
 }
 
-Seconds predict(const KernelModel& model, const MeasuredGemm& row) {
-  const Seconds product = model.gemm(row.shape, row.format);
-  if (row.format == NumberFormat::bf16) return product;
-  const double read = row.shape.m * row.shape.k * 2;
-  const double written = row.shape.m * row.shape.k * element_size(row.format).value();
-  const Seconds scaling = model.memory_bound(Bytes(read + written));
-  if (row.format == NumberFormat::nvfp4) return product + scaling;
-  return product + model.memory_bound(Bytes(read)) + scaling;
+Seconds time_of(const TimedBeside& beside, Bytes bytes, double depth, BytesPerSecond bandwidth) {
+  return beside.floor + bytes * beside.passes / bandwidth + beside.per_depth * depth;
+}
+
+Bytes quantised_bytes(const MeasuredGemm& row) {
+  return Bytes(row.shape.m * row.shape.k * (2 + element_size(row.format).value()));
+}
+
+Bytes prepared_bytes(const MeasuredAttention& row) {
+  const AttentionShape& s = row.shape;
+  return Bytes(2 * 2 * s.batch * s.queries * s.value_dim * (s.heads + 2 * s.kv_heads));
+}
+
+Seconds heated(Seconds time, const GemmParameters& parameters, Seconds ideal) {
+  if (!(parameters.heating_loss > 0)) return time;
+  const double share = ideal / (ideal + parameters.heating_time);
+  return time / (1 - parameters.heating_loss * share);
+}
+
+Seconds predict(const KernelModel& model, const GemmParameters& parameters, Bytes cache,
+                const MeasuredGemm& row) {
+  const GemmShape shape = repeated(row.shape, row.format, cache);
+  const Seconds ideal =
+      Flops(2 * shape.m * shape.n * shape.k) / model.parameters().format(row.format).ceiling;
+  Seconds time = heated(model.gemm(shape, row.format), parameters, ideal);
+  if (parameters.beside) {
+    time += time_of(*parameters.beside, quantised_bytes(row), shape.k,
+                    model.parameters().format(row.format).bandwidth);
+  }
+  return time;
 }
 
 Seconds predict(const KernelModel& model, const MeasuredAttention& row) {
-  const Seconds forward =
-      model.attention(row.shape, row.kernel, Direction::forward, NumberFormat::bf16);
-  if (row.direction == MeasuredDirection::forward) return forward;
-  return forward + model.attention(row.shape, row.kernel, Direction::backward, NumberFormat::bf16);
+  Seconds time(0);
+  if (row.direction != MeasuredDirection::backward) {
+    time += model.attention(row.shape, row.kernel, Direction::forward, row.format);
+  }
+  if (row.direction != MeasuredDirection::forward) {
+    time += model.attention(row.shape, row.kernel, Direction::backward, row.format);
+  }
+  return time;
 }
 
 Seconds predict(const KernelModel& model, const MeasuredLayerOperation& row) {

@@ -1,15 +1,17 @@
-// Published measurements of kernels, and what the model says of each: the material of the fit
-// (validation/kernels/fit_kernel_parameters.cc) and of its test.
+// Published measurements of kernels, and what the model says of each: the material of the fits in
+// this folder and of their tests.
 //
 // Files and columns: validation/kernels/README.md. Rows without a time (out of memory) are left
-// out. An fp8 or nvfp4 product was timed with the quantisation of its activations, which the
-// prediction therefore adds as memory-bound passes: maximum and scaling for fp8, scaling for nvfp4.
+// out. What was timed together with the kernel that was meant (quantisation of the inputs of a
+// narrow product, rotation and split before attention) is predicted by the TimedBeside of the fit.
 // A published fwd+bwd figure covers both kernels.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "calibrate/calibration.h"
 #include "cost/kernel/kernel_model.h"
 #include "outcome/result.h"
 
@@ -22,13 +24,14 @@ struct MeasuredGemm {
   Seconds measured;
 };
 
-enum class MeasuredDirection { forward, forward_and_backward };
+enum class MeasuredDirection { forward, forward_and_backward, backward };
 
 struct MeasuredAttention {
   std::string accelerator;
   std::string implementation;
   AttentionKernel kernel = AttentionKernel::library;
   MeasuredDirection direction = MeasuredDirection::forward;
+  NumberFormat format = NumberFormat::bf16;
   AttentionShape shape;
   Seconds measured;
 };
@@ -40,17 +43,53 @@ struct MeasuredLayerOperation {
   Seconds measured;
 };
 
-// Errors: unreadable file, a missing column, a cell that is no number.
-Result<std::vector<MeasuredGemm>> read_measured_gemms(const std::string& path);
-// Serving rows, all by the library kernel; 16-bit rows only, as the model computes attention there.
-Result<std::vector<MeasuredAttention>> read_measured_prefill(const std::string& path);
-// Rows of the kernels the model knows; bars of other implementations (xformers, Triton) left out.
-Result<std::vector<MeasuredAttention>> read_published_attention(const std::string& path);
-// Residual additions and gated activations; norms are left out, theirs took three times their
-// bytes.
-Result<std::vector<MeasuredLayerOperation>> read_measured_layer_operations(const std::string& path);
+// Everything that was read from tables of kernel measurements.
+struct KernelMeasurements {
+  std::vector<MeasuredGemm> products;        // repeated alone, short
+  std::vector<MeasuredGemm> in_training;     // layouts and sizes of a training step
+  std::vector<MeasuredAttention> prefill;    // by an inference engine
+  std::vector<MeasuredAttention> attention;  // of training, by kernel
+  std::vector<MeasuredLayerOperation> layers;
+  std::vector<RowProblem> problems;
+  std::size_t rows = 0;
+  std::size_t used = 0;
+};
 
-Seconds predict(const KernelModel& model, const MeasuredGemm& row);
+// By its columns: products (m, n, k, latency_us), prefill (seq_len, num_heads, latency_us),
+// published attention (implementation, tflops), layer operations (op, median_latency_us), training
+// operators (op, shape, efficiency).
+bool holds_kernel_measurements(const CommaSeparated& table);
+inline constexpr std::string_view kKernelColumns =
+    "accelerator and (dtype, m, n, k, latency_us | dtype, batch, seq_len, num_heads, num_kv_heads, "
+    "head_dim, latency_us | direction, implementation, head_dim, seq_len, causal, tflops | hidden, "
+    "ffn, tp, num_tokens, op, median_latency_us | op, shape, efficiency, peak_tflops)";
+
+// Rows that cannot be used are named in `problems`, also those of an accelerator the catalog does
+// not know. Equal measurements of one library are duplicates.
+KernelMeasurements read_kernel_measurements(std::span<const CommaSeparated> tables,
+                                            const Catalog& catalog);
+// The same from files. Errors: those of reading and of parse_comma_separated.
+Result<KernelMeasurements> read_kernel_measurements(const std::vector<std::string>& paths,
+                                                    const Catalog& catalog);
+
+// A micro-benchmark goes through copies of its weights; together they may fit the cache.
+inline constexpr double kRotatedCopies = 6;
+// Sets the operands that lie in a cache of that size while a product is repeated.
+GemmShape repeated(GemmShape shape, NumberFormat format, Bytes cache);
+
+// Time of what was timed beside: `bytes` read and written, `depth` the length of a row.
+Seconds time_of(const TimedBeside& beside, Bytes bytes, double depth, BytesPerSecond bandwidth);
+// Bytes the quantisation of the inputs of a product reads and writes.
+Bytes quantised_bytes(const MeasuredGemm& row);
+// Bytes of queries, keys and values read and written before prefill attention.
+Bytes prepared_bytes(const MeasuredAttention& row);
+
+// A product that runs for long heats the processor and loses rate.
+Seconds heated(Seconds time, const GemmParameters& parameters, Seconds ideal);
+
+// At burst clocks, with what the entry of the calibration says of heat, cache and kernels beside.
+Seconds predict(const KernelModel& model, const GemmParameters& parameters, Bytes cache,
+                const MeasuredGemm& row);
 Seconds predict(const KernelModel& model, const MeasuredAttention& row);
 Seconds predict(const KernelModel& model, const MeasuredLayerOperation& row);
 

@@ -142,10 +142,14 @@ std::string calibration_text(std::span<const Calibration> calibrations, const Te
 }
 
 std::string calibration_markdown(std::span<const Calibration> calibrations) {
-  std::string out;
+  std::string out =
+      "# Errors of the calibration\n\n"
+      "Written by `orrery calibrate --markdown`. |predicted / measured - 1| of what was fitted, "
+      "and on\n"
+      "folds of shapes that were not; bias is the mean with its sign.\n";
   for (const Calibration& c : calibrations) {
     if (c.reports.empty()) continue;
-    out += (out.empty() ? "" : "\n") + error_table(c.reports, c.reports.front().kind).markdown();
+    out += "\n" + error_table(c.reports, c.reports.front().kind).markdown();
   }
   return out;
 }

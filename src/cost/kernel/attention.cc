@@ -2,7 +2,8 @@
 //
 // Fused (flash): one thread block per 128 queries of a head walks the keys those queries see.
 //
-//   t = t0 + max(W/S + w/2, w, memory)      W all work, w the longest block, in processor seconds
+//   t = t0 + (max(W/S + w/2, w)^4 + memory^4)^(1/4)
+//                                           W all work, w the longest block, in processor seconds
 //   W = [F + ramp] / (R/S)                  F executed FLOPs, R = peak × fraction × sustained
 //
 // A masked block of keys is skipped, a block on the diagonal is computed whole. Forward runs two
@@ -10,8 +11,14 @@
 // (2·(3d + 2e)), of which one recomputes the scores. `ramp_keys` is what a block spends before and
 // after its walk. W/S + w/2 lies half-way to Graham's bound W/S + w on list scheduling.
 //
+// A fused kernel is compiled for head dimensions that are multiples of 32 and pads others.
+//
 // Unfused: batched products over the whole square, two forward and four backward, and passes of
 // reads and writes over the stored scores, half again as many backward (read P and dP, write dS).
+//
+// Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are no multiple
+// of 8) cannot be loaded by the fast path of a tensor core: such a product runs at
+// `unaligned_fraction` of its rate.
 //
 // Source: FLOP counts of Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv 2407.08608);
 // Graham 1969. Not modelled: split of keys over processors (decoding), fp8 scores: narrow formats
@@ -28,6 +35,8 @@ constexpr double kQueryBlock = 128;
 constexpr double kKeyBlock = 128;
 constexpr double kScoreBytes = 2;
 constexpr double kBackwardPasses = 1.5;
+constexpr double kHeadBlock = 32;     // of fused kernels
+constexpr double kAlignedBytes = 16;  // of a load of a tensor core
 
 // Pairs (query, key) of one head inside the mask.
 double visible_pairs(const AttentionShape& s) {
@@ -77,18 +86,25 @@ Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction dir
   const double products = s.batch * s.heads;
   const double q = s.queries;
   const double k = s.keys;
+  // A product with one head dimension among its sizes.
+  const auto product = [&](double rows, double columns, double depth, double head_dim) {
+    const double row = head_dim * element_size(format).value();
+    const bool aligned = std::fmod(row, kAlignedBytes) == 0;
+    return model.gemm({rows, columns, depth, products}, format) *
+           (aligned ? 1.0 : 1 / model.parameters().unaligned_fraction);
+  };
   const Seconds scores =
       model.memory_bound(Bytes(products * q * k * kScoreBytes) *
                          (model.parameters().score_passes *
                           (direction == Direction::forward ? 1.0 : kBackwardPasses)));
   if (direction == Direction::forward) {
-    return model.gemm({q, k, s.query_key_dim, products}, format) +
-           model.gemm({q, s.value_dim, k, products}, format) + scores;
+    return product(q, k, s.query_key_dim, s.query_key_dim) +
+           product(q, s.value_dim, k, s.value_dim) + scores;
   }
-  return model.gemm({q, k, s.value_dim, products}, format) +      // dP = dO V^T
-         model.gemm({k, s.value_dim, q, products}, format) +      // dV = P^T dO
-         model.gemm({q, s.query_key_dim, k, products}, format) +  // dQ = dS K
-         model.gemm({k, s.query_key_dim, q, products}, format) +  // dK = dS^T Q
+  return product(q, k, s.value_dim, s.value_dim) +          // dP = dO V^T
+         product(k, s.value_dim, q, s.value_dim) +          // dV = P^T dO
+         product(q, s.query_key_dim, k, s.query_key_dim) +  // dQ = dS K
+         product(k, s.query_key_dim, q, s.query_key_dim) +  // dK = dS^T Q
          scores;
 }
 
@@ -105,16 +121,19 @@ Flops KernelModel::attention_flops(const AttentionShape& s, Direction direction,
 Seconds KernelModel::attention(const AttentionShape& s, AttentionKernel kernel, Direction direction,
                                NumberFormat format) const {
   if (is_empty(s)) return Seconds(0);
-  const NumberFormat computing = computing_format(format);
+  const NumberFormat computing = s.narrow_scores ? format : computing_format(format);
   if (kernel == AttentionKernel::unfused) return unfused(*this, s, direction, computing);
 
   const FormatParameters& p = parameters_.format(computing);
+  AttentionShape padded = s;
+  padded.query_key_dim = std::ceil(s.query_key_dim / kHeadBlock) * kHeadBlock;
+  padded.value_dim = std::ceil(s.value_dim / kHeadBlock) * kHeadBlock;
   const AttentionCurve::Point point =
-      parameters_.curve(kernel, direction).at((s.query_key_dim + s.value_dim) / 2);
+      parameters_.curve(kernel, direction).at((padded.query_key_dim + padded.value_dim) / 2);
   const double units = parameters_.compute_units;
   const double rate =
       p.peak.value() * point.peak_fraction * parameters_.sustained_fraction;  // FLOP/s, all units
-  const double per_pair = flops_per_pair(s, direction, true);
+  const double per_pair = flops_per_pair(padded, direction, true);
   const double blocks = std::ceil(s.queries / kQueryBlock);
   const double ramp = blocks * kQueryBlock * point.ramp_keys;
   const double spread = s.batch * s.heads * (executed_pairs(s) + ramp) * per_pair / rate;
@@ -128,7 +147,9 @@ Seconds KernelModel::attention(const AttentionShape& s, AttentionKernel kernel, 
   // Backward reads the same and the gradient of the output, and writes three gradients.
   const double passes = direction == Direction::forward ? 1 : 2;
   const Seconds memory = Bytes(passes * (query_side + key_side) * e) / parameters_.memory_bandwidth;
-  return p.floor + std::max(Seconds(std::max(spread + longest / 2, longest)), memory);
+  const double computed = std::max(spread + longest / 2, longest);
+  return p.floor +
+         Seconds(std::sqrt(std::hypot(computed * computed, memory.value() * memory.value())));
 }
 
 }  // namespace orrery

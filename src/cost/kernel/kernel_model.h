@@ -10,6 +10,9 @@
 // every size. Thread-safe, allocation-free.
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 #include "cost/kernel/kernel_parameters.h"
 #include "units/number_format.h"
 #include "units/quantity.h"
@@ -18,7 +21,10 @@ namespace orrery {
 
 struct GemmShape {
   double m = 0, n = 0, k = 0;
-  double groups = 1;  // independent products of this shape in one launch (m rows each)
+  double groups = 1;            // independent products of this shape in one launch (m rows each)
+  bool accumulates = false;     // adds to a result in fp32, as gradients of weights do
+  bool inputs_cached = false;   // A lies in the last-level cache
+  bool weights_cached = false;  // so does B
 };
 
 struct AttentionShape {
@@ -31,11 +37,14 @@ struct AttentionShape {
   double value_dim = 0;
   double window = 0;    // 0: none
   bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
+  bool narrow_scores = false;  // products in the 8-bit format asked for, as when serving
 };
 
 class KernelModel {
  public:
-  explicit KernelModel(KernelParameters parameters) : parameters_(std::move(parameters)) {}
+  static constexpr std::size_t kTiles = 9;  // shapes a product may be cut into
+
+  explicit KernelModel(KernelParameters parameters);
 
   // C[m,n] = A[m,k] B[k,n]. Sustained, as inside a training step.
   [[nodiscard]] Seconds gemm(const GemmShape& shape, NumberFormat format) const;
@@ -51,6 +60,8 @@ class KernelModel {
 
  private:
   KernelParameters parameters_;
+  // Of one processor's matrix units, per element of k, by format and tile shape.
+  std::array<std::array<double, kTiles>, kNumberFormats> tile_seconds_{};
 };
 
 }  // namespace orrery

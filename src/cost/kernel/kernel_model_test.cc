@@ -23,10 +23,12 @@ KernelModel ideal(double wave_rounding) {
   p.compute_units = 100;
   p.memory_floor = Seconds(0);
   for (FormatParameters& f : p.formats) {
-    f = {FlopsPerSecond(1e14), FlopsPerSecond(1e14),
-         BytesPerSecond(1e15), 0,
-         wave_rounding,        0,
-         Seconds(0),           true};
+    f = FormatParameters();
+    f.ceiling = f.burst = f.peak = FlopsPerSecond(1e14);
+    f.bandwidth = BytesPerSecond(1e18);
+    f.unit_bandwidth = BytesPerSecond(1e18);
+    f.wave_rounding = wave_rounding;
+    f.native = true;
   }
   return KernelModel(p);
 }
@@ -178,8 +180,8 @@ TEST(KernelModel, WavesAreWhole) {
     return model.gemm({m, n, k}, NumberFormat::bf16).value();
   };
   EXPECT_NEAR(time(128 * 10, 256 * 10) / tile, 1, 1e-9);
-  // 110 large tiles would take two waves; 840 tiles of 64 x 64 take nine short ones.
-  EXPECT_NEAR(time(128 * 10 + 1, 256 * 10) / tile, 9.0 / 8, 1e-9);
+  // 110 large tiles would take two waves; 3240 tiles of 16 x 64 take 33 short ones.
+  EXPECT_NEAR(time(128 * 10 + 1, 256 * 10) / tile, 33.0 / 32, 1e-9);
   EXPECT_NEAR(time(128 * 20, 256 * 10) / tile, 2, 1e-9);
   // With a share of the last wave filled, the step is smaller.
   EXPECT_LT(ideal(0.2).gemm({128 * 10 + 1, 256 * 10, k}, NumberFormat::bf16).value(),
@@ -198,6 +200,40 @@ TEST(KernelModel, SplitOfTheInnerDimensionSpreadsASmallProduct) {
   const KernelModel model = ideal(1);
   const double k = 65536;
   EXPECT_LT(model.gemm({128, 256, k}, NumberFormat::bf16).value(), 2 * 128 * 256 * k / 1e12 / 4);
+}
+
+TEST(KernelModel, AccumulatingInFp32CostsMoreThanStoringSixteenBits) {
+  const KernelModel model(parameters_of("a100-80gb-sxm"));
+  GemmShape shape{8192, 4096, 4096};
+  const double stored = model.gemm(shape, NumberFormat::bf16).value();
+  shape.accumulates = true;
+  const double accumulated = model.gemm(shape, NumberFormat::bf16).value();
+  // Six more bytes an element through memory at the very most, and something at the least.
+  EXPECT_GT(accumulated, stored * 1.01);
+  EXPECT_LT(accumulated - stored, 2 * 6 * shape.m * shape.n / 2e12);
+}
+
+TEST(KernelModel, CachedOperandsAreFasterOnlyWhereMemoryDecides) {
+  const KernelModel model(parameters_of("l40s"));
+  const auto gain = [&](GemmShape shape) {
+    const double cold = model.gemm(shape, NumberFormat::bf16).value();
+    shape.inputs_cached = shape.weights_cached = true;
+    return cold / model.gemm(shape, NumberFormat::bf16).value();
+  };
+  EXPECT_GT(gain({1, 4096, 1024}), 1.5);
+  EXPECT_NEAR(gain({8192, 8192, 8192}), 1, 0.02);
+}
+
+TEST(KernelModel, HeadsThatAreNotAlignedAreSlowOnlyWhereTheyAreNotPadded) {
+  const KernelModel model(parameters_of("a100-80gb-sxm"));
+  const auto time = [&](double head_dim, AttentionKernel kernel) {
+    const AttentionShape s{1, 2048, 2048, 8, 8, head_dim, head_dim, 0, true};
+    return model.attention(s, kernel, Direction::forward, NumberFormat::fp16).value();
+  };
+  EXPECT_GT(time(225, AttentionKernel::unfused), 2 * time(224, AttentionKernel::unfused));
+  EXPECT_LT(time(232, AttentionKernel::unfused), 1.1 * time(224, AttentionKernel::unfused));
+  // A fused kernel computes 225 dimensions as 256.
+  EXPECT_NEAR(time(225, AttentionKernel::flash_2) / time(255, AttentionKernel::flash_2), 1, 0.01);
 }
 
 TEST(KernelModel, FloorsHoldForTheSmallestKernels) {

@@ -98,6 +98,25 @@ Result<std::monostate> check(const GemmParameters& g, const std::string& documen
   if (!(g.floor.value() >= 0)) {
     return fail(ErrorCode::bad_input, place + "floor is negative", document, "0 us or more");
   }
+  if (!(g.unit_bandwidth > 0 && g.unit_bandwidth <= 1000)) {
+    return out_of_range(document, place + "unit_bandwidth", g.unit_bandwidth,
+                        "above 0, at most 1000");
+  }
+  if (!(g.split_latency.value() >= 0 && g.heating_time.value() >= 0)) {
+    return fail(ErrorCode::bad_input, place + "split_latency or heating_time is negative", document,
+                "0 us or more");
+  }
+  if (!(g.cache_speed >= 1 && g.cache_speed <= 100)) {
+    return out_of_range(document, place + "cache_speed", g.cache_speed, "1 to 100");
+  }
+  if (!(g.heating_loss >= 0 && g.heating_loss < 1)) {
+    return out_of_range(document, place + "heating_loss", g.heating_loss, "0 to below 1");
+  }
+  if (g.beside && !(g.beside->floor.value() >= 0 && g.beside->passes >= 0 &&
+                    g.beside->per_depth.value() >= 0)) {
+    return fail(ErrorCode::bad_input, place + "a negative figure of what was timed beside",
+                document, "0 or more");
+  }
   return std::monostate{};
 }
 
@@ -160,8 +179,9 @@ Result<AttentionCurve> curve_of(const KernelCalibration& c, AttentionKernel kern
 // The fraction that makes the largest 16-bit product meet the rate others sustained on it.
 double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator& accelerator) {
   if (!accelerator.achieved.bf16 || !accelerator.peaks.bf16) return c.sustained_fraction;
-  const double burst = fitted(c, NumberFormat::bf16)->peak_fraction;
-  return std::min(1.0, *accelerator.achieved.bf16 / *accelerator.peaks.bf16 / burst);
+  const GemmParameters* g = fitted(c, NumberFormat::bf16);
+  const double hot = g->peak_fraction * (1 - g->heating_loss);
+  return std::min(1.0, *accelerator.achieved.bf16 / *accelerator.peaks.bf16 / hot);
 }
 
 }  // namespace
@@ -189,7 +209,21 @@ const Fields<FitRecord>& fields_of(const FitRecord*) {
           .required("date", &FitRecord::date, "YYYY-MM-DD")
           .required("rows", &FitRecord::rows, "number of measurements")
           .required("median_error", &FitRecord::median_error, "median of |predicted/measured - 1|")
-          .required("p90_error", &FitRecord::p90_error, "90th percentile of the same");
+          .required("p90_error", &FitRecord::p90_error, "90th percentile of the same")
+          .optional("held_out_median_error", &FitRecord::held_out_median_error,
+                    "median on folds of shapes that were not fitted")
+          .optional("held_out_p90_error", &FitRecord::held_out_p90_error,
+                    "90th percentile of the same");
+  return table;
+}
+
+const Fields<TimedBeside>& fields_of(const TimedBeside*) {
+  static const Fields<TimedBeside> table =
+      Fields<TimedBeside>("kernel timed beside")
+          .required("what", &TimedBeside::what, "which kernel")
+          .required("floor", &TimedBeside::floor, "its fixed time")
+          .required("passes", &TimedBeside::passes, "over the bytes it reads and writes")
+          .optional("per_depth", &TimedBeside::per_depth, "of a serial walk, per element of k");
   return table;
 }
 
@@ -200,7 +234,7 @@ const Fields<GemmParameters>& fields_of(const GemmParameters*) {
           .required("peak_fraction", &GemmParameters::peak_fraction,
                     "share of peak FLOP/s in the main loop of the largest tile")
           .required("tile_half_size", &GemmParameters::tile_half_size,
-                    "w0 of the main loop's rate w / (w + w0), w being the tile's width")
+                    "w0 of the main loop's rate 1 / (1 + (w0/w)^2), w being the tile's width")
           .required("wave_rounding", &GemmParameters::wave_rounding,
                     "share of the idle part of the last wave that is really idle")
           .required("ramp_depth", &GemmParameters::ramp_depth,
@@ -208,7 +242,18 @@ const Fields<GemmParameters>& fields_of(const GemmParameters*) {
           .required("memory_fraction", &GemmParameters::memory_fraction,
                     "share of peak memory bandwidth while streaming operands")
           .required("floor", &GemmParameters::floor, "launch latency and grid ramp")
+          .optional("unit_bandwidth", &GemmParameters::unit_bandwidth,
+                    "of one processor, in shares of achieved bandwidth over processors")
+          .optional("split_latency", &GemmParameters::split_latency,
+                    "of adding up the parts of a product split along k")
+          .optional("cache_speed", &GemmParameters::cache_speed,
+                    "bandwidth of the last-level cache over that of memory")
+          .optional("heating_loss", &GemmParameters::heating_loss,
+                    "share of the rate a product loses once it runs for long")
+          .optional("heating_time", &GemmParameters::heating_time,
+                    "product for which half of that is lost")
           .required("source", &GemmParameters::source, "where the values come from")
+          .optional("beside", &GemmParameters::beside, "what was timed with it, counted apart")
           .optional("fit", &GemmParameters::fit, "what the fit was made on, and its error");
   return table;
 }
@@ -224,7 +269,31 @@ const Fields<AttentionParameters>& fields_of(const AttentionParameters*) {
                     "share of peak FLOP/s on long sequences")
           .required("ramp_keys", &AttentionParameters::ramp_keys,
                     "prologue and epilogue of a query block, in keys")
-          .required("source", &AttentionParameters::source, "where the values come from");
+          .required("source", &AttentionParameters::source, "where the values come from")
+          .optional("fit", &AttentionParameters::fit, "what the fit was made on, and its error");
+  return table;
+}
+
+const Fields<PrefillPoint>& fields_of(const PrefillPoint*) {
+  static const Fields<PrefillPoint> table =
+      Fields<PrefillPoint>("prefill attention at a head dimension")
+          .required("head_dim", &PrefillPoint::head_dim, "of queries, keys and values")
+          .required("peak_fraction", &PrefillPoint::peak_fraction,
+                    "share of peak FLOP/s on long sequences")
+          .required("ramp_keys", &PrefillPoint::ramp_keys,
+                    "prologue and epilogue of a query block, in keys");
+  return table;
+}
+
+const Fields<PrefillParameters>& fields_of(const PrefillParameters*) {
+  using P = PrefillParameters;
+  static const Fields<P> table =
+      Fields<P>("prefill attention parameters")
+          .required("format", &P::format, "number format of both products")
+          .required("beside", &P::beside, "what was timed with it, counted apart")
+          .required("points", &P::points, "by head dimension")
+          .required("source", &P::source, "where the values come from")
+          .required("fit", &P::fit, "what the fit was made on, and its error");
   return table;
 }
 
@@ -233,8 +302,9 @@ const Fields<KernelCalibration>& fields_of(const KernelCalibration*) {
   static const Fields<C> table =
       Fields<C>("kernel calibration")
           .required("accelerator", &C::accelerator, "what was measured")
-          .required("sustained_fraction", &C::sustained_fraction,
-                    "of burst FLOP/s, under the power cap of a long run")
+          .required(
+              "sustained_fraction", &C::sustained_fraction,
+              "of the FLOP/s of long repeated products, under the power cap of a training run")
           .required("sustained_source", &C::sustained_source, "where it comes from")
           .required("memory_fraction", &C::memory_fraction,
                     "of peak memory bandwidth, memory-bound kernels")
@@ -243,26 +313,51 @@ const Fields<KernelCalibration>& fields_of(const KernelCalibration*) {
           .required("score_passes", &C::score_passes,
                     "reads plus writes of the score matrix in unfused forward attention")
           .required("score_source", &C::score_source, "where it comes from")
+          .optional("unaligned_fraction", &C::unaligned_fraction,
+                    "rate of a product of unaligned heads over that of aligned ones")
+          .optional("unaligned_source", &C::unaligned_source, "where it comes from")
           .required("gemm", &C::gemm, "matrix products, by number format")
-          .required("attention", &C::attention, "fused attention, by kernel");
+          .required("attention", &C::attention, "fused attention, by kernel")
+          .optional("prefill", &C::prefill, "attention of an inference engine, by format");
   return table;
 }
 
 bool operator==(const FitRecord& a, const FitRecord& b) {
   return a.data == b.data && a.date == b.date && a.rows == b.rows &&
-         a.median_error == b.median_error && a.p90_error == b.p90_error;
+         a.median_error == b.median_error && a.p90_error == b.p90_error &&
+         a.held_out_median_error == b.held_out_median_error &&
+         a.held_out_p90_error == b.held_out_p90_error;
+}
+
+bool operator==(const TimedBeside& a, const TimedBeside& b) {
+  return a.what == b.what && a.floor == b.floor && a.passes == b.passes &&
+         a.per_depth == b.per_depth;
 }
 
 bool operator==(const GemmParameters& a, const GemmParameters& b) {
   return a.format == b.format && a.peak_fraction == b.peak_fraction &&
          a.tile_half_size == b.tile_half_size && a.wave_rounding == b.wave_rounding &&
          a.ramp_depth == b.ramp_depth && a.memory_fraction == b.memory_fraction &&
-         a.floor == b.floor && a.source == b.source && a.fit == b.fit;
+         a.floor == b.floor && a.unit_bandwidth == b.unit_bandwidth &&
+         a.split_latency == b.split_latency && a.cache_speed == b.cache_speed &&
+         a.heating_loss == b.heating_loss && a.heating_time == b.heating_time &&
+         a.source == b.source && a.beside == b.beside && a.fit == b.fit;
 }
 
 bool operator==(const AttentionParameters& a, const AttentionParameters& b) {
   return a.kernel == b.kernel && a.direction == b.direction && a.head_dim == b.head_dim &&
-         a.peak_fraction == b.peak_fraction && a.ramp_keys == b.ramp_keys && a.source == b.source;
+         a.peak_fraction == b.peak_fraction && a.ramp_keys == b.ramp_keys && a.source == b.source &&
+         a.fit == b.fit;
+}
+
+bool operator==(const PrefillPoint& a, const PrefillPoint& b) {
+  return a.head_dim == b.head_dim && a.peak_fraction == b.peak_fraction &&
+         a.ramp_keys == b.ramp_keys;
+}
+
+bool operator==(const PrefillParameters& a, const PrefillParameters& b) {
+  return a.format == b.format && a.beside == b.beside && a.points == b.points &&
+         a.source == b.source && a.fit == b.fit;
 }
 
 std::string_view name_of(NumberFormat format) { return kFormatNames[index(format)]; }
@@ -297,6 +392,10 @@ Result<KernelCalibration> read_kernel_calibration(const Document& document) {
     return out_of_range(document.name, "score_passes", c.score_passes,
                         "2 (one read, one write) to 100");
   }
+  if (!is_fraction(c.unaligned_fraction)) {
+    return out_of_range(document.name, "unaligned_fraction", c.unaligned_fraction,
+                        "above 0, at most 1");
+  }
   if (c.gemm.empty() || c.attention.empty()) {
     return fail(ErrorCode::bad_input,
                 std::string("no ") + (c.gemm.empty() ? "gemm" : "attention") + " entries",
@@ -321,10 +420,21 @@ const Fields<KernelRelative>& fields_of(const KernelRelative*) {
   return table;
 }
 
+const Fields<SameProcessor>& fields_of(const SameProcessor*) {
+  static const Fields<SameProcessor> table =
+      Fields<SameProcessor>("same processor")
+          .required("accelerator", &SameProcessor::accelerator, "that takes from the other")
+          .required("as", &SameProcessor::as, "of which more kernels were measured")
+          .required("reason", &SameProcessor::reason, "why they are the same");
+  return table;
+}
+
 const Fields<KernelDefaults>& fields_of(const KernelDefaults*) {
   static const Fields<KernelDefaults> table =
       Fields<KernelDefaults>("kernel defaults")
-          .required("relatives", &KernelDefaults::relatives, "by architecture, \"*\" last");
+          .required("relatives", &KernelDefaults::relatives, "by architecture, \"*\" last")
+          .optional("same_processor", &KernelDefaults::same_processor,
+                    "accelerators that differ in their memory");
   return table;
 }
 
@@ -347,8 +457,10 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
   out.memory_bandwidth = accelerator.memory.bandwidth * c.memory_fraction;
   out.memory_floor = c.memory_floor;
   const bool own = c.accelerator == accelerator.name;
-  out.sustained_fraction = own ? c.sustained_fraction : borrowed_sustained_fraction(c, accelerator);
+  const double sustained = own ? c.sustained_fraction : borrowed_sustained_fraction(c, accelerator);
+  out.sustained_fraction = sustained * (1 - fitted(c, NumberFormat::bf16)->heating_loss);
   out.score_passes = c.score_passes;
+  out.unaligned_fraction = c.unaligned_fraction;
   for (std::size_t i = 0; i < kNumberFormats; ++i) {
     const auto wanted = static_cast<NumberFormat>(i);
     NumberFormat used = wanted;
@@ -380,12 +492,16 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
                              wanted, std::nullopt});
     }
     f.peak = peaks[index(used)];
-    f.ceiling = f.peak * (g->peak_fraction * out.sustained_fraction);
+    f.burst = f.peak * g->peak_fraction;
+    f.ceiling = f.burst * ((1 - g->heating_loss) * sustained);
     f.bandwidth = accelerator.memory.bandwidth * g->memory_fraction;
     f.tile_half_size = g->tile_half_size;
     f.wave_rounding = g->wave_rounding;
     f.ramp_depth = g->ramp_depth;
     f.floor = g->floor;
+    f.unit_bandwidth = f.bandwidth * (g->unit_bandwidth / out.compute_units);
+    f.split_latency = g->split_latency;
+    f.cache_speed = g->cache_speed;
   }
   for (const auto& kernel : names_of(AttentionKernel{})) {
     if (kernel.value == AttentionKernel::unfused) continue;
@@ -419,6 +535,22 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
   return out;
 }
 
+Result<KernelDefaults> load_kernel_defaults(const Catalog& catalog) {
+  ORRERY_TRY(const Document document, catalog.find("kernels", "default"));
+  return read<KernelDefaults>(document);
+}
+
+Result<KernelRelative> relative_of(const Catalog& catalog, const Accelerator& accelerator) {
+  ORRERY_TRY(const KernelDefaults defaults, load_kernel_defaults(catalog));
+  for (const KernelRelative& r : defaults.relatives) {
+    if (r.architecture == accelerator.architecture || r.architecture == "*") return r;
+  }
+  return fail(ErrorCode::not_found,
+              "no kernel was measured on " + accelerator.name + ", and architecture '" +
+                  accelerator.architecture + "' has no relative",
+              "catalog/kernels/default.yaml", "an entry with architecture \"*\"");
+}
+
 Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
                                                 const Accelerator& accelerator) {
   if (catalog.contains("kernels", accelerator.name)) {
@@ -426,25 +558,16 @@ Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
     ORRERY_TRY(const KernelCalibration own, read_kernel_calibration(document));
     return join_kernel_parameters(own, accelerator);
   }
-  ORRERY_TRY(const Document document, catalog.find("kernels", "default"));
-  ORRERY_TRY(const KernelDefaults defaults, read<KernelDefaults>(document));
-  for (const KernelRelative& r : defaults.relatives) {
-    if (r.architecture != accelerator.architecture && r.architecture != "*") continue;
-    ORRERY_TRY(const Document relative, catalog.find("kernels", r.like));
-    ORRERY_TRY(const KernelCalibration borrowed, read_kernel_calibration(relative));
-    ORRERY_TRY(KernelParameters out, join_kernel_parameters(borrowed, accelerator));
-    out.assumed.back().text += " (" + r.reason + ")";
-    return out;
-  }
-  return fail(ErrorCode::not_found,
-              "no kernel was measured on " + accelerator.name + ", and architecture '" +
-                  accelerator.architecture + "' has no relative",
-              document.name, "an entry with architecture \"*\"");
+  ORRERY_TRY(const KernelRelative r, relative_of(catalog, accelerator));
+  ORRERY_TRY(const Document relative, catalog.find("kernels", r.like));
+  ORRERY_TRY(const KernelCalibration borrowed, read_kernel_calibration(relative));
+  ORRERY_TRY(KernelParameters out, join_kernel_parameters(borrowed, accelerator));
+  out.assumed.back().text += " (" + r.reason + ")";
+  return out;
 }
 
 KernelParameters without_power_cap(KernelParameters parameters) {
-  for (FormatParameters& f : parameters.formats)
-    f.ceiling = f.ceiling / parameters.sustained_fraction;
+  for (FormatParameters& f : parameters.formats) f.ceiling = f.burst;
   parameters.sustained_fraction = 1;
   return parameters;
 }

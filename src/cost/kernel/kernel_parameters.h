@@ -37,6 +37,16 @@ enum class Direction { forward, backward };
 std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel);
 std::span<const EnumName<Direction>> names_of(Direction);
 
+// A kernel that was timed together with the one that was meant: the quantisation of the inputs of a
+// narrow product, the split and rotation of queries and keys before attention. Counted apart, so
+// that it is no part of what it stood beside.  t = floor + passes·bytes/bandwidth + per_depth·k
+struct TimedBeside {
+  std::string what;
+  Seconds floor;
+  double passes = 0;  // over the bytes it reads and writes
+  Seconds per_depth;  // of a serial walk along each row, per element
+};
+
 // What a fit was made on and how well it came out. Errors are |predicted / measured - 1|.
 struct FitRecord {
   std::string data;  // file of validation/kernels, with the rows taken
@@ -44,18 +54,26 @@ struct FitRecord {
   double rows = 0;
   double median_error = 0;
   double p90_error = 0;
+  double held_out_median_error = 0;  // of rows whose shape was not fitted; 0: not cross-validated
+  double held_out_p90_error = 0;
 };
 
 // Matrix products in one number format. Equations in gemm.cc.
 struct GemmParameters {
   std::string format;         // as in the peaks of an accelerator: bf16, fp8, nvfp4
   double peak_fraction = 0;   // share of peak FLOP/s in the main loop of the largest tile, (0, 1]
-  double tile_half_size = 0;  // w0 of the main loop's rate w / (w + w0), w tile width, elements
+  double tile_half_size = 0;  // w0 of the main loop's rate 1 / (1 + (w0/w)²), w tile width
   double wave_rounding = 0;   // share of the idle part of the last wave that is really idle, [0, 1]
   double ramp_depth = 0;      // pipeline fill and epilogue of one tile, in elements of k
   double memory_fraction = 0;  // share of peak memory bandwidth while streaming operands, (0, 1]
   Seconds floor;               // of any launch: launch latency and grid ramp
+  double unit_bandwidth = 4;   // of one processor, in shares of achieved bandwidth / processors
+  Seconds split_latency;       // of adding up the parts of a product split along k
+  double cache_speed = 1;      // bandwidth of the last-level cache over that of memory
+  double heating_loss = 0;     // share of the rate a product loses once it runs for long
+  Seconds heating_time;        // product for which half of that is lost
   std::string source;
+  std::optional<TimedBeside> beside;
   FitRecord fit;
 };
 
@@ -67,31 +85,54 @@ struct AttentionParameters {
   double peak_fraction = 0;  // share of peak FLOP/s on executed FLOPs of long sequences, (0, 1]
   double ramp_keys = 0;  // prologue and epilogue of a query block, in keys it could have visited
   std::string source;
+  std::optional<FitRecord> fit;
+};
+
+// Attention as an inference engine runs it on whole prompts, in one number format: fitted beside
+// the training kernels because many shapes of it are measured.
+struct PrefillPoint {
+  double head_dim = 0, peak_fraction = 0, ramp_keys = 0;  // as in AttentionParameters
+};
+struct PrefillParameters {
+  std::string format;
+  TimedBeside beside;
+  std::vector<PrefillPoint> points;  // by head dimension
+  std::string source;
+  FitRecord fit;
 };
 
 // A file of catalog/kernels.
 struct KernelCalibration {
   std::string accelerator;
-  double sustained_fraction = 1;  // of burst FLOP/s, under the power cap of a long run, (0, 1]
+  // Of the FLOP/s of long products repeated alone (those after heating_loss), under the power cap
+  // of a training run, (0, 1].
+  double sustained_fraction = 1;
   std::string sustained_source;
   double memory_fraction = 0;  // of peak memory bandwidth, element-wise and reduction kernels
   Seconds memory_floor;        // of such a kernel
   std::string memory_source;
   double score_passes = 0;  // unfused attention: reads plus writes of the score matrix, forward
   std::string score_source;
+  double unaligned_fraction = 1;  // rate of a product of unaligned heads over that of aligned ones
+  std::string unaligned_source;
   std::vector<GemmParameters> gemm;
   std::vector<AttentionParameters> attention;
+  std::vector<PrefillParameters> prefill;
 };
 
 // One format as the model uses it.
 struct FormatParameters {
-  FlopsPerSecond ceiling;  // peak x achieved fraction x sustained fraction; never above peak
+  FlopsPerSecond ceiling;  // peak x achieved fraction, hot, x sustained fraction; at most peak
+  FlopsPerSecond burst;    // peak x achieved fraction
   FlopsPerSecond peak;
   BytesPerSecond bandwidth;  // achieved
   double tile_half_size = 0;
   double wave_rounding = 1;
   double ramp_depth = 0;
   Seconds floor;
+  BytesPerSecond unit_bandwidth;  // of one processor
+  Seconds split_latency;
+  double cache_speed = 1;
   bool native = false;  // false: another format's units do the work, see `assumed`
 };
 
@@ -124,8 +165,9 @@ struct KernelParameters {
   BytesPerSecond memory_peak;
   BytesPerSecond memory_bandwidth;  // achieved by memory-bound kernels
   Seconds memory_floor;
-  double sustained_fraction = 1;
+  double sustained_fraction = 1;  // of attention's FLOP/s: heat and power cap of 16-bit products
   double score_passes = 0;
+  double unaligned_fraction = 1;
   std::array<FormatParameters, kNumberFormats> formats{};    // by NumberFormat
   std::array<std::array<AttentionCurve, 2>, 5> attention{};  // by AttentionKernel, Direction
   std::vector<KernelAssumption> assumed;                     // what was defaulted
@@ -139,13 +181,19 @@ struct KernelParameters {
 };
 
 const Fields<FitRecord>& fields_of(const FitRecord*);
+const Fields<TimedBeside>& fields_of(const TimedBeside*);
 const Fields<GemmParameters>& fields_of(const GemmParameters*);
 const Fields<AttentionParameters>& fields_of(const AttentionParameters*);
+const Fields<PrefillPoint>& fields_of(const PrefillPoint*);
+const Fields<PrefillParameters>& fields_of(const PrefillParameters*);
 const Fields<KernelCalibration>& fields_of(const KernelCalibration*);
 
 bool operator==(const FitRecord& a, const FitRecord& b);
+bool operator==(const TimedBeside& a, const TimedBeside& b);
 bool operator==(const GemmParameters& a, const GemmParameters& b);
 bool operator==(const AttentionParameters& a, const AttentionParameters& b);
+bool operator==(const PrefillPoint& a, const PrefillPoint& b);
+bool operator==(const PrefillParameters& a, const PrefillParameters& b);
 
 std::string_view name_of(NumberFormat format);
 
@@ -160,9 +208,19 @@ struct KernelRelative {
   std::string reason;
   bool operator==(const KernelRelative&) const = default;
 };
+// Two accelerators with the same processor and other memory: attention, bound by the processor,
+// is that of the other where it was measured there only.
+struct SameProcessor {
+  std::string accelerator;
+  std::string as;
+  std::string reason;
+  bool operator==(const SameProcessor&) const = default;
+};
 struct KernelDefaults {
   std::vector<KernelRelative> relatives;
+  std::vector<SameProcessor> same_processor;
 };
+const Fields<SameProcessor>& fields_of(const SameProcessor*);
 const Fields<KernelRelative>& fields_of(const KernelRelative*);
 const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
 
@@ -174,12 +232,16 @@ const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
 Result<KernelParameters> join_kernel_parameters(const KernelCalibration& calibration,
                                                 const Accelerator& accelerator);
 
+// Whose calibration serves an accelerator without its own. Error: none does.
+Result<KernelDefaults> load_kernel_defaults(const Catalog& catalog);
+Result<KernelRelative> relative_of(const Catalog& catalog, const Accelerator& accelerator);
+
 // The calibration of that accelerator in catalog/kernels, or of its relative in
 // catalog/kernels/default.yaml, joined with it. Errors: those of reading and joining.
 Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
                                                 const Accelerator& accelerator);
 
-// The same accelerator at burst clocks, as short micro-benchmarks see it.
+// The same accelerator cold and at burst clocks, as short micro-benchmarks see it.
 KernelParameters without_power_cap(KernelParameters parameters);
 
 }  // namespace orrery

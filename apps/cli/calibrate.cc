@@ -1,0 +1,73 @@
+// orrery calibrate: cost parameters from measurements.
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "calibrate/collective_calibration.h"
+#include "calibrate/kernel_calibration.h"
+#include "command.h"
+#include "document/comma_separated.h"
+#include "document/value.h"
+#include "report/calibration_report.h"
+
+namespace orrery::cli {
+namespace {
+
+// Every kind of measurement, recognised in this order.
+std::vector<MeasurementKind> measurement_kinds() {
+  return {kernel_measurements(), collective_measurement_kind()};
+}
+
+Result<std::monostate> write_files(const std::vector<Calibration>& calibrations,
+                                   const std::string& directory) {
+  for (const Calibration& c : calibrations) {
+    for (const CalibrationReport& report : c.reports) {
+      for (const CalibratedFile& file : report.files) {
+        const std::filesystem::path path = std::filesystem::path(directory) / file.path;
+        std::error_code failed;
+        std::filesystem::create_directories(path.parent_path(), failed);
+        if (failed) return fail(ErrorCode::io, failed.message(), path.parent_path().string());
+        ORRERY_TRY([[maybe_unused]] const auto ok, write_file(path.string(), file.text));
+      }
+    }
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+int calibrate_command(const CalibrateOptions& options, const Common& common) {
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  std::vector<CommaSeparated> tables;
+  for (const std::string& path : options.files) {
+    const auto text = read_file(path);
+    if (!text) return refuse(text.error());
+    auto table = parse_comma_separated(*text, path);
+    if (!table) return refuse(table.error());
+    tables.push_back(std::move(*table));
+  }
+  if (!options.out.empty() && options.date.empty()) {
+    return refuse({ErrorCode::bad_input, "the date of the fit is missing", "--out",
+                   "--date YYYY-MM-DD, which is written into the files"});
+  }
+  CalibrationRequest request;
+  request.catalog = &*catalog;
+  request.accelerator = options.accelerator;
+  request.cross_validate = options.cross_validate;
+  request.date = options.date;
+  const auto done = calibrate(tables, measurement_kinds(), request);
+  if (!done) return refuse(done.error());
+  if (!options.out.empty()) {
+    const auto written = write_files(*done, options.out);
+    if (!written) return refuse(written.error());
+  }
+  if (!options.markdown.empty()) {
+    const auto written = write_file(options.markdown, calibration_markdown(*done));
+    if (!written) return refuse(written.error());
+  }
+  if (common.json) return print(to_json(calibration_json(*done)));
+  return print(calibration_text(*done, text_style()));
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,56 @@
+// The parameters of attention kernels on one accelerator.
+//
+// Each fit starts from a calibration whose products and memory are known: floor, bandwidth and
+// cache are theirs. What is fitted is the share of peak on long sequences and the ramp of a query
+// block, by kernel, direction and head dimension; for prefill also what was timed beside.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "calibrate/cross_validated_fit.h"
+#include "calibrate/kernel_measurements.h"
+
+namespace orrery {
+
+// Backward over forward share of peak where only one direction is known: flash-attention 2 on
+// h100-sxm, of which both were published (mean over head dimensions 64 and 128).
+inline constexpr double kBackwardShare = 0.888;
+
+struct PrefillFit {
+  PrefillParameters parameters;  // `source` and `fit` are the caller's
+  CalibratedPart part;
+};
+// All rows of one format.
+Result<PrefillFit> fit_prefill(const Accelerator& accelerator, const KernelCalibration& calibration,
+                               std::span<const MeasuredAttention> rows, int folds);
+
+struct AttentionFit {
+  std::vector<AttentionParameters> parameters;  // with `source`; `fit` is the caller's
+  CalibratedPart part;
+};
+// Rows of one kernel and one head dimension; a direction of which nothing was published takes the
+// share of the other.
+enum class Clock { burst, sustained };  // at which the rows were measured
+Result<AttentionFit> fit_attention(const Accelerator& accelerator,
+                                   const KernelCalibration& calibration,
+                                   std::span<const MeasuredAttention> rows, Clock clock, int folds);
+
+// Reads and writes of the score matrix in unfused attention.
+struct ScoreFit {
+  double passes = 0;
+  CalibratedPart part;
+};
+Result<ScoreFit> fit_scores(const Accelerator& accelerator, const KernelCalibration& calibration,
+                            std::span<const MeasuredAttention> rows, int folds);
+
+// The share of peak bandwidth of kernels limited by it.
+struct MemoryFit {
+  double fraction = 0;
+  CalibratedPart part;
+};
+// Rows beyond the cache only.
+Result<MemoryFit> fit_memory(const Accelerator& accelerator, const KernelCalibration& calibration,
+                             std::span<const MeasuredLayerOperation> rows, int folds);
+
+}  // namespace orrery

@@ -1,0 +1,44 @@
+// One fit of relative errors with its cross-validation: what most calibrations consist of.
+//
+// Residuals are log(predicted / measured). Folds are chosen by `keys` (folds.h), usually the shape.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/calibration.h"
+#include "calibrate/fit.h"
+
+namespace orrery {
+
+// Fills the prediction of each of `rows` under parameters x; all must be above 0.
+using Predictor = std::function<void(std::span<const double> x, std::span<const std::size_t> rows,
+                                     std::span<double> predicted)>;
+
+struct FitTask {
+  std::string name;
+  std::vector<FitParameter> parameters;
+  std::vector<double> measured;
+  std::vector<std::string> keys;  // one for each row
+  Predictor predict;
+  FitOptions options;
+};
+
+struct CrossValidatedFit {
+  Fit fit;
+  std::vector<double> predicted;
+  std::vector<double> held_out;  // empty without cross-validation
+  CalibratedPart part;
+
+  // The errors of the rows for which `choose` holds, under a name; nothing if there are none.
+  void add_part_of_rows(std::string name, std::span<const double> measured,
+                        const std::function<bool(std::size_t)>& choose);
+};
+
+// `folds` 0: no cross-validation. Fewer distinct keys than folds: as many folds as keys. Errors:
+// those of fit().
+Result<CrossValidatedFit> cross_validated_fit(const FitTask& task, int folds);
+
+}  // namespace orrery
