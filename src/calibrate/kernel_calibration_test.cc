@@ -156,8 +156,8 @@ TEST(KernelCalibration, BadRowsAreNamedAndTheRestIsUsed) {
   std::string text;
   for (const RowProblem& p : all.problems) text += p.where + ": " + p.what + "\n";
   EXPECT_THAT(text, testing::HasSubstr("g.csv:3: measures the same as g.csv:2\n"));
-  EXPECT_THAT(text, testing::HasSubstr(
-                        "g.csv:4: 6.872e+05 TFLOP/s are more than the peak of 989\n"));
+  EXPECT_THAT(text,
+              testing::HasSubstr("g.csv:4: 6.872e+05 TFLOP/s are more than the peak of 989\n"));
   EXPECT_THAT(text, testing::HasSubstr("g.csv:5: dtype 'int3' is none of bf16, fp16, fp8"));
   EXPECT_THAT(text, testing::HasSubstr("g.csv:6: "));
   EXPECT_THAT(text, testing::HasSubstr("did you mean 'h100-sxm'?"));
@@ -173,8 +173,8 @@ TEST(KernelCalibration, ProductsOfATrainingStepAreMetAtTheSustainedClock) {
     if (row.shape.groups > 1) continue;
     const Accelerator a = load_accelerator(Catalog::built_in(), row.accelerator).value();
     static std::map<std::string, KernelModel> models;
-    const auto model = models.try_emplace(
-        row.accelerator, load_kernel_parameters(Catalog::built_in(), a).value());
+    const auto model =
+        models.try_emplace(row.accelerator, load_kernel_parameters(Catalog::built_in(), a).value());
     const double predicted = model.first->second.gemm(row.shape, row.format).value();
     errors[row.accelerator].push_back(std::abs(predicted / row.measured.value() - 1));
   }

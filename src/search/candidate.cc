@@ -139,9 +139,8 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
     const std::vector<std::int64_t> own = {fixed};
     // On one device all schedules do the same work; 1F1B keeps the least in memory.
     if (pp == 1 && space.schedules[schedule] != "1f1b" && space.schedules.size() > 1) continue;
-    const bool stated = space.chunks.empty() ||
-                        std::find(space.chunks.begin(), space.chunks.end(), fixed) !=
-                            space.chunks.end();
+    const bool stated = space.chunks.empty() || std::find(space.chunks.begin(), space.chunks.end(),
+                                                          fixed) != space.chunks.end();
     for (const std::int64_t chunks : fixed > 0 && stated ? own : chunk_counts) {
       if (chunks < 1 || chunks * pp > layers + 2) continue;
       if (pp > 1 && (fixed > 0 ? chunks != fixed : chunks == 1)) continue;

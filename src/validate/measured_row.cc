@@ -8,9 +8,9 @@
 #include <utility>
 #include <variant>
 
+#include "document/comma_separated.h"
 #include "document/value.h"
 #include "outcome/nearest_name.h"
-#include "document/comma_separated.h"
 
 namespace orrery {
 namespace {
