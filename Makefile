@@ -44,7 +44,8 @@ bench: build ## the benchmarks, with ratios to their baselines
 
 validate: build/packages.build build/release/build.ninja ## predictions against published measurements
 	cmake --build --preset release -j $(JOBS) --target orrery
-	build/release/bin/orrery validate validation/measured/*.csv --markdown docs/validation.md
+	build/release/bin/orrery validate validation/measured/*.csv validation/held-out-steps.csv \
+	  --markdown docs/validation.md --figures validation/figures.csv
 
 schedule-pictures: build/packages.build build/release/build.ninja ## the pictures of docs/schedules.md
 	cmake --build --preset release -j $(JOBS) --target orrery

@@ -9,13 +9,14 @@
 #include "document/comma_separated.h"
 #include "document/value.h"
 #include "report/calibration_report.h"
+#include "validate/step_calibration.h"
 
 namespace orrery::cli {
 namespace {
 
 // Every kind of measurement, recognised in this order.
-std::vector<MeasurementKind> measurement_kinds() {
-  return {kernel_measurements(), collective_measurement_kind()};
+std::vector<MeasurementKind> measurement_kinds(int threads) {
+  return {kernel_measurements(), collective_measurement_kind(), step_measurements(threads)};
 }
 
 Result<std::monostate> write_files(const std::vector<Calibration>& calibrations,
@@ -56,7 +57,7 @@ int calibrate_command(const CalibrateOptions& options, const Common& common) {
   request.accelerator = options.accelerator;
   request.cross_validate = options.cross_validate;
   request.date = options.date;
-  const auto done = calibrate(tables, measurement_kinds(), request);
+  const auto done = calibrate(tables, measurement_kinds(common.threads), request);
   if (!done) return refuse(done.error());
   if (!options.out.empty()) {
     const auto written = write_files(*done, options.out);

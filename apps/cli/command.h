@@ -69,6 +69,7 @@ struct ScheduleCommandOptions {
 struct ValidateOptions {
   std::vector<std::string> files;
   std::string markdown;
+  std::string figures;
   bool all_rows = false;
 };
 

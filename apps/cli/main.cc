@@ -132,8 +132,8 @@ int run(int argc, char** argv) {
 
   ValidateOptions validate;
   CLI::App* validate_app = app.add_subcommand("validate", "predictions against measured runs");
-  validate_app->add_option("files", validate.files, "CSV files, or - for standard input")
-      ->required();
+  validate_app->add_option("files", validate.files, "CSV files, or - for standard input");
+  validate_app->add_option("--figures", validate.figures, "write the published figures as CSV");
   validate_app->add_option("--markdown", validate.markdown, "write the error tables to this file");
   validate_app->add_flag("--rows", validate.all_rows, "print every row");
   validate_app->footer("Example:\n  orrery validate validation/measured/torchtitan.csv");

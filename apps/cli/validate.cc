@@ -1,28 +1,124 @@
 // orrery validate: predictions against measured runs.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
 #include "command.h"
 #include "document/value.h"
+#include "report/judgement_report.h"
+#include "report/png.h"
+#include "report/scatter_svg.h"
 #include "report/validation_report.h"
+#include "validate/judgement.h"
 #include "validate/validation.h"
 
 namespace orrery::cli {
+namespace {
+
+constexpr int kPictureWidth = 910;
+
+struct Inputs {
+  std::vector<MeasuredRow> rows;
+  std::vector<HeldOutStep> held_out;
+  std::vector<RowProblem> problems;
+};
+
+// Without files: those of the repository the command is called in.
+std::vector<std::string> usual_files() {
+  std::vector<std::string> out;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator("validation/measured", absent)) {
+    if (entry.path().extension() == ".csv") out.push_back(entry.path().string());
+  }
+  std::sort(out.begin(), out.end());
+  if (!out.empty() && std::filesystem::exists("validation/held-out-steps.csv", absent)) {
+    out.emplace_back("validation/held-out-steps.csv");
+  }
+  return out;
+}
+
+Result<Inputs> read_inputs(const std::vector<std::string>& files) {
+  Inputs out;
+  bool any_measured = false;
+  for (const std::string& path : files) {
+    ORRERY_TRY(const std::string text, read_file(path));
+    ORRERY_TRY(CommaSeparated table,
+               parse_comma_separated(text, path == "-" ? "standard input" : path));
+    if (is_held_out(table)) {
+      ORRERY_TRY(const std::vector<HeldOutStep> steps, read_held_out(table));
+      out.held_out.insert(out.held_out.end(), steps.begin(), steps.end());
+      continue;
+    }
+    auto read = measured_rows(std::move(table));
+    if (!read) {
+      // Other files may still be of use.
+      if (files.size() == 1) return fail(read.error());
+      out.problems.push_back({read.error().where, read.error().message});
+      continue;
+    }
+    any_measured = true;
+    out.rows.insert(out.rows.end(), read->rows.begin(), read->rows.end());
+    out.problems.insert(out.problems.end(), read->problems.begin(), read->problems.end());
+  }
+  if (files.empty()) {
+    return fail(ErrorCode::not_found, "no file of measurements", "",
+                "name one, or call this where validation/measured is");
+  }
+  if (!any_measured || (out.rows.empty() && !out.problems.empty())) {
+    const RowProblem first = out.problems.empty() ? RowProblem{} : out.problems.front();
+    return fail(ErrorCode::bad_input, "no row can be used; " + first.what, first.where);
+  }
+  return out;
+}
+
+// The page and, beside it in images/, its picture as SVG and PNG.
+Result<std::monostate> write_page(const std::string& path, const Validation& validation,
+                                  const Judgement& judgement) {
+  std::string picture;
+  if (!judgement.points.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path() / "images";
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    const std::string svg = scatter_svg(judgement.points, "Step times: predicted against measured");
+    ORRERY_TRY(const std::string png, png_of_svg(svg, kPictureWidth));
+    ORRERY_TRY([[maybe_unused]] const auto drawn,
+               write_file((folder / "validation-scatter.svg").string(), svg));
+    ORRERY_TRY([[maybe_unused]] const auto painted,
+               write_file((folder / "validation-scatter.png").string(), png));
+    picture = "images/validation-scatter.svg";
+  }
+  return write_file(path, validation_markdown(validation, judgement_markdown(judgement, picture)));
+}
+
+}  // namespace
 
 int validate_command(const ValidateOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
-  std::vector<MeasuredRow> rows;
-  for (const std::string& path : options.files) {
-    auto read = read_measured_rows(path);
-    if (!read) return refuse(read.error());
-    rows.insert(rows.end(), read->begin(), read->end());
+  const auto inputs = read_inputs(options.files.empty() ? usual_files() : options.files);
+  if (!inputs) return refuse(inputs.error());
+  for (const RowProblem& p : inputs->problems) {
+    std::fprintf(stderr, "orrery: %s: %s; left out\n", p.where.c_str(), p.what.c_str());
   }
-  const Validation validation = validate(rows, *catalog, common.threads);
+  const Validation validation = validate(inputs->rows, *catalog, common.threads);
+  const Judgement judgement = judged(validation, inputs->held_out);
   if (!options.markdown.empty()) {
-    const auto written = write_file(options.markdown, validation_markdown(validation));
+    const auto written = write_page(options.markdown, validation, judgement);
     if (!written) return refuse(written.error());
   }
-  if (common.json) return print(to_json(validation_json(validation)));
-  return print(validation_text(
-      validation, options.all_rows ? RowDetail::every_row : RowDetail::skipped_only, text_style()));
+  if (!options.figures.empty()) {
+    const auto written = write_file(options.figures, figures_text(judgement.figures));
+    if (!written) return refuse(written.error());
+  }
+  if (common.json) {
+    Value document = validation_json(validation);
+    document.set("judgement", judgement_json(judgement));
+    return print(to_json(document));
+  }
+  return print(validation_text(validation,
+                               options.all_rows ? RowDetail::every_row : RowDetail::skipped_only,
+                               text_style()) +
+               judgement_text(judgement, text_style()));
 }
 
 }  // namespace orrery::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -36,13 +38,28 @@ bool has_alias(const Value& root, std::string_view name) {
                      [&](const Value& v) { return folded(v.scalar_text()) == name; });
 }
 
-Result<Document> parse(const CatalogEntry& entry) {
-  return parse_yaml(entry.text, std::string(entry.path));
-}
-
 }  // namespace
 
-Catalog::Catalog(std::span<const CatalogEntry> entries) : entries_(entries.begin(), entries.end()) {
+struct Catalog::Parsed {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const Document>, std::less<>> documents;  // by path
+};
+
+Result<Document> Catalog::parse(const CatalogEntry& entry) const {
+  {
+    const std::lock_guard lock(parsed_->mutex);
+    const auto found = parsed_->documents.find(entry.path);
+    if (found != parsed_->documents.end()) return *found->second;
+  }
+  ORRERY_TRY(Document document, parse_yaml(entry.text, std::string(entry.path)));
+  auto kept = std::make_shared<const Document>(document);
+  const std::lock_guard lock(parsed_->mutex);
+  parsed_->documents.emplace(entry.path, std::move(kept));
+  return document;
+}
+
+Catalog::Catalog(std::span<const CatalogEntry> entries)
+    : entries_(entries.begin(), entries.end()), parsed_(std::make_shared<Parsed>()) {
   std::sort(entries_.begin(), entries_.end(), [](const CatalogEntry& a, const CatalogEntry& b) {
     return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
   });

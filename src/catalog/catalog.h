@@ -2,8 +2,8 @@
 //
 // An entry is one YAML file catalog/<kind>/.../<name>.yaml, known by its kind and its name (the
 // file's name without ".yaml"). The built-in catalog is the text of those files inside the program:
-// it costs nothing until an entry is asked for, and only that entry is then parsed. What an entry
-// means is the business of the folder that reads it (cluster/, model/, cost/).
+// it costs nothing until an entry is asked for, and only that entry is then parsed, once. What an
+// entry means is the business of the folder that reads it (cluster/, model/, cost/). Thread-safe.
 #pragma once
 
 #include <deque>
@@ -47,12 +47,16 @@ class Catalog {
   [[nodiscard]] Result<Document> find(std::string_view kind, std::string_view name) const;
 
  private:
-  Catalog() = default;
   explicit Catalog(std::span<const CatalogEntry> entries);
   [[nodiscard]] std::span<const CatalogEntry> of_kind(std::string_view kind) const;
 
+  // Documents parsed so far.
+  struct Parsed;
+  [[nodiscard]] Result<Document> parse(const CatalogEntry& entry) const;
+
   std::vector<CatalogEntry> entries_;                   // sorted by kind, then name
   std::shared_ptr<const std::deque<std::string>> own_;  // what entries_ point to, if read from disk
+  std::shared_ptr<Parsed> parsed_;
 };
 
 }  // namespace orrery

@@ -9,7 +9,11 @@ namespace orrery {
 
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
-  return estimate(scenario, catalog, conditions);
+  ORRERY_TRY(Estimate out, estimate(scenario, catalog, conditions));
+  ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
+  out.interval = interval(uncertainty, out.step_time, scenario.cluster, out.training.precision,
+                          parameters(scenario.model));
+  return out;
 }
 
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,

@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "cost/memory/memory.h"
 #include "cost/step/training_conditions.h"
+#include "estimate/uncertainty.h"
 #include "model/model.h"
 #include "outcome/result.h"
 #include "plan/plan.h"
@@ -53,6 +54,7 @@ struct Estimate {
   int gpus = 0;
   int microbatches = 0;
   Seconds step_time;
+  StepTimeInterval interval;  // of the step time; only estimate() and search set it
   double mfu = 0;
   double hfu = 0;
   FlopsPerSecond achieved_per_gpu;  // model FLOPs
@@ -73,7 +75,8 @@ struct Estimate {
 // memory is no error: see verdict.
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog);
 
-// The same under other training conditions than the catalog's: what their calibration asks.
+// The same under other training conditions than the catalog's, which is what their calibration
+// asks; without an interval.
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
                           const TrainingConditions& conditions);
 

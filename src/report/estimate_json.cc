@@ -119,6 +119,13 @@ Value estimate_fields_json(const Estimate& e) {
   out.append_member("gpus", integer(e.gpus));
   out.append_member("microbatches", integer(e.microbatches));
   out.append_member("step_time_s", seconds_json(round_to_picoseconds(e.step_time)));
+  Value interval = Value::map();
+  interval.append_member("low", seconds_json(round_to_picoseconds(e.interval.low)));
+  interval.append_member("high", seconds_json(round_to_picoseconds(e.interval.high)));
+  out.append_member("step_time_interval_s", std::move(interval));
+  out.append_member("interval_level", Value::number(e.interval.level));
+  out.append_member("interval_regime", Value::text(e.interval.regime));
+  out.append_member("extrapolation", Value::text(e.interval.distance));
   out.append_member("mfu", number_or_null(e.mfu));
   out.append_member("hfu", number_or_null(e.hfu));
   out.append_member("tflops_per_gpu", number_or_null(e.achieved_per_gpu.value() / 1e12));

@@ -79,6 +79,9 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
        fmt::format("{} of {}", gibibytes(e.peak_memory), gibibytes(e.memory_capacity)),
        {}},
       {"verdict", verdict_words(e.verdict), verdict_ink(e.verdict)},
+      {fmt::format("{:.0f} % in", 100 * e.interval.level),
+       to_text(e.interval.low) + " to " + to_text(e.interval.high),
+       {}},
   };
   constexpr int kName = 11;
   constexpr int kValue = 24;
@@ -100,6 +103,8 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
     }
     out += line + "\n";
   }
+  dim_lines(
+      fmt::format("interval from the errors on {}; {}", e.interval.regime, e.interval.distance));
   return out;
 }
 

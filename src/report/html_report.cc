@@ -96,7 +96,10 @@ std::string tiles(const Estimate& e) {
       tone(e.verdict), html_text(verdict_words(e.verdict)));
   return "<div class=\"tiles\">\n" +
          tile("Step time", to_text(e.step_time),
-              more(fmt::format("{} microbatches", grouped(e.microbatches)))) +
+              more(fmt::format("{:.0f} % within {} to {} ({}; {})", 100 * e.interval.level,
+                               to_text(e.interval.low), to_text(e.interval.high), e.interval.regime,
+                               e.interval.distance)) +
+                  more(fmt::format("{} microbatches", grouped(e.microbatches)))) +
          tile("MFU", percent(e.mfu), more("HFU " + percent(e.hfu))) +
          tile("Achieved per GPU", to_text(e.achieved_per_gpu),
               more(fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs"))) +

@@ -44,6 +44,8 @@ inline Estimate sample_estimate() {
   e.breakdown[Category::optimizer] = sample_milliseconds(100);
   e.breakdown[Category::host] = sample_milliseconds(50);
   e.step_time = e.breakdown.total().seconds();
+  e.interval = {e.step_time * 0.9, e.step_time * 1.1, 0.9, "hopper: 50 held-out steps",
+                "the nearest measured step is 70 B parameters on 512 h100-sxm"};
   constexpr ByteCount kGiB = ByteCount{1} << 30;
   for (int s = 0; s < 16; ++s) {
     StageReport stage;

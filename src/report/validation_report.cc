@@ -240,7 +240,7 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
   return out;
 }
 
-std::string validation_markdown(const Validation& v) {
+std::string validation_markdown(const Validation& v, const std::string& judgement) {
   std::string out =
       "# Validation\n\n"
       "Predictions of `orrery estimate` beside published measurements. Written by `make "
@@ -248,7 +248,7 @@ std::string validation_markdown(const Validation& v) {
       "the rows and their sources are in `validation/measured/`, whose `README.md` says how each\n"
       "was obtained and what an empty cell most likely means. `orrery validate --rows FILE.csv`\n"
       "prints each row, and with `--json` also everything that was assumed for it.\n\n";
-  out += "**" + headline(v) + ".**\n\n";
+  out += "**" + headline(v) + ".**\n\n" + judgement;
   out +=
       "## Step time\n\n"
       "Error of a row: predicted step time / measured step time - 1. Median, mean and 90th\n"
@@ -258,8 +258,9 @@ std::string validation_markdown(const Validation& v) {
       "What only a source's defaults can tell (network, overlap, sharding) is assumed as that "
       "README\n"
       "says, and a wrong assumption is part of the error. The zero-bubble rows lack only the\n"
-      "vocabulary, so that they are estimated without being complete. No parameter was fitted to\n"
-      "these step times.\n\n";
+      "vocabulary, so that they are estimated without being complete. These errors are those of\n"
+      "the catalog's training conditions, which have seen the complete rows; held-out errors\n"
+      "stand above.\n\n";
   out += step_time_table(v).markdown();
   out +=
       "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; "

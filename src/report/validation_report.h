@@ -17,7 +17,8 @@ enum class RowDetail {
 // what was skipped.
 std::string validation_text(const Validation& validation, RowDetail detail, const TextStyle& style);
 
-// docs/validation.md: the same tables, with how to read them. Deterministic.
-std::string validation_markdown(const Validation& validation);
+// docs/validation.md: the same tables, with how to read them, behind `judgement`
+// (report/judgement_report.h). Deterministic.
+std::string validation_markdown(const Validation& validation, const std::string& judgement = "");
 
 }  // namespace orrery

@@ -406,7 +406,13 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
   base.dp = 0;
   Search run(filled, default_space(filled, space), options, completed.training, std::move(context),
              base);
-  return run.run();
+  ORRERY_TRY(SearchResult out, run.run());
+  ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
+  for (Estimate& e : out.plans) {
+    e.interval = interval(uncertainty, e.step_time, scenario.cluster, e.training.precision,
+                          parameters(scenario.model));
+  }
+  return out;
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 #include <variant>
@@ -119,6 +120,19 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
+// The unit that the name of a column states.
+std::string_view unit_of(std::string_view column) {
+  if (column.ends_with("_per_s") || column.ends_with("_per_s_per_gpu")) return " a second";
+  if (column.ends_with("_s")) return " of seconds";
+  if (column.ends_with("_gib")) return " of GiB";
+  if (column.ends_with("_gb")) return " of GB";
+  if (column.ends_with("_min")) return " of minutes";
+  if (column.ends_with("_percent")) return " of percent";
+  if (column.find("tflops") != std::string_view::npos) return " of TFLOP/s";
+  if (column.ends_with("_b")) return " of billions";
+  return "";
+}
+
 // Stores one cell; the error says what was expected.
 class Store {
  public:
@@ -149,7 +163,9 @@ class Store {
  private:
   template <class T, class Convert>
   Result<std::monostate> real(std::optional<T> MeasuredRow::* member, Convert convert) {
-    return store(member, number<double>(cell_), "a number", convert);
+    std::string expected = "a number" + std::string(unit_of(column_.name)) + " without its unit";
+    if (unit_of(column_.name).empty()) expected = "a number";
+    return store(member, number<double>(cell_), expected, convert);
   }
 
   template <class T, class Number, class Convert>
@@ -177,17 +193,25 @@ class Store {
   std::string& cell_;
 };
 
-Result<std::vector<const Column*>> columns_of(const CommaSeparated& table) {
+// The columns in the order of the table; null for those not read, which are named in `problems`.
+Result<std::vector<const Column*>> columns_of(const CommaSeparated& table,
+                                              std::vector<RowProblem>& problems) {
   const std::string place = table.name + ":1";
   std::vector<const Column*> out;
+  std::string unknown;
   for (const std::string& name : table.columns) {
     const auto column = std::find_if(kColumns.begin(), kColumns.end(),
                                      [&](const Column& c) { return c.name == name; });
     if (column == kColumns.end()) {
-      return fail(ErrorCode::bad_input, "unknown column '" + name.substr(0, 80) + "'", place,
-                  name_hint(name, measured_columns()));
+      const std::string shown = name.substr(0, 80);
+      const std::string hint = name_hint(name, measured_columns());
+      problems.push_back({place, "unknown column '" + shown + "' is not read" +
+                                     (hint.empty() ? "" : " (" + hint + ")")});
+      unknown += (unknown.empty() ? "; unknown columns: " : ", ") + shown;
+      out.push_back(nullptr);
+    } else {
+      out.push_back(&*column);
     }
-    out.push_back(&*column);
   }
   std::string absent;
   for (const Column& column : kColumns) {
@@ -196,10 +220,28 @@ Result<std::vector<const Column*>> columns_of(const CommaSeparated& table) {
     absent += (absent.empty() ? "" : ", ") + std::string(column.name);
   }
   if (!absent.empty()) {
-    return fail(ErrorCode::bad_input, "columns are missing: " + absent, place,
+    return fail(ErrorCode::bad_input, "columns are missing: " + absent + unknown, place,
                 "validation/measured/README.md lists the columns");
   }
   return out;
+}
+
+// What no run can have; empty if it can.
+std::string impossible(const MeasuredRow& row) {
+  for (const auto& [name, percent] :
+       {std::pair{"mfu_percent", row.mfu_percent}, std::pair{"hfu_percent", row.hfu_percent}}) {
+    if (percent && *percent > 100) {
+      return std::string(name) + " is above 100 %: no run does more than its peak";
+    }
+  }
+  constexpr double kRounding = 1e-3;
+  if (row.step_time && row.step_time_min && *row.step_time_min > *row.step_time * (1 + kRounding)) {
+    return "step_time_min_s is above step_time_s";
+  }
+  if (row.step_time && row.step_time_max && *row.step_time_max < *row.step_time * (1 - kRounding)) {
+    return "step_time_max_s is below step_time_s";
+  }
+  return "";
 }
 
 }  // namespace
@@ -213,30 +255,57 @@ const std::vector<std::string>& measured_columns() {
   return names;
 }
 
-Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view text, std::string file) {
-  ORRERY_TRY(CommaSeparated table, parse_comma_separated(text, std::move(file)));
-  ORRERY_TRY(const std::vector<const Column*> columns, columns_of(table));
-  std::vector<MeasuredRow> out;
-  out.reserve(table.records.size());
+bool is_measured_rows(const CommaSeparated& table) {
+  const auto has = [&](std::string_view name) {
+    return std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end();
+  };
+  return has("row_id") && has("accelerator") && has("num_gpus");
+}
+
+Result<MeasuredRows> measured_rows(CommaSeparated table) {
+  MeasuredRows out;
+  ORRERY_TRY(const std::vector<const Column*> columns, columns_of(table, out.problems));
+  out.rows.reserve(table.records.size());
   std::set<std::string> ids;
+  std::map<std::vector<std::string>, std::string> contents;  // to row_id
   for (CommaSeparated::Record& record : table.records) {
     MeasuredRow row;
     row.file = table.name;
     row.line = record.line;
+    std::vector<std::string> content;
+    std::string wrong;
     for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] == nullptr) continue;
+      if (columns[i]->name != "row_id") content.push_back(record.fields[i]);
       auto stored = std::visit(Store(row, *columns[i], record.fields[i]), columns[i]->member);
-      if (!stored) return fail(std::move(stored.error()));
+      if (!stored && wrong.empty()) {
+        wrong = stored.error().message + " (" + stored.error().hint + ")";
+      }
     }
-    if (row.row_id.empty()) return fail(ErrorCode::bad_input, "row_id is empty", row.place());
-    if (!ids.insert(row.row_id).second) {
-      return fail(ErrorCode::bad_input, "row_id '" + row.row_id + "' stands twice", row.place());
+    if (wrong.empty() && row.row_id.empty()) wrong = "row_id is empty";
+    if (wrong.empty() && !ids.insert(row.row_id).second) {
+      wrong = "row_id '" + row.row_id.substr(0, 80) + "' stands twice";
     }
-    out.push_back(std::move(row));
+    if (wrong.empty()) wrong = impossible(row);
+    if (wrong.empty()) {
+      const auto [first, is_new] = contents.try_emplace(std::move(content), row.row_id);
+      if (!is_new) wrong = "is row '" + first->second.substr(0, 80) + "' again";
+    }
+    if (wrong.empty()) {
+      out.rows.push_back(std::move(row));
+    } else {
+      out.problems.push_back({row.place(), std::move(wrong)});
+    }
   }
   return out;
 }
 
-Result<std::vector<MeasuredRow>> read_measured_rows(const std::string& path) {
+Result<MeasuredRows> parse_measured_rows(std::string_view text, std::string file) {
+  ORRERY_TRY(CommaSeparated table, parse_comma_separated(text, std::move(file)));
+  return measured_rows(std::move(table));
+}
+
+Result<MeasuredRows> read_measured_rows(const std::string& path) {
   ORRERY_TRY(const std::string text, read_file(path));
   return parse_measured_rows(text, path == "-" ? "standard input" : path);
 }

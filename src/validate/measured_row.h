@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "calibrate/calibration.h"
+#include "document/comma_separated.h"
 #include "outcome/result.h"
 #include "units/quantity.h"
 
@@ -59,15 +61,28 @@ struct MeasuredRow {
 // Every column a file may have, in the order of the README.
 const std::vector<std::string>& measured_columns();
 
-// Reads the text of one file. Columns may stand in any order; those an estimate cannot do without
-// (row_id, accelerator, num_gpus, seq_len, tp, pp, micro_batch, global_batch, precision,
-// step_time_s) must be there, the others may be left out. Errors, with file and line: those of
-// parse_comma_separated; unknown or absent columns; a cell that is no number where the column holds
-// numbers, not positive (zero_stage, vpp, etp and percentages may be 0), infinite, above 1e18 or
-// below 1e-18; an empty or repeated row_id.
-Result<std::vector<MeasuredRow>> parse_measured_rows(std::string_view text, std::string file);
+// Rows that can be used, and every row that cannot, with its place and the reason.
+struct MeasuredRows {
+  std::vector<MeasuredRow> rows;
+  std::vector<RowProblem> problems;
+};
+
+// Whether a table holds measured runs: it names rows and has a step time.
+bool is_measured_rows(const CommaSeparated& table);
+
+// Columns may stand in any order; those an estimate cannot do without (row_id, accelerator,
+// num_gpus, seq_len, tp, pp, micro_batch, global_batch, precision, step_time_s) must be there, the
+// others may be left out; unknown ones are named and not read. A row is left out for: a cell that
+// is no number where the column holds numbers (a unit written beside it included), not positive
+// (zero_stage, vpp, etp and percentages may be 0), infinite, above 1e18 or below 1e-18; a
+// utilisation above 100 %; a step time outside its own spread; an empty or repeated row_id; all
+// other cells those of an earlier row. Error: absent columns.
+Result<MeasuredRows> measured_rows(CommaSeparated table);
+
+// The same from the text of a file. Errors: also those of parse_comma_separated.
+Result<MeasuredRows> parse_measured_rows(std::string_view text, std::string file);
 
 // Reads the file, or standard input for "-".
-Result<std::vector<MeasuredRow>> read_measured_rows(const std::string& path);
+Result<MeasuredRows> read_measured_rows(const std::string& path);
 
 }  // namespace orrery

@@ -14,20 +14,22 @@ using testing::SizeIs;
 constexpr std::string_view kHeader =
     "row_id,accelerator,num_gpus,seq_len,tp,pp,micro_batch,global_batch,precision,step_time_s";
 
-Result<std::vector<MeasuredRow>> rows(std::string_view body, std::string_view extra = "") {
+Result<MeasuredRows> rows(std::string_view body, std::string_view extra = "") {
   return parse_measured_rows(std::string(kHeader) + std::string(extra) + "\n" + std::string(body),
                              "f.csv");
 }
 std::string error_of(std::string_view body, std::string_view extra = "") {
   auto r = rows(body, extra);
-  return r ? "no error" : r.error().text();
+  if (!r) return r.error().text();
+  if (r->problems.empty()) return "no error";
+  return r->problems.front().where + ": " + r->problems.front().what;
 }
 
 TEST(MeasuredRow, ReadsCellsAsWhatTheirColumnHolds) {
   auto r = rows("a,h100-sxm,16,4096,8,1,2,64,bf16,1.5,64.5,989,,3\n",
                 ",memory_per_gpu_gib,peak_tflops,vpp,zero_stage");
   ASSERT_TRUE(r) << r.error().text();
-  const MeasuredRow& row = r->at(0);
+  const MeasuredRow& row = r->rows.at(0);
   EXPECT_EQ(row.row_id, "a");
   EXPECT_EQ(row.num_gpus, 16);
   EXPECT_EQ(row.step_time, Seconds(1.5));
@@ -40,7 +42,7 @@ TEST(MeasuredRow, ReadsCellsAsWhatTheirColumnHolds) {
 
 TEST(MeasuredRow, UnknownColumnsSuggestTheNearest) {
   EXPECT_EQ(error_of("", ",zero_stge"),
-            "f.csv:1: unknown column 'zero_stge' (did you mean 'zero_stage'?)");
+            "f.csv:1: unknown column 'zero_stge' is not read (did you mean 'zero_stage'?)");
 }
 
 TEST(MeasuredRow, MissingColumnsAreNamedAllAtOnce) {
@@ -76,6 +78,46 @@ TEST(MeasuredRow, BadCellsAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(good + good), "f.csv:3: row_id 'a' stands twice");
 }
 
+TEST(MeasuredRow, WrongUnitsAreNamed) {
+  EXPECT_EQ(
+      error_of("b,h100-sxm,16,1,8,1,2,64,bf16,1500 ms\n"),
+      "f.csv:2: column 'step_time_s' holds '1500 ms' (expected a number of seconds without its "
+      "unit, or nothing if it is unknown)");
+  EXPECT_EQ(
+      error_of("b,h100-sxm,16,1,8,1,2,64,bf16,1,80GB\n", ",memory_per_gpu_gib"),
+      "f.csv:2: column 'memory_per_gpu_gib' holds '80GB' (expected a number of GiB without its "
+      "unit, or nothing if it is unknown)");
+  const auto r = parse_measured_rows(
+      "row_id,accelerator,num_gpus,seq_len,tp,pp,micro_batch,global_batch,precision,step_time_ms\n",
+      "f.csv");
+  EXPECT_EQ(r.error().text(),
+            "f.csv:1: columns are missing: step_time_s; unknown columns: step_time_ms "
+            "(validation/measured/README.md lists the columns)");
+}
+
+TEST(MeasuredRow, ImpossibleValuesAreNamed) {
+  EXPECT_EQ(error_of("a,h100-sxm,16,1,8,1,2,64,bf16,1,120\n", ",mfu_percent"),
+            "f.csv:2: mfu_percent is above 100 %: no run does more than its peak");
+  EXPECT_EQ(error_of("a,h100-sxm,16,1,8,1,2,64,bf16,1,1.5\n", ",step_time_min_s"),
+            "f.csv:2: step_time_min_s is above step_time_s");
+  EXPECT_EQ(error_of("a,h100-sxm,16,1,8,1,2,64,bf16,-1\n"),
+            "f.csv:2: column 'step_time_s' holds '-1' (expected more than zero)");
+}
+
+TEST(MeasuredRow, ARowThatRepeatsAnotherIsNamed) {
+  EXPECT_EQ(error_of("a,h100-sxm,16,1,8,1,2,64,bf16,1\nb,h100-sxm,16,1,8,1,2,64,bf16,1\n"),
+            "f.csv:3: is row 'a' again");
+}
+
+TEST(MeasuredRow, TheOtherRowsOfAFileAreUsed) {
+  const auto r = rows(
+      "a,h100-sxm,16,1,8,1,2,64,bf16,1\nb,h100-sxm,x,1,8,1,2,64,bf16,1\nc,h100-sxm,16,1,8,1,2,64,"
+      "bf16,2\n");
+  ASSERT_TRUE(r);
+  EXPECT_THAT(r->rows, SizeIs(2));
+  EXPECT_THAT(r->problems, SizeIs(1));
+}
+
 TEST(MeasuredRow, ReadsEveryFileWeShip) {
   std::size_t total = 0;
   std::size_t complete = 0;
@@ -85,8 +127,9 @@ TEST(MeasuredRow, ReadsEveryFileWeShip) {
     if (entry.path().extension() != ".csv") continue;
     auto r = read_measured_rows(entry.path().string());
     ASSERT_TRUE(r) << r.error().text();
-    total += r->size();
-    for (const MeasuredRow& row : *r) {
+    EXPECT_THAT(r->problems, SizeIs(0)) << r->problems.front().where << r->problems.front().what;
+    total += r->rows.size();
+    for (const MeasuredRow& row : r->rows) {
       EXPECT_EQ(row.source_id, entry.path().stem().string());
       complete += row.missing.empty() && row.step_time.has_value();
       out_of_memory += row.status == "oom";

@@ -22,7 +22,7 @@ const std::map<std::string, MeasuredRow>& shipped() {
       if (entry.path().extension() != ".csv") continue;
       auto read = read_measured_rows(entry.path().string());
       if (!read) ADD_FAILURE() << read.error().text();
-      for (MeasuredRow& row : *read) out.emplace(row.row_id, std::move(row));
+      for (MeasuredRow& row : read->rows) out.emplace(row.row_id, std::move(row));
     }
     return out;
   }();

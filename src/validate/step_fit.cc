@@ -13,6 +13,7 @@ namespace orrery {
 namespace {
 
 constexpr double kPriorScale = 0.1;  // k: the robust scale of a row
+constexpr double kDamping = 0.6;
 
 std::vector<Cluster> clusters_of(const std::vector<MeasuredStep>& steps) {
   std::vector<Cluster> out;
@@ -131,7 +132,10 @@ Result<StepFit::Solution> StepFit::fit_all(int rounds) const {
   for (int round = 0; round < rounds; ++round) {
     ORRERY_TRY(out.expansion, expand(x));
     ORRERY_TRY(out.fit, solve(out.expansion, all));
-    x = out.fit.values();
+    // The way back and forth around a kink is shortened; the last round goes all the way.
+    const std::vector<double> best = out.fit.values();
+    const double share = round == 0 || round + 1 == rounds ? 1 : kDamping;
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] += share * (best[j] - x[j]);
   }
   ORRERY_TRY(out.expansion, expand(x));
   return out;

@@ -18,7 +18,7 @@ std::vector<MeasuredStep> steps_of(const std::string& source) {
   std::vector<MeasuredStep> out;
   const auto rows = read_measured_rows(std::string(ORRERY_SOURCE_DIR) + "/validation/measured/" +
                                        source + ".csv");
-  for (const MeasuredRow& row : *rows) {
+  for (const MeasuredRow& row : rows->rows) {
     auto scenario = scenario_of_row(row, Catalog::built_in());
     if (!scenario || !row.step_time || !estimate(scenario->scenario, Catalog::built_in())) continue;
     out.push_back(

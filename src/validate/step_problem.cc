@@ -15,7 +15,7 @@ enum Common : std::size_t { kMatrix, kMemory, kScaleUp, kNetwork, kGap, kSpread,
 // Those of one accelerator, in this order.
 enum OfAccelerator : std::size_t { kOwnMatrix, kOwnMemory, kOwnScaleUp, kOfAccelerator };
 
-constexpr double kLargestLog = 0.4;  // shares stay within (0, 1.5]
+constexpr double kLargestLog = 0.8;  // shares are kept within (0, 1.5]
 
 StepCoordinate log_share(std::string name, double expected, double spread) {
   return {.name = std::move(name),

@@ -15,12 +15,16 @@ namespace {
 
 std::string number(const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : "?"; }
 
+}  // namespace
+
 std::string group_of(const MeasuredRow& row) {
   return row.source_id + ": " + row.model + ", " + number(row.num_layers) + " layers of " +
          number(row.hidden) + ", " + number(row.num_heads) + " heads, sequence " +
          number(row.seq_len) + ", " + row.precision + ", " + row.accelerator + ":" +
          number(row.num_gpus);
 }
+
+namespace {
 
 // The prediction of what the row measured: memory allocated, memory the framework's allocator
 // reserved, or all that a GPU has in use. The last two are those of an allocator that gives nothing
@@ -47,6 +51,10 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.out_of_memory = row.status == "oom";
   out.group = group_of(row);
   out.sequences = static_cast<double>(row.global_batch.value_or(0));
+  out.accelerator = row.accelerator;
+  out.precision = row.precision;
+  out.framework = row.framework;
+  out.accelerators = row.num_gpus.value_or(0);
   if (!out.out_of_memory) out.measured = row.step_time;
   // A petabyte and more is a typing error that would overflow the count of bytes.
   if (row.memory_per_gpu && *row.memory_per_gpu >= Bytes(1) && *row.memory_per_gpu < Bytes(1e15) &&
@@ -70,6 +78,8 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.memory_capacity = predicted->memory_capacity;
   out.fits = predicted->verdict != Verdict::does_not_fit;
   out.tight = predicted->verdict == Verdict::tight;
+  out.mixture = scenario->scenario.model.architecture.moe.has_value();
+  out.regime = regime_of(scenario->scenario.cluster, scenario->scenario.training.precision);
   out.defaults = std::move(predicted->assumed);
   std::erase_if(out.defaults, [&](const std::string& text) {
     return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
@@ -86,8 +96,10 @@ void set_errors(RowOutcome& row) {
   }
 }
 
-ErrorSummary summary_of(const std::vector<const RowOutcome*>& rows,
-                        std::optional<double> RowOutcome::* error) {
+}  // namespace
+
+ErrorSummary error_summary(const std::vector<const RowOutcome*>& rows,
+                           std::optional<double> RowOutcome::* error) {
   ErrorSummary out;
   std::vector<double> with_sign;
   std::vector<double> absolute;
@@ -108,6 +120,8 @@ ErrorSummary summary_of(const std::vector<const RowOutcome*>& rows,
   out.bias = mean(with_sign);
   return out;
 }
+
+namespace {
 
 VerdictCounts verdicts_of(const std::vector<const RowOutcome*>& rows) {
   VerdictCounts out;
@@ -168,8 +182,8 @@ SourceSummary source_summary(std::string name, const std::vector<const RowOutcom
     out.complete_estimated += row->complete && !skipped;
     out.skipped += skipped;
   }
-  out.step_time = summary_of(rows, &RowOutcome::error);
-  out.memory = summary_of(rows, &RowOutcome::memory_error);
+  out.step_time = error_summary(rows, &RowOutcome::error);
+  out.memory = error_summary(rows, &RowOutcome::memory_error);
   out.verdicts = verdicts_of(rows);
   out.ranking = ranking_of(rows);
   return out;

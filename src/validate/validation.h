@@ -7,6 +7,7 @@
 // memory. Rows nobody can express are kept with the reason. Nothing is fitted here.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,10 +15,14 @@
 #include "catalog/catalog.h"
 #include "cost/memory/memory.h"
 #include "document/value.h"
+#include "estimate/uncertainty.h"
 #include "units/quantity.h"
 #include "validate/measured_row.h"
 
 namespace orrery {
+
+// The same for plans of one model on one cluster.
+std::string group_of(const MeasuredRow& row);
 
 struct RowOutcome {
   std::string row_id, source_id, model;
@@ -29,8 +34,12 @@ struct RowOutcome {
   std::optional<double> error;  // of the step time, relative
   std::optional<ByteCount> predicted_memory, measured_memory, memory_capacity;
   std::optional<double> memory_error;  // relative
-  std::optional<bool> fits;            // predicted; "tight" fits
-  bool tight = false;
+  std::optional<bool> fits;            // predicted
+  bool tight = false;                  // predicted to fit only if the allocator wastes little
+  std::string accelerator, precision, framework;
+  std::int64_t accelerators = 0;
+  bool mixture = false;               // of experts
+  Regime regime;                      // of an estimated row
   std::string skipped_because;        // empty if estimated
   std::vector<std::string> assumed;   // for cells the source leaves empty, in words
   std::vector<std::string> defaults;  // what the estimate itself filled in
@@ -52,7 +61,10 @@ struct ErrorSummary {
   std::string worst_row;
 };
 
-// How often the memory verdict agreed. "tight" counts as fitting, and is counted apart as unsure.
+ErrorSummary error_summary(const std::vector<const RowOutcome*>& rows,
+                           std::optional<double> RowOutcome::* error);
+
+// How often the memory verdict agreed. "tight" counts as fitting, and is also counted apart.
 struct VerdictCounts {
   int ran_tight = 0, out_of_memory_tight = 0;
   int ran_fits = 0, ran_does_not_fit = 0;

@@ -167,7 +167,7 @@ std::vector<MeasuredRow> shipped() {
   for (const std::string& file : files) {
     auto rows = read_measured_rows(file);
     if (!rows) ADD_FAILURE() << rows.error().text();
-    for (MeasuredRow& row : *rows) out.push_back(std::move(row));
+    for (MeasuredRow& row : rows->rows) out.push_back(std::move(row));
   }
   return out;
 }

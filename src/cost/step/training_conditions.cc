@@ -111,7 +111,7 @@ const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
   for (const AcceleratorConditions& a : conditions.accelerators) {
     if (a.accelerator == accelerator.name) return a;
     const bool kin = !a.architecture.empty() && a.architecture == accelerator.architecture;
-    if (kin && (best == nullptr || best->accelerator == "*")) best = &a;
+    if (kin && (best == nullptr || best->accelerator == "*" || a.rows > best->rows)) best = &a;
     if (a.accelerator == "*" && best == nullptr) best = &a;
   }
   return *best;

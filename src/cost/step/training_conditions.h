@@ -72,7 +72,8 @@ const Fields<TrainingConditions>& fields_of(const TrainingConditions*);
 Result<TrainingConditions> read_training_conditions(const Document& document);
 Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
 
-// The entry that serves this accelerator: its own, else one of its architecture, else "*".
+// The entry that serves this accelerator: its own, else the one of its architecture with most rows,
+// else "*".
 const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator);
 // The entry that serves a fabric level of this name.

@@ -1,0 +1,85 @@
+#include "validate/held_out.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+namespace orrery {
+namespace {
+
+const std::vector<std::string> kColumns = {"row_id", "source_id",  "scheme",
+                                           "fold",   "measured_s", "predicted_s"};
+constexpr double kLongest = 1e9;
+
+template <class Number>
+bool number(const std::string& text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string_view name_of(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::fitted:
+      return "fitted";
+    case Scheme::five_fold:
+      return "five-fold";
+    case Scheme::leave_one_source_out:
+      return "leave-one-source-out";
+  }
+  return "?";
+}
+
+bool is_held_out(const CommaSeparated& table) { return table.columns == kColumns; }
+
+Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
+  std::vector<HeldOutStep> out;
+  std::set<std::pair<std::string, Scheme>> seen;
+  for (const CommaSeparated::Record& record : table.records) {
+    const auto wrong = [&](const std::string& what, std::string right) {
+      return fail(ErrorCode::bad_input, what, table.name + ":" + std::to_string(record.line),
+                  std::move(right));
+    };
+    HeldOutStep step;
+    step.row_id = record.fields[0];
+    step.source_id = record.fields[1];
+    const auto scheme = std::find_if(kSchemes.begin(), kSchemes.end(),
+                                     [&](Scheme s) { return name_of(s) == record.fields[2]; });
+    if (scheme == kSchemes.end()) {
+      return wrong("unknown scheme '" + record.fields[2].substr(0, 40) + "'",
+                   "fitted, five-fold or leave-one-source-out");
+    }
+    step.scheme = *scheme;
+    double measured = 0;
+    double predicted = 0;
+    if (!number(record.fields[3], step.fold) || !number(record.fields[4], measured) ||
+        !number(record.fields[5], predicted) || step.fold < 0 ||
+        !(measured > 0 && measured < kLongest && predicted > 0 && predicted < kLongest)) {
+      return wrong("a fold or time is no number above 0", "seconds, as calibrate writes them");
+    }
+    step.measured = Seconds(measured);
+    step.predicted = Seconds(predicted);
+    if (!seen.insert({step.row_id, step.scheme}).second) {
+      return wrong("row '" + step.row_id + "' stands twice under one scheme", "once");
+    }
+    out.push_back(std::move(step));
+  }
+  return out;
+}
+
+std::string held_out_text(const std::vector<HeldOutStep>& steps) {
+  std::string out;
+  for (const std::string& column : kColumns) out += (out.empty() ? "" : ",") + column;
+  out += "\n";
+  for (const HeldOutStep& s : steps) {
+    out += fmt::format("{},{},{},{},{:.6g},{:.6g}\n", s.row_id, s.source_id, name_of(s.scheme),
+                       s.fold, s.measured.value(), s.predicted.value());
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,39 @@
+// Predictions of measured steps that the calibration had not seen, as a file.
+//
+// Columns: row_id, source_id, scheme, fold, measured_s, predicted_s. Schemes: "fitted" (no fold:
+// conditions of the catalog, which have seen the row), "five-fold" inside each source,
+// "leave-one-source-out" for sources of ten rows or more (the fold is the source's place). Written
+// by `orrery calibrate --cross-validate`, read by `orrery validate`, which is how published errors
+// stay those of folds that were not fitted.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/comma_separated.h"
+#include "outcome/result.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+enum class Scheme { fitted, five_fold, leave_one_source_out };
+inline constexpr std::array kSchemes = {Scheme::fitted, Scheme::five_fold,
+                                        Scheme::leave_one_source_out};
+std::string_view name_of(Scheme scheme);
+
+struct HeldOutStep {
+  std::string row_id, source_id;
+  Scheme scheme = Scheme::fitted;
+  int fold = 0;
+  Seconds measured;
+  Seconds predicted;
+};
+
+bool is_held_out(const CommaSeparated& table);
+// Errors: unknown scheme, a time that is no number above 0, a row twice in one scheme.
+Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table);
+std::string held_out_text(const std::vector<HeldOutStep>& steps);
+
+}  // namespace orrery

@@ -1,0 +1,358 @@
+#include "validate/judgement.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "calibrate/statistics.h"
+#include "validate/regime_errors.h"
+
+namespace orrery {
+namespace {
+
+const std::string kNoisySource = "bigscience-v100";
+const std::string kLayouts = "aleph-alpha-layouts";
+constexpr int kSmallSource = 10;
+
+// A measured row with what was predicted of it.
+struct Judged {
+  const RowOutcome* row = nullptr;
+  RowOutcome fitted, five_fold, left_out;  // only row_id and error are set
+  double log_ratio = 0;                    // log(measured / predicted), five-fold
+  std::optional<int> fold;
+};
+
+ErrorSummary summary(const std::vector<const Judged*>& rows, RowOutcome Judged::* scheme) {
+  std::vector<const RowOutcome*> of;
+  of.reserve(rows.size());
+  for (const Judged* j : rows) of.push_back(&(j->*scheme));
+  return error_summary(of, &RowOutcome::error);
+}
+
+SchemeErrors errors_of(std::string axis, std::string name, const std::vector<const Judged*>& rows) {
+  return {std::move(name), std::move(axis), summary(rows, &Judged::fitted),
+          summary(rows, &Judged::five_fold), summary(rows, &Judged::left_out)};
+}
+
+std::vector<Judged> joined(const Validation& validation, std::span<const HeldOutStep> held_out) {
+  std::map<std::string, Judged> by_row;
+  for (const RowOutcome& row : validation.rows) {
+    if (!row.error || !row.complete) continue;
+    Judged& j = by_row[row.row_id];
+    j.row = &row;
+    for (RowOutcome* r : {&j.fitted, &j.five_fold, &j.left_out}) r->row_id = row.row_id;
+    j.fitted.error = row.error;  // that of today's model
+  }
+  for (const HeldOutStep& step : held_out) {
+    const auto found = by_row.find(step.row_id);
+    if (found == by_row.end()) continue;
+    Judged& j = found->second;
+    const double error = step.predicted / step.measured - 1;
+    if (step.scheme == Scheme::five_fold) {
+      j.five_fold.error = error;
+      j.fold = step.fold;
+      j.log_ratio = -std::log1p(error);
+    } else if (step.scheme == Scheme::leave_one_source_out) {
+      j.left_out.error = error;
+    }
+  }
+  std::vector<Judged> out;
+  for (auto& [id, judged] : by_row) out.push_back(std::move(judged));
+  return out;
+}
+
+// Measured time per sequence of the plan whose held-out prediction is best, against the best.
+std::vector<Regret> regrets_of(const std::vector<Judged>& rows) {
+  std::map<std::string, std::vector<const Judged*>> groups;
+  for (const Judged& j : rows) {
+    if (j.row->sequences > 0) groups[j.row->group].push_back(&j);
+  }
+  std::vector<Regret> out;
+  for (const auto& [group, plans] : groups) {
+    if (static_cast<int>(plans.size()) < kSmallestGroup) continue;
+    const auto measured = [](const Judged* j) {
+      return j->row->measured->value() / j->row->sequences;
+    };
+    const auto predicted = [&](const Judged* j) {
+      return measured(j) * (1 + j->five_fold.error.value_or(*j->fitted.error));
+    };
+    const Judged* picked = plans.front();
+    const Judged* best = plans.front();
+    for (const Judged* j : plans) {
+      if (predicted(j) < predicted(picked)) picked = j;
+      if (measured(j) < measured(best)) best = j;
+    }
+    out.push_back({picked->row->source_id, group, static_cast<int>(plans.size()),
+                   measured(picked) / measured(best) - 1, picked->row->row_id, best->row->row_id});
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Regret& a, const Regret& b) { return a.regret > b.regret; });
+  return out;
+}
+
+// Whether each row lies in the interval that the other folds' errors give.
+std::vector<Coverage> coverages_of(const std::vector<Judged>& rows) {
+  std::set<int> folds;
+  for (const Judged& j : rows) {
+    if (j.fold) folds.insert(*j.fold);
+  }
+  struct Sum {
+    int rows = 0, inside = 0;
+    double width = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const int fold : folds) {
+    std::vector<RegimeResidual> others;
+    for (const Judged& j : rows) {
+      if (j.fold && *j.fold != fold) others.push_back({j.row->regime, j.log_ratio});
+    }
+    const std::vector<RegimeError> regimes = regime_errors(others, kIntervalLevel);
+    for (const Judged& j : rows) {
+      if (!j.fold || *j.fold != fold) continue;
+      const RegimeError& e = error_of(regimes, j.row->regime);
+      const double low = std::min(e.low, 0.0);
+      const double high = std::max(e.high, 0.0);
+      const Regime& r = j.row->regime;
+      for (const std::string& name : {std::string("all"), r.architecture + ", " + r.scale}) {
+        Sum& sum = sums[name];
+        ++sum.rows;
+        sum.inside += j.log_ratio >= low && j.log_ratio <= high;
+        sum.width += std::exp(high) - std::exp(low);
+      }
+    }
+  }
+  std::vector<Coverage> out;
+  for (const auto& [name, sum] : sums) {
+    out.push_back(
+        {name, sum.rows, static_cast<double>(sum.inside) / sum.rows, sum.width / sum.rows});
+  }
+  return out;
+}
+
+std::string scale_of(std::int64_t n) {
+  return n <= 8 ? "1 to 8" : n <= 64 ? "9 to 64" : n <= 512 ? "65 to 512" : "above 512";
+}
+
+// Spearman's correlation on held-out predictions, weighted by rows of a group.
+std::optional<double> ranking(const std::vector<Judged>& rows, const std::string& source) {
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> groups;
+  for (const Judged& j : rows) {
+    if (j.row->source_id != source || j.row->sequences <= 0) continue;
+    const double measured = j.row->measured->value() / j.row->sequences;
+    auto& [predicted, truth] = groups[j.row->group];
+    predicted.push_back(measured * (1 + j.five_fold.error.value_or(*j.fitted.error)));
+    truth.push_back(measured);
+  }
+  double sum = 0;
+  double weight = 0;
+  for (const auto& [name, pair] : groups) {
+    if (static_cast<int>(pair.first.size()) < kSmallestGroup) continue;
+    const auto correlation = rank_correlation(pair.first, pair.second);
+    if (!correlation) continue;
+    sum += *correlation * static_cast<double>(pair.first.size());
+    weight += static_cast<double>(pair.first.size());
+  }
+  if (weight == 0) return std::nullopt;
+  return sum / weight;
+}
+
+void add_figures(Judgement& out, const Validation& validation, const std::vector<Judged>& rows) {
+  const auto add = [&](std::string name, double value, std::optional<double> target,
+                       bool more_is_better = false) {
+    out.figures.push_back({std::move(name), value, target, more_is_better});
+  };
+  if (out.all.five_fold.rows > 0) {
+    add("step time, five-fold, median", out.all.five_fold.median, 0.05);
+    add("step time, five-fold, mean", out.all.five_fold.mean, 0.08);
+    add("step time, five-fold, 90th percentile", out.all.five_fold.p90, 0.16);
+    add("step time, one source left out, median", out.all.left_out.median, 0.08);
+    double worst = 0;
+    for (const SchemeErrors& s : out.parts) {
+      if (s.axis != "source" || s.name == kNoisySource) continue;
+      if (s.five_fold.rows >= kSmallSource) worst = std::max(worst, s.five_fold.median);
+    }
+    add("step time, five-fold, worst source's median", worst, 0.15);
+  }
+  if (out.all.fitted.rows > 0) {
+    add("step time, fitted, median", out.all.fitted.median, std::nullopt);
+    add("step time, fitted, mean", out.all.fitted.mean, std::nullopt);
+  }
+  for (const auto& [source, target] : {std::pair(kLayouts, 0.95), {"bigscience-a100", 0.85}}) {
+    if (const auto r = ranking(rows, source)) {
+      add("rank correlation of plans, " + source, *r, target, true);
+    }
+  }
+  double regret = 0;
+  bool any = false;
+  for (const Regret& r : out.regrets) {
+    if (r.source_id != kLayouts) continue;
+    regret = std::max(regret, r.regret);
+    any = true;
+  }
+  if (any) add("regret of the picked plan, " + kLayouts + ", worst group", regret, 0.02);
+  for (const SourceSummary& s : validation.sources) {
+    if (s.source_id == kLayouts && s.verdicts.ran() + s.verdicts.out_of_memory() > 0) {
+      const VerdictCounts& c = s.verdicts;
+      const int tight = c.ran_tight + c.out_of_memory_tight;
+      const int sure = c.ran() + c.out_of_memory() - tight;
+      const int right = c.ran_fits - c.ran_tight + c.out_of_memory_does_not_fit;
+      if (sure > 0) {
+        add("memory verdicts that are right, " + kLayouts, static_cast<double>(right) / sure, 0.95,
+            true);
+      }
+      add("memory verdicts that are unsure, " + kLayouts,
+          static_cast<double>(tight) / (sure + tight), 0.1);
+    }
+    static const std::map<std::string, double> kMemory = {{"simumax-b200", 0.02},
+                                                          {"torchtitan", 0.05},
+                                                          {"vocabulary-parallelism", 0.05},
+                                                          {"bigscience-a100", 0.08}};
+    const auto target = kMemory.find(s.source_id);
+    if (target != kMemory.end() && s.memory.rows > 0) {
+      add("memory, mean, " + s.source_id, s.memory.mean, target->second);
+    }
+  }
+}
+
+Value errors_json(const ErrorSummary& s) {
+  Value out = Value::map();
+  out.set("rows", Value::number(static_cast<std::int64_t>(s.rows)));
+  if (s.rows == 0) return out;
+  out.set("median_absolute_error", Value::number(s.median));
+  out.set("mean_absolute_error", Value::number(s.mean));
+  out.set("p90_absolute_error", Value::number(s.p90));
+  out.set("bias", Value::number(s.bias));
+  return out;
+}
+
+Value scheme_json(const SchemeErrors& s) {
+  Value out = Value::map();
+  out.set("axis", Value::text(s.axis));
+  out.set("name", Value::text(s.name));
+  out.set("fitted", errors_json(s.fitted));
+  out.set("five_fold", errors_json(s.five_fold));
+  out.set("leave_one_source_out", errors_json(s.left_out));
+  return out;
+}
+
+}  // namespace
+
+Judgement judged(const Validation& validation, std::span<const HeldOutStep> held_out) {
+  const std::vector<Judged> rows = joined(validation, held_out);
+  Judgement out;
+  std::vector<const Judged*> all;
+  std::map<std::pair<std::string, std::string>, std::vector<const Judged*>> parts;
+  for (const Judged& j : rows) {
+    const RowOutcome& r = *j.row;
+    parts[{"source", r.source_id}].push_back(&j);
+    if (r.source_id == kNoisySource) continue;
+    all.push_back(&j);
+    parts[{"accelerator", r.accelerator}].push_back(&j);
+    parts[{"scale", scale_of(r.accelerators)}].push_back(&j);
+    parts[{"precision", r.precision}].push_back(&j);
+    parts[{"model", r.mixture ? "mixture of experts" : "dense"}].push_back(&j);
+    parts[{"framework", r.framework.empty() ? "not stated" : r.framework}].push_back(&j);
+  }
+  out.all = errors_of("all", "all but bigscience-v100", all);
+  for (const Judged& j : rows) {
+    const Seconds measured = *j.row->measured;
+    const double error = j.five_fold.error.value_or(*j.fitted.error);
+    out.points.push_back({j.row->row_id, j.row->accelerator, measured, measured * (1 + error)});
+  }
+  for (const auto& [key, of] : parts) out.parts.push_back(errors_of(key.first, key.second, of));
+  out.regrets = regrets_of(rows);
+  for (Coverage& c : coverages_of(rows)) {
+    if (c.regime == "all") {
+      out.coverage = c;
+    } else {
+      out.coverages.push_back(std::move(c));
+    }
+  }
+  add_figures(out, validation, rows);
+  return out;
+}
+
+std::string figures_text(std::span<const Figure> figures) {
+  std::string out = "figure,value\n";
+  for (const Figure& f : figures) out += fmt::format("\"{}\",{:.4f}\n", f.name, f.value);
+  return out;
+}
+
+Result<std::vector<Figure>> read_figures(const CommaSeparated& table) {
+  if (table.columns != std::vector<std::string>{"figure", "value"}) {
+    return fail(ErrorCode::bad_input, "no table of figures", table.name, "columns figure,value");
+  }
+  std::vector<Figure> out;
+  for (const CommaSeparated::Record& record : table.records) {
+    Figure figure{record.fields[0], 0, std::nullopt, false};
+    const std::string& text = record.fields[1];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), figure.value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(figure.value)) {
+      return fail(ErrorCode::bad_input, "'" + text.substr(0, 40) + "' is no value",
+                  table.name + ":" + std::to_string(record.line), "a number");
+    }
+    out.push_back(std::move(figure));
+  }
+  return out;
+}
+
+std::vector<std::string> worse_than_stored(std::span<const Figure> present,
+                                           std::span<const Figure> stored) {
+  std::vector<std::string> out;
+  for (const Figure& was : stored) {
+    const auto now = std::find_if(present.begin(), present.end(),
+                                  [&](const Figure& f) { return f.name == was.name; });
+    if (now == present.end()) {
+      out.push_back("'" + was.name + "' is no longer measured");
+      continue;
+    }
+    const double loss = now->more_is_better ? was.value - now->value : now->value - was.value;
+    if (loss > kFigureTolerance) {
+      out.push_back(
+          fmt::format("'{}' is {:.4f}, stored is {:.4f}", was.name, now->value, was.value));
+    }
+  }
+  return out;
+}
+
+Value judgement_json(const Judgement& j) {
+  Value out = Value::map();
+  out.set("all", scheme_json(j.all));
+  Value parts = Value::list();
+  for (const SchemeErrors& s : j.parts) parts.append(scheme_json(s));
+  out.set("parts", std::move(parts));
+  Value regrets = Value::list();
+  for (const Regret& r : j.regrets) {
+    Value item = Value::map();
+    item.set("group", Value::text(r.group));
+    item.set("plans", Value::number(static_cast<std::int64_t>(r.plans)));
+    item.set("regret", Value::number(r.regret));
+    item.set("picked", Value::text(r.picked));
+    item.set("best", Value::text(r.best));
+    regrets.append(std::move(item));
+  }
+  out.set("regrets", std::move(regrets));
+  Value coverage = Value::map();
+  coverage.set("rows", Value::number(static_cast<std::int64_t>(j.coverage.rows)));
+  coverage.set("inside", Value::number(j.coverage.inside));
+  coverage.set("mean_width", Value::number(j.coverage.width));
+  out.set("interval_coverage", std::move(coverage));
+  Value figures = Value::list();
+  for (const Figure& f : j.figures) {
+    Value item = Value::map();
+    item.set("figure", Value::text(f.name));
+    item.set("value", Value::number(f.value));
+    item.set("target", f.target ? Value::number(*f.target) : Value::null());
+    item.set("met", Value::boolean(f.met()));
+    figures.append(std::move(item));
+  }
+  out.set("figures", std::move(figures));
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,83 @@
+// The judgement of the model on measured steps: what is published, and what a test holds on to.
+//
+// Errors of folds that were not fitted (validate/held_out.h) by source and by regime; how well
+// plans are ranked, and what picking the predicted best costs; how often the memory verdict is
+// right; and how many measured steps the intervals of estimates hold. Rows of bigscience-v100,
+// whose authors state 40 % variation from run to run, are left out of the sums over all sources.
+//
+//   regret of a group = measured time per sequence of the plan predicted best / of the best one - 1
+//   coverage = share of held-out steps inside intervals made of the other folds' errors
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "validate/held_out.h"
+#include "validate/validation.h"
+
+namespace orrery {
+
+struct SchemeErrors {
+  std::string name;  // a source, or "h100-sxm" of the axis "accelerator"
+  std::string axis;  // "source", "accelerator", "scale", "precision", "model", "framework"
+  ErrorSummary fitted, five_fold, left_out;
+};
+
+struct Regret {
+  std::string source_id, group;
+  int plans = 0;
+  double regret = 0;
+  std::string picked, best;  // rows
+};
+
+struct Coverage {
+  std::string regime;
+  int rows = 0;
+  double inside = 0;  // share of rows
+  double width = 0;   // mean of (high - low) / estimate
+};
+
+// One published figure with its target.
+struct Figure {
+  std::string name;
+  double value = 0;
+  std::optional<double> target;
+  bool more_is_better = false;
+  [[nodiscard]] bool met() const {
+    return !target || (more_is_better ? value >= *target : value <= *target);
+  }
+};
+
+// A held-out step of the scatter plot.
+struct JudgedPoint {
+  std::string row_id, accelerator;
+  Seconds measured, predicted;
+};
+
+struct Judgement {
+  std::vector<JudgedPoint> points;  // five-fold; today's estimate where nothing was held out
+  SchemeErrors all;                 // but bigscience-v100
+  std::vector<SchemeErrors> parts;
+  std::vector<Regret> regrets;  // by group of kSmallestGroup plans or more; worst first
+  Coverage coverage;
+  std::vector<Coverage> coverages;  // by architecture and scale
+  std::vector<Figure> figures;
+};
+
+// `validation` of the same rows as `held_out`; rows of either that the other lacks are left alone.
+Judgement judged(const Validation& validation, std::span<const HeldOutStep> held_out);
+
+// "figure,value" lines, and back. A figure is worse than a stored one if it is off to the bad side
+// by more than this.
+std::string figures_text(std::span<const Figure> figures);
+Result<std::vector<Figure>> read_figures(const CommaSeparated& table);
+inline constexpr double kFigureTolerance = 0.01;
+// Stored figures that the present ones fall behind, in sentences.
+std::vector<std::string> worse_than_stored(std::span<const Figure> present,
+                                           std::span<const Figure> stored);
+
+Value judgement_json(const Judgement& judgement);
+
+}  // namespace orrery

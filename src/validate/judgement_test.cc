@@ -1,0 +1,169 @@
+#include "validate/judgement.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace orrery {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const std::string kRoot = ORRERY_SOURCE_DIR;
+
+RowOutcome ran(const std::string& id, double predicted, double measured) {
+  RowOutcome row;
+  row.row_id = id;
+  row.source_id = "aleph-alpha-layouts";
+  row.complete = true;
+  row.predicted = Seconds(predicted);
+  row.measured = Seconds(measured);
+  row.fits = true;
+  row.group = "g";
+  row.sequences = 1;
+  row.regime = {"ampere", "to 64", "16 bit"};
+  return row;
+}
+
+HeldOutStep step(const std::string& id, Scheme scheme, double measured, double predicted,
+                 int fold = 0) {
+  return {id, "aleph-alpha-layouts", scheme, fold, Seconds(measured), Seconds(predicted)};
+}
+
+double figure(const Judgement& j, const std::string& name) {
+  const auto found = std::find_if(j.figures.begin(), j.figures.end(),
+                                  [&](const Figure& f) { return f.name == name; });
+  return found == j.figures.end() ? -1 : found->value;
+}
+
+// Predicted best is b (held out: 1 s), measured 2 s; the best is a with 1 s: twice the time.
+TEST(Judgement, RegretIsWhatThePickedPlanCosts) {
+  std::vector<RowOutcome> rows;
+  std::vector<HeldOutStep> held;
+  const std::vector<double> measured = {1, 2, 3, 4, 5};
+  const std::vector<double> predicted = {1.5, 1, 3, 4, 5};
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const std::string id(1, static_cast<char>('a' + i));
+    rows.push_back(ran(id, measured[i], measured[i]));
+    held.push_back(step(id, Scheme::five_fold, measured[i], predicted[i]));
+  }
+  const Judgement j = judged(summarised(rows), held);
+  ASSERT_THAT(j.regrets, SizeIs(1));
+  EXPECT_NEAR(j.regrets[0].regret, 1, 1e-12);
+  EXPECT_EQ(j.regrets[0].picked, "b");
+  EXPECT_EQ(j.regrets[0].best, "a");
+  EXPECT_NEAR(figure(j, "rank correlation of plans, aleph-alpha-layouts"), 0.9, 1e-12);
+}
+
+TEST(Judgement, PublishedErrorsAreThoseOfFoldsNotFitted) {
+  const Judgement j = judged(summarised({ran("a", 1, 1)}),
+                             std::vector{step("a", Scheme::five_fold, 1, 1.2),
+                                         step("a", Scheme::leave_one_source_out, 1, 0.7)});
+  EXPECT_NEAR(figure(j, "step time, five-fold, median"), 0.2, 1e-12);
+  EXPECT_NEAR(figure(j, "step time, one source left out, median"), 0.3, 1e-12);
+  EXPECT_NEAR(figure(j, "step time, fitted, median"), 0, 1e-12);
+}
+
+TEST(Judgement, TightVerdictsAreUnsure) {
+  RowOutcome tight = ran("a", 1, 1);
+  tight.tight = true;
+  RowOutcome wrong = ran("b", 1, 1);
+  wrong.fits = false;
+  const Judgement j =
+      judged(summarised({tight, wrong, ran("c", 1, 1), ran("d", 1, 1), ran("e", 1, 1)}), {});
+  EXPECT_NEAR(figure(j, "memory verdicts that are right, aleph-alpha-layouts"), 0.75, 1e-12);
+  EXPECT_NEAR(figure(j, "memory verdicts that are unsure, aleph-alpha-layouts"), 0.2, 1e-12);
+}
+
+// Intervals are made of the other folds: a step unlike all others is outside its own.
+TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
+  std::vector<RowOutcome> rows;
+  std::vector<HeldOutStep> held;
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    rows.push_back(ran(id, 1, 1));
+    held.push_back(step(id, Scheme::five_fold, 1, 1 + 0.001 * (i % 21 - 10), i % 5));
+  }
+  held[0].predicted = Seconds(3);
+  const Judgement j = judged(summarised(rows), held);
+  EXPECT_EQ(j.coverage.rows, 100);
+  EXPECT_LT(j.coverage.inside, 1);
+  EXPECT_GT(j.coverage.inside, 0.8);
+}
+
+TEST(Judgement, FiguresComeBackFromTheirText) {
+  const std::vector<Figure> figures = {{"a, b", 0.1234, 0.1, false}, {"c", 2, {}, true}};
+  const auto back = read_figures(*parse_comma_separated(figures_text(figures), "f.csv"));
+  ASSERT_TRUE(back) << back.error().text();
+  ASSERT_THAT(*back, SizeIs(2));
+  EXPECT_EQ((*back)[0].name, "a, b");
+  EXPECT_EQ((*back)[0].value, 0.1234);
+}
+
+TEST(Judgement, AFigureThatFallsBehindIsNamed) {
+  const std::vector<Figure> stored = {{"error", 0.1, {}, false}, {"rank", 0.9, {}, true}};
+  EXPECT_THAT(
+      worse_than_stored(std::vector<Figure>{{"error", 0.104, {}, false}, {"rank", 0.897, {}, true}},
+                        stored),
+      IsEmpty());
+  EXPECT_THAT(
+      worse_than_stored(std::vector<Figure>{{"error", 0.12, {}, false}, {"rank", 0.95, {}, true}},
+                        stored),
+      ElementsAre("'error' is 0.1200, stored is 0.1000"));
+  EXPECT_THAT(worse_than_stored({}, stored), SizeIs(2));
+}
+
+TEST(HeldOut, ComesBackFromItsText) {
+  const std::vector<HeldOutStep> steps = {step("a", Scheme::five_fold, 1.5, 1.25, 3),
+                                          step("a", Scheme::leave_one_source_out, 1.5, 1.75, 1)};
+  const auto table = parse_comma_separated(held_out_text(steps), "h.csv");
+  ASSERT_TRUE(is_held_out(*table));
+  const auto back = read_held_out(*table);
+  ASSERT_TRUE(back) << back.error().text();
+  EXPECT_EQ((*back)[0].fold, 3);
+  EXPECT_EQ((*back)[1].scheme, Scheme::leave_one_source_out);
+  EXPECT_EQ((*back)[1].predicted, Seconds(1.75));
+}
+
+TEST(HeldOut, NamesWhatIsWrong) {
+  const auto error = [](const std::string& line) {
+    return read_held_out(
+               *parse_comma_separated(
+                   "row_id,source_id,scheme,fold,measured_s,predicted_s\n" + line, "h.csv"))
+        .error()
+        .text();
+  };
+  EXPECT_EQ(error("a,s,six-fold,0,1,1\n"),
+            "h.csv:2: unknown scheme 'six-fold' (fitted, five-fold or leave-one-source-out)");
+  EXPECT_EQ(error("a,s,fitted,0,1,0\n"),
+            "h.csv:2: a fold or time is no number above 0 (seconds, as calibrate writes them)");
+  EXPECT_EQ(error("a,s,fitted,0,1,1\na,s,fitted,0,1,1\n"),
+            "h.csv:3: row 'a' stands twice under one scheme (once)");
+}
+
+// The gate: what is published must not get worse. `make validate` stores the present figures; a
+// deliberate loss is stored with its reason in CHANGELOG.md.
+TEST(Gate, NoPublishedFigureFallsBehindTheStoredOne) {
+  const auto table = [](const std::string& path) {
+    return *parse_comma_separated(*read_file(kRoot + path), path);
+  };
+  std::vector<MeasuredRow> rows;
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/validation/measured")) {
+    if (entry.path().extension() != ".csv") continue;
+    const auto read = read_measured_rows(entry.path().string());
+    rows.insert(rows.end(), read->rows.begin(), read->rows.end());
+  }
+  const auto held_out = read_held_out(table("/validation/held-out-steps.csv"));
+  ASSERT_TRUE(held_out) << held_out.error().text();
+  const auto stored = read_figures(table("/validation/figures.csv"));
+  ASSERT_TRUE(stored) << stored.error().text();
+  EXPECT_FALSE(stored->empty());
+  const Judgement now = judged(validate(rows, Catalog::built_in()), *held_out);
+  EXPECT_THAT(worse_than_stored(now.figures, *stored), IsEmpty());
+}
+
+}  // namespace
+}  // namespace orrery

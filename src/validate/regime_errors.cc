@@ -1,0 +1,38 @@
+#include "validate/regime_errors.h"
+
+#include <map>
+
+#include "calibrate/statistics.h"
+
+namespace orrery {
+
+std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals, double level) {
+  std::map<Regime, std::vector<double>> values;
+  std::map<Regime, Regime> parent;
+  values[Regime{}];
+  for (const RegimeResidual& r : residuals) {
+    const std::vector<Regime> chain = widening(r.regime);
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      values[chain[i]].push_back(r.log_ratio);
+      if (i + 1 < chain.size()) parent[chain[i]] = chain[i + 1];
+    }
+  }
+  const double tail = (1 - level) / 2;
+  std::map<Regime, RegimeError> done;
+  // "*" sorts before every name, so that a regime comes after all wider ones.
+  for (const auto& [regime, of_regime] : values) {
+    const auto n = static_cast<double>(of_regime.size());
+    RegimeError e{regime, n, quantile(of_regime, tail), quantile(of_regime, 1 - tail)};
+    if (const auto wider = parent.find(regime); wider != parent.end()) {
+      const RegimeError& w = done.at(wider->second);
+      e.low = (n * e.low + kShrinkage * w.low) / (n + kShrinkage);
+      e.high = (n * e.high + kShrinkage * w.high) / (n + kShrinkage);
+    }
+    done[regime] = e;
+  }
+  std::vector<RegimeError> out;
+  for (const auto& [regime, error] : done) out.push_back(error);
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,26 @@
+// Quantiles of held-out errors by regime, narrow regimes drawn towards wider ones.
+//
+//   q = (n q_own + k q_wider) / (n + k),   k = kShrinkage
+//
+// Quantiles are of log(measured / predicted) at (1 - level) / 2 and (1 + level) / 2. The order of
+// the residuals does not matter. What the regimes are: estimate/uncertainty.h.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "estimate/uncertainty.h"
+
+namespace orrery {
+
+inline constexpr double kShrinkage = 15;  // rows that a wider regime counts as
+
+struct RegimeResidual {
+  Regime regime;
+  double log_ratio = 0;  // log(measured / predicted)
+};
+
+// Of every regime that occurs and of every wider one, sorted; of no residuals: all steps, 0 to 0.
+std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals, double level);
+
+}  // namespace orrery

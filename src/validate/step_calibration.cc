@@ -1,0 +1,285 @@
+#include "validate/step_calibration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "calibrate/folds.h"
+#include "model/model.h"
+#include "parallel/parallel_for.h"
+#include "validate/regime_errors.h"
+#include "validate/scenario_of_row.h"
+#include "validate/validation.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr double kNoisyWeight = 0.25;
+const std::string kNoisySource = "bigscience-v100";
+
+// Folds inside each source, by key.
+std::vector<int> folds_of(const std::vector<MeasuredStep>& steps, int folds) {
+  std::map<std::string, std::vector<std::size_t>> of_source;
+  for (std::size_t i = 0; i < steps.size(); ++i) of_source[steps[i].source_id].push_back(i);
+  std::vector<int> out(steps.size());
+  for (const auto& [source, rows] : of_source) {
+    std::vector<std::string> keys;
+    for (const std::size_t i : rows) keys.push_back(steps[i].key);
+    const std::vector<int> fold = fold_of_each(keys, folds);
+    for (std::size_t k = 0; k < rows.size(); ++k) out[rows[k]] = fold[k];
+  }
+  return out;
+}
+
+struct CrossValidated {
+  std::vector<int> fold;                        // of the five
+  std::vector<double> five_fold;                // log(predicted)
+  std::vector<int> source;                      // -1: not left out
+  std::vector<std::optional<double>> left_out;  // log(predicted)
+};
+
+Result<CrossValidated> cross_validated(const StepFit& fit, const StepExpansion& expansion,
+                                       int folds) {
+  const std::vector<MeasuredStep>& steps = fit.steps();
+  const auto held_out = [&](std::span<const std::size_t> fitted,
+                            std::span<const std::size_t> held) -> Result<std::vector<double>> {
+    ORRERY_TRY(const Fit solved, fit.solve(expansion, fitted));
+    return fit.predict(solved.values(), held);
+  };
+  CrossValidated out;
+  out.fold = folds_of(steps, folds);
+  ORRERY_TRY(out.five_fold, predict_held_out(out.fold, held_out));
+
+  std::map<std::string, std::vector<std::size_t>> of_source;
+  for (std::size_t i = 0; i < steps.size(); ++i) of_source[steps[i].source_id].push_back(i);
+  out.source.assign(steps.size(), -1);
+  out.left_out.resize(steps.size());
+  int number = 0;
+  for (const auto& [source, held] : of_source) {
+    if (held.size() < kRowsOfALeftOutSource || held.size() == steps.size()) continue;
+    std::vector<std::size_t> fitted;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].source_id != source) fitted.push_back(i);
+    }
+    ORRERY_TRY(const std::vector<double> predicted, held_out(fitted, held));
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      out.left_out[held[k]] = predicted[k];
+      out.source[held[k]] = number;
+    }
+    ++number;
+  }
+  return out;
+}
+
+// Of the steps that `shown` picks and `predicted` has.
+FitErrors errors_of(const std::vector<MeasuredStep>& steps,
+                    const std::vector<std::optional<double>>& log_predicted,
+                    const std::string& source) {
+  std::vector<double> predicted;
+  std::vector<double> measured;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool shown =
+        source.empty() ? steps[i].source_id != kNoisySource : steps[i].source_id == source;
+    if (!shown || !log_predicted[i]) continue;
+    predicted.push_back(std::exp(*log_predicted[i]));
+    measured.push_back(steps[i].measured.value());
+  }
+  return fit_errors(predicted, measured);
+}
+
+std::vector<std::optional<double>> known(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+CalibratedPart part_of(std::string name, const StepFit& fit, const StepFit::Solution& solution,
+                       const std::vector<std::optional<double>>* held_out) {
+  CalibratedPart out;
+  out.name = std::move(name);
+  out.parameters = solution.fit.parameters;
+  const auto fitted = known(solution.expansion.log_predicted);
+  out.in_sample = errors_of(fit.steps(), fitted, "");
+  if (held_out != nullptr) out.held_out = errors_of(fit.steps(), *held_out, "");
+  std::set<std::string> sources;
+  for (const MeasuredStep& s : fit.steps()) sources.insert(s.source_id);
+  for (const std::string& source : sources) {
+    PartOfRows part{source, errors_of(fit.steps(), fitted, source), std::nullopt};
+    if (held_out != nullptr) part.held_out = errors_of(fit.steps(), *held_out, source);
+    out.of_which.push_back(std::move(part));
+  }
+  return out;
+}
+
+// Rounded as it is printed, so that what is judged is what is stored.
+double rounded(double x) { return std::round(x * 1e4) / 1e4; }
+
+std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
+                          const FitErrors& errors, const std::string& date) {
+  TrainingConditions out = fit.problem().conditions(solution.fit.values());
+  std::map<std::string, double> accelerators;
+  std::map<std::string, double> networks;
+  for (const MeasuredStep& s : fit.steps()) {
+    const Cluster& c = s.scenario.cluster;
+    accelerators[c.accelerator.name] += 1;
+    for (std::size_t l = 1; l < c.levels.size(); ++l) {
+      networks[network_technology(c.levels[l].name)] += 1;
+    }
+  }
+  out.source =
+      "orrery calibrate on the complete rows of validation/measured (its README.md names the "
+      "sources); priors and equations in step_problem and step_fit";
+  out.fit = {.data = "validation/measured",
+             .date = date,
+             .rows = static_cast<double>(fit.steps().size()),
+             .median_error = rounded(errors.median),
+             .p90_error = rounded(errors.p90)};
+  out.kernel_gap = Seconds(std::round(out.kernel_gap.value() * 1e9) * 1e-9);
+  out.rank_spread = rounded(out.rank_spread);
+  for (AcceleratorConditions& a : out.accelerators) {
+    a.matrix_share = rounded(a.matrix_share);
+    a.memory_share = rounded(a.memory_share);
+    a.scale_up_share = rounded(a.scale_up_share);
+    a.rows = accelerators[a.accelerator];
+  }
+  for (NetworkConditions& n : out.networks) {
+    n.share = rounded(n.share);
+    n.rows = networks[n.technology];
+  }
+  return to_yaml(fields_of(static_cast<const decltype(out)*>(nullptr)).write(out));
+}
+
+std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
+                             const std::string& date) {
+  Uncertainty out;
+  std::vector<RegimeResidual> residuals;
+  std::set<MeasuredPoint> points;
+  for (std::size_t i = 0; i < fit.steps().size(); ++i) {
+    const MeasuredStep& s = fit.steps()[i];
+    residuals.push_back({regime_of(s.scenario.cluster, s.scenario.training.precision),
+                         std::log(s.measured.value()) - judged.five_fold[i]});
+    const double billions = parameters(s.scenario.model) / 1e9;
+    const double digits = std::pow(10, 1 - std::floor(std::log10(billions)));
+    points.insert({s.scenario.cluster.accelerator.name, s.scenario.cluster.accelerators,
+                   std::round(billions * digits) / digits});
+  }
+  out.source = "orrery calibrate --cross-validate, " + date +
+               ": five-fold held-out errors of the complete rows of validation/measured";
+  out.regimes = regime_errors(residuals, kIntervalLevel);
+  for (RegimeError& e : out.regimes) {
+    e.low = rounded(e.low);
+    e.high = rounded(e.high);
+  }
+  out.measured.assign(points.begin(), points.end());
+  return to_yaml(fields_of(static_cast<const decltype(out)*>(nullptr)).write(out));
+}
+
+std::string held_out_file(const StepFit& fit, const StepExpansion& fitted,
+                          const CrossValidated& judged) {
+  std::vector<HeldOutStep> out;
+  const auto add = [&](std::size_t i, Scheme scheme, int fold, double log_predicted) {
+    const MeasuredStep& s = fit.steps()[i];
+    out.push_back(
+        {s.row_id, s.source_id, scheme, fold, s.measured, Seconds(std::exp(log_predicted))});
+  };
+  for (std::size_t i = 0; i < fit.steps().size(); ++i) {
+    add(i, Scheme::fitted, 0, fitted.log_predicted[i]);
+  }
+  for (std::size_t i = 0; i < fit.steps().size(); ++i) {
+    add(i, Scheme::five_fold, judged.fold[i], judged.five_fold[i]);
+  }
+  for (std::size_t i = 0; i < fit.steps().size(); ++i) {
+    if (judged.left_out[i]) {
+      add(i, Scheme::leave_one_source_out, judged.source[i], *judged.left_out[i]);
+    }
+  }
+  return held_out_text(out);
+}
+
+Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
+                                    const CalibrationRequest& request, int threads) {
+  Calibration out;
+  std::vector<MeasuredRow> rows;
+  for (const CommaSeparated& table : tables) {
+    ORRERY_TRY(MeasuredRows read, measured_rows(table));
+    out.rows += table.records.size();
+    out.problems.insert(out.problems.end(), read.problems.begin(), read.problems.end());
+    for (MeasuredRow& row : read.rows) {
+      if (request.accelerator.empty() || row.accelerator == request.accelerator) {
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  std::vector<MeasuredStep> steps = measured_steps(rows, *request.catalog, threads);
+  out.used = steps.size();
+  if (steps.empty()) return out;
+  const StepFit fit(std::move(steps), *request.catalog, threads);
+  ORRERY_TRY(const StepFit::Solution solution, fit.fit_all(kRounds));
+
+  CalibrationReport report{
+      .kind = "steps", .subject = "training", .parts = {}, .files = {}, .notes = {}};
+  report.notes.push_back(
+      fmt::format("{} of {} rows are complete, expressible and state a step time; bigscience-v100 "
+                  "is fitted with "
+                  "a quarter of the weight and left out of the errors of all rows",
+                  out.used, out.rows));
+  FitErrors errors = errors_of(fit.steps(), known(solution.expansion.log_predicted), "");
+  if (request.cross_validate) {
+    ORRERY_TRY(const CrossValidated judged,
+               cross_validated(fit, solution.expansion, request.folds));
+    const auto five = known(judged.five_fold);
+    errors = errors_of(fit.steps(), five, "");
+    report.parts.push_back(part_of("step time, five-fold", fit, solution, &five));
+    report.parts.push_back(
+        part_of("step time, leave one source out", fit, solution, &judged.left_out));
+    report.parts.back().parameters.clear();  // those of the part before
+    report.files.push_back({"step/uncertainty.yaml", uncertainty_text(fit, judged, request.date)});
+    report.files.push_back({"held-out-steps.csv", held_out_file(fit, solution.expansion, judged)});
+  } else {
+    report.parts.push_back(part_of("step time", fit, solution, nullptr));
+  }
+  report.files.push_back(
+      {"step/training.yaml", training_text(fit, solution, errors, request.date)});
+  out.reports.push_back(std::move(report));
+  return out;
+}
+
+}  // namespace
+
+std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
+                                         const Catalog& catalog, int threads) {
+  std::vector<std::optional<MeasuredStep>> found(rows.size());
+  parallel_for(rows.size(), threads_to_use(threads), [&](std::size_t i) {
+    const MeasuredRow& row = rows[i];
+    if (!row.missing.empty() || !row.step_time || row.status == "oom") return;
+    auto scenario = scenario_of_row(row, catalog);
+    if (!scenario || !estimate(scenario->scenario, catalog)) return;
+    found[i] = MeasuredStep{.row_id = row.row_id,
+                            .source_id = row.source_id,
+                            .key = group_of(row) + ", " + to_text(scenario->scenario.plan),
+                            .scenario = std::move(scenario->scenario),
+                            .measured = *row.step_time,
+                            .weight = row.source_id == kNoisySource ? kNoisyWeight : 1};
+  });
+  std::vector<MeasuredStep> out;
+  for (auto& step : found) {
+    if (step) out.push_back(std::move(*step));
+  }
+  return out;
+}
+
+MeasurementKind step_measurements(int threads) {
+  return {.name = "steps",
+          .columns = "row_id, accelerator, num_gpus, ..., step_time_s (validation/measured)",
+          .recognises = is_measured_rows,
+          .calibrate = [threads](std::span<const CommaSeparated> tables,
+                                 const CalibrationRequest& request) {
+            return calibrate_steps(tables, request, threads);
+          }};
+}
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+// Measured training steps as a kind of measurement that `orrery calibrate` knows.
+//
+// Fits training conditions (cost/step/training_conditions.h) on every complete row that can be
+// estimated; with cross-validation also predicts each of them twice under conditions that have not
+// seen it: five folds inside each source, in which near-duplicates (the same model, cluster and
+// plan) stay together, and each source of ten rows or more left out whole. From the five folds come
+// the intervals of estimates (estimate/uncertainty.h).
+//
+// Rows of bigscience-v100 weigh a quarter: their authors state that they vary by 40 % from run to
+// run. No other source is treated in a way of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/calibration.h"
+#include "validate/held_out.h"
+#include "validate/measured_row.h"
+#include "validate/step_fit.h"
+
+namespace orrery {
+
+inline constexpr std::size_t kRowsOfALeftOutSource = 10;
+
+// The rows that a fit of steps can use.
+std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
+                                         const Catalog& catalog, int threads);
+
+// Writes step/training.yaml and, with cross-validation, step/uncertainty.yaml and
+// held-out-steps.csv.
+MeasurementKind step_measurements(int threads);
+
+}  // namespace orrery
