@@ -60,6 +60,10 @@ calibrate: build/packages.build build/release/build.ninja ## cost parameters of 
 	cmake --build --preset release -j $(JOBS) --target orrery
 	build/release/bin/orrery calibrate $(KERNEL_MEASUREMENTS) --catalog catalog --cross-validate \
 	  --date $(CALIBRATION_DATE) --out catalog --markdown docs/models/kernel-errors.md
+	build/release/bin/orrery calibrate validation/measured/*.csv --catalog catalog --cross-validate \
+	  --date $(CALIBRATION_DATE) --out build/calibration
+	cp build/calibration/step/*.yaml catalog/step/
+	cp build/calibration/held-out-steps.csv validation/
 
 format: build/packages.check ## clang-format on every C++ file
 	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 -i
@@ -89,7 +93,8 @@ check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy, warnings 
 # here their speed would be that of the sanitizer.
 check-asan: build/packages.check build/asan/build.ninja ## every test under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan -j $(JOBS)
-	ctest --test-dir build/asan --output-on-failure -j $(JOBS) -LE documentation
+	LSAN_OPTIONS=suppressions=$(CURDIR)/tools/leak_suppressions.txt:print_suppressions=0 \
+	  ctest --test-dir build/asan --output-on-failure -j $(JOBS) -LE documentation
 
 check-tsan: build/packages.check build/tsan/build.ninja ## the threaded tests under the thread sanitizer
 	tools/check_threads.sh build/tsan $(JOBS)

@@ -29,7 +29,8 @@ struct Adjustable {
   std::function<void(P&, double)> set;
 };
 
-Adjustable latency(std::string name, double least, double most, std::function<Seconds&(P&)> of) {
+Adjustable latency(std::string name, double least, double most,
+                   const std::function<Seconds&(P&)>& of) {
   return {{std::move(name), "us", least, least, most},
           [of](const P& p) {
             P copy = p;
@@ -39,7 +40,7 @@ Adjustable latency(std::string name, double least, double most, std::function<Se
 }
 
 Adjustable rate(std::string name, double least, double most,
-                std::function<BytesPerSecond&(P&)> of) {
+                const std::function<BytesPerSecond&(P&)>& of) {
   return {{std::move(name), "GB/s", least, least, most},
           [of](const P& p) {
             P copy = p;

@@ -65,7 +65,7 @@ Pipeline shortest(const PipelineShape& shape, const PipelineTimes& times, int in
   const auto made_for = [&](const PipelineTimes& beat) {
     return list_scheduled(placed(shape, 1, snake_virtual_stage), beat, in_flight);
   };
-  const Pipeline first = made_for(times);
+  Pipeline first = made_for(times);
   if (static_cast<double>(first.operations()) > kMostCompared) return first;
   Pipeline best = first;
   Picoseconds makespan = timed_order(first, times)->makespan;

@@ -12,7 +12,7 @@ enum class Towards { left, right };
 // Times run against the clock when justifying to the right: what ended last begins first.
 class Justifier {
  public:
-  Justifier(const OrderProblem& problem)
+  explicit Justifier(const OrderProblem& problem)
       : problem_(problem),
         stages_(static_cast<std::size_t>(problem.stages())),
         microbatches_(static_cast<std::size_t>(problem.shape.microbatches)),

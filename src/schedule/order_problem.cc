@@ -19,7 +19,8 @@ OrderProblem order_problem(const PipelineShape& shape, VirtualStage virtual_stag
       const int s = virtual_stage(shape, d, c);
       out.device[static_cast<std::size_t>(s)] = d;
       out.chunk[static_cast<std::size_t>(s)] = c;
-      out.stage[static_cast<std::size_t>(d * shape.chunks + c)] = s;
+      out.stage[static_cast<std::size_t>(d) * static_cast<std::size_t>(shape.chunks) +
+                static_cast<std::size_t>(c)] = s;
     }
   }
   for (std::size_t s = 0; s < stages; ++s) {
@@ -87,7 +88,8 @@ void PassClock::advance(int device, const std::vector<Pass>& order) {
   const auto d = static_cast<std::size_t>(device);
   const int stages = problem_.stages();
   const auto done = [&](PassKind kind, int s) -> int& {
-    return done_[static_cast<std::size_t>(static_cast<int>(kind) * stages + s)];
+    return done_[static_cast<std::size_t>(kind) * static_cast<std::size_t>(stages) +
+                 static_cast<std::size_t>(s)];
   };
   const auto arrival = [&](std::size_t kind, int s, int j) -> double& {
     return arrival_[kind]

@@ -42,7 +42,8 @@ struct OrderProblem {
 
   [[nodiscard]] int stages() const { return shape.devices * shape.chunks; }
   [[nodiscard]] int stage_of(int d, int c) const {
-    return stage[static_cast<std::size_t>(d * shape.chunks + c)];
+    return stage[static_cast<std::size_t>(d) * static_cast<std::size_t>(shape.chunks) +
+                 static_cast<std::size_t>(c)];
   }
   // What a pass changes of the memory its device holds, once it has ended (F: when it begins).
   [[nodiscard]] double change(int s, PassKind kind) const {

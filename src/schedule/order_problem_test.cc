@@ -39,7 +39,8 @@ PipelineTimes random_times(const PipelineShape& shape, Splitmix& random) {
 
 ListRule any_rule(const OrderProblem& problem, Splitmix& random) {
   ListRule out;
-  const auto n = static_cast<std::size_t>(problem.stages() * problem.shape.microbatches);
+  const auto n = static_cast<std::size_t>(problem.stages()) *
+                 static_cast<std::size_t>(problem.shape.microbatches);
   for (auto& kind : out.rank) {
     for (std::size_t i = 0; i < n; ++i) kind.push_back(static_cast<float>(random.below(100)));
   }

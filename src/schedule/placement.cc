@@ -7,7 +7,8 @@ Pipeline placed(const PipelineShape& shape, int routes,
   Pipeline out;
   out.shape = shape;
   out.chunks_held = routes * shape.chunks;
-  out.stage.reserve(static_cast<std::size_t>(shape.devices * out.chunks_held));
+  out.stage.reserve(static_cast<std::size_t>(shape.devices) *
+                    static_cast<std::size_t>(out.chunks_held));
   out.seats.resize(static_cast<std::size_t>(routes) * out.stages());
   out.order.resize(static_cast<std::size_t>(shape.devices));
   for (int d = 0; d < shape.devices; ++d) {

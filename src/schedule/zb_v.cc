@@ -64,7 +64,7 @@ class Heuristic {
     }
     for (int i = 0; i < p_; ++i) {
       while (possible_ && pending(i)) put_weight(i);
-      possible_ &= at(i).order.size() == static_cast<std::size_t>(6 * m_);
+      possible_ &= at(i).order.size() == 6 * static_cast<std::size_t>(m_);
     }
     return possible_;
   }
@@ -247,11 +247,12 @@ class Heuristic {
       const auto& done = at(i).count[0];
       if (done[1] >= m_) continue;
       int leg = -1;
-      if (done[1] >= done[0]) {
-        leg = 0;
-      } else if (i + 1 == p_ || arrival(i, PassKind::forward, 1) != kNever) {
+      const bool comes_back = i + 1 == p_ || arrival(i, PassKind::forward, 1) != kNever;
+      const bool comes_down =
+          done[0] < m_ && (i == 0 || arrival(i, PassKind::forward, 0) != kNever);
+      if (done[1] < done[0] && comes_back) {
         leg = 1;
-      } else if (done[0] < m_ && (i == 0 || arrival(i, PassKind::forward, 0) != kNever)) {
+      } else if (done[1] >= done[0] || comes_down) {
         leg = 0;
       }
       if (leg < 0) continue;

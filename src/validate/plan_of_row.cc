@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "schedule/schedule.h"
+#include "validate/redistributed_layers.h"
 
 namespace orrery {
 namespace {
@@ -67,10 +68,8 @@ class Reader {
       return "offload to host memory (" + row_.offload + ") is not modelled";
     }
     if (contains(v, "token_drop=yes")) return "dropping tokens of full experts is not modelled";
-    if (contains(v, "vocabulary_method=") && !contains(v, "vocabulary_method=baseline")) {
-      const auto at = v.find("vocabulary_method=") + 18;
-      return "vocabulary parallelism over stages (" + v.substr(at, v.find(' ', at) - at) +
-             ") is not modelled";
+    if (contains(v, "vocabulary_method=interlaced")) {
+      return "interlaced vocabulary layers, which stop all stages at once, are not modelled";
     }
     if (contains(row_.notes, "CP by all-to-all")) {
       return "context parallelism by all-to-all is not modelled";
@@ -138,6 +137,12 @@ class Reader {
       std::replace(p.schedule.begin(), p.schedule.end(), '-', '_');
     }
     if (!find_schedule(p.schedule)) return "schedule " + row_.schedule + " is not modelled";
+    if (auto because = vocabulary(); !because.empty()) return because;
+    // Every zero-bubble schedule but ZB-H1 is stated with post-validation (arXiv 2401.10241 s.4).
+    if (p.schedule.starts_with("zb_") && p.schedule != "zb_h1") {
+      p.overlap.optimizer = true;
+      assume("the optimizer step is validated afterwards");
+    }
     if (p.schedule == "interleaved_1f1b" && p.chunks < 2 && p.pp > 1) {
       return "the source does not state: vpp";
     }
@@ -145,6 +150,30 @@ class Reader {
     if (contains(row_.notes, "dplast")) {
       p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
     }
+    return "";
+  }
+
+  // Where the vocabulary layers stand (arXiv 2411.05288).
+  Because vocabulary() {
+    Plan& p = out_.plan;
+    const std::string_view key = "vocabulary_method=";
+    const auto at = row_.variant.find(key);
+    if (at == std::string::npos) return "";
+    const auto begin = at + key.size();
+    const std::string method = row_.variant.substr(begin, row_.variant.find(' ', begin) - begin);
+    if (method == "baseline") return "";
+    if (p.schedule != "1f1b") {
+      return "vocabulary method " + method + " over schedule " + p.schedule + " is not modelled";
+    }
+    if (method == "vocab-1" || method == "vocab-2") {
+      p.schedule = method == "vocab-1" ? "vocab_1" : "vocab_2";
+      return "";
+    }
+    if (method != "redis") return "vocabulary method " + method + " is not modelled";
+    auto layers = redistributed_layers(row_);
+    if (!layers) return layers.error().because;
+    p.layers = std::move(*layers);
+    assume("layers moved off the last stage until the slowest has the fewest FLOPs");
     return "";
   }
 
@@ -267,7 +296,7 @@ class Reader {
     o.tensor_parallel = convention_.tensor_parallel == Transfers::overlapped;
     if (contains(row_.variant, "async_tp=on")) o.tensor_parallel = true;
     if (contains(row_.notes, "communication overlap off")) {
-      o = {.gradient_reduction = false, .parameter_gather = false, .tensor_parallel = false};
+      o.gradient_reduction = o.parameter_gather = o.tensor_parallel = false;
     }
     if (contains(row_.notes, "synchronous pipeline communication")) o.pipeline = false;
     if (contains(row_.notes, "TP_COMM_OVERLAP=True")) o.tensor_parallel = true;

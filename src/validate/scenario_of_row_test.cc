@@ -134,6 +134,29 @@ TEST(ScenarioOfRow, MlperfRacks) {
   EXPECT_TRUE(s.scenario.plan.overlap.tensor_parallel);
 }
 
+// The logits weigh 0.8, 1.6, 3.1 and 6.2 of its layers.
+TEST(ScenarioOfRow, VocabularyMethods) {
+  using Layers = std::vector<std::int64_t>;
+  const auto plan = [](const char* id) { return mapped(id).scenario.plan; };
+  EXPECT_EQ(plan("vocabulary-parallelism-0001").layers, Layers());
+  EXPECT_EQ(plan("vocabulary-parallelism-0002").layers, Layers(8, 4));  // one less elsewhere: 5
+  EXPECT_EQ(plan("vocabulary-parallelism-0007").layers, (Layers{4, 4, 4, 4, 4, 4, 5, 3}));
+  EXPECT_EQ(plan("vocabulary-parallelism-0012").layers, (Layers{4, 4, 4, 4, 5, 5, 5, 1}));
+  EXPECT_EQ(plan("vocabulary-parallelism-0017").layers, (Layers{4, 4, 4, 5, 5, 5, 5, 0}));
+  EXPECT_EQ(plan("vocabulary-parallelism-0003").schedule, "vocab_2");
+  EXPECT_EQ(plan("vocabulary-parallelism-0004").schedule, "vocab_1");
+  EXPECT_EQ(reason(changed("vocabulary-parallelism-0002", [](MeasuredRow& r) { r.pp = 1; })),
+            "tp 1 x cp 1 x pp 1 x dp 1 as published is not the 8 GPUs");
+  EXPECT_EQ(
+      reason(changed("vocabulary-parallelism-0002", [](MeasuredRow& r) { r.num_layers = 4; })),
+      "4 layers cannot be redistributed over 8 stages");
+}
+
+TEST(ScenarioOfRow, ZeroBubbleIsValidatedAfterwards) {
+  EXPECT_TRUE(mapped("zero-bubble-0001").scenario.plan.overlap.optimizer);
+  EXPECT_FALSE(mapped("zero-bubble-0025").scenario.plan.overlap.optimizer);
+}
+
 // Nodes of four V100; the vocabulary as Megatron pads it: 50,257 to a multiple of 128 x 4.
 TEST(ScenarioOfRow, BigscienceV100) {
   const RowScenario s = mapped("bigscience-v100-0025");
@@ -176,8 +199,9 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
             "offload to host memory (activations) is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.variant = "token_drop=yes"; })),
             "dropping tokens of full experts is not modelled");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.variant = "vocabulary_method=vocab-1"; })),
-            "vocabulary parallelism over stages (vocab-1) is not modelled");
+  EXPECT_EQ(
+      reason(changed(base, [](MeasuredRow& r) { r.variant = "vocabulary_method=interlaced"; })),
+      "interlaced vocabulary layers, which stop all stages at once, are not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.notes = "x; CP by all-to-all"; })),
             "context parallelism by all-to-all is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.status = "kernel-unavailable"; })),

@@ -11,9 +11,22 @@ namespace orrery {
 namespace {
 
 // Coordinates that concern all hardware stand first, in this order.
-enum Common : std::size_t { kMatrix, kMemory, kScaleUp, kNetwork, kGap, kSpread, kCommon };
+enum Common : std::size_t {
+  at_matrix,
+  at_memory,
+  at_scale_up,
+  at_network,
+  at_gap,
+  at_spread,
+  at_common
+};
 // Those of one accelerator, in this order.
-enum OfAccelerator : std::size_t { kOwnMatrix, kOwnMemory, kOwnScaleUp, kOfAccelerator };
+enum OfAccelerator : std::size_t {
+  at_own_matrix,
+  at_own_memory,
+  at_own_scale_up,
+  at_of_accelerator
+};
 
 constexpr double kLargestLog = 0.8;  // shares are kept within (0, 1.5]
 
@@ -89,23 +102,23 @@ StepProblem::StepProblem(std::span<const Cluster> clusters) {
 }
 
 std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster) const {
-  std::vector<std::size_t> out = {kMatrix, kMemory, kGap};
+  std::vector<std::size_t> out = {at_matrix, at_memory, at_gap};
   const bool many = cluster.accelerators > 1;
-  if (many) out.push_back(kSpread);
-  if (many) out.push_back(kScaleUp);
-  if (has_network(cluster)) out.push_back(kNetwork);
+  if (many) out.push_back(at_spread);
+  if (many) out.push_back(at_scale_up);
+  if (has_network(cluster)) out.push_back(at_network);
   for (std::size_t a = 0; a < accelerators_.size(); ++a) {
     if (accelerators_[a].first != cluster.accelerator.name) continue;
-    const std::size_t first = kCommon + a * kOfAccelerator;
-    out.push_back(first + kOwnMatrix);
-    out.push_back(first + kOwnMemory);
-    if (many) out.push_back(first + kOwnScaleUp);
+    const std::size_t first = at_common + a * at_of_accelerator;
+    out.push_back(first + at_own_matrix);
+    out.push_back(first + at_own_memory);
+    if (many) out.push_back(first + at_own_scale_up);
   }
   for (std::size_t n = 0; n < networks_.size(); ++n) {
     const bool used = std::any_of(
         cluster.levels.begin() + 1, cluster.levels.end(),
         [&](const FabricLevel& level) { return network_technology(level.name) == networks_[n]; });
-    if (used) out.push_back(kCommon + accelerators_.size() * kOfAccelerator + n);
+    if (used) out.push_back(at_common + accelerators_.size() * at_of_accelerator + n);
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -115,26 +128,26 @@ TrainingConditions StepProblem::conditions(std::span<const double> x) const {
   ORRERY_INVARIANT(x.size() == coordinates_.size());
   const auto share = [&](Common all, double own) { return std::min(std::exp(x[all] + own), 1.5); };
   TrainingConditions out;
-  out.kernel_gap = Seconds(x[kGap] * 1e-6);
-  out.rank_spread = x[kSpread];
+  out.kernel_gap = Seconds(x[at_gap] * 1e-6);
+  out.rank_spread = x[at_spread];
   for (std::size_t a = 0; a < accelerators_.size(); ++a) {
-    const double* own = x.data() + kCommon + a * kOfAccelerator;
+    const double* own = x.data() + at_common + a * at_of_accelerator;
     out.accelerators.push_back({.accelerator = accelerators_[a].first,
                                 .architecture = accelerators_[a].second,
-                                .matrix_share = share(kMatrix, own[kOwnMatrix]),
-                                .memory_share = share(kMemory, own[kOwnMemory]),
-                                .scale_up_share = share(kScaleUp, own[kOwnScaleUp])});
+                                .matrix_share = share(at_matrix, own[at_own_matrix]),
+                                .memory_share = share(at_memory, own[at_own_memory]),
+                                .scale_up_share = share(at_scale_up, own[at_own_scale_up])});
   }
   out.accelerators.push_back({.accelerator = "*",
                               .architecture = "",
-                              .matrix_share = share(kMatrix, 0),
-                              .memory_share = share(kMemory, 0),
-                              .scale_up_share = share(kScaleUp, 0)});
+                              .matrix_share = share(at_matrix, 0),
+                              .memory_share = share(at_memory, 0),
+                              .scale_up_share = share(at_scale_up, 0)});
   for (std::size_t n = 0; n < networks_.size(); ++n) {
-    const double own = x[kCommon + accelerators_.size() * kOfAccelerator + n];
-    out.networks.push_back({.technology = networks_[n], .share = share(kNetwork, own)});
+    const double own = x[at_common + accelerators_.size() * at_of_accelerator + n];
+    out.networks.push_back({.technology = networks_[n], .share = share(at_network, own)});
   }
-  out.networks.push_back({.technology = "*", .share = share(kNetwork, 0)});
+  out.networks.push_back({.technology = "*", .share = share(at_network, 0)});
   return out;
 }
 

@@ -41,11 +41,13 @@ Sandbox::~Sandbox() {
 }
 
 Outcome Sandbox::run(const std::string& command) const {
-  const std::string line =
-      "cd " + quoted(folder_.string()) + " && exec env -i HOME=" + quoted(folder_.string()) +
-      " LC_ALL=C NO_COLOR=1 COLUMNS=100 ASAN_OPTIONS=detect_leaks=1"
-      " PATH=" +
-      quoted(bin_.string() + ":/usr/bin:/bin") + " sh -c " + quoted(command) + " </dev/null 2>&1";
+  const std::string line = "cd " + quoted(folder_.string()) +
+                           " && exec env -i ${LSAN_OPTIONS:+LSAN_OPTIONS=\"$LSAN_OPTIONS\"} HOME=" +
+                           quoted(folder_.string()) +
+                           " LC_ALL=C NO_COLOR=1 COLUMNS=100 ASAN_OPTIONS=detect_leaks=1"
+                           " PATH=" +
+                           quoted(bin_.string() + ":/usr/bin:/bin") + " sh -c " + quoted(command) +
+                           " </dev/null 2>&1";
   // NOLINTNEXTLINE(bugprone-command-processor): golden commands are shell commands on purpose.
   std::FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start a shell");

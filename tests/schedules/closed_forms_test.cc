@@ -115,7 +115,7 @@ TEST(ClosedForms, IdleOfPairs) {
     for (const int p : {2, 4, 8}) {
       for (const int m : {2 * p, 3 * p, 5 * p}) {
         const auto middle = static_cast<std::size_t>(p / 2);
-        EXPECT_EQ(run("dualpipe", {p, m, 1}, t).idle(middle), (p / 2 - 1) * each)
+        EXPECT_EQ(run("dualpipe", {p, m, 1}, t).idle(middle), (0.5 * p - 1) * each)
             << at("dualpipe", {p, m, 1});
         EXPECT_EQ(run("dualpipev", {p, m, 2}, t).idle(static_cast<std::size_t>(p - 1)),
                   (p - 1) * each)
@@ -184,7 +184,8 @@ TEST(ClosedForms, MemoryOfTheV) {
   // arXiv 2405.15362: two thirds of 1F1B.
   for (int p = 1; p <= 16; ++p) {
     const Made r = run("1f1b_v", {p, 4 * p, 2}, {1, 1, 1});
-    const double peak = 2 * ((2 * p + 2) / 3) + (p % 3 == 0 ? 2 : 0);
+    const int thirds = (2 * p + 2) / 3;
+    const double peak = 2 * thirds + (p % 3 == 0 ? 2 : 0);
     double most = 0;
     for (std::size_t d = 0; d < static_cast<std::size_t>(p); ++d) {
       most = std::max(most, r.peak(d));

@@ -6,7 +6,7 @@
 namespace orrery {
 namespace {
 
-enum What : std::size_t { forward, input, weight, offload, reload, kWhats };
+enum What : std::size_t { forward, input, weight, offload, reload, whats };
 constexpr std::array kNames = {"forward", "input gradient", "weight gradient", "offload", "reload"};
 
 class Counts {
@@ -47,7 +47,7 @@ class Counts {
 
   const Pipeline& pipeline_;
   std::size_t microbatches_;
-  std::vector<std::array<int, kWhats>> count_;
+  std::vector<std::array<int, whats>> count_;
   std::string wrong_;
 };
 
