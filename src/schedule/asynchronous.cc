@@ -9,15 +9,15 @@
 //
 // PipeDream: 1F1B, min(m, p-i) microbatches in flight on device i, which keeps as many versions of
 // its weights, so that a microbatch meets the same ones forward and backward; p-1-i updates late.
-// Source: arXiv 1806.03377 s.3.2, s.3.3. Not here: its partitioner, vertical sync.
+// Source: arXiv 1806.03377. Not here: its partitioner, vertical sync.
 //
 // PipeDream-2BW: the same order; gradients of m >= p microbatches are accumulated, so that two
-// versions are enough, one update late. Source: arXiv 2006.09503 s.3.1.
+// versions are enough, one update late. Source: arXiv 2006.09503.
 //
 // Pipelined backpropagation: a microbatch updates at once and nothing is stashed: one version.
 // Device i runs 2(p-1-i) forwards ahead, so that a forward and a backward arrive in every turn;
 // 2(p-i)-1 are in flight, and a forward sees weights 2(p-1-i) updates older than its backward does.
-// Source: arXiv 2003.11666 s.2. Not here: spike compensation and weight prediction, which cost
+// Source: arXiv 2003.11666. Not here: spike compensation and weight prediction, which cost
 // nothing worth a model.
 #include "schedule/asynchronous.h"
 

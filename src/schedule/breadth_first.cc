@@ -5,7 +5,7 @@
 //   m >= p: bubble ratio (p-1)/(v m + p-1). All m microbatches of every chunk are in flight.
 //
 // What it is for: the microbatches of a chunk follow each other, so that sharded weights are
-// gathered once a chunk and step, not once a group of microbatches. Source: arXiv 2211.05953 s.4.
+// gathered once a chunk and step, not once a group of microbatches. Source: arXiv 2211.05953.
 // Not modelled here: those gathers (the cost of sharded data parallelism) and recomputation.
 #include "schedule/breadth_first.h"
 

@@ -8,7 +8,7 @@
 //   For BW >= F and m = p a device idles (p-2) BW; each further unit adds (p-2)(BW - F). At most
 //   min(i, p-1-i) + p/2 + 1 microbatches are in flight on device i. Weights twice.
 //
-// Source: arXiv 2107.06925 s.3.1 and s.3.5 (direct concatenation of units). Not here: forward
+// Source: arXiv 2107.06925 (direct concatenation of units). Not here: forward
 // doubling and backward halving, which change what a microbatch is; more than one pair of
 // pipelines; the all-reduce between the two copies of a stage, which is the plan's.
 #include "schedule/chimera.h"

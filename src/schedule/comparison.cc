@@ -38,6 +38,26 @@ void place_vocabulary(PipelineTimes& times, int devices) {
   add(times.stage.back(), &StageTimes::input_gradient, v.output_layer_gradient);
 }
 
+// The times of stages that are each `peers` successive shares of the model.
+void join_shares(PipelineTimes& times, std::size_t peers) {
+  const std::size_t stages = times.stage.size() / peers;
+  std::vector<StageTimes> joined(stages);
+  std::vector<StageMemory> memory(times.memory.empty() ? 0 : stages, {0, 0});
+  for (std::size_t i = 0; i < stages * peers; ++i) {
+    for (const auto pass :
+         {&StageTimes::forward, &StageTimes::input_gradient, &StageTimes::weight_gradient,
+          &StageTimes::backward, &StageTimes::forward_and_backward, &StageTimes::offload,
+          &StageTimes::reload}) {
+      joined[i / peers].*pass += times.stage[i].*pass;
+    }
+    if (memory.empty()) continue;
+    memory[i / peers].forward += times.memory[i].forward;
+    memory[i / peers].weight_gradient += times.memory[i].weight_gradient;
+  }
+  times.stage = std::move(joined);
+  times.memory = std::move(memory);
+}
+
 bool copies(const Pipeline& pipeline) {
   return std::any_of(pipeline.order.begin(), pipeline.order.end(), [](const auto& device) {
     return std::any_of(device.begin(), device.end(), [](const PipelineOperation& op) {
@@ -62,6 +82,12 @@ Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
   if (!schedule.splits_vocabulary) place_vocabulary(scaled.times, request.devices);
   asked.times = scaled.times;
   auto made = pipeline(schedule, asked);
+  if (made && made->peers > 1) {
+    // A stage that several devices share is as many shares of the model.
+    join_shares(scaled.times, static_cast<std::size_t>(made->peers));
+    asked.times = scaled.times;
+    made = pipeline(schedule, asked);
+  }
   if (!made) {
     out.reason = made.error().message;
     return out;

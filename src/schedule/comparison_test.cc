@@ -65,6 +65,22 @@ TEST(Comparison, ClosedFormsOfOneUnit) {
   }
 }
 
+// Whatever the stages and whoever serves them, the devices do the work of the whole model.
+TEST(Comparison, EveryScheduleRunsTheWholeModel) {
+  const int p = 4;
+  const int m = 16;
+  for (const char* times : {"", "f=1:2:1:3,b=1:2:1:3,w=1:2:1:3"}) {
+    const double work = (*times == '\0' ? 12.0 : 21.0) * m;
+    const Comparison c = compared(p, m, times);
+    for (const ComparedSchedule& s : c.schedules) {
+      if (!s.measured || s.schedule->pairs_passes) continue;
+      EXPECT_NEAR(p * (s.makespan - s.idle), work, 1e-6) << s.schedule->name << " " << times;
+    }
+    // Two peers a stage: each holds both their shares.
+    EXPECT_EQ(row(c, "swarm").weights, 2);
+  }
+}
+
 // Vocabulary work not divided among the devices is on the last one: the pipeline waits for it.
 TEST(Comparison, VocabularyIsPartOfEveryModel) {
   const Comparison c = compared(4, 16, "f=1,b=1,w=1,s=0.25,t=0.25");

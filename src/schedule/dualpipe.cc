@@ -8,7 +8,7 @@
 //   forward and a full backward as one (what it takes of both is the time of
 //   forward_and_backward). p + 1 microbatches are in flight on every device. Weights twice.
 //
-// Source: arXiv 2412.19437 s.3.2.1, Fig. 5 and Table 2. Not modelled here: what inside of a pair
+// Source: arXiv 2412.19437. Not modelled here: what inside of a pair
 // overlaps with its all-to-all, which is a matter of its time.
 #include "schedule/dualpipe.h"
 

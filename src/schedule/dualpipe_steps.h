@@ -13,7 +13,7 @@
 //   7. (H-r-1) x [W, B0]
 //   8. (r+1) x W
 // where FB is a forward and a full backward of another microbatch as one, and W the oldest queued.
-// Source: arXiv 2412.19437 s.3.2.1 and the DualPipe repository that belongs to it.
+// Source: arXiv 2412.19437 and the DualPipe repository that belongs to it.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "schedule/in_flight.h"
+#include "schedule/memory_curve.h"
 
 namespace orrery {
 
@@ -138,59 +139,6 @@ Result<PipelineGraph> pipeline_graph(const Pipeline& pipeline, const PipelineTim
   return PipelineGraphBuilder(pipeline, times, sends).build();
 }
 
-namespace {
-
-// Held memory over time, with copies to host memory: +1 when a forward or reload begins, and so on.
-double timed_peak(const PipelineExecution& run, const Pipeline& pipeline,
-                  const PipelineTimes& times, std::uint32_t device) {
-  struct Change {
-    double at;
-    double by;
-    bool operator<(const Change& o) const { return at != o.at ? at < o.at : by < o.by; }
-  };
-  std::vector<Change> changes;
-  const PipelineGraph& g = run.graph;
-  for (std::size_t i = 0; i < g.operations.size(); ++i) {
-    if (g.operations[i].device != device) continue;
-    const PipelineOperation& op = g.operations[i].operation;
-    const double end = run.timeline.end(g.nodes[i]).count();
-    const double start = run.timeline.start(g.graph, g.nodes[i]).count();
-    const auto memory = [&](std::size_t chunk) {
-      return times.memory_of(pipeline.stage_of(device, chunk));
-    };
-    const StageMemory m = memory(op.chunk);
-    switch (op.action) {
-      case PipelineAction::forward:
-      case PipelineAction::reload:
-        changes.push_back({start, m.forward});
-        break;
-      case PipelineAction::backward:
-      case PipelineAction::offload:
-        changes.push_back({end, -m.forward});
-        break;
-      case PipelineAction::forward_and_backward:
-        changes.push_back({start, m.forward});
-        changes.push_back({end, -memory(op.backward_chunk).forward});
-        break;
-      case PipelineAction::input_gradient:
-        changes.push_back({end, m.weight_gradient - m.forward});
-        break;
-      case PipelineAction::weight_gradient:
-        changes.push_back({end, -m.weight_gradient});
-        break;
-      default:
-        break;
-    }
-  }
-  std::sort(changes.begin(), changes.end());
-  double held = 0;
-  double peak = 0;
-  for (const Change& c : changes) peak = std::max(peak, held += c.by);
-  return peak;
-}
-
-}  // namespace
-
 Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes& times,
                                   Sends sends) {
   PipelineExecution out;
@@ -228,9 +176,17 @@ Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes&
     m.bubble_ratio_span =
         1 - std::max_element(m.busy.begin(), m.busy.end())->count() / m.longest_device_span.count();
   }
-  for (std::size_t d = 0; d < devices; ++d) {
-    m.peak_memory.push_back(copies ? timed_peak(out, pipeline, times, static_cast<std::uint32_t>(d))
-                                   : peak_in_flight(pipeline, d, times.memory).memory);
+  // What is copied to host memory and back is held as the copies take, not as the order stands.
+  if (copies) {
+    for (const std::vector<MemoryChange>& curve : memory_curves(pipeline, out, times)) {
+      double peak = 0;
+      for (const MemoryChange& change : curve) peak = std::max(peak, change.held);
+      m.peak_memory.push_back(peak);
+    }
+  } else {
+    for (std::size_t d = 0; d < devices; ++d) {
+      m.peak_memory.push_back(peak_in_flight(pipeline, d, times.memory).memory);
+    }
   }
   return out;
 }

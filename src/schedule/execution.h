@@ -27,7 +27,7 @@ struct PipelineGraph {
 Result<PipelineGraph> pipeline_graph(const Pipeline& pipeline, const PipelineTimes& times,
                                      Sends sends = Sends::asynchronous);
 
-// Ratios as in arXiv 2401.10241 s.2: `bubble_ratio` = 1 - busy / (p makespan); `bubble_ratio_span`
+// Ratios as in arXiv 2401.10241: `bubble_ratio` = 1 - busy / (p makespan); `bubble_ratio_span`
 // = 1 - busiest device / longest span, for steps that follow each other without a flush.
 struct PipelineMeasures {
   Picoseconds makespan;

@@ -10,7 +10,7 @@
 //   microbatches are in flight. With more microbatches the greedy rule alone lets some more than p
 //   in; with a group only as many as it says, with a memory limit as many as keep it.
 //
-// Source: arXiv 2308.15762 s.3 (wave-like pipeline, unit of p microbatches). Not modelled: its
+// Source: arXiv 2308.15762 (wave-like pipeline, unit of p microbatches). Not modelled: its
 // prefetch of transfers, which the simulation has anyway.
 #include "schedule/hanayo.h"
 

@@ -5,7 +5,7 @@
 //   turn; with g = p the bubble ratio is (p-1)/(vm+p-1), and (W_i+1)/v microbatches are in flight.
 //
 // Valid when m mod g = 0 or m mod g >= p: a smaller last group would wait for itself. Source: arXiv
-// 2104.04473 s.2.2 and Fig. 4; group size as in Megatron-Core's
+// 2104.04473; group size as in Megatron-Core's
 // microbatch_group_size_per_virtual_pipeline_stage.
 #include "schedule/interleaved_1f1b.h"
 

@@ -1,4 +1,4 @@
-// Interleaved 1F1B (arXiv 2104.04473 s.2.2).
+// Interleaved 1F1B (arXiv 2104.04473).
 #pragma once
 
 #include "schedule/schedule.h"

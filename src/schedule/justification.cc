@@ -114,7 +114,7 @@ class Justifier {
       if (j > 0) after(op - 1, 0);
       if (kind == 0 && s > 0) after(id(0, s - 1, j), hop_[s - 1]);
       if (kind == 1) {
-        after(id(0, s, j), 0);
+        after(id(0, s, j), s + 1 == stages_ ? problem_.turn : 0);
         if (s + 1 < stages_) after(id(1, s + 1, j), hop_[s]);
       }
       if (kind == 2) after(id(1, s, j), 0);
@@ -122,7 +122,7 @@ class Justifier {
       if (j + 1 < microbatches_) after(op + 1, 0);
       if (kind == 0) {
         if (s + 1 < stages_) after(id(0, s + 1, j), hop_[s]);
-        after(id(1, s, j), 0);
+        after(id(1, s, j), s + 1 == stages_ ? problem_.turn : 0);
       }
       if (kind == 1) {
         after(id(2, s, j), 0);
@@ -176,7 +176,7 @@ class Justifier {
 
 }  // namespace
 
-PassOrders justified(const OrderProblem& problem, PassOrders orders, int rounds) {
+PassOrders justified(const OrderProblem& problem, const PassOrders& orders, int rounds) {
   PassClock clock(problem);
   Justifier justifier(problem);
   double makespan = 0;

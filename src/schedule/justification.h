@@ -16,6 +16,6 @@ namespace orrery {
 
 // Right and left until the makespan falls no more, at most `rounds` times. `orders` must be
 // complete and within the limits; the result is never worse.
-PassOrders justified(const OrderProblem& problem, PassOrders orders, int rounds = 8);
+PassOrders justified(const OrderProblem& problem, const PassOrders& orders, int rounds = 8);
 
 }  // namespace orrery

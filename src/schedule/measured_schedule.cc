@@ -12,7 +12,8 @@ double MeasuredSchedule::peak_memory() const {
 double MeasuredSchedule::weights_held() const {
   int versions = 1;
   for (const int v : pipeline.weight_versions) versions = std::max(versions, v);
-  return static_cast<double>(pipeline.chunks_held) / pipeline.shape.chunks * versions;
+  return static_cast<double>(pipeline.chunks_held * pipeline.peers) / pipeline.shape.chunks *
+         versions;
 }
 
 double MeasuredSchedule::sends_per_microbatch() const {

@@ -25,7 +25,7 @@ struct MeasuredSchedule {
   // Of any device, in the units of times.memory.
   [[nodiscard]] double peak_memory() const;
   // Copies of a device's share of the weights a device holds: two in bidirectional schedules, the
-  // versions of asynchronous ones.
+  // versions of asynchronous ones, one for every peer of a stage.
   [[nodiscard]] double weights_held() const;
   // Activations the busiest device sends to other devices, for each microbatch of the step: 1 in
   // 1F1B, v in a loop of v chunks. As many gradients come back.

@@ -116,7 +116,11 @@ class Annealing {
       const std::size_t s = stage(d, pass);
       const std::size_t j = index_[d][i];
       const bool up = pass.kind == PassKind::forward;
-      if (pass.kind == PassKind::weight_gradient || (up ? s == 0 : s + 1 == stages)) return;
+      if (pass.kind == PassKind::weight_gradient || (up && s == 0)) return;
+      if (!up && s + 1 == stages) {  // after the turn, its own forward
+        at.index = where_[s * m + j];
+        continue;
+      }
       const std::size_t from = up ? s - 1 : s + 1;
       at.device = static_cast<std::size_t>(problem_.device[from]);
       at.index = where_[(static_cast<std::size_t>(pass.kind) * stages + from) * m + j];

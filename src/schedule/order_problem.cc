@@ -125,6 +125,8 @@ void PassClock::advance(int device, const std::vector<Pass>& order) {
           return;
         }
         start = std::max(start, arrival(1, s + 1, j));
+      } else {
+        start = std::max(start, arrival(0, s, j));
       }
     } else if (done(PassKind::input_gradient, s) <= j) {
       return;
@@ -137,6 +139,7 @@ void PassClock::advance(int device, const std::vector<Pass>& order) {
     if (pass.kind == PassKind::weight_gradient) continue;
     const bool up = pass.kind == PassKind::forward;
     const std::size_t kind = up ? 0 : 1;
+    if (up && s + 1 == stages) arrival(0, s, j) = end + problem_.turn;
     if (up ? s + 1 == stages : s == 0) continue;
     const std::size_t boundary = up ? i : i - 1;
     const int to = problem_.device[up ? i + 1 : i - 1];

@@ -37,6 +37,7 @@ struct OrderProblem {
   std::vector<int> stage;                 // [device * chunks + chunk]
   std::vector<double> time[3];            // by kind and virtual stage, in picoseconds
   std::vector<double> transfer, latency;  // between virtual stage s and s + 1
+  double turn = 0;                        // from F of the last virtual stage to its B
   std::vector<double> held, kept;         // by virtual stage
   std::vector<double> limit;              // by device; held memory may not exceed it
 

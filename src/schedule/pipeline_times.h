@@ -17,8 +17,8 @@ struct StageTimes {
   Picoseconds offload, reload;  // of the activations of one microbatch
 };
 
-// The share of the vocabulary layers one device works on, and their collectives (arXiv 2411.05288
-// s.4): C0 broadcast, C1 and C2 reductions of the output layer, and the reduction of the input.
+// The share of the vocabulary layers one device works on, and its collectives (arXiv 2411.05288):
+// C0 broadcast, C1 and C2 reductions of the output layer, and the reduction of the input.
 struct VocabularyTimes {
   Picoseconds output_layer, output_layer_gradient, input_layer, input_layer_gradient;
   Picoseconds broadcast, first_barrier, second_barrier, input_reduction;

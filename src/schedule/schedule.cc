@@ -23,6 +23,7 @@
 #include "schedule/two_stage_backward.h"
 #include "schedule/v_auto.h"
 #include "schedule/v_half.h"
+#include "schedule/v_half_vocabulary.h"
 #include "schedule/v_min.h"
 #include "schedule/v_zb.h"
 #include "schedule/vocabulary_parallel.h"
@@ -68,6 +69,8 @@ std::span<const Schedule> schedules() {
       kVMin,
       kVHalfStable,
       kVHalf,
+      kVHalfVocabulary1,
+      kVHalfVocabulary2,
       kVZb,
       kVAuto,
   };

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <map>
 
+#include "document/value.h"
 #include "schedule/execution.h"
 #include "schedule/in_flight.h"
 #include "schedule/placement.h"
 
 namespace orrery {
 namespace {
+
+using testing::HasSubstr;
 
 std::string text(const std::vector<PipelineOperation>& order) {
   std::string out;
@@ -45,7 +48,7 @@ double makespan(const char* name, PipelineShape shape, double f, double b) {
 }
 
 TEST(Schedule, OrdersOfTheLiterature) {
-  // arXiv 1811.06965 Fig. 2; arXiv 2104.04473 Fig. 4 (p = 4, m = 8, v = 2).
+  // arXiv 1811.06965; arXiv 2104.04473 (p = 4, m = 8, v = 2).
   EXPECT_EQ(order("gpipe", {4, 3, 1}, 2), "F0 F1 F2 B2 B1 B0");
   EXPECT_EQ(order("1f1b", {4, 5, 1}, 0), "F0 F1 F2 F3 B0 F4 B1 B2 B3 B4");
   EXPECT_EQ(order("1f1b", {4, 5, 1}, 3), "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4");
@@ -217,6 +220,18 @@ TEST(Schedule, WrongShapesAndNames) {
             "operations that are simulated");
   EXPECT_EQ(find_schedule("1f2b").error().text(), "unknown schedule '1f2b' (did you mean '1f1b'?)");
   EXPECT_EQ((*find_schedule("interleaved-1f1b"))->name, "interleaved_1f1b");
+}
+
+// docs/schedules.md has a section and a picture of every schedule.
+TEST(ScheduleDocumentation, HasEverySchedule) {
+  const std::string root = std::string(ORRERY_SOURCE_DIR) + "/docs/";
+  const std::string page = *read_file(root + "schedules.md");
+  for (const Schedule& schedule : schedules()) {
+    const std::string picture = "images/schedules/" + std::string(schedule.name) + ".svg";
+    EXPECT_THAT(page, HasSubstr(std::string(schedule.name)));
+    EXPECT_THAT(page, HasSubstr("(" + picture + ")"));
+    EXPECT_TRUE(read_file(root + picture)) << "make schedule-pictures draws " << picture;
+  }
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ class ListScheduler {
       return count(PassKind::input_gradient, s) > static_cast<int>(j) ? 0 : kNever;
     }
     if (count(PassKind::forward, s) <= static_cast<int>(j)) return kNever;
-    return s + 1 == stages_ ? 0 : arrival_[1][(s + 1) * microbatches_ + j];
+    return s + 1 == stages_ ? arrival_[0][s * microbatches_ + j]
+                            : arrival_[1][(s + 1) * microbatches_ + j];
   }
 
   // Whether memory lets a forward of this stage begin.
@@ -162,6 +163,7 @@ class ListScheduler {
     if (pass.kind == PassKind::input_gradient) device.pending += problem_.kept[s];
     if (pass.kind == PassKind::weight_gradient) device.pending -= problem_.kept[s];
     const bool up = pass.kind == PassKind::forward;
+    if (up && s + 1 == stages_) arrival_[0][s * microbatches_ + j] = end + problem_.turn;
     if (pass.kind != PassKind::weight_gradient && (up ? s + 1 < stages_ : s > 0)) {
       const std::size_t boundary = up ? s : s - 1;
       const auto to = static_cast<std::size_t>(problem_.device[up ? s + 1 : s - 1]);

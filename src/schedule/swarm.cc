@@ -13,7 +13,7 @@
 //   With many microbatches, throughput tends to the least, over the stages, of the sum of u of
 //   its peers; u = speed/(F + BW).
 //
-// Source: arXiv 2301.11913 s.3 (stochastic wiring, adaptive rebalancing). Not modelled: a peer that
+// Source: arXiv 2301.11913 (stochastic wiring, adaptive rebalancing). Not modelled: a peer that
 // fails under way (the microbatch is sent to another, which costs its transfer and the lost pass),
 // the download of a state, compression.
 #include "schedule/swarm.h"

@@ -3,7 +3,7 @@
 //   floor((p + 2) / 2) microbatches in flight; with F = B = W about p / (2 m) of the time idle. Its
 //   steady state waits for nothing if W + 2 B >= 2 F and W + 2 F >= 2 B.
 //
-// Source: arXiv 2405.15362 s.3 and Table 1; building_block.h, v_schedule.h.
+// Source: arXiv 2405.15362; building_block.h, v_schedule.h.
 #include "schedule/v_half.h"
 
 #include "schedule/v_schedule.h"

@@ -3,7 +3,7 @@
 //   floor((p + 4) / 3) microbatches in flight; with F = B = W about 2 p / (3 m) of the time idle.
 //   Passes of unequal length make its tight block wait.
 //
-// Source: arXiv 2405.15362 s.3 and Table 1; building_block.h, v_schedule.h.
+// Source: arXiv 2405.15362; building_block.h, v_schedule.h.
 #include "schedule/v_min.h"
 
 #include "schedule/v_schedule.h"

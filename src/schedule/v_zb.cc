@@ -5,7 +5,7 @@
 //   lifespans of a device add up to 12 p slots, 2 p chunks at a period of six.
 //
 // Of the first-device slots that make such a block, those are taken that hold least and, repeated
-// and squeezed, end first. Source: arXiv 2405.15362 s.3; building_block.h, v_schedule.h.
+// and squeezed, end first. Source: arXiv 2405.15362; building_block.h, v_schedule.h.
 #include "schedule/v_zb.h"
 
 #include "schedule/v_schedule.h"

@@ -4,7 +4,7 @@
 //   vocabulary_passes.h: min(m, p - i + k) microbatches in flight on device i, p+2 and p+1 on the
 //   first. The bubble is that of 1F1B; each device works on 1/p of both vocabulary layers.
 //
-// Source: arXiv 2411.05288 s.4 (algorithms 1 and 2), s.5 (schedules).
+// Source: arXiv 2411.05288 (algorithms 1 and 2 and their schedules).
 #include "schedule/vocabulary_parallel.h"
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 // With a barrier a microbatch waits for one turn, so that the order to begin with should have as
 // many more microbatches in flight as there are barriers.
 //
-// Source: arXiv 2411.05288 s.4 and s.5. O(operations).
+// Source: arXiv 2411.05288. O(operations).
 #pragma once
 
 #include "outcome/result.h"

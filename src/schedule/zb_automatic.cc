@@ -14,7 +14,7 @@
 //   3. W that are left.
 //
 // The three choices (overrun, leave out, greedy) make eight orders; the one of least span is kept,
-// of equal ones that of least makespan. Source: arXiv 2401.10241 s.3.1. The integer program it is
+// of equal ones that of least makespan. Source: arXiv 2401.10241. The integer program it is
 // refined with there is the business of synthesis/. Not modelled while choosing: contention of
 // transfers. Cost: 8 x O(p m).
 #include "schedule/zb_automatic.h"
@@ -171,7 +171,7 @@ class Scheduler {
     std::vector<char> forward(devices_.size());
     for (int i = p_ - 1; i >= 0; --i) {
       const bool behind =
-          i + 1 == p_ || forward[static_cast<std::size_t>(i + 1)] != 0 || at(i + 1).count[0] >= m_;
+          i + 1 == p_ || forward[static_cast<std::size_t>(i) + 1] != 0 || at(i + 1).count[0] >= m_;
       forward[static_cast<std::size_t>(i)] =
           at(i).count[0] < m_ && behind && !leaves_out(i) ? 1 : 0;
     }

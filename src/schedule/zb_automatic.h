@@ -1,4 +1,4 @@
-// ZB-1p and ZB-2p: the automatic scheduler of arXiv 2401.10241 s.3.1.
+// ZB-1p and ZB-2p: the automatic scheduler of arXiv 2401.10241.
 #pragma once
 
 #include "schedule/order_problem.h"

@@ -3,7 +3,7 @@
 //   makespan m (F + B + W) + (p - 1)(F + B - W), + 4 (p - 1) c with a latency c, where W fills the
 //   waits; p microbatches between F and W on every device
 //
-// Source: arXiv 2401.10241 s.2.2 and Fig. 2; the order is that of unit times.
+// Source: arXiv 2401.10241; the order is that of unit times.
 #include "schedule/zb_h1.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// ZB-H1 (arXiv 2401.10241 s.2.2), and the rule it shares with ZB-H2.
+// ZB-H1 (arXiv 2401.10241), and the rule it shares with ZB-H2.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -3,7 +3,7 @@
 //   longest device span m (F + B + W) + (p - 1) max(0, F + B - 2 W), + 2 (p - 1) c with a latency
 //   c; 2 p - 1 microbatches between F and W on every device
 //
-// Source: arXiv 2401.10241 s.2.2 and Fig. 3; the order is that of unit times.
+// Source: arXiv 2401.10241; the order is that of unit times.
 #include "schedule/zb_h2.h"
 
 #include "schedule/placement.h"

@@ -1,4 +1,4 @@
-// ZB-H2 (arXiv 2401.10241 s.2.2).
+// ZB-H2 (arXiv 2401.10241).
 #pragma once
 
 #include "schedule/schedule.h"

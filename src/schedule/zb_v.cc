@@ -15,7 +15,7 @@
 // bubbles seen as what the devices may have, as long as the largest shrinks; the least span is kept
 // (of equal ones the least makespan).
 //
-// Source: arXiv 2401.10241 s.6 and appendix. Not modelled: contention of transfers while choosing
+// Source: arXiv 2401.10241. Not modelled: contention of transfers while choosing
 // (they count as latency there; execute() has it). Cost: 4 to about 20 passes of O(p m).
 #include "schedule/zb_v.h"
 

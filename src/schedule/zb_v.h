@@ -1,4 +1,4 @@
-// ZB-V (arXiv 2401.10241 s.6 and appendix).
+// ZB-V (arXiv 2401.10241).
 #pragma once
 
 #include "schedule/order_problem.h"

@@ -84,7 +84,7 @@ TEST(ZeroBubble, PublishedRatesToThePrintedDigits) {
   RecordProperty("worst_interleaved_difference", std::to_string(worst_interleaved));
 }
 
-// strategies of arXiv 2401.10241 s.2.2 with a latency between devices.
+// strategies of arXiv 2401.10241 with a latency between devices.
 TEST(ZeroBubble, ClosedFormsOfHandcraftedSchedules) {
   for (const int p : {2, 4, 8}) {
     for (const int m : {2 * p, 3 * p, 4 * p}) {

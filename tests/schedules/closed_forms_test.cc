@@ -10,6 +10,7 @@
 #include "schedule/execution.h"
 #include "schedule/in_flight.h"
 #include "schedule/schedule.h"
+#include "schedules/operations.h"
 
 namespace orrery {
 namespace {
@@ -50,14 +51,14 @@ TEST(ClosedForms, MakespanOfWholeBackwardsOneWay) {
     const double both = t.forward + t.backward();
     for (const int p : {1, 2, 3, 4, 7, 8}) {
       for (const int m : {1, 2, 5, 8, 16}) {
-        // arXiv 1811.06965 s.2; 2007.01045 s.3: (m + p-1)(F + BW).
+        // arXiv 1811.06965; 2007.01045: (m + p-1)(F + BW).
         for (const char* name : {"gpipe", "1f1b", "pipedream"}) {
           EXPECT_EQ(run(name, {p, m, 1}, t).makespan(), (m + p - 1) * both) << at(name, {p, m, 1});
         }
       }
       for (const int units : {1, 2, 4}) {
         for (const int v : {1, 2, 3}) {
-          // arXiv 2104.04473 s.2.2, 2211.05953 s.4.1: idle (p-1)(F + BW) of a chunk.
+          // arXiv 2104.04473, 2211.05953: idle (p-1)(F + BW) of a chunk.
           const PipelineShape shape{p, units * p, v};
           for (const char* name : {"interleaved_1f1b", "breadth_first", "modular_lga"}) {
             EXPECT_EQ(run(name, shape, t).idle(0), (p - 1) * both) << at(name, shape);
@@ -74,7 +75,7 @@ TEST(ClosedForms, IdleOfBothDirections) {
     if (backward < t.forward) continue;
     for (const int p : {2, 4, 6, 8, 12}) {
       for (const int units : {1, 2, 3}) {
-        // arXiv 2107.06925 s.3.1: (p-2) BW, and (p-2)(BW - F) for each further unit; arXiv
+        // arXiv 2107.06925: (p-2) BW, and (p-2)(BW - F) for each further unit; arXiv
         // 2410.19367 the same with the times of a chunk.
         const double idle = (p - 2) * backward + (units - 1) * (p - 2) * (backward - t.forward);
         EXPECT_EQ(run("chimera", {p, units * p, 1}, t).idle(0), idle) << p << " " << units;
@@ -238,7 +239,7 @@ TEST(ClosedForms, SwarmIsOfItsSeed) {
 }
 
 TEST(ClosedForms, VocabularyPassesKeepTheBubbleOf1F1B) {
-  // arXiv 2411.05288 s.5: a barrier costs one more microbatch in flight and no time.
+  // arXiv 2411.05288: a barrier costs one more microbatch in flight and no time.
   for (const int p : {2, 4, 8}) {
     const PipelineShape shape{p, 6 * p, 1};
     ScheduleRequest r;
@@ -256,6 +257,41 @@ TEST(ClosedForms, VocabularyPassesKeepTheBubbleOf1F1B) {
       EXPECT_LE((measures.makespan - measures.busy[0]).count(), plain + 2 * (30 + 10 + 10 + 5))
           << p << " " << barriers;
       EXPECT_EQ(peak_in_flight(made, 0).memory, p + barriers);
+    }
+  }
+}
+
+TEST(ClosedForms, VocabularyPassesOverVHalfCostOneMicrobatchABarrier) {
+  // arXiv 2411.05288: no more time but the vocabulary's own and that of a turn at the ends.
+  for (const int p : {2, 4}) {
+    const PipelineShape shape{p, 6 * p, 2};
+    ScheduleRequest r;
+    r.shape = shape;
+    r.times = equal_times(shape, Picoseconds(100), Picoseconds(100), Picoseconds(100));
+    const auto peak = [](const Pipeline& made) {
+      double most = 0;
+      for (std::size_t d = 0; d < made.order.size(); ++d) {
+        most = std::max(most, peak_in_flight(made, d).memory);
+      }
+      return most;
+    };
+    const Pipeline plain = *pipeline(**find_schedule("v_half"), r);
+    const double idle = execute(plain, r.times)->measures.makespan.count() - 6.0 * 100 * 6 * p;
+    VocabularyTimes& v = r.times.vocabulary;
+    v.output_layer = v.output_layer_gradient = Picoseconds(30);
+    v.input_layer = v.input_layer_gradient = Picoseconds(5);
+    v.broadcast = v.first_barrier = v.second_barrier = v.input_reduction = Picoseconds(10);
+    for (const int barriers : {1, 2}) {
+      const char* name = barriers == 2 ? "v_half_vocab_1" : "v_half_vocab_2";
+      const Pipeline made = *pipeline(**find_schedule(name), r);
+      const PipelineMeasures measures = execute(made, r.times)->measures;
+      // A turn: the broadcast, and for each barrier a pass, a vocabulary pass and a reduction; the
+      // passes of the first and the last microbatch wait for nobody's work.
+      EXPECT_LE((measures.makespan - measures.busy[0]).count(),
+                idle + 10 + barriers * (100 + 30 + 10) + 2 * (5 + 10) + 2 * 70)
+          << name << " p=" << p;
+      EXPECT_LE(peak(made), peak(plain) + 2 * barriers) << name << " p=" << p;
+      EXPECT_EQ(wrong_operations(made), "");
     }
   }
 }

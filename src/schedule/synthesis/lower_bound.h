@@ -9,7 +9,7 @@
 //      their forward and the end of their input gradient, which takes the round trip from that
 //      stage; so ceil(m / k) round trips follow each other (with the weight gradient, where it
 //      keeps as much as the forward)
-// Source: our own; 1 and 2 are the bounds of arXiv 2401.10241 s.2 made exact for unequal stages.
+// Source: our own; 1 and 2 are the bounds of arXiv 2401.10241 made exact for unequal stages.
 // Checked in: synthesis_test.cc (never above any schedule's makespan).
 #pragma once
 

@@ -15,7 +15,7 @@
 //
 // Deterministic: the same request and budgets give the same result, whatever the machine. The time
 // limit is a safety net by wall clock; a result it cut short says so in `stopped`.
-// Source: arXiv 2401.10241 s.3 (problem and heuristics); the branch and bound is our own.
+// Source: arXiv 2401.10241 (problem and heuristics); the branch and bound is our own.
 #pragma once
 
 #include <cstdint>
