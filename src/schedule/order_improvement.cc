@@ -274,7 +274,7 @@ PassOrders perturbed(const OrderProblem& problem, PassOrders orders,
     rule.weights_fill = random.below(2) == 0;
     auto tried = list_schedule(problem, rule);
     if (!tried) continue;
-    *tried = justified(problem, std::move(*tried));
+    *tried = justified(problem, *tried);
     const double now = cost(*tried);
     if (now > least) continue;
     least = now;

@@ -93,7 +93,7 @@ void consider_block(Best& best, const OrderProblem& problem, const BuildingBlock
   }
   if (fits) {
     best.consider(stable);
-    best.consider(justified(problem, std::move(stable), rounds));
+    best.consider(justified(problem, stable, rounds));
   }
   ListRule rule = rule_of(problem, slots);
   const bool many = passes(problem) > kManyPasses;
@@ -104,7 +104,7 @@ void consider_block(Best& best, const OrderProblem& problem, const BuildingBlock
       if (many && !fill) break;
       rule.weights_fill = fill;
       if (auto orders = list_schedule(problem, rule)) {
-        best.consider(justified(problem, std::move(*orders), rounds));
+        best.consider(justified(problem, *orders, rounds));
       }
     }
   }

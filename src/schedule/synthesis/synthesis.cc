@@ -381,7 +381,7 @@ class Synthesis {
         for (const bool fill : {true, false}) {
           rule.weights_fill = fill;
           auto orders = list_schedule(problem, rule);
-          if (orders) start(placement, justified(problem, std::move(*orders)));
+          if (orders) start(placement, justified(problem, *orders));
         }
       }
     }
