@@ -1,0 +1,37 @@
+#include "trace/recorded_trace.h"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [&](char a, char b) { return lower(a) == b; }) != text.end();
+}
+
+}  // namespace
+
+std::string_view name(EventKind kind) {
+  static constexpr std::array<std::string_view, kEventKinds> kNames = {
+      "cpu_operator", "annotation",      "runtime_call", "python_function",   "kernel",   "copy",
+      "fill",         "synchronization", "event_record", "device_annotation", "overhead", "other"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+TextTable::TextTable() { intern(""); }
+
+std::uint32_t TextTable::intern(std::string_view text) {
+  if (const auto it = index_.find(text); it != index_.end()) return it->second;
+  const auto index = static_cast<std::uint32_t>(texts_.size());
+  texts_.push_back(index_.emplace(text, index).first->first);
+  return index;
+}
+
+bool is_communication_kernel(std::string_view name) {
+  return contains_ignoring_case(name, "nccl") || contains_ignoring_case(name, "rccl") ||
+         contains_ignoring_case(name, "dpsk::ep::");
+}
+
+}  // namespace orrery
