@@ -25,6 +25,8 @@ namespace orrery::cli {
 namespace {
 
 constexpr int kPngScale = 2;
+// Virtual stages a device has when auto may choose: as fine as compare cuts.
+constexpr int kFinestCut = 4;
 
 Result<StatedTimes> stated_times(const std::string& text) {
   const bool file =
@@ -216,7 +218,8 @@ int synthesise_best(const ScheduleCommandOptions& options, const Common& common,
                    "--blocking", "orrery schedule compare --blocking"});
   }
   SynthesisRequest request;
-  request.shape = {options.stages, options.microbatches, options.chunks > 0 ? options.chunks : 2};
+  request.shape = {options.stages, options.microbatches,
+                   options.chunks > 0 ? options.chunks : kFinestCut};
   request.memory_limit = *limit;
   auto scaled = scaled_times(answer.stated, request.shape, TimesOf::device);
   if (!scaled) return refuse(scaled.error());

@@ -88,12 +88,15 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   }
   std::string out = heading("Schedules compared", title, style).substr(1);
   out += table.text(style);
-  out += "\n" + wrapped(
-                    "idle: of a device, on average; span: the bubble if steps follow without a "
-                    "flush; weights: copies of a device's share; peak: microbatches a device "
-                    "holds, from the least to the most; sends: activations the busiest device "
-                    "sends for each microbatch. Front: no other is faster and holds less.",
-                    2, style);
+  out +=
+      "\n" + wrapped(
+                 "idle: of a device, on average; span: the bubble if steps follow without a "
+                 "flush; weights: copies of a device's share; peak: microbatches a device "
+                 "holds, from the least to the most; sends: activations the busiest device "
+                 "sends for each microbatch. On the front: no other is faster and holds less. Free "
+                 "copies: the time of copies to host memory is not stated, so that such rows "
+                 "take no mark.",
+                 2, style);
   // The same reason often holds for several.
   std::map<std::string, std::vector<std::string>> missing;
   std::vector<std::string> reasons;

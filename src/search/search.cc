@@ -18,8 +18,8 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kBatch = 16;          // simulated together; fixed, so that counts are too
-constexpr std::size_t kGroupsAtOnce = 512;  // priced between two reports of progress
+constexpr std::size_t kBatch = 16;         // simulated together; fixed, so that counts are too
+constexpr std::size_t kGroupsAtOnce = 64;  // priced between two reports of progress
 constexpr double kParetoMemory = 0.99;
 constexpr double kParetoReach = 2;
 
@@ -63,8 +63,9 @@ class Search {
   [[nodiscard]] bool stopped() const {
     return options_.interrupted != nullptr && options_.interrupted->load();
   }
-  void report(double fraction) const {
+  void report(double fraction) {
     if (!options_.progress) return;
+    fraction_ = fraction;
     std::string best;
     if (!plans_.empty()) {
       best = to_text(Picoseconds(evaluated_.at(plans_.front()).step_ps).seconds()) +
@@ -195,6 +196,7 @@ class Search {
       }
       evaluate_all(batch);
       for (const std::size_t i : batch) seen(i);
+      report(fraction_);
     }
   }
 
@@ -384,6 +386,7 @@ class Search {
   ByteCount capacity_;
   int threads_;
   SearchResult result_;
+  double fraction_ = 0;  // last reported
   std::vector<Candidate> fitting_;
   std::vector<Candidate> too_large_;
   std::optional<Candidate> least_;

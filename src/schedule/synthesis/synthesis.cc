@@ -101,8 +101,9 @@ class Synthesis {
   Result<SynthesisResult> run() {
     if (auto error = wrong_request()) return fail(std::move(*error));
     make_placements();
-    if (auto error = too_little_memory()) return fail(std::move(*error));
     published();
+    // Copies to host memory go below one microbatch on every device.
+    if (auto error = too_little_memory(); error && !found_) return fail(std::move(*error));
     for (Placement& placement : placements_) {
       if (ended()) break;
       list_schedules(placement);
@@ -175,7 +176,9 @@ class Synthesis {
     return Error{ErrorCode::bad_input,
                  "the memory limit " + memory_text(request_.memory_limit) + " is below the " +
                      memory_text(least) + " that one microbatch holds on its fullest device",
-                 "schedule auto", ""};
+                 "schedule auto",
+                 "schedules that copy to host memory may hold less; state what a copy takes, "
+                 "offload=..., among the times"};
   }
 
   bool ended() {
