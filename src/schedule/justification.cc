@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 
 namespace orrery {
 namespace {
@@ -17,6 +16,15 @@ class Justifier {
         stages_(static_cast<std::size_t>(problem.stages())),
         microbatches_(static_cast<std::size_t>(problem.shape.microbatches)),
         start_(3 * stages_ * microbatches_) {
+    operations_.reserve(start_.size());
+    for (std::uint32_t kind = 0; kind < 3; ++kind) {
+      for (std::size_t s = 0; s < stages_; ++s) {
+        for (std::size_t j = 0; j < microbatches_; ++j) {
+          operations_.push_back({problem.time[kind][s], kind, static_cast<std::uint32_t>(s),
+                                 static_cast<std::uint32_t>(j)});
+        }
+      }
+    }
     for (std::size_t s = 0; s < stages_; ++s) {
       hop_.push_back(s + 1 < stages_ && problem.device[s] != problem.device[s + 1]
                          ? problem.transfer[s] + problem.latency[s]
@@ -45,15 +53,16 @@ class Justifier {
     // Turn the clock: a pass [start, end] becomes [-end, -start].
     if (towards == Towards::right) turn();
     sequence_.resize(n);
-    std::iota(sequence_.begin(), sequence_.end(), std::uint32_t{0});
+    for (std::uint32_t op = 0; op < n; ++op) sequence_[op] = {start_[op], op};
     // Ties as the dependencies run.
-    std::sort(sequence_.begin(), sequence_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return start_[a] != start_[b]     ? start_[a] < start_[b]
-             : towards == Towards::left ? before(a, b)
-                                        : before(b, a);
+    std::sort(sequence_.begin(), sequence_.end(), [&](const Begun& a, const Begun& b) {
+      return a.start != b.start         ? a.start < b.start
+             : towards == Towards::left ? before(a.op, b.op)
+                                        : before(b.op, a.op);
     });
-    lines_.assign(static_cast<std::size_t>(problem_.shape.devices), {});
-    for (const std::uint32_t op : sequence_) place(op);
+    lines_.resize(static_cast<std::size_t>(problem_.shape.devices));
+    for (auto& line : lines_) line.clear();
+    for (const Begun& begun : sequence_) place(begun.op);
     if (towards == Towards::right) turn();
   }
 
@@ -68,6 +77,14 @@ class Justifier {
   }
 
  private:
+  struct Operation {
+    double time;
+    std::uint32_t kind, stage, microbatch;
+  };
+  struct Begun {
+    double start;
+    std::uint32_t op;
+  };
   struct Entry {
     double start, end;
     double level;  // memory held after it
@@ -77,34 +94,28 @@ class Justifier {
   [[nodiscard]] std::size_t id(std::size_t kind, std::size_t s, std::size_t j) const {
     return (kind * stages_ + s) * microbatches_ + j;
   }
-  [[nodiscard]] std::size_t kind_of(std::size_t op) const { return op / (stages_ * microbatches_); }
-  [[nodiscard]] std::size_t stage_of(std::size_t op) const { return op / microbatches_ % stages_; }
   [[nodiscard]] std::size_t stage(std::size_t d, Pass pass) const {
     return static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
   }
-  [[nodiscard]] double time(std::size_t op) const {
-    return problem_.time[kind_of(op)][stage_of(op)];
-  }
+  [[nodiscard]] double time(std::size_t op) const { return operations_[op].time; }
   void turn() {
     for (std::size_t op = 0; op < start_.size(); ++op) start_[op] = -(start_[op] + time(op));
   }
 
   // Whether a stands before b where both start at once: passes of no time, by microbatch and stage.
   [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const {
-    const std::size_t ka = kind_of(a);
-    const std::size_t kb = kind_of(b);
-    if (ka != kb) return ka < kb;
-    const std::size_t sa = stage_of(a);
-    const std::size_t sb = stage_of(b);
-    if (sa != sb) return ka == 0 ? sa < sb : sa > sb;
+    const Operation& x = operations_[a];
+    const Operation& y = operations_[b];
+    if (x.kind != y.kind) return x.kind < y.kind;
+    if (x.stage != y.stage) return x.kind == 0 ? x.stage < y.stage : x.stage > y.stage;
     return a < b;
   }
 
   // When what `op` needs is there, on the clock of this direction.
   [[nodiscard]] double ready(std::size_t op) const {
-    const std::size_t kind = kind_of(op);
-    const std::size_t s = stage_of(op);
-    const std::size_t j = op % microbatches_;
+    const std::size_t kind = operations_[op].kind;
+    const std::size_t s = operations_[op].stage;
+    const std::size_t j = operations_[op].microbatch;
     double at = -1e300;
     const auto after = [&](std::size_t other, double hop) {
       at = std::max(at, start_[other] + time(other) + hop);
@@ -133,8 +144,8 @@ class Justifier {
   }
 
   void place(std::uint32_t op) {
-    const std::size_t s = stage_of(op);
-    const auto kind = static_cast<PassKind>(kind_of(op));
+    const std::size_t s = operations_[op].stage;
+    const auto kind = static_cast<PassKind>(operations_[op].kind);
     const auto d = static_cast<std::size_t>(problem_.device[s]);
     std::vector<Entry>& line = lines_[d];
     const double length = time(op);
@@ -170,7 +181,8 @@ class Justifier {
   Towards towards_ = Towards::left;
   std::vector<double> start_;  // by kind, stage and microbatch
   std::vector<double> hop_;
-  std::vector<std::uint32_t> sequence_;
+  std::vector<Operation> operations_;  // by the same
+  std::vector<Begun> sequence_;
   std::vector<std::vector<Entry>> lines_;
 };
 
