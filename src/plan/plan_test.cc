@@ -99,10 +99,10 @@ TEST(Validity, SaysEveryReasonWithItsNumbers) {
             "tp 8 x cp 1 x pp 16 x dp 4 is not the 16384 GPUs of the cluster\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=256,schedule=1f1b"),
             "pp 256 x chunks 1 = 256 virtual stages for 126 layers: some would be empty\n");
-  EXPECT_EQ(
-      problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=4", 8192, 1152),
-      "interleaved_1f1b passes microbatches in groups of pp: 9 microbatches are not a multiple "
-      "of 16\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=4", 8192, 1152),
+            "interleaved_1f1b passes microbatches in groups of one a device: 9 microbatches are "
+            "not a multiple "
+            "of 16\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16", 8192, 100),
             "global batch 100 is not a multiple of dp 128 x micro_batch 1\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,layers=1+2"),

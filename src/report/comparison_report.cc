@@ -162,13 +162,27 @@ Value comparison_json(const Comparison& c) {
   return out;
 }
 
+namespace {
+
+// A summary ends with its source: "... (arXiv 2107.06925)".
+std::string source_of(const Schedule& schedule) {
+  const std::size_t open = schedule.summary.rfind(" (");
+  if (open == std::string_view::npos) return "";
+  return std::string(schedule.summary.substr(open + 2, schedule.summary.size() - open - 3));
+}
+
+}  // namespace
+
 std::string schedule_list_text(const TextStyle& style) {
-  Table table(
-      {{"name", Align::left, 9}, {"chunks", Align::right, 3}, {"what it does", Align::left, 5}});
+  Table table({{"name", Align::left, 9},
+               {"chunks", Align::right, 3},
+               {"what it does", Align::left, 5},
+               {"source", Align::left, 8}});
   for (const Schedule& s : schedules()) {
     table.add_row({{std::string(s.name), {.bold = true}},
                    {s.chunks > 0 ? std::to_string(s.chunks) : "any"},
-                   {std::string(s.summary)}});
+                   {std::string(s.summary.substr(0, s.summary.rfind(" (")))},
+                   {source_of(s)}});
   }
   return table.text(style);
 }

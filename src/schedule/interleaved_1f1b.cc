@@ -25,15 +25,16 @@ std::vector<std::string> problems(const ScheduleRequest& request) {
   const int group = group_of(request);
   std::vector<std::string> out;
   if (group < shape.devices) {
-    out.push_back("interleaved_1f1b passes microbatches in groups of pp or more: a group of " +
-                  std::to_string(group) + " on " + std::to_string(shape.devices) + " devices");
+    out.push_back(
+        "interleaved_1f1b passes microbatches in groups of one a device or more: a group of " +
+        std::to_string(group) + " on " + std::to_string(shape.devices) + " devices");
   }
   const int rest = shape.microbatches % group;
   if (rest != 0 && rest < shape.devices) {
     out.push_back("interleaved_1f1b passes microbatches in groups of " +
-                  (group == shape.devices ? std::string("pp") : std::to_string(group)) + ": " +
-                  std::to_string(shape.microbatches) + " microbatches are not a multiple of " +
-                  std::to_string(group) +
+                  (group == shape.devices ? std::string("one a device") : std::to_string(group)) +
+                  ": " + std::to_string(shape.microbatches) +
+                  " microbatches are not a multiple of " + std::to_string(group) +
                   (group == shape.devices ? ""
                                           : ", nor leave a last group of " +
                                                 std::to_string(shape.devices) + " or more"));

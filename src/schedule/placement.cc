@@ -37,10 +37,10 @@ std::vector<std::string> bidirectional_problems(const std::string& name,
     out.push_back(name + " runs two directions over an even number of devices, not " +
                   std::to_string(shape.devices));
   }
-  if (shape.microbatches % shape.devices != 0) {
-    out.push_back(name +
-                  " passes microbatches in units of pp: " + std::to_string(shape.microbatches) +
-                  " microbatches are not a multiple of " + std::to_string(shape.devices));
+  if (out.empty() && shape.microbatches % shape.devices != 0) {
+    out.push_back(name + " passes microbatches in units of one a device: " +
+                  std::to_string(shape.microbatches) + " microbatches are not a multiple of " +
+                  std::to_string(shape.devices));
   }
   return out;
 }

@@ -203,17 +203,18 @@ TEST(Schedule, WrongShapesAndNames) {
     const auto problems = schedule_problems(named(name), request);
     return problems.empty() ? "" : problems.front();
   };
-  EXPECT_EQ(
-      problem("interleaved_1f1b", {4, 6, 2}),
-      "interleaved_1f1b passes microbatches in groups of pp: 6 microbatches are not a multiple "
-      "of 4");
+  EXPECT_EQ(problem("interleaved_1f1b", {4, 6, 2}),
+            "interleaved_1f1b passes microbatches in groups of one a device: 6 microbatches are "
+            "not a multiple "
+            "of 4");
   EXPECT_EQ(problem("interleaved_1f1b", {4, 16, 2}, 6), "");
   EXPECT_EQ(problem("interleaved_1f1b", {4, 14, 2}, 6),
             "interleaved_1f1b passes microbatches in groups of 6: 14 microbatches are not a "
             "multiple of 6, nor leave a last group of 4 or more");
-  EXPECT_EQ(problem("interleaved_1f1b", {4, 15, 2}, 3),
-            "interleaved_1f1b passes microbatches in groups of pp or more: a group of 3 on 4 "
-            "devices");
+  EXPECT_EQ(
+      problem("interleaved_1f1b", {4, 15, 2}, 3),
+      "interleaved_1f1b passes microbatches in groups of one a device or more: a group of 3 on 4 "
+      "devices");
   EXPECT_EQ(problem("1f1b", {0, 6, 1}), "devices 0 is below 1");
   EXPECT_EQ(problem("1f1b", {1000, 1000000, 1}),
             "1000000 microbatches on 1000 devices of 1 chunks are more than the 16777216 "

@@ -186,10 +186,13 @@ TEST(ScheduleProblems, NameTheNumbers) {
     return all;
   };
   EXPECT_EQ(problem("chimera", {3, 8, 1}),
-            "chimera runs two directions over an even number of devices, not 3; chimera passes "
-            "microbatches in units of pp: 8 microbatches are not a multiple of 3");
+            "chimera runs two directions over an even number of devices, not 3");
+  EXPECT_EQ(problem("chimera", {4, 6, 1}),
+            "chimera passes microbatches in units of one a device: 6 microbatches are not a "
+            "multiple of 4");
   EXPECT_EQ(problem("bitpipe", {4, 6, 2}),
-            "bitpipe passes microbatches in units of pp: 6 microbatches are not a multiple of 4");
+            "bitpipe passes microbatches in units of one a device: 6 microbatches are not a "
+            "multiple of 4");
   EXPECT_EQ(problem("dualpipe", {4, 7, 1}),
             "dualpipe sends half of the microbatches each way: 7 microbatches are not a multiple "
             "of 2; dualpipe needs two microbatches a device: 7 microbatches are below 8");
