@@ -8,6 +8,7 @@
 #include "command.h"
 #include "outcome/invariant.h"
 #include "outcome/nearest_name.h"
+#include "trace.h"
 
 namespace orrery::cli {
 namespace {
@@ -154,6 +155,8 @@ int run(int argc, char** argv) {
       "Example:\n  orrery calibrate validation/kernels/gemm-measured.csv --accelerator h100-sxm "
       "--cross-validate");
 
+  const TraceSubcommand trace = add_trace(app);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -172,6 +175,7 @@ int run(int argc, char** argv) {
   if (schedule_app->parsed()) return schedule_command(schedule, common);
   if (catalog_app->parsed()) return catalog_command(catalog, common);
   if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
+  if (trace.app->parsed()) return trace.run(common);
   return validate_command(validate, common);
 }
 

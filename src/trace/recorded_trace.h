@@ -81,7 +81,7 @@ struct Lane {
   std::string thread_name;
 };
 
-// Of a cpu_operator. Texts are as recorded: "[[64, 128], []]", "['float', 'Scalar']".
+// Of a cpu_operator or annotation. Texts are as recorded: [[64, 128], []], ["float", "Scalar"].
 struct OperatorDetails {
   std::uint32_t input_shapes = 0;
   std::uint32_t input_types = 0;
@@ -137,6 +137,17 @@ struct CommunicationDetails {
   bool asynchronous = false;
 };
 
+// One allocation, or release (negative bytes), where the memory was profiled.
+struct MemoryEvent {
+  std::int64_t time_ns = 0;
+  std::int64_t address = kNotRecorded;
+  std::int64_t bytes = 0;
+  std::int64_t allocated_bytes = kNotRecorded;  // of the device, after it
+  std::int64_t reserved_bytes = kNotRecorded;
+  std::int32_t device = -1;  // ordinal; -1: the host
+  std::uint32_t place = 0;   // in the file's list of events
+};
+
 struct ProcessGroup {
   std::string name;
   std::string description;
@@ -173,6 +184,7 @@ struct RecordedTrace {
 
   // Arrows of the file from a forward operator to its backward operator: events.
   std::vector<std::array<std::uint32_t, 2>> forward_to_backward;
+  std::vector<MemoryEvent> memory;  // in the order of time
 
   std::string file;          // as given
   std::int64_t base_ns = 0;  // start_ns are relative to this moment since 1970
@@ -181,8 +193,9 @@ struct RecordedTrace {
   std::string backend;  // of communication: "nccl"
   std::vector<ProcessGroup> groups;
   std::vector<RecordedDevice> devices;
-  std::int64_t entries = 0;  // of the file's list, with those that were not kept
-  bool truncated = false;    // the file ends in the middle; what was whole is here
+  std::int64_t entries = 0;   // of the file's list, with those that were not kept
+  std::int64_t left_out = 0;  // events that say when neither they began nor ended, or end early
+  bool truncated = false;     // the file ends in the middle; what was whole is here
 
   [[nodiscard]] std::size_t size() const { return start_ns.size(); }
   [[nodiscard]] std::string_view name_of(std::size_t event) const { return texts[name[event]]; }

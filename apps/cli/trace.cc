@@ -1,0 +1,36 @@
+#include "trace.h"
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace orrery::cli {
+
+TraceSubcommand trace_info(CLI::App& trace);
+
+namespace {
+
+constexpr std::array kSubcommands = {
+    trace_info,
+};
+
+}  // namespace
+
+TraceSubcommand add_trace(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("trace", "read, analyse and replay recorded runs");
+  app->require_subcommand(1);
+  std::vector<TraceSubcommand> added;
+  added.reserve(kSubcommands.size());
+  for (const auto add : kSubcommands) added.push_back(add(*app));
+  app->footer("orrery trace COMMAND --help explains a command.");
+  const auto run = [added = std::move(added)](const Common& common) {
+    for (const TraceSubcommand& subcommand : added) {
+      if (subcommand.app->parsed()) return subcommand.run(common);
+    }
+    return static_cast<int>(ExitCode::bug);
+  };
+  return TraceSubcommand{app, run};
+}
+
+}  // namespace orrery::cli

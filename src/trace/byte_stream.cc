@@ -1,0 +1,180 @@
+#include "trace/byte_stream.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{256} << 10U;
+
+}  // namespace
+
+struct ByteStream::State {
+  std::string name;
+  int descriptor = -1;      // of a file
+  std::string_view memory;  // or the bytes themselves
+  std::vector<char> block;
+  const char* next = nullptr;  // unread bytes of the file
+  std::size_t left = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t size = 0;
+  bool gzip = false;
+  bool cut = false;
+  bool inside_member = false;
+  bool ended = false;
+  z_stream inflater{};
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (gzip) inflateEnd(&inflater);
+    if (descriptor > STDIN_FILENO) close(descriptor);
+  }
+
+  // Makes at least `wanted` unread bytes available, fewer only at the end of the file.
+  Result<std::size_t> fill(std::size_t wanted) {
+    if (descriptor < 0 || left >= wanted) return left;
+    if (block.empty()) block.resize(kBlock);
+    if (left > 0) std::memmove(block.data(), next, left);
+    next = block.data();
+    while (left < wanted) {
+      const ssize_t got = ::read(descriptor, block.data() + left, block.size() - left);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) {
+        return fail(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno), name);
+      }
+      if (got == 0) break;
+      left += static_cast<std::size_t>(got);
+      taken += static_cast<std::uint64_t>(got);
+    }
+    return left;
+  }
+
+  Result<std::size_t> start() {
+    ORRERY_TRY(const std::size_t available, fill(2));
+    gzip = available >= 2 && static_cast<unsigned char>(next[0]) == 0x1f &&
+           static_cast<unsigned char>(next[1]) == 0x8b;
+    // 15 bits of window, the largest; 16 more: a gzip header and trailer.
+    if (gzip && inflateInit2(&inflater, 15 + 16) != Z_OK) {
+      gzip = false;
+      return fail(ErrorCode::io, "no memory to unpack it", name);
+    }
+    return available;
+  }
+
+  Result<std::size_t> copy(char* to, std::size_t wanted) {
+    std::size_t done = 0;
+    while (done < wanted) {
+      ORRERY_TRY(const std::size_t available, fill(1));
+      if (available == 0) break;
+      const std::size_t n = std::min(wanted - done, available);
+      std::memcpy(to + done, next, n);
+      next += n;
+      left -= n;
+      done += n;
+    }
+    return done;
+  }
+
+  Failure damaged(const char* what) const {
+    return fail(ErrorCode::bad_input,
+                "damaged gzip" + (what == nullptr ? std::string() : std::string(": ") + what),
+                name + ": byte " + std::to_string(taken - left), "gzip -t checks a file");
+  }
+
+  Result<std::size_t> unpack(char* to, std::size_t wanted) {
+    std::size_t done = 0;
+    while (done < wanted && !ended) {
+      ORRERY_TRY(const std::size_t available, fill(1));
+      if (available == 0) {
+        cut = cut || inside_member;
+        ended = true;
+        break;
+      }
+      const auto room = static_cast<uInt>(std::min(wanted - done, kBlock));
+      const auto fed = static_cast<uInt>(std::min(available, kBlock));
+      inflater.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next));  // zlib's C interface
+      inflater.avail_in = fed;
+      inflater.next_out = reinterpret_cast<Bytef*>(to + done);
+      inflater.avail_out = room;
+      inside_member = true;
+      const int status = inflate(&inflater, Z_NO_FLUSH);
+      next += fed - inflater.avail_in;
+      left -= fed - inflater.avail_in;
+      done += room - inflater.avail_out;
+      if (status == Z_STREAM_END) {
+        ORRERY_TRY(const std::size_t after, next_member());
+        ended = after == 0;
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        return damaged(inflater.msg);
+      }
+    }
+    return done;
+  }
+
+  // A member has ended: another one, padding with zeros, or the end must follow.
+  Result<std::size_t> next_member() {
+    inside_member = false;
+    inflateReset(&inflater);
+    while (true) {
+      ORRERY_TRY(const std::size_t available, fill(2));
+      if (available == 0) return std::size_t{0};
+      if (static_cast<unsigned char>(next[0]) == 0x1f) return available;
+      if (*next != '\0') return damaged("something follows its end");
+      ++next;
+      --left;
+    }
+  }
+};
+
+ByteStream::ByteStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ByteStream::ByteStream(ByteStream&&) noexcept = default;
+ByteStream& ByteStream::operator=(ByteStream&&) noexcept = default;
+ByteStream::~ByteStream() = default;
+
+Result<ByteStream> ByteStream::open(const std::string& file) {
+  auto state = std::make_unique<State>();
+  state->name = file == "-" ? "standard input" : file;
+  state->descriptor = file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (state->descriptor < 0) {
+    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io,
+                std::string("cannot be opened: ") + std::strerror(errno), file);
+  }
+  struct stat about{};
+  if (fstat(state->descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
+    state->size = static_cast<std::uint64_t>(about.st_size);
+  }
+  ORRERY_TRY([[maybe_unused]] const std::size_t available, state->start());
+  return ByteStream(std::move(state));
+}
+
+Result<ByteStream> ByteStream::of(std::string_view bytes, std::string name) {
+  auto state = std::make_unique<State>();
+  state->name = std::move(name);
+  state->next = bytes.data();
+  state->left = bytes.size();
+  state->taken = bytes.size();
+  state->size = bytes.size();
+  ORRERY_TRY([[maybe_unused]] const std::size_t available, state->start());
+  return ByteStream(std::move(state));
+}
+
+Result<std::size_t> ByteStream::read(char* to, std::size_t size) {
+  return state_->gzip ? state_->unpack(to, size) : state_->copy(to, size);
+}
+
+bool ByteStream::truncated() const { return state_->cut; }
+bool ByteStream::compressed() const { return state_->gzip; }
+std::uint64_t ByteStream::taken() const { return state_->taken - state_->left; }
+std::uint64_t ByteStream::file_size() const { return state_->size; }
+
+}  // namespace orrery

@@ -1,0 +1,46 @@
+// The bytes of a file or of standard input in blocks, unpacked on the way if they are gzip.
+//
+// Files larger than memory pass through one block at a time. gzip is known by its first two bytes
+// (RFC 1952), whatever the name says; several members after each other count as one stream, as
+// gzip(1) has it. A gzip stream that ends before its trailer, as a killed writer leaves it, gives
+// what can be unpacked and then says truncated(); damage inside it is an error with its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "outcome/result.h"
+
+namespace orrery {
+
+class ByteStream {
+ public:
+  // A path, or "-" for standard input.
+  static Result<ByteStream> open(const std::string& file);
+  // Of bytes in memory that outlive the stream; `name` stands in errors.
+  static Result<ByteStream> of(std::string_view bytes, std::string name);
+
+  ByteStream(ByteStream&&) noexcept;
+  ByteStream& operator=(ByteStream&&) noexcept;
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+  ~ByteStream();
+
+  // Fills up to `size` bytes; fewer only at the end, 0 after it.
+  Result<std::size_t> read(char* to, std::size_t size);
+
+  [[nodiscard]] bool truncated() const;           // the gzip stream ended too early
+  [[nodiscard]] bool compressed() const;          // it is gzip
+  [[nodiscard]] std::uint64_t taken() const;      // bytes of the file consumed so far
+  [[nodiscard]] std::uint64_t file_size() const;  // 0 if unknown, as of standard input
+
+ private:
+  struct State;
+  explicit ByteStream(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,448 @@
+#include "trace/kineto/event_reader.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "trace/kineto/event_category.h"
+#include "trace/kineto/event_keys.h"
+#include "trace/kineto/json_text.h"
+#include "trace/kineto/lanes.h"
+#include "trace/kineto/number_text.h"
+#include "trace/kineto/text_window.h"
+#include "trace/sorted_events.h"
+
+namespace orrery {
+namespace {
+
+// One event as it is met: raw JSON of those values that matter, with their quotes; empty if absent.
+// They point into the piece.
+struct Raw {
+  std::array<std::string_view, kEventKeys> value{};
+  bool operator_details = false;
+  bool communication = false;
+  bool memory = false;
+
+  std::string_view operator[](EventKey key) const { return value[static_cast<std::size_t>(key)]; }
+};
+
+// Half an arrow from a forward to a backward operator.
+struct ArrowEnd {
+  std::int64_t id = 0;
+  std::int64_t time_ns = 0;
+  std::uint32_t lane = 0;
+  bool is_start = false;
+};
+
+std::int64_t integer(std::string_view token) {
+  if (!token.empty() && token.front() == '"') token.remove_prefix(1);
+  return token.empty() ? kNotRecorded : integer_of(token).value_or(kNotRecorded);
+}
+
+// Streams are signed numbers; some writers give -1 as 2^32 - 1.
+std::int64_t stream_number(std::string_view token) {
+  const std::int64_t number = integer(token);
+  return number == 4294967295 ? -1 : number;
+}
+
+std::int32_t small_integer(std::string_view token, std::int32_t otherwise) {
+  const std::int64_t number = integer(token);
+  const bool fits = number >= std::numeric_limits<std::int32_t>::min() &&
+                    number <= std::numeric_limits<std::int32_t>::max();
+  return fits ? static_cast<std::int32_t>(number) : otherwise;
+}
+
+// Of "[57344, 1, 1]".
+std::array<std::int32_t, 3> three_integers(std::string_view list) {
+  std::array<std::int32_t, 3> numbers{};
+  std::size_t at = 1;
+  for (std::int32_t& number : numbers) {
+    while (at < list.size() && (list[at] == ' ' || list[at] == ',')) ++at;
+    if (at >= list.size()) break;
+    number = small_integer(list.substr(at), 0);
+    at = std::min(list.find(',', at), list.size());
+  }
+  return numbers;
+}
+
+}  // namespace
+
+struct EventReader::State {
+  RecordedTrace& trace;
+  const KinetoOptions& options;
+  simdjson::ondemand::parser parser;
+  Lanes lanes;
+  std::vector<ArrowEnd> arrows;
+  std::string unescaped;
+  // What went wrong with the content of the event at hand.
+  std::string message;
+  std::string hint;
+
+  State(RecordedTrace& into, const KinetoOptions& chosen)
+      : trace(into), options(chosen), lanes(into) {}
+
+  std::uint32_t text(std::string_view token) {
+    if (token.empty()) return 0;
+    return trace.texts.intern(plain_text(token, unescaped));
+  }
+
+  // Collects the values of one object; false if its JSON is broken.
+  bool collect(simdjson::ondemand::object object, Raw& raw, bool is_event);
+  // Appends the event; false if its content is impossible.
+  bool commit(const Raw& raw);
+  bool complete_event(const Raw& raw);
+  void metadata(const Raw& raw);
+  void memory_event(const Raw& raw);
+  void arrow(const Raw& raw);
+  std::uint32_t details_of(const Raw& raw, EventKind kind);
+  std::uint32_t operator_details(const Raw& raw);
+  std::uint32_t kernel_details(const Raw& raw);
+  std::uint32_t communication_details(const Raw& raw);
+  [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(trace.entries); }
+
+  void join_arrows();
+  void choose_base();
+};
+
+bool EventReader::State::collect(simdjson::ondemand::object object, Raw& raw, bool is_event) {
+  for (auto member : object) {
+    simdjson::ondemand::field field;
+    if (std::move(member).get(field) != simdjson::SUCCESS) return false;
+    const char* begin = field.key().raw();
+    // Keys with escapes match nothing that is wanted, wherever they are cut.
+    const auto* quote = static_cast<const char*>(std::memchr(begin, '"', 256));
+    if (quote == nullptr) continue;
+    const std::string_view text(begin, static_cast<std::size_t>(quote - begin));
+    const EventKey key = is_event ? event_key(text) : argument_key(text);
+    if (key == EventKey::unknown) continue;
+    simdjson::ondemand::value value = field.value();
+    std::string_view token = value.raw_json_token();
+    const char first = token.empty() ? '\0' : token.front();
+    if (key == EventKey::arguments) {
+      simdjson::ondemand::object arguments;
+      if (first != '{') continue;
+      if (value.get_object().get(arguments) != simdjson::SUCCESS) return false;
+      if (!collect(arguments, raw, false)) return false;
+      continue;
+    }
+    if (first == '{') continue;
+    if (first == '[') {
+      simdjson::ondemand::array list;
+      if (value.get_array().get(list) != simdjson::SUCCESS) return false;
+      if (list.raw_json().get(token) != simdjson::SUCCESS) return false;
+    }
+    while (!token.empty() && is_json_space(token.back())) token.remove_suffix(1);
+    raw.value[static_cast<std::size_t>(key)] = token;
+    raw.operator_details |= key >= EventKey::sequence_number && key <= EventKey::concrete_inputs;
+    raw.communication |= key == EventKey::collective;
+    raw.memory |= key == EventKey::memory_bytes;
+  }
+  return true;
+}
+
+bool EventReader::State::commit(const Raw& raw) {
+  const std::string_view phase = raw[EventKey::phase];
+  if (phase == "\"X\"") return complete_event(raw);
+  if (phase == "\"M\"") {
+    metadata(raw);
+  } else if (phase == "\"s\"" || phase == "\"f\"") {
+    arrow(raw);
+  } else if (raw.memory && raw[EventKey::name] == "\"[memory]\"") {
+    memory_event(raw);
+  }
+  return true;
+}
+
+bool EventReader::State::complete_event(const Raw& raw) {
+  const std::string_view category = raw[EventKey::category];
+  if (category == "\"Trace\"" || category == "\"external_correlation\"") return true;
+  const EventKind kind = kind_of(category, raw[EventKey::name]);
+  if (kind == EventKind::python_function &&
+      options.python_functions == PythonFunctions::leave_out) {
+    return true;
+  }
+  const auto unquoted = [](std::string_view token) {
+    return token.size() > 1 && token.front() == '"' ? token.substr(1, token.size() - 2) : token;
+  };
+  const auto start = nanoseconds_of(unquoted(raw[EventKey::start]));
+  const auto duration = nanoseconds_of(unquoted(raw[EventKey::duration]));
+  if (!start || !duration || *duration < 0) {
+    if (options.incomplete == Incomplete::use_what_is_whole) {
+      ++trace.left_out;
+      return true;
+    }
+    const bool negative = start && duration;
+    const std::string_view what = negative ? "a duration of " : start ? "dur is " : "ts is ";
+    const std::string_view given =
+        negative || start ? raw[EventKey::duration] : raw[EventKey::start];
+    message = "event " + std::to_string(trace.entries) + ", " +
+              std::string(raw[EventKey::name].substr(0, 100)) + ": " + std::string(what) +
+              (given.empty() ? "missing" : std::string(given.substr(0, 40)));
+    hint = std::string(negative ? "an event ends after it begins"
+                                : "times are microseconds between -4e15 and 4e15") +
+           "; --partial leaves such events out";
+    return false;
+  }
+  const bool on_device = is_device_work(kind) || kind == EventKind::synchronization ||
+                         kind == EventKind::event_record || kind == EventKind::device_annotation;
+  const RowName process = row_name(raw[EventKey::process], trace.texts);
+  const RowName thread = row_name(raw[EventKey::thread], trace.texts);
+  std::uint32_t lane = 0;
+  if (on_device) {
+    const std::int64_t ordinal = integer(raw[EventKey::device]);
+    const std::int64_t stream =
+        is_device_work(kind) ? stream_number(raw[EventKey::stream]) : kNotRecorded;
+    const std::int64_t row = thread.number == 4294967295 ? -1 : thread.number;
+    lane = lanes.device(ordinal != kNotRecorded ? ordinal : process.number,
+                        stream != kNotRecorded ? stream : row);
+  } else {
+    lane = lanes.host(process, thread);
+  }
+  trace.start_ns.push_back(*start);
+  trace.duration_ns.push_back(*duration);
+  trace.correlation.push_back(integer(raw[EventKey::correlation]));
+  trace.external_id.push_back(integer(raw[EventKey::external_id]));
+  trace.name.push_back(text(raw[EventKey::name]));
+  trace.lane.push_back(lane);
+  trace.details.push_back(details_of(raw, kind));
+  trace.communication.push_back(raw.communication ? communication_details(raw) : kNoDetails);
+  trace.place.push_back(place());
+  trace.kind.push_back(kind);
+  return true;
+}
+
+std::uint32_t EventReader::State::details_of(const Raw& raw, EventKind kind) {
+  switch (kind) {
+    case EventKind::cpu_operator:
+    case EventKind::annotation:
+      return raw.operator_details ? operator_details(raw) : kNoDetails;
+    case EventKind::kernel:
+      return kernel_details(raw);
+    case EventKind::copy:
+    case EventKind::fill:
+      if (raw[EventKey::bytes].empty()) return kNoDetails;
+      trace.copies.push_back(CopyDetails{integer(raw[EventKey::bytes])});
+      return static_cast<std::uint32_t>(trace.copies.size() - 1);
+    case EventKind::synchronization:
+    case EventKind::event_record: {
+      SynchronizationDetails details;
+      details.stream = stream_number(raw[EventKey::stream]);
+      details.awaited_stream = stream_number(raw[EventKey::awaited_stream]);
+      details.record_correlation = stream_number(raw[EventKey::record_correlation]);
+      details.event = integer(raw[EventKey::cuda_event]);
+      trace.synchronizations.push_back(details);
+      return static_cast<std::uint32_t>(trace.synchronizations.size() - 1);
+    }
+    case EventKind::runtime_call:
+    case EventKind::python_function:
+    case EventKind::device_annotation:
+    case EventKind::overhead:
+    case EventKind::other:
+      return kNoDetails;
+  }
+  return kNoDetails;
+}
+
+std::uint32_t EventReader::State::operator_details(const Raw& raw) {
+  OperatorDetails details;
+  details.input_shapes = text(raw[EventKey::input_shapes]);
+  details.input_types = text(raw[EventKey::input_types]);
+  details.input_strides = text(raw[EventKey::input_strides]);
+  details.concrete_inputs = text(raw[EventKey::concrete_inputs]);
+  details.sequence_number = integer(raw[EventKey::sequence_number]);
+  details.forward_thread = integer(raw[EventKey::forward_thread]);
+  details.record_function_id = integer(raw[EventKey::record_function_id]);
+  trace.operators.push_back(details);
+  return static_cast<std::uint32_t>(trace.operators.size() - 1);
+}
+
+std::uint32_t EventReader::State::kernel_details(const Raw& raw) {
+  const std::string_view grid = raw[EventKey::grid];
+  if (grid.empty() && raw[EventKey::registers].empty()) return kNoDetails;
+  KernelDetails details;
+  details.grid = three_integers(grid);
+  details.block = three_integers(raw[EventKey::block]);
+  details.registers_per_thread = small_integer(raw[EventKey::registers], -1);
+  details.shared_memory_bytes = small_integer(raw[EventKey::shared_memory], -1);
+  const std::int64_t percent = integer(raw[EventKey::occupancy]);
+  if (percent >= 0) details.achieved_occupancy = static_cast<float>(percent) / 100.0F;
+  const std::int64_t graph = integer(raw[EventKey::graph]);
+  if (graph != 0) details.graph = graph;  // 0: none
+  trace.kernels.push_back(details);
+  return static_cast<std::uint32_t>(trace.kernels.size() - 1);
+}
+
+std::uint32_t EventReader::State::communication_details(const Raw& raw) {
+  CommunicationDetails details;
+  details.collective = text(raw[EventKey::collective]);
+  details.data_type = text(raw[EventKey::data_type]);
+  details.group = text(raw[EventKey::group]);
+  details.group_description = text(raw[EventKey::group_description]);
+  details.group_ranks = text(raw[EventKey::group_ranks]);
+  details.input_splits = text(raw[EventKey::input_splits]);
+  details.output_splits = text(raw[EventKey::output_splits]);
+  details.input_elements = integer(raw[EventKey::input_elements]);
+  details.output_elements = integer(raw[EventKey::output_elements]);
+  details.group_size = integer(raw[EventKey::group_size]);
+  details.rank_start = integer(raw[EventKey::rank_start]);
+  details.rank_stride = integer(raw[EventKey::rank_stride]);
+  details.source = integer(raw[EventKey::source]);
+  details.destination = integer(raw[EventKey::destination]);
+  details.sequence = integer(raw[EventKey::sequence]);
+  const std::string_view asynchronous = raw[EventKey::asynchronous];
+  details.asynchronous = asynchronous == "true" || asynchronous == "1";
+  trace.communications.push_back(details);
+  return static_cast<std::uint32_t>(trace.communications.size() - 1);
+}
+
+void EventReader::State::metadata(const Raw& raw) {
+  const std::string_view label = raw[EventKey::label];
+  if (label.size() < 2 || label.front() != '"') return;
+  const RowName process = row_name(raw[EventKey::process], trace.texts);
+  if (raw[EventKey::name] == "\"process_name\"") {
+    lanes.name_process(process, plain_text(label, unescaped));
+  } else if (raw[EventKey::name] == "\"thread_name\"") {
+    const RowName thread = row_name(raw[EventKey::thread], trace.texts);
+    lanes.name_thread(process, thread, plain_text(label, unescaped));
+  }
+}
+
+void EventReader::State::memory_event(const Raw& raw) {
+  const auto time = nanoseconds_of(raw[EventKey::start]);
+  if (!time) {
+    ++trace.left_out;
+    return;
+  }
+  MemoryEvent event;
+  event.time_ns = *time;
+  event.bytes = integer(raw[EventKey::memory_bytes]);
+  event.address = integer(raw[EventKey::memory_address]);
+  event.allocated_bytes = integer(raw[EventKey::memory_allocated]);
+  event.reserved_bytes = integer(raw[EventKey::memory_reserved]);
+  // Device type 0 is the host, whatever its device id says.
+  const bool host = integer(raw[EventKey::memory_device_type]) == 0;
+  event.device = host ? -1 : small_integer(raw[EventKey::memory_device], -1);
+  event.place = place();
+  trace.memory.push_back(event);
+}
+
+void EventReader::State::arrow(const Raw& raw) {
+  if (raw[EventKey::category] != "\"fwdbwd\"") return;
+  const auto time = nanoseconds_of(raw[EventKey::start]);
+  const std::int64_t id = integer(raw[EventKey::flow_id]);
+  if (!time || id == kNotRecorded) return;
+  const RowName process = row_name(raw[EventKey::process], trace.texts);
+  const RowName thread = row_name(raw[EventKey::thread], trace.texts);
+  arrows.push_back(
+      ArrowEnd{id, *time, lanes.host(process, thread), raw[EventKey::phase] == "\"s\""});
+}
+
+// An arrow begins and ends at the start of an operator of its row; of several operators that start
+// there, at the outermost that has a sequence number.
+void EventReader::State::join_arrows() {
+  const auto event_of = [&](const ArrowEnd& end) {
+    const auto first = std::lower_bound(trace.start_ns.begin(), trace.start_ns.end(), end.time_ns);
+    for (auto it = first; it != trace.start_ns.end() && *it == end.time_ns; ++it) {
+      const auto event = static_cast<std::size_t>(it - trace.start_ns.begin());
+      if (trace.lane[event] == end.lane && trace.kind[event] == EventKind::cpu_operator &&
+          trace.details[event] != kNoDetails &&
+          trace.operators[trace.details[event]].sequence_number >= 0) {
+        return static_cast<std::uint32_t>(event);
+      }
+    }
+    return kNoDetails;
+  };
+  std::stable_sort(arrows.begin(), arrows.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
+    return a.id != b.id ? a.id < b.id : a.is_start > b.is_start;
+  });
+  for (std::size_t i = 0; i + 1 < arrows.size(); ++i) {
+    if (arrows[i].id != arrows[i + 1].id || !arrows[i].is_start || arrows[i + 1].is_start) continue;
+    const std::uint32_t from = event_of(arrows[i]);
+    const std::uint32_t to = event_of(arrows[i + 1]);
+    if (from != kNoDetails && to != kNoDetails) trace.forward_to_backward.push_back({from, to});
+  }
+  std::sort(trace.forward_to_backward.begin(), trace.forward_to_backward.end());
+}
+
+// Files of before April 2024 count from 1970. They get the base that Kineto would write today, a
+// multiple of three months (7,889,238 s), so that the ranks of a job share it and times stay below
+// 2^53 ns.
+void EventReader::State::choose_base() {
+  constexpr std::int64_t kThreeMonthsNs = 7'889'238'000'000'000;
+  if (trace.base_ns != 0 || trace.start_ns.empty() || trace.start_ns.front() < kThreeMonthsNs) {
+    return;
+  }
+  trace.base_ns = trace.start_ns.front() / kThreeMonthsNs * kThreeMonthsNs;
+  for (std::int64_t& start : trace.start_ns) start -= trace.base_ns;
+  for (MemoryEvent& event : trace.memory) event.time_ns -= trace.base_ns;
+}
+
+EventReader::EventReader(RecordedTrace& trace, const KinetoOptions& options)
+    : state_(std::make_unique<State>(trace, options)) {}
+EventReader::~EventReader() = default;
+
+EventReader::Outcome EventReader::read(char* text, std::size_t size) {
+  const char before = text[-1];
+  const char behind = text[size];
+  text[-1] = '[';
+  text[size] = ']';
+  Outcome outcome;
+  const auto run = [&] {
+    simdjson::ondemand::document document;
+    simdjson::ondemand::array list;
+    outcome.fault = Fault::syntax;
+    auto error = state_->parser.iterate(text - 1, size + 2, size + 2 + simdjson::SIMDJSON_PADDING)
+                     .get(document);
+    if (error == simdjson::SUCCESS) error = document.get_array().get(list);
+    if (error != simdjson::SUCCESS) {
+      outcome.message = simdjson::error_message(error);
+      return;
+    }
+    const auto inside = [&](std::size_t otherwise) {
+      const char* at = nullptr;
+      if (document.current_location().get(at) != simdjson::SUCCESS) return otherwise;
+      return static_cast<std::size_t>(std::clamp<const char*>(at, text, text + size) - text);
+    };
+    for (auto element : list) {
+      simdjson::ondemand::object object;
+      Raw raw;
+      error = element.get_object().get(object);
+      if (error != simdjson::SUCCESS || !state_->collect(object, raw, true)) {
+        outcome.fault_at = inside(outcome.read);
+        outcome.message = "not JSON";
+        return;
+      }
+      if (!state_->commit(raw)) {
+        outcome.fault = Fault::content;
+        outcome.fault_at = outcome.read;
+        outcome.message = std::move(state_->message);
+        outcome.hint = std::move(state_->hint);
+        return;
+      }
+      ++state_->trace.entries;
+      outcome.read = inside(size);
+    }
+    outcome.fault = Fault::none;
+  };
+  run();
+  text[-1] = before;
+  text[size] = behind;
+  return outcome;
+}
+
+void EventReader::finish() {
+  RecordedTrace& trace = state_->trace;
+  sort_events(trace);
+  std::stable_sort(
+      trace.memory.begin(), trace.memory.end(),
+      [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
+  state_->join_arrows();
+  state_->choose_base();
+  state_->lanes.finish();
+}
+
+}  // namespace orrery

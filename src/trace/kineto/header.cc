@@ -1,0 +1,105 @@
+#include "trace/kineto/header.h"
+
+#include <simdjson.h>
+
+#include <limits>
+
+#include "trace/kineto/number_text.h"
+
+namespace orrery {
+namespace {
+
+using simdjson::dom::element;
+
+std::int64_t integer(const element& object, std::string_view key) {
+  std::int64_t value = 0;
+  return object[key].get(value) == simdjson::SUCCESS ? value : kNotRecorded;
+}
+
+std::string text(const element& object, std::string_view key) {
+  std::string_view value;
+  return object[key].get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
+}
+
+std::int32_t small(std::int64_t value) {
+  return value < 0 || value > std::numeric_limits<std::int32_t>::max()
+             ? 0
+             : static_cast<std::int32_t>(value);
+}
+
+void read_devices(const element& value, RecordedTrace& trace) {
+  simdjson::dom::array list;
+  if (value.get(list) != simdjson::SUCCESS) return;
+  trace.devices.clear();
+  for (const element device : list) {
+    RecordedDevice read;
+    read.name = text(device, "name");
+    read.memory_bytes = std::max<std::int64_t>(0, integer(device, "totalGlobalMem"));
+    read.multiprocessors = small(integer(device, "numSms"));
+    trace.devices.push_back(std::move(read));
+  }
+}
+
+void read_groups(const element& value, RecordedTrace& trace) {
+  simdjson::dom::array list;
+  if (value["pg_config"].get(list) != simdjson::SUCCESS) return;
+  trace.groups.clear();
+  for (const element group : list) {
+    ProcessGroup read;
+    read.name = text(group, "pg_name");
+    if (read.name.empty() && integer(group, "pg_name") != kNotRecorded) {
+      read.name = std::to_string(integer(group, "pg_name"));
+    }
+    read.description = text(group, "pg_desc");
+    read.size = std::max<std::int64_t>(0, integer(group, "pg_size"));
+    simdjson::dom::array ranks;
+    if (group["ranks"].get(ranks) == simdjson::SUCCESS) {
+      for (const element rank : ranks) {
+        std::int64_t number = 0;
+        if (rank.get(number) == simdjson::SUCCESS) read.ranks.push_back(small(number));
+      }
+    }
+    trace.groups.push_back(std::move(read));
+  }
+}
+
+}  // namespace
+
+bool is_header_key(std::string_view key) {
+  return key == "deviceProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds";
+}
+
+Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
+                                         RecordedTrace& trace) {
+  if (key == "baseTimeNanoseconds") {
+    if (json.starts_with('"')) json.remove_prefix(1);
+    const auto base = integer_of(json);
+    if (!base || *base < 0 || *base > kMaxTimeNs) {
+      return fail(ErrorCode::bad_input, "baseTimeNanoseconds is " + std::string(json.substr(0, 40)),
+                  "", "nanoseconds since 1970, at most 4e18");
+    }
+    trace.base_ns = *base;
+    return std::monostate();
+  }
+  simdjson::dom::parser parser;
+  element value;
+  const auto error = parser.parse(json.data(), json.size()).get(value);
+  if (error != simdjson::SUCCESS) {
+    return fail(ErrorCode::bad_input,
+                std::string(key) + " is not JSON: " + simdjson::error_message(error));
+  }
+  if (key == "deviceProperties") {
+    read_devices(value, trace);
+  } else {
+    const std::int64_t rank = integer(value, "rank");
+    const std::int64_t world_size = integer(value, "world_size");
+    if (rank >= 0) trace.rank = rank;
+    if (world_size > 0) trace.world_size = world_size;
+    trace.backend = text(value, "backend");
+    if (trace.backend == "undefined") trace.backend.clear();
+    read_groups(value, trace);
+  }
+  return std::monostate();
+}
+
+}  // namespace orrery

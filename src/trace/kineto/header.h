@@ -1,0 +1,21 @@
+// What stands beside the list of events in a Kineto file: who recorded, on which devices, in which
+// process groups, and where times count from.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "outcome/result.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+// Whether that key of the file is read.
+bool is_header_key(std::string_view key);
+
+// Takes what the trace keeps from one value of the file. Errors: broken JSON, a base of times that
+// is none. Anything else that is not as expected counts as not recorded.
+Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
+                                         RecordedTrace& trace);
+
+}  // namespace orrery

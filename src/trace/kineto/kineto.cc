@@ -1,0 +1,257 @@
+#include "trace/kineto/kineto.h"
+
+#include <limits>
+#include <utility>
+
+#include "trace/kineto/event_reader.h"
+#include "trace/kineto/header.h"
+#include "trace/kineto/json_text.h"
+#include "trace/kineto/text_window.h"
+
+namespace orrery {
+namespace {
+
+// `place` has 32 bits.
+constexpr std::int64_t kMostEntries = 4'000'000'000;
+
+// Where the last whole event of the window ends, as far as its text alone tells: at the last "},
+// {". It may be one inside an event; then its JSON turns out broken, and the brackets are counted.
+std::size_t last_seam(std::string_view text) {
+  std::size_t open = text.size();
+  while (open > 0) {
+    open = text.rfind('{', open - 1);
+    if (open == std::string_view::npos || open == 0) return 0;
+    std::size_t at = open;
+    while (at > 0 && is_json_space(text[at - 1])) --at;
+    if (at == 0 || text[at - 1] != ',') continue;
+    --at;
+    while (at > 0 && is_json_space(text[at - 1])) --at;
+    if (at > 0 && text[at - 1] == '}') return at;
+  }
+  return 0;
+}
+
+// Where the last whole event ends, by counting brackets from the first one on; 0 if none is whole.
+std::size_t last_whole_event(std::string_view text) {
+  std::size_t end = 0;
+  std::size_t at = 0;
+  while (true) {
+    while (at < text.size() && is_json_space(text[at])) ++at;
+    if (at == text.size() || text[at] == ']') return end;
+    at = end_of_json_value(text, at);
+    if (at == std::string_view::npos) return end;
+    end = at;
+    while (at < text.size() && is_json_space(text[at])) ++at;
+    if (at == text.size() || text[at] != ',') return end;
+    ++at;
+  }
+}
+
+class FileReader {
+ public:
+  FileReader(ByteStream stream, const std::string& name, const KinetoOptions& options)
+      : window_(std::move(stream), name), options_(options), events_(trace_, options) {
+    trace_.file = name;
+  }
+
+  Result<RecordedTrace> read();
+
+ private:
+  Result<std::monostate> header();
+  Result<std::monostate> member();
+  Result<std::monostate> event_list();
+  // Reads whole events from the front of the window and gives their bytes; 0 if none is whole.
+  Result<std::size_t> read_events();
+  // The text ends where it should not: an error, or the end of what is used.
+  Result<std::monostate> ends_early(const std::string& inside);
+  [[nodiscard]] Failure wrong(const std::string& message, const std::string& hint = "") const {
+    return fail(ErrorCode::bad_input, message, window_.place(), hint);
+  }
+
+  TextWindow window_;
+  const KinetoOptions& options_;
+  RecordedTrace trace_;
+  EventReader events_;
+  bool has_events_ = false;
+  bool one_by_one_ = false;   // since an event is broken
+  std::string other_format_;  // what the file seems to be instead
+};
+
+Result<RecordedTrace> FileReader::read() {
+  ORRERY_TRY([[maybe_unused]] const std::monostate done, header());
+  if (!has_events_) {
+    return fail(ErrorCode::bad_input, "no traceEvents: not a trace of the PyTorch profiler",
+                window_.name(), other_format_);
+  }
+  events_.finish();
+  return std::move(trace_);
+}
+
+Result<std::monostate> FileReader::header() {
+  ORRERY_TRY(char next, window_.peek());
+  if (next == '\xef' && window_.text().starts_with("\xef\xbb\xbf")) {
+    window_.take(3);
+    ORRERY_TRY(next, window_.peek());
+  }
+  if (next == '\0' && window_.text().empty()) return ends_early("before it begins");
+  if (next == '[') {
+    return wrong("a list, not a trace of the PyTorch profiler",
+                 "an object with a list traceEvents was expected");
+  }
+  if (next != '{') {
+    return wrong("not JSON", "a trace of the PyTorch profiler begins with {, or is gzip of that");
+  }
+  window_.take(1);
+  bool first = true;
+  while (!trace_.truncated) {
+    ORRERY_TRY(next, window_.peek());
+    if (next == '}') {
+      window_.take(1);
+      ORRERY_TRY(next, window_.peek());
+      if (!window_.text().empty()) {
+        return wrong("something follows the end of the trace", "one file holds one trace");
+      }
+      if (window_.stream().truncated()) return ends_early("in the middle of the gzip stream");
+      return std::monostate();
+    }
+    if (!first && next == ',') {
+      window_.take(1);
+      ORRERY_TRY(next, window_.peek());
+    } else if (!first && !window_.text().empty()) {
+      return wrong("not JSON: a comma or } is missing");
+    }
+    first = false;
+    ORRERY_TRY([[maybe_unused]] const std::monostate done, member());
+  }
+  return std::monostate();
+}
+
+Result<std::monostate> FileReader::member() {
+  if (window_.text().empty()) return ends_early("in the header");
+  if (window_.text().front() != '"') return wrong("not JSON: a key is missing");
+  ORRERY_TRY(const std::string_view token, window_.value());
+  if (token.empty()) return ends_early("in a key");
+  std::string buffer;
+  const std::string key(plain_text(token, buffer));
+  window_.take(token.size());
+  ORRERY_TRY(char next, window_.peek());
+  if (window_.text().empty()) return ends_early("in the header");
+  if (next != ':') return wrong("not JSON: a colon is missing behind " + key.substr(0, 100));
+  window_.take(1);
+  ORRERY_TRY(next, window_.peek());
+  if (window_.text().empty()) return ends_early("in the header");
+  if (key == "traceEvents" && next == '[') {
+    if (has_events_) return wrong("a second list traceEvents", "one file holds one trace");
+    return event_list();
+  }
+  ORRERY_TRY(const std::string_view value, window_.value());
+  if (value.empty() && (next == ',' || next == '}' || next == ']')) {
+    return wrong("not JSON: " + key.substr(0, 100) + " has no value");
+  }
+  if (value.empty()) return ends_early("in " + key.substr(0, 100));
+  if (key == "nodes" || key == "schema") {
+    other_format_ = "it looks like a host execution trace of PyTorch";
+  }
+  if (is_header_key(key)) {
+    auto read = read_header_value(key, value, trace_);
+    if (!read) return fail(at(window_.place(), std::move(read).error()));
+  }
+  window_.take(value.size());
+  return std::monostate();
+}
+
+Result<std::monostate> FileReader::event_list() {
+  has_events_ = true;
+  window_.take(1);
+  for (bool first = true;; first = false) {
+    ORRERY_TRY(char next, window_.peek());
+    if (next == ']') {
+      window_.take(1);
+      return std::monostate();
+    }
+    if (!first && next == ',') {
+      window_.take(1);
+      ORRERY_TRY(next, window_.peek());
+    } else if (!first && !window_.text().empty()) {
+      return wrong("not JSON: a comma or ] is missing");
+    }
+    while (true) {
+      if (window_.text().size() < TextWindow::kBlock / 2) {
+        ORRERY_TRY([[maybe_unused]] const bool any, window_.more());
+      }
+      if (window_.text().empty()) return ends_early("in the middle of its events");
+      if (window_.text().front() != '{') return wrong("not an event: { is missing");
+      ORRERY_TRY(const std::size_t read, read_events());
+      window_.take(read);
+      if (read > 0) break;
+      ORRERY_TRY(const bool any, window_.more());
+      if (!any) return ends_early("in the middle of an event");
+    }
+    if (options_.progress) {
+      options_.progress(window_.stream().taken(), window_.stream().file_size());
+    }
+  }
+}
+
+Result<std::size_t> FileReader::read_events() {
+  using Fault = EventReader::Fault;
+  const auto refuse = [&](const EventReader::Outcome& outcome) {
+    return fail(ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
+                outcome.hint);
+  };
+  if (trace_.entries > kMostEntries) {
+    return wrong("more than 4 billion events", "record fewer steps");
+  }
+  if (!one_by_one_) {
+    const std::string_view text = window_.text();
+    const std::size_t seam = last_seam(text);
+    std::size_t whole = seam > 0 ? seam : last_whole_event(text);
+    if (whole == 0) return 0;
+    EventReader::Outcome outcome = events_.read(window_.data(), whole);
+    if (outcome.fault == Fault::content) return refuse(outcome);
+    if (outcome.read > 0) return outcome.read;
+    if (seam > 0) {
+      // The seam may lie inside an event.
+      whole = last_whole_event(text);
+      if (whole == 0) return 0;
+      outcome = events_.read(window_.data(), whole);
+      if (outcome.fault == Fault::content) return refuse(outcome);
+      if (outcome.read > 0) return outcome.read;
+    }
+    // One of these events is broken, so that none could be read: find out which.
+    one_by_one_ = true;
+  }
+  const std::size_t end = end_of_json_value(window_.text(), 0);
+  if (end == std::string_view::npos) return 0;
+  const EventReader::Outcome outcome = events_.read(window_.data(), end);
+  if (outcome.fault != Fault::none) return refuse(outcome);
+  return end;
+}
+
+Result<std::monostate> FileReader::ends_early(const std::string& inside) {
+  if (has_events_ && options_.incomplete == Incomplete::use_what_is_whole) {
+    trace_.truncated = true;
+    return std::monostate();
+  }
+  return fail(
+      ErrorCode::bad_input,
+      std::string(window_.stream().truncated() ? "the gzip stream" : "the file") + " ends " +
+          inside,
+      window_.place(window_.text().size()),
+      has_events_ ? "a job that is killed leaves such files; --partial uses what is whole" : "");
+}
+
+}  // namespace
+
+Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options) {
+  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
+  return FileReader(std::move(stream), file == "-" ? "standard input" : file, options).read();
+}
+
+Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
+                                        const KinetoOptions& options) {
+  ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
+  return FileReader(std::move(stream), name, options).read();
+}
+
+}  // namespace orrery

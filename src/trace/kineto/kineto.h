@@ -1,0 +1,62 @@
+// Reads a trace of PyTorch's profiler (Kineto): Chrome trace-event JSON, or gzip of it, of every
+// format since 2021, from CUDA, ROCm and hosts without accelerators.
+//
+//   era  since       how it differs
+//   A    2021        categories Operator, Kernel, Runtime, ...; rows "stream 7"; "external id"
+//   B    2022        today's categories; whole microseconds since 1970; on the GPU side "External
+//                    id" repeats the correlation
+//   C    April 2024  decimals down to the nanosecond, relative to baseTimeNanoseconds; "Record
+//                    function id"; arguments of NCCL
+//   D    2026        "Seq" of collectives, device-side times of events
+//
+// The list of events is read in blocks of a megabyte that end between two events; each is indexed
+// by simdjson and walked once, and nothing else of the file is held. Time is linear in the file,
+// memory about 100 bytes an event (250 with many shapes and collectives), whatever the file's size.
+//
+// Kept: complete events ("X") of hosts and devices, arrows from forward to backward operators,
+// allocations ("[memory]"), names of processes and threads, and the header. Not kept: "Trace" rows,
+// counters, launch arrows (the correlation says the same), call stacks as texts.
+//
+// Refused, each with its byte: what is not JSON or not a trace, damaged gzip, an event with a
+// negative duration or a time that is no number, and a file that ends in the middle. With
+// Incomplete::use_what_is_whole the last two cost only the events concerned.
+//
+// Source: the writers of pytorch/kineto (libkineto/src/output_json.cpp) and the recorded files of
+// validation/traces.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "outcome/result.h"
+#include "trace/byte_stream.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+enum class Incomplete {
+  refuse,
+  use_what_is_whole,
+};
+
+enum class PythonFunctions {
+  keep,
+  leave_out,  // of recordings with stacks they are most events
+};
+
+struct KinetoOptions {
+  Incomplete incomplete = Incomplete::refuse;
+  PythonFunctions python_functions = PythonFunctions::keep;
+  // Called now and then with the bytes of the file read so far and its size (0: unknown).
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+// `file` is a path, or "-" for standard input.
+Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options = {});
+// The same of bytes in memory; `name` stands in errors.
+Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
+                                        const KinetoOptions& options = {});
+
+}  // namespace orrery

@@ -1,0 +1,41 @@
+// A run as several ranks recorded it: one trace a rank, on one clock.
+//
+// Ranks come from the files' headers; a file that does not say its rank takes it from its name
+// ("kineto_rank3.json.gz", "rank-3.pt.trace.json"), and a single file without any is rank 0.
+// Refused: two files of one rank, files of different jobs (another number of ranks, another process
+// group of the same name, recordings that do not overlap), and with Ranks::all files that are
+// missing of a run whose size is recorded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "outcome/result.h"
+#include "trace/kineto/kineto.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+enum class Ranks {
+  any,  // those that are given; the others are not known
+  all,  // as many as the run has
+};
+
+struct RunOptions {
+  KinetoOptions kineto;
+  Ranks ranks = Ranks::any;
+};
+
+struct RecordedRun {
+  std::vector<RecordedTrace> ranks;  // sorted by rank; all with the base_ns of the first
+  std::int64_t world_size = kNotRecorded;
+};
+
+// Files, or folders of files ("-" is standard input). Memory: of all ranks together.
+Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options = {});
+
+// Of traces that are in memory already.
+Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, Ranks ranks = Ranks::any);
+
+}  // namespace orrery
