@@ -1,0 +1,60 @@
+// Which kernels of different ranks are one communication, and how long each of them waited.
+//
+// A communication kernel runs from its rank's arrival until all have exchanged their data, so its
+// recorded duration includes waiting for the last rank. Over the members i of one instance
+//
+//   transfer     = min_i duration_i              the last rank to arrive waits for nobody
+//   waiting_i    = duration_i - transfer_i
+//
+// and, where the volumes of the ranks differ (all-to-all-v, point-to-point), so that the shortest
+// duration is no common transfer time,
+//
+//   transfer_i   = end_i - max_j start_j         within 0 and duration_i
+//
+// Matching. Kernels are matched inside one group: the recorded process group (its name and its
+// ranks), for point-to-point the pair of ranks and the direction, and without either the stream.
+// Where a sequence number is recorded it decides. Otherwise the k-th kernel of one rank is the k-th
+// of another; recordings are cut at different moments, though, so the lists are aligned
+// (Needleman-Wunsch, one rank after the other): only kernels of one collective and one volume
+// match, as many as possible, and of these alignments the one whose kernels end together.
+//
+// Source: validation/traces/README.md; NCCL arguments of PyTorch's profiler (record_param_comms).
+// Valid: clocks aligned to better than the distance of two collectives where counts differ.
+// Not modelled: skew along a ring and contention, which stay in the transfer time; without recorded
+// arguments, different groups on one stream. O(kernels x band) a group, at most 64 M cells.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+struct CollectiveMember {
+  std::uint32_t trace = 0;  // index into the traces given
+  std::uint32_t event = 0;  // the kernel
+  std::int64_t transfer_ns = 0;
+  std::int64_t waiting_ns = 0;  // transfer + waiting = duration
+};
+
+struct CollectiveInstance {
+  std::string group;       // what the kernels were matched by: "13", "stream 20", "13: 0 to 1"
+  std::string collective;  // as recorded, "allreduce"; without arguments the kernel's name
+  std::vector<CollectiveMember> members;  // ascending by trace
+  std::int64_t ranks = kNotRecorded;      // that take part, recorded or not; kNotRecorded: unknown
+  std::int64_t transfer_ns = 0;           // the shortest of the members
+  std::uint32_t last = 0;                 // the member that started last
+  std::int64_t lateness_ns = 0;           // of that member behind the next to last; one member: 0
+};
+
+// Whether a communication is a send or receive of two ranks.
+bool is_point_to_point(const RecordedTrace& trace, std::size_t event);
+
+// Every communication kernel belongs to exactly one instance; sorted by the start of the first
+// member, then by its trace and event.
+std::vector<CollectiveInstance> collective_instances(std::span<const RecordedTrace> traces);
+
+}  // namespace orrery

@@ -1,0 +1,167 @@
+// Matching of communications on hand-made recordings: order, windows cut at different moments,
+// sequence numbers, point-to-point, and the split of durations into waiting and transfer.
+#include "trace/collective_instances.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+using testing::SizeIs;
+
+constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+struct Arguments {
+  std::string_view collective = "allreduce";
+  std::string_view group = "0";
+  std::int64_t elements = 1024;
+  std::int64_t sequence = kNotRecorded;
+  std::int64_t source = kNotRecorded;
+  std::int64_t destination = kNotRecorded;
+};
+
+RecordedTrace rank(std::int64_t number) {
+  RecordedTrace trace;
+  trace.rank = number;
+  Lane& stream = trace.lanes.emplace_back();
+  stream.device = true;
+  stream.process = number;
+  stream.thread = 20;
+  return trace;
+}
+
+std::uint32_t add_kernel(RecordedTrace& trace, std::string_view name, std::int64_t start,
+                         std::int64_t end) {
+  trace.start_ns.push_back(start);
+  trace.duration_ns.push_back(end - start);
+  trace.correlation.push_back(kNotRecorded);
+  trace.external_id.push_back(kNotRecorded);
+  trace.name.push_back(trace.texts.intern(name));
+  trace.lane.push_back(0);
+  trace.details.push_back(kNoDetails);
+  trace.communication.push_back(kNoDetails);
+  trace.place.push_back(static_cast<std::uint32_t>(trace.size()));
+  trace.kind.push_back(EventKind::kernel);
+  return static_cast<std::uint32_t>(trace.size() - 1);
+}
+
+void add_communication(RecordedTrace& trace, std::int64_t start, std::int64_t end,
+                       const Arguments& arguments) {
+  const std::uint32_t event = add_kernel(trace, kAllReduce, start, end);
+  CommunicationDetails details;
+  details.collective = trace.texts.intern(arguments.collective);
+  details.group = trace.texts.intern(arguments.group);
+  details.input_elements = arguments.elements;
+  details.output_elements = arguments.elements;
+  details.group_size = 2;
+  details.sequence = arguments.sequence;
+  details.source = arguments.source;
+  details.destination = arguments.destination;
+  trace.communication[event] = static_cast<std::uint32_t>(trace.communications.size());
+  trace.communications.push_back(details);
+}
+
+TEST(CollectiveInstances, TheShortestDurationIsTheTransferAndTheRestIsWaiting) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1, 2}) traces.push_back(rank(r));
+  add_kernel(traces[0], kAllReduce, 100, 1000);
+  add_kernel(traces[1], kAllReduce, 700, 1000);  // the last to arrive
+  add_kernel(traces[2], kAllReduce, 550, 1010);
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(1));
+  EXPECT_EQ(instances[0].transfer_ns, 300);
+  EXPECT_EQ(instances[0].members[instances[0].last].trace, 1U);
+  EXPECT_EQ(instances[0].lateness_ns, 150);
+  EXPECT_EQ(instances[0].members[0].waiting_ns, 600);
+  EXPECT_EQ(instances[0].members[1].waiting_ns, 0);
+  for (const CollectiveMember& m : instances[0].members) {
+    EXPECT_EQ(m.transfer_ns + m.waiting_ns, traces[m.trace].duration_ns[m.event]);
+  }
+}
+
+TEST(CollectiveInstances, AWindowCutOnOneRankShiftsNothing) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  // Ten collectives, one every 10 ms; rank 1 misses the first, rank 0 the last: equal counts.
+  for (std::int64_t k = 0; k < 10; ++k) {
+    const std::int64_t end = (k + 1) * 10'000'000;
+    if (k != 9) add_kernel(traces[0], kAllReduce, end - 2'000'000, end);
+    if (k != 0) add_kernel(traces[1], kAllReduce, end - 500'000, end + 20'000);
+  }
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(10));
+  EXPECT_EQ(std::count_if(instances.begin(), instances.end(),
+                          [](const auto& i) { return i.members.size() == 2; }),
+            8);
+  for (const CollectiveInstance& i : instances) {
+    if (i.members.size() < 2) continue;
+    EXPECT_EQ(traces[1].end_ns(i.members[1].event) - traces[0].end_ns(i.members[0].event), 20'000);
+  }
+}
+
+TEST(CollectiveInstances, VolumesMustAgree) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  for (std::int64_t k = 0; k < 4; ++k) {
+    const std::int64_t start = k * 1000;
+    add_communication(traces[0], start, start + 500, {.elements = 100 + k});
+    if (k != 2) add_communication(traces[1], start, start + 500, {.elements = 100 + k});
+  }
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(4));
+  EXPECT_THAT(instances[2].members, SizeIs(1));
+  EXPECT_THAT(instances[3].members, SizeIs(2));
+}
+
+TEST(CollectiveInstances, ASequenceNumberDecidesAgainstTheOrder) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  for (std::int64_t k = 0; k < 3; ++k) {
+    add_communication(traces[0], k * 1000, k * 1000 + 500, {.sequence = k});
+    add_communication(traces[1], k * 1000, k * 1000 + 500, {.sequence = k + 1});
+  }
+  const auto instances = collective_instances(traces);
+  EXPECT_THAT(instances, SizeIs(4));
+  EXPECT_EQ(std::count_if(instances.begin(), instances.end(),
+                          [](const auto& i) { return i.members.size() == 2; }),
+            2);
+}
+
+TEST(CollectiveInstances, GroupsAreMatchedApart) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  add_communication(traces[0], 0, 100, {.group = "a"});
+  add_communication(traces[0], 200, 300, {.group = "b"});
+  add_communication(traces[1], 0, 100, {.group = "b"});
+  add_communication(traces[1], 200, 300, {.group = "a"});
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(2));
+  for (const CollectiveInstance& i : instances) {
+    EXPECT_THAT(i.members, SizeIs(2));
+    EXPECT_NE(i.members[0].event, i.members[1].event);
+    EXPECT_EQ(i.ranks, 2);
+  }
+}
+
+// The sender has done its part when the receiver came: a short recorded send is no transfer time of
+// the receiver.
+TEST(CollectiveInstances, ASendMeetsItsReceiveAndEachKeepsItsOwnTransfer) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  add_communication(traces[0], 900, 1000, {.collective = "send", .destination = 1});
+  add_communication(traces[1], 100, 1300, {.collective = "recv", .source = 0});
+  add_communication(traces[1], 1400, 1500, {.collective = "send", .destination = 0});
+  add_communication(traces[0], 1200, 1500, {.collective = "recv", .source = 1});
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(2));
+  EXPECT_TRUE(is_point_to_point(traces[0], 0));
+  EXPECT_EQ(instances[0].members[0].transfer_ns, 100);
+  EXPECT_EQ(instances[0].members[1].transfer_ns, 400);
+  EXPECT_EQ(instances[0].members[1].waiting_ns, 800);
+  EXPECT_THAT(instances[1].members, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace orrery
