@@ -31,6 +31,10 @@ int info(const InfoOptions& options, const Common& common) {
     ranks.append(std::move(rank));
     text += "rank " + std::to_string(trace.rank) + "  " + trace.file + ": " +
             std::to_string(trace.size()) + " events\n";
+    const auto& c = run->clocks[static_cast<std::size_t>(&trace - run->ranks.data())];
+    text += " off " + std::to_string(c.offset_ns) + " med " + std::to_string(c.median_ns) + " spread " +
+            std::to_string(c.spread_ns) + " n " + std::to_string(c.instances) + " viol " +
+            std::to_string(c.violation_ns) + "\n";
   }
   if (!common.json) return print(text);
   Value document = Value::map();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <set>
 #include <string_view>
 
 namespace orrery {
@@ -86,7 +84,10 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& files) {
 
 }  // namespace
 
-Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, Ranks ranks) {
+Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options) {
+  if (traces.empty()) {
+    return fail(ErrorCode::bad_input, "no traces are given", "", "give at least one");
+  }
   RecordedRun run;
   for (RecordedTrace& trace : traces) {
     if (trace.rank == kNotRecorded) trace.rank = rank_of_name(trace.file);
@@ -94,6 +95,12 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, Ranks ranks) {
     if (trace.rank == kNotRecorded) {
       return fail(ErrorCode::bad_input, "neither the file nor its name says its rank", trace.file,
                   "name it like trace_rank3.json, or give it alone");
+    }
+    if (trace.world_size > 0 && trace.rank >= trace.world_size) {
+      return fail(ErrorCode::bad_input,
+                  "rank " + std::to_string(trace.rank) + " of a job of " +
+                      std::to_string(trace.world_size) + " ranks",
+                  trace.file, "ranks count from 0");
     }
   }
   std::stable_sort(traces.begin(), traces.end(),
@@ -111,7 +118,7 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, Ranks ranks) {
   for (const RecordedTrace& trace : traces) {
     run.world_size = std::max(run.world_size, trace.world_size);
   }
-  if (ranks == Ranks::all && run.world_size > static_cast<std::int64_t>(traces.size())) {
+  if (options.ranks == Ranks::all && run.world_size > static_cast<std::int64_t>(traces.size())) {
     std::int64_t absent = 0;
     while (absent < static_cast<std::int64_t>(traces.size()) &&
            traces[static_cast<std::size_t>(absent)].rank == absent) {
@@ -121,10 +128,16 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, Ranks ranks) {
                 "the run has " + std::to_string(run.world_size) + " ranks and " +
                     std::to_string(traces.size()) + " are given; rank " + std::to_string(absent) +
                     " is missing",
-                traces.empty() ? "" : traces.front().file, "give the files of all ranks");
+                traces.front().file, "give the files of all ranks");
   }
   for (RecordedTrace& trace : traces) rebase(trace, traces.front().base_ns);
   run.ranks = std::move(traces);
+  run.clocks = clock_offsets(run.ranks, collective_instances(run.ranks));
+  if (options.clocks == Clocks::align) {
+    for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+      shift_clock(run.ranks[i], run.clocks[i].offset_ns);
+    }
+  }
   return run;
 }
 
@@ -136,7 +149,7 @@ Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOpt
     ORRERY_TRY(RecordedTrace trace, read_kineto(file, options.kineto));
     traces.push_back(std::move(trace));
   }
-  return make_run(std::move(traces), options.ranks);
+  return make_run(std::move(traces), options);
 }
 
 }  // namespace orrery

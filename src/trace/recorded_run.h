@@ -2,9 +2,8 @@
 //
 // Ranks come from the files' headers; a file that does not say its rank takes it from its name
 // ("kineto_rank3.json.gz", "rank-3.pt.trace.json"), and a single file without any is rank 0.
-// Refused: two files of one rank, files of different jobs (another number of ranks, another process
-// group of the same name, recordings that do not overlap), and with Ranks::all files that are
-// missing of a run whose size is recorded.
+// Refused: two files of one rank, files of different jobs (another number of ranks, recordings more
+// than 10 s apart), and with Ranks::all files that are missing of a run whose size is recorded.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "outcome/result.h"
+#include "trace/clock_alignment.h"
 #include "trace/kineto/kineto.h"
 #include "trace/recorded_trace.h"
 
@@ -22,13 +22,20 @@ enum class Ranks {
   all,  // as many as the run has
 };
 
+enum class Clocks {
+  align,  // where they contradict each other (clock_alignment.h)
+  as_recorded,
+};
+
 struct RunOptions {
   KinetoOptions kineto;
   Ranks ranks = Ranks::any;
+  Clocks clocks = Clocks::align;
 };
 
 struct RecordedRun {
   std::vector<RecordedTrace> ranks;  // sorted by rank; all with the base_ns of the first
+  std::vector<ClockOffset> clocks;   // of each, as it was found; applied with Clocks::align
   std::int64_t world_size = kNotRecorded;
 };
 
@@ -36,6 +43,6 @@ struct RecordedRun {
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options = {});
 
 // Of traces that are in memory already.
-Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, Ranks ranks = Ranks::any);
+Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options = {});
 
 }  // namespace orrery

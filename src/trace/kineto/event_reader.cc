@@ -408,6 +408,7 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
       return static_cast<std::size_t>(std::clamp<const char*>(at, text, text + size) - text);
     };
     for (auto element : list) {
+      const std::size_t begin = inside(outcome.read);
       simdjson::ondemand::object object;
       Raw raw;
       error = element.get_object().get(object);
@@ -418,7 +419,7 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
       }
       if (!state_->commit(raw)) {
         outcome.fault = Fault::content;
-        outcome.fault_at = outcome.read;
+        outcome.fault_at = begin;
         outcome.message = std::move(state_->message);
         outcome.hint = std::move(state_->hint);
         return;

@@ -7,6 +7,7 @@
 #include "trace/kineto/header.h"
 #include "trace/kineto/json_text.h"
 #include "trace/kineto/text_window.h"
+#include "trace/trace_format.h"
 
 namespace orrery {
 namespace {
@@ -94,9 +95,10 @@ Result<std::monostate> FileReader::header() {
     ORRERY_TRY(next, window_.peek());
   }
   if (next == '\0' && window_.text().empty()) return ends_early("before it begins");
-  if (next == '[') {
-    return wrong("a list, not a trace of the PyTorch profiler",
-                 "an object with a list traceEvents was expected");
+  const TraceFormat format = format_of(window_.text());
+  if (next != '{' && format != TraceFormat::unknown) {
+    return wrong("this is " + std::string(name(format)),
+                 "a trace of the PyTorch profiler was expected: an object with a list traceEvents");
   }
   if (next != '{') {
     return wrong("not JSON", "a trace of the PyTorch profiler begins with {, or is gzip of that");

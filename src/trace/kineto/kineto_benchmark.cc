@@ -17,11 +17,12 @@ namespace {
 
 // Diffusion on an MI300X with stacks (62 MB, 239,093 entries), and data-parallel training on a V100
 // without (54 MB, 216,092).
-constexpr const char* kFiles[] = {
-    ORRERY_SOURCE_DIR "/validation/traces/TraceLens/inference/xdit_sd_3.5/"
-                      "profile_trace_rank_0.json.gz",
-    ORRERY_SOURCE_DIR "/validation/traces/HolisticTraceAnalysis/df_index_resolver/"
-                      "df_index_resolver.json.gz"};
+constexpr const char* kFiles[] = {ORRERY_SOURCE_DIR
+                                  "/validation/traces/TraceLens/inference/xdit_sd_3.5/"
+                                  "profile_trace_rank_0.json.gz",
+                                  ORRERY_SOURCE_DIR
+                                  "/validation/traces/HolisticTraceAnalysis/df_index_resolver/"
+                                  "df_index_resolver.json.gz"};
 
 void count_bytes(benchmark::State& state, std::size_t bytes) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));

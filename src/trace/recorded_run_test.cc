@@ -1,0 +1,118 @@
+#include "trace/recorded_run.h"
+
+#include <gmock/gmock.h>
+
+namespace orrery {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
+
+RecordedTrace trace_of(std::int64_t rank, std::int64_t world_size, std::int64_t start_ns,
+                       std::string file) {
+  RecordedTrace trace;
+  trace.rank = rank;
+  trace.world_size = world_size;
+  trace.file = std::move(file);
+  trace.start_ns = {start_ns};
+  trace.duration_ns = {1000};
+  trace.correlation = {kNotRecorded};
+  trace.external_id = {kNotRecorded};
+  trace.name = {trace.texts.intern("aten::mm")};
+  trace.lanes.emplace_back();
+  trace.lane = {0};
+  trace.details = {kNoDetails};
+  trace.communication = {kNoDetails};
+  trace.place = {0};
+  trace.kind = {EventKind::cpu_operator};
+  return trace;
+}
+
+template <class... T>
+Result<RecordedRun> run_of(RunOptions options, T... traces) {
+  std::vector<RecordedTrace> all;
+  (all.push_back(std::move(traces)), ...);
+  return make_run(std::move(all), options);
+}
+
+TEST(RecordedRun, ReadsAFolderInTheOrderOfRanks) {
+  const auto run = read_run({kTraces + "torchrec/sst_long_a2a_optimizer_2"});
+  ASSERT_TRUE(run.has_value());
+  ASSERT_EQ(run->ranks.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(run->ranks[i].rank, static_cast<std::int64_t>(i));
+    EXPECT_EQ(run->ranks[i].base_ns, run->ranks[0].base_ns);
+  }
+  EXPECT_EQ(run->world_size, 4);
+}
+
+TEST(RecordedRun, SortsAndRebases) {
+  RecordedTrace b = trace_of(0, 2, 5'000, "b.json");
+  RecordedTrace a = trace_of(1, 2, 3'000, "a.json");
+  a.base_ns = 4'000;
+  const auto run = run_of({}, std::move(a), std::move(b));
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->ranks[0].file, "b.json");
+  EXPECT_EQ(run->ranks[1].base_ns, 0);
+  EXPECT_EQ(run->ranks[1].start_ns[0], 7'000);
+}
+
+TEST(RecordedRun, TakesTheRankFromTheNameOfTheFile) {
+  const auto run = run_of({}, trace_of(kNotRecorded, 8, 0, "x/kineto_rank3.json.gz"),
+                          trace_of(kNotRecorded, 8, 0, "rank-1.Jul_15.pt.trace.json"));
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->ranks[0].rank, 1);
+  EXPECT_EQ(run->ranks[1].rank, 3);
+  EXPECT_EQ(run_of({}, trace_of(kNotRecorded, kNotRecorded, 0, "t.json"))->ranks[0].rank, 0);
+}
+
+TEST(RecordedRun, RefusesFilesThatDoNotBelongTogether) {
+  EXPECT_EQ(run_of({}, trace_of(2, 4, 0, "a.json"), trace_of(2, 4, 0, "b.json")).error().text(),
+            "a.json, b.json: both are of rank 2 (one file a rank, of one recording)");
+  EXPECT_EQ(run_of({}, trace_of(0, 4, 0, "a.json"), trace_of(1, 8, 0, "b.json")).error().text(),
+            "a.json, b.json: not of one job: 4 ranks in one and 8 in the other (give the files of "
+            "one run)");
+  EXPECT_EQ(run_of({}, trace_of(0, 4, 0, "a.json"), trace_of(1, 4, 60'000'000'000, "b.json"))
+                .error()
+                .text(),
+            "a.json, b.json: not of one job: their times do not overlap (give the files of one "
+            "run)");
+  EXPECT_EQ(run_of({}, trace_of(0, 4, 0, "a.json"), trace_of(9, 4, 0, "b.json")).error().text(),
+            "b.json: rank 9 of a job of 4 ranks (ranks count from 0)");
+  EXPECT_EQ(run_of({}, trace_of(0, 4, 0, "a.json"), trace_of(kNotRecorded, 4, 0, "b.json"))
+                .error()
+                .text(),
+            "b.json: neither the file nor its name says its rank (name it like trace_rank3.json, "
+            "or give it alone)");
+}
+
+TEST(RecordedRun, RefusesMissingRanksWhereAllAreNeeded) {
+  RunOptions all;
+  all.ranks = Ranks::all;
+  EXPECT_EQ(run_of(all, trace_of(0, 4, 0, "a.json"), trace_of(2, 4, 0, "b.json")).error().text(),
+            "a.json: the run has 4 ranks and 2 are given; rank 1 is missing (give the files of all "
+            "ranks)");
+  EXPECT_TRUE(run_of(all, trace_of(0, 2, 0, "a.json"), trace_of(1, 2, 0, "b.json")).has_value());
+  EXPECT_TRUE(run_of({}, trace_of(3, 4, 0, "a.json")).has_value());
+}
+
+TEST(RecordedRun, RefusesRecordedJobsThatAreMixed) {
+  const auto run = read_run({kTraces + "megatron-lm-fork/tp2/kineto_rank0.json.gz",
+                             kTraces + "torchrec/sst_long_a2a_optimizer/kineto_rank1.json.gz"});
+  EXPECT_THAT(run.error().text(), HasSubstr("not of one job: 2 ranks in one and 4 in the other"));
+  const auto twice = read_run({kTraces + "torchrec/sst_long_a2a_optimizer/kineto_rank0.json.gz",
+                               kTraces + "torchrec/sst_long_a2a_optimizer_2/kineto_rank1.json.gz"});
+  EXPECT_THAT(twice.error().text(), HasSubstr("not of one job: their times do not overlap"));
+}
+
+TEST(RecordedRun, RefusesFoldersWithoutTraces) {
+  const auto run = read_run({ORRERY_SOURCE_DIR "/src/trace"});
+  EXPECT_THAT(run.error().text(), HasSubstr("no traces in this folder (files *.json"));
+  EXPECT_THAT(read_run({"absent"}).error().text(), StartsWith("absent: cannot be opened"));
+  EXPECT_THAT(read_run({}).error().text(), HasSubstr("no traces are given"));
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,117 @@
+#include "trace/trace_format.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <utility>
+
+#include "trace/byte_stream.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kBeginning = std::size_t{64} << 10U;
+
+// Keys that only one format has at its top, as JSON texts.
+constexpr std::array<std::pair<std::string_view, TraceFormat>, 10> kKeys = {{
+    {"\"traceEvents\"", TraceFormat::kineto},
+    {"\"deviceProperties\"", TraceFormat::kineto},
+    {"\"distributedInfo\"", TraceFormat::kineto},
+    {"\"baseTimeNanoseconds\"", TraceFormat::kineto},
+    {"\"schemaVersion\"", TraceFormat::kineto},
+    {"\"workload_graph\"", TraceFormat::chakra_json},
+    {"\"ctrlDeps\"", TraceFormat::chakra_json},
+    {"\"schema\"", TraceFormat::host_execution},
+    {"\"nodes\"", TraceFormat::host_execution},
+    {"\"start_ts\"", TraceFormat::host_execution},
+}};
+
+// First words of text workloads: ASTRA-sim's parallelism policies, and SimAI's.
+constexpr std::array<std::string_view, 9> kPolicies = {"MICRO",
+                                                       "DATA",
+                                                       "MODEL",
+                                                       "HYBRID_DATA_MODEL",
+                                                       "HYBRID_MODEL_DATA",
+                                                       "HYBRID_DLRM",
+                                                       "HYBRID_DLRM_ENHANCED",
+                                                       "HYBRID_TRANSFORMER",
+                                                       "HYBRID_TRANSFORMER_FWD_IN_BCKWD"};
+
+// The format whose key stands first.
+TraceFormat format_of_object(std::string_view text) {
+  std::size_t first = std::string_view::npos;
+  TraceFormat format = TraceFormat::unknown;
+  for (const auto& [key, its_format] : kKeys) {
+    const std::size_t at = text.find(key);
+    if (at < first) {
+      first = at;
+      format = its_format;
+    }
+  }
+  return format;
+}
+
+// The first record: its length as LEB128, then a message of a version (field 1, a text) and
+// attributes (field 2), either of which may be absent. No text format holds a byte 0x12.
+bool is_chakra(std::string_view bytes) {
+  std::uint64_t length = 0;
+  std::size_t at = 0;
+  for (unsigned shift = 0; at < bytes.size() && shift < 35; shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes[at++]);
+    length |= std::uint64_t{byte & 0x7fU} << shift;
+    if ((byte & 0x80U) == 0) break;
+  }
+  if (length < 2 || at + 2 > bytes.size()) return false;
+  if (bytes[at] == '\x12') return true;
+  const std::uint64_t version = static_cast<unsigned char>(bytes[at + 1]);
+  if (bytes[at] != '\x0a' || version >= 0x80) return false;
+  if (version + 2 == length) return true;
+  return at + 2 + version < bytes.size() && bytes[at + 2 + version] == '\x12';
+}
+
+}  // namespace
+
+std::string_view name(TraceFormat format) {
+  switch (format) {
+    case TraceFormat::kineto:
+      return "a trace of the PyTorch profiler";
+    case TraceFormat::host_execution:
+      return "a host execution trace of PyTorch";
+    case TraceFormat::chakra:
+      return "a Chakra execution trace";
+    case TraceFormat::chakra_json:
+      return "a Chakra execution trace in JSON";
+    case TraceFormat::operation_timeline:
+      return "a timeline of operations";
+    case TraceFormat::workload_text:
+      return "a text workload of ASTRA-sim or SimAI";
+    case TraceFormat::unknown:
+      return "in no known format";
+  }
+  return "";
+}
+
+TraceFormat format_of(std::string_view beginning) {
+  if (beginning.starts_with("\xef\xbb\xbf")) beginning.remove_prefix(3);
+  if (is_chakra(beginning)) return TraceFormat::chakra;
+  const std::size_t first = beginning.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return TraceFormat::unknown;
+  beginning.remove_prefix(first);
+  if (beginning.front() == '{') return format_of_object(beginning);
+  if (beginning.front() == '[') return TraceFormat::operation_timeline;
+  const std::string_view word = beginning.substr(0, beginning.find_first_of(" \t\r\n"));
+  return std::find(kPolicies.begin(), kPolicies.end(), word) != kPolicies.end()
+             ? TraceFormat::workload_text
+             : TraceFormat::unknown;
+}
+
+Result<TraceFormat> format_of_file(const std::string& file) {
+  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
+  std::string beginning(kBeginning, '\0');
+  ORRERY_TRY(const std::size_t size, stream.read(beginning.data(), beginning.size()));
+  beginning.resize(size);
+  return format_of(beginning);
+}
+
+}  // namespace orrery

@@ -1,0 +1,29 @@
+// Which format a file of recorded runs has, by its content: names lie.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "outcome/result.h"
+
+namespace orrery {
+
+enum class TraceFormat {
+  kineto,              // of PyTorch's profiler
+  host_execution,      // of PyTorch's execution trace observer
+  chakra,              // .et
+  chakra_json,         // of Chakra's jsonizer, or its feeder
+  operation_timeline,  // a list of Chrome events
+  workload_text,       // of ASTRA-sim 1.0 or SimAI
+  unknown,
+};
+// "a trace of the PyTorch profiler", for people.
+std::string_view name(TraceFormat format);
+
+// Of the first bytes of a file, unpacked; 64 KiB are enough, fewer may leave it unknown.
+TraceFormat format_of(std::string_view beginning);
+
+// Of a file, which may be gzip. Errors: it cannot be read.
+Result<TraceFormat> format_of_file(const std::string& file);
+
+}  // namespace orrery

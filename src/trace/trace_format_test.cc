@@ -1,0 +1,46 @@
+#include "trace/trace_format.h"
+
+#include <gmock/gmock.h>
+
+namespace orrery {
+namespace {
+
+constexpr const char* kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
+
+TraceFormat of(const std::string& file) { return format_of_file(kTraces + file).value(); }
+
+TEST(TraceFormat, IsKnownByContent) {
+  EXPECT_EQ(of("ao/ref_ep_moe_fwd.json.gz"), TraceFormat::kineto);
+  EXPECT_EQ(of("TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"), TraceFormat::kineto);
+  EXPECT_EQ(of("HolisticTraceAnalysis/call_stack/backward_thread.json.gz"), TraceFormat::kineto);
+  EXPECT_EQ(of("param/linear_et_1.0.1.json.gz"), TraceFormat::host_execution);
+  EXPECT_EQ(of("param/resnet_1gpu_et_1.1.1.json.gz"), TraceFormat::host_execution);
+  EXPECT_EQ(of("chakra/chakra.0.et"), TraceFormat::chakra);
+  EXPECT_EQ(of("megatron-lm-fork/tp2/final.0.et"), TraceFormat::chakra);
+  EXPECT_EQ(of("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"),
+            TraceFormat::chakra);
+  EXPECT_EQ(of("chakra/small_chakra.0.json"), TraceFormat::chakra_json);
+  EXPECT_EQ(of("StragglerAnalysis/timeline-ST.json.gz"), TraceFormat::operation_timeline);
+}
+
+TEST(TraceFormat, OfTextWorkloads) {
+  EXPECT_EQ(format_of("DATA\n3\n"), TraceFormat::workload_text);
+  EXPECT_EQ(format_of("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 16"),
+            TraceFormat::workload_text);
+  EXPECT_EQ(format_of("Database of cars"), TraceFormat::unknown);
+}
+
+TEST(TraceFormat, IsUnknownWhereNothingTells) {
+  EXPECT_EQ(format_of(""), TraceFormat::unknown);
+  EXPECT_EQ(format_of(" \n "), TraceFormat::unknown);
+  EXPECT_EQ(format_of("{\"name\": 1}"), TraceFormat::unknown);
+  EXPECT_EQ(format_of("\xff\xff\xff\xff\xff\xff"), TraceFormat::unknown);
+}
+
+TEST(TraceFormat, NeedsAFile) {
+  EXPECT_EQ(format_of_file("absent.json").error().text(),
+            "absent.json: cannot be opened: No such file or directory");
+}
+
+}  // namespace
+}  // namespace orrery
