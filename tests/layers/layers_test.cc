@@ -101,7 +101,11 @@ TEST(Layers, EveryDependencyInCMakeIsAllowed) {
 TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
   const std::map<std::string, std::set<std::string>> homes = {
       {"yaml-cpp/", {"src/document/"}},
-      {"rapidjson/", {"src/document/"}},
+      // The benchmark of the trace reader races it.
+      {"rapidjson/", {"src/document/", "src/trace/kineto/kineto_benchmark.cc"}},
+      {"simdjson", {"src/trace/kineto/"}},
+      {"google/protobuf/", {"src/trace/chakra/"}},
+      {"zlib", {"src/trace/"}},
       {"tl/", {"src/outcome/", "src/validate/expressible.h"}},
       {"CLI/", {"apps/"}},
       {"benchmark/", {"src/"}},
