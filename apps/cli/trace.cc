@@ -1,7 +1,6 @@
 #include "trace.h"
 
 #include <array>
-#include <memory>
 #include <utility>
 #include <vector>
 

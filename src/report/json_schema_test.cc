@@ -16,6 +16,7 @@
 #include "report/sample_estimate.h"
 #include "report/schedule_json.h"
 #include "report/search_json.h"
+#include "report/trace_info_report.h"
 #include "validate/validation.h"
 
 namespace orrery {
@@ -168,6 +169,17 @@ TEST(JsonSchema, SearchHasExactlyTheDocumentedKeys) {
   for (const SearchResult& r : {sample_search_result(), nothing_fits}) {
     EXPECT_THAT(Checker(rules).problems(search_json(r, sample_subject(), Seconds(3.2))),
                 testing::IsEmpty());
+  }
+}
+
+TEST(JsonSchema, TraceInfoHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-info-1.json");
+  const std::string traces = ORRERY_SOURCE_DIR "/validation/traces/";
+  for (const char* files : {"torchrec/sst_long_a2a_optimizer_2", "ao/ref_ep_moe_fwd.json.gz",
+                            "HolisticTraceAnalysis/call_stack/backward_thread.json.gz"}) {
+    const auto run = read_run({traces + files});
+    ASSERT_TRUE(run) << run.error().text();
+    EXPECT_THAT(Checker(rules).problems(trace_info_json(*run)), testing::IsEmpty()) << files;
   }
 }
 

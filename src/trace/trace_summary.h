@@ -23,9 +23,9 @@ struct TraceSummary {
   Seconds span;                                    // first start to last end, over all events
   std::vector<RecordedStep> steps;                 // by start
   std::int64_t threads = 0;
-  std::int64_t devices = 0;  // with work
-  std::int64_t streams = 0;  // with work
-  std::string device;        // its name; empty if not recorded
+  std::int64_t devices = 0;               // with work
+  std::int64_t streams = 0;               // with work
+  std::string device;                     // its name; empty if not recorded
   std::int64_t device_work = 0;           // kernels, copies, fills
   std::int64_t device_work_launched = 0;  // of those, with their launch call in the file
   std::int64_t communication_kernels = 0;

@@ -189,8 +189,11 @@ Result<std::monostate> FileReader::event_list() {
       ORRERY_TRY(const bool any, window_.more());
       if (!any) return ends_early("in the middle of an event");
     }
+    if (options_.interrupted != nullptr && options_.interrupted->load()) {
+      return fail(ErrorCode::io, "interrupted", window_.name());
+    }
     if (options_.progress) {
-      options_.progress(window_.stream().taken(), window_.stream().file_size());
+      options_.progress(window_.name(), window_.stream().taken(), window_.stream().file_size());
     }
   }
 }

@@ -1,0 +1,207 @@
+#include "report/trace_info_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/estimate_json.h"
+#include "report/figures.h"
+#include "report/table.h"
+#include "trace/trace_summary.h"
+#include "units/picoseconds.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+Seconds seconds(std::int64_t nanoseconds) {
+  return Seconds(static_cast<double>(nanoseconds) * 1e-9);
+}
+
+Value seconds_value(Seconds time) { return seconds_json(round_to_picoseconds(time)); }
+
+std::int64_t count(const TraceSummary& s, EventKind kind) {
+  return s.events[static_cast<std::size_t>(kind)];
+}
+
+std::string signed_time(std::int64_t nanoseconds) {
+  if (nanoseconds == 0) return "0";
+  return (nanoseconds > 0 ? "+" : "") + to_text(seconds(nanoseconds));
+}
+
+std::string of(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "-";
+  return percent(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string run_title(const RecordedRun& run) {
+  const std::size_t given = run.ranks.size();
+  if (run.world_size > static_cast<std::int64_t>(given)) {
+    return fmt::format("{} of {} ranks", given, grouped(run.world_size));
+  }
+  return given == 1 ? "1 rank" : fmt::format("{} ranks", given);
+}
+
+std::string clock_text(const RecordedRun& run, std::size_t i) {
+  const ClockOffset& clock = run.clocks[i];
+  if (clock.instances == 0) return i == 0 ? "reference" : "alone";
+  return clock.offset_ns == 0 ? "kept" : signed_time(clock.offset_ns);
+}
+
+// What was recorded beyond names and times, and so what can be computed.
+void add_recorded(Table& table, const std::vector<TraceSummary>& summaries,
+                  const RecordedRun& run) {
+  TraceSummary all;
+  std::int64_t memory_events = 0;
+  std::int64_t arrows = 0;
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const TraceSummary& s = summaries[i];
+    for (std::size_t kind = 0; kind < kEventKinds; ++kind) all.events[kind] += s.events[kind];
+    all.device_work += s.device_work;
+    all.device_work_launched += s.device_work_launched;
+    all.communication_kernels += s.communication_kernels;
+    all.described_kernels += s.described_kernels;
+    all.operators += s.operators;
+    all.operators_with_shapes += s.operators_with_shapes;
+    memory_events += static_cast<std::int64_t>(run.ranks[i].memory.size());
+    arrows += static_cast<std::int64_t>(run.ranks[i].forward_to_backward.size());
+  }
+  const auto add = [&](std::string what, std::string how_much, std::string use) {
+    table.add_row({{std::move(what)}, {std::move(how_much)}, {std::move(use)}});
+  };
+  add("launch calls", of(all.device_work_launched, all.device_work),
+      "of kernels, copies and fills: launch delays, idle time by cause");
+  add("input shapes", of(all.operators_with_shapes, all.operators),
+      "of operators: FLOP, achieved rates, roofline");
+  add("collective arguments", of(all.described_kernels, all.communication_kernels),
+      "of communication kernels: sizes, groups, bus bandwidth");
+  add("synchronizations", grouped(count(all, EventKind::synchronization)),
+      "recorded waits: exact dependencies across streams");
+  add("backward links", grouped(arrows), "from forward to backward operators");
+  add("python functions", grouped(count(all, EventKind::python_function)),
+      "stacks of the host program");
+  add("allocations", grouped(memory_events), "memory over time");
+}
+
+Value rank_json(const RecordedRun& run, std::size_t i) {
+  const RecordedTrace& trace = run.ranks[i];
+  const TraceSummary s = summary(trace);
+  const ClockOffset& clock = run.clocks[i];
+  Value rank = Value::map();
+  rank.append_member("rank", Value::number(trace.rank));
+  rank.append_member("file", Value::text(trace.file));
+  rank.append_member("truncated", Value::boolean(trace.truncated));
+  rank.append_member("entries", Value::number(trace.entries));
+  rank.append_member("left_out", Value::number(trace.left_out));
+  Value events = Value::map();
+  for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
+    events.append_member(std::string(name(static_cast<EventKind>(kind))),
+                         Value::number(s.events[kind]));
+  }
+  rank.append_member("events", std::move(events));
+  rank.append_member("span_s", seconds_value(s.span));
+  Value steps = Value::list();
+  for (const RecordedStep& step : s.steps) {
+    Value item = Value::map();
+    item.append_member("name", Value::text(step.name));
+    item.append_member("start_s", seconds_value(step.start));
+    item.append_member("duration_s", seconds_value(step.duration));
+    steps.append(std::move(item));
+  }
+  rank.append_member("steps", std::move(steps));
+  rank.append_member("device", s.device.empty() ? Value::null() : Value::text(s.device));
+  rank.append_member("devices", Value::number(s.devices));
+  rank.append_member("streams", Value::number(s.streams));
+  rank.append_member("threads", Value::number(s.threads));
+  rank.append_member("device_work", Value::number(s.device_work));
+  rank.append_member("device_work_launched", Value::number(s.device_work_launched));
+  rank.append_member("communication_kernels", Value::number(s.communication_kernels));
+  rank.append_member("described_kernels", Value::number(s.described_kernels));
+  rank.append_member("operators_with_shapes", Value::number(s.operators_with_shapes));
+  rank.append_member("backward_links",
+                     Value::number(static_cast<std::int64_t>(trace.forward_to_backward.size())));
+  rank.append_member("allocations", Value::number(static_cast<std::int64_t>(trace.memory.size())));
+  rank.append_member("groups", Value::number(static_cast<std::int64_t>(trace.groups.size())));
+  Value clocks = Value::map();
+  clocks.append_member("offset_s", seconds_value(seconds(clock.offset_ns)));
+  clocks.append_member("median_s", seconds_value(seconds(clock.median_ns)));
+  clocks.append_member("spread_s", seconds_value(seconds(clock.spread_ns)));
+  clocks.append_member("violation_s", seconds_value(seconds(clock.violation_ns)));
+  clocks.append_member("collectives", Value::number(clock.instances));
+  rank.append_member("clock", std::move(clocks));
+  return rank;
+}
+
+}  // namespace
+
+std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
+  std::vector<TraceSummary> summaries;
+  summaries.reserve(run.ranks.size());
+  for (const RecordedTrace& trace : run.ranks) summaries.push_back(summary(trace));
+  const std::string device = printable(summaries.front().device);
+  std::string out = heading(run_title(run), device, style);
+  std::vector<Column> columns = {{"rank", Align::right, 9},    {"file", Align::left, 2},
+                                 {"events", Align::right, 8},  {"span", Align::right, 7},
+                                 {"steps", Align::right, 6},   {"kernels", Align::right, 6},
+                                 {"comm", Align::right, 5},    {"copies", Align::right, 3},
+                                 {"streams", Align::right, 4}, {"threads", Align::right, 3}};
+  const bool several = run.ranks.size() > 1;
+  if (several) columns.push_back({"clock", Align::right, 4});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const RecordedTrace& trace = run.ranks[i];
+    const TraceSummary& s = summaries[i];
+    std::vector<Cell> row = {
+        {std::to_string(trace.rank)},
+        {printable(trace.file.substr(trace.file.rfind('/') + 1))},
+        {grouped(static_cast<std::int64_t>(trace.size())) + (trace.truncated ? ", cut" : "")},
+        {to_text(s.span)},
+        {std::to_string(s.steps.size())},
+        {grouped(count(s, EventKind::kernel))},
+        {grouped(s.communication_kernels)},
+        {grouped(count(s, EventKind::copy) + count(s, EventKind::fill))},
+        {std::to_string(s.streams)},
+        {std::to_string(s.threads)}};
+    if (several) row.push_back({clock_text(run, i)});
+    table.add_row(std::move(row));
+  }
+  out += table.text(style);
+
+  const TraceSummary& first = summaries.front();
+  if (!first.steps.empty()) {
+    out += heading("Steps", fmt::format("of rank {}", run.ranks.front().rank), style);
+    Table steps(
+        {{"step", Align::left, 3}, {"begins", Align::right, 2}, {"takes", Align::right, 3}});
+    for (const RecordedStep& step : first.steps) {
+      steps.add_row({{printable(step.name)}, {to_text(step.start)}, {to_text(step.duration)}});
+    }
+    out += steps.text(style);
+  }
+  out += heading("Recorded", "and what it is good for", style);
+  Table recorded({{"what", Align::left, 3}, {"how much", Align::right, 2}, {"", Align::left, 1}});
+  add_recorded(recorded, summaries, run);
+  out += recorded.text(style);
+  std::int64_t left_out = 0;
+  for (const RecordedTrace& trace : run.ranks) left_out += trace.left_out;
+  if (left_out > 0) {
+    out += "\n" +
+           wrapped(fmt::format("{} events with impossible times were left out.", grouped(left_out)),
+                   0, style);
+  }
+  return out;
+}
+
+Value trace_info_json(const RecordedRun& run) {
+  Value document = Value::map();
+  document.append_member("schema_version", Value::number(std::int64_t{1}));
+  document.append_member(
+      "world_size", run.world_size == kNotRecorded ? Value::null() : Value::number(run.world_size));
+  Value ranks = Value::list();
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) ranks.append(rank_json(run, i));
+  document.append_member("ranks", std::move(ranks));
+  return document;
+}
+
+}  // namespace orrery

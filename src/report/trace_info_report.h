@@ -1,0 +1,15 @@
+// What recorded files hold, for the terminal and as JSON (docs/schema/trace-info-1.json).
+#pragma once
+
+#include <string>
+
+#include "document/value.h"
+#include "report/text_style.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+std::string trace_info_text(const RecordedRun& run, const TextStyle& style);
+Value trace_info_json(const RecordedRun& run);
+
+}  // namespace orrery
