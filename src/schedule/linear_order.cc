@@ -52,7 +52,7 @@ namespace {
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
 struct Event {
-  EventKind kind;
+  PipelineEventKind kind;
   std::size_t stage, microbatch;
 };
 
@@ -87,7 +87,7 @@ class Walk {
   // The first event `op` still waits for; false if there is none.
   bool blocked(std::size_t device, const PipelineOperation& op, Event& by) const {
     bool found = false;
-    events_.waits(device, op, [&](EventKind kind, std::size_t s, std::size_t j) {
+    events_.waits(device, op, [&](PipelineEventKind kind, std::size_t s, std::size_t j) {
       const Event e{kind, s, j};
       if (found || whole(e)) return;
       by = e;
@@ -109,7 +109,7 @@ class Walk {
       }
       ++next_[d];
       out_.push_back({d, op});
-      events_.completes(d, op, [&](EventKind kind, std::size_t s, std::size_t j) {
+      events_.completes(d, op, [&](PipelineEventKind kind, std::size_t s, std::size_t j) {
         const std::size_t e = events_.index(kind, s, j);
         if (++done_[e] < events_.operations_of(kind)) return;
         for (std::uint32_t w = first_waiting_[e]; w != kNobody; w = next_waiting_[w]) {
@@ -126,7 +126,7 @@ class Walk {
       for (std::size_t i = next_[d]; i < pipeline_.order[d].size(); ++i) {
         bool completes = false;
         events_.completes(
-            d, pipeline_.order[d][i], [&](EventKind kind, std::size_t s, std::size_t j) {
+            d, pipeline_.order[d][i], [&](PipelineEventKind kind, std::size_t s, std::size_t j) {
               completes |=
                   events_.index(kind, s, j) == events_.index(e.kind, e.stage, e.microbatch);
             });

@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-enum class EventKind : std::uint8_t {
+enum class PipelineEventKind : std::uint8_t {
   forward,
   backward,  // the input gradient, by itself or in a fused backward
   weight,
@@ -30,7 +30,7 @@ enum class EventKind : std::uint8_t {
   input_layer,
   input_layer_gradient,
 };
-inline constexpr std::size_t kEventKinds = 9;
+inline constexpr std::size_t kPipelineEventKinds = 9;
 
 // Events of one pipeline are numbered from 0 to events().
 class PipelineEvents {
@@ -43,14 +43,16 @@ class PipelineEvents {
   [[nodiscard]] std::size_t events() const {
     return (5 * stages_ + (pipeline_.vocabulary_barriers > 0 ? 4 : 0)) * microbatches_;
   }
-  [[nodiscard]] std::size_t index(EventKind kind, std::size_t s, std::size_t j) const {
+  [[nodiscard]] std::size_t index(PipelineEventKind kind, std::size_t s, std::size_t j) const {
     const auto k = static_cast<std::size_t>(kind);
     return k < 5 ? (k * stages_ + s) * microbatches_ + j
                  : (5 * stages_ + (k - 5)) * microbatches_ + j;
   }
   // Operations that must be done before the event is whole.
-  [[nodiscard]] std::size_t operations_of(EventKind kind) const {
-    return kind < EventKind::output_layer ? 1 : static_cast<std::size_t>(pipeline_.shape.devices);
+  [[nodiscard]] std::size_t operations_of(PipelineEventKind kind) const {
+    return kind < PipelineEventKind::output_layer
+               ? 1
+               : static_cast<std::size_t>(pipeline_.shape.devices);
   }
 
   // visit(kind, s, j): every event that `op` of `device` waits for.
@@ -66,19 +68,19 @@ class PipelineEvents {
   template <class Visit>
   void forward_waits(std::size_t s, std::size_t j, Visit visit) const {
     if (s > 0) {
-      visit(EventKind::forward, s - 1, j);
+      visit(PipelineEventKind::forward, s - 1, j);
     } else if (pipeline_.vocabulary_barriers > 0) {
-      visit(EventKind::input_layer, s, j);
+      visit(PipelineEventKind::input_layer, s, j);
     }
   }
   template <class Visit>
   void backward_waits(std::size_t s, std::size_t j, Visit visit) const {
-    visit(EventKind::forward, s, j);
+    visit(PipelineEventKind::forward, s, j);
     if (s + 1 < stages_) {
-      visit(EventKind::backward, s + 1, j);
+      visit(PipelineEventKind::backward, s + 1, j);
     } else if (pipeline_.vocabulary_barriers > 0) {
-      visit(pipeline_.vocabulary_barriers == 1 ? EventKind::output_layer
-                                               : EventKind::output_layer_gradient,
+      visit(pipeline_.vocabulary_barriers == 1 ? PipelineEventKind::output_layer
+                                               : PipelineEventKind::output_layer_gradient,
             s, j);
     }
   }
@@ -99,23 +101,23 @@ void PipelineEvents::waits(std::size_t device, const PipelineOperation& op, Visi
     case PipelineAction::input_gradient:
       return backward_waits(s, j, visit);
     case PipelineAction::weight_gradient:
-      return visit(EventKind::backward, s, j);
+      return visit(PipelineEventKind::backward, s, j);
     case PipelineAction::forward_and_backward:
       forward_waits(s, j, visit);
       return backward_waits(pipeline_.stage_of(device, op.backward_chunk), op.backward_microbatch,
                             visit);
     case PipelineAction::offload:
-      return visit(EventKind::forward, s, j);
+      return visit(PipelineEventKind::forward, s, j);
     case PipelineAction::reload:
-      return visit(EventKind::offload, s, j);
+      return visit(PipelineEventKind::offload, s, j);
     case PipelineAction::output_layer:
-      return visit(EventKind::forward, stages_ - 1, j);
+      return visit(PipelineEventKind::forward, stages_ - 1, j);
     case PipelineAction::output_layer_gradient:
-      return visit(EventKind::output_layer, stages_ - 1, j);
+      return visit(PipelineEventKind::output_layer, stages_ - 1, j);
     case PipelineAction::input_layer:
       return;
     case PipelineAction::input_layer_gradient:
-      return visit(EventKind::backward, std::size_t{0}, j);
+      return visit(PipelineEventKind::backward, std::size_t{0}, j);
   }
 }
 
@@ -125,32 +127,32 @@ void PipelineEvents::completes(std::size_t device, const PipelineOperation& op, 
   const std::size_t j = op.microbatch;
   switch (op.action) {
     case PipelineAction::forward:
-      return visit(EventKind::forward, s, j);
+      return visit(PipelineEventKind::forward, s, j);
     case PipelineAction::backward:
-      visit(EventKind::backward, s, j);
-      return visit(EventKind::weight, s, j);
+      visit(PipelineEventKind::backward, s, j);
+      return visit(PipelineEventKind::weight, s, j);
     case PipelineAction::input_gradient:
-      return visit(EventKind::backward, s, j);
+      return visit(PipelineEventKind::backward, s, j);
     case PipelineAction::weight_gradient:
-      return visit(EventKind::weight, s, j);
+      return visit(PipelineEventKind::weight, s, j);
     case PipelineAction::forward_and_backward: {
-      visit(EventKind::forward, s, j);
+      visit(PipelineEventKind::forward, s, j);
       const std::size_t b = pipeline_.stage_of(device, op.backward_chunk);
-      visit(EventKind::backward, b, std::size_t{op.backward_microbatch});
-      return visit(EventKind::weight, b, std::size_t{op.backward_microbatch});
+      visit(PipelineEventKind::backward, b, std::size_t{op.backward_microbatch});
+      return visit(PipelineEventKind::weight, b, std::size_t{op.backward_microbatch});
     }
     case PipelineAction::offload:
-      return visit(EventKind::offload, s, j);
+      return visit(PipelineEventKind::offload, s, j);
     case PipelineAction::reload:
-      return visit(EventKind::reload, s, j);
+      return visit(PipelineEventKind::reload, s, j);
     case PipelineAction::output_layer:
-      return visit(EventKind::output_layer, stages_ - 1, j);
+      return visit(PipelineEventKind::output_layer, stages_ - 1, j);
     case PipelineAction::output_layer_gradient:
-      return visit(EventKind::output_layer_gradient, stages_ - 1, j);
+      return visit(PipelineEventKind::output_layer_gradient, stages_ - 1, j);
     case PipelineAction::input_layer:
-      return visit(EventKind::input_layer, std::size_t{0}, j);
+      return visit(PipelineEventKind::input_layer, std::size_t{0}, j);
     case PipelineAction::input_layer_gradient:
-      return visit(EventKind::input_layer_gradient, std::size_t{0}, j);
+      return visit(PipelineEventKind::input_layer_gradient, std::size_t{0}, j);
   }
 }
 

@@ -47,7 +47,7 @@ NodeIndex PipelineWiring::on_wire(NameIndex name, Picoseconds time, std::uint32_
 
 void PipelineWiring::before(const DeviceOperation& op, std::uint32_t instance,
                             std::vector<NodeIndex>& waits) {
-  events_.waits(op.device, op.operation, [&](EventKind kind, std::size_t s, std::size_t j) {
+  events_.waits(op.device, op.operation, [&](PipelineEventKind kind, std::size_t s, std::size_t j) {
     wait_for(kind, s, j, op.device, instance, waits);
   });
   if (reloads_) wait_for_reload(op, waits);
@@ -58,22 +58,23 @@ void PipelineWiring::wait_for_reload(const DeviceOperation& op, std::vector<Node
   if (o.action == PipelineAction::forward || o.action >= PipelineAction::offload) return;
   const bool pair = o.action == PipelineAction::forward_and_backward;
   const std::size_t s = pipeline_.stage_of(op.device, pair ? o.backward_chunk : o.chunk);
-  const std::uint32_t reload =
-      arrival_[events_.index(EventKind::reload, s, pair ? o.backward_microbatch : o.microbatch)];
+  const std::uint32_t reload = arrival_[events_.index(PipelineEventKind::reload, s,
+                                                      pair ? o.backward_microbatch : o.microbatch)];
   if (reload != kNone) waits.emplace_back(reload);
 }
 
 // On one device the computing stream's own order is enough.
-void PipelineWiring::wait_for(EventKind kind, std::size_t s, std::size_t j, std::size_t device,
-                              std::uint32_t instance, std::vector<NodeIndex>& waits) {
-  if (kind >= EventKind::output_layer) return waits.push_back(reduced(kind, j, instance));
+void PipelineWiring::wait_for(PipelineEventKind kind, std::size_t s, std::size_t j,
+                              std::size_t device, std::uint32_t instance,
+                              std::vector<NodeIndex>& waits) {
+  if (kind >= PipelineEventKind::output_layer) return waits.push_back(reduced(kind, j, instance));
   const std::uint32_t arrived = arrival_[events_.index(kind, s, j)];
   const std::size_t from = pipeline_.seat(j, s).device;
   const bool last = s + 1 == pipeline_.stages();
   const bool broadcast =
-      pipeline_.vocabulary_barriers > 0 &&
-      ((kind == EventKind::forward && last) || (kind == EventKind::backward && s == 0));
-  if (kind == EventKind::offload || broadcast) return waits.emplace_back(arrived), void();
+      pipeline_.vocabulary_barriers > 0 && ((kind == PipelineEventKind::forward && last) ||
+                                            (kind == PipelineEventKind::backward && s == 0));
+  if (kind == PipelineEventKind::offload || broadcast) return waits.emplace_back(arrived), void();
   if (from == device) return;
   if (sends_ == Sends::blocking) {
     const Picoseconds time =
@@ -88,22 +89,23 @@ void PipelineWiring::wait_for(EventKind kind, std::size_t s, std::size_t j, std:
 
 NodeIndex PipelineWiring::after(const DeviceOperation& op, NodeIndex node, std::uint32_t instance) {
   NodeIndex last = node;
-  events_.completes(op.device, op.operation, [&](EventKind kind, std::size_t s, std::size_t j) {
-    last = std::max(last, complete(kind, s, j, node, op.device, instance));
-  });
+  events_.completes(op.device, op.operation,
+                    [&](PipelineEventKind kind, std::size_t s, std::size_t j) {
+                      last = std::max(last, complete(kind, s, j, node, op.device, instance));
+                    });
   return last;
 }
 
-NodeIndex PipelineWiring::complete(EventKind kind, std::size_t s, std::size_t j, NodeIndex node,
-                                   std::size_t device, std::uint32_t instance) {
-  if (kind >= EventKind::output_layer) {
+NodeIndex PipelineWiring::complete(PipelineEventKind kind, std::size_t s, std::size_t j,
+                                   NodeIndex node, std::size_t device, std::uint32_t instance) {
+  if (kind >= PipelineEventKind::output_layer) {
     passes(kind, j).push_back(node);
     return node;
   }
   std::uint32_t& arrival = arrival_[events_.index(kind, s, j)];
   arrival = node.value();
-  const bool up = kind == EventKind::forward;
-  if (!up && kind != EventKind::backward) return node;
+  const bool up = kind == PipelineEventKind::forward;
+  if (!up && kind != PipelineEventKind::backward) return node;
   if (up ? s + 1 == pipeline_.stages() : s == 0) {
     // Under vocabulary parallelism the last stage's output goes to all devices.
     if (up && pipeline_.vocabulary_barriers > 0) {
@@ -141,13 +143,13 @@ NodeIndex PipelineWiring::complete(EventKind kind, std::size_t s, std::size_t j,
 }
 
 // The reduction over the passes of all devices, made when the first operation needs it.
-NodeIndex PipelineWiring::reduced(EventKind kind, std::size_t j, std::uint32_t instance) {
+NodeIndex PipelineWiring::reduced(PipelineEventKind kind, std::size_t j, std::uint32_t instance) {
   std::uint32_t& arrival = arrival_[events_.index(kind, 0, j)];
   if (arrival == kNone) {
     const VocabularyTimes& v = times_.vocabulary;
-    const Picoseconds time = kind == EventKind::output_layer            ? v.first_barrier
-                             : kind == EventKind::output_layer_gradient ? v.second_barrier
-                                                                        : v.input_reduction;
+    const Picoseconds time = kind == PipelineEventKind::output_layer            ? v.first_barrier
+                             : kind == PipelineEventKind::output_layer_gradient ? v.second_barrier
+                                                                                : v.input_reduction;
     arrival = on_wire(reduction_, time, instance, passes(kind, j)).value();
   }
   return NodeIndex(arrival);

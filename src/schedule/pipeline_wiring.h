@@ -46,18 +46,18 @@ class PipelineWiring {
   }
   NodeIndex on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
                     std::span<const NodeIndex> after);
-  void wait_for(EventKind kind, std::size_t s, std::size_t j, std::size_t device,
+  void wait_for(PipelineEventKind kind, std::size_t s, std::size_t j, std::size_t device,
                 std::uint32_t instance, std::vector<NodeIndex>& waits);
   void wait_for_reload(const DeviceOperation& op, std::vector<NodeIndex>& waits);
-  NodeIndex reduced(EventKind kind, std::size_t j, std::uint32_t instance);
-  NodeIndex complete(EventKind kind, std::size_t s, std::size_t j, NodeIndex node,
+  NodeIndex reduced(PipelineEventKind kind, std::size_t j, std::uint32_t instance);
+  NodeIndex complete(PipelineEventKind kind, std::size_t s, std::size_t j, NodeIndex node,
                      std::size_t device, std::uint32_t instance);
   [[nodiscard]] std::size_t microbatches() const {
     return static_cast<std::size_t>(pipeline_.shape.microbatches);
   }
-  [[nodiscard]] std::vector<NodeIndex>& passes(EventKind kind, std::size_t j) {
+  [[nodiscard]] std::vector<NodeIndex>& passes(PipelineEventKind kind, std::size_t j) {
     return passes_[(static_cast<std::size_t>(kind) -
-                    static_cast<std::size_t>(EventKind::output_layer)) *
+                    static_cast<std::size_t>(PipelineEventKind::output_layer)) *
                        microbatches() +
                    j];
   }
