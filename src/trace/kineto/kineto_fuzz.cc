@@ -1,0 +1,50 @@
+// Any bytes as a trace of the PyTorch profiler: an error, or columns that hold together; and what
+// is used of a whole file never grows when it is cut.
+// seeds: tests/seeds/kineto
+// parser: src/trace/kineto/kineto.cc src/trace/kineto/event_reader.cc src/trace/kineto/header.cc
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "outcome/invariant.h"
+#include "trace/kineto/kineto.h"
+
+namespace {
+
+void check(const orrery::RecordedTrace& trace) {
+  const std::size_t n = trace.size();
+  ORRERY_INVARIANT(trace.entries >= static_cast<std::int64_t>(n) + trace.left_out);
+  for (std::size_t i = 0; i < n; ++i) {
+    ORRERY_INVARIANT(trace.duration_ns[i] >= 0);
+    ORRERY_INVARIANT(trace.end_ns(i) >= trace.start_ns[i]);
+    ORRERY_INVARIANT(i == 0 || trace.start_ns[i - 1] <= trace.start_ns[i]);
+    ORRERY_INVARIANT(trace.name[i] < trace.texts.size());
+    ORRERY_INVARIANT(trace.lane[i] < trace.lanes.size());
+    ORRERY_INVARIANT(trace.place[i] < trace.entries);
+    ORRERY_INVARIANT(trace.communication[i] == orrery::kNoDetails ||
+                     trace.communication[i] < trace.communications.size());
+  }
+  for (const auto& [from, to] : trace.forward_to_backward) {
+    ORRERY_INVARIANT(from < n && to < n);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto whole = orrery::read_kineto_bytes(bytes, "fuzz");
+  orrery::KinetoOptions partial;
+  partial.incomplete = orrery::Incomplete::use_what_is_whole;
+  const auto part = orrery::read_kineto_bytes(bytes, "fuzz", partial);
+  if (part) check(*part);
+  if (!whole) {
+    ORRERY_INVARIANT(!whole.error().message.empty());
+    return 0;
+  }
+  check(*whole);
+  ORRERY_INVARIANT(part.has_value() && part->size() == whole->size() && !part->truncated);
+  const auto shorter = orrery::read_kineto_bytes(bytes.substr(0, size / 2), "fuzz", partial);
+  ORRERY_INVARIANT(!shorter || shorter->entries <= whole->entries);
+  return 0;
+}
