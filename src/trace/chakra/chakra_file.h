@@ -1,0 +1,34 @@
+// Reads and writes Chakra `.et` files: records until the end of the file, each an unsigned LEB128
+// length of at most 32 bits and that many bytes of protobuf; the first record is the metadata, all
+// others are nodes. gzip is read whatever the name says, and written if the name ends in .gz.
+//
+// Refused, each with its byte: a length that is no number or passes the end of the file, a record
+// of length zero (other readers take it for the end), bytes that are no protobuf, a node type that
+// the schema does not know, damaged gzip. Whether nodes make sense together is asked of
+// chakra_check.h. Linear in the file; the memory is that of the trace.
+//
+// Source: protolib of mlcommons/chakra (framing), schema et_def.proto (messages).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "outcome/result.h"
+#include "trace/byte_stream.h"
+#include "trace/chakra/chakra_trace.h"
+
+namespace orrery {
+
+// `file` is a path, or "-" for standard input.
+Result<ChakraTrace> read_chakra(const std::string& file);
+// The same of bytes in memory; `name` stands in errors.
+Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name);
+
+// The bytes of a file. Texts that are no UTF-8 are written with '?' for what is none, since other
+// readers refuse the whole file.
+std::string chakra_bytes(const ChakraTrace& trace);
+// Writes the whole file or nothing. Errors: io.
+Result<std::monostate> write_chakra(const std::string& file, const ChakraTrace& trace);
+
+}  // namespace orrery

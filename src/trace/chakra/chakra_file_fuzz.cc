@@ -1,0 +1,24 @@
+// Any bytes as a Chakra trace: an error, or a trace that reads back as itself.
+// seeds: validation/traces/astra-sim/et-custom-collectives
+// validation/traces/astra-sim/et-microbenchmarks parser: src/trace/chakra/chakra_file.cc
+// src/trace/chakra/chakra_attribute.cc
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "outcome/invariant.h"
+#include "trace/chakra/chakra_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto trace = orrery::read_chakra_bytes(bytes, "fuzz");
+  if (!trace) {
+    ORRERY_INVARIANT(!trace.error().message.empty());
+    return 0;
+  }
+  const std::string written = orrery::chakra_bytes(*trace);
+  const auto again = orrery::read_chakra_bytes(written, "written");
+  ORRERY_INVARIANT(again.has_value());
+  ORRERY_INVARIANT(orrery::chakra_bytes(*again) == written);
+  return 0;
+}

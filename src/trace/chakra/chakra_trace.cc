@@ -1,0 +1,67 @@
+#include "trace/chakra/chakra_trace.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace orrery {
+
+std::string_view name(ChakraNodeType type) {
+  static constexpr std::array<std::string_view, kChakraNodeTypes> kNames = {
+      "INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
+      "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string_view name(ChakraCollective collective) {
+  static constexpr std::array<std::string_view, kChakraCollectives> kNames = {
+      "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
+      "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
+  return kNames[static_cast<std::size_t>(collective)];
+}
+
+ChakraAttribute chakra_boolean(std::string_view name, bool value) {
+  return {std::string(name), ChakraKind::boolean, std::uint64_t{value ? 1U : 0U}, {}};
+}
+
+ChakraAttribute chakra_int32(std::string_view name, std::int32_t value) {
+  return {std::string(name), ChakraKind::int32, std::int64_t{value}, {}};
+}
+
+ChakraAttribute chakra_int64(std::string_view name, std::int64_t value) {
+  return {std::string(name), ChakraKind::int64, value, {}};
+}
+
+ChakraAttribute chakra_uint64(std::string_view name, std::uint64_t value) {
+  return {std::string(name), ChakraKind::uint64, value, {}};
+}
+
+ChakraAttribute chakra_text(std::string_view name, std::string_view value) {
+  return {std::string(name), ChakraKind::string, std::string(value), {}};
+}
+
+const ChakraAttribute* ChakraNode::find(std::string_view attribute) const {
+  const auto it = std::find_if(attributes.begin(), attributes.end(),
+                               [&](const ChakraAttribute& a) { return a.name == attribute; });
+  return it == attributes.end() ? nullptr : &*it;
+}
+
+std::optional<std::int64_t> ChakraNode::integer(std::string_view attribute) const {
+  const ChakraAttribute* found = find(attribute);
+  if (found == nullptr) return std::nullopt;
+  if (const auto* value = std::get_if<std::int64_t>(&found->value)) return *value;
+  if (const auto* value = std::get_if<std::uint64_t>(&found->value)) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(*value, kMost));
+  }
+  return std::nullopt;
+}
+
+std::string_view ChakraNode::text(std::string_view attribute) const {
+  const ChakraAttribute* found = find(attribute);
+  if (found == nullptr) return {};
+  const auto* value = std::get_if<std::string>(&found->value);
+  return value == nullptr ? std::string_view{} : std::string_view(*value);
+}
+
+}  // namespace orrery

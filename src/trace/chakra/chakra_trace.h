@@ -1,0 +1,132 @@
+// A Chakra execution trace in memory: one rank's nodes, what they wait for, and their attributes.
+//
+// Field for field what the format can hold, so that reading and writing lose nothing: every
+// attribute keeps the kind it was stored with. Times are whole microseconds, as in the format.
+// Attributes that ASTRA-sim's feeder (version 3) reads: is_cpu_op, num_ops (FLOPs), tensor_size and
+// comm_size (bytes of this rank's inputs: an all-gather counts its shard, a reduce-scatter the
+// whole), comm_type, comm_priority, comm_src, comm_dst, comm_tag, pg_name, involved_dim.
+//
+// Source: Sridharan et al., arXiv 2305.14516; schema of mlcommons/chakra. Not kept: fields the
+// schema does not know.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace orrery {
+
+enum class ChakraNodeType : std::uint8_t {
+  invalid,
+  metadata,
+  memory_load,
+  memory_store,
+  compute,
+  send,
+  receive,
+  collective,
+};
+inline constexpr int kChakraNodeTypes = 8;
+// As the schema spells it: "COMM_COLL_NODE".
+std::string_view name(ChakraNodeType type);
+
+// The values of comm_type.
+enum class ChakraCollective : std::uint8_t {
+  all_reduce,
+  reduce,
+  all_gather,
+  gather,
+  scatter,
+  broadcast,
+  all_to_all,
+  reduce_scatter,
+  reduce_scatter_block,
+  barrier,
+};
+inline constexpr int kChakraCollectives = 10;
+// As the schema spells it: "ALL_REDUCE".
+std::string_view name(ChakraCollective collective);
+
+// How a value is stored; a kind of the list form is the next field number.
+enum class ChakraKind : std::uint8_t {
+  none,
+  double_kind,
+  float_kind,
+  int32,
+  int64,
+  uint32,
+  uint64,
+  sint32,
+  sint64,
+  fixed32,
+  fixed64,
+  sfixed32,
+  sfixed64,
+  boolean,
+  string,
+  bytes,
+};
+
+struct ChakraAttribute {
+  std::string name;
+  ChakraKind kind = ChakraKind::none;
+  // Floating kinds as double, signed ones as int64, unsigned ones and booleans as uint64.
+  std::variant<std::monostate, double, std::int64_t, std::uint64_t, std::string,
+               std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>,
+               std::vector<std::string>>
+      value;
+  std::string documentation;
+
+  bool operator==(const ChakraAttribute&) const = default;
+};
+
+ChakraAttribute chakra_boolean(std::string_view name, bool value);
+ChakraAttribute chakra_int32(std::string_view name, std::int32_t value);
+ChakraAttribute chakra_int64(std::string_view name, std::int64_t value);
+ChakraAttribute chakra_uint64(std::string_view name, std::uint64_t value);
+ChakraAttribute chakra_text(std::string_view name, std::string_view value);
+
+// Python or JSON list texts, one entry an input or output of the operator.
+struct ChakraValues {
+  std::string values;
+  std::string shapes;
+  std::string types;
+
+  bool operator==(const ChakraValues&) const = default;
+};
+
+struct ChakraNode {
+  std::uint64_t id = 0;
+  std::string name;
+  ChakraNodeType type = ChakraNodeType::invalid;
+  std::vector<std::uint64_t> control_dependencies;
+  std::vector<std::uint64_t> data_dependencies;
+  std::uint64_t start_micros = 0;
+  std::uint64_t duration_micros = 0;
+  std::optional<ChakraValues> inputs;
+  std::optional<ChakraValues> outputs;
+  std::vector<ChakraAttribute> attributes;
+
+  bool operator==(const ChakraNode&) const = default;
+
+  // The attribute of that name, or nullptr.
+  [[nodiscard]] const ChakraAttribute* find(std::string_view attribute) const;
+  // An integer or boolean of any kind; nothing if it is absent or something else.
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view attribute) const;
+  // A text; empty if absent.
+  [[nodiscard]] std::string_view text(std::string_view attribute) const;
+  [[nodiscard]] bool is_host() const { return integer("is_cpu_op").value_or(0) != 0; }
+};
+
+struct ChakraTrace {
+  std::string version;
+  std::vector<ChakraAttribute> attributes;
+  std::vector<ChakraNode> nodes;
+
+  bool operator==(const ChakraTrace&) const = default;
+};
+
+}  // namespace orrery
