@@ -1,0 +1,34 @@
+// Small pieces of JSON kept as text, as in the values of an operator: checked, taken apart, and
+// written as Python would print them, which is what a Chakra trace holds.
+//
+// Grammar: RFC 8259; nesting of at most kMostNested. Python's forms: True, False, None, texts in
+// single quotes unless they hold one and no double quote. Linear in the text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+
+inline constexpr int kMostNested = 64;
+
+// The text after one JSON value and the blanks before it, or nothing if there is none.
+std::optional<std::string_view> after_json_value(std::string_view text);
+// Exactly one value.
+bool is_json(std::string_view text);
+
+// The items of a list, each without blanks around it; empty if `json` is no list. `json` must be
+// JSON.
+std::vector<std::string_view> json_items(std::string_view json);
+// The text of a JSON string, or nothing if `json` is none.
+std::optional<std::string> json_string(std::string_view json);
+// A whole number, or nothing.
+std::optional<std::int64_t> json_integer(std::string_view json);
+
+// As str() of Python's json.loads(). `json` must be JSON.
+std::string python_text(std::string_view json);
+
+}  // namespace orrery
