@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/pytorch_et/json_text.h"
+#include "trace/pytorch_et/python_text.h"
 
 namespace orrery {
 namespace {

@@ -1,13 +1,13 @@
 // Any bytes as an execution trace of PyTorch: an error, or a tree whose values can be taken apart.
 // seeds: tests/seeds/pytorch_et
-// parser: src/trace/pytorch_et/host_trace_reader.cc src/trace/pytorch_et/json_text.cc
+// parser: src/trace/pytorch_et/host_trace_reader.cc src/trace/pytorch_et/python_text.cc
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "outcome/invariant.h"
 #include "trace/pytorch_et/host_trace.h"
-#include "trace/pytorch_et/json_text.h"
+#include "trace/pytorch_et/python_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "trace/pytorch_et/host_trace.h"
-#include "trace/pytorch_et/json_text.h"
+#include "trace/pytorch_et/python_text.h"
 
 namespace orrery {
 namespace {

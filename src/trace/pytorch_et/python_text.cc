@@ -1,4 +1,4 @@
-#include "trace/pytorch_et/json_text.h"
+#include "trace/pytorch_et/python_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "trace/pytorch_et/json_text.h"
+#include "trace/pytorch_et/python_text.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(JsonText, KnowsJsonFromWhatIsNone) {
+TEST(PythonText, KnowsJsonFromWhatIsNone) {
   for (const char* json :
        {"1", "-0.5e+3", "\"a\\u00e9\\n\"", "[]", "{}", " [1, [2, {\"a\": null}]] ", "true"}) {
     EXPECT_TRUE(is_json(json)) << json;
@@ -20,7 +20,7 @@ TEST(JsonText, KnowsJsonFromWhatIsNone) {
   EXPECT_FALSE(is_json(std::string(100'000, '[') + std::string(100'000, ']')));
 }
 
-TEST(JsonText, TakesAListApart) {
+TEST(PythonText, TakesAListApart) {
   EXPECT_THAT(json_items(R"([ [8, 9, "cuda:0"] , 0, "<None>"])"),
               ElementsAre(R"([8, 9, "cuda:0"])", "0", R"("<None>")"));
   EXPECT_THAT(json_items("3"), ElementsAre());
@@ -31,7 +31,7 @@ TEST(JsonText, TakesAListApart) {
 }
 
 // What Python 3 prints for str(json.loads(...)).
-TEST(JsonText, PrintsAsPythonDoes) {
+TEST(PythonText, PrintsAsPythonDoes) {
   EXPECT_EQ(python_text(R"([[8,9,0,1,4,"cuda:0"],0,true,false,null,"<None>"])"),
             "[[8, 9, 0, 1, 4, 'cuda:0'], 0, True, False, None, '<None>']");
   EXPECT_EQ(python_text(R"(["it's", "say \"x\"", "both ' and \"", "a\\b\n"])"),

@@ -1,0 +1,51 @@
+// Which recorded event is which node of the host's execution trace.
+//
+// An execution trace knows structure and tensors, a Kineto trace knows times. They are linked, in
+// order of preference, by
+//
+//   rf_id        the node's rf_id is the event's "Record function id" (2024 and later)
+//   External id  rf_id + k is the event's External id, with one k for the trace (1 to 3 before
+//                2024); k is the offset under which most names agree
+//   order        per thread, the same names in the same order; where the sequences differ, they
+//                are aligned again at the next three names in common
+//
+// Events are operators and annotations of the host. Refused: two recordings of different runs, that
+// is fewer than half of the nodes found.
+//
+// Source: chakra_trace_link of mlcommons/chakra (rf_id); the observation of both older schemes on
+// validation/traces/astra-sim and HolisticTraceAnalysis. O(n log n).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outcome/result.h"
+#include "trace/pytorch_et/host_trace.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+enum class LinkMethod : std::uint8_t {
+  record_function_id,
+  external_id,
+  order,
+};
+std::string_view name(LinkMethod method);
+
+inline constexpr std::uint32_t kNoEvent = 0xFFFFFFFFU;
+
+struct HostLink {
+  std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoEvent
+  LinkMethod method = LinkMethod::record_function_id;
+  std::size_t operators = 0;  // nodes that can have an event: all but the roots and markers
+  std::size_t found = 0;
+};
+
+// An operator or annotation of the host, as an execution trace knows them.
+bool is_host_operator(const RecordedTrace& trace, std::size_t event);
+
+Result<HostLink> link_host(const HostTrace& host, const RecordedTrace& recorded);
+
+}  // namespace orrery
