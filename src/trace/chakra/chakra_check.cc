@@ -1,0 +1,255 @@
+#include "trace/chakra/chakra_check.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "document/utf8.h"
+#include "document/value.h"
+
+namespace orrery {
+namespace {
+
+using Indices = std::unordered_map<std::uint64_t, std::uint32_t>;
+
+std::string node_text(std::uint64_t id) { return "node " + std::to_string(id); }
+
+class Checker {
+ public:
+  Checker(const ChakraTrace& trace, const ChakraCheckOptions& options)
+      : trace_(trace), options_(options), groups_(options.groups.begin(), options.groups.end()) {
+    groups_.insert({"", "0"});
+  }
+
+  ChakraReport check() {
+    structure();
+    for (const ChakraNode& node : trace_.nodes) {
+      if (node.type == ChakraNodeType::metadata) read_groups(node);
+    }
+    for (const ChakraNode& node : trace_.nodes) check_node(node);
+    return std::move(report_);
+  }
+
+ private:
+  void find(const ChakraNode& node, std::string message) {
+    ++report_.total;
+    if (report_.findings.size() < options_.most) {
+      report_.findings.push_back({node.id, std::move(message)});
+    }
+  }
+
+  void structure() {
+    std::unordered_set<std::uint64_t> ids;
+    for (const ChakraNode& node : trace_.nodes) {
+      if (!ids.insert(node.id).second) find(node, "another node has this identifier");
+    }
+    const std::size_t unique = ids.size();
+    bool absent = false;
+    for (const ChakraNode& node : trace_.nodes) {
+      for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
+        for (const std::uint64_t id : *list) {
+          if (id == node.id) find(node, "depends on itself");
+          if (ids.contains(id)) continue;
+          absent = true;
+          if (options_.absent == AbsentDependencies::report) {
+            find(node, "depends on " + node_text(id) + ", which is absent");
+          }
+        }
+      }
+    }
+    if (unique != trace_.nodes.size()) return;
+    if (absent && options_.absent == AbsentDependencies::report) return;
+    const auto order = chakra_order(trace_, "", options_.absent);
+    if (!order && !trace_.nodes.empty()) {
+      ++report_.total;
+      report_.findings.push_back({trace_.nodes[0].id, order.error().message});
+    }
+  }
+
+  void read_groups(const ChakraNode& node) {
+    if (node.name.find("process_group:init") == std::string::npos) return;
+    const std::string_view text = node.inputs ? std::string_view(node.inputs->values) : "";
+    if (text.size() < 4) {
+      find(node, "has no list of process groups among its inputs");
+      return;
+    }
+    const auto list = parse_json(text.substr(2, text.size() - 4), "groups");
+    if (!list || list->root.kind() != Value::Kind::list) {
+      find(node, "its process groups are no JSON list between two characters at each end");
+      return;
+    }
+    for (const Value& group : list->root.items()) {
+      const Value* name = group.find("pg_name");
+      const Value* ranks = group.find("ranks");
+      if (name == nullptr || ranks == nullptr || ranks->kind() != Value::Kind::list) {
+        find(node, "a process group lacks pg_name or ranks");
+        continue;
+      }
+      groups_.insert(name->scalar_text());
+    }
+  }
+
+  // A whole number of any width, which the feeder converts.
+  std::optional<std::int64_t> number(const ChakraNode& node, std::string_view name, bool required) {
+    if (node.find(name) == nullptr) {
+      if (required) find(node, "has no " + std::string(name));
+      return std::nullopt;
+    }
+    const auto value = node.integer(name);
+    if (!value) find(node, std::string(name) + " is no whole number");
+    return value;
+  }
+
+  void rank_number(const ChakraNode& node, std::string_view name, bool required) {
+    const auto value = number(node, name, required);
+    if (value && (*value < 0 || *value > std::numeric_limits<std::int32_t>::max())) {
+      find(node,
+           std::string(name) + " is " + std::to_string(*value) + ", no 32-bit number above 0");
+    }
+  }
+
+  void communication(const ChakraNode& node) {
+    if (node.is_host()) find(node, "communicates, but is_cpu_op says that it runs on the host");
+    const auto size = number(node, "comm_size", true);
+    if (size && *size < 0) find(node, "comm_size is negative");
+    const ChakraAttribute* group = node.find("pg_name");
+    if (group == nullptr) return;
+    if (!std::holds_alternative<std::string>(group->value)) {
+      find(node, "pg_name is no text");
+    } else if (!groups_.contains(std::string(node.text("pg_name")))) {
+      find(node, "its group '" + std::string(node.text("pg_name")) + "' is not defined");
+    }
+  }
+
+  void check_node(const ChakraNode& node) {
+    if (first_invalid_utf8(node.name)) find(node, "its name is not UTF-8");
+    if (node.type == ChakraNodeType::invalid) return;
+    number(node, "is_cpu_op", false);
+    number(node, "num_ops", false);
+    number(node, "comm_priority", false);
+    const bool memory =
+        node.type == ChakraNodeType::memory_load || node.type == ChakraNodeType::memory_store;
+    number(node, "tensor_size", memory);
+    if (const ChakraAttribute* dims = node.find("involved_dim"); dims != nullptr) {
+      if (dims->kind != ChakraKind::boolean ||
+          !std::holds_alternative<std::vector<std::uint64_t>>(dims->value)) {
+        find(node, "involved_dim is no list of booleans");
+      }
+    }
+    switch (node.type) {
+      case ChakraNodeType::collective:
+        collective(node);
+        break;
+      case ChakraNodeType::send:
+        communication(node);
+        rank_number(node, "comm_dst", true);
+        rank_number(node, "comm_src", false);
+        rank_number(node, "comm_tag", false);
+        break;
+      case ChakraNodeType::receive:
+        communication(node);
+        rank_number(node, "comm_src", true);
+        rank_number(node, "comm_dst", false);
+        rank_number(node, "comm_tag", false);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void collective(const ChakraNode& node) {
+    communication(node);
+    const auto type = number(node, "comm_type", true);
+    if (!type) return;
+    if (*type < 0 || *type >= kChakraCollectives) {
+      find(node, "comm_type " + std::to_string(*type) + " is no collective (0 to 9)");
+      return;
+    }
+    switch (static_cast<ChakraCollective>(*type)) {
+      case ChakraCollective::all_reduce:
+      case ChakraCollective::all_gather:
+      case ChakraCollective::all_to_all:
+      case ChakraCollective::reduce_scatter:
+      case ChakraCollective::broadcast:
+        return;
+      default:
+        find(node,
+             std::string(orrery::name(static_cast<ChakraCollective>(*type))) + " is not simulated");
+    }
+  }
+
+  const ChakraTrace& trace_;
+  const ChakraCheckOptions& options_;
+  std::unordered_set<std::string> groups_;
+  ChakraReport report_;
+};
+
+}  // namespace
+
+ChakraReport check_chakra(const ChakraTrace& trace, const ChakraCheckOptions& options) {
+  return Checker(trace, options).check();
+}
+
+Result<std::vector<std::uint32_t>> chakra_order(const ChakraTrace& trace, const std::string& name,
+                                                AbsentDependencies absent,
+                                                ControlDependencies control) {
+  const auto place = [&](const ChakraNode& node) {
+    return name.empty() ? node_text(node.id) : name + ": " + node_text(node.id);
+  };
+  Indices index;
+  index.reserve(trace.nodes.size());
+  for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!index.emplace(trace.nodes[i].id, i).second) {
+      return fail(ErrorCode::bad_input, "another node has this identifier", place(trace.nodes[i]));
+    }
+  }
+  // Dependents of each node, as offsets into one list.
+  std::vector<std::uint32_t> missing(trace.nodes.size(), 0);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+  for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
+    const ChakraNode& node = trace.nodes[i];
+    for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
+      if (list == &node.control_dependencies && control == ControlDependencies::ignore) continue;
+      for (const std::uint64_t id : *list) {
+        const auto it = index.find(id);
+        if (it != index.end()) {
+          edges.emplace_back(it->second, i);
+          ++missing[i];
+        } else if (absent == AbsentDependencies::report) {
+          return fail(ErrorCode::bad_input, "depends on " + node_text(id) + ", which is absent",
+                      place(node));
+        }
+      }
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  // (identifier, index): the lowest identifier first.
+  using Ready = std::pair<std::uint64_t, std::uint32_t>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+  for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
+    if (missing[i] == 0) ready.emplace(trace.nodes[i].id, i);
+  }
+  std::vector<std::uint32_t> out;
+  out.reserve(trace.nodes.size());
+  while (!ready.empty()) {
+    const std::uint32_t at = ready.top().second;
+    ready.pop();
+    out.push_back(at);
+    auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(at, 0U));
+    for (; edge != edges.end() && edge->first == at; ++edge) {
+      if (--missing[edge->second] == 0) ready.emplace(trace.nodes[edge->second].id, edge->second);
+    }
+  }
+  if (out.size() == trace.nodes.size()) return out;
+  const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
+  const ChakraNode& node = trace.nodes[static_cast<std::size_t>(stuck - missing.begin())];
+  return fail(ErrorCode::bad_input,
+              "the dependencies form a cycle through, or before, " + node_text(node.id), name);
+}
+
+}  // namespace orrery

@@ -1,0 +1,64 @@
+// Would ASTRA-sim take this trace? Its feeder (version 3) and its workload layer, rule by rule.
+//
+//   structure      identifiers are unique; dependencies name nodes of the file, none itself; no
+//                  cycle over data and control dependencies
+//   collectives    not on the host; comm_type a known number, and one that is simulated
+//   (all-reduce,
+//                  all-gather, all-to-all, reduce-scatter) or replayed (broadcast); comm_size
+//   transfers      comm_size; comm_dst of a send, comm_src of a receive
+//   groups         pg_name empty, "0" or of a process_group:init node; the node's text is, without
+//                  two characters at each end, a JSON list of groups with their ranks
+//   memory nodes   tensor_size
+//   attributes     of the kind that is asked for: whole numbers of any width, texts, boolean lists
+//
+// Source: astra-sim/chakra, branch feederv3; astra-sim, Workload.cc and CommunicatorGroup.cc.
+// Not checked: whether all ranks call the same collectives. O(n log n).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "outcome/result.h"
+#include "trace/chakra/chakra_trace.h"
+
+namespace orrery {
+
+struct ChakraFinding {
+  std::uint64_t node = 0;
+  std::string message;
+};
+
+enum class AbsentDependencies : std::uint8_t {
+  report,
+  count_as_done,
+};
+
+enum class ControlDependencies {
+  heed,    // as version 3 of the feeder does
+  ignore,  // as version 1 did
+};
+
+struct ChakraCheckOptions {
+  AbsentDependencies absent = AbsentDependencies::report;
+  std::vector<std::string> groups;  // known besides those of the trace
+  std::size_t most = 100;           // findings kept; all are counted
+};
+
+struct ChakraReport {
+  std::vector<ChakraFinding> findings;
+  std::size_t total = 0;
+  [[nodiscard]] bool accepted() const { return total == 0; }
+};
+
+ChakraReport check_chakra(const ChakraTrace& trace, const ChakraCheckOptions& options = {});
+
+// The indices of the nodes so that each stands behind what it waits for, lower identifiers first
+// among those that could go next. Errors: two nodes of one identifier, an absent dependency unless
+// it counts as done, a cycle; `name` stands in errors.
+Result<std::vector<std::uint32_t>> chakra_order(
+    const ChakraTrace& trace, const std::string& name, AbsentDependencies absent,
+    ControlDependencies control = ControlDependencies::heed);
+
+}  // namespace orrery

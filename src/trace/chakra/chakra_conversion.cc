@@ -1,0 +1,334 @@
+#include "trace/chakra/chakra_conversion.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "trace/chakra/communication_node.h"
+#include "trace/chakra/host_order.h"
+#include "trace/chakra/operator_work.h"
+#include "trace/chakra/synchronization_edges.h"
+#include "trace/pytorch_et/python_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kNsPerMicrosecond = 1000;
+constexpr std::string_view kThreadName = "[pytorch|profiler|execution_trace|thread]";
+constexpr std::string_view kGroupsName = "## process_group:init ##";
+constexpr std::string_view kVersion = "0.0.4";
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+// As the node of an execution trace holds them: a Python list of one text, which is JSON.
+std::string groups_text(const std::vector<ProcessGroup>& groups) {
+  std::string out = "['[";
+  for (const ProcessGroup& g : groups) {
+    if (out.size() > 3) out += ", ";
+    out += R"({"pg_name": )" + quoted(g.name) + R"(, "pg_desc": )" + quoted(g.description) +
+           R"(, "ranks": [)";
+    for (std::size_t i = 0; i < g.ranks.size(); ++i) {
+      out += (i == 0 ? "" : ", ") + std::to_string(g.ranks[i]);
+    }
+    out += R"(], "group_size": )" + std::to_string(g.size) + R"(, "group_count": )" +
+           std::to_string(groups.size()) + "}";
+  }
+  return out + "]']";
+}
+
+class Converter {
+ public:
+  Converter(const RecordedTrace& recorded, const HostTrace* host, const HostLink* link,
+            const ChakraConversionOptions& options)
+      : recorded_(recorded),
+        host_(host),
+        options_(options),
+        tree_(call_tree(recorded, host, link, options.launching, options.fills)),
+        order_(host_order(recorded)) {
+    out_.without_launch = tree_.without_launch;
+    if (link != nullptr) out_.linked_by = link->method;
+  }
+
+  Result<ChakraConversion> convert() {
+    metadata();
+    nodes_.resize(tree_.nodes.size());
+    for (std::uint32_t n = 0; n < tree_.nodes.size(); ++n) describe(n);
+    chain_threads();
+    if (options_.synchronization == SynchronizationDependencies::keep) add_synchronizations();
+    if (options_.stream_order == StreamOrder::as_dependencies) add_stream_order();
+    add_groups();
+    collect();
+    return std::move(out_);
+  }
+
+ private:
+  void metadata() {
+    ChakraTrace& trace = out_.trace;
+    trace.version = kVersion;
+    if (host_ == nullptr) return;
+    const auto unsigned_of = [](std::int64_t v) {
+      return static_cast<std::uint64_t>(std::max(v, std::int64_t{0}));
+    };
+    trace.attributes = {
+        chakra_text("schema", host_->schema), chakra_uint64("pid", unsigned_of(host_->process)),
+        chakra_text("time", host_->time), chakra_uint64("start_ts", unsigned_of(host_->start_ms)),
+        chakra_uint64("finish_ts", unsigned_of(host_->finish_ms))};
+  }
+
+  [[nodiscard]] bool is_step_marker(std::uint32_t event) const {
+    return recorded_.name_of(event).find("ProfilerStep") != std::string_view::npos;
+  }
+
+  // The node of the operator whose identity work on a device shares.
+  [[nodiscard]] const HostNode* host_node(const CallTreeNode& node) const {
+    return host_ == nullptr || node.host == kNoNode ? nullptr : &host_->nodes[node.host];
+  }
+
+  void describe(std::uint32_t n) {
+    const CallTreeNode& from = tree_.nodes[n];
+    ChakraNode& to = nodes_[n];
+    to.id = n;
+    to.type = ChakraNodeType::compute;
+    // Threads do not wait for the process, which is not written.
+    if (from.parent != kNoNode && from.parent != 0) to.control_dependencies = {from.parent};
+    const HostNode* host = host_node(from);
+    const bool timed = from.event != kNoEvent && (from.device || !is_step_marker(from.event));
+    if (from.device || (host == nullptr && from.event != kNoEvent)) {
+      to.name = recorded_.name_of(from.event);
+    } else {
+      to.name = host == nullptr ? kThreadName : host->name;
+    }
+    if (timed) {
+      const std::int64_t start = recorded_.base_ns + recorded_.start_ns[from.event];
+      const std::int64_t spent =
+          from.device ? recorded_.duration_ns[from.event] : order_.own_ns[from.event];
+      to.start_micros =
+          static_cast<std::uint64_t>(std::max(start, std::int64_t{0}) / kNsPerMicrosecond);
+      to.duration_micros =
+          static_cast<std::uint64_t>(std::max(spent, std::int64_t{0}) / kNsPerMicrosecond);
+    }
+    if (!from.device && to.name.find("process_group:init") != std::string::npos) {
+      to.type = ChakraNodeType::metadata;
+      has_groups_ = true;
+    }
+    values(from, host, to);
+    identity(from, host, to);
+    to.attributes.push_back(chakra_boolean("is_cpu_op", !from.device));
+    if (from.device) device_attributes(n, to);
+  }
+
+  void values(const CallTreeNode& from, const HostNode* host, ChakraNode& to) const {
+    if (host != nullptr) {
+      to.inputs = ChakraValues{python_text(host->inputs.values), python_text(host->inputs.shapes),
+                               python_text(host->inputs.types)};
+      to.outputs =
+          ChakraValues{python_text(host->outputs.values), python_text(host->outputs.shapes),
+                       python_text(host->outputs.types)};
+      return;
+    }
+    const std::uint32_t event = from.device ? tree_.nodes[from.parent].event : from.event;
+    if (event == kNoEvent || recorded_.details[event] == kNoDetails) return;
+    const OperatorDetails& details = recorded_.operators[recorded_.details[event]];
+    const auto text = [&](std::uint32_t index) {
+      const std::string_view json = recorded_.texts[index];
+      return is_json(json) ? python_text(json) : std::string("[]");
+    };
+    to.inputs = ChakraValues{text(details.concrete_inputs), text(details.input_shapes),
+                             text(details.input_types)};
+  }
+
+  void identity(const CallTreeNode& from, const HostNode* host, ChakraNode& to) const {
+    if (host != nullptr) {
+      to.attributes = {chakra_int64("rf_id", host->record_function_id),
+                       chakra_int64("fw_parent", host->forward_parent),
+                       chakra_int64("seq_id", host->sequence_number),
+                       chakra_int64("scope", host->scope),
+                       chakra_int64("tid", host->thread),
+                       chakra_int64("fw_tid", host->forward_thread),
+                       chakra_text("op_schema", host->schema)};
+      return;
+    }
+    const std::uint32_t event = from.device ? tree_.nodes[from.parent].event : from.event;
+    const std::uint32_t lane = event == kNoEvent ? from.lane : recorded_.lane[event];
+    if (event != kNoEvent && recorded_.details[event] != kNoDetails) {
+      const OperatorDetails& details = recorded_.operators[recorded_.details[event]];
+      if (details.record_function_id != kNotRecorded) {
+        to.attributes.push_back(chakra_int64("rf_id", details.record_function_id));
+      }
+      if (details.sequence_number != kNotRecorded) {
+        to.attributes.push_back(chakra_int64("seq_id", details.sequence_number));
+      }
+      if (details.forward_thread != kNotRecorded) {
+        to.attributes.push_back(chakra_int64("fw_tid", details.forward_thread));
+      }
+    }
+    if (lane != kNoNode) {
+      to.attributes.push_back(chakra_int64("tid", recorded_.lanes[lane].thread));
+    }
+  }
+
+  void device_attributes(std::uint32_t n, ChakraNode& to) {
+    const CallTreeNode& from = tree_.nodes[n];
+    to.attributes.push_back(
+        chakra_int64("stream", recorded_.lanes[recorded_.lane[from.event]].thread));
+    const auto c = communication_of(tree_, n, recorded_, host_);
+    if (!c) {
+      if (recorded_.kind[from.event] == EventKind::kernel &&
+          is_communication_kernel(recorded_.name_of(from.event))) {
+        ++out_.unknown_communication;
+      }
+      if (options_.work == WorkAttributes::write) work_attributes(from, to);
+      return;
+    }
+    to.type = c->type;
+    if (c->type == ChakraNodeType::collective) {
+      to.attributes.push_back(chakra_int64("comm_type", static_cast<std::int64_t>(c->collective)));
+    }
+    to.attributes.push_back(chakra_int64("comm_size", c->bytes));
+    if (c->type != ChakraNodeType::collective) {
+      const bool sends = c->type == ChakraNodeType::send;
+      const std::int64_t self = std::max(recorded_.rank, std::int64_t{0});
+      const std::int64_t peer = std::max(c->peer, std::int64_t{0});
+      to.attributes.push_back(
+          chakra_int32("comm_src", static_cast<std::int32_t>(sends ? self : peer)));
+      to.attributes.push_back(
+          chakra_int32("comm_dst", static_cast<std::int32_t>(sends ? peer : self)));
+      to.attributes.push_back(chakra_int32("comm_tag", static_cast<std::int32_t>(c->tag)));
+    }
+    if (!c->group.empty()) to.attributes.push_back(chakra_text("pg_name", c->group));
+  }
+
+  void work_attributes(const CallTreeNode& from, ChakraNode& to) const {
+    const CallTreeNode& parent = tree_.nodes[from.parent];
+    const OperatorWork work = operator_work(parent, recorded_, host_);
+    to.attributes.push_back(chakra_int64("num_ops", work.flops));
+    to.attributes.push_back(chakra_uint64("tensor_size", static_cast<std::uint64_t>(work.bytes)));
+  }
+
+  // Whether `from` began before `to`: edges across threads and from devices never go back in time.
+  [[nodiscard]] bool began_before(std::uint32_t from, std::uint32_t to) const {
+    return recorded_.start_ns[from] < recorded_.start_ns[to];
+  }
+
+  // Whether it is new.
+  static bool add_dependency(ChakraNode& node, std::uint64_t id) {
+    auto& list = node.data_dependencies;
+    if (id == node.id || std::find(list.begin(), list.end(), id) != list.end()) return false;
+    list.push_back(id);
+    return true;
+  }
+
+  // Walks every thread depth first, children by identifier.
+  void chain_threads() {
+    std::vector<std::vector<std::uint32_t>> children(tree_.nodes.size());
+    for (std::uint32_t n = 1; n < tree_.nodes.size(); ++n) {
+      children[tree_.nodes[n].parent].push_back(n);
+    }
+    for (const std::uint32_t thread : children[0]) {
+      std::uint32_t last_operator = kNoNode;
+      std::uint32_t last = kNoNode;
+      std::vector<std::uint32_t> open = {thread};
+      while (!open.empty()) {
+        const std::uint32_t n = open.back();
+        open.pop_back();
+        chain(n, last_operator, last);
+        open.insert(open.end(), children[n].rbegin(), children[n].rend());
+      }
+    }
+  }
+
+  void chain(std::uint32_t n, std::uint32_t& last_operator, std::uint32_t& last) {
+    if (tree_.nodes[n].device) {
+      if (last != kNoNode) add_dependency(nodes_[n], last);
+      last = last_operator;
+      return;
+    }
+    if (last_operator != kNoNode) add_dependency(nodes_[n], last_operator);
+    last_operator = n;
+    last = n;
+    const std::uint32_t event = tree_.nodes[n].event;
+    if (event == kNoEvent || order_.after_event[event] == kNoDetails) return;
+    const std::uint32_t other = tree_.node_of_event[order_.after_event[event]];
+    if (other != kNoNode) add_dependency(nodes_[n], other);
+  }
+
+  void add_synchronizations() {
+    for (const SynchronizationEdge& edge : synchronization_edges(recorded_)) {
+      const std::uint32_t work = tree_.node_of_event[edge.work];
+      const std::uint32_t next = tree_.node_of_event[edge.next_operator];
+      if (work == kNoNode || next == kNoNode || !began_before(edge.work, edge.next_operator))
+        continue;
+      if (add_dependency(nodes_[next], work)) ++out_.synchronizations;
+    }
+  }
+
+  void add_stream_order() {
+    std::vector<std::uint32_t> last(recorded_.lanes.size(), kNoNode);
+    for (std::uint32_t e = 0; e < recorded_.size(); ++e) {
+      const std::uint32_t n = tree_.node_of_event[e];
+      if (n == kNoNode || !tree_.nodes[n].device) continue;
+      std::uint32_t& before = last[recorded_.lane[e]];
+      if (before != kNoNode) add_dependency(nodes_[n], before);
+      before = n;
+    }
+  }
+
+  // Where the execution trace has no such node: without one, groups are only names.
+  void add_groups() {
+    if (has_groups_ || recorded_.groups.empty()) return;
+    ChakraNode node;
+    node.id = nodes_.size();
+    node.name = kGroupsName;
+    node.type = ChakraNodeType::metadata;
+    node.inputs = ChakraValues{groups_text(recorded_.groups), "[[]]", "['String']"};
+    node.outputs = ChakraValues{"[]", "[]", "[]"};
+    node.attributes = {chakra_boolean("is_cpu_op", true)};
+    groups_ = std::move(node);
+  }
+
+  // Leaves out nodes that nothing waits for and that wait for nothing, as the process node.
+  void collect() {
+    std::vector<bool> used(nodes_.size(), false);
+    for (const ChakraNode& node : nodes_) {
+      for (const auto* list : {&node.control_dependencies, &node.data_dependencies}) {
+        for (const std::uint64_t id : *list) used[id] = used[node.id] = true;
+      }
+    }
+    if (groups_) out_.trace.nodes.push_back(std::move(*groups_));
+    for (ChakraNode& node : nodes_) {
+      if (used[node.id]) out_.trace.nodes.push_back(std::move(node));
+    }
+  }
+
+  const RecordedTrace& recorded_;
+  const HostTrace* host_;
+  const ChakraConversionOptions& options_;
+  CallTree tree_;
+  HostOrder order_;
+  std::vector<ChakraNode> nodes_;
+  std::optional<ChakraNode> groups_;
+  bool has_groups_ = false;
+  ChakraConversion out_;
+};
+
+}  // namespace
+
+Result<ChakraConversion> chakra_from(const RecordedTrace& recorded,
+                                     const ChakraConversionOptions& options) {
+  return Converter(recorded, nullptr, nullptr, options).convert();
+}
+
+Result<ChakraConversion> chakra_from(const RecordedTrace& recorded, const HostTrace& host,
+                                     const ChakraConversionOptions& options) {
+  ORRERY_TRY(const HostLink link, link_host(host, recorded));
+  return Converter(recorded, &host, &link, options).convert();
+}
+
+}  // namespace orrery

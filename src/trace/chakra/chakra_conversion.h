@@ -1,0 +1,79 @@
+// A recorded rank as a Chakra execution trace that ASTRA-sim's current feeder and others accept.
+//
+// Nodes are those of the call tree (call_tree.h). What waits for what:
+//
+//   control   the caller
+//   data      on the host, the operator before it on its thread (depth first) and, at the start of
+//             a group, the last one of another thread (host_order.h); work on a device, the
+//             launching operator; and, where a thread waited for a device, the operator after it
+//             waits for that work (synchronization_edges.h)
+//
+// Times are recorded: start in microseconds since 1970; duration of an operator without those it
+// encloses, as the chain of a thread is replayed one after the other. Communication:
+// communication_node.h. Process groups: the node "## process_group:init ##", made of the header of
+// the profiler's trace where the execution trace has none.
+//
+// This is what chakra_converter of mlcommons/chakra makes of the same files, apart from
+//
+//   synchronization edges are kept (there a comparison of times that are never filled drops them)
+//   start times are written
+//   nodes of the host are computation, even if their names say "nccl:all_reduce"; groups METADATA
+//   is_cpu_op is a boolean; the group is pg_name, a text; stream, comm_src, comm_dst, comm_tag too
+//   threads do not depend on the process node, which is not written
+//
+// and, behind switches, as they change what older files would be compared with: edges between
+// consecutive work of a stream, and num_ops with tensor_size for simulators with a roofline.
+//
+// Source: mlcommons/chakra, src/converter/pytorch_converter.py and src/trace_link. Checked in
+// chakra_conversion_test.cc against the golden files of validation/traces/megatron-lm-fork.
+#pragma once
+
+#include <cstddef>
+
+#include "outcome/result.h"
+#include "trace/chakra/call_tree.h"
+#include "trace/chakra/chakra_trace.h"
+#include "trace/pytorch_et/host_link.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+enum class StreamOrder : std::uint8_t {
+  leave_to_simulator,
+  as_dependencies,
+};
+
+enum class SynchronizationDependencies : std::uint8_t {
+  keep,
+  leave_out,
+};
+
+enum class WorkAttributes : std::uint8_t {
+  leave_out,
+  write,  // num_ops and tensor_size
+};
+
+struct ChakraConversionOptions {
+  StreamOrder stream_order = StreamOrder::leave_to_simulator;
+  SynchronizationDependencies synchronization = SynchronizationDependencies::keep;
+  WorkAttributes work = WorkAttributes::leave_out;
+  LaunchingOperator launching = LaunchingOperator::nearest;
+  Fills fills = Fills::leave_out;
+};
+
+struct ChakraConversion {
+  ChakraTrace trace;
+  std::size_t without_launch = 0;            // work on devices whose launch was not recorded
+  std::size_t unknown_communication = 0;     // kernels written as computation
+  std::size_t synchronizations = 0;          // edges from work to operators
+  LinkMethod linked_by = LinkMethod::order;  // of a conversion with an execution trace
+};
+
+// Of the profiler's trace alone.
+Result<ChakraConversion> chakra_from(const RecordedTrace& recorded,
+                                     const ChakraConversionOptions& options = {});
+// Of both recordings of one rank. Errors: as link_host.
+Result<ChakraConversion> chakra_from(const RecordedTrace& recorded, const HostTrace& host,
+                                     const ChakraConversionOptions& options = {});
+
+}  // namespace orrery
