@@ -56,13 +56,15 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   }
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance
   balanced.expert_imbalance = 1;
-  for (const Operator& op : block.operators) {
+  const std::size_t recomputed = lowering.recomputed_operators();
+  for (std::size_t i = 0; i < block.operators.size(); ++i) {
+    const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
     const bool expert = op.kind == OperatorKind::grouped_gemm;
     (expert ? out.expert_parameters : out.dense_parameters) += parameters;
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
-    if (recompute == Recompute::full ||
+    if ((recompute == Recompute::full && i < recomputed) ||
         (recompute == Recompute::selective && op.in_attention_core)) {
       out.recomputed += model_flops(op, Phase::forward, balanced);
     }

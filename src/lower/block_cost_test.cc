@@ -36,6 +36,27 @@ struct Priced {
   std::optional<CostCache> cache;
 };
 
+// torch.utils.checkpoint without reentrance: the product behind the last kept tensor runs once.
+TEST(FullRecomputation, StopsEarlyWhereTheFrameworkDoes) {
+  SoftwareProfile early;
+  early.recompute_stops_early = true;
+  const auto priced = [&](const char* model, const SoftwareProfile& software) {
+    Priced p(small_model(model, 4), "h100-sxm:8", "dp=8,recompute=full", 2048, NumberFormat::bf16,
+             software);
+    return p.costs(Backward::fused).blocks[0];
+  };
+  // GPT: 4 of 12 h² of the products are in the last one, beside attention.
+  const BlockCost whole = priced("gpt-3-1.3b", {});
+  const BlockCost stopped = priced("gpt-3-1.3b", early);
+  EXPECT_EQ(whole.forward.time, stopped.forward.time);
+  EXPECT_LT(stopped.backward.breakdown[Category::recompute],
+            whole.backward.breakdown[Category::recompute]);
+  const double h = 2048;
+  EXPECT_NEAR((whole.recomputed - stopped.recomputed) / Flops(2 * 2048.0 * 4 * h * h), 1, 1e-9);
+  // The router's gradient reads what experts return.
+  EXPECT_EQ(priced("mixtral-8x7b", early).backward.time, priced("mixtral-8x7b", {}).backward.time);
+}
+
 TEST(SplitBackward, IsNotPricedUnlessAskedFor) {
   Priced p(small_model("llama-3-8b", 4), "h100-sxm:8", "tp=2", 2048);
   EXPECT_EQ(p.costs(Backward::fused).blocks[0].weight_gradient.time, Picoseconds(0));

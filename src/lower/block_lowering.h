@@ -146,11 +146,27 @@ class BlockLowering {
   }
 
   void forward_all(PassBuilder& out, bool again) {
-    for (std::size_t i = 0; i < block_.operators.size(); ++i) {
+    const std::size_t end = again ? recomputed_operators() : block_.operators.size();
+    for (std::size_t i = 0; i < end; ++i) {
       if (!beside_exchange(block_.operators[i])) forward(out, i, again);
     }
   }
 
+ public:
+  // How many operators full recomputation runs again. A checkpoint that stops early leaves out
+  // what comes behind the last tensor that the backward reads: the input of a dense block's last
+  // product. Experts go on to be weighed by the router, whose gradient reads their outputs.
+  [[nodiscard]] std::size_t recomputed_operators() const {
+    const auto& operators = block_.operators;
+    std::size_t last = operators.size();
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      if (operators[i].kind == OperatorKind::grouped_gemm) return operators.size();
+      if (operators[i].kind == OperatorKind::gemm) last = i;
+    }
+    return s_.costs.software.recompute_stops_early ? last : operators.size();
+  }
+
+ private:
   // The shared expert needs no exchange: with overlap.expert it runs beside the one that sends
   // tokens away (arXiv 2404.05019). Its sum with the routed experts stays where it is.
   [[nodiscard]] bool beside_exchange(const Operator& op) const {
@@ -288,6 +304,7 @@ class BlockLowering {
     shape.value_dim = a.value_dim;
     shape.window = a.window;
     shape.causal = a.causal;
+    shape.fused_softmax = s_.costs.software.softmax == Kernels::fused;
     // Each rank holds one early and one late piece of the sequence, so that all see half the keys.
     if (a.causal && b.cp > 1) shape.keys = shape.keys / 2 + shape.queries / 2;
     return shape;

@@ -56,6 +56,10 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional("optimizer", &SoftwareProfile::optimizer, "optimizer step")
           .optional("attention_copies", &SoftwareProfile::attention_copies,
                     "queries, keys, values and outputs change layout around attention")
+          .optional("softmax", &SoftwareProfile::softmax,
+                    "scale, mask and softmax of unfused attention")
+          .optional("recompute_stops_early", &SoftwareProfile::recompute_stops_early,
+                    "full recomputation leaves out the last product of a block")
           .optional("accumulation", &SoftwareProfile::accumulation,
                     "how gradients of microbatches are added up")
           .optional("separate_gate", &SoftwareProfile::separate_gate,

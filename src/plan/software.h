@@ -69,6 +69,10 @@ struct SoftwareProfile {
   // Queries, keys, values and outputs are copied between the layouts of the products and of the
   // attention kernel.
   bool attention_copies = false;
+  Kernels softmax = Kernels::fused;  // of unfused attention; eager: mask, scale and softmax apart
+  // Full recomputation of a block ends with the last tensor that its backward reads, so that the
+  // block's last product does not run again.
+  bool recompute_stops_early = false;
   GradientAccumulation accumulation = GradientAccumulation::in_product;
   // Gate and up are two modules: each reduces its input gradient over tensor-parallel ranks by
   // itself (under sequence parallelism the shared input is gathered, and reduced, once).

@@ -1,7 +1,10 @@
 #include "validate/cluster_of_row.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "cluster/accelerator.h"
@@ -29,6 +32,29 @@ std::optional<BytesPerSecond> bandwidth_in(const std::string& note) {
   return *parsed;
 }
 
+// "... 500 W power limit ..." in a note.
+std::optional<Watts> power_limit_in(const std::string& note) {
+  const auto end = note.find(" W power limit");
+  if (end == std::string::npos) return std::nullopt;
+  auto begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(note[begin - 1])) != 0) --begin;
+  if (begin == end || end - begin > 5) return std::nullopt;
+  return Watts(std::stod(note.substr(begin, end - begin)));
+}
+
+// Under a power cap the clock settles where dynamic power, which goes with the clock and the square
+// of a voltage that goes with the clock, meets it: rates go with the cube root of the limit
+// (Rabaey, Digital Integrated Circuits, s.5.5). Products and attention run into the cap; memory
+// has a clock of its own.
+void limit_power(Accelerator& accelerator, Watts limit) {
+  if (!accelerator.power || limit >= *accelerator.power) return;
+  const double share = std::cbrt(limit / *accelerator.power);
+  PeakRates& p = accelerator.peaks;
+  for (auto* rate : {&p.fp16, &p.bf16, &p.fp8, &p.fp6, &p.fp4, &p.int8}) {
+    if (*rate) *rate = **rate * share;
+  }
+}
+
 void apply_own_parts(const MeasuredRow& row, RowCluster& out) {
   Accelerator& accelerator = out.cluster.accelerator;
   const Bytes marketed = accelerator.memory.marketed.value_or(accelerator.memory.capacity);
@@ -42,8 +68,10 @@ void apply_own_parts(const MeasuredRow& row, RowCluster& out) {
     out.assumed.push_back("memory bandwidth " + to_text(*bandwidth) +
                           ": the source's own, not the catalog's");
   }
-  if (row.accelerator_note.find("power limit") != std::string::npos) {
-    out.assumed.push_back("the accelerators' power limit is not modelled");
+  if (const auto limit = power_limit_in(row.accelerator_note)) {
+    limit_power(accelerator, *limit);
+    out.assumed.push_back("power limit " + to_exact_text(*limit) +
+                          ": matrix rates with the cube root of the power");
   }
 }
 

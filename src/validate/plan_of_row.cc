@@ -257,11 +257,12 @@ class Reader {
     if (contains(row_.notes, "16-bit gradient accumulation") ||
         contains(row_.precision_detail, "PURE")) {
       t.gradients = t.precision;
+      out_.gradients_stated = true;
     } else if (contains(row_.notes, "fp32 gradient accumulation")) {
       t.gradients = NumberFormat::fp32;
+      out_.gradients_stated = true;
     } else {
       t.gradients = half ? NumberFormat::fp16 : NumberFormat::fp32;
-      assume(std::string("gradients accumulated and reduced in ") + (half ? "fp16" : "fp32"));
     }
     return "";
   }
@@ -278,7 +279,11 @@ class Reader {
     } else if (kernel == "flash-3") {
       p.attention = AttentionKernel::flash_3;
     } else if (kernel == "transformer-engine") {
-      p.attention = AttentionKernel::library;
+      p.attention = convention_.transformer_engine;
+      if (p.attention != AttentionKernel::library) {
+        assume("attention kernel " + std::string(to_text(p.attention)) +
+               " for 'transformer-engine'");
+      }
     } else if (kernel == "flash" || kernel.empty()) {
       p.attention = convention_.flash;
       assume("attention kernel " + std::string(to_text(p.attention)) +
@@ -294,6 +299,10 @@ class Reader {
     o.gradient_reduction = convention_.gradients == Transfers::overlapped;
     o.parameter_gather = convention_.parameters == Transfers::overlapped;
     o.tensor_parallel = convention_.tensor_parallel == Transfers::overlapped;
+    const std::string_view some = convention_.tensor_parallel_models;
+    const bool overlapped_here =
+        o.tensor_parallel || (!some.empty() && row_.model.starts_with(some));
+    o.tensor_parallel = overlapped_here;
     if (contains(row_.variant, "async_tp=on")) o.tensor_parallel = true;
     if (contains(row_.notes, "communication overlap off")) {
       o.gradient_reduction = o.parameter_gather = o.tensor_parallel = false;
@@ -301,8 +310,7 @@ class Reader {
     if (contains(row_.notes, "synchronous pipeline communication")) o.pipeline = false;
     if (contains(row_.notes, "TP_COMM_OVERLAP=True")) o.tensor_parallel = true;
     if (out_.plan.dp * out_.plan.cp > 1) assume(std::string(convention_.overlap_source));
-    if (o.tensor_parallel && out_.plan.tp > 1 &&
-        convention_.tensor_parallel == Transfers::overlapped) {
+    if (o.tensor_parallel && out_.plan.tp > 1 && overlapped_here) {
       assume("tensor-parallel communication overlapped");
     }
     if (contains(row_.notes, "DeepEP")) {

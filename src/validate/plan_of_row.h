@@ -15,6 +15,7 @@ namespace orrery {
 struct RowPlan {
   Training training;
   Plan plan;
+  bool gradients_stated = false;  // otherwise training.gradients is the format's usual one
   std::vector<std::string> assumed;
 };
 

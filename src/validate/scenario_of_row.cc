@@ -44,6 +44,15 @@ MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
   return facts;
 }
 
+// Gradients the row says nothing of have the width of the framework's, where its profile knows one.
+std::string unstated_gradients(Training& training, const MemoryFacts& facts) {
+  constexpr double kHalf = 2;
+  if (facts.gradient_bytes == kHalf && training.gradients == NumberFormat::fp32) {
+    training.gradients = NumberFormat::bf16;
+  }
+  return "gradients accumulated and reduced in " + std::string(name_of(training.gradients));
+}
+
 }  // namespace
 
 Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog) {
@@ -65,6 +74,9 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
   auto software = software_of_row(row, convention, catalog);
   if (!software) return skip(software.error().because);
   blocking_transfers(plan->plan, software->software);
+  if (!plan->gradients_stated) {
+    plan->assumed.push_back(unstated_gradients(plan->training, software->software.memory));
+  }
   software->software.memory = memory_of_row(row, software->software.memory);
 
   RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan,

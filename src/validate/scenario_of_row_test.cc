@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -77,7 +78,10 @@ TEST(ScenarioOfRow, DgxcInterleaved) {
   const RowScenario s = mapped("dgxc-0032");
   EXPECT_EQ(to_text(s.scenario.plan),
             to_text(*parse_plan("tp=8,cp=2,pp=9,dp=4,chunks=7,schedule=interleaved_1f1b,zero=1,"
-                                "context_parallel=ring,attention=library")));
+                                "context_parallel=ring,attention=library,"
+                                "overlap.tensor_parallel=true")));
+  // NeMo accumulates and reduces in 16 bits.
+  EXPECT_EQ(s.scenario.training.gradients, NumberFormat::bf16);
   EXPECT_EQ(s.scenario.training.precision, NumberFormat::fp8);
   EXPECT_EQ(s.scenario.training.global_batch, 252);
   EXPECT_EQ(s.scenario.model.layers.size(), 126u);
@@ -90,7 +94,8 @@ TEST(ScenarioOfRow, LlmFoundry) {
   const RowScenario s = mapped("llm-foundry-0019");
   EXPECT_EQ(to_text(s.scenario.plan),
             to_text(*parse_plan("dp=64,schedule=1f1b,micro_batch=8,zero=3,recompute=full,"
-                                "attention=flash-2")));
+                                "attention=flash-1")));
+  EXPECT_EQ(s.scenario.training.gradients, NumberFormat::fp32);
   EXPECT_EQ(s.scenario.model.architecture.position_encoding, PositionEncoding::alibi);
   // The table prints 64.862437e9; tied embedding counted once.
   EXPECT_NEAR(parameters(s.scenario.model) / 64.862437e9, 1, 0.001);
@@ -105,6 +110,33 @@ TEST(ScenarioOfRow, TorchtitanOwnParts) {
   EXPECT_DOUBLE_EQ(s.scenario.cluster.accelerator.memory.capacity.value(), 96.0 * (1 << 30));
   EXPECT_DOUBLE_EQ(s.scenario.cluster.accelerator.memory.bandwidth.value(), 2.4e12);
   EXPECT_FALSE(mapped("torchtitan-0011").scenario.plan.overlap.tensor_parallel);
+  // 500 W instead of 700 W.
+  const Accelerator usual = *load_accelerator(Catalog::built_in(), "h100-sxm");
+  EXPECT_NEAR(*s.scenario.cluster.accelerator.peaks.bf16 / *usual.peaks.bf16, std::cbrt(5.0 / 7),
+              1e-12);
+  EXPECT_THAT(s.assumed,
+              Contains("power limit 500 W: matrix rates with the cube root of the power"));
+}
+
+// Transformer Engine's choice and tensor-parallel overlap as the launcher's files have them.
+TEST(ScenarioOfRow, NemoLauncher) {
+  const Plan small = mapped("nemo-0002").scenario.plan;
+  EXPECT_EQ(small.attention, AttentionKernel::flash_2);
+  EXPECT_FALSE(small.overlap.tensor_parallel);
+  EXPECT_TRUE(mapped("nemo-0003").scenario.plan.overlap.tensor_parallel);  // GPT3-175B
+}
+
+// The kernel column says which softmax; autograd's gradients have 16 bits.
+TEST(ScenarioOfRow, AlephAlphaKernels) {
+  const auto rows = read_measured_rows(std::string(ORRERY_SOURCE_DIR) +
+                                       "/validation/measured/aleph-alpha-layouts.csv");
+  for (const MeasuredRow& row : rows->rows) {
+    const auto s = scenario_of_row(row, Catalog::built_in());
+    if (!s || row.attention_kernel != "unfused") continue;
+    EXPECT_EQ(s->scenario.software.softmax,
+              row.notes.find("torch") == std::string::npos ? Kernels::fused : Kernels::eager);
+    EXPECT_EQ(s->scenario.training.gradients, NumberFormat::bf16);
+  }
 }
 
 // A 4-layer cut of DeepSeek-V3 with one dense layer, on one node, everything exposed.

@@ -18,6 +18,7 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const SourceCon
   out.assumed.push_back(software_assumption(software));
   if (states(row, "norm_kernel=fused")) software.norm = Kernels::fused;
   if (states(row, "norm_kernel=unfused")) software.norm = Kernels::eager;
+  if (row.notes.find("kernel: torch") != std::string::npos) software.softmax = Kernels::eager;
   if (states(row, "compile=off")) software.host.launches = Launches::each;
   if (states(row, "compile=on")) software.host.launches = Launches::compiled;
   if (states(row, "cuda_graphs=full_iteration")) software.host.launches = Launches::graphs;

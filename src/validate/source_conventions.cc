@@ -60,11 +60,15 @@ constexpr std::array kConventions = {
                      .parameters = exposed,
                      .padding = kMegatron,
                      .overlap_source = kAfterStep},
+    // Tensor-parallel overlap: ub_tp_comm_overlap of nemo_megatron/gpt3_175b_hydra.yaml and
+    // nemotron/nemotron4-15b-synth.yaml in NVIDIA/dgxc-benchmarking, tp_comm_overlap of NeMo's
+    // recipe llama31_405b in performance mode.
     SourceConvention{.source_id = "dgxc",
                      .software = "nemo-24",
                      .accelerator = "gb",
                      .link = "4 x 400 Gb/s",
                      .fabric = "infiniband-ndr",
+                     .tensor_parallel = overlapped,
                      .flash = AttentionKernel::library,
                      .padding = kMegatron,
                      .overlap_source = kReadme},
@@ -72,6 +76,7 @@ constexpr std::array kConventions = {
                      .software = "nemo-24",
                      .link = "8 x 400 Gb/s",
                      .fabric = "infiniband-ndr",
+                     .tensor_parallel = overlapped,
                      .flash = AttentionKernel::library,
                      .padding = kMegatron,
                      .overlap_source = kReadme},
@@ -79,19 +84,29 @@ constexpr std::array kConventions = {
                      .software = "nemo-24",
                      .link = "8 x 400 Gb/s",
                      .fabric = "infiniband-ndr",
+                     // ub_tp_comm_overlap is on in conf/training/gpt3/175b.yaml of
+                     // NeMo-Framework-Launcher and off in conf/training/llama/llama2_70b.yaml.
+                     .tensor_parallel_models = "GPT3-175B",
                      .flash = AttentionKernel::library,
+                     // NeMo's manual until its pull request 9188 of May 2024; afterwards
+                     // Transformer Engine prefers cuDNN on Hopper.
+                     .transformer_engine = AttentionKernel::flash_2,
                      .padding = kMegatron,
                      .overlap_source = kReadme},
+    // Tensor-parallel overlap: CommOverlapConfig(tp_comm_overlap = tp > 1) of its performance
+    // recipes.
     SourceConvention{.source_id = "megatron-bridge",
                      .accelerator = "gb",
                      .link = "4 x 400 Gb/s",
                      .fabric = "infiniband-ndr",
+                     .tensor_parallel = overlapped,
                      .flash = AttentionKernel::library,
                      .padding = kMegatron,
                      .overlap_source = kReadme},
     SourceConvention{.source_id = "megatron-bridge",
                      .link = "8 x 400 Gb/s",
                      .fabric = "infiniband-ndr",
+                     .tensor_parallel = overlapped,
                      .flash = AttentionKernel::library,
                      .padding = kMegatron,
                      .overlap_source = kReadme},
@@ -156,6 +171,9 @@ constexpr std::array kConventions = {
                      .parameters = exposed,
                      .padding = kMegatron,
                      .overlap_source = kAfterStep},
+    // Its attention is the Triton kernel (attn_impl triton, the default of
+    // scripts/train/benchmarking/submit_benchmarks.py then), which runs like flash-1: arXiv
+    // 2307.08691, figures 4 and 5.
     SourceConvention{.source_id = "llm-foundry",
                      .software = "llm-foundry",
                      .accelerator = "a100",
@@ -163,6 +181,7 @@ constexpr std::array kConventions = {
                      .sequence_parallel = kNoSequence,
                      .link = "8 x 200 Gb/s",
                      .fabric = "roce-200g",
+                     .flash = AttentionKernel::flash_1,
                      .overlap_source = kFullySharded},
     SourceConvention{.source_id = "llm-foundry",
                      .software = "llm-foundry",
@@ -170,6 +189,7 @@ constexpr std::array kConventions = {
                      .sequence_parallel = kNoSequence,
                      .link = "8 x 400 Gb/s",
                      .fabric = "infiniband-ndr",
+                     .flash = AttentionKernel::flash_1,
                      .overlap_source = kFullySharded},
     // The notes say HSDP for its first model; its default group is one node.
     SourceConvention{.source_id = "fms-fsdp",

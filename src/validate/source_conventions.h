@@ -31,8 +31,10 @@ struct SourceConvention {
   Transfers gradients = Transfers::overlapped;
   Transfers parameters = Transfers::overlapped;
   Transfers tensor_parallel = Transfers::exposed;
+  std::string_view tensor_parallel_models = "";  // overlapped for models that begin so, if any
   ContextParallel context_parallel = ContextParallel::ring;
   AttentionKernel flash = AttentionKernel::flash_2;  // what "flash" or an empty cell means
+  AttentionKernel transformer_engine = AttentionKernel::library;  // what that library chose
   VocabularyPadding padding = VocabularyPadding::none;
   std::int64_t vocab = 0;        // 0: no assumption
   std::int64_t shard_group = 0;  // accelerators that share one sharded copy; 0: all

@@ -19,7 +19,7 @@
 namespace orrery {
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 6;
 constexpr double kNoisyWeight = 0.25;
 const std::string kNoisySource = "bigscience-v100";
 
@@ -123,9 +123,11 @@ std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
   TrainingConditions out = fit.problem().conditions(solution.fit.values());
   std::map<std::string, double> accelerators;
   std::map<std::string, double> networks;
+  std::map<std::pair<AttentionKernel, std::string>, double> attention;
   for (const MeasuredStep& s : fit.steps()) {
     const Cluster& c = s.scenario.cluster;
     accelerators[c.accelerator.name] += 1;
+    attention[{s.scenario.plan.attention, c.accelerator.architecture}] += 1;
     for (std::size_t l = 1; l < c.levels.size(); ++l) {
       networks[network_technology(c.levels[l].name)] += 1;
     }
@@ -138,13 +140,17 @@ std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
              .rows = static_cast<double>(fit.steps().size()),
              .median_error = rounded(errors.median),
              .p90_error = rounded(errors.p90)};
-  out.kernel_gap = Seconds(std::round(out.kernel_gap.value() * 1e9) * 1e-9);
+  out.kernel_gap = Seconds(std::round(out.kernel_gap.value() * 1e9) / 1e9);
   out.rank_spread = rounded(out.rank_spread);
   for (AcceleratorConditions& a : out.accelerators) {
     a.matrix_share = rounded(a.matrix_share);
     a.memory_share = rounded(a.memory_share);
     a.scale_up_share = rounded(a.scale_up_share);
     a.rows = accelerators[a.accelerator];
+  }
+  for (AttentionConditions& a : out.attention) {
+    a.share = rounded(a.share);
+    a.rows = attention[{a.kernel, a.architecture}];
   }
   for (NetworkConditions& n : out.networks) {
     n.share = rounded(n.share);

@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 constexpr double kPriorScale = 0.1;  // k: the robust scale of a row
-constexpr double kDamping = 0.6;
+constexpr int kHalvings = 4;
 
 std::vector<Cluster> clusters_of(const std::vector<MeasuredStep>& steps) {
   std::vector<Cluster> out;
@@ -22,13 +22,24 @@ std::vector<Cluster> clusters_of(const std::vector<MeasuredStep>& steps) {
   return out;
 }
 
+std::vector<AttentionKernel> attention_of(const std::vector<MeasuredStep>& steps) {
+  std::vector<AttentionKernel> out;
+  out.reserve(steps.size());
+  for (const MeasuredStep& s : steps) out.push_back(s.scenario.plan.attention);
+  return out;
+}
+
+double prior_residual(const StepCoordinate& coordinate, double x) {
+  return kPriorScale * (x - coordinate.expected) / coordinate.spread;
+}
+
 }  // namespace
 
 StepFit::StepFit(std::vector<MeasuredStep> steps, const Catalog& catalog, int threads)
     : steps_(std::move(steps)),
       catalog_(catalog),
       threads_(threads_to_use(threads)),
-      problem_(clusters_of(steps_)) {}
+      problem_(clusters_of(steps_), attention_of(steps_)) {}
 
 Result<std::vector<double>> StepFit::predict(std::span<const double> x,
                                              std::span<const std::size_t> steps) const {
@@ -57,7 +68,7 @@ Result<StepExpansion> StepFit::expand(std::span<const double> x) const {
   ORRERY_TRY(out.log_predicted, predict(x, all));
   out.derivative.resize(steps_.size());
   for (const MeasuredStep& s : steps_) {
-    out.concerned.push_back(problem_.concerned(s.scenario.cluster));
+    out.concerned.push_back(problem_.concerned(s.scenario.cluster, s.scenario.plan.attention));
   }
   for (std::size_t i = 0; i < all.size(); ++i) out.derivative[i].resize(out.concerned[i].size());
   // One coordinate after the other, for the steps it concerns.
@@ -85,12 +96,19 @@ Result<StepExpansion> StepFit::expand(std::span<const double> x) const {
   return out;
 }
 
-Result<Fit> StepFit::solve(const StepExpansion& e, std::span<const std::size_t> steps) const {
-  const std::vector<StepCoordinate>& coordinates = problem_.coordinates();
+std::vector<double> StepFit::weights_of(std::span<const std::size_t> steps) const {
   std::map<std::string, double> of_source;
   for (const std::size_t i : steps) of_source[steps_[i].source_id] += 1;
   const double mean = static_cast<double>(steps.size()) / static_cast<double>(of_source.size());
+  std::vector<double> out;
+  for (const std::size_t i : steps) {
+    out.push_back(steps_[i].weight * std::pow(mean / of_source[steps_[i].source_id], 0.25));
+  }
+  return out;
+}
 
+Result<Fit> StepFit::solve(const StepExpansion& e, std::span<const std::size_t> steps) const {
+  const std::vector<StepCoordinate>& coordinates = problem_.coordinates();
   std::vector<FitParameter> parameters;
   for (std::size_t j = 0; j < coordinates.size(); ++j) {
     const StepCoordinate& c = coordinates[j];
@@ -100,10 +118,7 @@ Result<Fit> StepFit::solve(const StepExpansion& e, std::span<const std::size_t> 
                           .least = c.least,
                           .most = c.most});
   }
-  std::vector<double> weights;
-  for (const std::size_t i : steps) {
-    weights.push_back(steps_[i].weight * std::pow(mean / of_source[steps_[i].source_id], 0.25));
-  }
+  const std::vector<double> weights = weights_of(steps);
   const auto residuals = [&](std::span<const double> x, std::span<double> out) {
     for (std::size_t k = 0; k < steps.size(); ++k) {
       const std::size_t i = steps[k];
@@ -115,12 +130,26 @@ Result<Fit> StepFit::solve(const StepExpansion& e, std::span<const std::size_t> 
       out[k] = weights[k] * r;
     }
     for (std::size_t j = 0; j < coordinates.size(); ++j) {
-      out[steps.size() + j] =
-          kPriorScale * (x[j] - coordinates[j].expected) / coordinates[j].spread;
+      out[steps.size() + j] = prior_residual(coordinates[j], x[j]);
     }
   };
   return fit(parameters, steps.size() + coordinates.size(), residuals,
              {.robust_scale = kPriorScale, .max_iterations = 100, .more_starts = {}});
+}
+
+double StepFit::objective(std::span<const double> x, std::span<const double> log_predicted) const {
+  std::vector<std::size_t> all(steps_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<double> weights = weights_of(all);
+  double sum = 0;
+  const auto add = [&](double r) {
+    sum += kPriorScale * kPriorScale * (std::sqrt(1 + r * r / (kPriorScale * kPriorScale)) - 1);
+  };
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    add(weights[i] * (log_predicted[i] - std::log(steps_[i].measured.value())));
+  }
+  for (std::size_t j = 0; j < x.size(); ++j) add(prior_residual(problem_.coordinates()[j], x[j]));
+  return sum;
 }
 
 Result<StepFit::Solution> StepFit::fit_all(int rounds) const {
@@ -129,15 +158,29 @@ Result<StepFit::Solution> StepFit::fit_all(int rounds) const {
   std::vector<std::size_t> all(steps_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   Solution out;
-  for (int round = 0; round < rounds; ++round) {
-    ORRERY_TRY(out.expansion, expand(x));
-    ORRERY_TRY(out.fit, solve(out.expansion, all));
-    // The way back and forth around a kink is shortened; the last round goes all the way.
-    const std::vector<double> best = out.fit.values();
-    const double share = round == 0 || round + 1 == rounds ? 1 : kDamping;
-    for (std::size_t j = 0; j < x.size(); ++j) x[j] += share * (best[j] - x[j]);
-  }
   ORRERY_TRY(out.expansion, expand(x));
+  double least = objective(x, out.expansion.log_predicted);
+  for (int round = 0; round < rounds; ++round) {
+    ORRERY_TRY(out.fit, solve(out.expansion, all));
+    const std::vector<double> best = out.fit.values();
+    // The expansion's best point, or what lies nearer on the way there, if that is really better.
+    bool better = false;
+    double share = 1;
+    for (int halved = 0; halved < kHalvings && !better; ++halved, share /= 2) {
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        x[j] = out.expansion.x[j] + share * (best[j] - out.expansion.x[j]);
+      }
+      ORRERY_TRY(const std::vector<double> there, predict(x, all));
+      const double cost = objective(x, there);
+      better = cost < least;
+      if (better) least = cost;
+    }
+    if (!better) break;
+    ORRERY_TRY(out.expansion, expand(x));
+  }
+  // Standard errors are those around the point that was kept.
+  ORRERY_TRY(out.fit, solve(out.expansion, all));
+  for (std::size_t j = 0; j < x.size(); ++j) out.fit.parameters[j].value = out.expansion.x[j];
   return out;
 }
 

@@ -5,8 +5,9 @@
 // f is the soft L1 of calibrate/fit.h; w_i = (mean rows a source / rows of its source)^¼, so that
 // the largest grid does not decide alone; k is the residual of a row that counts as one standard
 // deviation of a prior. The logarithm of a predicted step is replaced by its linear expansion
-// around the last solution and solved by calibrate/fit.h, a few times over. The expansion is shared
-// by all folds; what a fold is fitted on are its own rows only, and what is published for a
+// around the last solution and solved by calibrate/fit.h, a few times over; of the way to its
+// solution the longest half, quarter ... is gone that really lowers the sum. The expansion is
+// shared by all folds; what a fold is fitted on are its own rows only, and what is published for a
 // held-out row is an estimate under the conditions of its fold, not the expansion.
 #pragma once
 
@@ -53,7 +54,7 @@ class StepFit {
   // The best point for these steps on the expansion.
   [[nodiscard]] Result<Fit> solve(const StepExpansion& expansion,
                                   std::span<const std::size_t> steps) const;
-  // Solves and expands in turn.
+  // Solves and expands in turn, until nothing is gained or for so many rounds.
   struct Solution {
     Fit fit;
     StepExpansion expansion;  // around the solution
@@ -61,6 +62,10 @@ class StepFit {
   [[nodiscard]] Result<Solution> fit_all(int rounds) const;
 
  private:
+  [[nodiscard]] std::vector<double> weights_of(std::span<const std::size_t> steps) const;
+  [[nodiscard]] double objective(std::span<const double> x,
+                                 std::span<const double> log_predicted) const;
+
   std::vector<MeasuredStep> steps_;
   const Catalog& catalog_;
   int threads_;

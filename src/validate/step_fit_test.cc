@@ -38,10 +38,11 @@ TEST(StepProblem, ARowDependsOnItsOwnHardwareOnly) {
   const std::vector<Cluster> clusters = {
       *parse_cluster_name("a100-80gb-sxm:16", Catalog::built_in()),
       *parse_cluster_name("h100-sxm:8", Catalog::built_in())};
-  const StepProblem problem(clusters);
+  const std::vector<AttentionKernel> attention(2, AttentionKernel::flash_2);
+  const StepProblem problem(clusters, attention);
   const auto names = [&](const Cluster& cluster) {
     std::vector<std::string> out;
-    for (const std::size_t j : problem.concerned(cluster)) {
+    for (const std::size_t j : problem.concerned(cluster, AttentionKernel::flash_2)) {
       out.push_back(problem.coordinates()[j].name);
     }
     return out;
@@ -65,7 +66,8 @@ TEST(StepFit, WhatIsNotConcernedChangesNothing) {
     moved[j] += fit.problem().coordinates()[j].step;
     const auto after = fit.predict(moved, all);
     for (const std::size_t i : all) {
-      const auto concerned = fit.problem().concerned(fit.steps()[i].scenario.cluster);
+      const auto concerned = fit.problem().concerned(fit.steps()[i].scenario.cluster,
+                                                     fit.steps()[i].scenario.plan.attention);
       if (std::find(concerned.begin(), concerned.end(), j) == concerned.end()) {
         EXPECT_EQ((*after)[i], (*before)[i]) << fit.problem().coordinates()[j].name;
       }

@@ -1,6 +1,7 @@
 #include "validate/step_problem.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <set>
@@ -18,8 +19,15 @@ enum Common : std::size_t {
   at_network,
   at_gap,
   at_spread,
-  at_common
+  at_attention,
+  at_common = at_attention + 4
 };
+// The fused attention kernels. Unfused attention is made of products and memory-bound kernels.
+constexpr std::array<std::pair<AttentionKernel, const char*>, at_common - at_attention> kAttention =
+    {{{AttentionKernel::flash_1, "flash-1"},
+      {AttentionKernel::flash_2, "flash-2"},
+      {AttentionKernel::flash_3, "flash-3"},
+      {AttentionKernel::library, "library"}}};
 // Those of one accelerator, in this order.
 enum OfAccelerator : std::size_t {
   at_own_matrix,
@@ -28,7 +36,8 @@ enum OfAccelerator : std::size_t {
   at_of_accelerator
 };
 
-constexpr double kLargestLog = 0.8;  // shares are kept within (0, 1.5]
+constexpr double kMostShare = 2;     // as training_conditions allows
+constexpr double kLargestLog = 0.8;  // of one coordinate
 
 StepCoordinate log_share(std::string name, double expected, double spread) {
   return {.name = std::move(name),
@@ -56,7 +65,16 @@ std::string network_technology(std::string_view level) {
   return std::string(level);
 }
 
-StepProblem::StepProblem(std::span<const Cluster> clusters) {
+StepProblem::StepProblem(std::span<const Cluster> clusters,
+                         std::span<const AttentionKernel> attention) {
+  ORRERY_INVARIANT(clusters.size() == attention.size());
+  std::set<std::pair<AttentionKernel, std::string>> kernels;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    if (attention[i] != AttentionKernel::unfused) {
+      kernels.insert({attention[i], clusters[i].accelerator.architecture});
+    }
+  }
+  attention_.assign(kernels.begin(), kernels.end());
   std::set<std::pair<std::string, std::string>> accelerators;
   std::set<std::string> networks;
   for (const Cluster& c : clusters) {
@@ -91,6 +109,10 @@ StepProblem::StepProblem(std::span<const Cluster> clusters) {
        .least = 0,
        .most = 0.1,
        .step = 0.002}};
+  // What authors publish of their kernels is measured at few shapes, and on one clock.
+  for (const auto& [kernel, name] : kAttention) {
+    coordinates_.push_back(log_share(std::string("attention share, ") + name, 0, 0.15));
+  }
   for (const auto& [name, architecture] : accelerators_) {
     coordinates_.push_back(log_share("matrix share, " + name, 0, 0.1));
     coordinates_.push_back(log_share("memory share, " + name, 0, 0.15));
@@ -99,10 +121,24 @@ StepProblem::StepProblem(std::span<const Cluster> clusters) {
   for (const std::string& network : networks_) {
     coordinates_.push_back(log_share("network share, " + network, 0, 0.25));
   }
+  for (const auto& [kernel, architecture] : attention_) {
+    coordinates_.push_back(log_share(
+        "attention share, " + std::string(to_text(kernel)) + " on " + architecture, 0, 0.15));
+  }
 }
 
-std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster) const {
+std::size_t StepProblem::first_network() const {
+  return at_common + accelerators_.size() * at_of_accelerator;
+}
+
+std::size_t StepProblem::first_attention() const { return first_network() + networks_.size(); }
+
+std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
+                                                AttentionKernel attention) const {
   std::vector<std::size_t> out = {at_matrix, at_memory, at_gap};
+  for (std::size_t k = 0; k < kAttention.size(); ++k) {
+    if (kAttention[k].first == attention) out.push_back(at_attention + k);
+  }
   const bool many = cluster.accelerators > 1;
   if (many) out.push_back(at_spread);
   if (many) out.push_back(at_scale_up);
@@ -118,7 +154,12 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster) const {
     const bool used = std::any_of(
         cluster.levels.begin() + 1, cluster.levels.end(),
         [&](const FabricLevel& level) { return network_technology(level.name) == networks_[n]; });
-    if (used) out.push_back(at_common + accelerators_.size() * at_of_accelerator + n);
+    if (used) out.push_back(first_network() + n);
+  }
+  for (std::size_t k = 0; k < attention_.size(); ++k) {
+    if (attention_[k] == std::pair{attention, cluster.accelerator.architecture}) {
+      out.push_back(first_attention() + k);
+    }
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -126,7 +167,9 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster) const {
 
 TrainingConditions StepProblem::conditions(std::span<const double> x) const {
   ORRERY_INVARIANT(x.size() == coordinates_.size());
-  const auto share = [&](Common all, double own) { return std::min(std::exp(x[all] + own), 1.5); };
+  const auto share = [&](Common all, double own) {
+    return std::min(std::exp(x[all] + own), kMostShare);
+  };
   TrainingConditions out;
   out.kernel_gap = Seconds(x[at_gap] * 1e-6);
   out.rank_spread = x[at_spread];
@@ -143,8 +186,19 @@ TrainingConditions StepProblem::conditions(std::span<const double> x) const {
                               .matrix_share = share(at_matrix, 0),
                               .memory_share = share(at_memory, 0),
                               .scale_up_share = share(at_scale_up, 0)});
+  for (std::size_t k = 0; k < kAttention.size(); ++k) {
+    const auto common = static_cast<Common>(at_attention + k);
+    for (std::size_t a = 0; a < attention_.size(); ++a) {
+      if (attention_[a].first != kAttention[k].first) continue;
+      out.attention.push_back({.kernel = attention_[a].first,
+                               .architecture = attention_[a].second,
+                               .share = share(common, x[first_attention() + a])});
+    }
+    out.attention.push_back(
+        {.kernel = kAttention[k].first, .architecture = "*", .share = share(common, 0)});
+  }
   for (std::size_t n = 0; n < networks_.size(); ++n) {
-    const double own = x[at_common + accelerators_.size() * at_of_accelerator + n];
+    const double own = x[first_network() + n];
     out.networks.push_back({.technology = networks_[n], .share = share(at_network, own)});
   }
   out.networks.push_back({.technology = "*", .share = share(at_network, 0)});

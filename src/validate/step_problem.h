@@ -1,11 +1,11 @@
 // Training conditions as a point in a space, for a fit over measured steps.
 //
 // The coordinates are logarithms of shares (a share of all hardware of a kind, and how far one
-// accelerator or network departs from it), the kernel gap in microseconds and the spread of ranks.
-// Each has a prior: a normal distribution around what is expected without data, which keeps
-// hardware with few rows near the others and makes every coordinate determined. A row depends on
-// the few coordinates of its own accelerator and networks, so that its derivatives cost a handful
-// of estimates and not one for every coordinate.
+// accelerator or network departs from it; likewise of an attention kernel), the kernel gap in
+// microseconds and the spread of ranks. Each has a prior: a normal distribution around what is
+// expected without data, which keeps hardware with few rows near the others and makes every
+// coordinate determined. A row depends on the few coordinates of its own accelerator and networks,
+// so that its derivatives cost a handful of estimates and not one for every coordinate.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,13 @@ struct StepCoordinate {
 
 class StepProblem {
  public:
-  // The hardware that occurs in these clusters.
-  explicit StepProblem(std::span<const Cluster> clusters);
+  // The hardware that occurs in these clusters, and the attention kernel used on each.
+  StepProblem(std::span<const Cluster> clusters, std::span<const AttentionKernel> attention);
 
   [[nodiscard]] const std::vector<StepCoordinate>& coordinates() const { return coordinates_; }
-  // The coordinates that can change a step on this cluster, ascending.
-  [[nodiscard]] std::vector<std::size_t> concerned(const Cluster& cluster) const;
+  // The coordinates that can change a step on this cluster with this attention kernel, ascending.
+  [[nodiscard]] std::vector<std::size_t> concerned(const Cluster& cluster,
+                                                   AttentionKernel attention) const;
   // Without source, record of the fit and counts of rows.
   [[nodiscard]] TrainingConditions conditions(std::span<const double> x) const;
 
@@ -45,6 +46,10 @@ class StepProblem {
   std::vector<StepCoordinate> coordinates_;
   std::vector<std::pair<std::string, std::string>> accelerators_;  // name, architecture
   std::vector<std::string> networks_;
+  std::vector<std::pair<AttentionKernel, std::string>> attention_;  // fused kernel, architecture
+
+  [[nodiscard]] std::size_t first_network() const;
+  [[nodiscard]] std::size_t first_attention() const;
 };
 
 // The technology of a fabric level: its name up to the first dash that is followed by a digit or a

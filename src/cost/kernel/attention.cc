@@ -16,6 +16,11 @@
 // Unfused: batched products over the whole square, two forward and four backward, and passes of
 // reads and writes over the stored scores, half again as many backward (read P and dP, write dS).
 //
+// One kernel for scale, mask and softmax reads and writes the scores once, and reads only the half
+// below the diagonal where they are causal (1.5 passes); backward it reads probabilities and their
+// gradient and writes one (3 passes, 2 causal): arXiv 2104.04473 s.4.2, Megatron-LM
+// megatron/fused_kernels/scaled_upper_triang_masked_softmax.h. Otherwise `score_passes`.
+//
 // Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are no multiple
 // of 8) cannot be loaded by the fast path of a tensor core: such a product runs at
 // `unaligned_fraction` of its rate.
@@ -93,10 +98,11 @@ Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction dir
     return model.gemm({rows, columns, depth, products}, format) *
            (aligned ? 1.0 : 1 / model.parameters().unaligned_fraction);
   };
-  const Seconds scores =
-      model.memory_bound(Bytes(products * q * k * kScoreBytes) *
-                         (model.parameters().score_passes *
-                          (direction == Direction::forward ? 1.0 : kBackwardPasses)));
+  const bool forward = direction == Direction::forward;
+  const double passes = s.fused_softmax
+                            ? (s.causal ? (forward ? 1.5 : 2.0) : (forward ? 2.0 : 3.0))
+                            : model.parameters().score_passes * (forward ? 1.0 : kBackwardPasses);
+  const Seconds scores = model.memory_bound(Bytes(products * q * k * kScoreBytes) * passes);
   if (direction == Direction::forward) {
     return product(q, k, s.query_key_dim, s.query_key_dim) +
            product(q, s.value_dim, k, s.value_dim) + scores;

@@ -37,6 +37,7 @@ struct AttentionShape {
   double value_dim = 0;
   double window = 0;    // 0: none
   bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
+  bool fused_softmax = false;  // unfused attention whose scale, mask and softmax are one kernel
   bool narrow_scores = false;  // products in the 8-bit format asked for, as when serving
 };
 

@@ -318,5 +318,27 @@ TEST(KernelParameters, ErrorsNameTheFieldAndItsRange) {
             "k.yaml: score_passes 0.000000 is out of range (2 (one read, one write) to 100)");
 }
 
+// Scale, mask and softmax in one kernel read the causal half and write all of the scores.
+TEST(UnfusedAttention, FusedSoftmaxPassesOverTheScores) {
+  const KernelModel model(parameters_of("a100-80gb-sxm"));
+  const auto time = [&](bool fused, bool causal, Direction direction) {
+    AttentionShape s = attention_shape(2048);
+    s.causal = causal;
+    s.fused_softmax = fused;
+    return model.attention(s, AttentionKernel::unfused, direction, NumberFormat::bf16);
+  };
+  const Seconds pass = model.memory_bound(Bytes(2.0 * 16 * 2048 * 2048)) -
+                       model.memory_bound(Bytes(1)) +
+                       Bytes(1) / model.parameters().memory_bandwidth;
+  const double chain = model.parameters().score_passes;
+  const auto passes_less = [&](bool causal, Direction direction) {
+    return (time(false, causal, direction) - time(true, causal, direction)) / pass;
+  };
+  EXPECT_NEAR(passes_less(true, Direction::forward), chain - 1.5, 1e-6);
+  EXPECT_NEAR(passes_less(true, Direction::backward), 1.5 * chain - 2, 1e-6);
+  EXPECT_NEAR(passes_less(false, Direction::forward), chain - 2, 1e-6);
+  EXPECT_NEAR(passes_less(false, Direction::backward), 1.5 * chain - 3, 1e-6);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kMostShare = 1.5;
+constexpr double kMostShare = 2;
 constexpr double kMostSpread = 0.2;
 
 bool is_share(double x) { return x > 0 && x <= kMostShare; }
@@ -22,13 +22,18 @@ Result<std::monostate> check(const TrainingConditions& c, const Document& docume
   for (const AcceleratorConditions& a : c.accelerators) {
     for (const double share : {a.matrix_share, a.memory_share, a.scale_up_share}) {
       if (!is_share(share)) {
-        return out_of_range(document, "share of " + a.accelerator, share, "above 0, at most 1.5");
+        return out_of_range(document, "share of " + a.accelerator, share, "above 0, at most 2");
       }
+    }
+  }
+  for (const AttentionConditions& a : c.attention) {
+    if (!is_share(a.share)) {
+      return out_of_range(document, "share of an attention kernel", a.share, "above 0, at most 2");
     }
   }
   for (const NetworkConditions& n : c.networks) {
     if (!is_share(n.share)) {
-      return out_of_range(document, "share of " + n.technology, n.share, "above 0, at most 1.5");
+      return out_of_range(document, "share of " + n.technology, n.share, "above 0, at most 2");
     }
   }
   if (!(c.kernel_gap.value() >= 0 && c.kernel_gap.value() <= 1e-3)) {
@@ -71,6 +76,16 @@ const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*) {
   return table;
 }
 
+const Fields<AttentionConditions>& fields_of(const AttentionConditions*) {
+  static const Fields<AttentionConditions> table =
+      Fields<AttentionConditions>("attention conditions")
+          .required("kernel", &AttentionConditions::kernel, "generation of the fused kernel")
+          .required("architecture", &AttentionConditions::architecture, "\"*\": every other one")
+          .required("share", &AttentionConditions::share, "of the rate its authors measured")
+          .optional("rows", &AttentionConditions::rows, "measured steps behind it");
+  return table;
+}
+
 const Fields<NetworkConditions>& fields_of(const NetworkConditions*) {
   static const Fields<NetworkConditions> table =
       Fields<NetworkConditions>("network conditions")
@@ -90,6 +105,7 @@ const Fields<TrainingConditions>& fields_of(const TrainingConditions*) {
           .required("rank_spread", &TrainingConditions::rank_spread,
                     "standard deviation of the speed of ranks")
           .required("accelerators", &TrainingConditions::accelerators, "by accelerator")
+          .optional("attention", &TrainingConditions::attention, "by fused attention kernel")
           .required("networks", &TrainingConditions::networks, "by network technology");
   return table;
 }
@@ -126,6 +142,17 @@ const NetworkConditions& network_of(const TrainingConditions& conditions, std::s
   return *best;
 }
 
+double attention_share(const TrainingConditions& conditions, AttentionKernel kernel,
+                       std::string_view architecture) {
+  double share = 1;
+  for (const AttentionConditions& a : conditions.attention) {
+    if (a.kernel != kernel) continue;
+    if (a.architecture == architecture) return a.share;
+    if (a.architecture == "*") share = a.share;
+  }
+  return share;
+}
+
 double expected_maximum(double n) {
   // Integral of z n phi(z) Phi(z)^(n-1), by Simpson's rule where the density of the largest is not
   // negligible. Written as phi Phi^(n-1) so that large n underflows to the right value.
@@ -159,7 +186,16 @@ KernelParameters under_training(KernelParameters kernels, const TrainingConditio
     f.bandwidth = std::min(f.bandwidth * memory, kernels.memory_peak);
     f.floor += conditions.kernel_gap;
   }
-  kernels.sustained_fraction = std::min(1.0, kernels.sustained_fraction * matrix);
+  kernels.sustained_fraction = std::min(1.0, kernels.sustained_fraction / slowest);
+  for (std::size_t k = 0; k < kernels.attention.size(); ++k) {
+    const double share = attention_share(conditions, static_cast<AttentionKernel>(k),
+                                         cluster.accelerator.architecture);
+    for (AttentionCurve& curve : kernels.attention[k]) {
+      for (std::size_t i = 0; i < curve.size; ++i) {
+        curve.points[i].peak_fraction = std::min(1.0, curve.points[i].peak_fraction * share);
+      }
+    }
+  }
   kernels.memory_bandwidth = std::min(kernels.memory_bandwidth * memory, kernels.memory_peak);
   kernels.memory_floor += conditions.kernel_gap;
   return kernels;

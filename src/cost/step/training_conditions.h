@@ -4,9 +4,10 @@
 // under the power cap, caches and memory hold what others left, every kernel waits for the one
 // before it, networks are shared, and the step ends when its slowest rank does:
 //
-//   matrix rate    x matrix_share          sustained clock under a training load
+//   product rate   x matrix_share          sustained clock under a training load
 //   memory rate    x memory_share          achieved bandwidth of kernels between products
 //   kernel time    + kernel_gap            from the end of one kernel to the start of the next
+//   attention rate x share of its kernel   published at few shapes; draws less power than products
 //   level bandwidth x share of its kind    scale-up links; network technology
 //   computing      x (1 + s E[max of N])   s: spread of the speed of ranks, N: ranks
 //
@@ -14,11 +15,12 @@
 // 4.1 for 1, 2, 8, 1024, 32768): a synchronous step goes at the pace of its slowest rank (Fisher
 // and Tippett 1928; PRISM, arXiv 2510.15596, for training).
 //
-// Shares belong to hardware (an accelerator, an architecture, a network technology), never to a
-// source of measurements. They are fitted by `orrery calibrate` on validation/measured, where each
-// is drawn towards the share of all hardware of its kind, which is also what hardware of which no
-// step was measured gets. Source, date and errors: catalog/step/training.yaml.
-// Not modelled: drift over a run, failures, ranks that are slow for ever.
+// Shares belong to hardware (an accelerator, an architecture, a network technology) or to an
+// attention kernel, never to a source of measurements. They are fitted by `orrery calibrate` on
+// validation/measured, where each is drawn towards the share of all hardware of its kind, which is
+// also what hardware of which no step was measured gets. Source, date and errors:
+// catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are slow for
+// ever.
 #pragma once
 
 #include <string>
@@ -37,11 +39,20 @@ namespace orrery {
 struct AcceleratorConditions {
   std::string accelerator;   // catalog name; "*": every other one
   std::string architecture;  // serves others of this architecture too
-  double matrix_share = 1;   // (0, 1.5]: above 1 where benchmarks were slower than training
+  double matrix_share = 1;   // (0, 2]: above 1 where benchmarks were slower than training
   double memory_share = 1;
   double scale_up_share = 1;
   double rows = 0;  // measured steps behind it; 0: borrowed
   bool operator==(const AcceleratorConditions&) const = default;
+};
+
+// A fused attention kernel, as compiled for one architecture, beside the other kernels of a step.
+struct AttentionConditions {
+  AttentionKernel kernel = AttentionKernel::library;
+  std::string architecture;  // "*": every other one
+  double share = 1;          // (0, 2], of the rate its authors measured
+  double rows = 0;
+  bool operator==(const AttentionConditions&) const = default;
 };
 
 // A network technology in use by a whole job.
@@ -59,15 +70,17 @@ struct TrainingConditions {
   Seconds kernel_gap;
   double rank_spread = 0;  // s
   std::vector<AcceleratorConditions> accelerators;
+  std::vector<AttentionConditions> attention;  // 1 where nothing is listed
   std::vector<NetworkConditions> networks;
   bool operator==(const TrainingConditions&) const = default;
 };
 
 const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*);
+const Fields<AttentionConditions>& fields_of(const AttentionConditions*);
 const Fields<NetworkConditions>& fields_of(const NetworkConditions*);
 const Fields<TrainingConditions>& fields_of(const TrainingConditions*);
 
-// Errors: those of read(); shares outside (0, 1.5]; a gap above 1 ms or a spread above 0.2; no
+// Errors: those of read(); shares outside (0, 2]; a gap above 1 ms or a spread above 0.2; no
 // entry for every other accelerator or network ("*").
 Result<TrainingConditions> read_training_conditions(const Document& document);
 Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
@@ -78,6 +91,10 @@ const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator);
 // The entry that serves a fabric level of this name.
 const NetworkConditions& network_of(const TrainingConditions& conditions, std::string_view level);
+
+// Of this kernel on this architecture: its own entry, else the kernel's "*", else 1.
+double attention_share(const TrainingConditions& conditions, AttentionKernel kernel,
+                       std::string_view architecture);
 
 // Expected largest of n independent standard normal draws, n >= 1; within 1e-6.
 double expected_maximum(double n);

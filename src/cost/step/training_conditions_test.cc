@@ -19,6 +19,9 @@ rank_spread: 0.02
 accelerators:
   - {accelerator: a100-80gb-sxm, architecture: ampere, matrix_share: 0.8, memory_share: 0.9, scale_up_share: 0.7, rows: 10}
   - {accelerator: "*", matrix_share: 0.85, memory_share: 0.95, scale_up_share: 0.75}
+attention:
+  - {kernel: flash-2, architecture: ampere, share: 0.7, rows: 10}
+  - {kernel: flash-2, architecture: "*", share: 0.9}
 networks:
   - {technology: infiniband, share: 0.6}
   - {technology: "*", share: 0.5}
@@ -81,6 +84,23 @@ TEST(TrainingConditions, SlowKernelsByShareGapAndSlowestRank) {
   EXPECT_NEAR(levels[1].efficiency / cluster.levels[1].efficiency, 0.6, 1e-12);
 }
 
+TEST(TrainingConditions, SlowAttentionByItsKernelOnItsArchitecture) {
+  const TrainingConditions c = conditions();
+  EXPECT_EQ(attention_share(c, AttentionKernel::flash_2, "ampere"), 0.7);
+  EXPECT_EQ(attention_share(c, AttentionKernel::flash_2, "hopper"), 0.9);
+  EXPECT_EQ(attention_share(c, AttentionKernel::flash_3, "hopper"), 1);
+  const Cluster cluster = *parse_cluster_name("a100-80gb-sxm:1", Catalog::built_in());
+  const KernelParameters alone = *load_kernel_parameters(Catalog::built_in(), cluster.accelerator);
+  const KernelParameters loaded = under_training(alone, c, cluster);
+  const auto rate = [](const KernelParameters& p, AttentionKernel kernel) {
+    return p.curve(kernel, Direction::forward).at(128).peak_fraction * p.sustained_fraction;
+  };
+  EXPECT_NEAR(rate(loaded, AttentionKernel::flash_2) / rate(alone, AttentionKernel::flash_2), 0.7,
+              1e-12);
+  EXPECT_NEAR(rate(loaded, AttentionKernel::flash_1) / rate(alone, AttentionKernel::flash_1), 1,
+              1e-12);
+}
+
 TEST(TrainingConditions, NeverPassPeaks) {
   TrainingConditions c = conditions();
   c.rank_spread = 0;
@@ -106,8 +126,8 @@ TEST(TrainingConditions, SayWhatIsBorrowed) {
 
 TEST(TrainingConditions, RefuseWhatCannotBe) {
   const std::string file(kFile);
-  EXPECT_THAT(error(file, "matrix_share: 0.8,", "matrix_share: 1.6,"),
-              HasSubstr("share of a100-80gb-sxm 1.600000 is out of range (above 0, at most 1.5)"));
+  EXPECT_THAT(error(file, "matrix_share: 0.8,", "matrix_share: 2.6,"),
+              HasSubstr("share of a100-80gb-sxm 2.600000 is out of range (above 0, at most 2)"));
   EXPECT_THAT(error(file, "share: 0.6", "share: 0"), HasSubstr("share of infiniband"));
   EXPECT_THAT(error(file, "2 us", "2 ms"), HasSubstr("0 to 1 ms"));
   EXPECT_THAT(error(file, "rank_spread: 0.02", "rank_spread: 0.3"), HasSubstr("0 to 0.2"));
