@@ -103,7 +103,7 @@ TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
       {"yaml-cpp/", {"src/document/"}},
       // The benchmark of the trace reader races it.
       {"rapidjson/", {"src/document/", "src/trace/kineto/kineto_benchmark.cc"}},
-      {"simdjson", {"src/trace/kineto/"}},
+      {"simdjson", {"src/trace/"}},
       {"google/protobuf/", {"src/trace/chakra/"}},
       {"zlib", {"src/trace/"}},
       {"tl/", {"src/outcome/", "src/validate/expressible.h"}},
