@@ -67,19 +67,29 @@ void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
       "  orrery schedule compare --stages 8 --microbatches 32 --memory-limit 8");
 }
 
-// "unknown command 'estmate' (did you mean 'estimate'?)", or empty if the command is known.
+// "unknown command 'estmate' (did you mean 'estimate'?)", or empty if the commands are known. What
+// follows a command that has commands of its own is looked up among those.
 std::string command_hint(const CLI::App& app, int argc, char** argv) {
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(command->get_name());
-  }
-  for (int i = 1; i < argc; ++i) {
+  const auto commands_of = [](const CLI::App& level) {
+    std::vector<std::string> known;
+    for (const CLI::App* command : level.get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(command->get_name());
+    }
+    return known;
+  };
+  const CLI::App* level = &app;
+  std::vector<std::string> known = commands_of(app);
+  for (int i = 1; i < argc && !known.empty(); ++i) {
     const std::string word = argv[i];
     if (word.starts_with('-')) continue;
-    if (std::find(known.begin(), known.end(), word) != known.end()) return "";
-    return "unknown command '" + word + "' (" + name_hint(word, known) + ")";
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      return "unknown command '" + word + "' (" + name_hint(word, known) + ")";
+    }
+    level = level->get_subcommand(word);
+    known = commands_of(*level);
   }
-  return "";
+  if (level == &app || known.empty()) return "";
+  return level->get_name() + " needs a command (" + name_hint("", known) + ")";
 }
 
 int run(int argc, char** argv) {

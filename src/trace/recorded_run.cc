@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
+
+#include "trace/collective_instances.h"
+#include "trace/trace_format.h"
 
 namespace orrery {
 namespace {
@@ -57,6 +61,28 @@ void rebase(RecordedTrace& trace, std::int64_t base_ns) {
   trace.base_ns = base_ns;
 }
 
+// Traces of the profiler directly in a folder; what else stands beside them (host execution traces,
+// notes) is passed over, what cannot be read is not: its own error says more.
+Result<std::vector<std::string>> traces_of_folder(const std::string& folder) {
+  std::vector<std::string> traces;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    const bool json = path.ends_with(".json") || path.ends_with(".json.gz");
+    std::error_code ignored;
+    if (!json || !entry.is_regular_file(ignored)) continue;
+    const auto format = format_of_file(path);
+    if (!format || *format == TraceFormat::kineto) traces.push_back(path);
+  }
+  if (error) return fail(ErrorCode::io, "cannot be listed: " + error.message(), folder);
+  if (traces.empty()) {
+    return fail(ErrorCode::not_found, "no traces of the PyTorch profiler in this folder", folder,
+                "files *.json or *.json.gz were expected");
+  }
+  std::sort(traces.begin(), traces.end());
+  return traces;
+}
+
 Result<std::vector<std::string>> expand(const std::vector<std::string>& files) {
   std::vector<std::string> expanded;
   for (const std::string& file : files) {
@@ -65,18 +91,7 @@ Result<std::vector<std::string>> expand(const std::vector<std::string>& files) {
       expanded.push_back(file);
       continue;
     }
-    std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(file, error)) {
-      const std::string path = entry.path().string();
-      const bool wanted = path.ends_with(".json") || path.ends_with(".json.gz");
-      if (wanted && entry.is_regular_file(error)) inside.push_back(path);
-    }
-    if (error) return fail(ErrorCode::io, "cannot be listed: " + error.message(), file);
-    if (inside.empty()) {
-      return fail(ErrorCode::not_found, "no traces in this folder", file,
-                  "files *.json or *.json.gz were expected");
-    }
-    std::sort(inside.begin(), inside.end());
+    ORRERY_TRY(const std::vector<std::string> inside, traces_of_folder(file));
     expanded.insert(expanded.end(), inside.begin(), inside.end());
   }
   return expanded;

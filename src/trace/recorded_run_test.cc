@@ -48,6 +48,12 @@ TEST(RecordedRun, ReadsAFolderInTheOrderOfRanks) {
   EXPECT_EQ(run->world_size, 4);
 }
 
+TEST(RecordedRun, PassesOverOtherFilesOfAFolder) {
+  const auto run = read_run({kTraces + "astra-sim/megatron-tp8"});  // host traces beside them
+  ASSERT_TRUE(run.has_value()) << run.error().text();
+  EXPECT_EQ(run->ranks.size(), 8U);
+}
+
 TEST(RecordedRun, SortsAndRebases) {
   RecordedTrace b = trace_of(0, 2, 5'000, "b.json");
   RecordedTrace a = trace_of(1, 2, 3'000, "a.json");
@@ -109,7 +115,8 @@ TEST(RecordedRun, RefusesRecordedJobsThatAreMixed) {
 
 TEST(RecordedRun, RefusesFoldersWithoutTraces) {
   const auto run = read_run({ORRERY_SOURCE_DIR "/src/trace"});
-  EXPECT_THAT(run.error().text(), HasSubstr("no traces in this folder (files *.json"));
+  EXPECT_THAT(run.error().text(),
+              HasSubstr("no traces of the PyTorch profiler in this folder (files *.json"));
   EXPECT_THAT(read_run({"absent"}).error().text(), StartsWith("absent: cannot be opened"));
   EXPECT_THAT(read_run({}).error().text(), HasSubstr("no traces are given"));
 }

@@ -22,7 +22,7 @@ std::size_t end_of_json_text(std::string_view text, std::size_t from) {
 }  // namespace
 
 TextWindow::TextWindow(ByteStream stream, std::string name)
-    : stream_(std::move(stream)), name_(std::move(name)), buffer_(kBlock + kPadding + 1) {
+    : stream_(std::move(stream)), name_(std::move(name)), buffer_(block_ + kPadding + 1) {
   offset_ -= 1;  // the byte before the text
 }
 
@@ -34,7 +34,8 @@ Result<bool> TextWindow::more() {
                 "one event or header value has to fit");
   }
   // As much again as is there already, so that a long value is not scanned over and over.
-  const std::size_t wanted = std::max(kBlock, kept);
+  const std::size_t wanted = std::max(block_, kept);
+  block_ = std::min(2 * block_, kBlock);
   offset_ += begin_ - 1;
   if (kept + wanted + kPadding + 1 > buffer_.size()) {
     std::vector<char> larger(kept + wanted + kPadding + 1);

@@ -47,6 +47,7 @@ class TextWindow {
  private:
   ByteStream stream_;
   std::string name_;
+  std::size_t block_ = kBlock / 16;  // to be read next: small files need little, large ones kBlock
   std::vector<char> buffer_;
   std::size_t begin_ = 1;     // in the buffer
   std::size_t end_ = 1;       // in the buffer
