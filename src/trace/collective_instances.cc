@@ -174,19 +174,12 @@ CollectiveInstance finished(const Pending& pending, std::string group,
   const std::vector<Call>& calls = pending.members;
   std::int64_t shortest = calls[0].end_ns - calls[0].start_ns;
   std::int64_t last_start = calls[0].start_ns;
-  std::int64_t previous = calls[0].start_ns;
   bool same_volume = !is_point_to_point(traces[calls[0].trace], calls[0].event);
   const CommunicationDetails* first = details_of(traces[calls[0].trace], calls[0].event);
-  for (std::uint32_t k = 0; k < calls.size(); ++k) {
-    shortest = std::min(shortest, calls[k].end_ns - calls[k].start_ns);
-    if (k > 0 && calls[k].start_ns > last_start) {
-      previous = last_start;
-      last_start = calls[k].start_ns;
-      instance.last = k;
-    } else if (k == 1 || (k > 1 && calls[k].start_ns > previous)) {
-      previous = calls[k].start_ns;
-    }
-    const CommunicationDetails* details = details_of(traces[calls[k].trace], calls[k].event);
+  for (const Call& call : calls) {
+    shortest = std::min(shortest, call.end_ns - call.start_ns);
+    last_start = std::max(last_start, call.start_ns);
+    const CommunicationDetails* details = details_of(traces[call.trace], call.event);
     if (details == nullptr) continue;
     if (details->group_size != kNotRecorded) instance.ranks = details->group_size;
     if (first != nullptr && (details->input_elements != first->input_elements ||
@@ -194,7 +187,6 @@ CollectiveInstance finished(const Pending& pending, std::string group,
       same_volume = false;
     }
   }
-  instance.lateness_ns = last_start - previous;
   instance.transfer_ns = shortest;
   for (const Call& call : calls) {
     const std::int64_t duration = call.end_ns - call.start_ns;
@@ -205,6 +197,13 @@ CollectiveInstance finished(const Pending& pending, std::string group,
     instance.members.push_back({call.trace, call.event, transfer, duration - transfer});
     instance.transfer_ns = std::min(instance.transfer_ns, transfer);
   }
+  std::vector<std::int64_t> starts;
+  for (std::uint32_t k = 0; k < calls.size(); ++k) {
+    starts.push_back(calls[k].start_ns);
+    if (starts[k] > starts[instance.last]) instance.last = k;
+  }
+  std::sort(starts.begin(), starts.end());
+  if (starts.size() > 1) instance.lateness_ns = starts.back() - starts[starts.size() - 2];
   return instance;
 }
 
