@@ -1,0 +1,279 @@
+#include "trace/operation_timeline/operation_timeline.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "trace/byte_stream.h"
+
+namespace orrery {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t kLargestFile = std::size_t{2} << 30;
+// Ranks, stages, steps and places are small; anything else is damage.
+constexpr std::int64_t kLargestIndex = 1'000'000'000;
+
+std::optional<OperationType> type_named(std::string_view text) {
+  for (std::size_t t = 0; t < kOperationTypes; ++t) {
+    if (name(static_cast<OperationType>(t)) == text) return static_cast<OperationType>(t);
+  }
+  return std::nullopt;
+}
+
+struct ThreadPlace {
+  std::int32_t stage = 0;
+  std::int32_t tensor_rank = 0;
+};
+
+// "PP rank 3, TP rank 0, compute".
+std::optional<ThreadPlace> place_named(std::string_view text) {
+  ThreadPlace place;
+  const auto number_after = [&](std::string_view words) -> std::optional<std::int32_t> {
+    const std::size_t at = text.find(words);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::int64_t value = 0;
+    std::size_t i = at + words.size();
+    const std::size_t first = i;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && value < kLargestIndex; ++i) {
+      value = value * 10 + (text[i] - '0');
+    }
+    if (i == first || value >= kLargestIndex) return std::nullopt;
+    return static_cast<std::int32_t>(value);
+  };
+  const auto stage = number_after("PP rank ");
+  const auto tensor_rank = number_after("TP rank ");
+  if (!stage || !tensor_rank) return std::nullopt;
+  place.stage = *stage;
+  place.tensor_rank = *tensor_rank;
+  return place;
+}
+
+// One entry of the array; what is absent stays at its default.
+struct Entry {
+  std::string phase;
+  std::string name;
+  std::int64_t process = -1;
+  std::int64_t thread = -1;
+  double ts = std::nan("");
+  double dur = std::nan("");
+  std::string thread_name;
+  std::int64_t step = -1;
+  std::int64_t chunk = -1;
+  std::int64_t microbatch = -1;
+  std::int64_t sequence = -1;
+};
+
+template <class T>
+bool take(const dom::element& value, T& to) {
+  return value.get(to) == simdjson::SUCCESS;
+}
+
+bool take_text(const dom::element& value, std::string& to) {
+  std::string_view text;
+  if (value.get(text) != simdjson::SUCCESS) return false;
+  to = text;
+  return true;
+}
+
+bool read_arguments(const dom::object& arguments, Entry& entry) {
+  for (const auto& [key, value] : arguments) {
+    bool good = true;
+    if (key == "name") good = take_text(value, entry.thread_name);
+    if (key == "step") good = take(value, entry.step);
+    if (key == "model_chunk") good = take(value, entry.chunk);
+    if (key == "mb_id") good = take(value, entry.microbatch);
+    if (key == "seq_id") good = take(value, entry.sequence);
+    if (!good) return false;
+  }
+  return true;
+}
+
+bool read_entry(const dom::object& object, Entry& entry) {
+  for (const auto& [key, value] : object) {
+    bool good = true;
+    if (key == "ph") good = take_text(value, entry.phase);
+    if (key == "name") good = take_text(value, entry.name);
+    if (key == "pid") good = take(value, entry.process);
+    if (key == "tid") good = take(value, entry.thread);
+    if (key == "ts") good = take(value, entry.ts);
+    if (key == "dur") good = take(value, entry.dur);
+    if (key == "args") {
+      dom::object arguments;
+      good = take(value, arguments) && read_arguments(arguments, entry);
+    }
+    if (!good) return false;
+  }
+  return true;
+}
+
+// Operations name their thread by number; its name may come later in the file.
+struct Found {
+  TimedOperation operation;
+  std::pair<std::int64_t, std::int64_t> thread;
+};
+
+class Parser {
+ public:
+  explicit Parser(const std::string& file) : file_(file) {}
+
+  Result<OperationTimeline> parse(const std::string& json) {
+    dom::parser parser;
+    dom::array array;
+    if (parser.parse(json).get_array().get(array) != simdjson::SUCCESS) {
+      return refuse("no JSON array of events", "an operation timeline is a JSON array");
+    }
+    std::size_t index = 0;
+    for (const dom::element& item : array) {
+      dom::object object;
+      Entry entry;
+      if (item.get(object) != simdjson::SUCCESS || !read_entry(object, entry)) {
+        return refuse(fmt::format("entry {} is no event", index),
+                      "objects with ph, pid, tid, args");
+      }
+      if (auto taken = add(entry, index); !taken) return fail(taken.error());
+      ++index;
+    }
+    return finish();
+  }
+
+ private:
+  Failure refuse(std::string message, std::string hint) const {
+    return fail(ErrorCode::bad_input, std::move(message), file_, std::move(hint));
+  }
+
+  static bool is_index(std::int64_t value, std::int64_t lowest) {
+    return value >= lowest && value < kLargestIndex;
+  }
+
+  Result<bool> add(const Entry& entry, std::size_t index) {
+    if (entry.phase == "M" && entry.name == "thread_name") {
+      const auto place = place_named(entry.thread_name);
+      if (!place) {
+        return refuse(fmt::format("thread '{}' names no stage", entry.thread_name),
+                      "\"PP rank 0, TP rank 0, compute\"");
+      }
+      places_[{entry.process, entry.thread}] = *place;
+      return true;
+    }
+    if (entry.phase != "X") return true;
+    const auto type = type_named(entry.name);
+    if (!type) {
+      return refuse(fmt::format("entry {}: unknown operation '{}'", index, entry.name),
+                    "forward-compute, backward-send, params-all-gather, optimizer, ...");
+    }
+    if (!is_index(entry.process, 0) || !is_index(entry.step, 0) || !is_index(entry.sequence, 0) ||
+        !is_index(entry.chunk, -1) || !is_index(entry.microbatch, -1)) {
+      return refuse(fmt::format("entry {}: an operation without its place", index),
+                    "pid, and args with step, model_chunk, mb_id and seq_id");
+    }
+    if (!(std::abs(entry.ts) < 1e16) || !(entry.dur >= 0 && entry.dur < 1e16)) {
+      return refuse(fmt::format("entry {}: no start and duration", index),
+                    "ts and dur in microseconds, dur not negative");
+    }
+    Found found;
+    found.operation.type = *type;
+    found.operation.data_parallel_rank = static_cast<std::int32_t>(entry.process);
+    found.operation.step = static_cast<std::int32_t>(entry.step);
+    found.operation.chunk = static_cast<std::int32_t>(entry.chunk);
+    found.operation.microbatch = static_cast<std::int32_t>(entry.microbatch);
+    found.operation.sequence = static_cast<std::int32_t>(entry.sequence);
+    found.operation.start = Seconds(entry.ts * 1e-6);
+    found.operation.end = Seconds((entry.ts + entry.dur) * 1e-6);
+    found.thread = {entry.process, entry.thread};
+    found_.push_back(found);
+    return true;
+  }
+
+  Result<OperationTimeline> finish() {
+    OperationTimeline timeline;
+    for (const Found& f : found_) {
+      const auto place = places_.find(f.thread);
+      if (place == places_.end()) {
+        return refuse(
+            fmt::format("thread {} of process {} has no name", f.thread.second, f.thread.first),
+            "a thread_name event for every thread");
+      }
+      if (place->second.tensor_rank != 0) continue;
+      timeline.operations.push_back(f.operation);
+      timeline.operations.back().stage = place->second.stage;
+      timeline.stages = std::max(timeline.stages, place->second.stage + 1);
+      timeline.data_parallel_ranks =
+          std::max(timeline.data_parallel_ranks, f.operation.data_parallel_rank + 1);
+    }
+    if (timeline.operations.empty()) return refuse("no operations", "events of phase X");
+    const auto key = [](const TimedOperation& o) {
+      return std::tuple(o.step, o.data_parallel_rank, o.stage, o.type, o.sequence);
+    };
+    std::sort(timeline.operations.begin(), timeline.operations.end(),
+              [&](const TimedOperation& a, const TimedOperation& b) { return key(a) < key(b); });
+    const auto twice = std::adjacent_find(
+        timeline.operations.begin(), timeline.operations.end(),
+        [&](const TimedOperation& a, const TimedOperation& b) { return key(a) == key(b); });
+    if (twice != timeline.operations.end()) {
+      return refuse(fmt::format("{} {} of step {}, stage {}, data-parallel rank {} is there twice",
+                                name(twice->type), twice->sequence, twice->step, twice->stage,
+                                twice->data_parallel_rank),
+                    "each operation once");
+    }
+    return timeline;
+  }
+
+  const std::string& file_;
+  std::map<std::pair<std::int64_t, std::int64_t>, ThreadPlace> places_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+std::string_view name(OperationType type) {
+  static constexpr std::array<std::string_view, kOperationTypes> kNames = {
+      "forward-compute",
+      "backward-compute",
+      "forward-send",
+      "forward-recv",
+      "backward-send",
+      "backward-recv",
+      "params-all-gather",
+      "grads-reduce-scatter",
+      "separate-grads-all-reduce",
+      "layernorm-grads-all-reduce",
+      "embedding-grads-all-reduce",
+      "optimizer-clip-main-grad",
+      "optimizer",
+      "gc"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+Result<OperationTimeline> parse_operation_timeline(const std::string& json,
+                                                   const std::string& name) {
+  return Parser(name).parse(json);
+}
+
+Result<OperationTimeline> read_operation_timeline(const std::string& file) {
+  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
+  std::string json;
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  while (true) {
+    const std::size_t before = json.size();
+    json.resize(before + kBlock);
+    ORRERY_TRY(const std::size_t got, stream.read(json.data() + before, kBlock));
+    json.resize(before + got);
+    if (got == 0) break;
+    if (json.size() > kLargestFile) {
+      return fail(ErrorCode::unsupported, "an operation timeline of more than 2 GiB", file);
+    }
+  }
+  if (stream.truncated()) return fail(ErrorCode::bad_input, "gzip ends in the middle", file);
+  return parse_operation_timeline(json, file);
+}
+
+}  // namespace orrery
