@@ -7,11 +7,13 @@
 namespace orrery::cli {
 
 TraceSubcommand trace_info(CLI::App& trace);
+TraceSubcommand trace_replay(CLI::App& trace);
 
 namespace {
 
 constexpr std::array kSubcommands = {
     trace_info,
+    trace_replay,
 };
 
 }  // namespace

@@ -1,0 +1,60 @@
+// orrery trace replay: a recorded run simulated from its durations and dependencies.
+#include <memory>
+
+#include "replay/operation_replay.h"
+#include "replay/replay.h"
+#include "report/replay_report.h"
+#include "trace.h"
+#include "trace/trace_format.h"
+#include "trace_files.h"
+
+namespace orrery::cli {
+namespace {
+
+struct ReplayOptions {
+  TraceFiles files;
+  bool without_stream_waits = false;
+};
+
+int run_operations(const std::string& file, const Common& common) {
+  const auto timeline = read_operation_timeline(file);
+  if (!timeline) return refuse(timeline.error());
+  const auto replay = replay_operations(*timeline);
+  if (!replay) return refuse(at(file, replay.error()));
+  if (common.json) return print(to_json(operation_replay_json(*replay)));
+  return print(operation_replay_text(*replay, text_style()));
+}
+
+int run_replay(const ReplayOptions& options, const Common& common) {
+  if (options.files.files.size() == 1 && options.files.files[0] != "-") {
+    const auto format = format_of_file(options.files.files[0]);
+    if (format && *format == TraceFormat::operation_timeline) {
+      return run_operations(options.files.files[0], common);
+    }
+  }
+  const auto run = read_trace_files(options.files, Ranks::any, common);
+  if (!run) return refuse(run.error());
+  GraphFromRunOptions graph_options;
+  if (options.without_stream_waits) graph_options.stream_waits = StreamWaits::dropped;
+  const auto graph = graph_from_run(run->ranks, graph_options);
+  if (!graph) return refuse(graph.error());
+  const Replay result = replay(run->ranks, graph->graph);
+  if (common.json) return print(to_json(replay_json(result, *graph, run->ranks)));
+  return print(replay_text(result, *graph, text_style()));
+}
+
+}  // namespace
+
+TraceSubcommand trace_replay(CLI::App& trace) {
+  CLI::App* app =
+      trace.add_subcommand("replay", "simulate a recorded run from durations and dependencies");
+  auto options = std::make_shared<ReplayOptions>();
+  add_trace_files(app, options->files);
+  app->add_flag("--without-stream-waits", options->without_stream_waits,
+                "leave out what streams of a device wait for in each other");
+  app->footer("Example:\n  orrery trace replay validation/traces/torchrec/sst_long_a2a_optimizer");
+  return TraceSubcommand{app,
+                         [options](const Common& common) { return run_replay(*options, common); }};
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,67 @@
+#include "replay/device_work.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "replay/run_graph.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kShortestLaunchNs = 4'000;
+// A call cannot launch what began longer before it: then the number was used twice.
+constexpr std::int64_t kLargestClockErrorNs = 1'000'000;
+
+std::int64_t clock_correction(std::vector<std::int64_t>& latencies) {
+  if (latencies.empty()) return 0;
+  const auto hundredth = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 100);
+  std::nth_element(latencies.begin(), hundredth, latencies.end());
+  return std::max<std::int64_t>(0, kShortestLaunchNs - *hundredth);
+}
+
+}  // namespace
+
+std::uint32_t DeviceWork::last_launched(const RecordedTrace& trace, std::uint32_t lane,
+                                        std::int64_t before_ns) const {
+  const std::vector<Launch>& list = launches[lane];
+  const auto after = std::lower_bound(
+      list.begin(), list.end(), before_ns,
+      [&](const Launch& launch, std::int64_t time) { return trace.start_ns[launch.call] < time; });
+  return after == list.begin() ? kNoEvent : std::prev(after)->work;
+}
+
+DeviceWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads) {
+  DeviceWork work;
+  work.launch_of.assign(trace.size(), kNoEvent);
+  work.thread_of_call.assign(trace.size(), kNoEvent);
+  work.streams.resize(trace.lanes.size());
+  work.launches.resize(trace.lanes.size());
+  std::unordered_map<std::int64_t, std::uint32_t> calls;
+  std::vector<std::int64_t> latencies;
+  for (std::uint32_t t = 0; t < threads.size(); ++t) {
+    for (const std::uint32_t call : threads[t].calls) {
+      work.thread_of_call[call] = t;
+      if (trace.correlation[call] != kNotRecorded) calls.emplace(trace.correlation[call], call);
+    }
+  }
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (!is_device_work(trace.kind[e])) continue;
+    work.streams[trace.lane[e]].push_back(e);
+    const auto call = calls.find(trace.correlation[e]);
+    if (call == calls.end()) continue;
+    const std::int64_t latency = trace.start_ns[e] - trace.start_ns[call->second];
+    if (latency < -kLargestClockErrorNs) continue;
+    latencies.push_back(latency);
+    work.launch_of[e] = call->second;
+    work.launches[trace.lane[e]].push_back({call->second, e});
+  }
+  work.clock_ns = clock_correction(latencies);
+  for (auto& launches : work.launches) {
+    std::stable_sort(launches.begin(), launches.end(), [&](const Launch& a, const Launch& b) {
+      return trace.start_ns[a.call] < trace.start_ns[b.call];
+    });
+  }
+  return work;
+}
+
+}  // namespace orrery

@@ -1,0 +1,417 @@
+#include "replay/graph_from_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "outcome/invariant.h"
+#include "replay/device_work.h"
+#include "replay/host_segments.h"
+#include "replay/launch_parameters.h"
+#include "replay/room_waits.h"
+#include "replay/stream_waits.h"
+#include "replay/thread_waits.h"
+#include "replay/time_slices.h"
+#include "trace/collective_instances.h"
+
+namespace orrery {
+namespace {
+
+// What one recording gives, before it is put into the graph of the run.
+struct Recording {
+  std::vector<HostThread> threads;
+  std::size_t main = 0;
+  std::vector<ThreadWait> thread_waits;
+  DeviceWork work;
+  DeviceWaits waits;
+  TimeSlices slices;
+  LaunchParameters parameters;
+  std::vector<RoomWait> rooms;
+};
+
+Recording recording_of(const RecordedTrace& trace) {
+  Recording r;
+  r.threads = host_threads(trace);
+  if (!r.threads.empty()) {
+    r.main = main_thread(trace, r.threads);
+    r.thread_waits = thread_waits(r.threads, r.main);
+  }
+  r.work = device_work(trace, r.threads);
+  r.waits = device_waits(trace, r.threads, r.work);
+  r.slices = time_slices(trace, r.work);
+  r.parameters = launch_parameters(trace, r.work, r.waits, r.slices);
+  r.parameters.slice_ns = r.slices.slice_ns;
+  r.rooms = room_waits(trace, r.work, r.waits, r.parameters);
+  return r;
+}
+
+// Puts one recording after another into the graph.
+class Assembly {
+ public:
+  Assembly(std::span<const RecordedTrace> traces, const GraphFromRunOptions& options)
+      : traces_(traces), options_(options) {}
+
+  void prepare() {
+    for (const RecordedTrace& trace : traces_) {
+      recordings_.push_back(recording_of(trace));
+      result_.parameters.push_back(recordings_.back().parameters);
+    }
+    zero_ns_ = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t t = 0; t < traces_.size(); ++t) {
+      for (const HostThread& thread : recordings_[t].threads) {
+        zero_ns_ = std::min(zero_ns_, common_clock(t, thread.segments.front().start_ns));
+      }
+      for (const auto& stream : recordings_[t].work.streams) {
+        if (stream.empty()) continue;
+        zero_ns_ = std::min(
+            zero_ns_, common_clock(t, recordings_[t].work.started(traces_[t], stream.front())));
+      }
+    }
+  }
+
+  GraphFromRun assembled() {
+    for (std::uint32_t t = 0; t < traces_.size(); ++t) {
+      trace_ = t;
+      add_threads();
+      add_thread_waits();
+      add_streams();
+      add_stream_waits();
+      add_device_waits();
+      add_synchronizations();
+      add_steps();
+    }
+    add_rendezvous();
+    return std::move(result_);
+  }
+
+  [[nodiscard]] bool empty() const { return zero_ns_ == std::numeric_limits<std::int64_t>::max(); }
+
+ private:
+  // The node at whose end a call has launched, and the time from there to the work.
+  struct LaunchPoint {
+    std::uint32_t node = 0;
+    std::int64_t lag_ns = 0;
+  };
+  // Where segments of threads and events of the device stand in the graph.
+  struct Placed {
+    std::vector<std::vector<std::uint32_t>> first_of_segment;  // by thread
+    std::vector<std::vector<std::uint32_t>> last_of_segment;
+    std::unordered_map<std::uint32_t, LaunchPoint> launch;  // call
+    std::unordered_map<std::uint32_t, std::uint32_t> call;  // call: the node that returns
+    std::unordered_map<std::uint32_t, std::uint32_t> work;  // into RunGraph::works
+    std::unordered_map<std::uint32_t, std::uint32_t> room;  // work: the node it finds room after
+  };
+
+  [[nodiscard]] const RecordedTrace& trace() const { return traces_[trace_]; }
+  [[nodiscard]] const Recording& recording() const { return recordings_[trace_]; }
+  [[nodiscard]] RunGraph& graph() { return result_.graph; }
+  [[nodiscard]] std::int64_t common_clock(std::uint32_t t, std::int64_t time_ns) const {
+    return time_ns + (traces_[t].base_ns - traces_[0].base_ns);
+  }
+  [[nodiscard]] std::int64_t since_zero(std::int64_t time_ns) const {
+    return common_clock(trace_, time_ns) - zero_ns_;
+  }
+
+  std::uint32_t add_lane(std::uint32_t lane, bool device) {
+    graph().lanes.push_back({trace_, lane, device, {}});
+    return static_cast<std::uint32_t>(graph().lanes.size() - 1);
+  }
+  void add_edge(std::uint32_t from, std::uint32_t to, bool across_streams = false) {
+    graph().edges.push_back({from, to, across_streams});
+  }
+  // An edge that takes time: a node on no lane between.
+  void add_lag(std::uint32_t from, std::uint32_t to, std::int64_t lag_ns, std::uint32_t event,
+               bool across_streams = false) {
+    if (lag_ns <= 0) return add_edge(from, to, across_streams);
+    const std::uint32_t lag = graph().add({RunNodeKind::latency, trace_, event, kNoLane, lag_ns});
+    add_edge(from, lag, across_streams);
+    add_edge(lag, to, across_streams);
+  }
+
+  void add_threads() {
+    placed_.push_back({});
+    first_work_.clear();
+    for (const auto& launches : recording().work.launches) {
+      for (const Launch& launch : launches) first_work_.emplace(launch.call, launch.work);
+    }
+    begin_ = kNoEvent;
+    Placed& placed = placed_.back();
+    const std::vector<HostThread>& threads = recording().threads;
+    placed.first_of_segment.resize(threads.size());
+    placed.last_of_segment.resize(threads.size());
+    std::vector<bool> woken(threads.size(), false);
+    for (const ThreadWait& wait : recording().thread_waits) {
+      if (wait.to_segment == 0) woken[wait.to_thread] = true;
+    }
+    for (std::uint32_t t = 0; t < threads.size(); ++t) {
+      const HostThread& thread = threads[t];
+      const std::uint32_t lane = add_lane(thread.lane, false);
+      if (!woken[t]) {
+        const std::int64_t offset = since_zero(thread.segments.front().start_ns);
+        const std::uint32_t begin =
+            graph().add({RunNodeKind::host, trace_, kNoEvent, lane, offset});
+        if (t == recording().main) begin_ = begin;
+      }
+      for (const HostSegment& segment : thread.segments) {
+        const auto first = static_cast<std::uint32_t>(graph().nodes.size());
+        if (segment.call) {
+          add_call(segment, lane);
+        } else {
+          const std::int64_t duration = segment.waits ? 0 : segment.end_ns - segment.start_ns;
+          graph().add({RunNodeKind::host, trace_, segment.event, lane, duration});
+        }
+        placed.first_of_segment[t].push_back(first);
+        placed.last_of_segment[t].push_back(static_cast<std::uint32_t>(graph().nodes.size() - 1));
+      }
+    }
+  }
+
+  [[nodiscard]] const Synchronization* synchronization(std::uint32_t call) const {
+    const auto& list = recording().waits.synchronizations;
+    const auto found = std::lower_bound(
+        list.begin(), list.end(), call,
+        [](const Synchronization& s, std::uint32_t event) { return s.call < event; });
+    return found == list.end() || found->call != call ? nullptr : &*found;
+  }
+
+  // Works launched by a call are known from the device's side; here only the first one's class.
+  void add_call(const HostSegment& segment, std::uint32_t lane) {
+    const std::uint32_t call = segment.event;
+    const std::int64_t duration = segment.end_ns - segment.start_ns;
+    const Synchronization* wait = synchronization(call);
+    std::int64_t before = duration;  // until the launch, or until it waits
+    std::int64_t lag = 0;            // from then to the work
+    if (const auto work = first_work_.find(call); work != first_work_.end()) {
+      const std::int64_t ready =
+          recording().parameters.after_call_begins(work_class(trace(), work->second), duration);
+      before = std::min(ready, duration);
+      lag = ready - before;
+    } else if (wait != nullptr) {
+      before = 0;
+    }
+    std::int64_t after = duration - before;
+    if (wait != nullptr) {
+      std::int64_t awaited = segment.start_ns + before;
+      for (const std::uint32_t work : wait->awaited) {
+        awaited = std::max(awaited, recording().work.ended(trace(), work));
+      }
+      after = std::max<std::int64_t>(0, segment.end_ns - awaited);
+    }
+    Placed& placed = placed_.back();
+    std::uint32_t node = graph().add({RunNodeKind::call, trace_, call, lane, before});
+    placed.launch[call] = {node, lag};
+    if (wait != nullptr || after > 0) {
+      node = graph().add({RunNodeKind::call, trace_, call, lane, after});
+    }
+    placed.call[call] = node;
+  }
+
+  void add_thread_waits() {
+    const Placed& placed = placed_.back();
+    for (const ThreadWait& wait : recording().thread_waits) {
+      add_lag(placed.last_of_segment[wait.from_thread][wait.from_segment],
+              placed.first_of_segment[wait.to_thread][wait.to_segment], wait.lag_ns, kNoEvent);
+      ++result_.thread_waits;
+    }
+  }
+
+  void add_streams() {
+    const auto& streams = recording().work.streams;
+    for (std::uint32_t l = 0; l < streams.size(); ++l) {
+      if (streams[l].empty()) continue;
+      const std::uint32_t lane = add_lane(l, true);
+      bool launched_before = false;
+      std::int64_t running_until = std::numeric_limits<std::int64_t>::min();
+      for (const std::uint32_t e : streams[l]) {
+        add_work(e, lane, running_until, launched_before);
+        running_until = std::max(running_until, trace().end_ns(e));
+        launched_before = launched_before || recording().work.launch_of[e] != kNoEvent;
+      }
+    }
+  }
+
+  void add_work(std::uint32_t event, std::uint32_t lane, std::int64_t running_until,
+                bool launched_before) {
+    const LaunchParameters& parameters = recording().parameters;
+    const WorkClass of = work_class(trace(), event);
+    const bool first = graph().lanes[lane].nodes.empty();
+    if (!first) {
+      graph().add({RunNodeKind::dispatch, trace_, event, lane,
+                   parameters.dispatch_ns[static_cast<std::size_t>(of)]});
+    }
+    // Work of one stream that overlaps (programmatic launches) takes what it adds.
+    const std::int64_t duration = std::max<std::int64_t>(
+        0, trace().end_ns(event) - std::max(trace().start_ns[event], running_until));
+    const auto node = static_cast<std::uint32_t>(graph().nodes.size());
+    if (of == WorkClass::communication) {
+      graph().add({RunNodeKind::arrival, trace_, event, lane, 0});
+      graph().add({RunNodeKind::transfer, trace_, event, lane, duration});
+    } else {
+      std::int64_t done = 0;  // up to where other work finds room
+      for (auto room = first_room(event); room != recording().rooms.end() && room->from == event;
+           ++room) {
+        const std::int64_t until = std::min(room->after_ns, duration);
+        placed_.back().room[room->to] =
+            graph().add({RunNodeKind::work, trace_, event, lane, until - done});
+        done = until;
+      }
+      graph().add({RunNodeKind::work, trace_, event, lane, duration - done});
+    }
+    const auto last = static_cast<std::uint32_t>(graph().nodes.size() - 1);
+    placed_.back().work[event] = static_cast<std::uint32_t>(graph().works.size());
+    graph().works.push_back({trace_, event, node, last});
+    add_launch(event, node, launched_before);
+  }
+
+  void add_launch(std::uint32_t event, std::uint32_t node, bool launched_before) {
+    const std::uint32_t call = recording().work.launch_of[event];
+    if (call != kNoEvent) {
+      const auto launch = placed_.back().launch.find(call);
+      ORRERY_INVARIANT(launch != placed_.back().launch.end());
+      add_lag(launch->second.node, node, launch->second.lag_ns, event);
+      return;
+    }
+    const std::int64_t start = recording().work.started(trace(), event);
+    std::size_t segment = 0;
+    const bool anchor = launched_before && !recording().threads.empty();
+    if (anchor) segment = recording().threads[recording().main].last_ended_by(start);
+    if (!anchor || segment >= recording().threads[recording().main].segments.size()) {
+      const std::uint32_t begin =
+          graph().add({RunNodeKind::latency, trace_, event, kNoLane, since_zero(start)});
+      return add_edge(begin, node);
+    }
+    ++result_.anchored;
+    add_lag(placed_.back().last_of_segment[recording().main][segment], node,
+            start - recording().threads[recording().main].segments[segment].end_ns, event);
+  }
+
+  void add_stream_waits() {
+    if (options_.stream_waits == StreamWaits::dropped) return;
+    const Placed& placed = placed_.back();
+    for (const StreamWait& wait : recording().waits.streams) {
+      add_lag(graph().works[placed.work.at(wait.from)].last,
+              graph().works[placed.work.at(wait.to)].first, recording().parameters.wake_ns, wait.to,
+              true);
+      ++result_.stream_waits;
+    }
+  }
+
+  [[nodiscard]] std::vector<RoomWait>::const_iterator first_room(std::uint32_t event) const {
+    const std::vector<RoomWait>& rooms = recording().rooms;
+    return std::lower_bound(
+        rooms.begin(), rooms.end(), event,
+        [](const RoomWait& room, std::uint32_t from) { return room.from < from; });
+  }
+
+  void add_device_waits() {
+    const Placed& placed = placed_.back();
+    for (const RoomWait& room : recording().rooms) {
+      add_edge(placed.room.at(room.to), graph().works[placed.work.at(room.to)].first);
+      ++result_.room_waits;
+    }
+    if (recording().slices.slice_ns == 0) return;
+    for (const StreamWait& resumed : recording().slices.resumed) {
+      add_lag(graph().works[placed.work.at(resumed.from)].last,
+              graph().works[placed.work.at(resumed.to)].first, recording().slices.slice_ns,
+              resumed.to);
+      ++result_.resumed;
+    }
+  }
+
+  void add_synchronizations() {
+    const Placed& placed = placed_.back();
+    for (const Synchronization& wait : recording().waits.synchronizations) {
+      for (const std::uint32_t work : wait.awaited) {
+        add_edge(graph().works[placed.work.at(work)].last, placed.call.at(wait.call));
+      }
+      ++result_.synchronizations;
+    }
+  }
+
+  void add_steps() {
+    if (recording().threads.empty()) return;
+    const HostThread& thread = recording().threads[recording().main];
+    const std::size_t before = graph().steps.size();
+    for (std::uint32_t e = 0; e < trace().size(); ++e) {
+      if (trace().kind[e] != EventKind::annotation || trace().lane[e] != thread.lane) continue;
+      if (!trace().name_of(e).starts_with("ProfilerStep")) continue;
+      add_step(std::string(trace().name_of(e)), trace().start_ns[e], trace().end_ns(e));
+    }
+    if (graph().steps.size() > before) return;
+    add_step("recording", thread.segments.front().start_ns, thread.segments.back().end_ns);
+  }
+
+  void add_step(std::string name, std::int64_t start, std::int64_t end) {
+    const HostThread& thread = recording().threads[recording().main];
+    const auto& nodes = placed_.back().last_of_segment[recording().main];
+    const std::size_t from = thread.last_ended_by(start);
+    const std::size_t to = thread.last_ended_by(end);
+    if (to >= nodes.size() || end <= start) return;
+    graph().steps.push_back({trace_, std::move(name), from >= nodes.size() ? begin_ : nodes[from],
+                             nodes[to], start, end});
+  }
+
+  void add_rendezvous() {
+    for (const CollectiveInstance& instance : collective_instances(traces_)) {
+      if (instance.members.size() < 2) continue;
+      ++result_.rendezvous;
+      if (instance.ranks != kNotRecorded &&
+          instance.ranks > static_cast<std::int64_t>(instance.members.size())) {
+        ++result_.incomplete;
+      }
+      const std::uint32_t meet = graph().add({RunNodeKind::rendezvous, instance.members[0].trace,
+                                              instance.members[0].event, kNoLane, 0});
+      for (const CollectiveMember& member : instance.members) {
+        const auto work = placed_[member.trace].work.find(member.event);
+        ORRERY_INVARIANT(work != placed_[member.trace].work.end());
+        const RunWork& nodes = graph().works[work->second];
+        graph().nodes[nodes.last].duration_ns = member.transfer_ns;
+        add_edge(nodes.first, meet);
+        add_edge(meet, nodes.last);
+      }
+    }
+  }
+
+  std::span<const RecordedTrace> traces_;
+  GraphFromRunOptions options_;
+  std::vector<Recording> recordings_;
+  std::vector<Placed> placed_;
+  std::unordered_map<std::uint32_t, std::uint32_t> first_work_;  // of the calls of this trace
+  GraphFromRun result_;
+  std::int64_t zero_ns_ = 0;
+  std::uint32_t trace_ = 0;
+  std::uint32_t begin_ = kNoEvent;
+};
+
+}  // namespace
+
+WorkClass work_class(const RecordedTrace& trace, std::size_t event) {
+  switch (trace.kind[event]) {
+    case EventKind::copy:
+      return WorkClass::copy;
+    case EventKind::fill:
+      return WorkClass::fill;
+    default:
+      return is_communication_kernel(trace.name_of(event)) ? WorkClass::communication
+                                                           : WorkClass::kernel;
+  }
+}
+
+std::int64_t LaunchParameters::after_call_begins(WorkClass of, std::int64_t call_ns) const {
+  const std::int64_t launch = launch_ns[static_cast<std::size_t>(of)];
+  return std::max<std::int64_t>(0, of == WorkClass::copy ? launch : call_ns + launch);
+}
+
+Result<GraphFromRun> graph_from_run(std::span<const RecordedTrace> traces,
+                                    const GraphFromRunOptions& options) {
+  Assembly assembly(traces, options);
+  assembly.prepare();
+  if (assembly.empty()) {
+    return fail(ErrorCode::bad_input, "nothing to replay: no operators, calls or device work",
+                traces.empty() ? "" : traces[0].file,
+                "a recording of a profiler with CPU or GPU activities");
+  }
+  return assembly.assembled();
+}
+
+}  // namespace orrery

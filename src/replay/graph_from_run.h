@@ -1,0 +1,84 @@
+// From the recordings of a run to its graph: durations, gaps of the host, and what waited for what.
+//
+// Dependencies (Lumos, arXiv 2504.09307, section 3.3, and formats of PyTorch's profiler):
+//
+//   thread order        segments and calls of a thread follow each other (replay/host_segments.h)
+//   thread to thread    a thread that idled while another worked waits for it
+//   (replay/thread_waits.h) launch              call and work share a correlation stream order work
+//   of one stream stream to stream    recorded wait events, or else deduced from the calls
+//   (replay/stream_waits.h) device to host      synchronising calls end after what they wait for
+//   (replay/stream_waits.h) rank to rank        all arrivals of a communication before any transfer
+//
+// Not inputs: when device work started, and the gaps between. They follow from the dependencies and
+// from few constants of the whole trace (LaunchParameters), each a median or mean over it:
+//
+//   launch    start of work on an idle stream - end of its launch call (copies: start of the call),
+//             by kind of work
+//   dispatch  start of work that was long launched - end of the work before it
+//   wake      start of work that waited for another stream - end of what it waited for
+//
+// Recorded times of the device decide which dependencies can have existed (work does not wait for
+// what ended later), and split the duration of a synchronising call into waiting and its own time,
+//
+//   own = end of the call - max(start of the call, end of what it waited for),
+//
+// as the durations of communications are split. Initial conditions are taken as recorded: when each
+// rank's recording begins, and when work runs that was launched before it. Work without a recorded
+// launch later on is anchored to the host's progress at its start, and counted.
+//
+// Not modelled: kernels that slow each other down, the time the profiler takes, a full launch
+// queue. O(events log events).
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "outcome/result.h"
+#include "replay/run_graph.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+// Classes of device work that differ in how they are launched.
+enum class WorkClass : std::uint8_t { kernel, communication, copy, fill };
+inline constexpr std::size_t kWorkClasses = 4;
+WorkClass work_class(const RecordedTrace& trace, std::size_t event);
+
+struct LaunchParameters {
+  std::array<std::int64_t, kWorkClasses>
+      launch_ns{};  // may be negative; copies: from the call's start
+  std::array<std::int64_t, kWorkClasses> dispatch_ns{};  // before work of this class
+  std::int64_t wake_ns = 0;
+  std::int64_t slice_ns = 0;  // of another process on the device; 0: none
+
+  // From the start of a launch call to the start of its work on an idle stream.
+  [[nodiscard]] std::int64_t after_call_begins(WorkClass of, std::int64_t call_ns) const;
+};
+
+enum class StreamWaits : std::uint8_t { kept, dropped };
+
+struct GraphFromRunOptions {
+  // Dropped: streams of a device do not wait for each other, the error of earlier simulators that
+  // Lumos section 3.1 measures.
+  StreamWaits stream_waits = StreamWaits::kept;
+};
+
+struct GraphFromRun {
+  RunGraph graph;
+  std::vector<LaunchParameters> parameters;  // of every trace
+  std::size_t stream_waits = 0;              // edges between streams of one device
+  std::size_t room_waits = 0;                // work that found the device full
+  std::size_t resumed = 0;                   // work that waited for another process's turn
+  std::size_t synchronizations = 0;          // calls that wait for device work
+  std::size_t thread_waits = 0;              // edges between threads
+  std::size_t rendezvous = 0;                // communications matched over two or more ranks
+  std::size_t incomplete = 0;                // of which some ranks are not recorded
+  std::size_t anchored = 0;                  // work whose launch is not recorded
+};
+
+// Refuses a run without events that could be replayed.
+Result<GraphFromRun> graph_from_run(std::span<const RecordedTrace> traces,
+                                    const GraphFromRunOptions& options = {});
+
+}  // namespace orrery

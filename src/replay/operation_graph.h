@@ -1,0 +1,58 @@
+// What the operations of a hybrid-parallel step wait for: the dependency model of ByteDance's study
+// of stragglers, as a graph of ours.
+//
+// Built from the first step of data-parallel rank 0, whose order all steps and ranks share:
+//
+//   a stage's forward and backward passes follow each other as they began, and its sends and its
+//   receives of one direction do; the k-th send waits for the k-th pass of its direction, the k-th
+//   pass for its receive, that receive for the pass before; the first backward transfer for the
+//   pass two before the first backward
+//   the first forward of a chunk waits for the chunk's params-all-gather
+//   last pass -> gc -> layernorm -> embedding -> grads-reduce-scatter -> clip -> optimizer; where a
+//   separate-grads-all-reduce exists, reduce-scatters follow the last backward of their chunk, and
+//   last reduce-scatter + gc -> layernorm -> embedding -> separate -> clip -> optimizer
+//
+// Rendezvous: a send and its receive; embedding gradients of first and last stage; clipping of all
+// stages; and over data-parallel ranks parameters, gradients, the separate all-reduce and clipping.
+// Transfers that move nothing (a receive that begins 50 us after the last pass did, a send that
+// ends 50 us before the first pass) are left out.
+//
+// Source: "Understanding Stragglers in Large Model Training Using What-if Analysis" (ByteDance) and
+// its artifact, github.com/ByteDance-Seed/StragglerAnalysis, commit 8efcd7f.
+// Not modelled: several model chunks a stage (interleaved schedules), which are refused.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "outcome/result.h"
+#include "replay/run_graph.h"
+#include "trace/operation_timeline/operation_timeline.h"
+
+namespace orrery {
+
+// One operation of every step and data-parallel rank.
+struct OperationSlot {
+  OperationType type = OperationType::forward_compute;
+  std::int32_t stage = 0;
+  std::int32_t sequence = 0;
+  std::vector<std::uint32_t> after;  // slots
+  // Slots that start their transfers together, this one too; itself alone for what is no
+  // communication.
+  std::vector<std::uint32_t> group;
+  bool across_ranks = false;  // and with those of the other data-parallel ranks
+};
+
+struct OperationGraph {
+  std::vector<OperationSlot> slots;
+  std::int32_t data_parallel_ranks = 0;
+  // Nodes of the lowered graph, by rank * slots + slot: the delay before it starts, and what it
+  // takes (a communication: from the rendezvous on).
+  std::vector<std::uint32_t> delay_node;
+  std::vector<std::uint32_t> duration_node;
+  LoweredRun run;
+};
+
+Result<OperationGraph> operation_graph(const OperationTimeline& timeline);
+
+}  // namespace orrery

@@ -1,0 +1,284 @@
+// Replays of hand-made recordings with known answers, and of every recorded run with whole steps.
+#include "replay/replay.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "replay/sample_recording.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+namespace {
+
+using testing::SizeIs;
+
+std::vector<RecordedTrace> one(const SampleRecording& recording) {
+  std::vector<RecordedTrace> traces;
+  traces.push_back(recording.trace());
+  return traces;
+}
+
+GraphFromRun graph_of(const std::vector<RecordedTrace>& traces,
+                      const GraphFromRunOptions& options = {}) {
+  auto graph = graph_from_run(traces, options);
+  EXPECT_TRUE(graph.has_value()) << graph.error().text();
+  return std::move(*graph);
+}
+
+// Adds to the duration of what an event became.
+void lengthen(RunGraph& graph, const RecordedTrace& trace, std::string_view name,
+              std::int64_t by_ns) {
+  const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const RunNode& n) {
+    return n.event != kNoEvent && n.kind != RunNodeKind::dispatch &&
+           n.kind != RunNodeKind::latency && n.kind != RunNodeKind::arrival &&
+           trace.name_of(n.event) == name;
+  });
+  ASSERT_NE(node, graph.nodes.end()) << name;
+  node->duration_ns += by_ns;
+}
+
+// One kernel of 500 us, launched early, and a call that waits for it or does not.
+SampleRecording one_kernel(std::string_view call, double call_duration) {
+  SampleRecording r;
+  r.step(1, 0, 1000).op(1, "aten::mm", 10, 50);
+  r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(7, "gemm", 35, 500, 1);
+  r.call(1, call, 100, call_duration, 2);
+  return r;
+}
+
+TEST(Replay, ACallThatWaitsForTheDeviceFollowsIt) {
+  const auto traces = one(one_kernel("cudaDeviceSynchronize", 440));
+  GraphFromRun g = graph_of(traces);
+  EXPECT_EQ(g.synchronizations, 1U);
+  EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), 1000e-6, 1e-9);
+  lengthen(g.graph, traces[0], "gemm", 200'000);
+  EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), 1200e-6, 1e-9);
+}
+
+TEST(Replay, TheHostDoesNotWaitForWorkThatNothingWaitsFor) {
+  const auto traces = one(one_kernel("cudaEventQuery", 440));
+  GraphFromRun g = graph_of(traces);
+  EXPECT_EQ(g.synchronizations, 0U);
+  lengthen(g.graph, traces[0], "gemm", 200'000);
+  const Replay r = replay(traces, g.graph);
+  EXPECT_NEAR(r.steps.at(0).replayed.value(), 1000e-6, 1e-9);
+  EXPECT_NEAR(r.steps.at(0).replayed_parts.exposed_compute.value(), 700e-6, 1e-9);
+}
+
+// What a call does itself stays when what it waits for takes no time: 440 us, of which 435 wait.
+TEST(Replay, OnlyTheWaitingOfACallVanishes) {
+  const auto traces = one(one_kernel("cudaDeviceSynchronize", 440));
+  GraphFromRun g = graph_of(traces);
+  lengthen(g.graph, traces[0], "gemm", -500'000);
+  EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), (1000 - 435) * 1e-6, 1e-9);
+}
+
+TEST(Replay, WorkStartsBehindItsLaunchAndItsStream) {
+  SampleRecording r;
+  r.step(1, 0, 1000);
+  for (int k = 0; k < 8; ++k) {  // an idle stream: 5 us after the call
+    r.call(1, "cudaLaunchKernel", 20 + k * 100, 10, k).kernel(7, "a", 35 + k * 100, 20, k);
+  }
+  for (int k = 8; k < 16; ++k) {  // a queue: 2 us after the work before
+    r.call(1, "cudaLaunchKernel", 820 + (k - 8) * 5, 4, k);
+    r.kernel(7, "b", 829 + (k - 8) * 102, 100, k);
+  }
+  const auto traces = one(r);
+  const GraphFromRun g = graph_of(traces);
+  EXPECT_EQ(g.parameters[0].launch_ns[0], 5'000);
+  EXPECT_EQ(g.parameters[0].dispatch_ns[0], 2'000);
+  const ReplayedRun run = replayed_run(g.graph);
+  for (const RunWork& work : g.graph.works) {
+    EXPECT_NEAR(static_cast<double>(run.start_ns[work.first]),
+                static_cast<double>(traces[0].start_ns[work.event] - traces[0].start_ns[0]), 1.0);
+  }
+}
+
+// A hands over to B and waits: autograd's backward on a thread of its own.
+TEST(Replay, AThreadThatIdlesWhileAnotherWorksWaitsForIt) {
+  SampleRecording r;
+  r.step(1, 0, 2000).op(1, "forward", 0, 500).op(1, "optimizer", 1500, 500);
+  r.op(2, "warm-up", 0, 10).op(2, "backward", 550, 900);
+  const auto traces = one(r);
+  GraphFromRun g = graph_of(traces);
+  EXPECT_GE(g.thread_waits, 2U);
+  EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), 2000e-6, 1e-9);
+  GraphFromRun slow_backward = graph_of(traces);
+  lengthen(slow_backward.graph, traces[0], "backward", 300'000);
+  EXPECT_NEAR(replay(traces, slow_backward.graph).steps.at(0).replayed.value(), 2300e-6, 1e-9);
+  lengthen(g.graph, traces[0], "forward", 100'000);
+  EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), 2100e-6, 1e-9);
+}
+
+TEST(Replay, AStreamWaitsForAnotherOnlyWhereAnEventSaysSo) {
+  const auto recording = [](bool waits) {
+    SampleRecording r;
+    r.step(1, 0, 1000);
+    r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(7, "first", 35, 300, 1);
+    // Somewhere in the recording an event is waited for: its absence elsewhere means something.
+    r.call(1, "cudaStreamWaitEvent", waits ? 40 : 10, 2, 2);
+    r.call(1, "cudaLaunchKernel", 50, 10, 3).kernel(20, "second", 340, 100, 3);
+    return one(r);
+  };
+  const auto waiting = recording(true);
+  const GraphFromRun with = graph_of(waiting);
+  EXPECT_EQ(with.stream_waits, 1U);
+  const Replay kept = replay(waiting, with.graph);
+  EXPECT_NEAR(kept.steps.at(0).replayed_parts.overlapped.value(), 0, 1e-9);
+  EXPECT_EQ(graph_of(recording(false)).stream_waits, 0U);
+  const GraphFromRun without = graph_of(waiting, {.stream_waits = StreamWaits::dropped});
+  EXPECT_EQ(without.stream_waits, 0U);
+}
+
+TEST(Replay, NobodyLeavesACommunicationBeforeTheLastRankHasCome) {
+  std::vector<RecordedTrace> traces;
+  for (const int rank : {0, 1}) {
+    SampleRecording r(rank);
+    const double launch = rank == 0 ? 20 : 520;
+    r.step(1, 0, 1000).op(1, rank == 0 ? "early" : "late", 0, launch);
+    r.call(1, "cudaLaunchKernel", launch, 10, 1);
+    r.kernel(20, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", launch + 15, 635 - launch - 15, 1);
+    r.call(1, "cudaDeviceSynchronize", launch + 20, 620 - launch, 2);
+    traces.push_back(r.trace());
+  }
+  GraphFromRun g = graph_of(traces);
+  EXPECT_EQ(g.rendezvous, 1U);
+  for (const ReplayedStep& s : replay(traces, g.graph).steps) {
+    EXPECT_NEAR(s.replayed.value(), 1000e-6, 1e-9);
+  }
+  // The late rank comes 400 us sooner: both leave 400 us sooner.
+  lengthen(g.graph, traces[0], "early", 0);
+  const auto late = std::find_if(g.graph.nodes.begin(), g.graph.nodes.end(), [&](const RunNode& n) {
+    return n.trace == 1 && n.event != kNoEvent && traces[1].name_of(n.event) == "late";
+  });
+  ASSERT_NE(late, g.graph.nodes.end());
+  late->duration_ns -= 400'000;
+  for (const ReplayedStep& s : replay(traces, g.graph).steps) {
+    EXPECT_NEAR(s.replayed.value(), 600e-6, 1e-9);
+  }
+}
+
+TEST(Replay, ACycleIsBrokenAndCounted) {
+  RunGraph g;
+  g.lanes.push_back({0, 0, false, {}});
+  const auto a = g.add({RunNodeKind::host, 0, kNoEvent, 0, 10});
+  const auto b = g.add({RunNodeKind::host, 0, kNoEvent, 0, 10});
+  const auto c = g.add({RunNodeKind::latency, 0, kNoEvent, kNoLane, 5});
+  g.edges.push_back({b, c});
+  g.edges.push_back({c, a});
+  const ReplayedRun run = replayed_run(g);
+  EXPECT_EQ(run.dropped_edges, 1U);
+  EXPECT_EQ(run.end_ns[b], 20);
+  EXPECT_EQ(run.end_ns[c], 25);
+}
+
+TEST(Replay, ARunOfNothingIsRefused) {
+  const auto traces = one(SampleRecording());
+  const auto graph = graph_from_run(traces);
+  ASSERT_FALSE(graph.has_value());
+  EXPECT_EQ(graph.error().message, "nothing to replay: no operators, calls or device work");
+}
+
+// Recorded runs with whole steps.
+std::vector<std::string> files_of(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    files.push_back(std::string(ORRERY_SOURCE_DIR) + "/validation/traces/" + name);
+  }
+  return files;
+}
+
+std::vector<std::string> ranks(const std::string& folder, int count) {
+  std::vector<std::string> names;
+  for (int r = 0; r < count; ++r)
+    names.push_back(fmt::format("{}/kineto_rank{}.json.gz", folder, r));
+  return names;
+}
+
+RecordedRun run_of(const std::vector<std::string>& names) {
+  auto run = read_run(files_of(names));
+  EXPECT_TRUE(run.has_value()) << run.error().text();
+  return std::move(*run);
+}
+
+struct WholeSteps {
+  std::string name;
+  std::vector<std::string> files;
+  std::size_t steps;
+};
+
+class RecordedRuns : public testing::TestWithParam<WholeSteps> {};
+
+// Lumos reports 3.3 % mean, dPRO 14 %.
+TEST_P(RecordedRuns, AreReplayedWithinTwoPercentOnAverageAndFiveAtWorst) {
+  const RecordedRun run = run_of(GetParam().files);
+  const GraphFromRun g = graph_of(run.ranks);
+  const Replay r = replay(run.ranks, g.graph);
+  EXPECT_THAT(r.steps, SizeIs(GetParam().steps));
+  EXPECT_LE(r.mean_error, 0.02);
+  EXPECT_LE(r.worst_error, 0.05);
+  EXPECT_EQ(r.dropped_edges, 0U);
+  for (const ReplayedStep& s : r.steps) {
+    EXPECT_NEAR(s.recorded_parts.total().value(), s.recorded.value(), 1e-9);
+    EXPECT_NEAR(s.replayed_parts.total().value(), s.replayed.value(), 1e-9);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Validation, RecordedRuns,
+    testing::Values(
+        WholeSteps{"megatron_tp8", ranks("astra-sim/megatron-tp8", 8), 8},
+        WholeSteps{"megatron_tp2", ranks("megatron-lm-fork/tp2", 2), 2},
+        WholeSteps{"torchrec", ranks("torchrec/sst_long_a2a_optimizer", 4), 12},
+        WholeSteps{"torchrec_2", ranks("torchrec/sst_long_a2a_optimizer_2", 4), 12},
+        WholeSteps{"torchrec_4", ranks("torchrec/sst_long_a2a_optimizer_4", 4), 12},
+        WholeSteps{"nccl_data", {"HolisticTraceAnalysis/nccl_parser_config/nccl_data.json.gz"}, 3},
+        WholeSteps{"df_index_resolver",
+                   {"HolisticTraceAnalysis/df_index_resolver/df_index_resolver.json.gz"},
+                   5},
+        WholeSteps{"resnet_act_checkpoint", {"TraceLens/mi300/resnet_act_checkpoint.json.gz"}, 3},
+        WholeSteps{"ao", {"ao/ref_ep_moe_fwd.json.gz"}, 1},
+        WholeSteps{"resnet50_2021",
+                   {"kineto/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz"},
+                   6},
+        WholeSteps{"qwen_h100", {"TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}, 1}),
+    [](const auto& test) { return test.param.name; });
+
+// Lumos section 3.1: simulators without dependencies between streams predict too much overlap and
+// too short steps.
+TEST(RecordedRun, WithoutWaitsBetweenStreamsOverlapGrowsAndStepsShrink) {
+  const RecordedRun run = run_of(ranks("torchrec/sst_long_a2a_optimizer_4", 4));
+  const Replay kept = replay(run.ranks, graph_of(run.ranks).graph);
+  const Replay dropped =
+      replay(run.ranks, graph_of(run.ranks, {.stream_waits = StreamWaits::dropped}).graph);
+  const auto overlapped = [](const Replay& r) {
+    return std::accumulate(r.steps.begin(), r.steps.end(), 0.0, [](double sum, const auto& s) {
+      return sum + s.replayed_parts.overlapped.value();
+    });
+  };
+  EXPECT_GT(overlapped(dropped), 1.5 * overlapped(kept));
+  EXPECT_GT(dropped.mean_error, 0.05);
+  EXPECT_LT(kept.mean_error, 0.005);
+  for (std::size_t i = 0; i < kept.steps.size(); ++i) {
+    EXPECT_LT(dropped.steps[i].replayed, kept.steps[i].replayed);
+  }
+}
+
+// Rank 0 of this run shares its device with another process by turns of 2.4 ms; rank 1 does not.
+TEST(RecordedRun, ADeviceSharedByTurnsIsFound) {
+  const RecordedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const GraphFromRun g = graph_of(run.ranks);
+  EXPECT_NEAR(static_cast<double>(g.parameters[0].slice_ns), 2.4e6, 0.05e6);
+  EXPECT_EQ(g.parameters[1].slice_ns, 0);
+}
+
+TEST(RecordedRun, ReplaysTheSameTwice) {
+  const RecordedRun run = run_of(ranks("torchrec/sst_long_a2a_optimizer", 4));
+  EXPECT_EQ(replayed_run(graph_of(run.ranks).graph).end_ns,
+            replayed_run(graph_of(run.ranks).graph).end_ns);
+}
+
+}  // namespace
+}  // namespace orrery

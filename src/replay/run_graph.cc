@@ -1,0 +1,151 @@
+#include "replay/run_graph.h"
+
+#include <array>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+// What must be done before a node, counted, and what it lets go, as lists.
+struct Dependents {
+  std::vector<std::uint32_t> offsets;
+  std::vector<std::uint32_t> targets;
+  std::vector<std::uint32_t> waits_for;
+};
+
+template <class Visit>
+void for_each_dependency(const RunGraph& run, Visit visit) {
+  for (const RunLane& lane : run.lanes) {
+    for (std::size_t i = 1; i < lane.nodes.size(); ++i) visit(lane.nodes[i - 1], lane.nodes[i]);
+  }
+  for (const RunEdge& edge : run.edges) visit(edge.from, edge.to);
+}
+
+Dependents dependents_of(const RunGraph& run) {
+  Dependents d;
+  d.offsets.assign(run.nodes.size() + 1, 0);
+  d.waits_for.assign(run.nodes.size(), 0);
+  for_each_dependency(run, [&](std::uint32_t from, std::uint32_t to) {
+    ++d.offsets[from + 1];
+    ++d.waits_for[to];
+  });
+  for (std::size_t i = 1; i < d.offsets.size(); ++i) d.offsets[i] += d.offsets[i - 1];
+  d.targets.resize(d.offsets.back());
+  std::vector<std::uint32_t> next(d.offsets.begin(), d.offsets.end() - 1);
+  for_each_dependency(run,
+                      [&](std::uint32_t from, std::uint32_t to) { d.targets[next[from]++] = to; });
+  return d;
+}
+
+constexpr NodeKind node_kind(RunNodeKind kind) {
+  switch (kind) {
+    case RunNodeKind::host:
+    case RunNodeKind::call:
+    case RunNodeKind::latency:
+      return NodeKind::host;
+    case RunNodeKind::work:
+    case RunNodeKind::dispatch:
+      return NodeKind::kernel;
+    case RunNodeKind::arrival:
+    case RunNodeKind::transfer:
+      return NodeKind::collective;
+    case RunNodeKind::rendezvous:
+      return NodeKind::barrier;
+  }
+  return NodeKind::host;
+}
+
+}  // namespace
+
+std::string_view name(RunNodeKind kind) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "host", "call", "latency", "dispatch", "work", "arrival", "rendezvous", "transfer"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+LoweredRun lowered_run(const RunGraph& run) {
+  Dependents d = dependents_of(run);
+  LoweredRun lowered;
+  lowered.order.reserve(run.nodes.size());
+  constexpr std::uint32_t kNotYet = kNoEvent;
+  std::vector<std::uint32_t> position(run.nodes.size(), kNotYet);
+  const auto place = [&](std::uint32_t node) {
+    position[node] = static_cast<std::uint32_t>(lowered.order.size());
+    lowered.order.push_back(node);
+  };
+  for (std::uint32_t n = 0; n < run.nodes.size(); ++n) {
+    if (d.waits_for[n] == 0) place(n);
+  }
+  std::uint32_t next_forced = 0;
+  for (std::size_t done = 0; done < run.nodes.size(); ++done) {
+    if (done == lowered.order.size()) {
+      // Only cycles are left: the first node of the recording goes ahead without the rest.
+      while (position[next_forced] != kNotYet) ++next_forced;
+      place(next_forced);
+    }
+    const std::uint32_t node = lowered.order[done];
+    for (std::uint32_t i = d.offsets[node]; i < d.offsets[node + 1]; ++i) {
+      const std::uint32_t target = d.targets[i];
+      if (position[target] == kNotYet && --d.waits_for[target] == 0) place(target);
+    }
+  }
+
+  GraphBuilder builder;
+  builder.reserve(run.nodes.size(), run.edges.size() + run.nodes.size());
+  for (const RunLane& lane : run.lanes) {
+    builder.add_stream({lane.trace, lane.device ? StreamKind::compute : StreamKind::host});
+  }
+  const StreamIndex wire = builder.add_stream({0, StreamKind::wire});
+  std::array<NameIndex, 8> names;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    names[k] = builder.intern(name(static_cast<RunNodeKind>(k)));
+  }
+  // Explicit predecessors; the order of a lane holds by itself, except where a cycle was broken.
+  std::vector<std::uint32_t> offsets(run.nodes.size() + 1, 0);
+  for (const RunEdge& edge : run.edges) ++offsets[edge.to + 1];
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+  std::vector<std::uint32_t> sources(run.edges.size());
+  std::vector<std::uint32_t> next(offsets.begin(), offsets.end() - 1);
+  for (const RunEdge& edge : run.edges) sources[next[edge.to]++] = edge.from;
+  std::vector<NodeIndex> after;
+  for (std::uint32_t i = 0; i < lowered.order.size(); ++i) {
+    const std::uint32_t n = lowered.order[i];
+    const RunNode& node = run.nodes[n];
+    after.clear();
+    for (std::uint32_t e = offsets[n]; e < offsets[n + 1]; ++e) {
+      if (position[sources[e]] < i) {
+        after.emplace_back(position[sources[e]]);
+      } else {
+        ++lowered.dropped_edges;
+      }
+    }
+    NodeSpec spec;
+    spec.kind = node_kind(node.kind);
+    spec.name = names[static_cast<std::size_t>(node.kind)];
+    spec.category = Category::host;
+    spec.stream = node.lane == kNoLane ? wire : StreamIndex(node.lane);
+    spec.duration = Picoseconds(static_cast<double>(node.duration_ns) * 1000);
+    spec.payload = n;
+    spec.instance = node.trace;
+    builder.add(spec, after);
+  }
+  lowered.graph = builder.build();
+  return lowered;
+}
+
+ReplayedRun replayed_run(const RunGraph& run) {
+  const LoweredRun lowered = lowered_run(run);
+  const Timeline timeline = simulate(lowered.graph);
+  ReplayedRun replayed;
+  replayed.dropped_edges = lowered.dropped_edges;
+  replayed.start_ns.resize(run.nodes.size());
+  replayed.end_ns.resize(run.nodes.size());
+  for (std::size_t i = 0; i < lowered.order.size(); ++i) {
+    const std::uint32_t n = lowered.order[i];
+    replayed.end_ns[n] = std::llround(timeline.end_ps[i] / 1000);
+    replayed.start_ns[n] = replayed.end_ns[n] - run.nodes[n].duration_ns;
+  }
+  return replayed;
+}
+
+}  // namespace orrery

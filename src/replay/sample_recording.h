@@ -1,0 +1,63 @@
+// Recordings written by hand, for tests: events of a profiler in microseconds.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/kineto/kineto.h"
+
+namespace orrery {
+
+class SampleRecording {
+ public:
+  explicit SampleRecording(int rank = 0) : rank_(rank) {}
+
+  SampleRecording& op(int thread, std::string_view name, double start, double duration) {
+    return event("cpu_op", name, 100, thread, start, duration, "");
+  }
+  SampleRecording& step(int number, double start, double duration) {
+    return event("user_annotation", fmt::format("ProfilerStep#{}", number), 100, 1, start, duration,
+                 "");
+  }
+  SampleRecording& call(int thread, std::string_view name, double start, double duration,
+                        int correlation) {
+    return event("cuda_runtime", name, 100, thread, start, duration,
+                 fmt::format(R"("correlation":{})", correlation));
+  }
+  SampleRecording& kernel(int stream, std::string_view name, double start, double duration,
+                          int correlation) {
+    return event("kernel", name, 0, stream, start, duration,
+                 fmt::format(R"("device":0,"stream":{},"correlation":{})", stream, correlation));
+  }
+  SampleRecording& copy(int stream, double start, double duration, int correlation) {
+    return event(
+        "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, stream, start, duration,
+        fmt::format(R"("device":0,"stream":{},"correlation":{},"bytes":4)", stream, correlation));
+  }
+
+  [[nodiscard]] RecordedTrace trace() const {
+    const std::string json = fmt::format(
+        R"({{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank":{},"world_size":2}},"traceEvents":[{}]}})",
+        rank_, events_);
+    auto read = read_kineto_bytes(json, "sample");
+    if (!read) throw std::logic_error(read.error().text());
+    return std::move(*read);
+  }
+
+ private:
+  SampleRecording& event(std::string_view category, std::string_view name, int process, int thread,
+                         double start, double duration, const std::string& arguments) {
+    events_ += fmt::format(
+        R"({}{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{{}}}}})",
+        events_.empty() ? "" : ",\n", category, name, process, thread, start, duration, arguments);
+    return *this;
+  }
+
+  int rank_;
+  std::string events_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,277 @@
+#include "replay/stream_waits.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "replay/run_graph.h"
+
+namespace orrery {
+namespace {
+
+// Times of one device are compared to this (whole microseconds in older recordings), times of host
+// and device to what is left of the error of their clocks.
+constexpr std::int64_t kDeviceToleranceNs = 2'000;
+constexpr std::int64_t kHostToleranceNs = 20'000;
+// Work that another stream's end set free starts within this time of it.
+constexpr std::int64_t kSoonAfterNs = 20'000;
+
+bool names(std::string_view call, std::string_view what) {
+  const std::string_view bare = call.starts_with("cuda")  ? call.substr(4)
+                                : call.starts_with("hip") ? call.substr(3)
+                                : call.starts_with("cu")  ? call.substr(2)
+                                                          : call;
+  return bare.starts_with(what);
+}
+
+bool is_stream_wait(std::string_view call) { return names(call, "StreamWaitEvent"); }
+
+bool waits_for_all_streams(std::string_view call) {
+  return names(call, "DeviceSynchronize") || names(call, "CtxSynchronize") || call == "cudaFree" ||
+         call == "hipFree" || call == "cudaFreeHost" || call == "hipHostFree" ||
+         call == "cudaMemcpy" || call == "hipMemcpy";
+}
+
+class Deduction {
+ public:
+  Deduction(const RecordedTrace& trace, const std::vector<HostThread>& threads,
+            const DeviceWork& work)
+      : trace_(trace), threads_(threads), work_(work) {
+    for (std::uint32_t l = 0; l < work.streams.size(); ++l) {
+      if (!work.streams[l].empty()) lanes_.push_back(l);
+    }
+    for (const HostThread& thread : threads) {
+      for (const std::uint32_t call : thread.calls) {
+        records_waits_ = records_waits_ || is_stream_wait(trace.name_of(call));
+      }
+    }
+    for (const std::uint32_t lane : lanes_) {
+      for (const Launch& launch : work.launches[lane]) {
+        works_of_[launch.call].push_back(launch.work);
+      }
+    }
+  }
+
+  DeviceWaits deduced() {
+    for (const HostThread& thread : threads_) deduce(thread);
+    return std::move(waits_);
+  }
+
+  // Of recorded synchronisation events.
+  DeviceWaits recorded() {
+    std::unordered_map<std::int64_t, std::uint32_t> calls;
+    for (const HostThread& thread : threads_) {
+      for (const std::uint32_t call : thread.calls) {
+        if (trace_.correlation[call] != kNotRecorded) calls[trace_.correlation[call]] = call;
+      }
+    }
+    for (std::uint32_t e = 0; e < trace_.size(); ++e) {
+      if (trace_.kind[e] != EventKind::synchronization || trace_.details[e] == kNoDetails) continue;
+      const auto call = calls.find(trace_.correlation[e]);
+      if (call == calls.end()) continue;
+      add_recorded(e, call->second, calls);
+    }
+    for (const HostThread& thread : threads_) {
+      for (const std::uint32_t call : thread.calls) add_blocking_copy(call);
+    }
+    return std::move(waits_);
+  }
+
+ private:
+  void deduce(const HostThread& thread) {
+    std::optional<std::int64_t> waiting_since;
+    std::uint32_t last_lane = kNoLane;
+    for (const std::uint32_t call : thread.calls) {
+      const std::string_view name = trace_.name_of(call);
+      if (is_stream_wait(name)) {
+        waiting_since = trace_.start_ns[call];
+        continue;
+      }
+      const auto works = works_of_.find(call);
+      if (works != works_of_.end()) {
+        const std::uint32_t first = works->second.front();
+        const std::uint32_t lane = trace_.lane[first];
+        if (!records_waits_ && lane != last_lane) waiting_since = trace_.start_ns[call];
+        if (waiting_since) add_stream_waits(first, *waiting_since);
+        waiting_since.reset();
+        last_lane = lane;
+        add_blocking_copy(call);
+        continue;
+      }
+      if (waits_for_all_streams(name)) {
+        add_synchronization(call, lanes_);
+      } else if (names(name, "StreamSynchronize")) {
+        add_stream_synchronization(call, last_lane);
+      } else if (names(name, "EventSynchronize")) {
+        add_event_synchronization(call);
+      }
+    }
+  }
+
+  void add_stream_waits(std::uint32_t to, std::int64_t since) {
+    for (const std::uint32_t lane : lanes_) {
+      if (lane == trace_.lane[to]) continue;
+      const std::uint32_t last = work_.last_launched(trace_, lane, since);
+      if (last == kNoEvent) continue;
+      if (trace_.end_ns(last) <= trace_.start_ns[to] + kDeviceToleranceNs) {
+        waits_.streams.push_back({last, to});
+        continue;
+      }
+      const std::uint32_t ended = last_ended(lane, trace_.start_ns[to]);
+      if (ended != kNoEvent && trace_.start_ns[to] - trace_.end_ns(ended) <= kSoonAfterNs) {
+        waits_.streams.push_back({ended, to});
+      }
+    }
+  }
+
+  // The last work of a lane that ended by a time (streams run in order: by start is by end).
+  [[nodiscard]] std::uint32_t last_ended(std::uint32_t lane, std::int64_t by) const {
+    const auto& list = work_.streams[lane];
+    const auto after = std::upper_bound(
+        list.begin(), list.end(), by + kDeviceToleranceNs,
+        [&](std::int64_t time, std::uint32_t e) { return time < trace_.end_ns(e); });
+    return after == list.begin() ? kNoEvent : *std::prev(after);
+  }
+
+  // What was launched on a lane before the call and had ended when it returned; kNoEvent if the
+  // last had not: then the call did not wait for this lane.
+  [[nodiscard]] std::uint32_t awaitable(std::uint32_t lane, std::uint32_t call) const {
+    const std::uint32_t last = work_.last_launched(trace_, lane, trace_.start_ns[call]);
+    if (last == kNoEvent || work_.ended(trace_, last) > trace_.end_ns(call) + kHostToleranceNs) {
+      return kNoEvent;
+    }
+    return last;
+  }
+
+  void add_synchronization(std::uint32_t call, const std::vector<std::uint32_t>& lanes) {
+    Synchronization s{call, {}, false};
+    for (const std::uint32_t lane : lanes) {
+      const std::uint32_t work = awaitable(lane, call);
+      if (work != kNoEvent) s.awaited.push_back(work);
+    }
+    if (!s.awaited.empty()) waits_.synchronizations.push_back(std::move(s));
+  }
+
+  void add_stream_synchronization(std::uint32_t call, std::uint32_t last_lane) {
+    if (last_lane != kNoLane && awaitable(last_lane, call) != kNoEvent) {
+      const std::uint32_t work = awaitable(last_lane, call);
+      // Where it ended before the call began, another stream may be what was waited for.
+      if (work_.ended(trace_, work) >= trace_.start_ns[call] ||
+          trace_.duration_ns[call] < kSoonAfterNs) {
+        waits_.synchronizations.push_back({call, {work}, false});
+        return;
+      }
+    }
+    std::uint32_t best = kNoEvent;
+    for (const std::uint32_t lane : lanes_) {
+      const std::uint32_t work = awaitable(lane, call);
+      if (work != kNoEvent && (best == kNoEvent || trace_.end_ns(work) > trace_.end_ns(best))) {
+        best = work;
+      }
+    }
+    if (best != kNoEvent) waits_.synchronizations.push_back({call, {best}, false});
+  }
+
+  void add_event_synchronization(std::uint32_t call) {
+    std::uint32_t best = kNoEvent;
+    for (const std::uint32_t lane : lanes_) {
+      const std::uint32_t work = last_ended(lane, trace_.end_ns(call) - work_.clock_ns);
+      if (work == kNoEvent || work_.ended(trace_, work) < trace_.start_ns[call]) continue;
+      const std::uint32_t launch = work_.launch_of[work];
+      if (launch != kNoEvent && trace_.start_ns[launch] > trace_.start_ns[call]) continue;
+      if (best == kNoEvent || trace_.end_ns(work) > trace_.end_ns(best)) best = work;
+    }
+    if (best != kNoEvent) waits_.synchronizations.push_back({call, {best}, false});
+  }
+
+  void add_blocking_copy(std::uint32_t call) {
+    const auto works = works_of_.find(call);
+    if (works == works_of_.end()) return;
+    const std::uint32_t work = works->second.front();
+    if (trace_.kind[work] == EventKind::copy && work_.ended(trace_, work) <= trace_.end_ns(call)) {
+      waits_.synchronizations.push_back({call, {work}, true});
+    }
+  }
+
+  [[nodiscard]] std::uint32_t lane_of_stream(std::int64_t stream, std::int64_t device) const {
+    for (const std::uint32_t lane : lanes_) {
+      if (trace_.lanes[lane].thread == stream && trace_.lanes[lane].process == device) return lane;
+    }
+    return kNoLane;
+  }
+
+  void add_recorded(std::uint32_t event, std::uint32_t call,
+                    const std::unordered_map<std::int64_t, std::uint32_t>& calls) {
+    const SynchronizationDetails& details = trace_.synchronizations[trace_.details[event]];
+    const std::int64_t device = trace_.lanes[trace_.lane[event]].process;
+    const std::string_view name = trace_.name_of(event);
+    std::uint32_t recorded_work = kNoEvent;
+    if (const auto record = calls.find(details.record_correlation); record != calls.end()) {
+      const std::uint32_t lane = lane_of_stream(details.awaited_stream, device);
+      if (lane != kNoLane) {
+        recorded_work = work_.last_launched(trace_, lane, trace_.start_ns[record->second]);
+      }
+    }
+    if (name == "Stream Wait Event") {
+      const std::uint32_t lane = lane_of_stream(details.stream, device);
+      if (lane == kNoLane || recorded_work == kNoEvent) return;
+      const auto& launches = work_.launches[lane];
+      const auto next = std::upper_bound(launches.begin(), launches.end(), trace_.start_ns[call],
+                                         [&](std::int64_t time, const Launch& launch) {
+                                           return time < trace_.start_ns[launch.call];
+                                         });
+      if (next == launches.end() || next->work == recorded_work) return;
+      if (trace_.end_ns(recorded_work) > trace_.start_ns[next->work] + kDeviceToleranceNs) return;
+      if (lane != trace_.lane[recorded_work]) waits_.streams.push_back({recorded_work, next->work});
+    } else if (name == "Event Sync") {
+      if (recorded_work == kNoEvent) return;
+      if (work_.ended(trace_, recorded_work) > trace_.end_ns(call) + kHostToleranceNs) return;
+      waits_.synchronizations.push_back({call, {recorded_work}, false});
+    } else if (const std::uint32_t lane = lane_of_stream(details.stream, device);
+               name == "Stream Sync" && lane != kNoLane) {
+      add_synchronization(call, {lane});
+    } else if (name == "Context Sync") {
+      add_synchronization(call, lanes_);
+    }
+  }
+
+  const RecordedTrace& trace_;
+  const std::vector<HostThread>& threads_;
+  const DeviceWork& work_;
+  std::vector<std::uint32_t> lanes_;
+  bool records_waits_ = false;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> works_of_;
+  DeviceWaits waits_;
+};
+
+}  // namespace
+
+DeviceWaits device_waits(const RecordedTrace& trace, const std::vector<HostThread>& threads,
+                         const DeviceWork& work) {
+  Deduction deduction(trace, threads, work);
+  const bool recorded = std::find(trace.kind.begin(), trace.kind.end(),
+                                  EventKind::synchronization) != trace.kind.end();
+  DeviceWaits waits = recorded ? deduction.recorded() : deduction.deduced();
+  std::sort(waits.streams.begin(), waits.streams.end(),
+            [](const StreamWait& a, const StreamWait& b) {
+              return std::pair(a.to, a.from) < std::pair(b.to, b.from);
+            });
+  waits.streams.erase(std::unique(waits.streams.begin(), waits.streams.end(),
+                                  [](const StreamWait& a, const StreamWait& b) {
+                                    return a.to == b.to && a.from == b.from;
+                                  }),
+                      waits.streams.end());
+  // One entry a call: the first found is the call's own reason.
+  std::stable_sort(
+      waits.synchronizations.begin(), waits.synchronizations.end(),
+      [](const Synchronization& a, const Synchronization& b) { return a.call < b.call; });
+  waits.synchronizations.erase(
+      std::unique(
+          waits.synchronizations.begin(), waits.synchronizations.end(),
+          [](const Synchronization& a, const Synchronization& b) { return a.call == b.call; }),
+      waits.synchronizations.end());
+  return waits;
+}
+
+}  // namespace orrery

@@ -1,0 +1,53 @@
+// What streams of one device wait for in each other, and what synchronising calls wait for.
+//
+// Recordings with synchronisation events say both (Stream Wait Event, Event Sync, Stream Sync,
+// Context Sync). Most have none; then the calls tell:
+//
+//   cudaStreamWaitEvent   the next work its thread launches, on stream B, waits for the last work
+//                         launched before the call on each other stream A, if that ended before the
+//                         work on B began. Where it did not, the event was recorded earlier: the
+//                         last work on A that ended within 20 us before B began.
+//   no such call at all   the same at each launch on another stream than the thread's last one
+//   cudaStreamSynchronize the last work its thread launched, if it ended before the call did; else
+//                         the last-ended work of another stream that did
+//   cudaDeviceSynchronize, cudaFree, cudaHostFree, cudaMemcpy: all streams
+//   cudaEventSynchronize  the work that ended last while the call ran
+//   cudaMemcpyAsync       itself, where the copy ended before the call did: it did not return
+//   earlier
+//
+// HIP's names count alike. Times only rule out: nothing waits for what had not ended. An edge that
+// the recording held for another reason changes no replay, but may hold back a what-if.
+//
+// Source: formats of PyTorch's profiler (cuda_sync events); Lumos, arXiv 2504.09307, section 3.3;
+// NCCL's process group in PyTorch (its stream waits for the current one, which waits at wait()).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/device_work.h"
+#include "replay/host_segments.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+struct StreamWait {
+  std::uint32_t from = 0;  // work on one stream
+  std::uint32_t to = 0;    // work on another, which waits for it
+};
+
+struct Synchronization {
+  std::uint32_t call = 0;
+  std::vector<std::uint32_t> awaited;  // work; the call ends after all of it
+  bool launches = false;               // the call launched what it waits for
+};
+
+struct DeviceWaits {
+  std::vector<StreamWait> streams;
+  std::vector<Synchronization> synchronizations;  // by call
+};
+
+DeviceWaits device_waits(const RecordedTrace& trace, const std::vector<HostThread>& threads,
+                         const DeviceWork& work);
+
+}  // namespace orrery
