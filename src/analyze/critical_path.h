@@ -1,0 +1,120 @@
+// The chain of host and device work that a part of a recording had to wait for.
+//
+// Points are the start and the end of every operator, runtime call and data-loading mark of the
+// host, and of the device work they launch; synchronizations have points without edges of theirs.
+// Edges, with their weights:
+//
+//   operation        along the nesting of one thread: A.start -> B.start -> B.end -> A.end; from
+//                    the start of device work to its end. What elapsed, but nothing at the end of
+//                    a call that waits for the device: that time belongs to what it waits for
+//   dependency       between consecutive outermost operators of a thread, and among calls that
+//                    hold the lock of the CUDA runtime (cudaHostAlloc, cudaLaunchKernel,
+//                    cudaMemcpyAsync), which finish one after the other: 0
+//   launch delay     from the start of a launch call to its work, where the work waited for
+//                    nothing else: elapsed; to all other work: 0, which keeps what-ifs causal
+//   kernel gap       from the previous work of a stream, where that is what delayed the start and
+//                    the gap is shorter than 1500 us: the gap
+//   synchronization  from the last work before an event, on a stream or on the device to what
+//                    waits for it: 0
+//
+// The critical path is the longest path. Where two are equally long, the edge found first wins
+// (locks, then nesting by thread, then streams by time), so the result is deterministic.
+//
+// One thread that has "forward" names and one that has "autograd" names count as one thread: the
+// first waits while the second works.
+//
+// Source: facebookresearch/HolisticTraceAnalysis f4d0062, critical path analysis. Departures: edges
+// between work of one stream that a synchronization would add are left out instead of refusing the
+// whole recording (the order of the stream says the same). Valid for one rank; needs the
+// profiler's synchronization events to see waits across streams. O(events log events).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyze/device_work.h"
+#include "analyze/launches.h"
+#include "outcome/result.h"
+
+namespace orrery {
+
+inline constexpr std::int64_t kLongestKernelGapNs = 1'500'000;
+
+struct PathPoint {
+  std::uint32_t event = 0;
+  std::int64_t time_ns = 0;
+  bool is_start = false;
+};
+
+struct PathEdge {
+  enum class Kind : std::uint8_t {
+    operation,
+    dependency,
+    launch_delay,
+    kernel_gap,
+    synchronization,
+  };
+  std::uint32_t from = 0;  // points
+  std::uint32_t to = 0;
+  Kind kind = Kind::operation;
+  std::int64_t weight_ns = 0;
+  std::uint32_t event = kNoEvent;  // the event whose time it is
+};
+std::string_view name(PathEdge::Kind kind);
+
+struct PathGraph {
+  Interval window;
+  std::vector<PathPoint> points;        // by time, then place in the file, starts before ends
+  std::vector<PathEdge> edges;          // in the order in which they were found; one for two points
+  std::vector<std::uint32_t> start_of;  // the points of an event; kNoEvent: none
+  std::vector<std::uint32_t> end_of;
+};
+
+// Of what the host began within `window`, and of what it launched there.
+PathGraph path_graph(const RecordedTrace& trace, const Launches& started, Interval window);
+
+struct CriticalPath {
+  enum class Bound : std::uint8_t {
+    host,
+    data_loading,
+    compute,
+    communication,
+    copies,
+    kernel_gap,
+    launch_delay,
+  };
+  static constexpr std::size_t kBounds = 7;
+
+  std::vector<std::uint32_t> points;  // of the graph, first to last
+  std::vector<std::uint32_t> edges;   // of the graph, one between each two points
+  std::int64_t length_ns = 0;
+  std::array<std::int64_t, kBounds> by_bound_ns{};  // adds up to length_ns
+
+  [[nodiscard]] std::int64_t of(Bound bound) const {
+    return by_bound_ns[static_cast<std::size_t>(bound)];
+  }
+};
+std::string_view name(CriticalPath::Bound bound);
+
+// Errors: events that wait for each other in a circle.
+Result<CriticalPath> critical_path(const RecordedTrace& trace, const PathGraph& graph);
+
+// The events of a path, one line each name: how much of the path is theirs.
+struct PathRow {
+  std::uint32_t name = 0;  // into the texts of the trace
+  CriticalPath::Bound bound = CriticalPath::Bound::host;
+  std::int64_t count = 0;  // edges
+  std::int64_t total_ns = 0;
+};
+// Longest first, then by name. Edges without weight are left out.
+std::vector<PathRow> path_table(const RecordedTrace& trace, const PathGraph& graph,
+                                const CriticalPath& path);
+
+// The window of the k-th annotation (or operator) whose name contains `part`, from 0, by start.
+// Errors: there is none, with what there is instead.
+Result<Interval> annotated_window(const RecordedTrace& trace, std::string_view part,
+                                  std::size_t instance);
+
+}  // namespace orrery

@@ -1,0 +1,76 @@
+#include "analyze/device_work.h"
+
+#include <array>
+
+namespace orrery {
+
+std::string_view name(WorkKind kind) {
+  static constexpr std::array<std::string_view, 5> kNames = {"none", "compute", "communication",
+                                                             "copy", "fill"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::vector<WorkKind> work_kinds(const RecordedTrace& trace) {
+  enum class Known : std::uint8_t { not_yet, computes, communicates };
+  std::vector<Known> names(trace.texts.size(), Known::not_yet);
+  std::vector<WorkKind> kinds(trace.size(), WorkKind::none);
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (trace.kind[e] == EventKind::copy) kinds[e] = WorkKind::copy;
+    if (trace.kind[e] == EventKind::fill) kinds[e] = WorkKind::fill;
+    if (trace.kind[e] != EventKind::kernel) continue;
+    Known& known = names[trace.name[e]];
+    if (known == Known::not_yet) {
+      known = is_communication_kernel(trace.name_of(e)) ? Known::communicates : Known::computes;
+    }
+    kinds[e] = known == Known::communicates ? WorkKind::communication : WorkKind::compute;
+  }
+  return kinds;
+}
+
+DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,
+                       const std::function<bool(std::size_t)>& taken) {
+  DeviceWork work;
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (kinds[e] == WorkKind::none || (taken && !taken(e))) continue;
+    const Interval span = {trace.start_ns[e], trace.end_ns(e)};
+    switch (kinds[e]) {
+      case WorkKind::compute:
+        add_by_start(work.compute, span);
+        break;
+      case WorkKind::communication:
+        add_by_start(work.communication, span);
+        break;
+      case WorkKind::copy:
+        add_by_start(work.copies, span);
+        break;
+      case WorkKind::fill:
+        add_by_start(work.fills, span);
+        break;
+      case WorkKind::none:
+        break;
+    }
+  }
+  return work;
+}
+
+DeviceWork clipped(const DeviceWork& work, Interval window) {
+  return {.compute = clipped(work.compute, window),
+          .communication = clipped(work.communication, window),
+          .copies = clipped(work.copies, window),
+          .fills = clipped(work.fills, window)};
+}
+
+Interval device_span(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,
+                     const std::function<bool(std::size_t)>& taken) {
+  Interval span;
+  bool any = false;
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (kinds[e] == WorkKind::none || (taken && !taken(e))) continue;
+    span.start = any ? std::min(span.start, trace.start_ns[e]) : trace.start_ns[e];
+    span.end = any ? std::max(span.end, trace.end_ns(e)) : trace.end_ns(e);
+    any = true;
+  }
+  return span;
+}
+
+}  // namespace orrery

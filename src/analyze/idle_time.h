@@ -1,0 +1,53 @@
+// Why a device or a stream did nothing.
+//
+// A gap lasts from the end of all earlier work to the start of the next. By the next work it was
+//
+//   host wait    its launch call began after the gap had begun: the device waited for the host
+//   kernel wait  the gap is shorter than the usual distance of two kernels
+//   other        the work was launched in time: it waited for another stream, or its launch was
+//                under way; or its launch is not in the recording
+//
+// A gap with no work after it belongs to the host. The whole gap goes to one cause; a gap that a
+// window cuts keeps the cause it has as a whole.
+//
+// Source: facebookresearch/HolisticTraceAnalysis f4d0062 (idle time analysis), whose 30 ns are the
+// usual distance; there of single streams, here also of the whole device. O(events).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/device_work.h"
+#include "analyze/launches.h"
+#include "timeline/intervals.h"
+
+namespace orrery {
+
+inline constexpr std::int64_t kConsecutiveKernelGapNs = 30;
+
+struct IdleTime {
+  std::int64_t host_wait_ns = 0;
+  std::int64_t kernel_wait_ns = 0;
+  std::int64_t other_ns = 0;
+  [[nodiscard]] std::int64_t total_ns() const { return host_wait_ns + kernel_wait_ns + other_ns; }
+  bool operator==(const IdleTime&) const = default;
+};
+
+enum class IdleCause : std::uint8_t { host_wait, kernel_wait, other };
+
+struct Gap {
+  Interval span = {};
+  IdleCause cause = IdleCause::other;
+  std::uint32_t ended_by = kNoEvent;  // the next work; kNoEvent: none
+};
+
+// All gaps of all time, before the first work and after the last one too (which reach to kAllTime).
+// `work` are device events by start.
+std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
+                      const std::vector<std::uint32_t>& work,
+                      std::int64_t consecutive_gap_ns = kConsecutiveKernelGapNs);
+
+// Idle time within a window. O(gaps in the window + log gaps).
+IdleTime idle_time(const std::vector<Gap>& gaps, Interval window);
+
+}  // namespace orrery

@@ -1,0 +1,61 @@
+#include "analyze/launch_statistics.h"
+
+#include <algorithm>
+#include <map>
+
+namespace orrery {
+namespace {
+
+struct Gathered {
+  std::vector<std::int64_t> calls;
+  std::vector<std::int64_t> delays;
+  std::vector<std::int64_t> work;
+};
+
+LaunchRow row_of(std::uint32_t name, Gathered gathered) {
+  LaunchRow row = {.name = name};
+  for (std::size_t i = 0; i < gathered.calls.size(); ++i) {
+    if (gathered.work[i] < gathered.calls[i]) ++row.shorter_than_call;
+    if (gathered.calls[i] > kSlowCallNs) ++row.slow_calls;
+    if (gathered.delays[i] > kLongDelayNs) ++row.long_delays;
+  }
+  row.call = spread_of(std::move(gathered.calls));
+  row.delay = spread_of(std::move(gathered.delays));
+  row.work = spread_of(std::move(gathered.work));
+  return row;
+}
+
+}  // namespace
+
+LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& started,
+                                   const std::vector<WorkKind>& kinds) {
+  LaunchStatistics statistics;
+  std::map<std::uint32_t, Gathered> by_name;
+  Gathered all;
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (kinds[e] == WorkKind::none) continue;
+    const std::uint32_t call = started.call[e];
+    if (call == kNoEvent) {
+      ++statistics.without_call;
+      continue;
+    }
+    const std::int64_t delay = std::max<std::int64_t>(0, trace.start_ns[e] - trace.end_ns(call));
+    for (Gathered* into : {&by_name[trace.name[call]], &all}) {
+      into->calls.push_back(trace.duration_ns[call]);
+      into->delays.push_back(delay);
+      into->work.push_back(trace.duration_ns[e]);
+    }
+  }
+  for (auto& [name, gathered] : by_name) {
+    statistics.rows.push_back(row_of(name, std::move(gathered)));
+  }
+  std::sort(statistics.rows.begin(), statistics.rows.end(),
+            [&](const LaunchRow& a, const LaunchRow& b) {
+              if (a.call.count != b.call.count) return a.call.count > b.call.count;
+              return trace.texts[a.name] < trace.texts[b.name];
+            });
+  statistics.all = row_of(0, std::move(all));
+  return statistics;
+}
+
+}  // namespace orrery

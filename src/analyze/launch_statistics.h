@@ -1,0 +1,42 @@
+// How the host launches work: how long the calls take, how long work waits after its call, and
+// which calls cost more than the work they start.
+//
+//   launch delay = start of the work - end of its call, 0 where the work began before the call
+//   ended
+//
+// Source: facebookresearch/HolisticTraceAnalysis f4d0062 (launch statistics), which counts calls of
+// more than 50 us as slow and delays of more than 100 us as long. O(events log events).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/device_work.h"
+#include "analyze/launches.h"
+#include "analyze/spread.h"
+
+namespace orrery {
+
+inline constexpr std::int64_t kSlowCallNs = 50'000;
+inline constexpr std::int64_t kLongDelayNs = 100'000;
+
+struct LaunchRow {
+  std::uint32_t name = 0;  // of the call, into the texts of the trace
+  Spread call = {};
+  Spread delay = {};
+  Spread work = {};                    // durations of what was launched
+  std::int64_t shorter_than_call = 0;  // pieces of work
+  std::int64_t slow_calls = 0;
+  std::int64_t long_delays = 0;
+};
+
+struct LaunchStatistics {
+  std::vector<LaunchRow> rows;    // most calls first, then by name
+  LaunchRow all;                  // name 0
+  std::int64_t without_call = 0;  // work whose launch was not recorded
+};
+
+LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& started,
+                                   const std::vector<WorkKind>& kinds);
+
+}  // namespace orrery

@@ -1,0 +1,125 @@
+#include "analyze/launches.h"
+
+#include <gmock/gmock.h>
+
+#include "analyze/hand_made_trace.h"
+#include "analyze/kernel_table.h"
+#include "analyze/launch_statistics.h"
+#include "analyze/queue_length.h"
+#include "analyze/utilization.h"
+
+namespace orrery {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Launches, LeadFromAKernelToTheInnermostOperator) {
+  HandMadeTrace made;
+  const std::uint32_t linear = made.op("aten::linear", 0, 100);
+  const std::uint32_t mm = made.op("aten::mm", 10, 90);
+  const std::uint32_t call = made.call(20, 30, 17);
+  const std::uint32_t kernel = made.kernel("gemm", 7, 50, 80, 17);
+  const std::uint32_t after = made.op("aten::add", 90, 100);
+  const std::uint32_t orphan = made.kernel("gemm", 7, 95, 99, 18);
+  const Launches started = launches(made.trace);
+  EXPECT_EQ(started.call[kernel], call);
+  EXPECT_EQ(started.operator_of(kernel), mm);
+  EXPECT_EQ(started.enclosing_operator[mm], linear);
+  EXPECT_EQ(started.enclosing_operator[after], linear);
+  EXPECT_EQ(started.enclosing_operator[linear], kNoEvent);
+  EXPECT_EQ(started.operator_of(orphan), kNoEvent);
+}
+
+TEST(Launches, StayLinearWhereOperatorsOverlapWithoutNesting) {
+  HandMadeTrace made;
+  constexpr int kMany = 200'000;
+  for (int i = 0; i < kMany; ++i) made.op("aten::add", i, i + kMany);
+  EXPECT_EQ(launches(made.trace).enclosing_operator.back(), kNoEvent);
+}
+
+// Three kernels are launched at 0, 10, 20 and begin at 5, 30, 50.
+HandMadeTrace three_kernels() {
+  HandMadeTrace made;
+  made.op("aten::add", 0, 25);
+  made.call(0, 4, 1);
+  made.kernel("add", 7, 5, 30, 1);
+  made.call(10, 14, 2);
+  made.call(20, 24, 3);
+  made.kernel("add", 7, 30, 32, 2);
+  made.kernel("mul", 7, 50, 60, 3);
+  return made;
+}
+
+TEST(QueueLength, CountsWhatIsLaunchedAndHasNotBegun) {
+  const HandMadeTrace made = three_kernels();
+  const auto queues = queue_lengths(made.trace, launches(made.trace));
+  std::vector<std::int64_t> lengths;
+  for (const QueueChange& change : queues[1]) lengths.push_back(change.length);
+  EXPECT_THAT(lengths, ElementsAre(1, 0, 1, 2, 1, 0));
+  const QueueSummary summary = summary_of(queues[1]);
+  EXPECT_EQ(summary.longest, 2);
+  EXPECT_EQ(summary.span_ns, 50);
+  EXPECT_EQ(summary.empty_ns, 5);
+  EXPECT_DOUBLE_EQ(summary.mean, (5 * 1 + 5 * 0 + 10 * 1 + 10 * 2 + 20 * 1) / 50.0);
+}
+
+TEST(LaunchStatistics, MeasureCallsDelaysAndWorkThatIsShorterThanItsCall) {
+  const HandMadeTrace made = three_kernels();
+  const LaunchStatistics statistics =
+      launch_statistics(made.trace, launches(made.trace), work_kinds(made.trace));
+  ASSERT_EQ(statistics.rows.size(), 1U);
+  EXPECT_EQ(statistics.all.call.count, 3);
+  EXPECT_EQ(statistics.all.call.total_ns, 12);
+  EXPECT_EQ(statistics.all.delay.least_ns, 1);
+  EXPECT_EQ(statistics.all.delay.median_ns, 16);
+  EXPECT_EQ(statistics.all.delay.greatest_ns, 26);
+  EXPECT_EQ(statistics.all.shorter_than_call, 1);
+  EXPECT_EQ(statistics.without_call, 0);
+}
+
+TEST(KernelTable, SortsByTotalTimeAndNamesTheCaller) {
+  const HandMadeTrace made = three_kernels();
+  const std::vector<KernelRow> rows =
+      kernel_table(made.trace, launches(made.trace), work_kinds(made.trace));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(made.trace.texts[rows[0].name], "add");
+  EXPECT_EQ(rows[0].duration.count, 2);
+  EXPECT_EQ(rows[0].duration.total_ns, 27);
+  EXPECT_EQ(made.trace.texts[rows[0].caller], "aten::add");
+  EXPECT_DOUBLE_EQ(rows[0].share + rows[1].share, 1);
+}
+
+TEST(StreamTable, DividesTheIdleTimeOfAStream) {
+  const HandMadeTrace made = three_kernels();
+  const std::vector<StreamRow> rows =
+      stream_table(made.trace, launches(made.trace), work_kinds(made.trace));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].work, 3);
+  EXPECT_EQ(rows[0].busy_ns, 37);
+  // The third was launched at 20, before the second ended at 32, and the gap is short.
+  EXPECT_EQ(rows[0].idle.kernel_wait_ns, 18);
+  EXPECT_EQ(rows[0].busy_ns + rows[0].idle.total_ns(), rows[0].span.end - rows[0].span.start);
+}
+
+TEST(Utilization, IsTheBusyShareOfEveryBin) {
+  const Utilization series = utilization({{5, 15}, {20, 30}}, {0, 35}, 10);
+  EXPECT_THAT(series.busy, ElementsAre(0.5, 0.5, 1, 0));
+  EXPECT_DOUBLE_EQ(series.mean(), 20.0 / 35);
+}
+
+TEST(Utilization, OfALongWindowHasWiderBins) {
+  const Utilization series = utilization({}, {0, 3'600'000'000'000}, kUtilizationBinNs);
+  EXPECT_LE(series.busy.size(), static_cast<std::size_t>(kMostUtilizationBins));
+  EXPECT_EQ(series.bin_ns, 100'000'000);
+}
+
+TEST(Spread, OfAnEvenNumberHasItsMedianInTheMiddle) {
+  const Spread spread = spread_of({4, 1, 3, 2});
+  EXPECT_EQ(spread.median_ns, 2);
+  EXPECT_EQ(spread.p90_ns, 4);
+  EXPECT_DOUBLE_EQ(spread.mean_ns(), 2.5);
+  EXPECT_EQ(spread_of({}).count, 0);
+}
+
+}  // namespace
+}  // namespace orrery

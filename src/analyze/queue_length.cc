@@ -1,0 +1,50 @@
+#include "analyze/queue_length.h"
+
+#include <algorithm>
+
+namespace orrery {
+
+std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
+                                                    const Launches& started) {
+  std::vector<std::vector<QueueChange>> lanes(trace.lanes.size());
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;
+    std::vector<QueueChange>& changes = lanes[trace.lane[e]];
+    changes.push_back(
+        {.time_ns = trace.start_ns[started.call[e]], .event = started.call[e], .length = 1});
+    changes.push_back({.time_ns = trace.start_ns[e], .event = e, .length = -1});
+  }
+  for (std::vector<QueueChange>& changes : lanes) {
+    // A call comes before its work at one moment.
+    std::sort(changes.begin(), changes.end(), [](const QueueChange& a, const QueueChange& b) {
+      if (a.time_ns != b.time_ns) return a.time_ns < b.time_ns;
+      if (a.length != b.length) return a.length > b.length;
+      return a.event < b.event;
+    });
+    std::int64_t length = 0;
+    for (QueueChange& change : changes) {
+      length += change.length;
+      change.length = length;
+    }
+  }
+  return lanes;
+}
+
+QueueSummary summary_of(const std::vector<QueueChange>& changes) {
+  QueueSummary summary;
+  if (changes.empty()) return summary;
+  double entries_ns = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    summary.longest = std::max(summary.longest, changes[i].length);
+    if (i + 1 == changes.size()) break;
+    const std::int64_t ns = changes[i + 1].time_ns - changes[i].time_ns;
+    entries_ns += static_cast<double>(changes[i].length) * static_cast<double>(ns);
+    if (changes[i].length >= kFullQueue) summary.full_ns += ns;
+    if (changes[i].length <= 0) summary.empty_ns += ns;
+  }
+  summary.span_ns = changes.back().time_ns - changes.front().time_ns;
+  if (summary.span_ns > 0) summary.mean = entries_ns / static_cast<double>(summary.span_ns);
+  return summary;
+}
+
+}  // namespace orrery

@@ -1,0 +1,119 @@
+#include "analyze/run_analysis.h"
+
+#include "analyze/recorded_accelerator.h"
+#include "parallel/parallel_for.h"
+
+namespace orrery {
+namespace {
+
+// The device that did the work; recordings list all devices of the host.
+const RecordedDevice* device_of(const RecordedTrace& trace) {
+  for (const Lane& lane : trace.lanes) {
+    if (lane.device && lane.process >= 0 &&
+        lane.process < static_cast<std::int64_t>(trace.devices.size())) {
+      return &trace.devices[static_cast<std::size_t>(lane.process)];
+    }
+  }
+  return trace.devices.empty() ? nullptr : &trace.devices.front();
+}
+
+Result<std::optional<Accelerator>> accelerator_of(const RecordedTrace& trace,
+                                                  const Catalog& catalog,
+                                                  const std::string& asked) {
+  std::string name = asked;
+  if (name.empty()) {
+    const RecordedDevice* device = device_of(trace);
+    const auto known = device == nullptr ? std::nullopt : catalog_name_of(*device);
+    // A catalog of the caller's own may lack it: then there is no roofline.
+    if (!known || !catalog.contains("accelerators", *known)) return std::optional<Accelerator>();
+    name = *known;
+  }
+  ORRERY_TRY(Accelerator accelerator, load_accelerator(catalog, name));
+  return std::optional<Accelerator>(std::move(accelerator));
+}
+
+Interval span_of(const RecordedTrace& trace) {
+  if (trace.size() == 0) return {};
+  Interval span = {trace.start_ns.front(), trace.start_ns.front()};
+  for (std::size_t e = 0; e < trace.size(); ++e) span.end = std::max(span.end, trace.end_ns(e));
+  return span;
+}
+
+Result<PathAnalysis> path_of(const RecordedTrace& trace, const Launches& started,
+                             const std::vector<RecordedStep>& steps,
+                             const AnalysisOptions& options) {
+  PathAnalysis analysis;
+  if (!options.critical_annotation.empty()) {
+    ORRERY_TRY(analysis.window,
+               annotated_window(trace, options.critical_annotation, options.critical_instance));
+    analysis.of = options.critical_annotation;
+    if (options.critical_instance > 0) {
+      analysis.of += " [" + std::to_string(options.critical_instance) + "]";
+    }
+  } else if (!steps.empty()) {
+    analysis.window = steps.front().window;
+    analysis.of = trace.name_of(steps.front().event);
+  } else {
+    analysis.window = span_of(trace);
+    analysis.of = "the whole recording";
+  }
+  analysis.graph = path_graph(trace, started, analysis.window);
+  if (auto path = critical_path(trace, analysis.graph)) {
+    analysis.path = std::move(*path);
+    analysis.rows = path_table(trace, analysis.graph, analysis.path);
+  }
+  return analysis;
+}
+
+Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& started,
+                                  const Catalog& catalog, const AnalysisOptions& options) {
+  RankAnalysis rank;
+  rank.rank = trace.rank;
+  if (const RecordedDevice* device = device_of(trace)) rank.device = device->name;
+  ORRERY_TRY(rank.accelerator, accelerator_of(trace, catalog, options.accelerator));
+  const std::vector<WorkKind> kinds = work_kinds(trace);
+  rank.whole = temporal_breakdown(trace, started, options.preset);
+  std::vector<Interval> windows;
+  const std::vector<RecordedStep> steps = recorded_steps(trace);
+  windows.reserve(steps.size());
+  for (const RecordedStep& step : steps) windows.push_back(step.window);
+  const std::vector<TemporalBreakdown> parts = temporal_breakdowns(trace, started, kinds, windows);
+  for (std::size_t i = 0; i < steps.size(); ++i) rank.steps.push_back({steps[i], parts[i]});
+  rank.kernels = kernel_table(trace, started, kinds);
+  rank.streams = stream_table(trace, started, kinds);
+  const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, started);
+  for (const StreamRow& stream : rank.streams) {
+    rank.queues.push_back(summary_of(queues[stream.lane]));
+  }
+  rank.operators = operator_table(trace, started, options.grouping,
+                                  rank.accelerator ? &*rank.accelerator : nullptr);
+  rank.launch = launch_statistics(trace, started, kinds);
+  rank.utilization = utilization(device_work(trace, kinds).kernels(), device_span(trace, kinds));
+  rank.memory = memory_timelines(trace);
+  ORRERY_TRY(rank.critical, path_of(trace, started, steps, options));
+  return rank;
+}
+
+}  // namespace
+
+Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
+                            const AnalysisOptions& options) {
+  const std::size_t count = run.ranks.size();
+  std::vector<Launches> started(count);
+  std::vector<Result<RankAnalysis>> ranks(count);
+  parallel_for(count, options.threads, [&](std::size_t i) {
+    started[i] = launches(run.ranks[i]);
+    ranks[i] = analyze_rank(run.ranks[i], started[i], catalog, options);
+  });
+  RunAnalysis analysis;
+  analysis.preset = options.preset;
+  analysis.grouping = options.grouping;
+  for (Result<RankAnalysis>& rank : ranks) {
+    ORRERY_TRY(RankAnalysis one, std::move(rank));
+    analysis.ranks.push_back(std::move(one));
+  }
+  analysis.communication = communication_table(run.ranks, started, collective_instances(run.ranks));
+  return analysis;
+}
+
+}  // namespace orrery

@@ -1,0 +1,80 @@
+// Everything `orrery trace analyze` says about a recorded run, rank by rank and over all ranks.
+//
+// Ranks are analyzed in parallel; the result does not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/communication_table.h"
+#include "analyze/critical_path.h"
+#include "analyze/kernel_table.h"
+#include "analyze/launch_statistics.h"
+#include "analyze/memory_timeline.h"
+#include "analyze/operator_table.h"
+#include "analyze/queue_length.h"
+#include "analyze/steps.h"
+#include "analyze/temporal_breakdown.h"
+#include "analyze/utilization.h"
+#include "catalog/catalog.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+struct AnalysisOptions {
+  BreakdownPreset preset = BreakdownPreset::orrery;
+  OperatorGrouping grouping = OperatorGrouping::shapes;
+  std::string accelerator;  // a catalog name; empty: by the name of the recorded device
+  // The critical path of one annotation; empty: of the first step, without steps of everything.
+  std::string critical_annotation;
+  std::size_t critical_instance = 0;
+  int threads = 1;
+};
+
+struct StepAnalysis {
+  RecordedStep step;
+  TemporalBreakdown parts;  // of the step's window on the host
+};
+
+struct PathAnalysis {
+  std::string of;  // "ProfilerStep#3", "the whole recording"
+  Interval window;
+  PathGraph graph;
+  CriticalPath path;
+  std::vector<PathRow> rows;
+};
+
+struct RankAnalysis {
+  std::int64_t rank = 0;
+  std::string device;                      // as recorded; empty: none
+  std::optional<Accelerator> accelerator;  // what rooflines refer to
+  TemporalBreakdown whole;                 // by the preset
+  std::vector<StepAnalysis> steps;
+  std::vector<KernelRow> kernels;
+  std::vector<StreamRow> streams;
+  std::vector<QueueSummary> queues;  // of the streams
+  OperatorTable operators;
+  LaunchStatistics launch;
+  Utilization utilization;
+  std::vector<MemoryTimeline> memory;
+  PathAnalysis critical;
+
+  // Device work in any step, or at all where there are none.
+  [[nodiscard]] bool has_device_work() const { return !kernels.empty(); }
+};
+
+struct RunAnalysis {
+  BreakdownPreset preset = BreakdownPreset::orrery;
+  OperatorGrouping grouping = OperatorGrouping::shapes;
+  std::vector<RankAnalysis> ranks;  // of the run, in its order
+  CommunicationTable communication;
+};
+
+// Errors: an accelerator the catalog lacks; an annotation that was not recorded; a critical path
+// that goes in a circle is left empty.
+Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
+                            const AnalysisOptions& options = {});
+
+}  // namespace orrery

@@ -1,0 +1,105 @@
+#include "analyze/temporal_breakdown.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "analyze/steps.h"
+
+namespace orrery {
+namespace {
+
+// Kinds as HolisticTraceAnalysis has them: by name, whatever the category of the event.
+std::vector<WorkKind> kinds_of_hta(const RecordedTrace& trace) {
+  std::vector<WorkKind> kinds(trace.size(), WorkKind::none);
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (!is_device_work(trace.kind[e])) continue;
+    const std::string_view text = trace.name_of(e);
+    const bool communicates = text.starts_with("nccl") || text.starts_with("hccl") ||
+                              text.find("ncclKernel") != std::string_view::npos;
+    std::string_view copy = text;
+    if (copy.starts_with("hip")) copy.remove_prefix(3);
+    const bool copies =
+        copy.starts_with("Memcpy") || copy.starts_with("Memset") || text.starts_with("dma");
+    kinds[e] = communicates ? WorkKind::communication : copies ? WorkKind::copy : WorkKind::compute;
+  }
+  return kinds;
+}
+
+std::vector<WorkKind> kinds_of_tracelens(const RecordedTrace& trace) {
+  std::vector<WorkKind> kinds = work_kinds(trace);
+  std::replace(kinds.begin(), kinds.end(), WorkKind::fill, WorkKind::compute);
+  return kinds;
+}
+
+std::vector<std::uint32_t> events_of(const std::vector<WorkKind>& kinds,
+                                     const std::function<bool(std::size_t)>& taken) {
+  std::vector<std::uint32_t> events;
+  for (std::uint32_t e = 0; e < kinds.size(); ++e) {
+    if (kinds[e] != WorkKind::none && (!taken || taken(e))) events.push_back(e);
+  }
+  return events;
+}
+
+// The work is clipped to the window already.
+TemporalBreakdown breakdown_of(const DeviceWork& work, const std::vector<Gap>& idle,
+                               Interval window) {
+  const Intervals copying = union_of(work.copies, work.fills);
+  const Intervals kernels = work.kernels();
+  return {.window = window,
+          .compute_ns = length(work.compute),
+          .exposed_communication_ns = length(difference(work.communication, work.compute)),
+          .exposed_copy_ns = length(difference(copying, kernels)),
+          .idle = idle_time(idle, window),
+          .communication_ns = length(work.communication),
+          .copy_ns = length(copying),
+          .overlapped_ns = length(intersection(work.communication, work.compute))};
+}
+
+}  // namespace
+
+std::string_view name(BreakdownPreset preset) {
+  static constexpr std::array<std::string_view, 3> kNames = {"orrery", "hta", "tracelens"};
+  return kNames[static_cast<std::size_t>(preset)];
+}
+
+TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,
+                                     BreakdownPreset preset, std::optional<Interval> window) {
+  std::vector<WorkKind> kinds;
+  std::function<bool(std::size_t)> taken;
+  if (preset == BreakdownPreset::orrery) {
+    kinds = work_kinds(trace);
+  } else if (preset == BreakdownPreset::tracelens) {
+    window.reset();
+    kinds = kinds_of_tracelens(trace);
+    taken = [&](std::size_t e) { return started.operator_of(e) != kNoEvent; };
+  } else {
+    window.reset();
+    kinds = kinds_of_hta(trace);
+    if (const std::vector<RecordedStep> steps = recorded_steps(trace); !steps.empty()) {
+      const std::int64_t last = steps.back().window.start;
+      taken = [&, last](std::size_t e) {
+        return started.call[e] != kNoEvent && trace.start_ns[started.call[e]] < last;
+      };
+    }
+  }
+  const Interval whole = window ? *window : device_span(trace, kinds, taken);
+  const DeviceWork work = clipped(device_work(trace, kinds, taken), whole);
+  return breakdown_of(work, gaps(trace, started, events_of(kinds, taken)), whole);
+}
+
+std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
+                                                   const Launches& started,
+                                                   const std::vector<WorkKind>& kinds,
+                                                   const std::vector<Interval>& windows) {
+  const DeviceWork work = device_work(trace, kinds);
+  const std::vector<Gap> idle = gaps(trace, started, events_of(kinds, {}));
+  std::vector<TemporalBreakdown> breakdowns;
+  breakdowns.reserve(windows.size());
+  for (const Interval& window : windows) {
+    breakdowns.push_back(breakdown_of(clipped(work, window), idle, window));
+  }
+  return breakdowns;
+}
+
+}  // namespace orrery
