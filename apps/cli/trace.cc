@@ -6,6 +6,7 @@
 
 namespace orrery::cli {
 
+TraceSubcommand trace_analyze(CLI::App& trace);
 TraceSubcommand trace_info(CLI::App& trace);
 TraceSubcommand trace_replay(CLI::App& trace);
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::array kSubcommands = {
     trace_info,
     trace_replay,
+    trace_analyze,
 };
 
 }  // namespace

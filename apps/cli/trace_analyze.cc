@@ -1,0 +1,124 @@
+// orrery trace analyze: where the time of a recorded run went.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyze/run_analysis.h"
+#include "document/value.h"
+#include "parallel/parallel_for.h"
+#include "progress.h"
+#include "report/analysis_html.h"
+#include "report/analysis_json.h"
+#include "report/analysis_text.h"
+#include "trace.h"
+#include "trace/recorded_run.h"
+
+namespace orrery::cli {
+namespace {
+
+struct AnalyzeOptions {
+  std::vector<std::string> files;
+  std::string preset = "orrery";
+  std::string group = "shapes";
+  std::string accelerator;
+  std::string critical;
+  std::size_t instance = 0;
+  std::int64_t rank = kNotRecorded;
+  std::size_t rows = 12;
+  std::string html;
+  bool partial = false;
+};
+
+Result<std::size_t> place_of(const RecordedRun& run, std::int64_t rank) {
+  if (rank == kNotRecorded) return 0;
+  std::string given;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (run.ranks[i].rank == rank) return i;
+    given += (i == 0 ? "" : ", ") + std::to_string(run.ranks[i].rank);
+  }
+  return fail(ErrorCode::not_found, "rank " + std::to_string(rank) + " was not given", "--rank",
+              "there are: " + given);
+}
+
+AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& common) {
+  AnalysisOptions out;
+  if (options.preset == "hta") out.preset = BreakdownPreset::hta;
+  if (options.preset == "tracelens") out.preset = BreakdownPreset::tracelens;
+  if (options.group == "name") out.grouping = OperatorGrouping::name;
+  if (options.group == "arguments") out.grouping = OperatorGrouping::arguments;
+  out.accelerator = options.accelerator;
+  out.critical_annotation = options.critical;
+  out.critical_instance = options.instance;
+  out.threads = threads_to_use(common.threads);
+  return out;
+}
+
+int analyze_files(const AnalyzeOptions& options, const Common& common) {
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  RunOptions run_options;
+  if (options.partial) run_options.kineto.incomplete = Incomplete::use_what_is_whole;
+  // Nothing of the report is about functions of Python.
+  run_options.kineto.python_functions = PythonFunctions::leave_out;
+  Result<RecordedRun> run;
+  {
+    Progress progress(!common.json && common.verbosity >= 0);
+    run_options.kineto.progress = [&progress](std::uint64_t done, std::uint64_t size) {
+      progress.show(size == 0 ? 0 : static_cast<double>(done) / static_cast<double>(size),
+                    "reading");
+    };
+    run = read_run(options.files, run_options);
+  }
+  if (!run) return refuse(run.error());
+  const auto place = place_of(*run, options.rank);
+  if (!place) return refuse(place.error());
+  const auto analysis = analyze(*run, *catalog, analysis_options(options, common));
+  if (!analysis) return refuse(analysis.error());
+  const AnalysisView view = {.rank = *place, .rows = options.rows};
+  if (!options.html.empty()) {
+    AnalysisView longer = view;
+    longer.rows = std::max<std::size_t>(view.rows, 50);
+    const auto written = write_file(options.html, analysis_html(*run, *analysis, longer));
+    if (!written) return refuse(written.error());
+  }
+  if (common.json) return print(to_json(analysis_json(*run, *analysis)));
+  std::string text = analysis_text(*run, *analysis, view, text_style());
+  if (!options.html.empty()) text += "\n  Report with charts: " + options.html + "\n";
+  return print(text);
+}
+
+}  // namespace
+
+TraceSubcommand trace_analyze(CLI::App& trace) {
+  CLI::App* app = trace.add_subcommand("analyze", "where the time of a recorded run went");
+  auto options = std::make_shared<AnalyzeOptions>();
+  app->add_option("files", options->files,
+                  "traces, folders of traces (one a rank), or - for standard input")
+      ->required();
+  app->add_option("--preset", options->preset,
+                  "whose definitions of busy and idle: orrery, hta, tracelens")
+      ->check(CLI::IsMember({"orrery", "hta", "tracelens"}));
+  app->add_option("--group", options->group,
+                  "operators by name, by shapes as well, or by all arguments")
+      ->check(CLI::IsMember({"name", "shapes", "arguments"}));
+  app->add_option("--rank", options->rank, "whose tables are shown (default: the first given)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
+  app->add_option("--rows", options->rows, "of every table")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+  app->add_option("--accelerator", options->accelerator,
+                  "of the catalog, for rooflines (default: by the recorded device)");
+  app->add_option("--critical-path", options->critical,
+                  "of the annotation whose name contains this (default: the first step)");
+  app->add_option("--instance", options->instance, "of that annotation, from 0");
+  app->add_option("--html", options->html, "write a report with charts to this file");
+  app->add_flag("--partial", options->partial, "use what is whole of truncated files");
+  app->footer(
+      "Example:\n  orrery trace analyze "
+      "validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "
+      "validation/traces/megatron-lm-fork/tp2/kineto_rank1.json.gz");
+  return TraceSubcommand{
+      app, [options](const Common& common) { return analyze_files(*options, common); }};
+}
+
+}  // namespace orrery::cli

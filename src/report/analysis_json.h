@@ -1,0 +1,14 @@
+// The JSON document of `orrery trace analyze --json`; described in docs/trace-analyze.md.
+#pragma once
+
+#include "analyze/run_analysis.h"
+#include "document/value.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+// `analysis` is of `run`. A document of kind "trace_analysis". Times are seconds from the first
+// event of the run; durations are seconds.
+Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis);
+
+}  // namespace orrery

@@ -1,0 +1,337 @@
+#include "report/analysis_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/bar.h"
+#include "report/category_style.h"
+#include "report/figures.h"
+#include "report/recorded_style.h"
+#include "report/table.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr Ink kBold = {.bold = true};
+constexpr Ink kDim = {.dim = true};
+
+Column right(std::string title, int importance) {
+  return {.title = std::move(title), .align = Align::right, .importance = importance};
+}
+Column left(std::string title, int importance) {
+  return {.title = std::move(title), .importance = importance};
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+std::string count(std::int64_t n) { return grouped(n); }
+
+Cell name_cell(std::string_view name) { return {.text = short_name(name)}; }
+Cell time_cell(std::int64_t ns) { return {.text = time_text(ns)}; }
+
+std::string and_more(std::size_t all, std::size_t shown, std::string_view what) {
+  return all > shown ? fmt::format("  and {} more {}; --rows shows more, --json all\n",
+                                   grouped(static_cast<std::int64_t>(all - shown)), what)
+                     : "";
+}
+
+void add_breakdown(Table& table, const std::string& rank, const std::string& step,
+                   const TemporalBreakdown& b) {
+  std::vector<BarSegment> bar;
+  for (const RecordedPart& part : parts_of(b)) {
+    bar.push_back(
+        {.share = share(part.ns, b.total_ns()), .ink = {.colour = swatch(part.colour).terminal}});
+  }
+  const auto of = [&](std::int64_t ns) { return Cell{.text = percent(share(ns, b.total_ns()))}; };
+  table.add_row({{.text = rank, .ink = kBold},
+                 {.text = step},
+                 time_cell(b.total_ns()),
+                 {.text = {}, .ink = {}, .bar = std::move(bar)},
+                 of(b.compute_ns),
+                 of(b.exposed_communication_ns),
+                 of(b.exposed_copy_ns),
+                 of(b.idle.host_wait_ns),
+                 of(b.idle.kernel_wait_ns),
+                 of(b.idle.other_ns),
+                 {.text = b.communication_ns == 0 ? "" : percent(b.overlap())}});
+}
+
+std::string breakdown_section(const RunAnalysis& analysis, const TextStyle& style) {
+  Table table({left("rank", 9),
+               left("step", 8),
+               right("time", 9),
+               {.title = "", .importance = 5, .longest_bar = 24},
+               right("compute", 8),
+               right("exposed comm", 8),
+               right("copies", 4),
+               right("idle: host", 7),
+               right("kernels", 3),
+               right("other", 6),
+               right("overlap", 6)});
+  bool first = true;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    if (!first && !rank.steps.empty()) table.add_rule();
+    first = false;
+    const std::string name = std::to_string(rank.rank);
+    add_breakdown(table, name, "device", rank.whole);
+    for (const StepAnalysis& step : rank.steps) {
+      add_breakdown(table, "", "#" + std::to_string(step.step.number), step.parts);
+    }
+  }
+  return heading("Where the time of the device went",
+                 analysis.preset == BreakdownPreset::orrery
+                     ? "device: first to last work; steps as the host marked them"
+                     : fmt::format("device: as {} counts", name(analysis.preset)),
+                 style) +
+         table.text(style);
+}
+
+std::string communication_section(const RunAnalysis& analysis, const AnalysisView& view,
+                                  const TextStyle& style) {
+  const CommunicationTable& communication = analysis.communication;
+  if (communication.rows.empty()) return "";
+  Table table({left("collective", 9), left("type", 4), left("group", 5), right("ranks", 5),
+               right("size", 8), right("count", 7), right("duration", 7), right("transfer", 8),
+               right("bus bandwidth", 8), right("waiting", 7)});
+  std::size_t shown = 0;
+  for (const CommunicationRow& row : communication.rows) {
+    if (shown++ == view.rows) break;
+    const BytesPerSecond bus = row.bus_bandwidth();
+    const std::string bound = row.complete < row.instances ? ">= " : "";
+    table.add_row(
+        {{.text = std::string(name(row.collective)), .ink = kBold},
+         {.text = printable(row.type)},
+         {.text = printable(row.group), .ink = kDim},
+         {.text = row.ranks == kNotRecorded ? "?" : count(row.ranks)},
+         {.text = row.bytes == kNotRecorded ? "?" : to_text(Bytes(static_cast<double>(row.bytes)))},
+         {.text = count(row.instances)},
+         time_cell(row.duration.median_ns),
+         time_cell(row.transfer.median_ns),
+         {.text = bus.value() > 0 ? bound + to_text(bus) : ""},
+         time_cell(row.waiting_ns)});
+  }
+  std::string out =
+      heading("Communication", "medians; transfer: what is left without waiting", style) +
+      table.text(style) + and_more(communication.rows.size(), view.rows, "kinds");
+  if (analysis.ranks.size() < 2) return out;
+  Table ranks({left("rank", 9), right("kernels", 6), right("communicating", 8),
+               right("transfer", 8), right("waiting", 9), right("arrived last", 8),
+               right("others waited for it", 9)});
+  for (const RankCommunication& rank : communication.ranks) {
+    ranks.add_row({{.text = std::to_string(rank.rank), .ink = kBold},
+                   {.text = count(rank.kernels)},
+                   time_cell(rank.duration_ns),
+                   time_cell(rank.transfer_ns),
+                   time_cell(rank.waiting_ns),
+                   {.text = count(rank.arrived_last)},
+                   time_cell(rank.caused_waiting_ns)});
+  }
+  out += heading(
+             "Who waited, and for whom",
+             fmt::format("{} communications seen from several ranks", count(communication.matched)),
+             style) +
+         ranks.text(style);
+  return out;
+}
+
+std::string kernel_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                           const AnalysisView& view, const TextStyle& style) {
+  Table table({left("name", 9), left("kind", 4), right("count", 6), right("total", 9),
+               right("share", 8), right("mean", 7), right("least", 0), right("greatest", 0),
+               right("occupancy", 0), left("launched by", 5)});
+  std::size_t shown = 0;
+  for (const KernelRow& row : rank.kernels) {
+    if (shown++ == view.rows) break;
+    table.add_row({name_cell(trace.texts[row.name]),
+                   {.text = std::string(name(row.kind)), .ink = kDim},
+                   {.text = count(row.duration.count)},
+                   time_cell(row.duration.total_ns),
+                   {.text = percent(row.share)},
+                   {.text = to_text(Seconds(row.duration.mean_ns() * 1e-9))},
+                   time_cell(row.duration.least_ns),
+                   time_cell(row.duration.greatest_ns),
+                   {.text = row.occupancy < 0 ? "" : percent(row.occupancy)},
+                   {.text = printable(trace.texts[row.caller]), .ink = kDim}});
+  }
+  return heading("Kernels, copies and fills", fmt::format("rank {}", rank.rank), style) +
+         table.text(style) + and_more(rank.kernels.size(), view.rows, "names");
+}
+
+std::string operator_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                             const AnalysisView& view, const TextStyle& style) {
+  Table table({left("operator", 9), left("shapes", 6), right("count", 6), right("device", 9),
+               right("mean", 0), right("host", 0), right("rate", 8), right("bandwidth", 7),
+               right("of roofline", 8)});
+  std::size_t with_device = 0;
+  for (const OperatorRow& row : rank.operators.rows) {
+    if (row.own_ns == 0) break;  // sorted by it
+    if (with_device++ >= view.rows) continue;
+    table.add_row({name_cell(trace.texts[row.name]),
+                   {.text = printable(trace.texts[row.shapes]), .ink = kDim},
+                   {.text = count(row.host.count)},
+                   time_cell(row.device.total_ns),
+                   {.text = to_text(Seconds(row.device.mean_ns() * 1e-9))},
+                   time_cell(row.host.total_ns),
+                   {.text = row.flops.value() > 0 ? to_text(row.flops_rate()) : ""},
+                   {.text = row.bytes.value() > 0 ? to_text(row.bytes_rate()) : ""},
+                   {.text = row.roofline < 0 ? "" : percent(row.roofline)}});
+  }
+  if (with_device == 0) return "";
+  std::string remark = fmt::format("rank {}", rank.rank);
+  if (rank.accelerator) remark += ", roofline of " + rank.accelerator->name;
+  std::string out = heading("Operators by device time", remark, style) + table.text(style) +
+                    and_more(with_device, view.rows, "rows");
+  const OperatorTotals& all = rank.operators.all;
+  if (all.device_ns > 0 && all.flops.value() > 0) {
+    out +=
+        fmt::format("  {} of known work in {} of device time: {}\n", to_text(all.flops),
+                    time_text(all.device_ns), to_text(all.flops / Seconds(seconds(all.device_ns))));
+  }
+  return out;
+}
+
+std::string stream_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                           const TextStyle& style) {
+  Table table({left("stream", 9), right("work", 7), right("busy", 9), right("idle: host", 7),
+               right("kernels", 4), right("other", 6), right("longest queue", 8), right("mean", 5),
+               right("full", 4)});
+  for (std::size_t i = 0; i < rank.streams.size(); ++i) {
+    const StreamRow& row = rank.streams[i];
+    const Lane& lane = trace.lanes[row.lane];
+    table.add_row({{.text = fmt::format("{}:{}", lane.process, lane.thread), .ink = kBold},
+                   {.text = count(row.work)},
+                   time_cell(row.busy_ns),
+                   time_cell(row.idle.host_wait_ns),
+                   time_cell(row.idle.kernel_wait_ns),
+                   time_cell(row.idle.other_ns),
+                   {.text = count(row.longest_queue)},
+                   {.text = fmt::format("{:.1f}", rank.queues[i].mean)},
+                   time_cell(rank.queues[i].full_ns)});
+  }
+  return heading("Streams and their queues", fmt::format("rank {}, device:stream", rank.rank),
+                 style) +
+         table.text(style);
+}
+
+std::string launch_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                           const AnalysisView& view, const TextStyle& style) {
+  if (rank.launch.rows.empty()) return "";
+  Table table({left("launch call", 9), right("count", 8), right("call", 8), right("p90", 0),
+               right("delay", 8), right("p90", 0), right("slow calls", 6), right("long delays", 6),
+               right("work shorter than call", 7)});
+  std::size_t shown = 0;
+  for (const LaunchRow& row : rank.launch.rows) {
+    if (shown++ == view.rows) break;
+    table.add_row({{.text = printable(trace.texts[row.name])},
+                   {.text = count(row.call.count)},
+                   time_cell(row.call.median_ns),
+                   time_cell(row.call.p90_ns),
+                   time_cell(row.delay.median_ns),
+                   time_cell(row.delay.p90_ns),
+                   {.text = count(row.slow_calls)},
+                   {.text = count(row.long_delays)},
+                   {.text = percent(share(row.shorter_than_call, row.call.count))}});
+  }
+  std::string out =
+      heading("Launches", fmt::format("rank {}, medians", rank.rank), style) + table.text(style);
+  if (rank.launch.without_call > 0) {
+    out += fmt::format("  {} pieces of device work were launched before the recording began\n",
+                       count(rank.launch.without_call));
+  }
+  return out;
+}
+
+std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                         const AnalysisView& view, const TextStyle& style) {
+  const PathAnalysis& critical = rank.critical;
+  if (critical.path.length_ns == 0) return "";
+  Table parts({left("bound by", 9), right("time", 9), right("share", 8)});
+  for (std::size_t b = 0; b < CriticalPath::kBounds; ++b) {
+    const std::int64_t ns = critical.path.by_bound_ns[b];
+    if (ns == 0) continue;
+    std::string label(name(static_cast<CriticalPath::Bound>(b)));
+    std::replace(label.begin(), label.end(), '_', ' ');
+    parts.add_row({{.text = label, .ink = kBold},
+                   time_cell(ns),
+                   {.text = percent(share(ns, critical.path.length_ns))}});
+  }
+  Table table({left("on the path", 9), left("bound by", 6), right("count", 6), right("time", 9),
+               right("share", 8)});
+  std::size_t shown = 0;
+  for (const PathRow& row : critical.rows) {
+    if (shown++ == view.rows) break;
+    std::string label(name(row.bound));
+    std::replace(label.begin(), label.end(), '_', ' ');
+    table.add_row({{.text = path_name(trace, row)},
+                   {.text = label, .ink = kDim},
+                   {.text = count(row.count)},
+                   time_cell(row.total_ns),
+                   {.text = percent(share(row.total_ns, critical.path.length_ns))}});
+  }
+  return heading("Critical path",
+                 fmt::format("rank {}, {}: {} in {} steps", rank.rank, printable(critical.of),
+                             time_text(critical.path.length_ns),
+                             count(static_cast<std::int64_t>(critical.path.edges.size()))),
+                 style) +
+         parts.text(style) + "\n" + table.text(style) +
+         and_more(critical.rows.size(), view.rows, "names");
+}
+
+std::string series_section(const RankAnalysis& rank, const TextStyle& style) {
+  std::string out;
+  const int width = std::max(20, usable_width(style) - 4);
+  if (!rank.utilization.busy.empty()) {
+    out +=
+        heading("Utilization",
+                fmt::format("rank {}, share of each {} in which a kernel ran; mean {}", rank.rank,
+                            time_text(rank.utilization.bin_ns), percent(rank.utilization.mean())),
+                style) +
+        "  " + sparkline(rank.utilization.busy, width, 0, 1) + "\n";
+  }
+  for (const MemoryTimeline& memory : rank.memory) {
+    if (memory.device < 0) continue;
+    std::vector<double> values;
+    values.reserve(memory.points.size());
+    for (const MemoryPoint& p : memory.points) {
+      values.push_back(static_cast<double>(p.allocated_bytes));
+    }
+    out += heading("Memory",
+                   fmt::format("rank {}, device {}: peak {} allocated, {} reserved", rank.rank,
+                               memory.device, gibibytes(memory.peak.allocated_bytes),
+                               gibibytes(memory.peak_reserved_bytes)),
+                   style) +
+           "  " + sparkline(values, width) + "\n";
+  }
+  return out;
+}
+
+std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
+  std::string out;
+  const RankAnalysis& first = analysis.ranks.front();
+  out +=
+      fmt::format("  {} of {} ranks", count(static_cast<std::int64_t>(analysis.ranks.size())),
+                  run.world_size == kNotRecorded ? "an unknown number of" : count(run.world_size));
+  if (!first.device.empty()) out += ", " + printable(first.device);
+  if (first.accelerator) out += " (" + first.accelerator->name + ")";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
+                          const AnalysisView& view, const TextStyle& style) {
+  const RecordedTrace& trace = run.ranks[view.rank];
+  const RankAnalysis& rank = analysis.ranks[view.rank];
+  std::string out = about(run, analysis) + breakdown_section(analysis, style) +
+                    communication_section(analysis, view, style);
+  if (rank.has_device_work()) {
+    out += operator_section(trace, rank, view, style) + kernel_section(trace, rank, view, style) +
+           stream_section(trace, rank, style) + launch_section(trace, rank, view, style);
+  }
+  return out + path_section(trace, rank, view, style) + series_section(rank, style);
+}
+
+}  // namespace orrery

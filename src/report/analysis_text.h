@@ -1,0 +1,22 @@
+// What `orrery trace analyze` prints.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyze/run_analysis.h"
+#include "report/text_style.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+struct AnalysisView {
+  std::size_t rank = 0;   // place in the run of the rank whose tables are shown
+  std::size_t rows = 12;  // of each table
+};
+
+// `analysis` is of `run`.
+std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
+                          const AnalysisView& view, const TextStyle& style);
+
+}  // namespace orrery
