@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "calibrate/collective_fit.h"
+#include "calibrate/exchange_fit.h"
 #include "calibrate/folds.h"
 #include "document/value.h"
 
@@ -34,8 +36,10 @@ double rounded(double value, int digits) {
   return value == 0 ? 0 : std::round(value * scale) / scale;
 }
 
+// The report without files; `parameters` takes the result.
 Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
-                                     const CalibrationRequest& request, const std::string& data) {
+                                     const CalibrationRequest& request, const std::string& data,
+                                     CollectiveParameters& parameters) {
   std::vector<std::size_t> all(generation.rows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   ORRERY_TRY(FittedCollectives fitted, fit_collectives(generation, all));
@@ -92,7 +96,7 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
     }
   }
 
-  CollectiveParameters parameters = fitted.parameters;
+  parameters = fitted.parameters;
   CollectiveFit record{data,
                        request.date,
                        static_cast<int>(all.size()),
@@ -107,11 +111,6 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
   report.kind = "collectives";
   report.subject = generation.architecture;
   report.parts.push_back(std::move(part));
-  report.files.push_back(
-      {"collectives/" + generation.architecture + ".yaml",
-       "# Collectives on " + generation.architecture +
-           " as measured: written by `orrery calibrate`, which keeps what it does not fit.\n" +
-           to_yaml(Codec<CollectiveParameters>::write(parameters))});
   report.notes.push_back(
       "latency_overlap " + std::to_string(static_cast<int>(parameters.latency_overlap)) +
       (parameters.low_latency_until > Bytes(0)
@@ -120,27 +119,88 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
   return report;
 }
 
+CalibratedFile file_of(const std::string& architecture, const CollectiveParameters& parameters) {
+  return {"collectives/" + architecture + ".yaml",
+          "# Collectives on " + architecture +
+              " as measured: written by `orrery calibrate`, which keeps what it does not fit.\n" +
+              to_yaml(Codec<CollectiveParameters>::write(parameters))};
+}
+
+// Fits the exchanges of one architecture into `parameters`, and adds them to the report.
+Result<std::monostate> add_exchanges(std::span<const ExchangeMeasurement> rows,
+                                     const CalibrationRequest& request, const std::string& data,
+                                     CollectiveParameters& parameters, CalibrationReport& report) {
+  ORRERY_TRY(
+      std::vector<CalibratedPart> parts,
+      fit_exchanges(rows, request.cross_validate ? request.folds : 0, parameters.token_exchange));
+  std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data.starts_with(data); });
+  for (CalibratedPart& part : parts) {
+    parameters.fits.push_back({data + ": " + part.name, request.date,
+                               static_cast<int>(part.in_sample.rows),
+                               rounded(part.in_sample.median, 2), rounded(part.in_sample.p90, 2),
+                               part.held_out ? rounded(part.held_out->median, 2) : 0,
+                               part.held_out ? rounded(part.held_out->p90, 2) : 0});
+    report.parts.push_back(std::move(part));
+  }
+  return std::monostate{};
+}
+
 Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables,
                                           const CalibrationRequest& request) {
   Calibration out;
   std::string data;
+  std::vector<CommaSeparated> collectives;
+  std::vector<ExchangeMeasurement> exchanges;
   for (const CommaSeparated& table : tables) {
     out.rows += table.records.size();
+    if (holds_exchange_measurements(table)) {
+      for (ExchangeMeasurement& m : exchange_measurements(table, *request.catalog, out.problems)) {
+        if (request.accelerator.empty() || request.accelerator == m.accelerator) {
+          exchanges.push_back(std::move(m));
+        }
+      }
+      continue;
+    }
     const std::string file = table.name.substr(table.name.rfind('/') + 1);
     data += (data.empty() ? "" : ", ") + file;
+    collectives.push_back(table);
   }
   std::vector<CollectiveMeasurement> rows =
-      collective_measurements(tables, *request.catalog, out.problems);
+      collective_measurements(collectives, *request.catalog, out.problems);
   if (!request.accelerator.empty()) {
     std::erase_if(
         rows, [&](const CollectiveMeasurement& m) { return m.accelerator != request.accelerator; });
   }
   ORRERY_TRY(const std::vector<CollectiveGeneration> generations,
              collective_generations(std::move(rows), *request.catalog, out.problems));
+  std::map<std::string, std::pair<CollectiveParameters, CalibrationReport>> made;
   for (const CollectiveGeneration& generation : generations) {
     out.used += generation.rows.size();
-    ORRERY_TRY(CalibrationReport report, calibrated(generation, request, data));
-    out.reports.push_back(std::move(report));
+    CollectiveParameters parameters;
+    ORRERY_TRY(CalibrationReport report, calibrated(generation, request, data, parameters));
+    made.emplace(generation.architecture, std::pair(std::move(parameters), std::move(report)));
+  }
+  std::map<std::string, std::vector<ExchangeMeasurement>> by_architecture;
+  for (ExchangeMeasurement& m : exchanges) by_architecture[m.architecture].push_back(std::move(m));
+  for (const auto& [architecture, own] : by_architecture) {
+    std::set<std::string_view> rows_used;  // a row may hold both ways
+    for (const ExchangeMeasurement& m : own) rows_used.insert(m.where);
+    out.used += rows_used.size();
+    auto at = made.find(architecture);
+    if (at == made.end()) {
+      ORRERY_TRY(CollectiveParameters start,
+                 load_collective_parameters(*request.catalog, architecture));
+      CalibrationReport report;
+      report.kind = "collectives";
+      report.subject = architecture;
+      at = made.emplace(architecture, std::pair(std::move(start), std::move(report))).first;
+    }
+    ORRERY_TRY([[maybe_unused]] const auto ok,
+               add_exchanges(own, request, "token exchange", at->second.first, at->second.second));
+  }
+  for (auto& [architecture, result] : made) {
+    result.second.files.push_back(file_of(architecture, result.first));
+    out.reports.push_back(std::move(result.second));
   }
   return out;
 }
@@ -148,8 +208,14 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
 }  // namespace
 
 MeasurementKind collective_measurement_kind() {
-  return {"collectives", "accelerator, collective, dtype, num_gpus, bytes, latency_us",
-          holds_collective_measurements, calibrate_collectives};
+  return {"collectives",
+          "accelerator, collective, dtype, num_gpus, bytes, latency_us | accelerator, num_gpus, "
+          "hidden, num_tokens, top_k, num_experts, num_sms, dispatch_us, combine_us | accelerator, "
+          "phase, kernel, dtype, num_tokens, hidden, top_k, num_experts, ep_size, latency_us",
+          [](const CommaSeparated& table) {
+            return holds_collective_measurements(table) || holds_exchange_measurements(table);
+          },
+          calibrate_collectives};
 }
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/block_lowering.h"
+#include "lower/cost_context.h"
 
 namespace orrery {
 namespace {
@@ -29,6 +30,39 @@ Idle idle(const BlockPass& forward, const BlockPass& backward, bool no_lead) {
   return out;
 }
 
+// What a forward and a backward of different microbatches hide of each other's exchanges when they
+// run side by side (lower/paired_pass.h), block by block:
+//
+//   hidden = min(x_F, c_B) in the forward, min(x_B, c_F) in the backward
+//
+// c: what a pass computes, x: its exposed exchanges. Each keeps what is not hidden, and loses to
+// the other's what interference takes, at most what that hides. The first and last passes of a step
+// have no partner; they are priced like the others. The additional microbatch that is held in
+// memory is not counted.
+struct Surroundings {
+  PassSurroundings forward, backward;
+};
+Surroundings beside_each_other(const BlockPass& forward, const BlockPass& backward,
+                               const BlockSetting& setting) {
+  Surroundings out;
+  if (!setting.plan.overlap.expert_batches || setting.layout.ep.size <= 1) return out;
+  constexpr Bytes kExchange{32 * 1024 * 1024};  // chooses the algorithm
+  const double lost =
+      setting.costs.interference(CollectiveKind::all_to_all, kExchange, setting.layout.ep)
+          .compute_share;
+  const auto meet = [lost](const BlockPass& own, const BlockPass& other, PassSurroundings& around,
+                           PassSurroundings& other_around) {
+    const Picoseconds exposed = own.breakdown[Category::exposed_ep];
+    if (!(exposed > Picoseconds(0))) return;
+    const Picoseconds hidden = std::min(exposed, other.computing());
+    around.exchange_share = 1 - hidden.count() / exposed.count();
+    other_around.slowed = std::min(hidden, contention(other.computing(), hidden, lost));
+  };
+  meet(forward, backward, out.forward, out.backward);
+  meet(backward, forward, out.backward, out.forward);
+  return out;
+}
+
 }  // namespace
 
 BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute recompute,
@@ -38,20 +72,27 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   out.forward = lowering.forward();
   out.backward = lowering.backward(recompute, Part::both);
   const bool no_lead = setting.plan.pp > 1 && setting.costs.software.host.waits_for_transfers;
+  Surroundings around = beside_each_other(out.forward, out.backward, setting);
+  if (setting.plan.overlap.expert_batches) {
+    out.forward = lowering.forward(around.forward);
+    out.backward = lowering.backward(recompute, Part::both, around.backward);
+  }
   const Idle wait = idle(out.forward, out.backward, no_lead);
-  if (wait.forward > Picoseconds(0)) out.forward = lowering.forward(wait.forward);
+  around.forward.idle = wait.forward;
+  around.backward.idle = wait.backward;
+  if (wait.forward > Picoseconds(0)) out.forward = lowering.forward(around.forward);
   if (wait.backward > Picoseconds(0)) {
-    out.backward = lowering.backward(recompute, Part::both, wait.backward);
+    out.backward = lowering.backward(recompute, Part::both, around.backward);
   }
   if (kind == Backward::split) {
     out.input_gradient = lowering.backward(recompute, Part::input);
     out.weight_gradient = lowering.weight_gradients();
     const Idle halves = idle(out.input_gradient, out.weight_gradient, no_lead);
     if (halves.forward > Picoseconds(0)) {
-      out.input_gradient = lowering.backward(recompute, Part::input, halves.forward);
+      out.input_gradient = lowering.backward(recompute, Part::input, {halves.forward, {}, 1});
     }
     if (halves.backward > Picoseconds(0)) {
-      out.weight_gradient = lowering.weight_gradients(halves.backward);
+      out.weight_gradient = lowering.weight_gradients({halves.backward, {}, 1});
     }
   }
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance

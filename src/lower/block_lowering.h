@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lower/block_cost.h"
+#include "lower/expert_exchange.h"
 #include "lower/operator_category.h"
 #include "lower/operator_work.h"
 #include "plan/validity.h"
@@ -40,20 +41,28 @@ inline bool runs_products(const Operator& op) {
   return has_weight_gradient(op) || op.kind == OperatorKind::attention;
 }
 
+// What surrounds a pass and changes it.
+struct PassSurroundings {
+  Picoseconds idle;           // that the device waits for the host
+  Picoseconds slowed;         // that its computing loses to the exchange of another pass
+  double exchange_share = 1;  // of its own exchanges of tokens, what no other pass hides
+};
+
 class BlockLowering {
  public:
   BlockLowering(const Block& block, const BlockSetting& setting)
       : block_(block), s_(setting), kernels_(setting.costs.kernels) {}
 
-  // `idle`: how long the device waits for the host in this pass.
-  BlockPass forward(Picoseconds idle = {}) {
+  BlockPass forward(const PassSurroundings& around = {}) {
     PassBuilder out = pass_builder();
+    exchange_share_ = around.exchange_share;
     forward_all(out, false);
-    return out.finish(idle);
+    return out.finish(around.idle, around.slowed);
   }
 
-  BlockPass backward(Recompute recompute, Part part, Picoseconds idle = {}) {
+  BlockPass backward(Recompute recompute, Part part, const PassSurroundings& around = {}) {
     PassBuilder out = pass_builder();
+    exchange_share_ = around.exchange_share;
     if (recompute == Recompute::full) forward_all(out, true);
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
       if (beside_exchange(block_.operators[i])) continue;
@@ -62,12 +71,12 @@ class BlockLowering {
       }
       backward(out, block_.operators[i], part);
     }
-    return out.finish(idle);
+    return out.finish(around.idle, around.slowed);
   }
 
   // The products a split backward defers, in the order of the backward. Each gathers its input
   // again beside the product before it.
-  BlockPass weight_gradients(Picoseconds idle = {}) {
+  BlockPass weight_gradients(const PassSurroundings& around = {}) {
     PassBuilder out = pass_builder();
     std::vector<const Operator*> products;
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
@@ -89,7 +98,7 @@ class BlockLowering {
       accumulate(out, *products[i]);
       gathered = next;
     }
-    return out.finish(idle);
+    return out.finish(around.idle);
   }
 
  private:
@@ -194,15 +203,15 @@ class BlockLowering {
         return;
       case OperatorKind::elementwise:
         if (op.boundary == Boundary::dispatch) {
-          elementwise(out, op, Phase::forward, category);
-          exchange_tokens(out, op, "tokens to experts", [&] {
+          permute(out, op, category);
+          exchange_tokens(out, op, Way::tokens_out, [&] {
             for (std::size_t i = 0; i < block_.operators.size(); ++i) {
               if (beside_exchange(block_.operators[i])) forward(out, i, again);
             }
           });
         } else if (op.boundary == Boundary::combine) {
-          exchange_tokens(out, op, "tokens from experts", [] {});
-          elementwise(out, op, Phase::forward, category);
+          exchange_tokens(out, op, Way::tokens_back, [] {});
+          permute(out, op, category);
         } else {
           elementwise(out, op, Phase::forward, category);
         }
@@ -389,15 +398,19 @@ class BlockLowering {
                 backward ? rows * (queries + keys_values) : rows * a.heads * a.value_dim);
   }
 
+  void permute(PassBuilder& out, const Operator& op, Category category) const {
+    passes_over(out, op.name, category, permutation_work(block_, op, s_),
+                extent(op.rows) * extent(op.width));
+  }
+
   // The all-to-all of tokens to or from their experts; the busiest rank receives more than the
   // mean. `beside` emits what runs meanwhile.
   template <class Beside>
-  void exchange_tokens(PassBuilder& out, const Operator& op, std::string_view what, Beside beside) {
+  void exchange_tokens(PassBuilder& out, const Operator& op, Way way, Beside beside) {
     const double rows = extent(op.rows) / std::max(1, s_.binding.etp);
     const Bytes payload = activation_bytes(rows, extent(op.width));
-    const auto exchange =
-        out.transfer(what, StreamKind::ep, Category::exposed_ep,
-                     s_.costs.communicate(CollectiveKind::all_to_all, payload, s_.layout.ep));
+    const auto exchange = out.transfer(name_of(way), StreamKind::ep, Category::exposed_ep,
+                                       exchange_time(block_, op, s_, way) * exchange_share_);
     beside();
     out.wait_for(exchange);
     if (s_.binding.etp > 1) {
@@ -474,15 +487,15 @@ class BlockLowering {
       }
       case OperatorKind::elementwise:
         if (op.boundary == Boundary::combine) {
-          elementwise(out, op, Phase::input_gradient, category);
-          exchange_tokens(out, op, "gradients to experts", [&] {
+          permute(out, op, category);
+          exchange_tokens(out, op, Way::gradients_out, [&] {
             for (std::size_t i = block_.operators.size(); i-- > 0;) {
               if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);
             }
           });
         } else if (op.boundary == Boundary::dispatch) {
-          exchange_tokens(out, op, "gradients from experts", [] {});
-          elementwise(out, op, Phase::input_gradient, category);
+          exchange_tokens(out, op, Way::gradients_back, [] {});
+          permute(out, op, category);
         } else {
           elementwise(out, op, Phase::input_gradient, category);
         }
@@ -594,6 +607,7 @@ class BlockLowering {
   const Block& block_;
   const BlockSetting& s_;
   const KernelModel& kernels_;
+  double exchange_share_ = 1;  // of the pass that is being lowered
 };
 
 }  // namespace orrery

@@ -10,6 +10,7 @@
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
 #include "cost/collective/interference.h"
+#include "cost/collective/token_exchange.h"
 #include "cost/kernel/kernel_model.h"
 #include "cost/step/training_conditions.h"
 #include "plan/software.h"
@@ -29,7 +30,10 @@ struct CostContext {
     if (group.size <= 1 || payload.value() <= 0) return Seconds(0);
     return collective(kind, payload, group, cluster.levels, collectives).time;
   }
-  // What that takes from computing beside it while it runs.
+  [[nodiscard]] Seconds exchange(const TokenExchange& tokens, const GroupShape& group) const {
+    return token_exchange_time(tokens, group, cluster.levels, collectives);
+  }
+  // What a collective takes from computing beside it while it runs.
   [[nodiscard]] CommunicationInterference interference(CollectiveKind kind, Bytes payload,
                                                        const GroupShape& group) const;
 };

@@ -159,6 +159,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.attention),
              static_cast<std::int64_t>(plan.overlap.tensor_parallel),
              static_cast<std::int64_t>(plan.overlap.expert),
+             static_cast<std::int64_t>(plan.overlap.expert_batches),
+             static_cast<std::int64_t>(plan.dispatch),
              static_cast<std::int64_t>(recompute),
              static_cast<std::int64_t>(backward),
              static_cast<std::int64_t>(microbatches(training_, plan) > 1),

@@ -44,10 +44,15 @@ void PassBuilder::slowed_compute(std::string_view name, Category category, Secon
   }
 }
 
-BlockPass PassBuilder::finish(Picoseconds idle) {
+BlockPass PassBuilder::finish(Picoseconds idle, Picoseconds slowed) {
   builder_.add(NodeSpec{NodeKind::barrier, Category::elementwise, builder_.intern("end of block"),
                         streams_[static_cast<std::size_t>(StreamKind::compute)], Picoseconds(0)},
                std::span<const NodeIndex>(waits_));
+  if (slowed > Picoseconds(0)) {
+    builder_.add(NodeSpec{NodeKind::kernel, Category::contention,
+                          builder_.intern("slowed by communication"),
+                          streams_[static_cast<std::size_t>(StreamKind::compute)], slowed});
+  }
   if (idle > Picoseconds(0)) {
     builder_.add(NodeSpec{NodeKind::kernel, Category::host, builder_.intern("wait for the host"),
                           streams_[static_cast<std::size_t>(StreamKind::compute)], idle});

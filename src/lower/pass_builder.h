@@ -57,9 +57,9 @@ class PassBuilder {
   void slowed_compute(std::string_view name, Category category, Seconds time,
                       Seconds transfer_time);
 
-  // The join: the pass ends when all its streams have, and after the device has waited for the host
-  // for `idle`.
-  BlockPass finish(Picoseconds idle = {});
+  // The join: the pass ends when all its streams have, after `slowed` that computing loses to
+  // communication of another pass, and after the device has waited for the host for `idle`.
+  BlockPass finish(Picoseconds idle = {}, Picoseconds slowed = {});
 
  private:
   double compute_share_lost_;

@@ -67,6 +67,8 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   p.overlap.tensor_parallel = random() % 2 == 0;
   p.overlap.pipeline = random() % 3 != 0;
   p.overlap.expert = random() % 2 == 0;
+  p.overlap.expert_batches = p.ep > 1 && random() % 2 == 0;
+  p.dispatch = pick(random, {ExpertDispatch::all_to_all, ExpertDispatch::deduplicated});
   p.overlap.optimizer = random() % 4 == 0;
   if (random() % 2 == 0) p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
   out.training.sequence_length = pick<std::int64_t>(random, {1024, 4096});

@@ -116,6 +116,46 @@ TEST(StepGraph, TheSharedExpertHidesTheExchange) {
   EXPECT_LT(timed("ep=16,overlap.expert=on"), timed("ep=16"));
 }
 
+// Exchanges beside another microbatch: between hiding them all and hiding none, and never more than
+// what the other pass computes.
+TEST(StepGraph, AnotherMicrobatchHidesTheExchange) {
+  const auto timed = [](std::string_view plan, const char* on) {
+    RandomCase c;
+    c.model = small_model("deepseek-v2-lite", 8);
+    c.cluster = *parse_cluster(on, Catalog::built_in());
+    c.training.sequence_length = 4096;
+    c.training.global_batch = 128;
+    CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
+    c.training = completed.training;
+    c.plan = completed.plan;
+    return step_time(c);
+  };
+  const auto share = [&](const char* on, std::string_view plan) {
+    const std::string text(plan);
+    return timed(text + ",overlap.expert_batches=on", on).count() / timed(text, on).count();
+  };
+  EXPECT_LT(share("h100-sxm:16", "ep=16"), 0.95);
+  EXPECT_LT(share("h100-sxm:16", "pp=2,ep=8,chunks=2"), 1);
+  EXPECT_GT(share("h100-sxm:16", "ep=16"), 0.3);
+}
+
+// Tokens travel once to each rank, so that the wider network matters less.
+TEST(StepGraph, DeduplicatedTokensTakeNoLongerBetweenNodes) {
+  for (const char* plan : {"ep=16", "tp=2,ep=16", "ep=16,overlap.expert_batches=on"}) {
+    RandomCase c;
+    c.model = small_model("deepseek-v2-lite", 4);
+    c.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
+    c.training.sequence_length = 4096;
+    c.training.global_batch = 32;
+    CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
+    c.training = completed.training;
+    c.plan = completed.plan;
+    const Picoseconds plain = step_time(c);
+    c.plan.dispatch = ExpertDispatch::deduplicated;
+    EXPECT_LT(step_time(c), plain) << plan;
+  }
+}
+
 // Each law of monotonicity changes one figure of the cluster for the better.
 TEST(StepGraph, ABetterNetworkIsNeverSlower) {
   for (const char* plan : {"tp=2,pp=2,zero=1", "zero=3", "tp=4,cp=2,zero=2", "pp=4,zero=0"}) {

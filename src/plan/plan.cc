@@ -31,6 +31,12 @@ std::span<const EnumName<Optimizer>> names_of(Optimizer) {
   return kNames;
 }
 
+std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch) {
+  static constexpr EnumName<ExpertDispatch> kNames[] = {
+      {ExpertDispatch::all_to_all, "all_to_all"}, {ExpertDispatch::deduplicated, "deduplicated"}};
+  return kNames;
+}
+
 std::span<const EnumName<NumberFormat>> names_of(NumberFormat) {
   static constexpr EnumName<NumberFormat> kNames[] = {
       {NumberFormat::bf16, "bf16"},   {NumberFormat::fp16, "fp16"},   {NumberFormat::fp8, "fp8"},
@@ -50,6 +56,8 @@ const Fields<Overlap>& fields_of(const Overlap*) {
                     "cut products in tp pieces and pipeline them with their collective")
           .optional("pipeline", &Overlap::pipeline, "sends and receives do not block computing")
           .optional("expert", &Overlap::expert, "all-to-alls beside the shared expert")
+          .optional("expert_batches", &Overlap::expert_batches,
+                    "all-to-alls beside the other pass of another microbatch")
           .optional("optimizer", &Overlap::optimizer,
                     "the optimizer step is validated afterwards and waits for no gradient norm");
   return kTable;
@@ -64,6 +72,7 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional("dp", &Plan::dp, "data-parallel degree; 0: what the GPUs leave")
           .optional("ep", &Plan::ep, "expert-parallel degree, taken from tp*cp*dp")
           .optional("etp", &Plan::etp, "tensor-parallel degree inside an expert; 0: default")
+          .optional("dispatch", &Plan::dispatch, "how tokens travel to their experts")
           .optional("sequence_parallel", &Plan::sequence_parallel,
                     "shard the sequence over tp between products")
           .optional("context_parallel", &Plan::context_parallel, "how keys and values travel")

@@ -23,6 +23,9 @@ enum class MeshAxis { tp, cp, ep, pp, dp };
 enum class Recompute { none, selective, full };
 enum class ContextParallel { all_gather, ring };
 enum class Optimizer { adamw, sgd };
+// How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one
+// for each rank, and over the network for each node, that holds any (DeepEP, HybridEP).
+enum class ExpertDispatch { all_to_all, deduplicated };
 
 // Which transfers run beside computation instead of between it.
 struct Overlap {
@@ -32,6 +35,9 @@ struct Overlap {
       false;             // products are cut in tp pieces and pipelined with their collective
   bool pipeline = true;  // sends and receives do not block the computing stream
   bool expert = false;   // all-to-alls run beside the shared expert
+  // All-to-alls of a forward run beside the backward of another microbatch and the other way round
+  // (Megatron-Core: overlap_moe_expert_parallel_comm).
+  bool expert_batches = false;
   // The optimizer step waits for no gradient norm: it is validated afterwards, and devices start
   // their next step one after the other (arXiv 2401.10241 s.4).
   bool optimizer = false;
@@ -43,9 +49,10 @@ struct Plan {
   std::int64_t tp = 1;
   std::int64_t cp = 1;
   std::int64_t pp = 1;
-  std::int64_t dp = 0;            // 0: whatever the GPUs leave
-  std::int64_t ep = 1;            // experts are divided over ep ranks taken from tp*cp*dp
-  std::int64_t etp = 0;           // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
+  std::int64_t dp = 0;   // 0: whatever the GPUs leave
+  std::int64_t ep = 1;   // experts are divided over ep ranks taken from tp*cp*dp
+  std::int64_t etp = 0;  // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
+  ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   bool sequence_parallel = true;  // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
   std::string schedule;     // empty: 1f1b, or interleaved_1f1b if chunks > 1
@@ -88,6 +95,7 @@ std::span<const EnumName<MeshAxis>> names_of(MeshAxis);
 std::span<const EnumName<Recompute>> names_of(Recompute);
 std::span<const EnumName<ContextParallel>> names_of(ContextParallel);
 std::span<const EnumName<Optimizer>> names_of(Optimizer);
+std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch);
 std::span<const EnumName<NumberFormat>> names_of(NumberFormat);
 
 }  // namespace orrery

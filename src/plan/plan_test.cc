@@ -111,6 +111,15 @@ TEST(Validity, SaysEveryReasonWithItsNumbers) {
             "tp 0 is outside 1 to 10000000\n");
   EXPECT_EQ(problems("mixtral-8x7b", "h100-sxm:64", "tp=2,ep=16", 4096, 64),
             "ep 16 does not divide 8 experts\n");
+  EXPECT_EQ(problems("llama-3-8b", "h100-sxm:8", "dispatch=deduplicated"),
+            "dispatch=deduplicated needs experts; llama-3-8b has none\n");
+  EXPECT_EQ(problems("mixtral-8x7b", "h100-sxm:64",
+                     "pp=2,schedule=gpipe,recompute=full,overlap.expert_batches=on", 4096, 64),
+            "overlap.expert_batches needs ep above 1\n"
+            "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "
+            "backwards alternate; this is gpipe\n"
+            "overlap.expert_batches and recompute=full exclude each other: the backward would "
+            "send tokens away again\n");
   EXPECT_EQ(problems("llama-2-7b", "h100-sxm:8", "pp=10000,chunks=10000", 4096, 64),
             "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n");
 }

@@ -185,6 +185,24 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
     problem("ep " + n(plan.ep) + " needs experts; " + a.name + " has none");
   }
 
+  if (plan.dispatch == ExpertDispatch::deduplicated && !a.moe) {
+    problem("dispatch=deduplicated needs experts; " + a.name + " has none");
+  }
+  if (plan.overlap.expert_batches) {
+    if (plan.ep <= 1) problem("overlap.expert_batches needs ep above 1");
+    if (plan.schedule != "1f1b" && plan.schedule != "interleaved_1f1b") {
+      problem(
+          "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "
+          "backwards alternate; this is " +
+          plan.schedule);
+    }
+    if (plan.recompute == Recompute::full) {
+      problem(
+          "overlap.expert_batches and recompute=full exclude each other: the backward would "
+          "send tokens away again");
+    }
+  }
+
   // Layers on stages.
   const std::int64_t layers = layer_count(model);
   const double stages = static_cast<double>(plan.pp) * static_cast<double>(plan.chunks);

@@ -81,12 +81,33 @@ const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*) {
   return table;
 }
 
+const Fields<TokenExchangeWay>& fields_of(const TokenExchangeWay*) {
+  static const Fields<TokenExchangeWay> table =
+      Fields<TokenExchangeWay>("token exchange one way")
+          .optional("base", &TokenExchangeWay::base, "launch, counts and barrier")
+          .optional("efficiency", &TokenExchangeWay::efficiency,
+                    "share of the scale-up links' bandwidth")
+          .optional("local", &TokenExchangeWay::local,
+                    "rate at which a rank handles its own tokens; 0: not counted");
+  return table;
+}
+
+const Fields<TokenExchangeParameters>& fields_of(const TokenExchangeParameters*) {
+  static const Fields<TokenExchangeParameters> table =
+      Fields<TokenExchangeParameters>("token exchange")
+          .optional("dispatch", &TokenExchangeParameters::dispatch, "to the experts")
+          .optional("combine", &TokenExchangeParameters::combine, "back from them");
+  return table;
+}
+
 const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*) {
   static const Fields<PairwiseParameters> table =
       Fields<PairwiseParameters>("pairwise exchange")
           .required("latency", &PairwiseParameters::latency, "of one round")
           .optional("peer", &PairwiseParameters::peer, "each further peer inside a node")
           .optional("efficiency", &PairwiseParameters::efficiency, "share of the link's bandwidth")
+          .optional("network_efficiency", &PairwiseParameters::network_efficiency,
+                    "the same between nodes, of all-to-alls")
           .required("low_latency_ceiling", &PairwiseParameters::low_latency_ceiling,
                     "bandwidth of the LL protocol");
   return table;
@@ -179,6 +200,7 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
                     "ceiling of Simple in trees")
           .optional("in_switch", &P::in_switch, "in-switch reduction")
           .required("pairwise", &P::pairwise, "all-to-all and point to point")
+          .optional("token_exchange", &P::token_exchange, "a token once to each rank or node")
           .optional("host_path", &P::host_path, "of accelerators on PCIe without a switch")
           .optional("interference", &P::interference, "what computation beside it loses")
           .optional("fits", &P::fits, "errors of the fit");
@@ -211,6 +233,10 @@ bool is_ceiling(const NodeCeiling& c) {
   return std::min({c.one_node, c.two_nodes, c.more_nodes}) >= kLeastBandwidth;
 }
 
+bool is_local(const TokenExchangeWay& way) {
+  return way.local == BytesPerSecond(0) || way.local >= kLeastBandwidth;
+}
+
 bool allows(const CollectiveParameters& p, CollectiveAlgorithm a) {
   return std::find(p.algorithms.begin(), p.algorithms.end(), a) != p.algorithms.end();
 }
@@ -230,13 +256,17 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
   if (p.channels < 1 || p.channels > kMaxChannels) {
     return wrong("channels must be from 1 to 4096", "channels", "such as 16");
   }
-  for (const auto& [key, value] : {std::pair{"low_latency_share", p.low_latency_share},
-                                   {"low_latency_128_share", p.low_latency_128_share},
-                                   {"tree_share", p.tree_share},
-                                   {"network_share", p.network_share},
-                                   {"ring_share", p.ring_share},
-                                   {"parallel_trees.share", p.parallel_trees.share},
-                                   {"pairwise.efficiency", p.pairwise.efficiency}}) {
+  for (const auto& [key, value] :
+       {std::pair{"low_latency_share", p.low_latency_share},
+        {"low_latency_128_share", p.low_latency_128_share},
+        {"tree_share", p.tree_share},
+        {"network_share", p.network_share},
+        {"ring_share", p.ring_share},
+        {"parallel_trees.share", p.parallel_trees.share},
+        {"pairwise.efficiency", p.pairwise.efficiency},
+        {"pairwise.network_efficiency", p.pairwise.network_efficiency},
+        {"token_exchange.dispatch.efficiency", p.token_exchange.dispatch.efficiency},
+        {"token_exchange.combine.efficiency", p.token_exchange.combine.efficiency}}) {
     if (!is_share(value)) {
       return wrong("a share must be from 0.001 to 1", key, "such as 0.92");
     }
@@ -268,7 +298,8 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
       !are_latencies(p.parallel_trees.latency) || !are_latencies(p.pairwise.latency) ||
       !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) ||
       !is_latency(p.in_switch.tree_network_step) || !is_latency(p.pairwise.peer) ||
-      !is_latency(p.parallel_trees.rank)) {
+      !is_latency(p.parallel_trees.rank) || !is_latency(p.token_exchange.dispatch.base) ||
+      !is_latency(p.token_exchange.combine.base)) {
     return wrong("a latency is negative or above a minute", "latencies", "such as \"0.6 us\"");
   }
   if (!is_ceiling(p.low_latency_total) || !is_ceiling(p.ring_low_latency_128_per_channel) ||
@@ -276,7 +307,8 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
       p.pairwise.low_latency_ceiling < kLeastBandwidth ||
       (allows(p, CollectiveAlgorithm::in_switch) && p.in_switch.efficiency > 0 &&
        !is_ceiling(p.in_switch.tree_per_channel)) ||
-      (p.local_copy != BytesPerSecond(0) && p.local_copy < kLeastBandwidth)) {
+      (p.local_copy != BytesPerSecond(0) && p.local_copy < kLeastBandwidth) ||
+      !is_local(p.token_exchange.dispatch) || !is_local(p.token_exchange.combine)) {
     return wrong("a bandwidth is missing or below 1 kB/s", "ceilings", "such as \"39 GB/s\"");
   }
   const InterferenceParameters& held = p.interference;

@@ -69,11 +69,24 @@ struct InSwitchParameters {
 
 // Direct exchange: all-to-all and point to point.
 struct PairwiseParameters {
-  AlgorithmLatencies latency;  // low_latency_128 is not used
-  Seconds peer;                // each further peer of an all-to-all inside a node
-  double efficiency = 1;       // share of the link's bandwidth
+  AlgorithmLatencies latency;     // low_latency_128 is not used
+  Seconds peer;                   // each further peer of an all-to-all inside a node
+  double efficiency = 1;          // share of the link's bandwidth
+  double network_efficiency = 1;  // of an all-to-all's messages between nodes
   BytesPerSecond low_latency_ceiling;
   bool operator==(const PairwiseParameters&) const = default;
+};
+
+// Kernels that send a token once to each rank or node that needs it (token_exchange.h).
+struct TokenExchangeWay {
+  Seconds base{40e-6};      // launch, notification of counts, barrier
+  double efficiency = 0.6;  // share of the scale-up links' bandwidth
+  BytesPerSecond local;     // at which a rank handles its own tokens; 0: not counted
+  bool operator==(const TokenExchangeWay&) const = default;
+};
+struct TokenExchangeParameters {
+  TokenExchangeWay dispatch, combine;  // to the experts, and back
+  bool operator==(const TokenExchangeParameters&) const = default;
 };
 
 // Aggregated trees, one rank a node ("PAT"). NCCL src/graph/tuning.cc, 2.23 and later: busBw *=
@@ -141,6 +154,7 @@ struct CollectiveParameters {
   NodeCeiling tree_simple_per_channel;
   InSwitchParameters in_switch;
   PairwiseParameters pairwise;
+  TokenExchangeParameters token_exchange;
   HostPathParameters host_path;
   InterferenceParameters interference;
   std::vector<CollectiveFit> fits;  // empty: nothing is fitted
@@ -156,6 +170,8 @@ const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*);
 const Fields<NodeCeiling>& fields_of(const NodeCeiling*);
 const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*);
 const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*);
+const Fields<TokenExchangeWay>& fields_of(const TokenExchangeWay*);
+const Fields<TokenExchangeParameters>& fields_of(const TokenExchangeParameters*);
 const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*);
 const Fields<HostPathParameters>& fields_of(const HostPathParameters*);
 const Fields<CollectiveFit>& fields_of(const CollectiveFit*);

@@ -7,7 +7,8 @@ namespace orrery {
 BytesPerSecond pairwise_rate(const Crossing& crossing, Protocol protocol,
                              const CollectiveParameters& parameters) {
   const PairwiseParameters& p = parameters.pairwise;
-  const double share = crossing.link == LinkKind::network ? 1 : crossing.share * p.efficiency;
+  const double share =
+      crossing.link == LinkKind::network ? p.network_efficiency : crossing.share * p.efficiency;
   if (protocol == Protocol::simple) return crossing.rate * share;
   return std::min(p.low_latency_ceiling, crossing.rate * (share * parameters.low_latency_share));
 }

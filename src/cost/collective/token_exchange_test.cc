@@ -1,0 +1,85 @@
+// Tokens sent once to each rank or node: closed forms, bounds, and the published bandwidths.
+#include "cost/collective/token_exchange.h"
+
+#include <gtest/gtest.h>
+
+#include "cost/collective/collective_test_platform.h"
+
+namespace orrery {
+namespace {
+
+using collective_test::level;
+using collective_test::parameters;
+
+// By hand: of 4 units of 2 experts, 2 drawn: a unit is missed by C(6,2)/C(8,2) = 15/28.
+TEST(DistinctUnits, AreThoseOfAHypergeometricDraw) {
+  EXPECT_NEAR(distinct_units(4, 8, 2), 4 * (1 - 15.0 / 28), 1e-9);
+  EXPECT_DOUBLE_EQ(distinct_units(1, 256, 8), 1);     // all on one rank
+  EXPECT_NEAR(distinct_units(256, 256, 8), 8, 1e-9);  // an expert a rank: every copy goes elsewhere
+  EXPECT_NEAR(distinct_units(32, 128, 1), 1, 1e-9);
+  EXPECT_NEAR(distinct_units(2, 4, 4), 2, 1e-9);  // every expert is chosen
+}
+
+TEST(DistinctUnits, RiseWithUnitsAndExpertsChosenAndStayBelowBoth) {
+  double before = 0;
+  for (const double units : {1, 2, 3, 5, 8, 16, 64, 256, 1000}) {
+    const double d = distinct_units(units, 256, 8);
+    EXPECT_GE(d, before) << units;
+    EXPECT_LE(d, 8 + 1e-9);
+    EXPECT_LE(d, units + 1e-9);
+    before = d;
+  }
+  before = 0;
+  for (const double k : {1, 2, 4, 8, 16, 256}) {
+    EXPECT_GT(distinct_units(8, 256, k), before);
+    before = distinct_units(8, 256, k);
+  }
+}
+
+TokenExchange tokens(double count, bool away = true) { return {count, Bytes(14336), 8, 256, away}; }
+
+TEST(TokenExchange, IsTheLinksTimeInsideANode) {
+  CollectiveParameters p = parameters("hopper");
+  p.token_exchange.dispatch = {Seconds(0), 0.5, BytesPerSecond(0)};
+  p.pairwise.latency = {};
+  const std::vector<FabricLevel> node = {level("nvlink", 400, 0)};
+  const double bytes = 4096 * 14336.0 * distinct_units(8, 256, 8) * 7 / 8;
+  EXPECT_NEAR(token_exchange_time(tokens(4096), {8, {8}}, node, p).value(),
+              bytes / (0.5 * node[0].bandwidth.value() * node[0].efficiency), 1e-9);
+  EXPECT_EQ(token_exchange_time(tokens(4096), {1, {1}}, node, p), Seconds(0));
+  EXPECT_EQ(token_exchange_time(tokens(0), {8, {8}}, node, p), Seconds(0));
+}
+
+// One copy for each expert is never less than one for each rank.
+TEST(TokenExchange, SendsNoMoreThanAnAllToAllAndRisesWithTokens) {
+  CollectiveParameters p = parameters("hopper");
+  p.token_exchange.dispatch = {Seconds(0), p.pairwise.efficiency, BytesPerSecond(0)};
+  const std::vector<FabricLevel> levels = {level("nvlink", 450, 0.5),
+                                           level("infiniband-ndr", 50, 1.3)};
+  for (const int ranks : {8, 16, 32, 64}) {
+    const GroupShape group = ranks > 8 ? GroupShape{ranks, {8, ranks}} : GroupShape{8, {8}};
+    const std::vector<FabricLevel> used(levels.begin(), levels.begin() + (ranks > 8 ? 2 : 1));
+    double before = 0;
+    for (const double count : {256.0, 4096.0, 65536.0}) {
+      const double time = token_exchange_time(tokens(count), group, used, p).value();
+      EXPECT_GT(time, before);
+      EXPECT_LE(time,
+                collective(CollectiveKind::all_to_all, Bytes(count * 8 * 14336), group, used, p)
+                        .time.value() *
+                    1.001)
+          << ranks << " ranks, " << count;
+      before = time;
+    }
+  }
+}
+
+TEST(TokenExchange, HandlingARanksOwnTokensCountsWhereItIsSlower) {
+  CollectiveParameters p = parameters("blackwell");
+  const std::vector<FabricLevel> rack = {level("nvlink", 900, 0.5)};
+  const Seconds with = token_exchange_time(tokens(8192), {2, {2}}, rack, p);
+  p.token_exchange.dispatch.local = BytesPerSecond(0);
+  EXPECT_GT(with, token_exchange_time(tokens(8192), {2, {2}}, rack, p) * 1.5);
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,34 @@
+// What sends tokens to the ranks of their experts and back: transfer and permutations.
+//
+//                        transfer                    rows permuted, in passes over the routed rows
+//   one rank holds all   none                        1 + 1/k
+//   all_to_all           one copy an expert          1 + 1/k, and 2 more where a rank holds several
+//                                                    experts: what arrives is sorted once more
+//   deduplicated         one copy a rank and a node  1 + D/k
+//
+// k experts of a token lie on D ranks (cost/collective/token_exchange.h). A pass reads or writes
+// each routed row once: to send a token away it is read (1/k) and written for each expert (1);
+// received rows are read and written in the order of the experts. The way back does the same in
+// reverse, and so do gradients. Source: NVIDIA/Megatron-LM megatron/core/transformer/moe/
+// token_dispatcher.py (permute, all-to-all, sort by local expert; flex dispatcher), fused kernels
+// (moe_permute_fusion).
+// Not modelled: padding of each expert's rows, synchronising calls of the host that read counts.
+#pragma once
+
+#include <string_view>
+
+#include "lower/block_cost.h"
+#include "lower/operator_work.h"
+#include "model/operator.h"
+
+namespace orrery {
+
+// What travels, and where.
+enum class Way { tokens_out, tokens_back, gradients_out, gradients_back };
+std::string_view name_of(Way way);
+
+// Of `op`, a dispatch or combine of `block`.
+Seconds exchange_time(const Block& block, const Operator& op, const BlockSetting& setting, Way way);
+OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting);
+
+}  // namespace orrery
