@@ -135,4 +135,41 @@ Seconds KernelModel::gemm(const GemmShape& shape, NumberFormat format) const {
   return p.floor + Seconds(best);
 }
 
+// Without splits of k: groups are many where they are small.
+Seconds KernelModel::grouped_gemm(std::span<const double> rows, double n, double k,
+                                  NumberFormat format) const {
+  const FormatParameters& p = parameters_.format(format);
+  const double g = granule(format);
+  n = std::ceil(n / g) * g;
+  k = std::ceil(k / g) * g;
+  double all = 0;
+  double most = 0;
+  double groups = 0;
+  for (const double m : rows) {
+    if (!(m > 0)) continue;
+    all += m;
+    most = std::max(most, m);
+    ++groups;
+  }
+  if (!(groups > 0 && n > 0 && k > 0)) return Seconds(0);
+  const double operand = element_size(format).value();
+  const double memory =
+      ((all * k + groups * n * k) * operand + all * n * result_bytes(format)) / p.bandwidth.value();
+  const double per_byte = 1 / p.unit_bandwidth.value();
+  double best = HUGE_VAL;
+  for (std::size_t i = 0; i < kTiles; ++i) {
+    const Tile& tile = kTileShapes[i];
+    double tiles = 0;
+    for (const double m : rows) tiles += m > 0 ? std::ceil(m / tile.rows) : 0;
+    tiles *= std::ceil(n / tile.columns);
+    const double seconds = tile_seconds_[static_cast<std::size_t>(format)][i];
+    const double per = std::max(
+        seconds, (std::min(most, tile.rows) + std::min(n, tile.columns)) * operand * per_byte);
+    const double x = tiles / parameters_.compute_units;
+    const double waves = std::max(1.0, x + p.wave_rounding * (std::ceil(x) - x));
+    best = std::min(best, waves * (per * k + p.ramp_depth * seconds));
+  }
+  return p.floor + Seconds(rounded_roofline(best, memory));
+}
+
 }  // namespace orrery

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "cost/kernel/kernel_parameters.h"
 #include "units/number_format.h"
@@ -49,6 +50,10 @@ class KernelModel {
 
   // C[m,n] = A[m,k] B[k,n]. Sustained, as inside a training step.
   [[nodiscard]] Seconds gemm(const GemmShape& shape, NumberFormat format) const;
+  // C_g[m_g,n] = A_g[m_g,k] B_g[k,n] for groups of unequal rows in one launch; groups without rows
+  // take no time. With equal rows the same as gemm().
+  [[nodiscard]] Seconds grouped_gemm(std::span<const double> rows, double n, double k,
+                                     NumberFormat format) const;
   [[nodiscard]] Seconds attention(const AttentionShape& shape, AttentionKernel kernel,
                                   Direction direction, NumberFormat format) const;
   // A kernel limited by the bytes it reads and writes.
