@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "schedule/schedule.h"
+#include "validate/recipe_of_row.h"
 #include "validate/redistributed_layers.h"
 
 namespace orrery {
@@ -228,8 +229,10 @@ class Reader {
     }
     // Norms, activations and other element-wise work, and the small up-projection of latent
     // attention: their second run takes little time, so it is left out rather than overstated.
-    if (contains(detail, "norm") || contains(detail, "act") || contains(detail, "mla_up_proj") ||
-        contains(detail, "minimal")) {
+    // Megatron-Core's module "mlp" is that of dense layers, which lead a model with experts.
+    const bool few_layers = contains(detail, "'mlp'") && row_.num_experts.value_or(0) > 0;
+    if (few_layers || contains(detail, "norm") || contains(detail, "act") ||
+        contains(detail, "mla_up_proj") || contains(detail, "minimal")) {
       p.recompute = Recompute::none;
       assume("recomputation of " + detail +
              " left out: its time is not counted, its memory is "
@@ -313,12 +316,20 @@ class Reader {
     if (o.tensor_parallel && out_.plan.tp > 1 && overlapped_here) {
       assume("tensor-parallel communication overlapped");
     }
-    if (contains(row_.notes, "DeepEP")) {
-      assume("DeepEP's dispatch modelled as all-to-all" +
-             std::string(contains(row_.notes, "expert-communication overlap")
-                             ? ", its overlap with other microbatches not at all"
-                             : ""));
+    if (out_.plan.ep > 1) experts();
+  }
+
+  void experts() {
+    const Recipe recipe = recipe_of_row(row_);
+    out_.plan.dispatch = recipe.dispatch;
+    out_.plan.overlap.expert_batches =
+        recipe.expert_batches && out_.plan.recompute != Recompute::full;
+    if (recipe.narrow_gradients) {
+      out_.training.gradients = NumberFormat::bf16;
+      assume("gradients accumulated and reduced in bf16: grad_reduce_in_fp32 is off in the recipe");
     }
+    if (out_.plan.layers.empty()) out_.plan.layers = recipe.layers;
+    for (const std::string& text : recipe.assumed) assume(text);
   }
 
   const MeasuredRow& row_;

@@ -1,5 +1,7 @@
 #include "validate/software_of_row.h"
 
+#include "validate/recipe_of_row.h"
+
 namespace orrery {
 namespace {
 
@@ -21,7 +23,8 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const SourceCon
   if (row.notes.find("kernel: torch") != std::string::npos) software.softmax = Kernels::eager;
   if (states(row, "compile=off")) software.host.launches = Launches::each;
   if (states(row, "compile=on")) software.host.launches = Launches::compiled;
-  if (states(row, "cuda_graphs=full_iteration")) software.host.launches = Launches::graphs;
+  if (states(row, "cuda_graphs=full_iteration") || recipe_of_row(row).whole_step_graph)
+    software.host.launches = Launches::graphs;
   return out;
 }
 
