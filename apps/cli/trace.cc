@@ -9,13 +9,15 @@ namespace orrery::cli {
 TraceSubcommand trace_analyze(CLI::App& trace);
 TraceSubcommand trace_info(CLI::App& trace);
 TraceSubcommand trace_replay(CLI::App& trace);
+TraceSubcommand trace_convert(CLI::App& trace);
 
 namespace {
 
 constexpr std::array kSubcommands = {
     trace_info,
-    trace_replay,
     trace_analyze,
+    trace_replay,
+    trace_convert,
 };
 
 }  // namespace

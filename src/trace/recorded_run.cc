@@ -13,21 +13,6 @@ namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The number behind "rank", "rank-", "rank_" in the name of the file, or kNotRecorded.
-std::int64_t rank_of_name(const std::string& file) {
-  const std::string name = std::filesystem::path(file).filename().string();
-  std::size_t at = name.rfind("rank");
-  if (at == std::string::npos) return kNotRecorded;
-  at += 4;
-  if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
-  std::int64_t rank = 0;
-  const std::size_t first = at;
-  for (; at < name.size() && is_digit(name[at]) && at - first < 9; ++at) {
-    rank = rank * 10 + (name[at] - '0');
-  }
-  return at > first ? rank : kNotRecorded;
-}
-
 std::string names(const RecordedTrace& a, const RecordedTrace& b) { return a.file + ", " + b.file; }
 
 // Why two traces cannot be of one job; empty if they can.
@@ -154,6 +139,20 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
     }
   }
   return run;
+}
+
+std::int64_t rank_of_name(const std::string& file) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  std::size_t at = name.rfind("rank");
+  if (at == std::string::npos) return kNotRecorded;
+  at += 4;
+  if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
+  std::int64_t rank = 0;
+  const std::size_t first = at;
+  for (; at < name.size() && is_digit(name[at]) && at - first < 9; ++at) {
+    rank = rank * 10 + (name[at] - '0');
+  }
+  return at > first ? rank : kNotRecorded;
 }
 
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {

@@ -39,6 +39,9 @@ struct RecordedRun {
   std::int64_t world_size = kNotRecorded;
 };
 
+// The number behind "rank", "rank-", "rank_" in the name of a file, or kNotRecorded.
+std::int64_t rank_of_name(const std::string& file);
+
 // Files, or folders of files ("-" is standard input). Memory: of all ranks together.
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options = {});
 

@@ -1,0 +1,410 @@
+// orrery trace convert: recorded runs in other programs' formats.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "document/value.h"
+#include "trace.h"
+#include "trace/chakra/chakra_check.h"
+#include "trace/chakra/chakra_conversion.h"
+#include "trace/chakra/chakra_file.h"
+#include "trace/chakra/chakra_graph.h"
+#include "trace/gzip.h"
+#include "trace/perfetto/chrome_json.h"
+#include "trace/perfetto/recorded_json.h"
+#include "trace/pytorch_et/host_pairs.h"
+#include "trace/trace_format.h"
+#include "trace/workload_text/workload_chakra.h"
+#include "trace/workload_text/workload_text.h"
+#include "trace_files.h"
+
+namespace orrery::cli {
+namespace {
+
+enum class Target { chakra, perfetto };
+
+struct ConvertOptions {
+  TraceFiles files;
+  std::string to;
+  std::string out;
+  std::string prefix = "trace";
+  std::string launching = "nearest";
+  int ranks = 0;
+  bool stream_order = false;
+  bool no_synchronization = false;
+  bool work = false;
+  bool fills = false;
+  bool absent = false;
+  bool no_control = false;
+};
+
+struct Inputs {
+  std::vector<std::string> profiles;
+  std::vector<std::string> hosts;
+  std::vector<std::string> chakra;
+  std::vector<std::string> workloads;
+};
+
+// What was written, and what is to be said about it.
+struct Written {
+  std::vector<std::string> files;
+  std::vector<std::string> remarks;
+  Value ranks = Value::list();
+  std::size_t findings = 0;
+};
+
+bool is_trace_name(const std::string& path) {
+  static constexpr std::array<std::string_view, 5> kEndings = {".json", ".json.gz", ".et", ".et.gz",
+                                                               ".txt"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+Result<std::vector<std::string>> all_files(const std::vector<std::string>& given) {
+  std::vector<std::string> out;
+  for (const std::string& file : given) {
+    std::error_code error;
+    if (file == "-" || !std::filesystem::is_directory(file, error)) {
+      out.push_back(file);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : std::filesystem::directory_iterator(file, error)) {
+      const std::string path = entry.path().string();
+      if (entry.is_regular_file(error) && is_trace_name(path)) inside.push_back(path);
+    }
+    if (inside.empty()) {
+      return fail(ErrorCode::not_found, "no traces in this folder", file,
+                  "files *.json, *.json.gz, *.et or *.txt were expected");
+    }
+    std::sort(inside.begin(), inside.end());
+    std::move(inside.begin(), inside.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+Result<Inputs> sorted_inputs(const std::vector<std::string>& given) {
+  ORRERY_TRY(const std::vector<std::string> files, all_files(given));
+  Inputs out;
+  for (const std::string& file : files) {
+    TraceFormat format = TraceFormat::kineto;  // standard input is read once
+    if (file != "-") {
+      ORRERY_TRY(format, format_of_file(file));
+    }
+    switch (format) {
+      case TraceFormat::kineto:
+      case TraceFormat::unknown:  // its reader says what is wrong with it
+        out.profiles.push_back(file);
+        break;
+      case TraceFormat::host_execution:
+        out.hosts.push_back(file);
+        break;
+      case TraceFormat::chakra:
+        out.chakra.push_back(file);
+        break;
+      case TraceFormat::workload_text:
+        out.workloads.push_back(file);
+        break;
+      case TraceFormat::chakra_json:
+      case TraceFormat::operation_timeline:
+        return fail(ErrorCode::unsupported, "is " + std::string(name(format)), file,
+                    "convert takes traces of the PyTorch profiler, execution traces, .et files "
+                    "and text workloads");
+    }
+  }
+  const int kinds = (out.profiles.empty() ? 0 : 1) + (out.chakra.empty() ? 0 : 1) +
+                    (out.workloads.empty() ? 0 : 1);
+  if (kinds > 1) {
+    return fail(ErrorCode::bad_input, "traces of different formats are given", "",
+                "one run at a time: profiler's traces with execution traces, or .et files, or "
+                "one workload");
+  }
+  if (kinds == 0) {
+    return fail(ErrorCode::bad_input, "execution traces alone hold no times", out.hosts[0],
+                "give the profiler's traces of the same ranks too");
+  }
+  return out;
+}
+
+ChakraConversionOptions conversion(const ConvertOptions& o) {
+  ChakraConversionOptions out;
+  if (o.stream_order) out.stream_order = StreamOrder::as_dependencies;
+  if (o.no_synchronization) out.synchronization = SynchronizationDependencies::leave_out;
+  if (o.work) out.work = WorkAttributes::write;
+  if (o.fills) out.fills = Fills::keep;
+  if (o.launching == "external-id") out.launching = LaunchingOperator::external_id;
+  return out;
+}
+
+Result<std::monostate> make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
+  return std::monostate{};
+}
+
+std::string counted(std::size_t n, const std::string& one) {
+  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+}
+
+// Checks and writes the trace of one rank, and says what it is.
+Result<std::monostate> write_rank(const ConvertOptions& o, const ChakraTrace& trace,
+                                  std::int64_t rank, Written& out) {
+  const std::string file =
+      (std::filesystem::path(o.out) / (o.prefix + "." + std::to_string(rank) + ".et")).string();
+  ChakraCheckOptions check;
+  if (o.absent) check.absent = AbsentDependencies::count_as_done;
+  const ChakraReport report = check_chakra(trace, check);
+  ORRERY_TRY([[maybe_unused]] const std::monostate written, write_chakra(file, trace));
+  out.findings += report.total;
+  std::int64_t edges = 0;
+  std::int64_t communications = 0;
+  for (const ChakraNode& node : trace.nodes) {
+    edges += static_cast<std::int64_t>(node.data_dependencies.size());
+    communications += node.type == ChakraNodeType::collective ||
+                              node.type == ChakraNodeType::send ||
+                              node.type == ChakraNodeType::receive
+                          ? 1
+                          : 0;
+  }
+  out.files.push_back(file + "  " + counted(trace.nodes.size(), "node") + ", " +
+                      std::to_string(edges) + " data dependencies" + ", " +
+                      counted(static_cast<std::size_t>(communications), "communication") +
+                      (report.accepted() ? ", accepted" : ""));
+  Value entry = Value::map();
+  entry.set("rank", Value::number(rank));
+  entry.set("file", Value::text(file));
+  entry.set("nodes", Value::number(static_cast<std::int64_t>(trace.nodes.size())));
+  entry.set("data_dependencies", Value::number(edges));
+  entry.set("communications", Value::number(communications));
+  Value findings = Value::list();
+  for (const ChakraFinding& f : report.findings) {
+    const std::string line = "node " + std::to_string(f.node) + ": " + f.message;
+    findings.append(Value::text(line));
+    if (findings.items().size() <= 3) out.remarks.push_back(file + ": " + line);
+  }
+  if (report.total > 3) {
+    out.remarks.push_back(file + ": " + counted(report.total, "finding") + " in all");
+  }
+  entry.set("findings", std::move(findings));
+  out.ranks.append(std::move(entry));
+  return std::monostate{};
+}
+
+Result<Written> profiles_to_chakra(const ConvertOptions& o, const Inputs& inputs,
+                                   const RecordedRun& run) {
+  std::vector<HostTrace> hosts;
+  for (const std::string& file : inputs.hosts) {
+    ORRERY_TRY(HostTrace host, read_host_trace(file));
+    hosts.push_back(std::move(host));
+  }
+  ORRERY_TRY(const std::vector<std::size_t> pairs, host_pairs(run, hosts));
+  // All ranks are converted before the first file is written.
+  std::vector<ChakraConversion> conversions;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    if (pairs[r] == kNoHost) {
+      ORRERY_TRY(ChakraConversion c, chakra_from(run.ranks[r], conversion(o)));
+      conversions.push_back(std::move(c));
+    } else {
+      ORRERY_TRY(ChakraConversion c, chakra_from(run.ranks[r], hosts[pairs[r]], conversion(o)));
+      conversions.push_back(std::move(c));
+    }
+  }
+  ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
+  Written out;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const ChakraConversion& c = conversions[r];
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_rank(o, c.trace, run.ranks[r].rank, out));
+    const std::string rank = "rank " + std::to_string(run.ranks[r].rank) + ": ";
+    if (pairs[r] != kNoHost) {
+      out.remarks.push_back(rank + "linked to " + hosts[pairs[r]].file + " by " +
+                            std::string(name(c.linked_by)));
+    }
+    if (c.without_launch > 0) {
+      out.remarks.push_back(rank + counted(c.without_launch, "operation") +
+                            " of devices left out: the launch is not in the file");
+    }
+    if (c.unknown_communication > 0) {
+      out.remarks.push_back(rank + counted(c.unknown_communication, "kernel") +
+                            " of communication written as computation: nothing says what " +
+                            (c.unknown_communication == 1 ? "it does" : "they do"));
+    }
+  }
+  return out;
+}
+
+Result<Written> rewrite_chakra(const ConvertOptions& o, const Inputs& inputs) {
+  std::vector<ChakraTrace> traces;
+  for (const std::string& file : inputs.chakra) {
+    ORRERY_TRY(ChakraTrace trace, read_chakra(file));
+    traces.push_back(std::move(trace));
+  }
+  ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
+  Written out;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_rank(o, traces[i], static_cast<std::int64_t>(i), out));
+  }
+  return out;
+}
+
+Result<Written> workload_to_chakra(const ConvertOptions& o, const Inputs& inputs) {
+  if (inputs.workloads.size() > 1) {
+    return fail(ErrorCode::bad_input, "two workloads are given", inputs.workloads[1],
+                "one text workload describes all ranks");
+  }
+  ORRERY_TRY(const Workload workload, read_workload(inputs.workloads[0]));
+  const std::int64_t ranks = o.ranks > 0 ? o.ranks : workload.accelerators;
+  if (ranks <= 0) {
+    return fail(ErrorCode::bad_input, "the workload does not say how many ranks it has",
+                inputs.workloads[0], "give --ranks N");
+  }
+  if (workload.accelerators > 0 && ranks > workload.accelerators) {
+    return fail(ErrorCode::bad_input,
+                "--ranks " + std::to_string(ranks) + " of " +
+                    std::to_string(workload.accelerators) + " GPUs",
+                inputs.workloads[0], "give fewer ranks");
+  }
+  constexpr std::int64_t kMostRanks = 100'000;
+  if (ranks > kMostRanks) {
+    return fail(ErrorCode::unsupported, std::to_string(ranks) + " ranks are more files than fit",
+                inputs.workloads[0], "give --ranks N, at most 100000");
+  }
+  ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
+  Written out;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_rank(o, chakra_from(workload, rank), rank, out));
+  }
+  return out;
+}
+
+Result<std::string> perfetto_text(const ConvertOptions& o, const Inputs& inputs,
+                                  const RecordedRun& run) {
+  if (!run.ranks.empty()) return recorded_json(run.ranks);
+  std::vector<TimelineSpan> spans;
+  for (std::size_t i = 0; i < inputs.chakra.size(); ++i) {
+    ORRERY_TRY(const ChakraTrace trace, read_chakra(inputs.chakra[i]));
+    ChakraGraphOptions options;
+    if (o.absent) options.absent = AbsentDependencies::count_as_done;
+    if (o.no_control) options.control = ControlDependencies::ignore;
+    ORRERY_TRY(const ChakraGraph graph,
+               chakra_graph(trace, static_cast<std::uint32_t>(i), inputs.chakra[i], options));
+    std::vector<TimelineSpan> rank = chakra_spans(graph);
+    std::move(rank.begin(), rank.end(), std::back_inserter(spans));
+  }
+  if (spans.empty()) {
+    return fail(ErrorCode::unsupported, "text workloads convert to chakra only",
+                inputs.workloads.empty() ? "" : inputs.workloads[0]);
+  }
+  return chrome_json(spans, inputs.chakra[0]);
+}
+
+Result<Written> write_perfetto(const ConvertOptions& o, const Inputs& inputs,
+                               const RecordedRun& run) {
+  ORRERY_TRY(std::string text, perfetto_text(o, inputs, run));
+  if (o.out.ends_with(".gz")) text = gzip(text);
+  ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(o.out, text));
+  Written out;
+  out.files.push_back(o.out + "  open it in ui.perfetto.dev");
+  Value entry = Value::map();
+  entry.set("file", Value::text(o.out));
+  out.ranks.append(std::move(entry));
+  return out;
+}
+
+Result<Target> target_of(const ConvertOptions& o) {
+  const bool json = o.out.ends_with(".json") || o.out.ends_with(".json.gz");
+  if (o.to == "perfetto" || (o.to.empty() && json)) return Target::perfetto;
+  if (json) {
+    return fail(ErrorCode::bad_input, "is a file, but Chakra needs a folder for one file a rank",
+                "--out " + o.out);
+  }
+  return Target::chakra;
+}
+
+Result<Written> converted(const ConvertOptions& o, const Common& common) {
+  ORRERY_TRY(const Target target, target_of(o));
+  ORRERY_TRY(const Inputs inputs, sorted_inputs(o.files.files));
+  RecordedRun run;
+  if (!inputs.profiles.empty()) {
+    TraceFiles files = o.files;
+    files.files = inputs.profiles;
+    ORRERY_TRY(run, read_trace_files(files, Ranks::any, common));
+  }
+  if (target == Target::perfetto) return write_perfetto(o, inputs, run);
+  if (!inputs.profiles.empty()) return profiles_to_chakra(o, inputs, run);
+  if (!inputs.chakra.empty()) return rewrite_chakra(o, inputs);
+  return workload_to_chakra(o, inputs);
+}
+
+int convert(const ConvertOptions& o, const Common& common) {
+  const auto written = converted(o, common);
+  if (!written) return refuse(written.error());
+  int printed = ExitCode::done;
+  if (common.json) {
+    Value document = Value::map();
+    document.set("schema", Value::text("orrery/trace-convert-1"));
+    document.set("accepted", Value::boolean(written->findings == 0));
+    document.set("files", written->ranks);
+    printed = print(to_json(document));
+  } else {
+    constexpr std::size_t kShown = 16;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kShown, written->files.size()); ++i) {
+      text += written->files[i] + "\n";
+    }
+    if (written->files.size() > kShown) {
+      text += "... and " + std::to_string(written->files.size() - kShown) + " more\n";
+    }
+    for (const std::string& remark : written->remarks) text += remark + "\n";
+    printed = print(text);
+  }
+  if (printed != ExitCode::done) return printed;
+  return written->findings == 0 ? ExitCode::done : ExitCode::negative;
+}
+
+}  // namespace
+
+TraceSubcommand trace_convert(CLI::App& trace) {
+  CLI::App* app = trace.add_subcommand(
+      "convert", "to Chakra .et, one file a rank, or to Perfetto and Chrome JSON");
+  auto o = std::make_shared<ConvertOptions>();
+  add_trace_files(app, o->files);
+  app->add_option("--out", o->out, "a folder for .et files, or a file *.json or *.json.gz")
+      ->required();
+  app->add_option("--to", o->to, "chakra or perfetto; by default what --out looks like")
+      ->check(CLI::IsMember({"chakra", "perfetto"}));
+  app->add_option("--prefix", o->prefix, "of the names of .et files: PREFIX.RANK.et");
+  app->add_option("--ranks", o->ranks, "of a text workload, how many")
+      ->check(CLI::Range(1, 100'000));
+  app->add_option("--launching-operator", o->launching,
+                  "what work on a device hangs off: the nearest operator before its launch, or the "
+                  "one its External id names")
+      ->check(CLI::IsMember({"nearest", "external-id"}));
+  app->add_flag("--stream-order", o->stream_order,
+                "work of a stream depends on what the stream did before");
+  app->add_flag("--work", o->work, "num_ops and tensor_size of kernels, from shapes");
+  app->add_flag("--fills", o->fills, "keep fills of device memory");
+  app->add_flag("--no-synchronization", o->no_synchronization, "operators do not wait for devices");
+  app->add_flag("--ignore-absent", o->absent,
+                "of .et files: dependencies on nodes that are not there count as done");
+  app->add_flag("--ignore-control", o->no_control,
+                "of .et files: heed data dependencies only, as older feeders did");
+  app->footer(
+      "Give execution traces beside the profiler's traces; they are told apart by their content.\n"
+      "Examples:\n"
+      "  orrery trace convert validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "
+      "validation/traces/megatron-lm-fork/tp2/pytorch_et_rank0.json.gz --out chakra\n"
+      "  orrery trace convert validation/traces/torchrec/sst_long_a2a_optimizer --out run.json.gz");
+  return TraceSubcommand{app, [o](const Common& common) { return convert(*o, common); }};
+}
+
+}  // namespace orrery::cli
