@@ -2,23 +2,21 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "analyze/run_analysis.h"
 #include "document/value.h"
 #include "parallel/parallel_for.h"
-#include "progress.h"
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
 #include "report/analysis_text.h"
 #include "trace.h"
-#include "trace/recorded_run.h"
+#include "trace_files.h"
 
 namespace orrery::cli {
 namespace {
 
 struct AnalyzeOptions {
-  std::vector<std::string> files;
+  TraceFiles files;
   std::string preset = "orrery";
   std::string group = "shapes";
   std::string accelerator;
@@ -27,7 +25,6 @@ struct AnalyzeOptions {
   std::int64_t rank = kNotRecorded;
   std::size_t rows = 12;
   std::string html;
-  bool partial = false;
 };
 
 Result<std::size_t> place_of(const RecordedRun& run, std::int64_t rank) {
@@ -57,19 +54,9 @@ AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& co
 int analyze_files(const AnalyzeOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
-  RunOptions run_options;
-  if (options.partial) run_options.kineto.incomplete = Incomplete::use_what_is_whole;
-  // Nothing of the report is about functions of Python.
-  run_options.kineto.python_functions = PythonFunctions::leave_out;
-  Result<RecordedRun> run;
-  {
-    Progress progress(!common.json && common.verbosity >= 0);
-    run_options.kineto.progress = [&progress](std::uint64_t done, std::uint64_t size) {
-      progress.show(size == 0 ? 0 : static_cast<double>(done) / static_cast<double>(size),
-                    "reading");
-    };
-    run = read_run(options.files, run_options);
-  }
+  TraceFiles files = options.files;
+  files.no_stacks = true;  // nothing of the report is about functions of Python
+  const auto run = read_trace_files(files, Ranks::any, common);
   if (!run) return refuse(run.error());
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());
@@ -93,9 +80,7 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
 TraceSubcommand trace_analyze(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("analyze", "where the time of a recorded run went");
   auto options = std::make_shared<AnalyzeOptions>();
-  app->add_option("files", options->files,
-                  "traces, folders of traces (one a rank), or - for standard input")
-      ->required();
+  add_trace_files(app, options->files);
   app->add_option("--preset", options->preset,
                   "whose definitions of busy and idle: orrery, hta, tracelens")
       ->check(CLI::IsMember({"orrery", "hta", "tracelens"}));
@@ -112,7 +97,6 @@ TraceSubcommand trace_analyze(CLI::App& trace) {
                   "of the annotation whose name contains this (default: the first step)");
   app->add_option("--instance", options->instance, "of that annotation, from 0");
   app->add_option("--html", options->html, "write a report with charts to this file");
-  app->add_flag("--partial", options->partial, "use what is whole of truncated files");
   app->footer(
       "Example:\n  orrery trace analyze "
       "validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "

@@ -21,6 +21,7 @@
 #include "lower/expert_exchange.h"
 #include "lower/operator_category.h"
 #include "lower/operator_work.h"
+#include "lower/pass_surroundings.h"
 #include "plan/validity.h"
 
 namespace orrery {
@@ -29,24 +30,6 @@ inline constexpr Bytes kActivation{2};  // bf16, fp16
 inline constexpr Bytes kFp32{4};
 // Share of the traffic of accumulation in a product that its main loop does not hide.
 inline constexpr double kExposedAccumulation = 0.45;
-
-// Which gradients a backward pass computes.
-enum class Part { both, input };
-
-inline bool has_weight_gradient(const Operator& op) {
-  return op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
-}
-
-inline bool runs_products(const Operator& op) {
-  return has_weight_gradient(op) || op.kind == OperatorKind::attention;
-}
-
-// What surrounds a pass and changes it.
-struct PassSurroundings {
-  Picoseconds idle;           // that the device waits for the host
-  Picoseconds slowed;         // that its computing loses to the exchange of another pass
-  double exchange_share = 1;  // of its own exchanges of tokens, what no other pass hides
-};
 
 class BlockLowering {
  public:

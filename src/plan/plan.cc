@@ -33,7 +33,7 @@ std::span<const EnumName<Optimizer>> names_of(Optimizer) {
 
 std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch) {
   static constexpr EnumName<ExpertDispatch> kNames[] = {
-      {ExpertDispatch::all_to_all, "all_to_all"}, {ExpertDispatch::deduplicated, "deduplicated"}};
+      {ExpertDispatch::all_to_all, "all-to-all"}, {ExpertDispatch::deduplicated, "deduplicated"}};
   return kNames;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "outcome/invariant.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {
@@ -43,7 +44,7 @@ class SampleRecording {
         R"({{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank":{},"world_size":2}},"traceEvents":[{}]}})",
         rank_, events_);
     auto read = read_kineto_bytes(json, "sample");
-    if (!read) throw std::logic_error(read.error().text());
+    ORRERY_INVARIANT(read.has_value());
     return std::move(*read);
   }
 
