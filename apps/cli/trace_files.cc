@@ -26,9 +26,9 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   if (files.no_stacks) options.kineto.python_functions = PythonFunctions::leave_out;
   if (files.recorded_clocks) options.clocks = Clocks::as_recorded;
   options.kineto.interrupted = &Progress::interrupted();
-  options.kineto.progress = [&](const std::string& file, std::uint64_t read, std::uint64_t size) {
-    progress.show(size == 0 ? 0 : static_cast<double>(read) / static_cast<double>(size),
-                  "reading " + file);
+  options.threads = common.threads;
+  options.progress = [&](double share, const std::string& file) {
+    progress.show(share, "reading " + file);
   };
   return read_run(files.files, options);
 }

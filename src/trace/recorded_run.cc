@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <numeric>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
+#include "parallel/parallel_for.h"
 #include "trace/collective_instances.h"
 #include "trace/trace_format.h"
 
@@ -157,11 +161,26 @@ std::int64_t rank_of_name(const std::string& file) {
 
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {
   ORRERY_TRY(const std::vector<std::string> expanded, expand(files));
+  std::vector<std::optional<Result<RecordedTrace>>> read(expanded.size());
+  std::vector<double> shares(expanded.size(), 0.0);
+  std::mutex reporting;
+  const int threads = threads_to_use(options.threads);
+  parallel_for(expanded.size(), threads, [&](std::size_t i) {
+    KinetoOptions of_file = options.kineto;
+    of_file.progress = [&, i](std::uint64_t bytes, std::uint64_t size) {
+      if (!options.progress) return;
+      const std::lock_guard lock(reporting);
+      shares[i] = size == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(size);
+      const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+      options.progress(sum / static_cast<double>(expanded.size()), expanded[i]);
+    };
+    read[i] = read_kineto(expanded[i], of_file);
+  });
   std::vector<RecordedTrace> traces;
   traces.reserve(expanded.size());
-  for (const std::string& file : expanded) {
-    ORRERY_TRY(RecordedTrace trace, read_kineto(file, options.kineto));
-    traces.push_back(std::move(trace));
+  for (auto& trace : read) {
+    if (!*trace) return fail(std::move(*trace).error());
+    traces.push_back(**std::move(trace));
   }
   return make_run(std::move(traces), options);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct RunOptions {
   KinetoOptions kineto;
   Ranks ranks = Ranks::any;
   Clocks clocks = Clocks::align;
+  int threads = 1;  // files read at a time, 0: one a core; the result does not depend on it
+  // Called now and then, by one thread at a time: the share that is read, and a file being read.
+  std::function<void(double, const std::string&)> progress;
 };
 
 struct RecordedRun {

@@ -31,7 +31,7 @@ RecordedTrace trace_of(std::int64_t rank, std::int64_t world_size, std::int64_t 
 }
 
 template <class... T>
-Result<RecordedRun> run_of(RunOptions options, T... traces) {
+Result<RecordedRun> run_of(const RunOptions& options, T... traces) {
   std::vector<RecordedTrace> all;
   (all.push_back(std::move(traces)), ...);
   return make_run(std::move(all), options);
@@ -46,6 +46,24 @@ TEST(RecordedRun, ReadsAFolderInTheOrderOfRanks) {
     EXPECT_EQ(run->ranks[i].base_ns, run->ranks[0].base_ns);
   }
   EXPECT_EQ(run->world_size, 4);
+}
+
+TEST(RecordedRun, IsTheSameForAnyNumberOfThreads) {
+  RunOptions several;
+  several.threads = 3;
+  double last = 0;
+  several.progress = [&](double share, const std::string&) { last = share; };
+  const auto one = read_run({kTraces + "torchrec/sst_long_a2a_optimizer_4"});
+  const auto three = read_run({kTraces + "torchrec/sst_long_a2a_optimizer_4"}, several);
+  ASSERT_TRUE(one.has_value() && three.has_value());
+  ASSERT_EQ(one->ranks.size(), three->ranks.size());
+  for (std::size_t i = 0; i < one->ranks.size(); ++i) {
+    EXPECT_EQ(one->ranks[i].start_ns, three->ranks[i].start_ns);
+    EXPECT_EQ(one->ranks[i].name, three->ranks[i].name);
+    EXPECT_EQ(one->ranks[i].file, three->ranks[i].file);
+  }
+  EXPECT_GT(last, 0.5);
+  EXPECT_LE(last, 1.0);
 }
 
 TEST(RecordedRun, PassesOverOtherFilesOfAFolder) {

@@ -12,10 +12,11 @@ namespace {
 constexpr std::uint32_t kReplacement = 0xfffd;
 
 std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
+  const std::string_view digits = text.substr(0, 4);
   std::uint32_t code = 0;
-  if (text.size() < 4) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + 4, code, 16);
-  if (error != std::errc() || end != text.data() + 4) return std::nullopt;
+  const char* last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, code, 16);
+  if (digits.size() < 4 || error != std::errc() || end != last) return std::nullopt;
   return code;
 }
 

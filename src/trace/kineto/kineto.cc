@@ -193,7 +193,7 @@ Result<std::monostate> FileReader::event_list() {
       return fail(ErrorCode::io, "interrupted", window_.name());
     }
     if (options_.progress) {
-      options_.progress(window_.name(), window_.stream().taken(), window_.stream().file_size());
+      options_.progress(window_.stream().taken(), window_.stream().file_size());
     }
   }
 }

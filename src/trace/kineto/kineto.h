@@ -50,8 +50,8 @@ enum class PythonFunctions {
 struct KinetoOptions {
   Incomplete incomplete = Incomplete::refuse;
   PythonFunctions python_functions = PythonFunctions::keep;
-  // Called now and then with the file, its bytes read so far, and its size (0: unknown).
-  std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress;
+  // Called now and then with the bytes of the file read so far and its size (0: unknown).
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* interrupted = nullptr;  // true: give up, with an error
 };
 
