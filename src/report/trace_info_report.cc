@@ -187,7 +187,7 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   for (const RecordedTrace& trace : run.ranks) left_out += trace.left_out;
   if (left_out > 0) {
     out += "\n" +
-           wrapped(fmt::format("{} events with impossible times were left out.", grouped(left_out)),
+           wrapped(fmt::format("{} events without usable times were left out.", grouped(left_out)),
                    0, style);
   }
   return out;

@@ -147,16 +147,19 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
 
 std::int64_t rank_of_name(const std::string& file) {
   const std::string name = std::filesystem::path(file).filename().string();
-  std::size_t at = name.rfind("rank");
-  if (at == std::string::npos) return kNotRecorded;
-  at += 4;
-  if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
-  std::int64_t rank = 0;
-  const std::size_t first = at;
-  for (; at < name.size() && is_digit(name[at]) && at - first < 9; ++at) {
-    rank = rank * 10 + (name[at] - '0');
+  for (const std::string_view word : {"rank", "worker", "gpu"}) {
+    std::size_t at = name.rfind(word);
+    if (at == std::string::npos) continue;
+    at += word.size();
+    if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
+    std::int64_t rank = 0;
+    const std::size_t first = at;
+    for (; at < name.size() && is_digit(name[at]) && at - first < 9; ++at) {
+      rank = rank * 10 + (name[at] - '0');
+    }
+    if (at > first) return rank;
   }
-  return at > first ? rank : kNotRecorded;
+  return kNotRecorded;
 }
 
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {

@@ -1,9 +1,10 @@
 // A run as several ranks recorded it: one trace a rank, on one clock.
 //
 // Ranks come from the files' headers; a file that does not say its rank takes it from its name
-// ("kineto_rank3.json.gz", "rank-3.pt.trace.json"), and a single file without any is rank 0.
-// Refused: two files of one rank, files of different jobs (another number of ranks, recordings more
-// than 10 s apart), and with Ranks::all files that are missing of a run whose size is recorded.
+// ("kineto_rank3.json.gz", "rank-3.pt.trace.json", "worker3.json"), and a single file without any
+// is rank 0. Refused: two files of one rank, files of different jobs (another number of ranks,
+// recordings more than 10 s apart), and with Ranks::all files that are missing of a run whose size
+// is recorded.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,8 @@ struct RecordedRun {
   std::int64_t world_size = kNotRecorded;
 };
 
-// The number behind "rank", "rank-", "rank_" in the name of a file, or kNotRecorded.
+// The number behind "rank", "rank-" or "rank_" in the name of a file, or else behind "worker" or
+// "gpu"; kNotRecorded if there is none.
 std::int64_t rank_of_name(const std::string& file);
 
 // Files, or folders of files ("-" is standard input). Memory: of all ranks together.

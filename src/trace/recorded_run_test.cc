@@ -89,6 +89,10 @@ TEST(RecordedRun, TakesTheRankFromTheNameOfTheFile) {
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->ranks[0].rank, 1);
   EXPECT_EQ(run->ranks[1].rank, 3);
+  const auto workers = run_of({}, trace_of(kNotRecorded, 8, 0, "worker5.16232.pt.trace.json"),
+                              trace_of(kNotRecorded, 8, 0, "worker4.16231.pt.trace.json"));
+  ASSERT_TRUE(workers.has_value());
+  EXPECT_EQ(workers->ranks[0].rank, 4);
   EXPECT_EQ(run_of({}, trace_of(kNotRecorded, kNotRecorded, 0, "t.json"))->ranks[0].rank, 0);
 }
 

@@ -194,7 +194,7 @@ struct RecordedTrace {
   std::vector<ProcessGroup> groups;
   std::vector<RecordedDevice> devices;
   std::int64_t entries = 0;   // of the file's list, with those that were not kept
-  std::int64_t left_out = 0;  // events that say when neither they began nor ended, or end early
+  std::int64_t left_out = 0;  // events without usable times
   bool truncated = false;     // the file ends in the middle; what was whole is here
 
   [[nodiscard]] std::size_t size() const { return start_ns.size(); }

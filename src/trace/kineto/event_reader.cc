@@ -165,6 +165,10 @@ bool EventReader::State::complete_event(const Raw& raw) {
       options.python_functions == PythonFunctions::leave_out) {
     return true;
   }
+  if (raw[EventKey::start].empty() || raw[EventKey::duration].empty()) {
+    ++trace.left_out;
+    return true;
+  }
   const auto unquoted = [](std::string_view token) {
     return token.size() > 1 && token.front() == '"' ? token.substr(1, token.size() - 2) : token;
   };
@@ -177,11 +181,10 @@ bool EventReader::State::complete_event(const Raw& raw) {
     }
     const bool negative = start && duration;
     const std::string_view what = negative ? "a duration of " : start ? "dur is " : "ts is ";
-    const std::string_view given =
-        negative || start ? raw[EventKey::duration] : raw[EventKey::start];
+    const std::string_view given = start ? raw[EventKey::duration] : raw[EventKey::start];
     message = "event " + std::to_string(trace.entries) + ", " +
               std::string(raw[EventKey::name].substr(0, 100)) + ": " + std::string(what) +
-              (given.empty() ? "missing" : std::string(given.substr(0, 40)));
+              std::string(given.substr(0, 40));
     hint = std::string(negative ? "an event ends after it begins"
                                 : "times are microseconds between -4e15 and 4e15") +
            "; --partial leaves such events out";

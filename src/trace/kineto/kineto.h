@@ -19,7 +19,9 @@
 //
 // Refused, each with its byte: what is not JSON or not a trace, damaged gzip, an event with a
 // negative duration or a time that is no number, and a file that ends in the middle. With
-// Incomplete::use_what_is_whole the last two cost only the events concerned.
+// Incomplete::use_what_is_whole the last two cost only the events concerned. Events that say no
+// start or no duration are left out and counted. Values that are not read are checked no further
+// than their brackets and quotes: profilers have written nan and inf there.
 //
 // Source: the writers of pytorch/kineto (libkineto/src/output_json.cpp) and the recorded files of
 // validation/traces.

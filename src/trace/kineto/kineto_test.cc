@@ -385,9 +385,6 @@ TEST(Kineto, RefusesTimesThatCannotBe) {
   EXPECT_EQ(error_of(with_events(good + operator_at(5, -1, "aten::mm"))),
             "trace.json: byte 119: event 1, \"aten::mm\": a duration of -1 (an event ends after it "
             "begins; --partial leaves such events out)");
-  EXPECT_EQ(error_of(with_events(R"({"ph": "X", "name": "n", "ts": 5})")),
-            "trace.json: byte 37: event 0, \"n\": dur is missing (times are microseconds between "
-            "-4e15 and 4e15; --partial leaves such events out)");
   EXPECT_THAT(error_of(with_events(R"({"ph": "X", "name": "n", "ts": "never", "dur": 1})")),
               HasSubstr("event 0, \"n\": ts is \"never\" (times"));
   EXPECT_THAT(error_of(with_events(R"({"ph": "X", "name": "n", "ts": 1e300, "dur": 1})")),
@@ -399,6 +396,14 @@ TEST(Kineto, RefusesTimesThatCannotBe) {
   EXPECT_EQ(trace.size(), 1U);
   EXPECT_EQ(trace.left_out, 1);
   EXPECT_EQ(trace.entries, 2);
+}
+
+TEST(Kineto, CountsEventsWithoutTimes) {
+  const RecordedTrace trace = read_text(
+      with_events(R"({"ph": "X", "name": "n", "ts": 5}, {"ph": "X", "name": "n", "dur": 5}, )" +
+                  operator_at(1, 1, "a")));
+  EXPECT_EQ(trace.size(), 1U);
+  EXPECT_EQ(trace.left_out, 2);
 }
 
 // Cut anywhere, a file is an error with its length, or as many events as are whole.
