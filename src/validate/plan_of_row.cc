@@ -326,6 +326,7 @@ class Reader {
         recipe.expert_batches && out_.plan.recompute != Recompute::full;
     if (recipe.narrow_gradients) {
       out_.training.gradients = NumberFormat::bf16;
+      out_.gradients_stated = true;
       assume("gradients accumulated and reduced in bf16: grad_reduce_in_fp32 is off in the recipe");
     }
     if (out_.plan.layers.empty()) out_.plan.layers = recipe.layers;
