@@ -351,7 +351,7 @@ int convert(const ConvertOptions& o, const Common& common) {
   int printed = ExitCode::done;
   if (common.json) {
     Value document = Value::map();
-    document.set("schema", Value::text("orrery/trace-convert-1"));
+    document.set("schema_version", Value::number(std::int64_t{1}));
     document.set("accepted", Value::boolean(written->findings == 0));
     document.set("files", written->ranks);
     printed = print(to_json(document));
