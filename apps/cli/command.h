@@ -37,6 +37,8 @@ struct Question {
 struct EstimateOptions {
   Question question;
   bool explain = false;
+  std::string chakra;        // a folder for one .et a rank
+  std::string chakra_ranks;  // "0-7,16"; empty: all
 };
 
 struct SearchCommandOptions {

@@ -2,6 +2,7 @@
 #include "estimate/estimate.h"
 
 #include "estimate/step_timeline.h"
+#include "estimate_chakra.h"
 #include "question.h"
 #include "report/estimate_json.h"
 #include "report/estimate_text.h"
@@ -23,6 +24,13 @@ int estimate_command(const EstimateOptions& options, const Common& common) {
   const auto files =
       write_report_files(options.question, scenario, *predicted, nullptr, Seconds(0), *catalog);
   if (!files) return refuse(files.error());
+  std::vector<std::string> written = *files;
+  if (!options.chakra.empty()) {
+    const auto chakra =
+        write_step_chakra(scenario, *catalog, options.chakra, options.chakra_ranks, common);
+    if (!chakra) return refuse(chakra.error());
+    written.push_back(*chakra);
+  }
   if (common.json) {
     Value document = estimate_json(*predicted, subject);
     if (options.explain) document.set("explain", derivations_json(explain(scenario, *predicted)));
@@ -36,8 +44,8 @@ int estimate_command(const EstimateOptions& options, const Common& common) {
     text += "\n" + pipeline_text(*spans, style);
   }
   if (options.explain) text += "\n" + derivations_text(explain(scenario, *predicted), style);
-  for (const std::string& line : *files) text += "\n" + line;
-  if (!files->empty()) text += "\n";
+  for (const std::string& line : written) text += "\n" + line;
+  if (!written.empty()) text += "\n";
   return print(text);
 }
 

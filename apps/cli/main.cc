@@ -111,6 +111,12 @@ int run(int argc, char** argv) {
   CLI::App* estimate_app = app.add_subcommand("estimate", "predict one training step");
   add_question(estimate_app, estimate.question);
   estimate_app->add_flag("--explain", estimate.explain, "show the derivation of every figure");
+  CLI::Option* chakra =
+      estimate_app->add_option("--chakra", estimate.chakra,
+                               "write the step as Chakra traces into this folder, one .et a rank");
+  estimate_app
+      ->add_option("--chakra-ranks", estimate.chakra_ranks, "of which ranks: 0-7,16 (default: all)")
+      ->needs(chakra);
   estimate_app->footer(
       "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
       "2048 "

@@ -1,0 +1,403 @@
+#include "estimate/step_chakra.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lower/step_graph.h"
+#include "plan/validity.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kPsPerMicrosecond = 1e6;
+
+// Groups of a rank; the numbers are the names of process groups.
+enum class Group : std::uint8_t { world, tensor, context, expert, replicas, end_stages };
+
+struct Communication {
+  ChakraCollective collective = ChakraCollective::all_reduce;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  Group group = Group::world;
+};
+
+Communication of_kind(CollectiveKind kind, Group group) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return {ChakraCollective::all_reduce, kind, group};
+    case CollectiveKind::all_gather:
+      return {ChakraCollective::all_gather, kind, group};
+    case CollectiveKind::reduce_scatter:
+      return {ChakraCollective::reduce_scatter, kind, group};
+    case CollectiveKind::all_to_all:
+      return {ChakraCollective::all_to_all, kind, group};
+    case CollectiveKind::broadcast:
+      return {ChakraCollective::broadcast, kind, group};
+  }
+  return {};
+}
+
+bool says(std::string_view name, std::string_view part) {
+  return name.find(part) != std::string_view::npos;
+}
+
+std::uint64_t microseconds(Picoseconds time) {
+  return static_cast<std::uint64_t>(std::llround(time.count() / kPsPerMicrosecond));
+}
+
+}  // namespace
+
+struct StepChakra::State {
+  const Scenario& scenario;
+  CompletedPlan completed;
+  CostCache cache;
+  StepCosts costs;
+  StepGraph step;
+  Timeline timeline;
+  // By node: devices that wait for this transfer.
+  std::vector<std::vector<std::uint32_t>> receivers;
+  std::map<std::tuple<CollectiveKind, Group, double>, std::int64_t> payloads;
+
+  State(const Scenario& s, CompletedPlan plan, CostContext context)
+      : scenario(s),
+        completed(std::move(plan)),
+        cache(s.model, completed.training, std::move(context)) {}
+
+  [[nodiscard]] std::uint32_t device(std::size_t node) const {
+    return step.graph.streams()[step.graph.stream(NodeIndex(node)).value()].rank_class;
+  }
+  [[nodiscard]] const GroupShape& shape(Group group) const {
+    const RankLayout& layout = *costs.layout;
+    switch (group) {
+      case Group::tensor:
+        return layout.tp;
+      case Group::context:
+        return layout.cp;
+      case Group::expert:
+        return layout.ep;
+      case Group::replicas:
+        return layout.dense_shard;
+      case Group::end_stages:
+        return layout.end_stages;
+      case Group::world:
+        return layout.world;
+    }
+    return layout.world;
+  }
+
+  void find_receivers();
+  [[nodiscard]] Communication communication(NodeIndex n) const;
+  std::int64_t bytes(const Communication& c, Picoseconds time);
+  [[nodiscard]] std::int64_t stride(MeshAxis axis) const;
+  [[nodiscard]] std::int64_t degree(MeshAxis axis) const;
+  [[nodiscard]] std::vector<std::int64_t> members(Group group, std::int64_t rank) const;
+  [[nodiscard]] ChakraNode groups(std::int64_t rank) const;
+};
+
+void StepChakra::State::find_receivers() {
+  const Graph& graph = step.graph;
+  receivers.resize(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    for (const std::uint32_t p : graph.predecessors(NodeIndex(i))) {
+      if (graph.kind(NodeIndex(p)) != NodeKind::point_to_point || device(p) == device(i)) continue;
+      auto& list = receivers[p];
+      if (std::find(list.begin(), list.end(), device(i)) == list.end()) list.push_back(device(i));
+    }
+  }
+}
+
+// What a collective node stands for: its stream tells the axis, its name what happens there.
+Communication StepChakra::State::communication(NodeIndex n) const {
+  const Graph& graph = step.graph;
+  const std::string_view what = graph.name(n);
+  const bool sharded = completed.plan.sequence_parallel;
+  const auto reduction = sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const auto named = [&](CollectiveKind otherwise) {
+    if (says(what, "all-gather") || says(what, "gather parameters")) {
+      return CollectiveKind::all_gather;
+    }
+    if (says(what, "reduce-scatter")) return CollectiveKind::reduce_scatter;
+    if (says(what, "all-reduce")) return CollectiveKind::all_reduce;
+    return otherwise;
+  };
+  switch (graph.streams()[graph.stream(n).value()].kind) {
+    case StreamKind::tp:
+      return of_kind(named(says(what, "loss") ? CollectiveKind::all_reduce : reduction),
+                     Group::tensor);
+    case StreamKind::cp:
+      return of_kind(named(CollectiveKind::all_gather), Group::context);
+    case StreamKind::ep:
+      return of_kind(named(CollectiveKind::all_to_all), Group::expert);
+    case StreamKind::dp:
+      return of_kind(named(completed.plan.zero == 0 ? CollectiveKind::all_reduce
+                                                    : CollectiveKind::reduce_scatter),
+                     Group::replicas);
+    case StreamKind::compute:  // of all ranks: the gradient norm
+      return of_kind(CollectiveKind::all_reduce, Group::world);
+    default:
+      return of_kind(CollectiveKind::all_reduce, Group::end_stages);
+  }
+}
+
+// The least payload that takes as long, as the rank puts it in; 0 if the group is one rank.
+std::int64_t StepChakra::State::bytes(const Communication& c, Picoseconds time) {
+  const GroupShape& group = shape(c.group);
+  if (group.size <= 1 || time <= Picoseconds(0)) return 0;
+  const auto [it, fresh] = payloads.try_emplace(std::tuple(c.kind, c.group, time.count()), 0);
+  if (!fresh) return it->second;
+  const auto takes = [&](double payload) {
+    return round_to_picoseconds(cache.context().communicate(c.kind, Bytes(payload), group));
+  };
+  constexpr double kMost = 1e15;
+  double high = 1;
+  while (high < kMost && takes(high) < time) high *= 2;
+  double low = high / 2;
+  // To a byte, or as far as a double tells bytes apart.
+  while (high - low > 0.5 && high - low > high * 1e-14) {
+    const double middle = low + (high - low) / 2;
+    (takes(middle) < time ? low : high) = middle;
+  }
+  const double own = c.kind == CollectiveKind::all_gather ? high / group.size : high;
+  it->second = std::max<std::int64_t>(1, std::llround(own));
+  return it->second;
+}
+
+std::int64_t StepChakra::State::degree(MeshAxis axis) const {
+  const Plan& plan = completed.plan;
+  switch (axis) {
+    case MeshAxis::tp:
+      return plan.tp;
+    case MeshAxis::cp:
+      return plan.cp;
+    case MeshAxis::dp:
+      return plan.dp;
+    case MeshAxis::pp:
+      return plan.pp;
+    case MeshAxis::ep:
+      return 1;  // taken from tp, cp and dp
+  }
+  return 1;
+}
+
+std::int64_t StepChakra::State::stride(MeshAxis axis) const {
+  std::int64_t out = 1;
+  for (const MeshAxis a : completed.plan.placement) {
+    if (a == axis) return out;
+    out *= degree(a);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> StepChakra::State::members(Group group, std::int64_t rank) const {
+  const Plan& plan = completed.plan;
+  std::vector<std::int64_t> out;
+  const auto coordinate = [&](MeshAxis axis) { return rank / stride(axis) % degree(axis); };
+  // Ranks that differ from this one only along these axes, in the order of the placement.
+  const auto along = [&](std::initializer_list<MeshAxis> axes) {
+    out = {rank};
+    for (const MeshAxis axis : axes) out[0] -= coordinate(axis) * stride(axis);
+    for (const MeshAxis axis : plan.placement) {
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) continue;
+      std::vector<std::int64_t> wider;
+      for (std::int64_t i = 0; i < degree(axis); ++i) {
+        for (const std::int64_t r : out) wider.push_back(r + i * stride(axis));
+      }
+      out = std::move(wider);
+    }
+  };
+  switch (group) {
+    case Group::tensor:
+      along({MeshAxis::tp});
+      break;
+    case Group::context:
+      along({MeshAxis::cp});
+      break;
+    case Group::replicas:
+      along({MeshAxis::cp, MeshAxis::dp});
+      break;
+    case Group::expert: {
+      // Of the ranks of a stage: etp neighbours, then the experts, then their replicas.
+      along({MeshAxis::tp, MeshAxis::cp, MeshAxis::dp});
+      const std::vector<std::int64_t> pool = std::move(out);
+      out.clear();
+      const auto at =
+          static_cast<std::int64_t>(std::find(pool.begin(), pool.end(), rank) - pool.begin());
+      const std::int64_t etp = std::max<std::int64_t>(1, plan.etp);
+      const std::int64_t first = at / (etp * plan.ep) * etp * plan.ep + at % etp;
+      for (std::int64_t i = 0; i < plan.ep; ++i) {
+        out.push_back(pool[static_cast<std::size_t>(first + i * etp)]);
+      }
+      break;
+    }
+    case Group::end_stages: {
+      const std::int64_t base = rank - coordinate(MeshAxis::pp) * stride(MeshAxis::pp);
+      out = {base, base + (plan.pp - 1) * stride(MeshAxis::pp)};
+      break;
+    }
+    case Group::world:
+      break;  // an empty list: all
+  }
+  return out;
+}
+
+ChakraNode StepChakra::State::groups(std::int64_t rank) const {
+  std::string text = "['[";
+  for (const Group group : {Group::world, Group::tensor, Group::context, Group::expert,
+                            Group::replicas, Group::end_stages}) {
+    // The first and the last stage are in it; no group has one rank.
+    const std::vector<std::int64_t> ranks = members(group, rank);
+    const bool inside = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    if (group != Group::world && (!inside || ranks.size() < 2)) continue;
+    if (text.size() > 3) text += ", ";
+    text += R"({"pg_name": ")" + std::to_string(static_cast<int>(group)) + R"(", "ranks": [)";
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+    }
+    text += "]}";
+  }
+  ChakraNode node;
+  node.id = 1;
+  node.name = "## process_group:init ##";
+  node.type = ChakraNodeType::metadata;
+  node.inputs = ChakraValues{text + "]']", "[[]]", "['String']"};
+  node.outputs = ChakraValues{"[]", "[]", "[]"};
+  node.attributes = {chakra_boolean("is_cpu_op", true)};
+  return node;
+}
+
+namespace {
+
+void add_dependency(ChakraNode& node, std::uint64_t id) {
+  auto& list = node.data_dependencies;
+  if (id != 0 && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
+}
+
+}  // namespace
+
+Result<StepChakra> StepChakra::create(const Scenario& scenario, const Catalog& catalog) {
+  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
+  auto state = std::make_unique<State>(
+      scenario, completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan),
+      std::move(context));
+  state->costs = step_costs(state->cache, state->completed.plan);
+  ORRERY_TRY(state->step, step_graph(state->costs, Folding::expanded));
+  state->timeline = simulate(state->step.graph);
+  state->find_receivers();
+  return StepChakra(std::move(state));
+}
+
+StepChakra::StepChakra(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StepChakra::StepChakra(StepChakra&&) noexcept = default;
+StepChakra& StepChakra::operator=(StepChakra&&) noexcept = default;
+StepChakra::~StepChakra() = default;
+
+std::int64_t StepChakra::ranks() const {
+  const Plan& plan = state_->completed.plan;
+  return plan.tp * plan.cp * plan.dp * plan.pp;
+}
+
+std::size_t StepChakra::nodes_of_a_rank() const {
+  return state_->step.graph.size() / static_cast<std::size_t>(state_->completed.plan.pp);
+}
+
+ChakraTrace StepChakra::trace(std::int64_t rank) {
+  State& s = *state_;
+  const Graph& graph = s.step.graph;
+  const std::int64_t pp_stride = s.stride(MeshAxis::pp);
+  const auto own = static_cast<std::uint32_t>(rank / pp_stride % s.degree(MeshAxis::pp));
+  const auto peer = [&](std::uint32_t device) {
+    return static_cast<std::int32_t>(
+        rank + (static_cast<std::int64_t>(device) - static_cast<std::int64_t>(own)) * pp_stride);
+  };
+
+  ChakraTrace out;
+  out.version = "0.0.4";
+  out.nodes.push_back(s.groups(rank));
+  std::vector<std::uint64_t> id_of(graph.size(), 0);           // of what has been written
+  std::vector<std::uint64_t> last(graph.streams().size(), 0);  // of each stream
+  std::map<std::uint32_t, std::uint64_t> received;             // by transfer
+  const auto add = [&](std::string_view name, ChakraNodeType type) -> ChakraNode& {
+    ChakraNode& node = out.nodes.emplace_back();
+    node.id = out.nodes.size();
+    node.name = name;
+    node.type = type;
+    node.attributes = {chakra_boolean("is_cpu_op", false)};
+    return node;
+  };
+  const auto timed = [&](ChakraNode& node, NodeIndex n) {
+    const std::uint64_t start = microseconds(s.timeline.start(graph, n));
+    node.start_micros = start;
+    node.duration_micros = microseconds(s.timeline.end(n)) - start;
+  };
+  const auto transfer = [&](ChakraNode& node, NodeIndex n, std::int32_t from, std::int32_t to) {
+    node.attributes.push_back(chakra_int64("comm_size", std::llround(s.costs.boundary.value())));
+    node.attributes.push_back(chakra_int32("comm_src", from));
+    node.attributes.push_back(chakra_int32("comm_dst", to));
+    node.attributes.push_back(
+        chakra_int32("comm_tag", static_cast<std::int32_t>(n.value() & 0x7FFFFFFFU)));
+    timed(node, n);
+  };
+  const auto received_from = [&](std::uint32_t p) {
+    std::uint64_t& id = received[p];
+    if (id != 0) return id;
+    ChakraNode& node = add(graph.name(NodeIndex(p)), ChakraNodeType::receive);
+    transfer(node, NodeIndex(p), peer(s.device(p)), static_cast<std::int32_t>(rank));
+    return id = node.id;
+  };
+
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const NodeIndex n(i);
+    const std::span<const StreamIndex> others = graph.rendezvous_streams(n);
+    std::optional<StreamIndex> stream;
+    if (s.device(i) == own) stream = graph.stream(n);
+    for (const StreamIndex other : others) {
+      if (graph.streams()[other.value()].rank_class == own) stream = other;
+    }
+    if (!stream) continue;
+    // Receives come before what waits for them.
+    std::vector<std::uint64_t> after;
+    for (const std::uint32_t p : graph.predecessors(n)) {
+      const bool arrives =
+          graph.kind(NodeIndex(p)) == NodeKind::point_to_point && s.device(p) != own;
+      after.push_back(arrives ? received_from(p) : id_of[p]);
+    }
+    const bool in_order = graph.streams()[stream->value()].kind != StreamKind::wire;
+    if (in_order) after.push_back(last[stream->value()]);
+    const auto wire_up = [&](ChakraNode& node) {
+      for (const std::uint64_t id : after) add_dependency(node, id);
+      id_of[i] = node.id;
+      if (in_order) last[stream->value()] = node.id;
+    };
+
+    if (graph.kind(n) == NodeKind::point_to_point && !s.receivers[i].empty()) {
+      for (const std::uint32_t to : s.receivers[i]) {
+        ChakraNode& node = add(graph.name(n), ChakraNodeType::send);
+        transfer(node, n, static_cast<std::int32_t>(rank), peer(to));
+        wire_up(node);
+      }
+      continue;
+    }
+    ChakraNode& node = add(graph.name(n), ChakraNodeType::compute);
+    timed(node, n);
+    wire_up(node);
+    if (graph.kind(n) == NodeKind::host) node.attributes = {chakra_boolean("is_cpu_op", true)};
+    if (graph.kind(n) != NodeKind::collective) continue;
+    const Communication c = s.communication(n);
+    const std::int64_t bytes = s.bytes(c, graph.duration(n));
+    if (bytes == 0) continue;
+    node.type = ChakraNodeType::collective;
+    node.attributes.push_back(chakra_int64("comm_type", static_cast<std::int64_t>(c.collective)));
+    node.attributes.push_back(chakra_int64("comm_size", bytes));
+    node.attributes.push_back(chakra_text("pg_name", std::to_string(static_cast<int>(c.group))));
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,59 @@
+// The step of an estimate as Chakra execution traces, one for each rank of the job.
+//
+// The expanded graph has one rank class a pipeline device; a rank has the nodes of its device, and
+// its own groups and peers:
+//
+//   kernels, copies, barriers   COMP with their simulated time
+//   collectives                 COMM_COLL in the group of their mesh axis: "1" tp, "2" cp, "3" ep,
+//                               "4" dp and cp (gradients, parameters), "5" the end stages, "0" all
+//   transfers between stages    COMM_SEND on the sender; on the receiver a COMM_RECV before what
+//                               waits for it; both with the number of the transfer as comm_tag
+//   order of a stream           data dependencies, since ASTRA-sim has no streams
+//
+// Ranks are laid out in the plan's placement order (lower/rank_layout.h). Start and end are rounded
+// to microseconds apart, so that durations do not drift.
+//
+// The graph knows how long a collective takes, not its bytes. comm_size is the payload that takes
+// that long: the price of a collective is monotone in its payload, so it is found by bisection, to
+// the byte for a whole collective of one tensor; a node that stands for several (gradients of dense
+// and expert parameters) has the payload of one that takes as long in the group of dense ones.
+// Sizes are those the rank puts in: of an all-gather the shard. Transfers have their exact size.
+//
+// Not modelled: what a pipeline device waits for on another besides transfers and collectives of
+// all (the mirrored copies of bidirectional schedules); they keep their time. O(nodes) a rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "catalog/catalog.h"
+#include "estimate/estimate.h"
+#include "outcome/result.h"
+#include "trace/chakra/chakra_trace.h"
+
+namespace orrery {
+
+class StepChakra {
+ public:
+  // The scenario must outlive it. Errors: as estimate and step_graph, expanded.
+  static Result<StepChakra> create(const Scenario& scenario, const Catalog& catalog);
+
+  StepChakra(StepChakra&&) noexcept;
+  StepChakra& operator=(StepChakra&&) noexcept;
+  StepChakra(const StepChakra&) = delete;
+  StepChakra& operator=(const StepChakra&) = delete;
+  ~StepChakra();
+
+  [[nodiscard]] std::int64_t ranks() const;
+  // About how many nodes the trace of a rank has.
+  [[nodiscard]] std::size_t nodes_of_a_rank() const;
+  // 0 <= rank < ranks().
+  [[nodiscard]] ChakraTrace trace(std::int64_t rank);
+
+ private:
+  struct State;
+  explicit StepChakra(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery

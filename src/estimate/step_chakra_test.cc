@@ -1,0 +1,133 @@
+#include "estimate/step_chakra.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "estimate/spec.h"
+#include "estimate/step_timeline.h"
+#include "trace/chakra/chakra_check.h"
+
+namespace orrery {
+namespace {
+
+const Catalog& catalog() { return Catalog::built_in(); }
+
+Scenario scenario(const char* model, const char* cluster, std::string_view plan,
+                  std::int64_t sequence, std::int64_t batch) {
+  Scenario s;
+  s.model = *load_model(model, catalog());
+  s.cluster = *parse_cluster(cluster, catalog());
+  s.plan = *parse_plan(plan);
+  s.training.sequence_length = sequence;
+  s.training.global_batch = batch;
+  return s;
+}
+
+std::vector<ChakraTrace> all_ranks(const Scenario& s) {
+  auto step = StepChakra::create(s, catalog());
+  EXPECT_TRUE(step) << step.error().text();
+  std::vector<ChakraTrace> out;
+  for (std::int64_t rank = 0; rank < step->ranks(); ++rank) out.push_back(step->trace(rank));
+  return out;
+}
+
+class StepChakraOfPlans : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(StepChakraOfPlans, IsWhatAstraSimTakes) {
+  const auto& [model, plan] = GetParam();
+  for (const ChakraTrace& trace : all_ranks(scenario(model, "h100-sxm:16", plan, 4096, 16))) {
+    const ChakraReport report = check_chakra(trace);
+    EXPECT_TRUE(report.accepted()) << report.total << ": " << report.findings[0].message;
+  }
+}
+
+// Whatever is sent is received, with the same size and tag, and by the rank that was meant.
+TEST_P(StepChakraOfPlans, ReceivesWhatIsSent) {
+  const auto& [model, plan] = GetParam();
+  const auto ranks = all_ranks(scenario(model, "h100-sxm:16", plan, 4096, 16));
+  using Message = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  std::multiset<Message> sent;
+  std::multiset<Message> received;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const ChakraNode& node : ranks[rank].nodes) {
+      const bool sends = node.type == ChakraNodeType::send;
+      if (!sends && node.type != ChakraNodeType::receive) continue;
+      EXPECT_EQ(*node.integer(sends ? "comm_src" : "comm_dst"), static_cast<std::int64_t>(rank));
+      (sends ? sent : received)
+          .emplace(*node.integer("comm_src"), *node.integer("comm_dst"), *node.integer("comm_tag"),
+                   *node.integer("comm_size"));
+    }
+  }
+  EXPECT_EQ(sent, received);
+}
+
+// All ranks of a group call the same collectives in the same order.
+TEST_P(StepChakraOfPlans, CallsCollectivesTogether) {
+  const auto& [model, plan] = GetParam();
+  const auto ranks = all_ranks(scenario(model, "h100-sxm:16", plan, 4096, 16));
+  using Call = std::pair<std::int64_t, std::int64_t>;
+  // By the group's list of ranks, for each rank that calls it.
+  std::map<std::string, std::vector<std::vector<Call>>> calls;
+  for (const ChakraTrace& trace : ranks) {
+    const std::string& groups = trace.nodes[0].inputs->values;
+    std::map<std::string, std::vector<Call>> own;
+    for (const ChakraNode& node : trace.nodes) {
+      if (node.type != ChakraNodeType::collective) continue;
+      const std::string key = R"("pg_name": ")" + std::string(node.text("pg_name"));
+      const std::size_t at = groups.find(key);
+      ASSERT_NE(at, std::string::npos) << key;
+      own[groups.substr(at, groups.find('}', at) - at)].emplace_back(*node.integer("comm_type"),
+                                                                     *node.integer("comm_size"));
+    }
+    for (auto& [group, list] : own) calls[group].push_back(std::move(list));
+  }
+  EXPECT_FALSE(calls.empty());
+  for (const auto& [group, lists] : calls) {
+    EXPECT_GT(lists.size(), 1U) << group;
+    for (const auto& list : lists) EXPECT_EQ(list, lists[0]) << group;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, StepChakraOfPlans,
+                         ::testing::Values(std::tuple("llama-3-8b", "tp=2,pp=4"),
+                                           std::tuple("llama-3-8b", "tp=2,pp=4,chunks=2,zero=2"),
+                                           std::tuple("llama-3-8b",
+                                                      "tp=2,cp=2,pp=2,placement=tp+cp+pp+dp"),
+                                           std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2")));
+
+TEST(StepChakra, EndsWhenTheStepEnds) {
+  const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 4096, 16);
+  Picoseconds end;
+  const auto spans = timeline_spans(s, Folding::expanded, catalog());
+  ASSERT_TRUE(spans);
+  for (const TimelineSpan& span : *spans) {
+    end = std::max(end, span.end);
+  }
+  std::uint64_t last = 0;
+  for (const ChakraTrace& trace : all_ranks(s)) {
+    for (const ChakraNode& node : trace.nodes) {
+      last = std::max(last, node.start_micros + node.duration_micros);
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(last), end.count() / 1e6, 1);
+}
+
+TEST(StepChakra, FindsTheBytesOfACollective) {
+  const auto ranks = all_ranks(scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 4096, 16));
+  std::map<std::string, std::set<std::int64_t>> sizes;
+  for (const ChakraNode& node : ranks[0].nodes) {
+    if (const auto size = node.integer("comm_size")) sizes[node.name].insert(*size);
+  }
+  // One microbatch of 4096 tokens of 4096 values in two bytes, halved between two ranks.
+  constexpr std::int64_t kWhole = 4096 * 4096 * 2;
+  EXPECT_THAT(sizes["all-gather of inputs"], ::testing::Contains(kWhole / 2));
+  EXPECT_THAT(sizes["reduce-scatter of outputs"], ::testing::ElementsAre(kWhole));
+  EXPECT_THAT(sizes["send activations"], ::testing::ElementsAre(kWhole / 2));
+}
+
+}  // namespace
+}  // namespace orrery
