@@ -64,10 +64,7 @@ Work product_named(std::string_view name, Arguments x) {
   if (is_one_of(name, {"mm", "bmm", "matmul", "mv", "dot", "_int_mm"})) {
     return product(tensor(x, 0), tensor(x, 1), nullptr, false);
   }
-  // Grouped: every row of the left meets one of the matrices.
-  if (is_one_of(name, {"_scaled_mm", "_grouped_mm", "_scaled_grouped_mm"})) {
-    return product(tensor(x, 0), tensor(x, 1), nullptr, false);
-  }
+  if (name == "_scaled_mm") return product(tensor(x, 0), tensor(x, 1), nullptr, false);
   if (is_one_of(name, {"addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "_addmm_activation"})) {
     return product(tensor(x, 1), tensor(x, 2), tensor(x, 0), false);
   }
