@@ -311,14 +311,12 @@ std::string memory_section(const RankAnalysis& rank) {
 
 std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
   const RankAnalysis& first = analysis.ranks.front();
-  const auto given = static_cast<std::int64_t>(analysis.ranks.size());
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · recorded run</div>\n"
-      "<h1>{} <span>{}</span></h1>\n</header>\n",
+      "<h1>{} <span>{} of {} ranks</span></h1>\n</header>\n",
       html_text(first.device.empty() ? "A run without accelerators" : first.device),
-      run.world_size == kNotRecorded
-          ? fmt::format("{} rank{}", count(given), given == 1 ? "" : "s")
-          : fmt::format("{} of {} ranks", count(given), count(run.world_size)));
+      analysis.ranks.size(),
+      run.world_size == kNotRecorded ? "an unknown number of" : count(run.world_size));
 }
 
 }  // namespace
