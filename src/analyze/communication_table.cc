@@ -61,11 +61,12 @@ CommunicationTable communication_table(std::span<const RecordedTrace> traces,
     const CollectiveMember& first = instance.members.front();
     const RecordedMessage message =
         recorded_message(traces[first.trace], started[first.trace], first.event);
+    const std::int64_t ranks = instance.ranks == kNotRecorded ? message.ranks : instance.ranks;
     Gathered& group =
-        rows[{message.collective, message.type, instance.group, instance.ranks, message.bytes}];
+        rows[{message.collective, message.type, instance.group, ranks, message.bytes}];
     CommunicationRow& row = group.row;
     ++row.instances;
-    if (instance.ranks == static_cast<std::int64_t>(instance.members.size())) ++row.complete;
+    if (ranks == static_cast<std::int64_t>(instance.members.size())) ++row.complete;
     group.transfers.push_back(instance.transfer_ns);
     row.longest_lateness_ns = std::max(row.longest_lateness_ns, instance.lateness_ns);
     for (const CollectiveMember& member : instance.members) {

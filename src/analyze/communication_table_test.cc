@@ -67,6 +67,9 @@ TEST(CommunicationTable, FindsTheTransferTimeBehindTheWaiting) {
   EXPECT_EQ(row->instances, 81);
   EXPECT_NEAR(ms(row->transfer.median_ns), 0.6, 0.03);
   EXPECT_GT(row->duration.greatest_ns, 10 * row->transfer.median_ns);
+  EXPECT_EQ(row->ranks, 8);
+  EXPECT_EQ(row->complete, 81);
+  EXPECT_NEAR(row->bus_bandwidth().value(), 196e9, 6e9);
   // 112 GB/s algorithm, 196 GB/s bus bandwidth.
   EXPECT_NEAR(67.108864e-3 / ms(row->transfer.median_ns), 0.112, 0.003);
 }

@@ -71,7 +71,8 @@ std::int64_t bytes_of_type(std::string_view type) {
 
 RecordedMessage from_arguments(const CommunicationDetails& details, const TextTable& texts) {
   RecordedMessage message = {.collective = collective_of(texts[details.collective]),
-                             .type = std::string(texts[details.data_type])};
+                             .type = std::string(texts[details.data_type]),
+                             .ranks = details.group_size};
   std::int64_t elements = details.input_elements;
   if (message.collective == Collective::all_gather && details.output_elements > 0) {
     elements = details.output_elements;
@@ -94,6 +95,19 @@ std::uint32_t mark_around(const RecordedTrace& trace, std::uint32_t call) {
     }
   }
   return kNoEvent;
+}
+
+// The last whole number among the values of record_param_comms is the size of its group; what may
+// follow it is whether the call is asynchronous (torch/csrc/distributed/c10d/ParamCommsUtils.hpp).
+std::int64_t group_size(const std::vector<RecordedArgument>& arguments) {
+  constexpr std::size_t kWithGroupSize = 8;  // arguments; earlier versions had fewer, and no size
+  if (arguments.size() < kWithGroupSize) return kNotRecorded;
+  for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) {
+    if (it->value.empty() || it->value.front() == '[') continue;
+    const std::vector<std::int64_t> number = whole_numbers(it->value);
+    if (number.size() == 1 && number[0] > 0) return number[0];
+  }
+  return kNotRecorded;
 }
 
 void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const Launches& started,
@@ -119,11 +133,15 @@ void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const L
       }
     }
     elements = std::max(elements, elements_of(arguments[0]));
+    if (trace.name_of(e) == "record_param_comms") message.ranks = group_size(arguments);
   }
   const std::int64_t width = bytes_of_type(message.type);
-  // The inputs of an all-gather are shards; how many there are is not recorded here.
-  if (width > 0 && elements > 0 && message.collective != Collective::all_gather) {
+  if (width <= 0 || elements <= 0) return;
+  // The inputs of an all-gather are shards.
+  if (message.collective != Collective::all_gather) {
     message.bytes = static_cast<std::int64_t>(elements) * width;
+  } else if (message.ranks != kNotRecorded) {
+    message.bytes = static_cast<std::int64_t>(elements) * width * message.ranks;
   }
 }
 

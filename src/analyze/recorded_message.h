@@ -42,6 +42,7 @@ struct RecordedMessage {
   Collective collective = Collective::other;
   std::string type;                   // "BFloat16", as NCCL arguments have it; empty: not known
   std::int64_t bytes = kNotRecorded;  // of the whole message
+  std::int64_t ranks = kNotRecorded;  // of the group
 };
 
 // Of a communication kernel.

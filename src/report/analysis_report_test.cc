@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+
+#include "report/analysis_html.h"
+#include "report/analysis_json.h"
+#include "report/analysis_text.h"
+#include "report/recorded_style.h"
+
+namespace orrery {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kFolder = ORRERY_SOURCE_DIR "/validation/traces/megatron-lm-fork/tp2/";
+
+struct Analyzed {
+  RecordedRun run;
+  RunAnalysis analysis;
+};
+
+Analyzed two_ranks() {
+  auto run = read_run({kFolder + "kineto_rank0.json.gz", kFolder + "kineto_rank1.json.gz"});
+  EXPECT_TRUE(run) << run.error().text();
+  auto analysis = analyze(*run, Catalog::built_in());
+  EXPECT_TRUE(analysis) << analysis.error().text();
+  return {.run = std::move(*run), .analysis = std::move(*analysis)};
+}
+
+TEST(RecordedParts, AddUpToTheWindow) {
+  const Analyzed two = two_ranks();
+  for (const RankAnalysis& rank : two.analysis.ranks) {
+    std::int64_t sum = 0;
+    for (const RecordedPart& part : parts_of(rank.whole)) sum += part.ns;
+    EXPECT_EQ(sum, rank.whole.total_ns());
+  }
+}
+
+TEST(ShortName, LeavesArgumentsAndTemplateArgumentsOut) {
+  EXPECT_EQ(short_name("void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous "
+                       "namespace)::F, int>(int, float)"),
+            "at::native::vectorized_elementwise_kernel");
+  EXPECT_EQ(short_name("void (anonymous namespace)::softmax_warp<float>(float*)"), "softmax_warp");
+  EXPECT_EQ(short_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"),
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  EXPECT_EQ(short_name("Memcpy DtoH (Device -> Pinned)"), "Memcpy DtoH (Device -> Pinned)");
+  EXPECT_EQ(short_name("<unknown>"), "<unknown>");
+  EXPECT_EQ(short_name(""), "");
+}
+
+TEST(AnalysisText, NeverTakesMoreCellsThanTheTerminalHas) {
+  const Analyzed two = two_ranks();
+  for (const int width : {60, 100, 160}) {
+    const std::string text = analysis_text(two.run, two.analysis, {}, {.width = width});
+    std::size_t from = 0;
+    while (from < text.size()) {
+      const std::size_t to = text.find('\n', from);
+      if (text[from] == ' ' && text.substr(from, to - from).find("--rows") == std::string::npos &&
+          text.substr(from, to - from).find("ranks,") == std::string::npos) {
+        EXPECT_LE(display_width(text.substr(from, to - from)), width)
+            << text.substr(from, to - from);
+      }
+      from = to + 1;
+    }
+  }
+}
+
+TEST(AnalysisText, ShowsAsManyRowsAsAskedFor) {
+  const Analyzed two = two_ranks();
+  const std::string few = analysis_text(two.run, two.analysis, {.rank = 1, .rows = 2}, {});
+  const std::string many = analysis_text(two.run, two.analysis, {.rank = 1, .rows = 1000}, {});
+  EXPECT_THAT(few, HasSubstr("--rows shows more"));
+  EXPECT_THAT(many, Not(HasSubstr("--rows shows more")));
+  EXPECT_THAT(few, HasSubstr("Critical path  rank 1"));
+}
+
+TEST(AnalysisJson, HoldsWhatTheTextSays) {
+  const Analyzed two = two_ranks();
+  const Value document = analysis_json(two.run, two.analysis);
+  EXPECT_EQ(document.find("kind")->scalar_text(), "trace_analysis");
+  ASSERT_EQ(document.find("ranks")->items().size(), 2U);
+  const Value& rank = document.find("ranks")->items()[1];
+  double sum = 0;
+  for (const auto& [name, part] : rank.find("breakdown_s")->members()) {
+    sum += std::stod(part.scalar_text());
+  }
+  EXPECT_NEAR(sum, std::stod(rank.find("total_s")->scalar_text()), 1e-12);
+  EXPECT_EQ(rank.find("steps")->items().size(), 1U);
+  const Value& communication = *document.find("communication");
+  EXPECT_EQ(communication.find("matched")->scalar_text(), "13");
+  // Rank 1 waited in all of them, for rank 0.
+  const std::vector<Value>& ranks = communication.find("ranks")->items();
+  EXPECT_EQ(ranks[0].find("arrived_last")->scalar_text(), "13");
+  EXPECT_EQ(ranks[0].find("caused_waiting_s")->scalar_text(),
+            ranks[1].find("waiting_s")->scalar_text());
+}
+
+TEST(AnalysisHtml, IsOnePageThatLoadsNothing) {
+  const Analyzed two = two_ranks();
+  const std::string page = analysis_html(two.run, two.analysis, {});
+  for (const char* part :
+       {"Where the time of the device went", "Exposed communication of every rank and step",
+        "Communication", "Operators by device time", "Utilization", "Critical path",
+        "<svg class=\"chart\""}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  EXPECT_THAT(page, Not(HasSubstr("src=")));
+  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_EQ(page, analysis_html(two.run, two.analysis, {}));
+}
+
+TEST(AnalysisHtml, NamesOfARecordingNeverBecomeMarkup) {
+  Analyzed two = two_ranks();
+  two.analysis.ranks[0].device = "<script>alert(1)</script>";
+  two.analysis.communication.rows[0].group = "<img>";
+  const std::string page = analysis_html(two.run, two.analysis, {});
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(page, Not(HasSubstr("<img>")));
+}
+
+}  // namespace
+}  // namespace orrery
