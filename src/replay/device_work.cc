@@ -30,22 +30,45 @@ std::uint32_t DeviceWork::last_launched(const RecordedTrace& trace, std::uint32_
   return after == list.begin() ? kNoEvent : std::prev(after)->work;
 }
 
+WorkClass work_class(const RecordedTrace& trace, std::size_t event) {
+  switch (trace.kind[event]) {
+    case EventKind::copy:
+      return WorkClass::copy;
+    case EventKind::fill:
+      return WorkClass::fill;
+    default:
+      return is_communication_kernel(trace.name_of(event)) ? WorkClass::communication
+                                                           : WorkClass::kernel;
+  }
+}
+
 DeviceWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads) {
   DeviceWork work;
   work.launch_of.assign(trace.size(), kNoEvent);
-  work.thread_of_call.assign(trace.size(), kNoEvent);
+  work.first_work.assign(trace.size(), kNoEvent);
+  work.of.assign(trace.size(), WorkClass::kernel);
   work.streams.resize(trace.lanes.size());
   work.launches.resize(trace.lanes.size());
   std::unordered_map<std::int64_t, std::uint32_t> calls;
   std::vector<std::int64_t> latencies;
-  for (std::uint32_t t = 0; t < threads.size(); ++t) {
-    for (const std::uint32_t call : threads[t].calls) {
-      work.thread_of_call[call] = t;
+  for (const HostThread& thread : threads) {
+    calls.reserve(calls.size() + thread.calls.size());
+    for (const std::uint32_t call : thread.calls) {
       if (trace.correlation[call] != kNotRecorded) calls.emplace(trace.correlation[call], call);
     }
   }
+  // Names repeat: each is looked at once.
+  constexpr std::uint8_t kUnseen = 0xff;
+  std::vector<std::uint8_t> class_of_name(trace.texts.size(), kUnseen);
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
+    if (trace.kind[e] == EventKind::kernel) {
+      std::uint8_t& known = class_of_name[trace.name[e]];
+      if (known == kUnseen) known = static_cast<std::uint8_t>(work_class(trace, e));
+      work.of[e] = static_cast<WorkClass>(known);
+    } else {
+      work.of[e] = work_class(trace, e);
+    }
     work.streams[trace.lane[e]].push_back(e);
     const auto call = calls.find(trace.correlation[e]);
     if (call == calls.end()) continue;
@@ -53,6 +76,7 @@ DeviceWork device_work(const RecordedTrace& trace, const std::vector<HostThread>
     if (latency < -kLargestClockErrorNs) continue;
     latencies.push_back(latency);
     work.launch_of[e] = call->second;
+    if (work.first_work[call->second] == kNoEvent) work.first_work[call->second] = e;
     work.launches[trace.lane[e]].push_back({call->second, e});
   }
   work.clock_ns = clock_correction(latencies);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "replay/host_segments.h"
+#include "replay/work_class.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
@@ -27,8 +28,10 @@ struct DeviceWork {
   // Of every event: the call that launched it; kNoEvent for what is no work or was launched outside
   // the recording.
   std::vector<std::uint32_t> launch_of;
-  // Of every event: the thread (into the threads given) on which a call is outermost; kNoEvent.
-  std::vector<std::uint32_t> thread_of_call;
+  // Of every event: the first work a call launched; kNoEvent.
+  std::vector<std::uint32_t> first_work;
+  // Of every event that is work.
+  std::vector<WorkClass> of;
   // Of every lane: its work by start.
   std::vector<std::vector<std::uint32_t>> streams;
   // Of every lane: what was launched on it, by start of the call.

@@ -96,10 +96,12 @@ class Assembly {
   struct Placed {
     std::vector<std::vector<std::uint32_t>> first_of_segment;  // by thread
     std::vector<std::vector<std::uint32_t>> last_of_segment;
-    std::unordered_map<std::uint32_t, LaunchPoint> launch;  // call
-    std::unordered_map<std::uint32_t, std::uint32_t> call;  // call: the node that returns
-    std::unordered_map<std::uint32_t, std::uint32_t> work;  // into RunGraph::works
-    std::unordered_map<std::uint32_t, std::uint32_t> room;  // work: the node it finds room after
+    // By event: of a call, where it launches and the node that returns; of work, into works.
+    std::vector<LaunchPoint> launch;
+    std::vector<std::uint32_t> call;
+    std::vector<std::uint32_t> work;
+    std::unordered_map<std::uint32_t, std::uint32_t>
+        room;  // by event: the node it finds room after
   };
 
   [[nodiscard]] const RecordedTrace& trace() const { return traces_[trace_]; }
@@ -129,13 +131,17 @@ class Assembly {
   }
 
   void add_threads() {
-    placed_.push_back({});
-    first_work_.clear();
-    for (const auto& launches : recording().work.launches) {
-      for (const Launch& launch : launches) first_work_.emplace(launch.call, launch.work);
+    if (!placed_.empty()) {  // only the work of earlier recordings is asked for again
+      Placed done;
+      done.work = std::move(placed_.back().work);
+      placed_.back() = std::move(done);
     }
+    placed_.push_back({});
     begin_ = kNoEvent;
     Placed& placed = placed_.back();
+    placed.launch.resize(trace().size());
+    placed.call.assign(trace().size(), kNoEvent);
+    placed.work.assign(trace().size(), kNoEvent);
     const std::vector<HostThread>& threads = recording().threads;
     placed.first_of_segment.resize(threads.size());
     placed.last_of_segment.resize(threads.size());
@@ -181,9 +187,9 @@ class Assembly {
     const Synchronization* wait = synchronization(call);
     std::int64_t before = duration;  // until the launch, or until it waits
     std::int64_t lag = 0;            // from then to the work
-    if (const auto work = first_work_.find(call); work != first_work_.end()) {
+    if (const std::uint32_t work = recording().work.first_work[call]; work != kNoEvent) {
       const std::int64_t ready =
-          recording().parameters.after_call_begins(work_class(trace(), work->second), duration);
+          recording().parameters.after_call_begins(recording().work.of[work], duration);
       before = std::min(ready, duration);
       lag = ready - before;
     } else if (wait != nullptr) {
@@ -233,7 +239,7 @@ class Assembly {
   void add_work(std::uint32_t event, std::uint32_t lane, std::int64_t running_until,
                 bool launched_before) {
     const LaunchParameters& parameters = recording().parameters;
-    const WorkClass of = work_class(trace(), event);
+    const WorkClass of = recording().work.of[event];
     const bool first = graph().lanes[lane].nodes.empty();
     if (!first) {
       graph().add({RunNodeKind::dispatch, trace_, event, lane,
@@ -266,9 +272,8 @@ class Assembly {
   void add_launch(std::uint32_t event, std::uint32_t node, bool launched_before) {
     const std::uint32_t call = recording().work.launch_of[event];
     if (call != kNoEvent) {
-      const auto launch = placed_.back().launch.find(call);
-      ORRERY_INVARIANT(launch != placed_.back().launch.end());
-      add_lag(launch->second.node, node, launch->second.lag_ns, event);
+      const LaunchPoint& launch = placed_.back().launch[call];
+      add_lag(launch.node, node, launch.lag_ns, event);
       return;
     }
     const std::int64_t start = recording().work.started(trace(), event);
@@ -289,9 +294,8 @@ class Assembly {
     if (options_.stream_waits == StreamWaits::dropped) return;
     const Placed& placed = placed_.back();
     for (const StreamWait& wait : recording().waits.streams) {
-      add_lag(graph().works[placed.work.at(wait.from)].last,
-              graph().works[placed.work.at(wait.to)].first, recording().parameters.wake_ns, wait.to,
-              true);
+      add_lag(graph().works[placed.work[wait.from]].last, graph().works[placed.work[wait.to]].first,
+              recording().parameters.wake_ns, wait.to, true);
       ++result_.stream_waits;
     }
   }
@@ -306,13 +310,13 @@ class Assembly {
   void add_device_waits() {
     const Placed& placed = placed_.back();
     for (const RoomWait& room : recording().rooms) {
-      add_edge(placed.room.at(room.to), graph().works[placed.work.at(room.to)].first);
+      add_edge(placed.room.at(room.to), graph().works[placed.work[room.to]].first);
       ++result_.room_waits;
     }
     if (recording().slices.slice_ns == 0) return;
     for (const StreamWait& resumed : recording().slices.resumed) {
-      add_lag(graph().works[placed.work.at(resumed.from)].last,
-              graph().works[placed.work.at(resumed.to)].first, recording().slices.slice_ns,
+      add_lag(graph().works[placed.work[resumed.from]].last,
+              graph().works[placed.work[resumed.to]].first, recording().slices.slice_ns,
               resumed.to);
       ++result_.resumed;
     }
@@ -322,7 +326,7 @@ class Assembly {
     const Placed& placed = placed_.back();
     for (const Synchronization& wait : recording().waits.synchronizations) {
       for (const std::uint32_t work : wait.awaited) {
-        add_edge(graph().works[placed.work.at(work)].last, placed.call.at(wait.call));
+        add_edge(graph().works[placed.work[work]].last, placed.call[wait.call]);
       }
       ++result_.synchronizations;
     }
@@ -362,9 +366,9 @@ class Assembly {
       const std::uint32_t meet = graph().add({RunNodeKind::rendezvous, instance.members[0].trace,
                                               instance.members[0].event, kNoLane, 0});
       for (const CollectiveMember& member : instance.members) {
-        const auto work = placed_[member.trace].work.find(member.event);
-        ORRERY_INVARIANT(work != placed_[member.trace].work.end());
-        const RunWork& nodes = graph().works[work->second];
+        const std::uint32_t work = placed_[member.trace].work[member.event];
+        ORRERY_INVARIANT(work != kNoEvent);
+        const RunWork& nodes = graph().works[work];
         graph().nodes[nodes.last].duration_ns = member.transfer_ns;
         add_edge(nodes.first, meet);
         add_edge(meet, nodes.last);
@@ -376,7 +380,6 @@ class Assembly {
   GraphFromRunOptions options_;
   std::vector<Recording> recordings_;
   std::vector<Placed> placed_;
-  std::unordered_map<std::uint32_t, std::uint32_t> first_work_;  // of the calls of this trace
   GraphFromRun result_;
   std::int64_t zero_ns_ = 0;
   std::uint32_t trace_ = 0;
@@ -384,18 +387,6 @@ class Assembly {
 };
 
 }  // namespace
-
-WorkClass work_class(const RecordedTrace& trace, std::size_t event) {
-  switch (trace.kind[event]) {
-    case EventKind::copy:
-      return WorkClass::copy;
-    case EventKind::fill:
-      return WorkClass::fill;
-    default:
-      return is_communication_kernel(trace.name_of(event)) ? WorkClass::communication
-                                                           : WorkClass::kernel;
-  }
-}
 
 std::int64_t LaunchParameters::after_call_begins(WorkClass of, std::int64_t call_ns) const {
   const std::int64_t launch = launch_ns[static_cast<std::size_t>(of)];

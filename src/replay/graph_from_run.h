@@ -36,14 +36,10 @@
 
 #include "outcome/result.h"
 #include "replay/run_graph.h"
+#include "replay/work_class.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
-
-// Classes of device work that differ in how they are launched.
-enum class WorkClass : std::uint8_t { kernel, communication, copy, fill };
-inline constexpr std::size_t kWorkClasses = 4;
-WorkClass work_class(const RecordedTrace& trace, std::size_t event);
 
 struct LaunchParameters {
   std::array<std::int64_t, kWorkClasses>

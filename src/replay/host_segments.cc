@@ -28,13 +28,20 @@ HostThread flattened(const RecordedTrace& trace, std::uint32_t lane,
     thread.calls.push_back(e);
     call_end = trace.end_ns(e);
   }
+  // Starts are in order already, ends nearly are.
+  std::vector<std::int64_t> ends;
+  ends.reserve(events.size());
+  for (const std::uint32_t e : events) ends.push_back(trace.end_ns(e));
+  std::sort(ends.begin(), ends.end());
+  auto end_of = ends.begin();
   for (const std::uint32_t e : events) {
+    for (; *end_of < trace.start_ns[e]; ++end_of) times.push_back(*end_of);
     times.push_back(trace.start_ns[e]);
-    times.push_back(trace.end_ns(e));
   }
-  std::sort(times.begin(), times.end());
+  times.insert(times.end(), end_of, ends.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
 
+  thread.segments.reserve(times.size());
   std::vector<std::uint32_t> open;  // operators and annotations, innermost last
   std::size_t operators_open = 0;
   const auto close_until = [&](std::int64_t time) {
@@ -88,21 +95,28 @@ std::size_t HostThread::last_ended_by(std::int64_t time_ns) const {
 }
 
 std::vector<HostThread> host_threads(const RecordedTrace& trace) {
-  std::unordered_set<std::int64_t> device_correlations;
-  for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (is_device_work(trace.kind[e]) && trace.correlation[e] != kNotRecorded) {
-      device_correlations.insert(trace.correlation[e]);
-    }
-  }
   std::vector<LaneEvents> lanes(trace.lanes.size());
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     LaneEvents& lane = lanes[trace.lane[e]];
     if (trace.lanes[trace.lane[e]].device || !is_boundary(trace.kind[e])) continue;
     lane.events.push_back(e);
-    if (trace.kind[e] != EventKind::runtime_call ||
-        device_correlations.count(trace.correlation[e]) != 0) {
-      lane.decides = true;
+    if (trace.kind[e] != EventKind::runtime_call) lane.decides = true;
+  }
+  // A thread of calls alone counts if it launches.
+  const bool calls_alone = std::any_of(lanes.begin(), lanes.end(), [](const LaneEvents& lane) {
+    return !lane.decides && !lane.events.empty();
+  });
+  std::unordered_set<std::int64_t> launched;
+  for (std::size_t e = 0; calls_alone && e < trace.size(); ++e) {
+    if (is_device_work(trace.kind[e]) && trace.correlation[e] != kNotRecorded) {
+      launched.insert(trace.correlation[e]);
     }
+  }
+  for (LaneEvents& lane : lanes) {
+    lane.decides =
+        lane.decides || std::any_of(lane.events.begin(), lane.events.end(), [&](std::uint32_t e) {
+          return launched.count(trace.correlation[e]) != 0;
+        });
   }
   std::vector<HostThread> threads;
   for (std::uint32_t l = 0; l < lanes.size(); ++l) {

@@ -46,7 +46,7 @@ LaunchParameters launch_parameters(const RecordedTrace& trace, const DeviceWork&
       const std::uint32_t call = work.launch_of[e];
       if (call == kNoEvent || resumed[e]) continue;
       const std::int64_t launched = trace.end_ns(call) - work.clock_ns;  // on the device's clock
-      const auto c = static_cast<std::size_t>(work_class(trace, e));
+      const auto c = static_cast<std::size_t>(work.of[e]);
       std::int64_t waited = std::numeric_limits<std::int64_t>::min() / 2;
       for (auto wait = std::lower_bound(
                waits.streams.begin(), waits.streams.end(), e,

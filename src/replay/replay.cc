@@ -71,7 +71,7 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
   for (const RunWork& work : graph.works) {
     const RecordedTrace& trace = traces[work.trace];
     if (trace.kind[work.event] != EventKind::kernel) continue;
-    const bool communicates = work_class(trace, work.event) == WorkClass::communication;
+    const bool communicates = graph.nodes[work.first].kind == RunNodeKind::arrival;
     recorded_spans[work.trace].push_back(
         {trace.start_ns[work.event], trace.end_ns(work.event), communicates});
     replayed_spans[work.trace].push_back(

@@ -11,14 +11,15 @@ constexpr std::int64_t kLateNs = 50'000;
 constexpr std::int64_t kJustEndedNs = 20'000;
 
 // The computing kernel of a stream that runs at a moment or has just ended; kNoEvent.
-std::uint32_t running_at(const RecordedTrace& trace, const std::vector<std::uint32_t>& stream,
+std::uint32_t running_at(const RecordedTrace& trace, const DeviceWork& work, std::uint32_t lane,
                          std::int64_t time_ns) {
+  const std::vector<std::uint32_t>& stream = work.streams[lane];
   const auto after = std::lower_bound(
       stream.begin(), stream.end(), time_ns,
       [&](std::uint32_t e, std::int64_t time) { return trace.start_ns[e] < time; });
   if (after == stream.begin()) return kNoEvent;
   const std::uint32_t e = *std::prev(after);
-  const bool computes = work_class(trace, e) == WorkClass::kernel;
+  const bool computes = work.of[e] == WorkClass::kernel;
   return computes && trace.end_ns(e) + kJustEndedNs >= time_ns ? e : kNoEvent;
 }
 
@@ -30,15 +31,15 @@ std::vector<RoomWait> room_waits(const RecordedTrace& trace, const DeviceWork& w
   for (std::uint32_t lane = 0; lane < work.streams.size(); ++lane) {
     std::int64_t stream_free = std::numeric_limits<std::int64_t>::min();
     for (const std::uint32_t e : work.streams[lane]) {
-      const auto c = static_cast<std::size_t>(work_class(trace, e));
+      const auto c = static_cast<std::size_t>(work.of[e]);
       const std::uint32_t call = work.launch_of[e];
       const std::int64_t start = trace.start_ns[e];
       std::int64_t ready = stream_free;
       stream_free = std::max(stream_free, trace.end_ns(e) + parameters.dispatch_ns[c]);
-      if (call == kNoEvent || work_class(trace, e) == WorkClass::copy) continue;
-      ready = std::max(
-          ready, trace.start_ns[call] - work.clock_ns +
-                     parameters.after_call_begins(work_class(trace, e), trace.duration_ns[call]));
+      if (call == kNoEvent || work.of[e] == WorkClass::copy) continue;
+      ready =
+          std::max(ready, trace.start_ns[call] - work.clock_ns +
+                              parameters.after_call_begins(work.of[e], trace.duration_ns[call]));
       for (auto wait = std::lower_bound(
                waits.streams.begin(), waits.streams.end(), e,
                [](const StreamWait& w, std::uint32_t event) { return w.to < event; });
@@ -49,7 +50,7 @@ std::vector<RoomWait> room_waits(const RecordedTrace& trace, const DeviceWork& w
       std::uint32_t holder = kNoEvent;
       for (std::uint32_t other = 0; other < work.streams.size(); ++other) {
         if (other == lane || trace.lanes[other].process != trace.lanes[lane].process) continue;
-        const std::uint32_t runs = running_at(trace, work.streams[other], start);
+        const std::uint32_t runs = running_at(trace, work, other, start);
         if (runs == kNoEvent) continue;
         if (holder == kNoEvent || trace.end_ns(runs) > trace.end_ns(holder)) holder = runs;
       }

@@ -46,11 +46,6 @@ class Deduction {
         records_waits_ = records_waits_ || is_stream_wait(trace.name_of(call));
       }
     }
-    for (const std::uint32_t lane : lanes_) {
-      for (const Launch& launch : work.launches[lane]) {
-        works_of_[launch.call].push_back(launch.work);
-      }
-    }
   }
 
   DeviceWaits deduced() {
@@ -88,9 +83,8 @@ class Deduction {
         waiting_since = trace_.start_ns[call];
         continue;
       }
-      const auto works = works_of_.find(call);
-      if (works != works_of_.end()) {
-        const std::uint32_t first = works->second.front();
+      const std::uint32_t first = work_.first_work[call];
+      if (first != kNoEvent) {
         const std::uint32_t lane = trace_.lane[first];
         if (!records_waits_ && lane != last_lane) waiting_since = trace_.start_ns[call];
         if (waiting_since) add_stream_waits(first, *waiting_since);
@@ -186,9 +180,8 @@ class Deduction {
   }
 
   void add_blocking_copy(std::uint32_t call) {
-    const auto works = works_of_.find(call);
-    if (works == works_of_.end()) return;
-    const std::uint32_t work = works->second.front();
+    const std::uint32_t work = work_.first_work[call];
+    if (work == kNoEvent) return;
     if (trace_.kind[work] == EventKind::copy && work_.ended(trace_, work) <= trace_.end_ns(call)) {
       waits_.synchronizations.push_back({call, {work}, true});
     }
@@ -241,7 +234,6 @@ class Deduction {
   const DeviceWork& work_;
   std::vector<std::uint32_t> lanes_;
   bool records_waits_ = false;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> works_of_;
   DeviceWaits waits_;
 };
 

@@ -39,15 +39,29 @@ std::int64_t common_volume(const CommunicationDetails& details, std::string_view
   return std::max(details.input_elements, details.output_elements);
 }
 
+// The communication kernels of a recording. Names repeat: each is looked at once.
+std::vector<std::uint32_t> communication_kernels(const RecordedTrace& trace) {
+  enum class Known : std::uint8_t { unseen, yes, no };
+  std::vector<Known> known(trace.texts.size(), Known::unseen);
+  std::vector<std::uint32_t> kernels;
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (trace.kind[e] != EventKind::kernel) continue;
+    Known& name = known[trace.name[e]];
+    if (name == Known::unseen) {
+      name = is_communication_kernel(trace.name_of(e)) ? Known::yes : Known::no;
+    }
+    if (name == Known::yes) kernels.push_back(e);
+  }
+  return kernels;
+}
+
 // Streams that communicate without recorded groups. Their numbers tell them apart only where a rank
 // has several; a single one is the same on all ranks whatever its number.
 std::vector<bool> has_one_anonymous_stream(std::span<const RecordedTrace> traces) {
   std::vector<bool> single;
   for (const RecordedTrace& trace : traces) {
     std::set<std::uint32_t> lanes;
-    for (std::size_t e = 0; e < trace.size(); ++e) {
-      if (trace.kind[e] != EventKind::kernel || !is_communication_kernel(trace.name_of(e)))
-        continue;
+    for (const std::uint32_t e : communication_kernels(trace)) {
       const CommunicationDetails* details = details_of(trace, e);
       if (details == nullptr || details->group == 0) lanes.insert(trace.lane[e]);
     }
@@ -224,9 +238,7 @@ std::vector<CollectiveInstance> collective_instances(std::span<const RecordedTra
   for (std::uint32_t t = 0; t < traces.size(); ++t) {
     const RecordedTrace& trace = traces[t];
     const std::int64_t shift = trace.base_ns - traces[0].base_ns;
-    for (std::uint32_t e = 0; e < trace.size(); ++e) {
-      if (trace.kind[e] != EventKind::kernel || !is_communication_kernel(trace.name_of(e)))
-        continue;
+    for (const std::uint32_t e : communication_kernels(trace)) {
       Call call{t, e, trace.name_of(e)};
       call.start_ns = trace.start_ns[e] + shift;
       call.end_ns = trace.end_ns(e) + shift;
