@@ -13,6 +13,7 @@
 #include "document/value.h"
 #include "report/comparison_report.h"
 #include "report/estimate_json.h"
+#include "report/replay_report.h"
 #include "report/sample_estimate.h"
 #include "report/schedule_json.h"
 #include "report/search_json.h"
@@ -181,6 +182,26 @@ TEST(JsonSchema, TraceInfoHasExactlyTheDocumentedKeys) {
     ASSERT_TRUE(run) << run.error().text();
     EXPECT_THAT(Checker(rules).problems(trace_info_json(*run)), testing::IsEmpty()) << files;
   }
+}
+
+TEST(JsonSchema, TraceReplayHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-replay-1.json");
+  const std::string traces = ORRERY_SOURCE_DIR "/validation/traces/";
+  for (const char* files : {"torchrec/sst_long_a2a_optimizer", "ao/ref_ep_moe_fwd.json.gz"}) {
+    const auto run = read_run({traces + files});
+    ASSERT_TRUE(run) << run.error().text();
+    const auto graph = graph_from_run(run->ranks);
+    ASSERT_TRUE(graph) << graph.error().text();
+    const Value document = replay_json(replay(run->ranks, graph->graph), *graph, run->ranks);
+    EXPECT_THAT(Checker(rules).problems(document), testing::IsEmpty()) << files;
+  }
+  const auto timeline = read_operation_timeline(traces + "StragglerAnalysis/timeline-ST.json.gz");
+  ASSERT_TRUE(timeline) << timeline.error().text();
+  const auto operations = replay_operations(*timeline);
+  ASSERT_TRUE(operations) << operations.error().text();
+  EXPECT_THAT(Checker(schema("trace-replay-operations-1.json"))
+                  .problems(operation_replay_json(*operations)),
+              testing::IsEmpty());
 }
 
 TEST(JsonSchema, ValidateHasExactlyTheDocumentedKeys) {

@@ -76,9 +76,12 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
   std::string out =
       heading("Replay", "milliseconds; parts of the replayed step on the device", style).substr(1);
   out += table.text(style);
-  if (replay.steps.empty()) out += "  No thread was recorded: there is no step to compare.\n";
-  out += fmt::format("\n  Error: {} on average, {} at worst.\n", error_text(replay.mean_error),
-                     error_text(replay.worst_error));
+  if (replay.steps.empty()) {
+    out += "  No thread was recorded: there is no step to compare.\n\n";
+  } else {
+    out += fmt::format("\n  Error: {} on average, {} at worst.\n", error_text(replay.mean_error),
+                       error_text(replay.worst_error));
+  }
   out += wrapped(
       fmt::format(
           "Dependencies: {} calls that wait for the device, {} waits between streams, {} for "
@@ -112,10 +115,10 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
                 2, style);
   }
   if (graph.anchored > 0) {
-    out += wrapped(fmt::format("{} pieces of work have no recorded launch and follow the host's "
-                               "progress.",
-                               grouped(static_cast<std::int64_t>(graph.anchored))),
-                   2, style);
+    out += wrapped(
+        fmt::format("Work without a recorded launch, which follows the host's progress: {}.",
+                    grouped(static_cast<std::int64_t>(graph.anchored))),
+        2, style);
   }
   if (replay.dropped_edges > 0) {
     out += wrapped(fmt::format("{} dependencies closed a cycle and were left out.",
