@@ -7,6 +7,7 @@
 namespace orrery::cli {
 
 TraceSubcommand trace_analyze(CLI::App& trace);
+TraceSubcommand trace_diff(CLI::App& trace);
 TraceSubcommand trace_info(CLI::App& trace);
 TraceSubcommand trace_replay(CLI::App& trace);
 TraceSubcommand trace_convert(CLI::App& trace);
@@ -14,6 +15,7 @@ TraceSubcommand trace_convert(CLI::App& trace);
 namespace {
 
 constexpr std::array kSubcommands = {
+    trace_diff,
     trace_info,
     trace_analyze,
     trace_replay,

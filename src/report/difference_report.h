@@ -1,0 +1,25 @@
+// The difference of two runs as a table for a terminal and as the JSON of `orrery trace diff`.
+#pragma once
+
+#include <string>
+
+#include "compare/difference.h"
+#include "document/value.h"
+#include "report/text_style.h"
+
+namespace orrery {
+
+inline constexpr int kDifferenceSchemaVersion = 1;
+
+struct DifferenceSubject {
+  std::string first;  // what the runs are called: their file
+  std::string second;
+  int rows = 20;  // that the table shows
+};
+
+std::string difference_text(const Difference& difference, const DifferenceSubject& subject,
+                            const TextStyle& style);
+// Every row, with its causes in seconds, which add up to its difference.
+Value difference_json(const Difference& difference, const DifferenceSubject& subject);
+
+}  // namespace orrery

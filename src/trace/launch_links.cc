@@ -1,0 +1,63 @@
+#include "trace/launch_links.h"
+
+#include <unordered_map>
+
+namespace orrery {
+namespace {
+
+// Events are sorted by start, longer first, so one stack of open operators a lane is enough.
+void link_operators(const RecordedTrace& trace, LaunchLinks& links) {
+  std::vector<std::vector<std::uint32_t>> open(trace.lanes.size());
+  for (std::uint32_t event = 0; event < trace.size(); ++event) {
+    if (trace.lanes[trace.lane[event]].device) continue;
+    auto& stack = open[trace.lane[event]];
+    const std::int64_t start = trace.start_ns[event];
+    while (!stack.empty() && trace.end_ns(stack.back()) <= start) stack.pop_back();
+    if (!stack.empty()) links.inner_operator[event] = stack.back();
+    if (trace.kind[event] == EventKind::cpu_operator) stack.push_back(event);
+  }
+}
+
+void link_launches(const RecordedTrace& trace, LaunchLinks& links) {
+  std::unordered_map<std::int64_t, std::uint32_t> calls;
+  std::unordered_map<std::int64_t, std::uint32_t> operators;
+  for (std::uint32_t event = 0; event < trace.size(); ++event) {
+    if (trace.kind[event] == EventKind::runtime_call && trace.correlation[event] != kNotRecorded) {
+      calls.emplace(trace.correlation[event], event);
+    } else if (trace.kind[event] == EventKind::cpu_operator &&
+               trace.external_id[event] != kNotRecorded) {
+      operators.emplace(trace.external_id[event], event);
+    }
+  }
+  for (std::uint32_t event = 0; event < trace.size(); ++event) {
+    if (!is_device_work(trace.kind[event])) continue;
+    const auto call = calls.find(trace.correlation[event]);
+    if (trace.correlation[event] != kNotRecorded && call != calls.end()) {
+      links.launch[event] = call->second;
+      links.inner_operator[event] = links.inner_operator[call->second];
+    } else if (trace.external_id[event] != kNotRecorded &&
+               trace.external_id[event] != trace.correlation[event]) {
+      const auto found = operators.find(trace.external_id[event]);
+      if (found != operators.end()) links.inner_operator[event] = found->second;
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t LaunchLinks::outer_operator(std::uint32_t event) const {
+  std::uint32_t outer = inner_operator[event];
+  while (outer != kNotLaunched && inner_operator[outer] != kNotLaunched) outer = inner_operator[outer];
+  return outer;
+}
+
+LaunchLinks launch_links(const RecordedTrace& trace) {
+  LaunchLinks links;
+  links.launch.assign(trace.size(), kNotLaunched);
+  links.inner_operator.assign(trace.size(), kNotLaunched);
+  link_operators(trace, links);
+  link_launches(trace, links);
+  return links;
+}
+
+}  // namespace orrery

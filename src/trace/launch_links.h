@@ -1,0 +1,34 @@
+// Which call of the host put work on a device, and in which operator of the framework.
+//
+// Device work and the runtime call that launched it carry the same correlation. Host events nest:
+// an event lies in the innermost operator of its lane that covers its start. Where the launch is
+// not in the recording, the operator whose external id the work carries takes its place, if that
+// id is not the correlation over again (traces until early 2024).
+//
+// Source: validation/traces/README.md (share of work with a launch, by file); writers of
+// pytorch/kineto. Not modelled: kernels launched by kernels. O(events), thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+inline constexpr std::uint32_t kNotLaunched = std::numeric_limits<std::uint32_t>::max();
+
+struct LaunchLinks {
+  // Of every event: of device work the runtime call that launched it, else kNotLaunched.
+  std::vector<std::uint32_t> launch;
+  // The innermost operator around an event of the host, or that launched work of a device.
+  std::vector<std::uint32_t> inner_operator;
+
+  // The outermost operator around the event: what a person called.
+  [[nodiscard]] std::uint32_t outer_operator(std::uint32_t event) const;
+};
+
+LaunchLinks launch_links(const RecordedTrace& trace);
+
+}  // namespace orrery
