@@ -1,0 +1,114 @@
+// orrery trace whatif: a recorded run, edited and simulated again.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "document/value.h"
+#include "replay/graph_from_run.h"
+#include "report/whatif_report.h"
+#include "trace.h"
+#include "trace/recorded_run.h"
+#include "whatif/edit_language.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr std::size_t kLargestEdits = 1u << 20;
+
+struct WhatIfOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> edits;
+  std::string edit_file;
+  bool capture = false;
+  bool no_stragglers = false;
+  bool attribute = false;
+  bool partial = false;
+  double bandwidth = 0;
+  std::int64_t dp = 0;
+  std::int64_t tp = 0;
+  std::string accelerator;
+};
+
+// The file's edits, then those of the line, then the flags.
+Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
+  std::vector<Edit> out;
+  const auto add = [&](const std::string& text, const std::string& name) -> Result<std::monostate> {
+    ORRERY_TRY(std::vector<Edit> edits, parse_edits(text, name));
+    for (Edit& edit : edits) out.push_back(std::move(edit));
+    return std::monostate();
+  };
+  if (!options.edit_file.empty()) {
+    ORRERY_TRY(const std::string text, read_file(options.edit_file, kLargestEdits));
+    if (auto read = add(text, options.edit_file); !read) return fail(read.error());
+  }
+  std::string flags;
+  for (const std::string& edit : options.edits) flags += edit + "\n";
+  if (auto read = add(flags, "--edit"); !read) return fail(read.error());
+  flags.clear();
+  if (options.no_stragglers) flags += "even\n";
+  if (options.capture) flags += "capture\n";
+  if (options.bandwidth > 0) flags += fmt::format("bandwidth by {}\n", options.bandwidth);
+  if (options.dp > 0) flags += fmt::format("dp {}\n", options.dp);
+  if (options.tp > 0) flags += fmt::format("tp {}\n", options.tp);
+  if (!options.accelerator.empty()) flags += "accelerator \"" + options.accelerator + "\"\n";
+  if (auto read = add(flags, "flags"); !read) return fail(read.error());
+  return out;
+}
+
+int whatif(const WhatIfOptions& options, const Common& common) {
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  const auto edits = all_edits(options);
+  if (!edits) return refuse(edits.error());
+  RunOptions run_options;
+  if (options.partial) run_options.kineto.incomplete = Incomplete::use_what_is_whole;
+  const auto run = read_run(options.files, run_options);
+  if (!run) return refuse(run.error());
+  const auto graph = graph_from_run(run->ranks);
+  if (!graph) return refuse(graph.error());
+  if (options.attribute) {
+    if (!edits->empty()) {
+      return refuse({ErrorCode::bad_input, "takes no edits", "--attribute",
+                     "it evens the ranks out, one after the other"});
+    }
+    const auto found = stragglers(run->ranks, graph->graph, *catalog);
+    if (!found) return refuse(found.error());
+    return print(common.json ? to_json(stragglers_json(*found))
+                             : stragglers_text(*found, text_style()));
+  }
+  const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog);
+  if (!answer) return refuse(answer.error());
+  return print(common.json ? to_json(whatif_json(*answer)) : whatif_text(*answer, text_style()));
+}
+
+}  // namespace
+
+TraceSubcommand trace_whatif(CLI::App& trace) {
+  CLI::App* app = trace.add_subcommand("whatif", "a recorded run, edited and simulated again");
+  auto options = std::make_shared<WhatIfOptions>();
+  app->add_option("files", options->files, "traces of one run, or folders of them")->required();
+  app->add_option(
+      "--edit", options->edits,
+      "an edit, as \"scale class matrix_product by 0.5\"; several are applied in order");
+  app->add_option("--edits", options->edit_file, "a file of edits, or - for standard input");
+  app->add_flag("--graphs", options->capture, "launch kernels by graphs (capture)");
+  app->add_flag("--no-stragglers", options->no_stragglers, "all ranks take the same time (even)");
+  app->add_option("--bandwidth", options->bandwidth, "of the network, times this")
+      ->check(CLI::Range(1e-6, 1e6));
+  const CLI::Range any_count(std::int64_t{1}, std::int64_t{1'000'000'000});
+  app->add_option("--dp", options->dp, "ranks of data-parallel groups")->check(any_count);
+  app->add_option("--tp", options->tp, "ranks that divide every layer")->check(any_count);
+  app->add_option("--accelerator", options->accelerator, "another one, of the catalog");
+  app->add_flag("--attribute", options->attribute, "what each slow rank and kind of work costs");
+  app->add_flag("--partial", options->partial, "use what is whole of truncated files");
+  app->footer(
+      "Examples:\n"
+      "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --bandwidth 2\n"
+      "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --edit \"scale "
+      "class matrix_product by 50%; latency to 5us\"");
+  return TraceSubcommand{app, [options](const Common& common) { return whatif(*options, common); }};
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,208 @@
+#include "report/whatif_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "report/figures.h"
+#include "report/table.h"
+#include "report/time_axis.h"
+
+namespace orrery {
+namespace {
+
+constexpr Ink kSlower = {.colour = 168};
+constexpr Ink kFaster = {.colour = 71};
+constexpr std::size_t kMostSteps = 16;
+constexpr double kNoGain = 1e-5;      // of a step: what rounding to nanoseconds leaves
+constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
+
+std::string time(Seconds t) { return tick_text(t, {}); }
+
+std::string change_text(Seconds before, Seconds after) {
+  if (std::abs((after - before).value()) < kUnchanged) return "unchanged";
+  return before > Seconds(0) ? signed_percent((after - before) / before) : "";
+}
+
+Ink ink_of(Seconds before, Seconds after) {
+  if (std::abs((after - before).value()) < kUnchanged) {
+    return {.colour = 0, .bold = false, .dim = true};
+  }
+  return after > before ? kSlower : kFaster;
+}
+
+struct PartRow {
+  const char* key;
+  const char* label;
+  Seconds FourParts::* member;
+};
+constexpr std::array<PartRow, 4> kParts = {{
+    {"exposed_compute_s", "computing alone", &FourParts::exposed_compute},
+    {"overlapped_s", "both", &FourParts::overlapped},
+    {"exposed_communication_s", "communicating alone", &FourParts::exposed_communication},
+    {"other_s", "neither", &FourParts::other},
+}};
+
+Value number(Seconds t) { return Value::number(t.value()); }
+
+Value parts_json(const FourParts& parts) {
+  Value out = Value::map();
+  for (const PartRow& part : kParts) out.set(part.key, number(parts.*part.member));
+  return out;
+}
+
+// A part of the steps, on average.
+Seconds mean_part(const WhatIf& w, FourParts WhatIfStep::* when, Seconds FourParts::* part) {
+  Seconds sum;
+  for (const WhatIfStep& step : w.steps) sum += (step.*when).*part;
+  return w.steps.empty() ? sum : sum / static_cast<double>(w.steps.size());
+}
+
+std::string rank_text(std::int64_t rank) {
+  return rank == kNotRecorded ? "" : std::to_string(rank);
+}
+
+}  // namespace
+
+std::string whatif_text(const WhatIf& w, const TextStyle& style) {
+  std::string out = wrapped(fmt::format("A step would take {} instead of {}: {}.", time(w.after),
+                                        time(w.before), change_text(w.before, w.after)),
+                            2, style);
+  out += wrapped(fmt::format("The replay of the recording itself is {} off, on average.",
+                             percent(w.replay_error)),
+                 2, style);
+  if (!w.edits.empty()) out += heading("Edits", "in the order in which they were applied", style);
+  for (const AppliedEdit& edit : w.edits) {
+    out += wrapped(fmt::format("{}  ({} changed)", printable(edit.text),
+                               grouped(static_cast<std::int64_t>(edit.changed))),
+                   2, style);
+    for (const std::string& sentence : edit.assumed) {
+      out += wrapped("assumed: " + printable(sentence), 4, style);
+    }
+  }
+  out += heading("Parts", "of a step, on average", style);
+  Table parts({{"", Align::left, 9},
+               {"before", Align::right, 8},
+               {"after", Align::right, 8},
+               {"", Align::right, 3}});
+  for (const PartRow& part : kParts) {
+    const Seconds before = mean_part(w, &WhatIfStep::parts_before, part.member);
+    const Seconds after = mean_part(w, &WhatIfStep::parts_after, part.member);
+    if (!(before > Seconds(0)) && !(after > Seconds(0))) continue;
+    parts.add_row({{part.label},
+                   {time(before)},
+                   {time(after)},
+                   {change_text(before, after), ink_of(before, after)}});
+  }
+  out += parts.text(style);
+  out += heading("Steps", "", style);
+  Table steps({{"rank", Align::right, 7},
+               {"step", Align::left, 6},
+               {"before", Align::right, 8},
+               {"after", Align::right, 8},
+               {"", Align::right, 3}});
+  for (std::size_t s = 0; s < std::min(w.steps.size(), kMostSteps); ++s) {
+    const WhatIfStep& step = w.steps[s];
+    steps.add_row({{rank_text(step.rank)},
+                   {printable(step.name)},
+                   {time(step.before)},
+                   {time(step.after)},
+                   {change_text(step.before, step.after), ink_of(step.before, step.after)}});
+  }
+  out += steps.text(style);
+  if (w.steps.size() > kMostSteps) {
+    out += wrapped(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostSteps), 2,
+                   style);
+  }
+  return out;
+}
+
+Value whatif_json(const WhatIf& w) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
+  out.set("before_s", number(w.before));
+  out.set("after_s", number(w.after));
+  out.set("replay_error", Value::number(w.replay_error));
+  Value edits = Value::list();
+  for (const AppliedEdit& edit : w.edits) {
+    Value entry = Value::map();
+    entry.set("edit", Value::text(printable(edit.text)));
+    entry.set("changed", Value::number(static_cast<std::int64_t>(edit.changed)));
+    Value assumed = Value::list();
+    for (const std::string& sentence : edit.assumed) {
+      assumed.append(Value::text(printable(sentence)));
+    }
+    entry.set("assumed", std::move(assumed));
+    edits.append(std::move(entry));
+  }
+  out.set("edits", std::move(edits));
+  Value steps = Value::list();
+  for (const WhatIfStep& step : w.steps) {
+    Value entry = Value::map();
+    entry.set("rank", step.rank == kNotRecorded ? Value::null() : Value::number(step.rank));
+    entry.set("step", Value::text(printable(step.name)));
+    entry.set("before_s", number(step.before));
+    entry.set("after_s", number(step.after));
+    entry.set("parts_before", parts_json(step.parts_before));
+    entry.set("parts_after", parts_json(step.parts_after));
+    steps.append(std::move(entry));
+  }
+  out.set("steps", std::move(steps));
+  return out;
+}
+
+std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
+  const bool slowed = s.slowdown() > 1 + kNoGain;
+  std::string out = wrapped(
+      fmt::format("With all ranks alike a step would take {} instead of {}: {}.", time(s.even),
+                  time(s.before),
+                  slowed ? fmt::format("slow ranks make it {:.3f} times as long", s.slowdown())
+                         : "slow ranks cost nothing"),
+      2, style);
+  const auto table = [&](const char* title, const char* remark,
+                         const std::vector<StragglerGain>& gains) {
+    out += heading(title, remark, style);
+    Table rows({{"", Align::left, 5}, {"gain", Align::right, 8}, {"", Align::left, 1, 40}});
+    for (const StragglerGain& gain : gains) {
+      const double share = s.before > Seconds(0) ? gain.gain / s.before : 0;
+      Cell cell;
+      if (share > kNoGain) cell.bar.push_back({std::min(share, 1.0), {.colour = 168}});
+      rows.add_row(
+          {{gain.what},
+           {std::abs(share) < kNoGain ? "0"
+                                      : (gain.gain < Seconds(0) ? "-" : "") +
+                                            time(gain.gain < Seconds(0) ? -gain.gain : gain.gain)},
+           cell});
+    }
+    out += rows.text(style);
+  };
+  table("Ranks", "what a step gains if only this rank takes as long as the mean", s.ranks);
+  table("Kinds", "what a step gains if only this kind of work is alike on all ranks", s.kinds);
+  return out;
+}
+
+Value stragglers_json(const Stragglers& s) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
+  out.set("before_s", number(s.before));
+  out.set("even_s", number(s.even));
+  out.set("slowdown", Value::number(s.slowdown()));
+  const auto list = [&](const std::vector<StragglerGain>& gains) {
+    Value entries = Value::list();
+    for (const StragglerGain& gain : gains) {
+      Value entry = Value::map();
+      entry.set("what", Value::text(gain.what));
+      entry.set("edit", Value::text(gain.edit));
+      entry.set("gain_s", number(gain.gain));
+      entries.append(std::move(entry));
+    }
+    return entries;
+  };
+  out.set("ranks", list(s.ranks));
+  out.set("kinds", list(s.kinds));
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,197 @@
+#include "whatif/duration_edits.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+namespace orrery {
+namespace {
+
+// Data is loaded whatever launches the kernels.
+bool loads_data(const RecordedTrace& trace, std::uint32_t event) {
+  if (event == kNoEvent) return false;
+  const std::string_view text = trace.name_of(event);
+  return text.find("DataLoader") != std::string_view::npos;
+}
+
+void change_durations(EditedRun& run, AppliedEdit& edit,
+                      std::int64_t (*change)(std::int64_t, const Edit&)) {
+  for (const std::uint32_t w : run.selected(edit.edit.where)) {
+    run.set_duration_ns(w, change(run.duration_ns(w), edit.edit));
+    ++edit.changed;
+  }
+  if (!edit.edit.where.host) return;
+  for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
+    RunNode& node = run.graph().nodes[n];
+    if (!run.selects_host(edit.edit.where, node) || run.begins_recording(n)) continue;
+    node.duration_ns = change(node.duration_ns, edit.edit);
+    ++edit.changed;
+  }
+}
+
+struct Mean {
+  double sum = 0;
+  double count = 0;
+  void add(double value) {
+    sum += value;
+    count += 1;
+  }
+  [[nodiscard]] double value() const { return count > 0 ? sum / count : 0; }
+};
+
+// Means of one kind of work, of each rank.
+using MeansOfRanks = std::map<std::uint32_t, Mean>;
+
+// What a rank's times are multiplied with so that its mean is that of all ranks.
+double evening_factor(const MeansOfRanks& ranks, std::uint32_t rank) {
+  Mean all;
+  for (const auto& [index, mean] : ranks) all.add(mean.value());
+  const double own = ranks.at(rank).value();
+  return own > 0 ? all.value() / own : 1;
+}
+
+}  // namespace
+
+void apply_scale(EditedRun& run, AppliedEdit& edit) {
+  change_durations(run, edit,
+                   [](std::int64_t ns, const Edit& e) { return scaled_ns(ns, *e.factor); });
+}
+
+void apply_set(EditedRun& run, AppliedEdit& edit) {
+  change_durations(run, edit, [](std::int64_t, const Edit& e) {
+    return static_cast<std::int64_t>(std::llround(e.time->value() * 1e9));
+  });
+}
+
+void apply_remove(EditedRun& run, AppliedEdit& edit) {
+  const std::vector<std::uint32_t> works = run.selected(edit.edit.where);
+  run.remove(works);
+  edit.changed = works.size();
+  if (edit.edit.where.host) {
+    for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
+      RunNode& node = run.graph().nodes[n];
+      if (!run.selects_host(edit.edit.where, node) || run.begins_recording(n)) continue;
+      node.duration_ns = 0;
+      ++edit.changed;
+    }
+  }
+}
+
+void apply_fuse(EditedRun& run, AppliedEdit& edit) {
+  const double factor = edit.edit.factor.value_or(1);
+  std::vector<bool> is_selected(run.graph().nodes.size(), false);
+  std::vector<std::uint32_t> work_of(run.graph().nodes.size(), kNoEvent);
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const RunWork& work = run.graph().works[w];
+    for (std::uint32_t n = work.first; n <= work.last; ++n) work_of[n] = w;
+  }
+  const std::vector<std::uint32_t> selected = run.selected(edit.edit.where);
+  if (selected.empty()) return;
+  for (const std::uint32_t w : selected) {
+    if (!run.communicates(run.graph().works[w])) is_selected[run.graph().works[w].last] = true;
+  }
+  std::vector<std::uint32_t> absorbed;
+  std::size_t runs = 0;
+  for (const RunLane& lane : run.graph().lanes) {
+    if (!lane.device) continue;
+    std::vector<std::uint32_t> together;
+    const auto finish = [&] {
+      if (together.size() > 1) {
+        std::int64_t sum = 0;
+        for (const std::uint32_t w : together) sum += run.duration_ns(w);
+        run.set_duration_ns(together.front(), scaled_ns(sum, factor));
+        absorbed.insert(absorbed.end(), together.begin() + 1, together.end());
+        ++runs;
+      }
+      together.clear();
+    };
+    for (const std::uint32_t node : lane.nodes) {
+      if (run.graph().nodes[node].kind == RunNodeKind::dispatch) continue;
+      const std::uint32_t work = work_of[node];
+      if (work != kNoEvent && is_selected[run.graph().works[work].last]) {
+        if (together.empty() || together.back() != work) together.push_back(work);
+      } else {
+        finish();
+      }
+    }
+    finish();
+  }
+  run.remove(absorbed);
+  edit.changed = absorbed.size() + runs;
+  if (runs == 0) {
+    edit.assumed.emplace_back("no two of them follow each other on a stream: none is fused");
+    return;
+  }
+  edit.assumed.push_back(
+      fmt::format("{} works become {}, each taking {:g} of the sum of its parts and starting when "
+                  "its first part would have",
+                  absorbed.size() + runs, runs, factor));
+}
+
+void apply_capture(EditedRun& run, AppliedEdit& edit) {
+  Selection where = edit.edit.where;
+  where.host = true;
+  for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
+    RunNode& node = run.graph().nodes[n];
+    if (node.duration_ns == 0 || !run.selects_host(where, node) || run.begins_recording(n))
+      continue;
+    if (loads_data(run.traces()[node.trace], node.event)) continue;
+    node.duration_ns = 0;
+    ++edit.changed;
+  }
+  edit.assumed.emplace_back(
+      "the host takes no time but to load data and to wait for devices; kernels keep their own "
+      "times, order and dependencies");
+}
+
+void apply_even(EditedRun& run, AppliedEdit& edit) {
+  const Selection& where = edit.edit.where;
+  std::map<std::string, MeansOfRanks> works;
+  std::map<std::string, MeansOfRanks> host;
+  std::vector<std::pair<std::uint32_t, MeansOfRanks*>> work_means;
+  std::vector<std::pair<std::uint32_t, MeansOfRanks*>> host_means;
+  // The means are over all ranks, whichever are evened.
+  Selection of_all = where;
+  of_all.rank.reset();
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const RunWork& work = run.graph().works[w];
+    if (run.communicates(work) || !run.selects(of_all, work)) continue;
+    const WorkSubject s = run.subject(work);
+    MeansOfRanks& means = works[fmt::format("{}\n{}", s.kernel, s.shapes)];
+    means[work.trace].add(static_cast<double>(run.duration_ns(w)));
+    if (run.selects(where, work)) work_means.emplace_back(w, &means);
+  }
+  if (where.host || of_all.everything()) {
+    Selection host_where = where;
+    host_where.host = true;
+    Selection host_of_all = of_all;
+    host_of_all.host = true;
+    for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
+      const RunNode& node = run.graph().nodes[n];
+      if (!run.selects_host(host_of_all, node) || run.begins_recording(n)) continue;
+      const RecordedTrace& trace = run.traces()[node.trace];
+      const std::string_view what = node.event == kNoEvent ? "" : trace.name_of(node.event);
+      MeansOfRanks& means = host[fmt::format("{}\n{}", name(node.kind), what)];
+      means[node.trace].add(static_cast<double>(node.duration_ns));
+      if (run.selects_host(host_where, node)) host_means.emplace_back(n, &means);
+    }
+  }
+  for (const auto& [w, means] : work_means) {
+    if (means->size() < 2) continue;
+    const double factor = evening_factor(*means, run.graph().works[w].trace);
+    run.set_duration_ns(w, scaled_ns(run.duration_ns(w), factor));
+    ++edit.changed;
+  }
+  for (const auto& [n, means] : host_means) {
+    if (means->size() < 2) continue;
+    RunNode& node = run.graph().nodes[n];
+    node.duration_ns = scaled_ns(node.duration_ns, evening_factor(*means, node.trace));
+    ++edit.changed;
+  }
+  edit.assumed.emplace_back(
+      "each kind of work takes, on average, the mean over the ranks; communications keep their "
+      "transfer times, and ranks wait for each other as far as they still must");
+}
+
+}  // namespace orrery

@@ -1,0 +1,46 @@
+// The language of what-ifs: one edit a line, or several with ';' between, applied in order.
+//
+//   scale WHERE by FACTOR             what is selected takes a multiple of its time
+//   set WHERE to TIME                 each takes this time
+//   remove WHERE                      takes no time and is not launched
+//   fuse WHERE [by FACTOR]            neighbours on a stream become one launch
+//   capture [WHERE]                   launched by graphs: the host takes no time
+//   bandwidth by FACTOR [WHERE]       of the network
+//   latency by FACTOR [WHERE]         of the network; or: latency to TIME
+//   bucket SIZE [WHERE]               joins communications until they are that large
+//   overlap WHERE                     nothing but the end of the step waits for it
+//   even [WHERE]                      all ranks take the same time: no stragglers
+//   dp N [WHERE]                      ranks of data-parallel groups
+//   tp N [WHERE]                      ranks that divide every layer
+//   resize N to N                     a dimension of tensors
+//   layers N to N                     what repeats N times in a row; or: microbatches N to N
+//   accelerator NAME                  kernels as the cost model scales them
+//
+//   WHERE   any of: kernel PATTERN, class NAME, operator PATTERN, shape PATTERN, collective
+//           PATTERN, group PATTERN, rank N, stream N, host; all that are given must hold
+//   FACTOR  0.5 or 50%;  TIME  20us;  SIZE  25MiB;  "#" begins a remark; "..." holds blanks
+//
+// At most kMostEdits edits. Errors name the line, the word, and what would be right.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "outcome/result.h"
+#include "whatif/edit.h"
+
+namespace orrery {
+
+inline constexpr std::size_t kMostEdits = 1000;
+
+// `name` stands in errors: a file, or the flag the text came from.
+Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& name);
+
+// The edit as the language writes it; reads back to the same.
+std::string to_text(const Edit& edit);
+
+// Whether the text fits the pattern, case not counted. O(text x pattern).
+bool fits_pattern(std::string_view text, std::string_view pattern);
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+#include "whatif/edit_language.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace orrery {
+namespace {
+
+std::vector<Edit> read(std::string_view text) {
+  auto edits = parse_edits(text, "edits");
+  EXPECT_TRUE(edits) << edits.error().text();
+  return edits ? *edits : std::vector<Edit>{};
+}
+
+std::string error(std::string_view text) {
+  const auto edits = parse_edits(text, "edits");
+  EXPECT_FALSE(edits) << text;
+  return edits ? "" : edits.error().text();
+}
+
+TEST(EditLanguage, ReadsEditsInOrder) {
+  const auto edits = read(
+      "# faster\nscale class matrix_product rank 2 by 50%; capture\n\n"
+      "set operator \"aten::add *\" to 20us # each\nlayers 40 to 48");
+  ASSERT_EQ(edits.size(), 4u);
+  EXPECT_EQ(edits[0].kind, EditKind::scale);
+  EXPECT_EQ(edits[0].where.kernel_class, "matrix_product");
+  EXPECT_EQ(edits[0].where.rank, 2);
+  EXPECT_EQ(edits[0].factor, 0.5);
+  EXPECT_EQ(edits[1].kind, EditKind::capture);
+  EXPECT_TRUE(edits[1].where.everything());
+  EXPECT_EQ(edits[2].where.op, "aten::add *");
+  EXPECT_DOUBLE_EQ(edits[2].time->value(), 20e-6);
+  EXPECT_EQ(edits[3].kind, EditKind::repeat);
+  EXPECT_EQ(edits[3].from, 40);
+  EXPECT_EQ(edits[3].count, 48);
+  EXPECT_TRUE(read("\n # nothing\n;;").empty());
+}
+
+TEST(EditLanguage, WritesWhatItReads) {
+  for (const char* text : {"bandwidth by 2 group 13", "latency to 5us", "latency by 0.5",
+                           "bucket 25MiB", "overlap collective allreduce", "even host", "dp 16",
+                           "tp 4 group \"a b\"", "resize 4096 to 8192", "accelerator h100-sxm",
+                           "fuse kernel *elementwise* stream 7", "remove shape \"[[4, 8]*\""}) {
+    const auto edits = read(text);
+    ASSERT_EQ(edits.size(), 1u);
+    EXPECT_EQ(read(to_text(edits[0])), edits) << to_text(edits[0]);
+  }
+}
+
+TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
+  EXPECT_EQ(error("scle class copy by 2"),
+            "edits:1: there is no edit 'scle' (did you mean 'scale'?)");
+  EXPECT_EQ(error("even\nscale by 2"),
+            "edits:2: 'scale' does not say what is meant (write: scale WHERE by FACTOR)");
+  EXPECT_EQ(error("scale host"), "edits:1: 'by' is missing (write: scale WHERE by FACTOR)");
+  EXPECT_EQ(error("scale host by -1"),
+            "edits:1: '-1' is no factor (a number from 0 to 1000000, as 0.5, or 50%)");
+  EXPECT_EQ(error("scale class gem by 2"),
+            "edits:1: there is no class 'gem' (known: matrix_product, attention, convolution, "
+            "normalization, softmax, embedding, optimizer, reduction, elementwise, communication, "
+            "copy, other)");
+  EXPECT_EQ(error("latency"),
+            "edits:1: one of 'by' and 'to' is needed (write: latency by FACTOR [WHERE], or latency "
+            "to TIME [WHERE])");
+  EXPECT_EQ(error("layers 40"), "edits:1: nothing follows '40' (write: layers N to N)");
+  EXPECT_EQ(error("dp x"), "edits:1: 'x' is no whole number from 1");
+  EXPECT_EQ(error("remove kernel \"a"),
+            "edits:1: a quotation does not end (write \" behind it, on the same line)");
+  EXPECT_EQ(error("remove kernle a"), "edits:1: 'kernle' selects nothing (did you mean 'kernel'?)");
+  EXPECT_EQ(error("accelerator a b"), "edits:1: 'b' is too much (write: accelerator NAME)");
+  EXPECT_EQ(error("bandwidth by 0"),
+            "edits:1: without bandwidth nothing ends (write: bandwidth by FACTOR [WHERE])");
+  EXPECT_EQ(error("remove rank 1 rank 2"), "edits:1: 'rank' is said twice (write: remove WHERE)");
+  std::string many;
+  for (std::size_t i = 0; i <= kMostEdits; ++i) many += "even;";
+  EXPECT_EQ(error(many), "edits: there are 1001 edits (at most 1000)");
+}
+
+TEST(EditLanguage, FitsPatterns) {
+  EXPECT_TRUE(fits_pattern("ampere_sgemm_128x64", "*SGEMM*"));
+  EXPECT_TRUE(fits_pattern("aten::mm", "aten::?m"));
+  EXPECT_FALSE(fits_pattern("aten::bmm", "aten::?m"));
+  EXPECT_TRUE(fits_pattern("", "*"));
+  EXPECT_FALSE(fits_pattern("", "?"));
+  EXPECT_TRUE(fits_pattern("aaab", "*a*b"));
+  EXPECT_FALSE(fits_pattern("aaa", "a*b"));
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,200 @@
+#include "whatif/kernel_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cost/kernel/kernel_model.h"
+#include "whatif/edit_language.h"
+#include "whatif/network_edits.h"
+#include "whatif/recorded_accelerator.h"
+#include "whatif/tensor_shapes.h"
+
+namespace orrery {
+namespace {
+
+// The format of an operator's first tensor; 16-bit where nothing is recorded.
+NumberFormat format_of(std::string_view types) {
+  const auto has = [&](std::string_view word) {
+    return types.find(word) != std::string_view::npos;
+  };
+  if (has("Float8")) return NumberFormat::fp8;
+  if (has("BFloat16")) return NumberFormat::bf16;
+  if (has("Half")) return NumberFormat::fp16;
+  if (has("double")) return NumberFormat::fp64;
+  if (has("float")) return NumberFormat::fp32;
+  return NumberFormat::bf16;
+}
+
+std::optional<FlopsPerSecond> rate(const Accelerator& accelerator, NumberFormat format) {
+  if (const auto peak = accelerator.peak(format)) return peak;
+  // Accelerators without bf16 run it as fp16.
+  return format == NumberFormat::bf16 ? accelerator.peak(NumberFormat::fp16) : std::nullopt;
+}
+
+// One accelerator with its kernels.
+struct Device {
+  Accelerator accelerator;
+  KernelModel model;
+};
+
+Result<Device> device_of(const Accelerator& accelerator, const Catalog& catalog) {
+  ORRERY_TRY(KernelParameters parameters, load_kernel_parameters(catalog, accelerator));
+  return Device{accelerator, KernelModel(std::move(parameters))};
+}
+
+Seconds product_time(const KernelModel& model, const ProductShape& shape, NumberFormat format) {
+  return model.gemm({.m = shape.m, .n = shape.n, .k = shape.k, .groups = shape.batch}, format);
+}
+
+std::int64_t resized(std::int64_t n, std::int64_t from, std::int64_t to) {
+  return n > 0 && n % from == 0 ? n / from * to : n;
+}
+
+std::vector<TensorShape> resized(std::vector<TensorShape> shapes, std::int64_t from,
+                                 std::int64_t to) {
+  for (TensorShape& shape : shapes) {
+    for (std::int64_t& n : shape) n = resized(n, from, to);
+  }
+  return shapes;
+}
+
+double product_flops(const ProductShape& s) { return 2 * s.batch * s.m * s.n * s.k; }
+
+// Accelerators of the recordings; empty where one is not known.
+std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const Catalog& catalog) {
+  std::vector<std::optional<Device>> out;
+  for (const RecordedTrace& trace : run.traces()) {
+    std::optional<Device> device;
+    if (!trace.devices.empty()) {
+      if (const auto found = recorded_accelerator(catalog, trace.devices.front())) {
+        if (auto loaded = device_of(*found, catalog)) device = std::move(*loaded);
+      }
+    }
+    out.push_back(std::move(device));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog) {
+  const std::int64_t from = edit.edit.from;
+  const std::int64_t to = edit.edit.count;
+  const auto devices = recorded_devices(run, catalog);
+  const auto latencies = assumed_latencies_ns(run);
+  std::size_t products = 0;
+  std::size_t others = 0;
+  std::size_t communications = 0;
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const RunWork& work = run.graph().works[w];
+    const WorkSubject s = run.subject(work);
+    const std::int64_t t = run.duration_ns(w);
+    if (run.communicates(work)) {
+      const auto element =
+          s.volume
+              ? bytes_of_type(
+                    run.traces()[work.trace].texts
+                        [run.traces()[work.trace]
+                             .communications[run.traces()[work.trace].communication[work.event]]
+                             .data_type])
+              : std::nullopt;
+      if (!element) continue;
+      const auto elements = static_cast<std::int64_t>(s.volume->value() / element->value());
+      const std::int64_t now = resized(elements, from, to);
+      if (now == elements) continue;
+      const std::int64_t a =
+          std::min(t, latencies.at(fmt::format("{}\n{}", s.collective, s.group)));
+      run.set_duration_ns(
+          w, a + scaled_ns(t - a, static_cast<double>(now) / static_cast<double>(elements)));
+      ++communications;
+      continue;
+    }
+    const std::vector<TensorShape> before = tensor_shapes(s.shapes);
+    const std::vector<TensorShape> after = resized(before, from, to);
+    if (before == after) continue;
+    const auto old_product = product_shape(s.op, before);
+    const auto new_product = product_shape(s.op, after);
+    double ratio = elements_of(after) / elements_of(before);
+    if (old_product && new_product) {
+      const auto& device = devices[work.trace];
+      const NumberFormat format = format_of(s.types);
+      ratio = device ? product_time(device->model, *new_product, format) /
+                           product_time(device->model, *old_product, format)
+                     : product_flops(*new_product) / product_flops(*old_product);
+      ++products;
+    } else {
+      ++others;
+    }
+    run.set_duration_ns(w, scaled_ns(t, ratio));
+  }
+  edit.changed = products + others + communications;
+  if (edit.changed == 0) {
+    return fail(ErrorCode::bad_input,
+                fmt::format("no recorded shape has a dimension that is {} or a multiple", from),
+                to_text(edit.edit),
+                "shapes are recorded where the profiler is told to (record_shapes)");
+  }
+  edit.assumed.push_back(
+      fmt::format("{} matrix products by the cost model, {} other kernels by the elements of their "
+                  "inputs, {} communications by their volume; the host's work stays",
+                  products, others, communications));
+  return std::monostate();
+}
+
+Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
+                                         const Catalog& catalog) {
+  ORRERY_TRY(const Accelerator wanted, load_accelerator(catalog, edit.edit.name));
+  ORRERY_TRY(const Device target, device_of(wanted, catalog));
+  const auto devices = recorded_devices(run, catalog);
+  std::size_t products = 0;
+  std::size_t by_rate = 0;
+  std::size_t by_bandwidth = 0;
+  std::string recorded_name;
+  for (std::size_t t = 0; t < devices.size(); ++t) {
+    if (devices[t]) {
+      recorded_name = devices[t]->accelerator.name;
+      continue;
+    }
+    const RecordedTrace& trace = run.traces()[t];
+    return fail(ErrorCode::not_found,
+                trace.devices.empty()
+                    ? "the recording does not name its accelerator"
+                    : fmt::format("the catalog has no '{}'", trace.devices.front().name),
+                trace.file, "orrery catalog accelerators lists them");
+  }
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const RunWork& work = run.graph().works[w];
+    const WorkSubject s = run.subject(work);
+    if (run.communicates(work) || s.kernel_class == KernelClass::copy) continue;
+    const Device& source = *devices[work.trace];
+    const NumberFormat format = format_of(s.types);
+    const auto old_rate = rate(source.accelerator, format);
+    const auto new_rate = rate(target.accelerator, format);
+    const auto product = product_shape(s.op, tensor_shapes(s.shapes));
+    const bool computes = s.kernel_class == KernelClass::matrix_product ||
+                          s.kernel_class == KernelClass::attention ||
+                          s.kernel_class == KernelClass::convolution;
+    double ratio = source.accelerator.memory.bandwidth / target.accelerator.memory.bandwidth;
+    if (computes && product) {
+      const Seconds before = product_time(source.model, *product, format);
+      ratio = before > Seconds(0) ? product_time(target.model, *product, format) / before : 1;
+      ++products;
+    } else if (computes && old_rate && new_rate) {
+      ratio = *old_rate / *new_rate;
+      ++by_rate;
+    } else {
+      ++by_bandwidth;
+    }
+    run.set_duration_ns(w, scaled_ns(run.duration_ns(w), ratio));
+    ++edit.changed;
+  }
+  edit.assumed.push_back(fmt::format(
+      "from {} to {}: {} matrix products by the cost model, {} other kernels that compute by peak "
+      "rates, {} by the bandwidth of memory; the host, copies and the network stay",
+      recorded_name, wanted.name, products, by_rate, by_bandwidth));
+  return std::monostate();
+}
+
+}  // namespace orrery

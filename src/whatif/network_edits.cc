@@ -1,0 +1,281 @@
+#include "whatif/network_edits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+
+#include "units/quantity_text.h"
+#include "whatif/edit_language.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kLongestLatencyNs = 20'000;
+
+std::string latency_key(const WorkSubject& s) {
+  return fmt::format("{}\n{}", s.collective, s.group);
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  return fits_pattern(text, fmt::format("*{}*", word));
+}
+
+// Communications the edit means. Errors: there are none.
+Result<std::vector<std::uint32_t>> communications(const EditedRun& run, const Edit& edit) {
+  std::vector<std::uint32_t> out;
+  for (const std::uint32_t w : run.selected(edit.where)) {
+    if (run.communicates(run.graph().works[w])) out.push_back(w);
+  }
+  if (!out.empty()) return out;
+  return fail(
+      ErrorCode::bad_input,
+      edit.where.everything() ? "the run does not communicate" : "no communication is selected",
+      to_text(edit));
+}
+
+void assume_latencies(const EditedRun& run, std::span<const std::uint32_t> works,
+                      const std::map<std::string, std::int64_t>& latencies, AppliedEdit& edit) {
+  std::int64_t least = kLongestLatencyNs;
+  std::int64_t most = 0;
+  for (const std::uint32_t w : works) {
+    const std::int64_t a = latencies.at(latency_key(run.subject(run.graph().works[w])));
+    least = std::min(least, a);
+    most = std::max(most, a);
+  }
+  const auto text = [](std::int64_t ns) {
+    return to_text(Seconds(static_cast<double>(ns) * 1e-9));
+  };
+  edit.assumed.push_back(
+      least == most
+          ? fmt::format("{} of each communication is latency", text(least))
+          : fmt::format("{} to {} of each communication are latency, by its kind and group",
+                        text(least), text(most)));
+}
+
+// Applies t' = f(a, t) to each communication.
+template <class Change>
+Result<std::monostate> change_transfers(EditedRun& run, AppliedEdit& edit, Change change) {
+  ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
+  const auto latencies = assumed_latencies_ns(run);
+  assume_latencies(run, works, latencies, edit);
+  for (const std::uint32_t w : works) {
+    const std::int64_t t = run.duration_ns(w);
+    const std::int64_t a =
+        std::min(t, latencies.at(latency_key(run.subject(run.graph().works[w]))));
+    run.set_duration_ns(w, change(a, t));
+    ++edit.changed;
+  }
+  return std::monostate();
+}
+
+std::int64_t group_size(const EditedRun& run, const WorkSubject& s) {
+  return s.group_size.value_or(static_cast<std::int64_t>(run.traces().size()));
+}
+
+}  // namespace
+
+double ring_share(std::string_view collective, double ranks) {
+  if (ranks <= 1) return 0;
+  for (const char* word : {"send", "recv", "broadcast", "barrier"}) {
+    if (has_word(collective, word) && !has_word(collective, "sendrecv")) return 1;
+  }
+  return (ranks - 1) / ranks;
+}
+
+std::map<std::string, std::int64_t> assumed_latencies_ns(const EditedRun& run) {
+  std::map<std::string, std::int64_t> shortest;
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const RunWork& work = run.graph().works[w];
+    if (!run.communicates(work)) continue;
+    const auto [it, is_new] = shortest.emplace(latency_key(run.subject(work)), kLongestLatencyNs);
+    if (run.duration_ns(w) > 0) it->second = std::min(it->second, run.duration_ns(w));
+  }
+  return shortest;
+}
+
+Result<std::monostate> apply_bandwidth(EditedRun& run, AppliedEdit& edit) {
+  const double factor = *edit.edit.factor;
+  return change_transfers(
+      run, edit, [&](std::int64_t a, std::int64_t t) { return a + scaled_ns(t - a, 1 / factor); });
+}
+
+Result<std::monostate> apply_latency(EditedRun& run, AppliedEdit& edit) {
+  const Edit& e = edit.edit;
+  return change_transfers(run, edit, [&](std::int64_t a, std::int64_t t) {
+    return t - a + (e.time ? scaled_ns(1, e.time->value() * 1e9) : scaled_ns(a, *e.factor));
+  });
+}
+
+Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit) {
+  ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
+  const auto latencies = assumed_latencies_ns(run);
+  assume_latencies(run, works, latencies, edit);
+  struct Bucket {
+    std::vector<const RunInstance*> parts;
+    Bytes volume;
+  };
+  const std::vector<RunInstance> instances = run.instances(works);
+  std::map<std::string, Bucket> open;
+  std::vector<std::uint32_t> absorbed;
+  std::size_t buckets = 0;
+  std::size_t larger = 0;
+  const auto close = [&](Bucket& bucket) {
+    if (bucket.parts.size() > 1) {
+      ++buckets;
+      // By rank: all but the last give what they move to the last.
+      std::map<std::uint32_t, std::int64_t> moved;
+      std::map<std::uint32_t, std::int64_t> latency;
+      for (const RunInstance* part : bucket.parts) {
+        for (const std::uint32_t w : part->members) {
+          const RunWork& work = run.graph().works[w];
+          const std::int64_t t = run.duration_ns(w);
+          const std::int64_t a = std::min(t, latencies.at(latency_key(run.subject(work))));
+          moved[work.trace] += t - a;
+          latency[work.trace] = std::max(latency[work.trace], a);
+          if (part == bucket.parts.back()) {
+            run.set_duration_ns(w, moved[work.trace] + latency[work.trace]);
+          } else {
+            absorbed.push_back(w);
+          }
+          ++edit.changed;
+        }
+      }
+    }
+    bucket = {};
+  };
+  for (const RunInstance& instance : instances) {
+    const WorkSubject s = run.subject(run.graph().works[instance.members.front()]);
+    if (!s.volume) {
+      return fail(ErrorCode::unsupported, "the recording does not say how much is sent",
+                  to_text(edit.edit), "profilers since PyTorch 2.2 record it");
+    }
+    Bucket& bucket = open[instance.key];
+    if (*s.volume > *edit.edit.size) ++larger;
+    if (bucket.volume + *s.volume > *edit.edit.size) close(bucket);
+    bucket.parts.push_back(&instance);
+    bucket.volume += *s.volume;
+  }
+  for (auto& [key, bucket] : open) close(bucket);
+  run.remove(absorbed);
+  edit.assumed.push_back(
+      fmt::format("{} buckets join {} kernels, and start when their last part would have", buckets,
+                  edit.changed));
+  if (larger > 0) {
+    edit.assumed.push_back(fmt::format(
+        "{} communications are larger than a bucket and stay whole: when a part of them would be "
+        "ready is not recorded",
+        larger));
+  }
+  return std::monostate();
+}
+
+Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit) {
+  ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
+  RunGraph& graph = run.graph();
+  std::unordered_set<std::uint32_t> transfers;
+  for (const std::uint32_t w : works) transfers.insert(graph.works[w].last);
+  std::unordered_set<std::uint32_t> lags;
+  for (const RunEdge& edge : graph.edges) {
+    if (edge.across_streams && transfers.contains(edge.from) &&
+        graph.nodes[edge.to].kind == RunNodeKind::latency) {
+      lags.insert(edge.to);
+    }
+  }
+  edit.changed = std::erase_if(graph.edges, [&](const RunEdge& edge) {
+    return edge.across_streams &&
+           (transfers.contains(edge.from) || lags.contains(edge.from) || lags.contains(edge.to));
+  });
+  for (const std::uint32_t lag : lags) graph.nodes[lag].duration_ns = 0;
+  for (const std::uint32_t w : works) {
+    const RunWork& work = graph.works[w];
+    const std::int64_t end = run.traces()[work.trace].end_ns(work.event);
+    for (const RunStep& step : graph.steps) {
+      if (step.trace == work.trace && end > step.start_ns && end <= step.end_ns) {
+        graph.edges.push_back({work.last, step.to, false});
+      }
+    }
+  }
+  edit.assumed.emplace_back("nothing needs the result before the end of the step");
+  return std::monostate();
+}
+
+Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit) {
+  const bool tensor = edit.edit.kind == EditKind::tensor_ranks;
+  ORRERY_TRY(std::vector<std::uint32_t> works, communications(run, edit.edit));
+  if (edit.edit.where.everything()) {
+    // The groups whose description names the axis; else the only group there is.
+    std::set<std::string> groups;
+    std::vector<std::uint32_t> named;
+    for (const std::uint32_t w : works) {
+      const WorkSubject s = run.subject(run.graph().works[w]);
+      groups.emplace(s.group);
+      const bool fits =
+          tensor ? has_word(s.group_description, "tensor") || has_word(s.group_description, "tp")
+                 : has_word(s.group_description, "data") || has_word(s.group_description, "dp");
+      if (fits) named.push_back(w);
+    }
+    if (!named.empty()) {
+      works = std::move(named);
+    } else if (groups.size() > 1) {
+      std::string known;
+      for (const std::string& group : groups) known += (known.empty() ? "" : ", ") + group;
+      return fail(ErrorCode::bad_input, "which of the groups is meant cannot be told",
+                  to_text(edit.edit), fmt::format("say: group NAME; groups: {}", known));
+    }
+  }
+  const auto latencies = assumed_latencies_ns(run);
+  assume_latencies(run, works, latencies, edit);
+  std::int64_t recorded_ranks = 0;
+  const auto wanted = static_cast<double>(edit.edit.count);
+  for (const std::uint32_t w : works) {
+    const WorkSubject s = run.subject(run.graph().works[w]);
+    const std::int64_t n = group_size(run, s);
+    if (recorded_ranks != 0 && n != recorded_ranks) {
+      return fail(ErrorCode::bad_input,
+                  fmt::format("the selected groups have {} and {} ranks", recorded_ranks, n),
+                  to_text(edit.edit), "select groups of one size");
+    }
+    recorded_ranks = n;
+    const std::int64_t t = run.duration_ns(w);
+    const std::int64_t a = std::min(t, latencies.at(latency_key(s)));
+    ++edit.changed;
+    if (n == edit.edit.count) continue;
+    if (edit.edit.count == 1) {
+      run.set_duration_ns(w, 0);
+      continue;
+    }
+    if (n < 2) {
+      return fail(ErrorCode::bad_input, "the selected groups have one rank: nothing was sent",
+                  to_text(edit.edit));
+    }
+    const auto now = static_cast<double>(n);
+    run.set_duration_ns(
+        w, scaled_ns(a, std::log2(wanted) / std::log2(now)) +
+               scaled_ns(t - a, ring_share(s.collective, wanted) / ring_share(s.collective, now)));
+  }
+  edit.assumed.push_back(fmt::format("rings over {} ranks instead of {}, on links as fast",
+                                     edit.edit.count, recorded_ranks));
+  if (!tensor || edit.edit.count == recorded_ranks) return std::monostate();
+  std::size_t kernels = 0;
+  const double share = static_cast<double>(recorded_ranks) / wanted;
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const KernelClass c = run.subject(run.graph().works[w]).kernel_class;
+    if (c != KernelClass::matrix_product && c != KernelClass::attention &&
+        c != KernelClass::softmax) {
+      continue;
+    }
+    run.set_duration_ns(w, scaled_ns(run.duration_ns(w), share));
+    ++kernels;
+  }
+  edit.changed += kernels;
+  edit.assumed.push_back(fmt::format(
+      "{} matrix products, attentions and softmaxes take {:.3g} of their time: all of them are "
+      "divided among the ranks; all else stays",
+      kernels, share));
+  return std::monostate();
+}
+
+}  // namespace orrery

@@ -1,0 +1,26 @@
+// How long each step of a run takes, counted by when ranks are done.
+//
+//   step   from when a rank is done with the step before (its host has left it, and all work it
+//          launched has ended) until it is done with this one; the first step from its start
+//
+// A step that only runs ahead on the host is thus not called shorter. The parts are those of
+// replay/replay.h within this window. O(work log work).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/replay.h"
+
+namespace orrery {
+
+struct StepOutcome {
+  Seconds time;
+  FourParts parts;
+};
+
+// By step of the graph.
+std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                                       const ReplayedRun& replayed);
+
+}  // namespace orrery

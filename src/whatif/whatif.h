@@ -1,0 +1,56 @@
+// What would have happened: a recorded run, edited and simulated again.
+//
+// Edits (whatif/edit_language.h) are applied in order to the graph of the recording
+// (replay/graph_from_run.h); the one simulator gives both timelines. Every edit tells how much it
+// changed and what it assumed. Without edits, and with edits that change nothing, the timeline is
+// the one of the replay, to the nanosecond.
+//
+// Times of steps are those of whatif/step_outcomes.h. Source: Lumos, arXiv 2504.09307, section 3.5;
+// ByteDance, "Understanding Stragglers in Large Model Training Using What-if Analysis", for `even`.
+// Linear in the run for each edit, up to a sort.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "outcome/result.h"
+#include "replay/replay.h"
+#include "whatif/edit.h"
+
+namespace orrery {
+
+struct AppliedEdit {
+  Edit edit;
+  std::string text;                  // as the language writes it
+  std::size_t changed = 0;           // pieces of work, or of host time
+  std::vector<std::string> assumed;  // sentences
+};
+
+struct WhatIfStep {
+  std::uint32_t trace = 0;
+  std::int64_t rank = kNotRecorded;
+  std::string name;  // "ProfilerStep#4"
+  Seconds before;
+  Seconds after;
+  FourParts parts_before;
+  FourParts parts_after;
+};
+
+struct WhatIf {
+  std::vector<AppliedEdit> edits;
+  std::vector<WhatIfStep> steps;  // by trace, then by start
+  Seconds before;                 // mean of the steps
+  Seconds after;
+  double replay_error = 0;  // mean of the replay itself: how far `before` may be trusted
+  RunGraph graph;           // edited
+  ReplayedRun timeline;     // of that graph
+};
+
+// Errors: an edit that selects nothing, an unknown accelerator, shapes that do not divide.
+Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                       const std::vector<Edit>& edits, const Catalog& catalog);
+
+}  // namespace orrery
