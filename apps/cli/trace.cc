@@ -11,6 +11,7 @@ TraceSubcommand trace_diff(CLI::App& trace);
 TraceSubcommand trace_info(CLI::App& trace);
 TraceSubcommand trace_replay(CLI::App& trace);
 TraceSubcommand trace_convert(CLI::App& trace);
+TraceSubcommand trace_spec(CLI::App& trace);
 TraceSubcommand trace_whatif(CLI::App& trace);
 
 namespace {
@@ -21,6 +22,7 @@ constexpr std::array kSubcommands = {
     trace_analyze,
     trace_replay,
     trace_convert,
+    trace_spec,
     trace_whatif,
 };
 

@@ -1,0 +1,21 @@
+// A specification inferred from a recording, and its prediction beside what was recorded, as text,
+// as the JSON of `orrery trace spec`, and as a specification that `orrery estimate` reads.
+#pragma once
+
+#include <string>
+
+#include "document/value.h"
+#include "infer/inferred_spec.h"
+#include "report/text_style.h"
+
+namespace orrery {
+
+inline constexpr int kInferredSchemaVersion = 1;
+
+std::string inferred_text(const InferredComparison& comparison, const TextStyle& style);
+Value inferred_json(const InferredComparison& comparison);
+
+// model, cluster, training, plan: docs/spec.md.
+std::string inferred_yaml(const InferredSpec& spec);
+
+}  // namespace orrery
