@@ -6,24 +6,24 @@
 
 namespace orrery::cli {
 
-TraceSubcommand trace_analyze(CLI::App& trace);
-TraceSubcommand trace_diff(CLI::App& trace);
 TraceSubcommand trace_info(CLI::App& trace);
+TraceSubcommand trace_analyze(CLI::App& trace);
 TraceSubcommand trace_replay(CLI::App& trace);
-TraceSubcommand trace_convert(CLI::App& trace);
-TraceSubcommand trace_spec(CLI::App& trace);
 TraceSubcommand trace_whatif(CLI::App& trace);
+TraceSubcommand trace_diff(CLI::App& trace);
+TraceSubcommand trace_spec(CLI::App& trace);
+TraceSubcommand trace_convert(CLI::App& trace);
 
 namespace {
 
 constexpr std::array kSubcommands = {
-    trace_diff,
     trace_info,
     trace_analyze,
     trace_replay,
-    trace_convert,
-    trace_spec,
     trace_whatif,
+    trace_diff,
+    trace_spec,
+    trace_convert,
 };
 
 }  // namespace
