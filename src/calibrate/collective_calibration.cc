@@ -152,7 +152,7 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
   std::vector<CommaSeparated> collectives;
   std::vector<ExchangeMeasurement> exchanges;
   for (const CommaSeparated& table : tables) {
-    out.rows += table.records.size();
+    out.rows += table.records.size() + table.refused.size();
     if (holds_exchange_measurements(table)) {
       for (ExchangeMeasurement& m : exchange_measurements(table, *request.catalog, out.problems)) {
         if (request.accelerator.empty() || request.accelerator == m.accelerator) {

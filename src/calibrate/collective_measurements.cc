@@ -61,6 +61,7 @@ std::vector<CollectiveMeasurement> collective_measurements(std::span<const Comma
   LinkBandwidths links(catalog);
   SeenRows seen;
   for (const CommaSeparated& table : tables) {
+    for (RowProblem& problem : refused_records(table)) problems.push_back(std::move(problem));
     for (const CommaSeparated::Record& record : table.records) {
       MeasurementCells cells(table, record, problems);
       CollectiveMeasurement m;

@@ -46,6 +46,7 @@ class Reader {
         deep_ep_(has_columns(table, kDeepEp)) {}
 
   std::vector<ExchangeMeasurement> read() {
+    for (RowProblem& problem : refused_records(table_)) problems_.push_back(std::move(problem));
     for (const CommaSeparated::Record& record : table_.records) {
       MeasurementCells cells(table_, record, problems_);
       const Node* node = node_of(std::string(cells.text("accelerator")));

@@ -55,6 +55,7 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
                                       std::vector<RowProblem>& problems) {
   std::vector<MeasuredExpertLayer> out;
   SeenRows seen;
+  for (RowProblem& problem : refused_records(table)) problems.push_back(std::move(problem));
   for (const CommaSeparated::Record& record : table.records) {
     MeasurementCells cells(table, record, problems);
     MeasuredExpertLayer m;
@@ -175,7 +176,7 @@ Result<Calibration> calibrate_layers(std::span<const CommaSeparated> tables,
   Calibration out;
   std::map<std::string, std::map<std::string, std::vector<MeasuredExpertLayer>>> all;
   for (const CommaSeparated& table : tables) {
-    out.rows += table.records.size();
+    out.rows += table.records.size() + table.refused.size();
     for (MeasuredExpertLayer& m : read(table, *request.catalog, out.problems)) {
       if (!request.accelerator.empty() && request.accelerator != m.accelerator) continue;
       ++out.used;

@@ -63,6 +63,8 @@ class Reader {
   void read(const CommaSeparated& table) {
     const std::optional<Columns> columns = columns_of(table);
     if (!columns) return;
+    out_.rows += table.refused.size();
+    for (RowProblem& problem : refused_records(table)) out_.problems.push_back(std::move(problem));
     for (const CommaSeparated::Record& record : table.records) {
       ++out_.rows;
       MeasurementCells row(table, record, out_.problems);

@@ -81,4 +81,12 @@ bool SeenRows::add(const std::string& key, MeasurementCells& row) {
   return is_new;
 }
 
+std::vector<RowProblem> refused_records(const CommaSeparated& table) {
+  std::vector<RowProblem> out;
+  for (const CommaSeparated::Refused& record : table.refused) {
+    out.push_back({table.name + ":" + std::to_string(record.line), record.why});
+  }
+  return out;
+}
+
 }  // namespace orrery

@@ -44,6 +44,9 @@ class MeasurementCells {
   bool usable_ = true;
 };
 
+// A problem for each record that has more or fewer fields than its header.
+std::vector<RowProblem> refused_records(const CommaSeparated& table);
+
 // Rows that say the same of the same: the second is named with the first and left out.
 class SeenRows {
  public:

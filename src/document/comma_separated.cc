@@ -101,6 +101,12 @@ class Reader {
 
 }  // namespace
 
+Result<std::monostate> CommaSeparated::complete() const {
+  if (refused.empty()) return std::monostate{};
+  return fail(ErrorCode::bad_input, refused.front().why,
+              name + ":" + std::to_string(refused.front().line));
+}
+
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name) {
   CommaSeparated out;
   out.name = std::move(name);
@@ -128,14 +134,16 @@ Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string 
   while (true) {
     ORRERY_TRY(auto record, reader.next());
     if (!record) return out;
-    if (record->fields.size() != out.columns.size()) {
-      return reader.error("has " + std::to_string(record->fields.size()) + " fields, the header " +
-                              std::to_string(out.columns.size()),
-                          record->line, "a field that holds a comma must be in quotes");
-    }
-    if (out.records.size() == kMaxRecords) {
+    if (out.records.size() + out.refused.size() == kMaxRecords) {
       return reader.error("has more than " + std::to_string(kMaxRecords) + " records",
                           record->line);
+    }
+    if (record->fields.size() != out.columns.size()) {
+      out.refused.push_back({record->line, "has " + std::to_string(record->fields.size()) +
+                                               " fields, the header " +
+                                               std::to_string(out.columns.size()) +
+                                               " (a field that holds a comma must be in quotes)"});
+      continue;
     }
     out.records.push_back(std::move(*record));
   }

@@ -54,13 +54,25 @@ TEST(CommaSeparated, SkipsByteOrderMarkAndEmptyLines) {
   EXPECT_EQ(r->records[0].line, 4);
 }
 
+TEST(CommaSeparated, RefusesRecordsOfAnotherWidthAndReadsTheOthers) {
+  const auto r = parse_comma_separated("a,b\n1,2\n3\n4,5\n6,7,8\n", "f.csv");
+  ASSERT_TRUE(r);
+  EXPECT_THAT(r->records, SizeIs(2));
+  EXPECT_THAT(r->records[1].fields, ElementsAre("4", "5"));
+  ASSERT_THAT(r->refused, SizeIs(2));
+  EXPECT_EQ(r->refused[1].line, 5);
+  EXPECT_EQ(r->refused[1].why,
+            "has 3 fields, the header 2 (a field that holds a comma must be in quotes)");
+  EXPECT_EQ(r->complete().error().text(),
+            "f.csv:3: has 1 fields, the header 2 (a field that holds a comma must be in quotes)");
+  EXPECT_TRUE(parse_comma_separated("a,b\n1,2\n", "f.csv")->complete());
+}
+
 TEST(CommaSeparated, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(""), "f.csv:1: is empty (the first line names the columns)");
   EXPECT_EQ(error_of("a,b\n1,\xFF\n"), "f.csv:2: is not UTF-8 text");
   EXPECT_EQ(error_of("a,,c\n"), "f.csv:1: column 2 has no name");
   EXPECT_EQ(error_of("a,b,a\n"), "f.csv:1: column 'a' is named twice");
-  EXPECT_EQ(error_of("a,b\n1,2\n3\n"),
-            "f.csv:3: has 1 fields, the header 2 (a field that holds a comma must be in quotes)");
   EXPECT_EQ(error_of("a,b\n1,\"2\n\n"), "f.csv:2: a quoted field is never closed");
   EXPECT_EQ(error_of("a,b\n1,2\"\n"),
             "f.csv:2: a quote inside a field that is not quoted (put the whole field in quotes and "

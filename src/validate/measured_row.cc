@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "calibrate/measurement_cells.h"
 #include "document/comma_separated.h"
 #include "document/value.h"
 #include "outcome/nearest_name.h"
@@ -265,6 +266,7 @@ bool is_measured_rows(const CommaSeparated& table) {
 Result<MeasuredRows> measured_rows(CommaSeparated table) {
   MeasuredRows out;
   ORRERY_TRY(const std::vector<const Column*> columns, columns_of(table, out.problems));
+  for (RowProblem& problem : refused_records(table)) out.problems.push_back(std::move(problem));
   out.rows.reserve(table.records.size());
   std::set<std::string> ids;
   std::map<std::vector<std::string>, std::string> contents;  // to row_id
