@@ -22,7 +22,8 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
   return CostContext{
       std::move(loaded), KernelModel(under_training(std::move(kernels), conditions, cluster)),
-      std::move(collectives), assumed_conditions(conditions, cluster), std::move(software)};
+      std::move(collectives), assumed_conditions(conditions, cluster), std::move(software),
+      cluster.levels};
 }
 
 CommunicationInterference CostContext::interference(CollectiveKind kind, Bytes payload,

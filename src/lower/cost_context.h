@@ -24,6 +24,7 @@ struct CostContext {
   CollectiveParameters collectives;
   std::vector<std::string> assumed;  // what the training conditions borrow
   SoftwareProfile software;
+  std::vector<FabricLevel> pairwise;  // the levels as two ranks alone on them see them
 
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {

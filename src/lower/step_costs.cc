@@ -169,6 +169,12 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
       Bytes(2 * b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1) *
             static_cast<double>(model.architecture.hidden));
   out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
+  // What all tensor-parallel ranks hold alike each of them may send a piece of.
+  const bool split = costs.software.splits_transfers && b.tp > 1 && !b.sequence_parallel;
+  const Seconds gather =
+      split ? costs.communicate(CollectiveKind::all_gather, out.boundary, out.layout->tp)
+            : Seconds(0);
+  const Bytes sent = split ? out.boundary / b.tp : out.boundary;
   if (out.shape.devices > 1) {
     for (std::size_t i = 0; i < out.transfer.size(); ++i) {
       const std::size_t level = out.layout->boundary_level[i];
@@ -176,7 +182,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
         out.transfer[i] = out.transfer[i - 1];
       } else {
         out.transfer[i] = round_to_picoseconds(
-            point_to_point(out.boundary, costs.cluster.levels[level], costs.collectives));
+            point_to_point(sent, costs.pairwise[level], costs.collectives) + gather);
       }
     }
   }

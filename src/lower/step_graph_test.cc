@@ -87,6 +87,28 @@ TEST(StepGraph, PipelineHasItsClosedForm) {
   EXPECT_EQ(t.makespan, pass * (8 + 4 - 1));
 }
 
+// Each of tp ranks sends a piece of what they share, and they gather it inside their node.
+TEST(StepCosts, TransfersInPiecesCarryATpthOverTheNetwork) {
+  const RandomCase c = llama(16, "a100-80gb-sxm:16", "tp=8,pp=2,sequence_parallel=false", 8);
+  const auto priced = [&](bool splits) {
+    SoftwareProfile software;
+    software.splits_transfers = splits;
+    const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
+    CostCache cache(c.model, c.training, context);
+    const StepCosts step = step_costs(cache, c.plan);
+    const Seconds gather =
+        context.communicate(CollectiveKind::all_gather, step.boundary, step.layout->tp);
+    return std::pair{step.transfer[0].seconds(), gather};
+  };
+  const auto [whole, gather] = priced(false);
+  const auto [pieces, unused] = priced(true);
+  EXPECT_LT(pieces, whole);
+  EXPECT_GT(pieces, gather);
+  // 4096 x 4096 two-byte activations: the network carries an eighth, in an eighth of the time and
+  // its latency.
+  EXPECT_NEAR((pieces - gather) / whole, 1.0 / 8, 0.02);
+}
+
 TEST(StepGraph, MoreMicrobatchesAndLongerModelsTakeLonger) {
   EXPECT_LT(step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 8)),
             step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 16)));

@@ -68,6 +68,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "tensor-parallel reduction of input gradients beside the weight gradient")
           .optional("transfers", &SoftwareProfile::transfers,
                     "whether stages compute while activations travel between them")
+          .optional("splits_transfers", &SoftwareProfile::splits_transfers,
+                    "tensor-parallel ranks each send a piece of an activation they share")
           .optional("clips_gradients", &SoftwareProfile::clips_gradients,
                     "gradient norm and scaling before the optimizer")
           .optional("scales_loss", &SoftwareProfile::scales_loss,

@@ -80,6 +80,9 @@ struct SoftwareProfile {
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
+  // Without sequence parallelism the activations between stages are the same on all tensor-parallel
+  // ranks: each sends a piece, and they are gathered behind (arXiv 2104.04473 s.4.1).
+  bool splits_transfers = false;
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
   HostCosts host;

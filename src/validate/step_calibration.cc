@@ -212,7 +212,7 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
   std::vector<MeasuredRow> rows;
   for (const CommaSeparated& table : tables) {
     ORRERY_TRY(MeasuredRows read, measured_rows(table));
-    out.rows += table.records.size();
+    out.rows += table.records.size() + table.refused.size();
     out.problems.insert(out.problems.end(), read.problems.begin(), read.problems.end());
     for (MeasuredRow& row : read.rows) {
       if (request.accelerator.empty() || row.accelerator == request.accelerator) {

@@ -8,7 +8,8 @@
 //   memory rate    x memory_share          achieved bandwidth of kernels between products
 //   kernel time    + kernel_gap            from the end of one kernel to the start of the next
 //   attention rate x share of its kernel   published at few shapes; draws less power than products
-//   level bandwidth x share of its kind    scale-up links; network technology
+//   level bandwidth x share of its kind    scale-up links; network technology; collectives only:
+//                                          a transfer between two ranks waits for no third
 //   computing      x (1 + s E[max of N])   s: spread of the speed of ranks, N: ranks
 //
 // E[max of N] is the expected largest of N independent standard normal draws (0, 0.56, 1.42, 3.24,
