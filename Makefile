@@ -55,7 +55,7 @@ schedule-pictures: build/packages.build build/release/build.ninja ## the picture
 CALIBRATION_DATE ?= 2026-11-21
 KERNEL_MEASUREMENTS := $(addprefix validation/kernels/,gemm-measured.csv \
   attention-prefill-measured.csv layer-ops-measured.csv flash-attention-published.csv \
-  simumax-operator-efficiency.csv)
+  simumax-operator-efficiency.csv expert-layers-measured.csv)
 calibrate: build/packages.build build/release/build.ninja ## cost parameters of the catalog from measurements
 	cmake --build --preset release -j $(JOBS) --target orrery
 	build/release/bin/orrery calibrate $(KERNEL_MEASUREMENTS) --catalog catalog --cross-validate \
