@@ -14,9 +14,9 @@ constexpr std::uint32_t kReplacement = 0xfffd;
 std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
   const std::string_view digits = text.substr(0, 4);
   std::uint32_t code = 0;
-  const char* last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, code, 16);
-  if (digits.size() < 4 || error != std::errc() || end != last) return std::nullopt;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  const bool all = end == digits.data() + digits.size();
+  if (digits.size() < 4 || error != std::errc() || !all) return std::nullopt;
   return code;
 }
 
