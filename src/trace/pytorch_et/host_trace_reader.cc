@@ -73,7 +73,9 @@ class Reader {
   std::string place() {
     std::size_t offset = bytes_->size();
     const char* at = nullptr;
-    if (document_.current_location().get(at) == simdjson::SUCCESS && at >= bytes_->data()) {
+    // A document that was never begun has no location.
+    if (begun_ && document_.current_location().get(at) == simdjson::SUCCESS &&
+        at >= bytes_->data()) {
       offset = std::min(offset, static_cast<std::size_t>(at - bytes_->data()));
     }
     return name_ + ": byte " + std::to_string(offset);
@@ -102,6 +104,7 @@ class Reader {
   simdjson::error_code document() {
     const simdjson::padded_string_view padded(bytes_->data(), bytes_->size(), bytes_->capacity());
     if (const auto error = parser_.iterate(padded).get(document_)) return error;
+    begun_ = true;
     json::object root;
     if (const auto error = document_.get_object().get(root)) return error;
     for (auto field : root) {
@@ -353,6 +356,7 @@ class Reader {
   HostTrace trace_;
   Error problem_;
   bool has_nodes_ = false;
+  bool begun_ = false;
 };
 
 }  // namespace

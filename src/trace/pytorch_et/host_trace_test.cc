@@ -145,6 +145,14 @@ TEST(HostTrace, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of(gzip(whole).substr(0, 40)), HasSubstr("gzip"));
 }
 
+TEST(HostTrace, RefusesBytesThatNoJsonHolds) {
+  std::string broken = trace_text(R"({"id": 1, "name": "a", "ctrl_deps": 1})");
+  broken[broken.find("name") + 1] = '\xdb';
+  EXPECT_THAT(error_of(broken), HasSubstr("is not JSON"));
+  broken[broken.find('\xdb')] = '\x01';
+  EXPECT_THAT(error_of(broken), HasSubstr("is not JSON"));
+}
+
 TEST(HostTrace, SurvivesDeepNesting) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   EXPECT_NE(error_of(trace_text(R"({"id": 1, "name": "a", "ctrl_deps": 1, "inputs": {"values": )" +
