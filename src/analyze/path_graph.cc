@@ -82,6 +82,7 @@ class Builder {
       graph_.points.push_back({.event = e, .time_ns = trace_.start_ns[e], .is_start = true});
       graph_.points.push_back({.event = e, .time_ns = trace_.end_ns(e), .is_start = false});
     }
+    edge_of_.reserve(3 * chosen_.size());
     std::sort(graph_.points.begin(), graph_.points.end(),
               [&](const PathPoint& a, const PathPoint& b) {
                 return std::tuple(a.time_ns, trace_.place[a.event], a.event, !a.is_start) <
