@@ -69,6 +69,10 @@ std::int64_t bytes_of_type(std::string_view type) {
   return 0;
 }
 
+// No message has more elements or ranks; larger numbers are damage, and could not be multiplied.
+constexpr double kMostElements = 1e12;
+constexpr std::int64_t kMostRanks = 10'000'000;
+
 RecordedMessage from_arguments(const CommunicationDetails& details, const TextTable& texts) {
   RecordedMessage message = {.collective = collective_of(texts[details.collective]),
                              .type = std::string(texts[details.data_type]),
@@ -78,7 +82,8 @@ RecordedMessage from_arguments(const CommunicationDetails& details, const TextTa
     elements = details.output_elements;
   }
   if (elements <= 0) elements = details.output_elements;
-  if (const std::int64_t width = bytes_of_type(message.type); width > 0 && elements >= 0) {
+  if (const std::int64_t width = bytes_of_type(message.type);
+      width > 0 && elements >= 0 && static_cast<double>(elements) <= kMostElements) {
     message.bytes = elements * width;
   }
   return message;
@@ -105,7 +110,7 @@ std::int64_t group_size(const std::vector<RecordedArgument>& arguments) {
   for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) {
     if (it->value.empty() || it->value.front() == '[') continue;
     const std::vector<std::int64_t> number = whole_numbers(it->value);
-    if (number.size() == 1 && number[0] > 0) return number[0];
+    if (number.size() == 1 && number[0] > 0 && number[0] <= kMostRanks) return number[0];
   }
   return kNotRecorded;
 }
@@ -136,7 +141,7 @@ void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const L
     if (trace.name_of(e) == "record_param_comms") message.ranks = group_size(arguments);
   }
   const std::int64_t width = bytes_of_type(message.type);
-  if (width <= 0 || elements <= 0) return;
+  if (width <= 0 || elements <= 0 || elements > kMostElements) return;
   // The inputs of an all-gather are shards.
   if (message.collective != Collective::all_gather) {
     message.bytes = static_cast<std::int64_t>(elements) * width;

@@ -64,7 +64,10 @@ Work product_named(std::string_view name, Arguments x) {
   if (is_one_of(name, {"mm", "bmm", "matmul", "mv", "dot", "_int_mm"})) {
     return product(tensor(x, 0), tensor(x, 1), nullptr, false);
   }
-  if (name == "_scaled_mm") return product(tensor(x, 0), tensor(x, 1), nullptr, false);
+  // Grouped: every row of the left meets one of the matrices.
+  if (is_one_of(name, {"_scaled_mm", "_grouped_mm", "_scaled_grouped_mm"})) {
+    return product(tensor(x, 0), tensor(x, 1), nullptr, false);
+  }
   if (is_one_of(name, {"addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "_addmm_activation"})) {
     return product(tensor(x, 1), tensor(x, 2), tensor(x, 0), false);
   }
@@ -88,7 +91,10 @@ std::optional<Shape> convolved(const Shape& input, const Shape& weight,
     const double span =
         static_cast<double>(input[i]) + 2.0 * static_cast<double>(at(padding, i - 2)) -
         static_cast<double>(at(dilation, i - 2)) * (static_cast<double>(weight[i]) - 1) - 1;
-    out.push_back(static_cast<std::int64_t>(span / static_cast<double>(step)) + 1);
+    // More than any memory holds is damage.
+    const double extent_out = span / static_cast<double>(step);
+    if (extent_out < 0 || extent_out > 1e12) return std::nullopt;
+    out.push_back(static_cast<std::int64_t>(extent_out) + 1);
   }
   return out;
 }

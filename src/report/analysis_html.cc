@@ -164,7 +164,7 @@ std::string operator_section(const RecordedTrace& trace, const RankAnalysis& ran
   for (const OperatorRow& row : rank.operators.rows) {
     if (row.own_ns == 0 || rows.size() == view.rows) break;
     rows.push_back({.cells = {short_name(trace.texts[row.name]), printable(trace.texts[row.shapes]),
-                              count(row.host.count), time_text(row.device.total_ns),
+                              count(row.host.count), time_text(row.own_ns),
                               row.flops.value() > 0 ? to_text(row.flops_rate()) : "",
                               row.bytes.value() > 0 ? to_text(row.bytes_rate()) : "",
                               row.roofline < 0 ? "" : percent(row.roofline)},
@@ -311,12 +311,14 @@ std::string memory_section(const RankAnalysis& rank) {
 
 std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
   const RankAnalysis& first = analysis.ranks.front();
+  const auto given = static_cast<std::int64_t>(analysis.ranks.size());
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · recorded run</div>\n"
-      "<h1>{} <span>{} of {} ranks</span></h1>\n</header>\n",
+      "<h1>{} <span>{}</span></h1>\n</header>\n",
       html_text(first.device.empty() ? "A run without accelerators" : first.device),
-      analysis.ranks.size(),
-      run.world_size == kNotRecorded ? "an unknown number of" : count(run.world_size));
+      run.world_size == kNotRecorded
+          ? fmt::format("{} rank{}", count(given), given == 1 ? "" : "s")
+          : fmt::format("{} of {} ranks", count(given), count(run.world_size)));
 }
 
 }  // namespace

@@ -59,6 +59,13 @@ void add_breakdown(Table& table, const std::string& rank, const std::string& ste
                  {.text = b.communication_ns == 0 ? "" : percent(b.overlap())}});
 }
 
+// Neither device work nor steps.
+bool table_is_empty(const RunAnalysis& analysis) {
+  return std::all_of(analysis.ranks.begin(), analysis.ranks.end(), [](const RankAnalysis& rank) {
+    return !rank.has_device_work() && rank.steps.empty();
+  });
+}
+
 std::string breakdown_section(const RunAnalysis& analysis, const TextStyle& style) {
   Table table({left("rank", 9),
                left("step", 8),
@@ -76,11 +83,13 @@ std::string breakdown_section(const RunAnalysis& analysis, const TextStyle& styl
     if (!first && !rank.steps.empty()) table.add_rule();
     first = false;
     const std::string name = std::to_string(rank.rank);
-    add_breakdown(table, name, "device", rank.whole);
+    if (rank.has_device_work()) add_breakdown(table, name, "device", rank.whole);
     for (const StepAnalysis& step : rank.steps) {
-      add_breakdown(table, "", "#" + std::to_string(step.step.number), step.parts);
+      add_breakdown(table, rank.has_device_work() ? "" : name,
+                    "#" + std::to_string(step.step.number), step.parts);
     }
   }
+  if (table_is_empty(analysis)) return "";
   return heading("Where the time of the device went",
                  analysis.preset == BreakdownPreset::orrery
                      ? "device: first to last work; steps as the host marked them"
@@ -172,7 +181,7 @@ std::string operator_section(const RecordedTrace& trace, const RankAnalysis& ran
     table.add_row({name_cell(trace.texts[row.name]),
                    {.text = printable(trace.texts[row.shapes]), .ink = kDim},
                    {.text = count(row.host.count)},
-                   time_cell(row.device.total_ns),
+                   time_cell(row.own_ns),
                    {.text = to_text(Seconds(row.device.mean_ns() * 1e-9))},
                    time_cell(row.host.total_ns),
                    {.text = row.flops.value() > 0 ? to_text(row.flops_rate()) : ""},
@@ -309,13 +318,20 @@ std::string series_section(const RankAnalysis& rank, const TextStyle& style) {
 }
 
 std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
-  std::string out;
   const RankAnalysis& first = analysis.ranks.front();
-  out +=
-      fmt::format("  {} of {} ranks", count(static_cast<std::int64_t>(analysis.ranks.size())),
-                  run.world_size == kNotRecorded ? "an unknown number of" : count(run.world_size));
+  const auto given = static_cast<std::int64_t>(analysis.ranks.size());
+  std::string out = "  " + count(given);
+  if (run.world_size == kNotRecorded) {
+    out +=
+        given == 1 ? " rank, of how many is not recorded" : " ranks, of how many is not recorded";
+  } else {
+    out += fmt::format(" of {} rank{}", count(run.world_size), run.world_size == 1 ? "" : "s");
+  }
   if (!first.device.empty()) out += ", " + printable(first.device);
   if (first.accelerator) out += " (" + first.accelerator->name + ")";
+  const bool works = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
+                                 [](const RankAnalysis& rank) { return rank.has_device_work(); });
+  if (!works) out += "; no work of an accelerator is recorded";
   return out + "\n";
 }
 
