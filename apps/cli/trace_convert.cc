@@ -1,9 +1,12 @@
 // orrery trace convert: recorded runs in other programs' formats.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -240,7 +243,36 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const Inputs& inputs
   return out;
 }
 
+// The number in "trace.3.et" or "trace.3.et.gz", or nothing.
+std::optional<std::int64_t> rank_of_chakra(std::string_view file) {
+  if (file.ends_with(".gz")) file.remove_suffix(3);
+  if (!file.ends_with(".et")) return std::nullopt;
+  file.remove_suffix(3);
+  const std::string_view digits = file.substr(file.rfind('.') + 1);
+  std::int64_t rank = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
+  const bool whole = error == std::errc{} && end == digits.data() + digits.size() && rank >= 0 &&
+                     rank < 1'000'000'000;
+  return whole ? std::optional(rank) : std::nullopt;
+}
+
+// By their names, or from 0 in the order given if those do not tell them apart.
+std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files) {
+  std::vector<std::int64_t> out;
+  for (const std::string& file : files) {
+    const auto rank = rank_of_chakra(file);
+    if (!rank || std::find(out.begin(), out.end(), *rank) != out.end()) {
+      out.resize(files.size());
+      std::iota(out.begin(), out.end(), 0);
+      return out;
+    }
+    out.push_back(*rank);
+  }
+  return out;
+}
+
 Result<Written> rewrite_chakra(const ConvertOptions& o, const Inputs& inputs) {
+  const std::vector<std::int64_t> ranks = chakra_ranks(inputs.chakra);
   std::vector<ChakraTrace> traces;
   for (const std::string& file : inputs.chakra) {
     ORRERY_TRY(ChakraTrace trace, read_chakra(file));
@@ -250,7 +282,7 @@ Result<Written> rewrite_chakra(const ConvertOptions& o, const Inputs& inputs) {
   Written out;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rank(o, traces[i], static_cast<std::int64_t>(i), out));
+               write_rank(o, traces[i], ranks[i], out));
   }
   return out;
 }
@@ -290,13 +322,14 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const Inputs& inputs,
                                   const RecordedRun& run) {
   if (!run.ranks.empty()) return recorded_json(run.ranks);
   std::vector<TimelineSpan> spans;
+  const std::vector<std::int64_t> ranks = chakra_ranks(inputs.chakra);
   for (std::size_t i = 0; i < inputs.chakra.size(); ++i) {
     ORRERY_TRY(const ChakraTrace trace, read_chakra(inputs.chakra[i]));
     ChakraGraphOptions options;
     if (o.absent) options.absent = AbsentDependencies::count_as_done;
     if (o.no_control) options.control = ControlDependencies::ignore;
-    ORRERY_TRY(const ChakraGraph graph,
-               chakra_graph(trace, static_cast<std::uint32_t>(i), inputs.chakra[i], options));
+    ORRERY_TRY(const ChakraGraph graph, chakra_graph(trace, static_cast<std::uint32_t>(ranks[i]),
+                                                     inputs.chakra[i], options));
     std::vector<TimelineSpan> rank = chakra_spans(graph);
     std::move(rank.begin(), rank.end(), std::back_inserter(spans));
   }

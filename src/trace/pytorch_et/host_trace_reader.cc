@@ -146,7 +146,7 @@ class Reader {
 
   // Whole numbers are written as such; since some writers quote them, texts of digits count too.
   static simdjson::error_code integer(json::value value, std::int64_t& out) {
-    json::json_type type{};
+    json::json_type type = json::json_type::null;
     if (const auto error = value.type().get(type)) return error;
     if (type == json::json_type::string) {
       std::string_view view;
@@ -247,7 +247,7 @@ class Reader {
   }
 
   simdjson::error_code inputs_or_outputs(json::value value, HostValues& out) {
-    json::json_type type{};
+    json::json_type type = json::json_type::null;
     if (const auto error = value.type().get(type)) return error;
     return type == json::json_type::array ? list(value, out.values) : values(value, out);
   }
