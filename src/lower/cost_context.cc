@@ -21,9 +21,9 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
   Cluster loaded = cluster;
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
   return CostContext{
-      std::move(loaded), KernelModel(under_training(std::move(kernels), conditions, cluster)),
-      std::move(collectives), assumed_conditions(conditions, cluster), std::move(software),
-      cluster.levels};
+      std::move(loaded),      KernelModel(under_training(std::move(kernels), conditions, cluster)),
+      std::move(collectives), assumed_conditions(conditions, cluster),
+      std::move(software),    cluster.levels};
 }
 
 CommunicationInterference CostContext::interference(CollectiveKind kind, Bytes payload,
