@@ -123,7 +123,7 @@ TEST(StepChakra, FindsTheBytesOfACollective) {
     if (const auto size = node.integer("comm_size")) sizes[node.name].insert(*size);
   }
   // One microbatch of 4096 tokens of 4096 values in two bytes, halved between two ranks.
-  constexpr std::int64_t kWhole = 4096 * 4096 * 2;
+  constexpr std::int64_t kWhole = std::int64_t{4096} * 4096 * 2;
   EXPECT_THAT(sizes["all-gather of inputs"], ::testing::Contains(kWhole / 2));
   EXPECT_THAT(sizes["reduce-scatter of outputs"], ::testing::ElementsAre(kWhole));
   EXPECT_THAT(sizes["send activations"], ::testing::ElementsAre(kWhole / 2));
