@@ -17,13 +17,7 @@ TraceSubcommand trace_convert(CLI::App& trace);
 namespace {
 
 constexpr std::array kSubcommands = {
-    trace_info,
-    trace_analyze,
-    trace_replay,
-    trace_whatif,
-    trace_diff,
-    trace_spec,
-    trace_convert,
+    trace_info, trace_analyze, trace_replay, trace_whatif, trace_diff, trace_spec, trace_convert,
 };
 
 }  // namespace

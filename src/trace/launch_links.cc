@@ -47,7 +47,8 @@ void link_launches(const RecordedTrace& trace, LaunchLinks& links) {
 
 std::uint32_t LaunchLinks::outer_operator(std::uint32_t event) const {
   std::uint32_t outer = inner_operator[event];
-  while (outer != kNotLaunched && inner_operator[outer] != kNotLaunched) outer = inner_operator[outer];
+  while (outer != kNotLaunched && inner_operator[outer] != kNotLaunched)
+    outer = inner_operator[outer];
   return outer;
 }
 
