@@ -125,7 +125,7 @@ TEST(CommunicationTable, AgreesWithTraceLensOnOneRank) {
        {Published{Collective::all_reduce, "BFloat16", std::int64_t{2} * 8'816'192, 26798.24},
         Published{Collective::all_reduce, "BFloat16", std::int64_t{2} * 2'873'320, 20338.798},
         Published{Collective::broadcast, "BFloat16", std::int64_t{2} * 9600, 43.675},
-        Published{Collective::broadcast, "Long", 8 * 20, 19.597}}) {
+        Published{Collective::broadcast, "Long", std::int64_t{8} * 20, 19.597}}) {
     const auto row =
         std::find_if(table.rows.begin(), table.rows.end(), [&](const CommunicationRow& r) {
           return r.collective == published.collective && r.type == published.type &&

@@ -121,7 +121,7 @@ TEST(ExpertLayerFit, HoldsOnShapesItHasNotSeen) {
   const MeasurementKind kind = expert_layer_measurement_kind();
   const CommaSeparated table = table_of(shipped("expert-layers-measured.csv"), "measured.csv");
   ASSERT_TRUE(kind.recognises(table));
-  const Catalog catalog = Catalog::built_in();
+  const Catalog& catalog = Catalog::built_in();
   for (const auto& [accelerator, most] : {std::pair{"a100-80gb-sxm", 0.08}, {"l40s", 0.13}}) {
     CalibrationRequest request;
     request.catalog = &catalog;
@@ -146,7 +146,7 @@ TEST(ExpertLayerFit, NamesWhatCannotBe) {
                "h100-sxm,bf16,64,4096,1536,200,128,1,1,balanced,100\n"
                "abacus,bf16,64,4096,1536,8,128,1,1,balanced,100\n",
                "measured.csv")};
-  const Catalog catalog = Catalog::built_in();
+  const Catalog& catalog = Catalog::built_in();
   CalibrationRequest request;
   request.catalog = &catalog;
   const auto done = kind.calibrate(tables, request);
