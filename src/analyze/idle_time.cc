@@ -5,12 +5,12 @@
 namespace orrery {
 namespace {
 
-IdleCause cause_of(const RecordedTrace& trace, const Launches& started, const Gap& gap,
-                   std::int64_t consecutive_gap_ns) {
+DeviceIdleCause cause_of(const RecordedTrace& trace, const Launches& started, const Gap& gap,
+                         std::int64_t consecutive_gap_ns) {
   const std::uint32_t call = started.call[gap.ended_by];
-  if (call != kNoEvent && trace.start_ns[call] > gap.span.start) return IdleCause::host_wait;
-  if (gap.span.end - gap.span.start < consecutive_gap_ns) return IdleCause::kernel_wait;
-  return IdleCause::other;
+  if (call != kNoEvent && trace.start_ns[call] > gap.span.start) return DeviceIdleCause::host_wait;
+  if (gap.span.end - gap.span.start < consecutive_gap_ns) return DeviceIdleCause::kernel_wait;
+  return DeviceIdleCause::other;
 }
 
 }  // namespace
@@ -27,25 +27,25 @@ std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
     }
     until = std::max(until, trace.end_ns(e));
   }
-  found.push_back({.span = {until, kAllTime.end}, .cause = IdleCause::host_wait});
+  found.push_back({.span = {until, kAllTime.end}, .cause = DeviceIdleCause::host_wait});
   return found;
 }
 
-IdleTime idle_time(const std::vector<Gap>& gaps, Interval window) {
-  IdleTime idle;
+DeviceIdleTime idle_time(const std::vector<Gap>& gaps, Interval window) {
+  DeviceIdleTime idle;
   auto it = std::partition_point(gaps.begin(), gaps.end(),
                                  [&](const Gap& gap) { return gap.span.end <= window.start; });
   for (; it != gaps.end() && it->span.start < window.end; ++it) {
     const std::int64_t ns =
         std::min(window.end, it->span.end) - std::max(window.start, it->span.start);
     switch (it->cause) {
-      case IdleCause::host_wait:
+      case DeviceIdleCause::host_wait:
         idle.host_wait_ns += ns;
         break;
-      case IdleCause::kernel_wait:
+      case DeviceIdleCause::kernel_wait:
         idle.kernel_wait_ns += ns;
         break;
-      case IdleCause::other:
+      case DeviceIdleCause::other:
         idle.other_ns += ns;
         break;
     }

@@ -31,7 +31,7 @@ struct StreamRow {
   std::int64_t work = 0;  // kernels, copies and fills
   Interval span = {};
   std::int64_t busy_ns = 0;
-  IdleTime idle = {};              // of the stream alone: busy + idle = span
+  DeviceIdleTime idle = {};        // of the stream alone: busy + idle = span
   std::int64_t longest_queue = 0;  // see queue_length.h
 };
 

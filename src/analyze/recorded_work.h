@@ -31,7 +31,7 @@
 
 namespace orrery {
 
-enum class OperatorClass : std::uint8_t {
+enum class RecordedOperatorClass : std::uint8_t {
   product,
   convolution,
   attention,
@@ -42,16 +42,16 @@ enum class OperatorClass : std::uint8_t {
   movement,
 };
 inline constexpr std::size_t kOperatorClasses = 8;
-std::string_view name(OperatorClass c);
+std::string_view name(RecordedOperatorClass c);
 
 // Whether the matrix units do the work.
-constexpr bool is_matrix_work(OperatorClass c) {
-  return c == OperatorClass::product || c == OperatorClass::convolution ||
-         c == OperatorClass::attention;
+constexpr bool is_matrix_work(RecordedOperatorClass c) {
+  return c == RecordedOperatorClass::product || c == RecordedOperatorClass::convolution ||
+         c == RecordedOperatorClass::attention;
 }
 
 struct RecordedWork {
-  OperatorClass operator_class = OperatorClass::movement;
+  RecordedOperatorClass operator_class = RecordedOperatorClass::movement;
   Flops flops;
   Bytes bytes;
   std::string_view type;  // of the first tensor: "c10::BFloat16"; into the arguments

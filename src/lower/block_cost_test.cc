@@ -152,7 +152,7 @@ TEST(Host, IsAFloorUnderForwardAndBackwardTogether) {
 
 TEST(Host, AGraphHidesIt) {
   SoftwareProfile graphs;
-  graphs.host.launches = Launches::graphs;
+  graphs.host.launches = LaunchPath::graphs;
   Priced p(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128, NumberFormat::bf16, graphs);
   EXPECT_EQ(p.costs(Backward::fused).blocks[0].forward.breakdown[Category::host], Picoseconds(0));
 }

@@ -11,7 +11,7 @@ Counted fused(const Operator& op) { return {{op.forward_passes, 1}, {op.backward
 
 // Eager is what Chain counts; torch.compile makes fused kernels of any chain.
 bool runs_eagerly(Kernels kernels, const SoftwareProfile& software) {
-  return kernels == Kernels::eager && software.host.launches != Launches::compiled;
+  return kernels == Kernels::eager && software.host.launches != LaunchPath::compiled;
 }
 
 Counted counted(const Operator& op, const SoftwareProfile& software, bool dropout) {

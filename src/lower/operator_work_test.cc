@@ -52,7 +52,7 @@ TEST(OperatorWork, DropoutCostsAMaskAndMoreWhereItIsApart) {
 TEST(OperatorWork, CompilingFusesEveryChain) {
   const Model llama = small_model("llama-3-8b", 2);
   SoftwareProfile compiled = eager();
-  compiled.host.launches = Launches::compiled;
+  compiled.host.launches = LaunchPath::compiled;
   for (const char* name : {"attention.norm", "attention.rotary", "feed_forward.activation"}) {
     EXPECT_DOUBLE_EQ(passes(llama, name, compiled), passes(llama, name, {})) << name;
   }

@@ -62,7 +62,7 @@ BlockPass PassBuilder::finish(Picoseconds idle, Picoseconds slowed) {
   const Timeline timeline = simulate(pass.graph);
   pass.time = timeline.makespan;
   pass.breakdown = attribute(pass.graph, timeline, 0, {});
-  pass.host = round_to_picoseconds(host_.launches == Launches::graphs
+  pass.host = round_to_picoseconds(host_.launches == LaunchPath::graphs
                                        ? host_.kernel
                                        : host_.kernel * kernels_ + host_.product * modules_ +
                                              host_.collective * collectives_);

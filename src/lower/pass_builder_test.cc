@@ -58,7 +58,7 @@ TEST(PassBuilder, TheHostLaunchesKernelsModulesAndCollectives) {
 
 TEST(PassBuilder, AGraphIsOneLaunch) {
   HostCosts host = kHost;
-  host.launches = Launches::graphs;
+  host.launches = LaunchPath::graphs;
   PassBuilder out(0, host);
   out.compute("chain", Category::elementwise, 6_us, 30);
   EXPECT_DOUBLE_EQ(microseconds(out.finish().host), 2);

@@ -17,9 +17,10 @@ std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation) {
   return kNames;
 }
 
-std::span<const EnumName<Launches>> names_of(Launches) {
-  static constexpr EnumName<Launches> kNames[] = {
-      {Launches::each, "each"}, {Launches::compiled, "compiled"}, {Launches::graphs, "graphs"}};
+std::span<const EnumName<LaunchPath>> names_of(LaunchPath) {
+  static constexpr EnumName<LaunchPath> kNames[] = {{LaunchPath::each, "each"},
+                                                    {LaunchPath::compiled, "compiled"},
+                                                    {LaunchPath::graphs, "graphs"}};
   return kNames;
 }
 

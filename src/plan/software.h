@@ -38,14 +38,14 @@ enum class PipelineTransfers {
 };
 
 // What stands between the host and the device.
-enum class Launches {
+enum class LaunchPath {
   each,      // every kernel is launched by the framework
   compiled,  // torch.compile: element-wise chains are fused, guards and launches remain
   graphs,    // CUDA graphs: a pass is one launch
 };
 
 struct HostCosts {
-  Launches launches = Launches::each;
+  LaunchPath launches = LaunchPath::each;
   Seconds kernel{9e-6};       // of the host, to dispatch one operator and launch its kernel
   Seconds product{30e-6};     // of a matrix product more: module, autograd node, casts
   Seconds collective{30e-6};  // of a collective: bookkeeping, stream events, launch
@@ -105,7 +105,7 @@ std::string software_assumption(const SoftwareProfile& software);
 
 std::span<const EnumName<Kernels>> names_of(Kernels);
 std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation);
-std::span<const EnumName<Launches>> names_of(Launches);
+std::span<const EnumName<LaunchPath>> names_of(LaunchPath);
 std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers);
 
 }  // namespace orrery

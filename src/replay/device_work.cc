@@ -21,8 +21,8 @@ std::int64_t clock_correction(std::vector<std::int64_t>& latencies) {
 
 }  // namespace
 
-std::uint32_t DeviceWork::last_launched(const RecordedTrace& trace, std::uint32_t lane,
-                                        std::int64_t before_ns) const {
+std::uint32_t LaunchedWork::last_launched(const RecordedTrace& trace, std::uint32_t lane,
+                                          std::int64_t before_ns) const {
   const std::vector<Launch>& list = launches[lane];
   const auto after = std::lower_bound(
       list.begin(), list.end(), before_ns,
@@ -42,8 +42,8 @@ WorkClass work_class(const RecordedTrace& trace, std::size_t event) {
   }
 }
 
-DeviceWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads) {
-  DeviceWork work;
+LaunchedWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads) {
+  LaunchedWork work;
   work.launch_of.assign(trace.size(), kNoEvent);
   work.first_work.assign(trace.size(), kNoEvent);
   work.of.assign(trace.size(), WorkClass::kernel);

@@ -24,7 +24,7 @@ struct Launch {
   std::uint32_t work = 0;  // event
 };
 
-struct DeviceWork {
+struct LaunchedWork {
   // Of every event: the call that launched it; kNoEvent for what is no work or was launched outside
   // the recording.
   std::vector<std::uint32_t> launch_of;
@@ -51,6 +51,6 @@ struct DeviceWork {
                                             std::int64_t before_ns) const;
 };
 
-DeviceWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads);
+LaunchedWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads);
 
 }  // namespace orrery

@@ -22,7 +22,7 @@ struct Recording {
   std::vector<HostThread> threads;
   std::size_t main = 0;
   std::vector<ThreadWait> thread_waits;
-  DeviceWork work;
+  LaunchedWork work;
   DeviceWaits waits;
   TimeSlices slices;
   LaunchParameters parameters;

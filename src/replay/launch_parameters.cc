@@ -29,7 +29,7 @@ std::int64_t mean(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-LaunchParameters launch_parameters(const RecordedTrace& trace, const DeviceWork& work,
+LaunchParameters launch_parameters(const RecordedTrace& trace, const LaunchedWork& work,
                                    const DeviceWaits& waits, const TimeSlices& slices) {
   std::vector<bool> resumed(trace.size(), false);
   for (const StreamWait& r : slices.resumed) resumed[r.to] = slices.slice_ns > 0;

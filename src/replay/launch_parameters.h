@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-LaunchParameters launch_parameters(const RecordedTrace& trace, const DeviceWork& work,
+LaunchParameters launch_parameters(const RecordedTrace& trace, const LaunchedWork& work,
                                    const DeviceWaits& waits, const TimeSlices& slices);
 
 }  // namespace orrery

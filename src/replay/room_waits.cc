@@ -11,7 +11,7 @@ constexpr std::int64_t kLateNs = 50'000;
 constexpr std::int64_t kJustEndedNs = 20'000;
 
 // The computing kernel of a stream that runs at a moment or has just ended; kNoEvent.
-std::uint32_t running_at(const RecordedTrace& trace, const DeviceWork& work, std::uint32_t lane,
+std::uint32_t running_at(const RecordedTrace& trace, const LaunchedWork& work, std::uint32_t lane,
                          std::int64_t time_ns) {
   const std::vector<std::uint32_t>& stream = work.streams[lane];
   const auto after = std::lower_bound(
@@ -25,7 +25,7 @@ std::uint32_t running_at(const RecordedTrace& trace, const DeviceWork& work, std
 
 }  // namespace
 
-std::vector<RoomWait> room_waits(const RecordedTrace& trace, const DeviceWork& work,
+std::vector<RoomWait> room_waits(const RecordedTrace& trace, const LaunchedWork& work,
                                  const DeviceWaits& waits, const LaunchParameters& parameters) {
   std::vector<RoomWait> result;
   for (std::uint32_t lane = 0; lane < work.streams.size(); ++lane) {

@@ -27,7 +27,7 @@ struct RoomWait {
 };
 
 // Ascending by `from`, then by `after_ns`.
-std::vector<RoomWait> room_waits(const RecordedTrace& trace, const DeviceWork& work,
+std::vector<RoomWait> room_waits(const RecordedTrace& trace, const LaunchedWork& work,
                                  const DeviceWaits& waits, const LaunchParameters& parameters);
 
 }  // namespace orrery

@@ -36,7 +36,7 @@ bool waits_for_all_streams(std::string_view call) {
 class Deduction {
  public:
   Deduction(const RecordedTrace& trace, const std::vector<HostThread>& threads,
-            const DeviceWork& work)
+            const LaunchedWork& work)
       : trace_(trace), threads_(threads), work_(work) {
     for (std::uint32_t l = 0; l < work.streams.size(); ++l) {
       if (!work.streams[l].empty()) lanes_.push_back(l);
@@ -231,7 +231,7 @@ class Deduction {
 
   const RecordedTrace& trace_;
   const std::vector<HostThread>& threads_;
-  const DeviceWork& work_;
+  const LaunchedWork& work_;
   std::vector<std::uint32_t> lanes_;
   bool records_waits_ = false;
   DeviceWaits waits_;
@@ -240,7 +240,7 @@ class Deduction {
 }  // namespace
 
 DeviceWaits device_waits(const RecordedTrace& trace, const std::vector<HostThread>& threads,
-                         const DeviceWork& work) {
+                         const LaunchedWork& work) {
   Deduction deduction(trace, threads, work);
   const bool recorded = std::find(trace.kind.begin(), trace.kind.end(),
                                   EventKind::synchronization) != trace.kind.end();

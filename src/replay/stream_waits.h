@@ -48,6 +48,6 @@ struct DeviceWaits {
 };
 
 DeviceWaits device_waits(const RecordedTrace& trace, const std::vector<HostThread>& threads,
-                         const DeviceWork& work);
+                         const LaunchedWork& work);
 
 }  // namespace orrery

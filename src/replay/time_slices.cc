@@ -25,7 +25,7 @@ Quartiles quartiles(std::vector<std::int64_t> values) {
 
 }  // namespace
 
-TimeSlices time_slices(const RecordedTrace& trace, const DeviceWork& work) {
+TimeSlices time_slices(const RecordedTrace& trace, const LaunchedWork& work) {
   std::vector<std::uint32_t> all;
   for (const auto& stream : work.streams) all.insert(all.end(), stream.begin(), stream.end());
   std::sort(all.begin(), all.end());  // events are sorted by start

@@ -26,6 +26,6 @@ struct TimeSlices {
   std::vector<StreamWait> resumed;  // `to` was launched after the device ran dry with `from`
 };
 
-TimeSlices time_slices(const RecordedTrace& trace, const DeviceWork& work);
+TimeSlices time_slices(const RecordedTrace& trace, const LaunchedWork& work);
 
 }  // namespace orrery

@@ -51,7 +51,7 @@ Value spread_json(const Spread& spread) {
   return out;
 }
 
-Value idle_json(const IdleTime& idle) {
+Value idle_json(const DeviceIdleTime& idle) {
   Value out = Value::map();
   out.append_member("host_wait_s", time(idle.host_wait_ns));
   out.append_member("kernel_wait_s", time(idle.kernel_wait_ns));
@@ -105,7 +105,7 @@ Value operators_json(const RecordedTrace& trace, const RankAnalysis& rank) {
   const OperatorTotals& all = rank.operators.all;
   Value classes = Value::map();
   for (std::size_t c = 0; c < kOperatorClasses; ++c) {
-    classes.append_member(std::string(name(static_cast<OperatorClass>(c))),
+    classes.append_member(std::string(name(static_cast<RecordedOperatorClass>(c))),
                           time(all.by_class_ns[c]));
   }
   classes.append_member("other", time(all.other_ns));

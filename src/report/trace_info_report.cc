@@ -103,7 +103,7 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("events", std::move(events));
   rank.append_member("span_s", seconds_value(s.span));
   Value steps = Value::list();
-  for (const RecordedStep& step : s.steps) {
+  for (const StepMark& step : s.steps) {
     Value item = Value::map();
     item.append_member("name", Value::text(step.name));
     item.append_member("start_s", seconds_value(step.start));
@@ -174,7 +174,7 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
     out += heading("Steps", fmt::format("of rank {}", run.ranks.front().rank), style);
     Table steps(
         {{"step", Align::left, 3}, {"begins", Align::right, 2}, {"takes", Align::right, 3}});
-    for (const RecordedStep& step : first.steps) {
+    for (const StepMark& step : first.steps) {
       steps.add_row({{printable(step.name)}, {to_text(step.start)}, {to_text(step.duration)}});
     }
     out += steps.text(style);

@@ -50,7 +50,7 @@ std::vector<BuildingBlock> all_blocks(int devices);
 
 // Slots of passes on a device in the repeated block, in order.
 struct SlottedPass {
-  Pass pass;
+  OrderedPass pass;
   int slot;
 };
 // Repeats for all microbatches and gives every W a slot: scanning upward, a free slot takes a W

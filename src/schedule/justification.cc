@@ -37,7 +37,7 @@ class Justifier {
     for (std::size_t d = 0; d < orders.size(); ++d) {
       std::vector<std::size_t> count(3 * static_cast<std::size_t>(problem_.shape.chunks));
       for (std::size_t i = 0; i < orders[d].size(); ++i) {
-        const Pass pass = orders[d][i];
+        const OrderedPass pass = orders[d][i];
         const std::size_t s = stage(d, pass);
         const auto kind = static_cast<std::size_t>(pass.kind);
         const std::size_t j =
@@ -88,13 +88,13 @@ class Justifier {
   struct Entry {
     double start, end;
     double level;  // memory held after it
-    Pass pass;
+    OrderedPass pass;
   };
 
   [[nodiscard]] std::size_t id(std::size_t kind, std::size_t s, std::size_t j) const {
     return (kind * stages_ + s) * microbatches_ + j;
   }
-  [[nodiscard]] std::size_t stage(std::size_t d, Pass pass) const {
+  [[nodiscard]] std::size_t stage(std::size_t d, OrderedPass pass) const {
     return static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
   }
   [[nodiscard]] double time(std::size_t op) const { return operations_[op].time; }

@@ -93,7 +93,7 @@ class Annealing {
       count_.assign(3 * static_cast<std::size_t>(problem_.shape.chunks), 0);
       index_[d].resize(orders_[d].size());
       for (std::size_t i = 0; i < orders_[d].size(); ++i) {
-        const Pass pass = orders_[d][i];
+        const OrderedPass pass = orders_[d][i];
         const auto j = count_[static_cast<std::size_t>(pass.kind) *
                                   static_cast<std::size_t>(problem_.shape.chunks) +
                               pass.chunk]++;
@@ -112,7 +112,7 @@ class Annealing {
         --at.index;
         continue;
       }
-      const Pass pass = orders_[d][i];
+      const OrderedPass pass = orders_[d][i];
       const std::size_t s = stage(d, pass);
       const std::size_t j = index_[d][i];
       const bool up = pass.kind == PassKind::forward;
@@ -127,10 +127,10 @@ class Annealing {
     }
   }
 
-  [[nodiscard]] std::size_t stage(std::size_t d, Pass pass) const {
+  [[nodiscard]] std::size_t stage(std::size_t d, OrderedPass pass) const {
     return static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
   }
-  [[nodiscard]] double time(std::size_t d, Pass pass) const {
+  [[nodiscard]] double time(std::size_t d, OrderedPass pass) const {
     return problem_.time[static_cast<std::size_t>(pass.kind)][stage(d, pass)];
   }
 
@@ -185,7 +185,7 @@ class Annealing {
     const double limit = problem_.limit[to_.device] * (1 + 1e-12);
     const std::size_t last = std::max(from_.index, to_.index);
     for (std::size_t i = 0; i <= last; ++i) {
-      const Pass pass = order[i];
+      const OrderedPass pass = order[i];
       const auto kind = static_cast<std::size_t>(pass.kind);
       const std::size_t n = ++count_[kind * chunks + pass.chunk];
       if (kind > 0 && n > count_[(kind - 1) * chunks + pass.chunk]) return false;

@@ -84,7 +84,7 @@ const PassTimes& PassClock::run(const PassOrders& orders) {
   return out_;
 }
 
-void PassClock::advance(int device, const std::vector<Pass>& order) {
+void PassClock::advance(int device, const std::vector<OrderedPass>& order) {
   const auto d = static_cast<std::size_t>(device);
   const int stages = problem_.stages();
   const auto done = [&](PassKind kind, int s) -> int& {
@@ -103,7 +103,7 @@ void PassClock::advance(int device, const std::vector<Pass>& order) {
     runnable_.push_back(to);
   };
   for (; next_[d] < order.size(); ++next_[d]) {
-    const Pass pass = order[next_[d]];
+    const OrderedPass pass = order[next_[d]];
     const int s = problem_.stage_of(device, pass.chunk);
     const auto i = static_cast<std::size_t>(s);
     const int j = done(pass.kind, s);
@@ -157,10 +157,10 @@ void PassClock::advance(int device, const std::vector<Pass>& order) {
   }
 }
 
-double peak_memory(const OrderProblem& problem, int device, const std::vector<Pass>& order) {
+double peak_memory(const OrderProblem& problem, int device, const std::vector<OrderedPass>& order) {
   double held = 0;
   double peak = 0;
-  for (const Pass pass : order) {
+  for (const OrderedPass pass : order) {
     held += problem.change(problem.stage_of(device, pass.chunk), pass.kind);
     peak = std::max(peak, held);
   }
@@ -181,7 +181,7 @@ Pipeline to_pipeline(const OrderProblem& problem, VirtualStage virtual_stage,
   for (std::size_t d = 0; d < orders.size(); ++d) {
     std::vector<std::uint32_t> count(3 * chunks);
     out.order[d].reserve(orders[d].size());
-    for (const Pass pass : orders[d]) {
+    for (const OrderedPass pass : orders[d]) {
       const PipelineAction action = pass.kind == PassKind::forward ? PipelineAction::forward
                                     : pass.kind == PassKind::input_gradient
                                         ? PipelineAction::input_gradient

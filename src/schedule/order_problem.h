@@ -23,13 +23,13 @@ namespace orrery {
 
 enum class PassKind : std::uint8_t { forward, input_gradient, weight_gradient };
 
-struct Pass {
+struct OrderedPass {
   PassKind kind = PassKind::forward;
   std::uint8_t chunk = 0;
-  auto operator<=>(const Pass&) const = default;
+  auto operator<=>(const OrderedPass&) const = default;
 };
 
-using PassOrders = std::vector<std::vector<Pass>>;  // by device
+using PassOrders = std::vector<std::vector<OrderedPass>>;  // by device
 
 struct OrderProblem {
   PipelineShape shape;
@@ -76,7 +76,7 @@ class PassClock {
   const PassTimes& run(const PassOrders& orders);
 
  private:
-  void advance(int d, const std::vector<Pass>& order);
+  void advance(int d, const std::vector<OrderedPass>& order);
 
   const OrderProblem& problem_;
   std::size_t microbatches_;
@@ -90,7 +90,7 @@ class PassClock {
 };
 
 // Most the device holds over its order.
-double peak_memory(const OrderProblem& problem, int device, const std::vector<Pass>& order);
+double peak_memory(const OrderProblem& problem, int device, const std::vector<OrderedPass>& order);
 
 // "7.5": as few digits as say it.
 std::string memory_text(double memory);

@@ -128,9 +128,9 @@ TEST(OrderProblem, AnOrderThatWaitsForItselfIsNotComplete) {
       order_problem(shape, loop_virtual_stage,
                     equal_times(shape, Picoseconds(1), Picoseconds(1), Picoseconds(1)), 9);
   PassClock clock(problem);
-  const Pass f{PassKind::forward, 0};
-  const Pass b{PassKind::input_gradient, 0};
-  const Pass w{PassKind::weight_gradient, 0};
+  const OrderedPass f{PassKind::forward, 0};
+  const OrderedPass b{PassKind::input_gradient, 0};
+  const OrderedPass w{PassKind::weight_gradient, 0};
   EXPECT_FALSE(clock.run({{b, f, w}, {f, b, w}}).complete);
   EXPECT_TRUE(clock.run({{f, b, w}, {f, b, w}}).complete);
   EXPECT_EQ(clock.run({{f, b, w}, {f, b, w}}).makespan, 5);

@@ -45,13 +45,13 @@ class ListScheduler {
   struct Device {
     double free = 0, memory = 0, pending = 0;  // pending: what weight gradients to come would free
     double link[2] = {0, 0};
-    Pass next;
+    OrderedPass next;
     double next_start = kNever;
     std::uint32_t version = 0;
-    std::vector<Pass> order;
+    std::vector<OrderedPass> order;
   };
   struct Option {
-    Pass pass;
+    OrderedPass pass;
     double start;
     float rank;
   };
@@ -97,7 +97,7 @@ class ListScheduler {
     Device& device = devices_[d];
     ++device.version;
     double earliest = kNever;
-    Pass weight;
+    OrderedPass weight;
     float weight_rank = std::numeric_limits<float>::infinity();
     bool has_weight = false;
     options_.clear();
@@ -108,7 +108,7 @@ class ListScheduler {
         const double at = ready(kind, s);
         if (at == kNever) continue;
         if (kind == PassKind::forward && !admits(d, s)) continue;
-        const Pass pass{kind, static_cast<std::uint8_t>(c)};
+        const OrderedPass pass{kind, static_cast<std::uint8_t>(c)};
         const float rank = rule_.rank[static_cast<std::size_t>(kind)]
                                      [s * microbatches_ + static_cast<std::size_t>(count(kind, s))];
         if (kind == PassKind::weight_gradient && rule_.weights_fill) {
@@ -143,7 +143,7 @@ class ListScheduler {
     choose(d, best->pass, best->start);
   }
 
-  void choose(std::size_t d, Pass pass, double start) {
+  void choose(std::size_t d, OrderedPass pass, double start) {
     Device& device = devices_[d];
     device.next = pass;
     device.next_start = start;
@@ -152,7 +152,7 @@ class ListScheduler {
 
   void start(std::size_t d) {
     Device& device = devices_[d];
-    const Pass pass = device.next;
+    const OrderedPass pass = device.next;
     const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
     const auto kind = static_cast<std::size_t>(pass.kind);
     const auto j = static_cast<std::size_t>(count_[kind][s]++);
@@ -206,7 +206,7 @@ ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const Pa
   for (std::size_t d = 0; d < orders.size(); ++d) {
     std::vector<std::size_t> count(3 * static_cast<std::size_t>(problem.shape.chunks));
     for (std::size_t i = 0; i < orders[d].size(); ++i) {
-      const Pass pass = orders[d][i];
+      const OrderedPass pass = orders[d][i];
       const auto kind = static_cast<std::size_t>(pass.kind);
       const auto s = static_cast<std::size_t>(problem.stage_of(static_cast<int>(d), pass.chunk));
       const std::size_t j =

@@ -62,7 +62,7 @@ class Scheduler {
     int count[3] = {0, 0, 0};
     std::vector<double> end[2];
     double now = 0, memory = 0, bubble = 0;
-    std::vector<Pass> order;
+    std::vector<OrderedPass> order;
   };
 
   Device& at(int i) { return devices_[static_cast<std::size_t>(i)]; }

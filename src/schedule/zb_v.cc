@@ -87,7 +87,7 @@ class Heuristic {
     double now = 0, memory = 0, bubble = 0;
     std::size_t weights_done = 0;
     std::vector<std::uint8_t> weights;  // chunk of every W in the order of their B
-    std::vector<Pass> order;
+    std::vector<OrderedPass> order;
   };
 
   Device& at(int i) { return devices_[static_cast<std::size_t>(i)]; }

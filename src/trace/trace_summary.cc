@@ -38,9 +38,8 @@ TraceSummary summary(const RecordedTrace& trace) {
       launches.push_back(trace.correlation[i]);
     }
     if (kind == EventKind::annotation && trace.name_of(i).starts_with("ProfilerStep#")) {
-      s.steps.push_back(RecordedStep{std::string(trace.name_of(i)),
-                                     seconds(trace.start_ns[i] - first),
-                                     seconds(trace.duration_ns[i])});
+      s.steps.push_back(StepMark{std::string(trace.name_of(i)), seconds(trace.start_ns[i] - first),
+                                 seconds(trace.duration_ns[i])});
     }
     if (kind == EventKind::kernel && is_communication_kernel(trace.name_of(i))) {
       ++s.communication_kernels;

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-struct RecordedStep {
+struct StepMark {
   std::string name;  // "ProfilerStep#5"
   Seconds start;     // since the first event
   Seconds duration;
@@ -21,7 +21,7 @@ struct RecordedStep {
 struct TraceSummary {
   std::array<std::int64_t, kEventKinds> events{};  // by kind
   Seconds span;                                    // first start to last end, over all events
-  std::vector<RecordedStep> steps;                 // by start
+  std::vector<StepMark> steps;                     // by start
   std::int64_t threads = 0;
   std::int64_t devices = 0;               // with work
   std::int64_t streams = 0;               // with work

@@ -21,10 +21,10 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const SourceCon
   if (states(row, "norm_kernel=fused")) software.norm = Kernels::fused;
   if (states(row, "norm_kernel=unfused")) software.norm = Kernels::eager;
   if (row.notes.find("kernel: torch") != std::string::npos) software.softmax = Kernels::eager;
-  if (states(row, "compile=off")) software.host.launches = Launches::each;
-  if (states(row, "compile=on")) software.host.launches = Launches::compiled;
+  if (states(row, "compile=off")) software.host.launches = LaunchPath::each;
+  if (states(row, "compile=on")) software.host.launches = LaunchPath::compiled;
   if (states(row, "cuda_graphs=full_iteration") || recipe_of_row(row).whole_step_graph)
-    software.host.launches = Launches::graphs;
+    software.host.launches = LaunchPath::graphs;
   return out;
 }
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -19,6 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::SizeIs;
 
 const std::filesystem::path kRoot = ORRERY_SOURCE_DIR;
 
@@ -123,6 +126,39 @@ TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
         }
       }
     }
+  }
+}
+
+// Two types of one name in two files are one type to the linker: inline members of either are used
+// for both. Nothing else reports it, so names are counted here; unnamed namespaces may repeat them.
+TEST(Layers, ATypeIsDefinedInOneFileOnly) {
+  const std::regex opens(R"(^(?:inline )?namespace\s*([\w:]*)\s*\{.*)");
+  const std::regex closes(R"(^\}\s*// namespace.*)");
+  const std::regex defines(
+      R"(^(?:template <.*> )?(?:struct|class|enum|enum class) (\w+)(?: final)?(?: : [^;]*)? \{.*)");
+  std::map<std::string, std::set<std::string>> homes;
+  for (const char* folder : {"src", "apps"}) {
+    for (const SourceFile& file : source_files(kRoot, folder, {".h", ".cc"})) {
+      std::vector<std::string> spaces;
+      std::istringstream lines(file.text);
+      for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (std::regex_match(line, match, opens)) {
+          spaces.push_back(match[1]);
+        } else if (std::regex_match(line, closes)) {
+          if (!spaces.empty()) spaces.pop_back();
+        } else if (std::find(spaces.begin(), spaces.end(), "") == spaces.end() &&
+                   std::regex_match(line, match, defines)) {
+          std::string name;
+          for (const std::string& space : spaces) name += space + "::";
+          homes[name + match[1].str()].insert(file.path);
+        }
+      }
+    }
+  }
+  EXPECT_GT(homes.size(), 500U);
+  for (const auto& [name, files] : homes) {
+    EXPECT_THAT(files, SizeIs(1)) << name << " is defined in several files";
   }
 }
 

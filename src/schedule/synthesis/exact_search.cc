@@ -99,7 +99,7 @@ class Question {
     double before = kNever;        // a pass must start before this, or the wait was of no use
     double weight_start = kNever;  // of the weight gradient that was last, if one was
     double weight_memory = 0;      // what was held before it
-    std::vector<Pass> order;
+    std::vector<OrderedPass> order;
   };
   struct Seen {
     std::uint64_t key = 0;

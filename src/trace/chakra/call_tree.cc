@@ -8,7 +8,7 @@ namespace orrery {
 namespace {
 
 // The tree without devices: what becomes of each host node, in the order of identifiers.
-std::vector<CallTreeNode> from_host_trace(const HostTrace& host, const HostLink& link) {
+std::vector<CallTreeNode> from_host_trace(const HostTrace& host, const HostTraceLink& link) {
   std::vector<CallTreeNode> out;
   out.reserve(host.nodes.size() + 1);
   // The root of the process comes first, whatever its identifier.
@@ -121,7 +121,7 @@ class Launches {
 
 }  // namespace
 
-CallTree call_tree(const RecordedTrace& recorded, const HostTrace* host, const HostLink* link,
+CallTree call_tree(const RecordedTrace& recorded, const HostTrace* host, const HostTraceLink* link,
                    LaunchingOperator launching, Fills fills) {
   const std::vector<CallTreeNode> hosts =
       host == nullptr ? from_nesting(recorded) : from_host_trace(*host, *link);

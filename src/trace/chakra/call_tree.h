@@ -54,7 +54,7 @@ struct CallTree {
 };
 
 // `host` and `link` together, or both null.
-CallTree call_tree(const RecordedTrace& recorded, const HostTrace* host, const HostLink* link,
+CallTree call_tree(const RecordedTrace& recorded, const HostTrace* host, const HostTraceLink* link,
                    LaunchingOperator launching, Fills fills);
 
 }  // namespace orrery

@@ -45,7 +45,7 @@ std::string groups_text(const std::vector<ProcessGroup>& groups) {
 
 class Converter {
  public:
-  Converter(const RecordedTrace& recorded, const HostTrace* host, const HostLink* link,
+  Converter(const RecordedTrace& recorded, const HostTrace* host, const HostTraceLink* link,
             const ChakraConversionOptions& options)
       : recorded_(recorded),
         host_(host),
@@ -207,7 +207,7 @@ class Converter {
 
   void work_attributes(const CallTreeNode& from, ChakraNode& to) const {
     const CallTreeNode& parent = tree_.nodes[from.parent];
-    const OperatorWork work = operator_work(parent, recorded_, host_);
+    const RecordedOperatorWork work = operator_work(parent, recorded_, host_);
     to.attributes.push_back(chakra_int64("num_ops", work.flops));
     to.attributes.push_back(chakra_uint64("tensor_size", static_cast<std::uint64_t>(work.bytes)));
   }
@@ -327,7 +327,7 @@ Result<ChakraConversion> chakra_from(const RecordedTrace& recorded,
 
 Result<ChakraConversion> chakra_from(const RecordedTrace& recorded, const HostTrace& host,
                                      const ChakraConversionOptions& options) {
-  ORRERY_TRY(const HostLink link, link_host(host, recorded));
+  ORRERY_TRY(const HostTraceLink link, link_host(host, recorded));
   return Converter(recorded, &host, &link, options).convert();
 }
 

@@ -77,8 +77,8 @@ std::vector<Shape> shapes(std::string_view json) {
 
 }  // namespace
 
-OperatorWork operator_work(const CallTreeNode& node, const RecordedTrace& recorded,
-                           const HostTrace* host) {
+RecordedOperatorWork operator_work(const CallTreeNode& node, const RecordedTrace& recorded,
+                                   const HostTrace* host) {
   if (host != nullptr && node.host != kNoNode) {
     const HostNode& h = host->nodes[node.host];
     const double in = static_cast<double>(tensor_bytes(h.inputs));

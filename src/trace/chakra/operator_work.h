@@ -17,13 +17,13 @@
 
 namespace orrery {
 
-struct OperatorWork {
+struct RecordedOperatorWork {
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
 };
 
 // `host` may be null. Zero where no shapes were recorded.
-OperatorWork operator_work(const CallTreeNode& node, const RecordedTrace& recorded,
-                           const HostTrace* host);
+RecordedOperatorWork operator_work(const CallTreeNode& node, const RecordedTrace& recorded,
+                                   const HostTrace* host);
 
 }  // namespace orrery

@@ -25,7 +25,7 @@ bool can_have_event(const HostNode& node) {
          node.name.find("process_group:init") == std::string::npos;
 }
 
-std::size_t count_found(const HostLink& link) {
+std::size_t count_found(const HostTraceLink& link) {
   return static_cast<std::size_t>(std::count_if(
       link.event.begin(), link.event.end(), [](std::uint32_t event) { return event != kNoEvent; }));
 }
@@ -33,8 +33,8 @@ std::size_t count_found(const HostLink& link) {
 // Events by an identifier; of two with the same, the first.
 using EventsById = std::unordered_map<std::int64_t, std::uint32_t>;
 
-HostLink by_record_function(const HostTrace& host, const EventsById& events) {
-  HostLink link;
+HostTraceLink by_record_function(const HostTrace& host, const EventsById& events) {
+  HostTraceLink link;
   link.method = LinkMethod::record_function_id;
   link.event.assign(host.nodes.size(), kNoEvent);
   for (std::size_t i = 0; i < host.nodes.size(); ++i) {
@@ -47,12 +47,12 @@ HostLink by_record_function(const HostTrace& host, const EventsById& events) {
   return link;
 }
 
-HostLink by_external_id(const HostTrace& host, const RecordedTrace& recorded,
-                        const EventsById& events) {
-  HostLink best;
+HostTraceLink by_external_id(const HostTrace& host, const RecordedTrace& recorded,
+                             const EventsById& events) {
+  HostTraceLink best;
   std::size_t most = 0;
   for (std::int64_t offset = 0; offset <= 3; ++offset) {
-    HostLink link;
+    HostTraceLink link;
     link.method = LinkMethod::external_id;
     link.event.assign(host.nodes.size(), kNoEvent);
     for (std::size_t i = 0; i < host.nodes.size(); ++i) {
@@ -114,8 +114,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> aligned(const Sequence& nod
   return out;
 }
 
-HostLink by_order(const HostTrace& host, const RecordedTrace& recorded,
-                  const std::vector<std::uint32_t>& candidates) {
+HostTraceLink by_order(const HostTrace& host, const RecordedTrace& recorded,
+                       const std::vector<std::uint32_t>& candidates) {
   Names names;
   std::map<std::int64_t, Sequence> threads;
   std::map<std::uint32_t, Sequence> lanes;
@@ -130,7 +130,7 @@ HostLink by_order(const HostTrace& host, const RecordedTrace& recorded,
     lane.names.push_back(names(recorded.name_of(event)));
     lane.members.push_back(event);
   }
-  HostLink link;
+  HostTraceLink link;
   link.method = LinkMethod::order;
   link.event.assign(host.nodes.size(), kNoEvent);
   std::vector<std::uint32_t> taken;
@@ -170,7 +170,7 @@ bool is_host_operator(const RecordedTrace& trace, std::size_t event) {
   return trace.kind[event] == EventKind::cpu_operator || trace.kind[event] == EventKind::annotation;
 }
 
-Result<HostLink> link_host(const HostTrace& host, const RecordedTrace& recorded) {
+Result<HostTraceLink> link_host(const HostTrace& host, const RecordedTrace& recorded) {
   std::vector<std::uint32_t> candidates;
   EventsById by_function;
   EventsById by_external;
@@ -188,11 +188,11 @@ Result<HostLink> link_host(const HostTrace& host, const RecordedTrace& recorded)
   const auto operators =
       static_cast<std::size_t>(std::count_if(host.nodes.begin(), host.nodes.end(), can_have_event));
 
-  HostLink link = by_function.empty() ? by_external_id(host, recorded, by_external)
-                                      : by_record_function(host, by_function);
+  HostTraceLink link = by_function.empty() ? by_external_id(host, recorded, by_external)
+                                           : by_record_function(host, by_function);
   link.found = count_found(link);
   if (2 * link.found < operators) {
-    HostLink ordered = by_order(host, recorded, candidates);
+    HostTraceLink ordered = by_order(host, recorded, candidates);
     ordered.found = count_found(ordered);
     if (ordered.found > link.found) link = std::move(ordered);
   }

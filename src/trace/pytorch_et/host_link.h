@@ -36,7 +36,7 @@ std::string_view name(LinkMethod method);
 
 inline constexpr std::uint32_t kNoEvent = 0xFFFFFFFFU;
 
-struct HostLink {
+struct HostTraceLink {
   std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoEvent
   LinkMethod method = LinkMethod::record_function_id;
   std::size_t operators = 0;  // nodes that can have an event: all but the roots and markers
@@ -46,6 +46,6 @@ struct HostLink {
 // An operator or annotation of the host, as an execution trace knows them.
 bool is_host_operator(const RecordedTrace& trace, std::size_t event);
 
-Result<HostLink> link_host(const HostTrace& host, const RecordedTrace& recorded);
+Result<HostTraceLink> link_host(const HostTrace& host, const RecordedTrace& recorded);
 
 }  // namespace orrery
