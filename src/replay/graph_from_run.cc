@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "outcome/invariant.h"
 #include "replay/device_work.h"
 #include "replay/host_segments.h"
 #include "replay/launch_parameters.h"
+#include "replay/queued_work.h"
 #include "replay/room_waits.h"
 #include "replay/stream_waits.h"
 #include "replay/thread_waits.h"
@@ -24,9 +24,10 @@ struct Recording {
   std::vector<ThreadWait> thread_waits;
   LaunchedWork work;
   DeviceWaits waits;
+  QueuedWork queued;
   TimeSlices slices;
   LaunchParameters parameters;
-  std::vector<RoomWait> rooms;
+  std::vector<StreamWait> rooms;
 };
 
 Recording recording_of(const RecordedTrace& trace) {
@@ -38,6 +39,7 @@ Recording recording_of(const RecordedTrace& trace) {
   }
   r.work = device_work(trace, r.threads);
   r.waits = device_waits(trace, r.threads, r.work);
+  r.queued = queued_work(trace, r.work);
   r.slices = time_slices(trace, r.work);
   r.parameters = launch_parameters(trace, r.work, r.waits, r.slices);
   r.parameters.slice_ns = r.slices.slice_ns;
@@ -100,8 +102,6 @@ class Assembly {
     std::vector<LaunchPoint> launch;
     std::vector<std::uint32_t> call;
     std::vector<std::uint32_t> work;
-    std::unordered_map<std::uint32_t, std::uint32_t>
-        room;  // by event: the node it finds room after
   };
 
   [[nodiscard]] const RecordedTrace& trace() const { return traces_[trace_]; }
@@ -226,18 +226,15 @@ class Assembly {
     for (std::uint32_t l = 0; l < streams.size(); ++l) {
       if (streams[l].empty()) continue;
       const std::uint32_t lane = add_lane(l, true);
-      bool launched_before = false;
       std::int64_t running_until = std::numeric_limits<std::int64_t>::min();
       for (const std::uint32_t e : streams[l]) {
-        add_work(e, lane, running_until, launched_before);
+        add_work(e, lane, running_until);
         running_until = std::max(running_until, trace().end_ns(e));
-        launched_before = launched_before || recording().work.launch_of[e] != kNoEvent;
       }
     }
   }
 
-  void add_work(std::uint32_t event, std::uint32_t lane, std::int64_t running_until,
-                bool launched_before) {
+  void add_work(std::uint32_t event, std::uint32_t lane, std::int64_t running_until) {
     const LaunchParameters& parameters = recording().parameters;
     const WorkClass of = recording().work.of[event];
     const bool first = graph().lanes[lane].nodes.empty();
@@ -253,32 +250,25 @@ class Assembly {
       graph().add({RunNodeKind::arrival, trace_, event, lane, 0});
       graph().add({RunNodeKind::transfer, trace_, event, lane, duration});
     } else {
-      std::int64_t done = 0;  // up to where other work finds room
-      for (auto room = first_room(event); room != recording().rooms.end() && room->from == event;
-           ++room) {
-        const std::int64_t until = std::min(room->after_ns, duration);
-        placed_.back().room[room->to] =
-            graph().add({RunNodeKind::work, trace_, event, lane, until - done});
-        done = until;
-      }
-      graph().add({RunNodeKind::work, trace_, event, lane, duration - done});
+      graph().add({RunNodeKind::work, trace_, event, lane, duration});
     }
     const auto last = static_cast<std::uint32_t>(graph().nodes.size() - 1);
     placed_.back().work[event] = static_cast<std::uint32_t>(graph().works.size());
     graph().works.push_back({trace_, event, node, last});
-    add_launch(event, node, launched_before);
+    add_launch(event, node, first);
   }
 
-  void add_launch(std::uint32_t event, std::uint32_t node, bool launched_before) {
+  void add_launch(std::uint32_t event, std::uint32_t node, bool first_of_stream) {
     const std::uint32_t call = recording().work.launch_of[event];
     if (call != kNoEvent) {
       const LaunchPoint& launch = placed_.back().launch[call];
-      add_lag(launch.node, node, launch.lag_ns, event);
-      return;
+      return add_lag(launch.node, node, launch.lag_ns, event);
     }
+    ++result_.unlaunched;
+    if (!recording().queued.placed[event]) return;
     const std::int64_t start = recording().work.started(trace(), event);
     std::size_t segment = 0;
-    const bool anchor = launched_before && !recording().threads.empty();
+    const bool anchor = !first_of_stream && !recording().threads.empty();
     if (anchor) segment = recording().threads[recording().main].last_ended_by(start);
     if (!anchor || segment >= recording().threads[recording().main].segments.size()) {
       const std::uint32_t begin =
@@ -293,24 +283,21 @@ class Assembly {
   void add_stream_waits() {
     if (options_.stream_waits == StreamWaits::dropped) return;
     const Placed& placed = placed_.back();
-    for (const StreamWait& wait : recording().waits.streams) {
-      add_lag(graph().works[placed.work[wait.from]].last, graph().works[placed.work[wait.to]].first,
-              recording().parameters.wake_ns, wait.to, true);
-      ++result_.stream_waits;
+    for (const auto* waits : {&recording().waits.streams, &recording().queued.waits}) {
+      for (const StreamWait& wait : *waits) {
+        add_lag(graph().works[placed.work[wait.from]].last,
+                graph().works[placed.work[wait.to]].first, recording().parameters.wake_ns, wait.to,
+                true);
+        ++result_.stream_waits;
+      }
     }
-  }
-
-  [[nodiscard]] std::vector<RoomWait>::const_iterator first_room(std::uint32_t event) const {
-    const std::vector<RoomWait>& rooms = recording().rooms;
-    return std::lower_bound(
-        rooms.begin(), rooms.end(), event,
-        [](const RoomWait& room, std::uint32_t from) { return room.from < from; });
   }
 
   void add_device_waits() {
     const Placed& placed = placed_.back();
-    for (const RoomWait& room : recording().rooms) {
-      add_edge(placed.room.at(room.to), graph().works[placed.work[room.to]].first);
+    for (const StreamWait& room : recording().rooms) {
+      add_edge(graph().works[placed.work[room.from]].last,
+               graph().works[placed.work[room.to]].first);
       ++result_.room_waits;
     }
     if (recording().slices.slice_ns == 0) return;

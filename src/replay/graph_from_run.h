@@ -70,7 +70,8 @@ struct GraphFromRun {
   std::size_t thread_waits = 0;              // edges between threads
   std::size_t rendezvous = 0;                // communications matched over two or more ranks
   std::size_t incomplete = 0;                // of which some ranks are not recorded
-  std::size_t anchored = 0;                  // work whose launch is not recorded
+  std::size_t unlaunched = 0;                // work whose launch is not recorded
+  std::size_t anchored = 0;                  // of which follows the host's progress
 };
 
 // Refuses a run without events that could be replayed.
