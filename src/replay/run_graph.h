@@ -77,6 +77,7 @@ struct RunStep {
   std::uint32_t to = kNoEvent;
   std::int64_t start_ns = 0;  // recorded, on the trace's own clock
   std::int64_t end_ns = 0;
+  std::uint32_t stage = 0;  // of a pipeline that an edit made of the rank
 };
 
 // Device work of the recording and the nodes it became: a communication arrives with `first` and
@@ -86,6 +87,7 @@ struct RunWork {
   std::uint32_t event = 0;
   std::uint32_t first = 0;
   std::uint32_t last = 0;
+  std::uint32_t stage = 0;  // as of RunStep
 };
 
 struct RunGraph {

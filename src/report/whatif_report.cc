@@ -98,18 +98,23 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   }
   out += parts.text(style);
   out += heading("Steps", "", style);
-  Table steps({{"rank", Align::right, 7},
-               {"step", Align::left, 6},
-               {"before", Align::right, 8},
-               {"after", Align::right, 8},
-               {"", Align::right, 3}});
+  std::vector<Column> columns = {{"rank", Align::right, 7}};
+  if (w.staged) columns.push_back({"stage", Align::right, 7});
+  columns.insert(columns.end(), {{"step", Align::left, 6},
+                                 {"before", Align::right, 8},
+                                 {"after", Align::right, 8},
+                                 {"", Align::right, 3}});
+  Table steps(columns);
   for (std::size_t s = 0; s < std::min(w.steps.size(), kMostSteps); ++s) {
     const WhatIfStep& step = w.steps[s];
-    steps.add_row({{rank_text(step.rank)},
-                   {printable(step.name)},
-                   {time(step.before)},
-                   {time(step.after)},
-                   {change_text(step.before, step.after), ink_of(step.before, step.after)}});
+    std::vector<Cell> row = {{rank_text(step.rank)}};
+    if (w.staged) row.push_back({std::to_string(step.stage)});
+    row.insert(row.end(),
+               {{printable(step.name)},
+                {time(step.before)},
+                {time(step.after)},
+                {change_text(step.before, step.after), ink_of(step.before, step.after)}});
+    steps.add_row(row);
   }
   out += steps.text(style);
   if (w.steps.size() > kMostSteps) {
@@ -142,6 +147,7 @@ Value whatif_json(const WhatIf& w) {
   for (const WhatIfStep& step : w.steps) {
     Value entry = Value::map();
     entry.set("rank", step.rank == kNotRecorded ? Value::null() : Value::number(step.rank));
+    if (w.staged) entry.set("stage", Value::number(std::int64_t{step.stage}));
     entry.set("step", Value::text(printable(step.name)));
     entry.set("before_s", number(step.before));
     entry.set("after_s", number(step.after));

@@ -24,10 +24,11 @@ enum class EditKind : std::uint8_t {
   data_ranks,    // another number of ranks in data-parallel groups
   tensor_ranks,  // another number of ranks that divide every layer
   resize,        // a dimension of tensors
+  pipeline,      // another pipeline: stages, schedule, microbatches
   repeat,        // layers or microbatches: what repeats does so more or less often
   accelerator,   // another one
 };
-inline constexpr std::size_t kEditKinds = 15;
+inline constexpr std::size_t kEditKinds = 16;
 
 // What an edit means; every condition that is stated must hold. Texts are patterns in which * is
 // anything and ? any character; upper and lower case do not matter.
@@ -51,11 +52,14 @@ struct Edit {
   std::string verb;  // as written: "layers" and "microbatches" are both a repeat
   Selection where;
   std::optional<double> factor;  // by
-  std::optional<Seconds> time;   // to
-  std::optional<Bytes> size;     // bucket
+  std::optional<Seconds> time;   // to, latency
+  std::optional<Bytes> size;     // bucket, send
   std::int64_t from = 0;         // layers 40 to 48
-  std::int64_t count = 0;        // dp 16
-  std::string name;              // accelerator h100-sxm
+  std::int64_t count = 0;        // dp 16, pp 4
+  std::string name;              // accelerator h100-sxm, schedule 1f1b
+  std::int64_t chunks = 0;       // of a pipeline; 0: not said
+  std::int64_t microbatches = 0;
+  std::optional<BytesPerSecond> rate;  // link 50GB/s
 
   bool operator==(const Edit&) const = default;
 };

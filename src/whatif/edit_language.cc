@@ -42,6 +42,9 @@ constexpr std::array kGrammar = {
     Grammar{EditKind::even, "even", Part::may, Part::no, Part::no, "even [WHERE]"},
     Grammar{EditKind::data_ranks, "dp", Part::may, Part::no, Part::no, "dp N [WHERE]"},
     Grammar{EditKind::tensor_ranks, "tp", Part::may, Part::no, Part::no, "tp N [WHERE]"},
+    Grammar{EditKind::pipeline, "pp", Part::no, Part::no, Part::no,
+            "pp N [schedule NAME] [chunks N] [microbatches N] [send SIZE] [link RATE] [latency "
+            "TIME]"},
     Grammar{EditKind::resize, "resize", Part::no, Part::no, Part::no, "resize N to N"},
     Grammar{EditKind::repeat, "layers", Part::no, Part::no, Part::no, "layers N to N"},
     Grammar{EditKind::repeat, "microbatches", Part::no, Part::no, Part::no, "microbatches N to N"},
@@ -114,14 +117,16 @@ Result<double> parse_factor(std::string_view text) {
               "a number from 0 to 1000000, as 0.5, or 50%");
 }
 
-Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least) {
+Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
+                                 std::int64_t most = kLargestCount) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= least &&
-      value <= kLargestCount) {
+  if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) {
     return value;
   }
-  return fail(ErrorCode::bad_input, fmt::format("'{}' is no whole number from {}", text, least));
+  return fail(ErrorCode::bad_input,
+              fmt::format("'{}' is no whole number from {}{}", text, least,
+                          most < kLargestCount ? fmt::format(" to {}", most) : ""));
 }
 
 std::vector<std::string> known_classes() {
@@ -186,6 +191,11 @@ class EditParser {
         ORRERY_TRY(edit_.count, parse_whole(text, 1));
         break;
       }
+      case EditKind::pipeline: {
+        ORRERY_TRY(const std::string text, argument(edit_.verb));
+        ORRERY_TRY(edit_.count, parse_whole(text, 1, kMostStages));
+        break;
+      }
       case EditKind::resize:
       case EditKind::repeat: {
         ORRERY_TRY(const std::string from, argument(edit_.verb));
@@ -222,19 +232,54 @@ class EditParser {
     return std::monostate();
   }
 
+  // What a pipeline is, besides its stages.
+  Result<std::monostate> parse_pipeline_term(const std::string& word) {
+    if (word == "schedule") return pattern(edit_.name, word);
+    if (word == "chunks" || word == "microbatches") {
+      std::int64_t& field = word == "chunks" ? edit_.chunks : edit_.microbatches;
+      if (field > 0) return refuse(fmt::format("'{}' is said twice", word));
+      ORRERY_TRY(const std::string text, argument(word));
+      ORRERY_TRY(field, parse_whole(text, 1, kMostMicrobatches));
+      return std::monostate();
+    }
+    if (word == "send") {
+      ORRERY_TRY(const std::string text, argument(word));
+      return once(edit_.size, parse_bytes(text), word);
+    }
+    if (word == "link") {
+      ORRERY_TRY(const std::string text, argument(word));
+      auto rate = parse_bytes_per_second(text);
+      if (rate && !(*rate > BytesPerSecond(0))) return refuse("over no link nothing arrives");
+      return once(edit_.rate, rate, word);
+    }
+    if (word == "latency") {
+      ORRERY_TRY(const std::string text, argument(word));
+      return once(edit_.time, duration(text), word);
+    }
+    const std::vector<std::string> known = {"schedule", "chunks", "microbatches",
+                                            "send",     "link",   "latency"};
+    return fail(ErrorCode::bad_input, fmt::format("a pipeline has no '{}'", word), "",
+                name_hint(word, known));
+  }
+
+  Result<Seconds> duration(const std::string& text) const {
+    auto time = parse_seconds(text);
+    if (time && !(*time >= Seconds(0) && *time <= Seconds(3600))) {
+      return refuse(fmt::format("'{}' is no time from 0 to an hour", text));
+    }
+    return time;
+  }
+
   Result<std::monostate> parse_term() {
     const std::string word = tokens_[next_++].text;
+    if (edit_.kind == EditKind::pipeline) return parse_pipeline_term(word);
     if (word == "by" && grammar_->factor != Part::no) {
       ORRERY_TRY(const std::string text, argument(word));
       return once(edit_.factor, parse_factor(text), word);
     }
     if (word == "to" && grammar_->time != Part::no) {
       ORRERY_TRY(const std::string text, argument(word));
-      auto time = parse_seconds(text);
-      if (time && !(*time >= Seconds(0) && *time <= Seconds(3600))) {
-        return refuse(fmt::format("'{}' is no time from 0 to an hour", text));
-      }
-      return once(edit_.time, time, word);
+      return once(edit_.time, duration(text), word);
     }
     if (grammar_->where == Part::no) return refuse(fmt::format("'{}' is too much", word));
     Selection& where = edit_.where;
@@ -278,6 +323,9 @@ class EditParser {
     if (edit_.kind == EditKind::bandwidth && !(*edit_.factor > 0)) {
       return refuse("without bandwidth nothing ends");
     }
+    if (edit_.kind == EditKind::pipeline && edit_.time && !edit_.rate) {
+      return refuse("a latency needs its link");
+    }
     return edit_;
   }
 
@@ -291,6 +339,17 @@ class EditParser {
 std::string word_text(const std::string& text) {
   const bool plain = !text.empty() && text.find_first_of(" \t\r\n;#") == std::string::npos;
   return plain ? text : "\"" + text + "\"";
+}
+
+std::string pipeline_text(const Edit& edit) {
+  std::string out = fmt::format("{} {}", edit.verb, edit.count);
+  if (!edit.name.empty()) out += " schedule " + word_text(edit.name);
+  if (edit.chunks > 0) out += fmt::format(" chunks {}", edit.chunks);
+  if (edit.microbatches > 0) out += fmt::format(" microbatches {}", edit.microbatches);
+  if (edit.size) out += " send \"" + to_exact_text(*edit.size) + "\"";
+  if (edit.rate) out += " link \"" + to_exact_text(*edit.rate) + "\"";
+  if (edit.time) out += " latency \"" + to_exact_text(*edit.time) + "\"";
+  return out;
 }
 
 }  // namespace
@@ -311,6 +370,7 @@ Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& 
 }
 
 std::string to_text(const Edit& edit) {
+  if (edit.kind == EditKind::pipeline) return pipeline_text(edit);
   std::string out = edit.verb;
   if (edit.size) out += " \"" + to_exact_text(*edit.size) + "\"";
   if (edit.from > 0) {

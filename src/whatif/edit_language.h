@@ -12,6 +12,8 @@
 //   even [WHERE]                      all ranks take the same time: no stragglers
 //   dp N [WHERE]                      ranks of data-parallel groups
 //   tp N [WHERE]                      ranks that divide every layer
+//   pp N [TERMS]                      stages of a pipeline; terms: schedule NAME, chunks N,
+//                                     microbatches N, send SIZE, link RATE, latency TIME
 //   resize N to N                     a dimension of tensors
 //   layers N to N                     what repeats N times in a row; or: microbatches N to N
 //   accelerator NAME                  kernels as the cost model scales them
@@ -33,6 +35,8 @@
 namespace orrery {
 
 inline constexpr std::size_t kMostEdits = 1000;
+inline constexpr std::int64_t kMostStages = 1024;
+inline constexpr std::int64_t kMostMicrobatches = 100'000;
 
 // `name` stands in errors: a file, or the flag the text came from.
 Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& name);

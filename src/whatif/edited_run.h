@@ -51,6 +51,7 @@ class EditedRun {
   [[nodiscard]] const RunGraph& graph() const { return graph_; }
   [[nodiscard]] std::span<const RecordedTrace> traces() const { return traces_; }
 
+  [[nodiscard]] const LaunchLinks& links(std::uint32_t trace) const { return links_[trace]; }
   [[nodiscard]] WorkSubject subject(const RunWork& work) const;
   // Whether device work is selected; never where the host is meant.
   [[nodiscard]] bool selects(const Selection& where, const RunWork& work) const;

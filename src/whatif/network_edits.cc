@@ -193,7 +193,8 @@ Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit) {
     const RunWork& work = graph.works[w];
     const std::int64_t end = run.traces()[work.trace].end_ns(work.event);
     for (const RunStep& step : graph.steps) {
-      if (step.trace == work.trace && end > step.start_ns && end <= step.end_ns) {
+      if (step.trace == work.trace && step.stage == work.stage && end > step.start_ns &&
+          end <= step.end_ns) {
         graph.edges.push_back({work.last, step.to, false});
       }
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "trace/launch_links.h"
 
@@ -17,18 +19,26 @@ struct Change {
 
 Seconds from_ns(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
 
-std::vector<std::vector<Change>> changes_by_rank(std::span<const RecordedTrace> traces,
-                                                 const RunGraph& graph,
-                                                 const ReplayedRun& replayed) {
-  std::vector<std::vector<Change>> out(traces.size());
+// A rank, or a stage that an edit made of it.
+using Place = std::pair<std::uint32_t, std::uint32_t>;
+template <class Of>
+Place place(const Of& of) {
+  return {of.trace, of.stage};
+}
+
+std::map<Place, std::vector<Change>> changes_by_place(std::span<const RecordedTrace> traces,
+                                                      const RunGraph& graph,
+                                                      const ReplayedRun& replayed) {
+  std::map<Place, std::vector<Change>> out;
   for (const RunWork& work : graph.works) {
     const RecordedTrace& trace = traces[work.trace];
     if (trace.kind[work.event] != EventKind::kernel) continue;
     const std::size_t part = is_communication_kernel(trace.name_of(work.event)) ? 1 : 0;
-    out[work.trace].push_back({replayed.start_ns[work.first], part, 1});
-    out[work.trace].push_back({replayed.end_ns[work.last], part, -1});
+    std::vector<Change>& changes = out[place(work)];
+    changes.push_back({replayed.start_ns[work.first], part, 1});
+    changes.push_back({replayed.end_ns[work.last], part, -1});
   }
-  for (auto& changes : out) {
+  for (auto& [where, changes] : out) {
     std::sort(changes.begin(), changes.end(),
               [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
   }
@@ -57,10 +67,10 @@ std::vector<std::int64_t> ends_of_steps(std::span<const RecordedTrace> traces,
                                         const RunGraph& graph, const ReplayedRun& replayed) {
   std::vector<std::int64_t> ends;
   ends.reserve(graph.steps.size());
-  std::vector<std::vector<std::size_t>> steps_of(traces.size());
+  std::map<Place, std::vector<std::size_t>> steps_of;
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
     ends.push_back(replayed.end_ns[graph.steps[s].to]);
-    steps_of[graph.steps[s].trace].push_back(s);
+    steps_of[place(graph.steps[s])].push_back(s);
   }
   std::vector<LaunchLinks> links;
   links.reserve(traces.size());
@@ -70,7 +80,7 @@ std::vector<std::int64_t> ends_of_steps(std::span<const RecordedTrace> traces,
     const std::int64_t launched =
         traces[work.trace].start_ns[call == kNotLaunched ? work.event : call];
     // Steps of a trace are by start and do not overlap.
-    const std::vector<std::size_t>& steps = steps_of[work.trace];
+    const std::vector<std::size_t>& steps = steps_of[place(work)];
     const auto after = std::upper_bound(
         steps.begin(), steps.end(), launched,
         [&](std::int64_t ns, std::size_t s) { return ns < graph.steps[s].start_ns; });
@@ -86,15 +96,18 @@ std::vector<std::int64_t> ends_of_steps(std::span<const RecordedTrace> traces,
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
                                        const ReplayedRun& replayed) {
   const std::vector<std::int64_t> ends = ends_of_steps(traces, graph, replayed);
-  const auto changes = changes_by_rank(traces, graph, replayed);
+  auto changes = changes_by_place(traces, graph, replayed);
+  std::map<Place, std::int64_t> done;  // with the step before
   std::vector<StepOutcome> out;
   out.reserve(graph.steps.size());
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
     const RunStep& step = graph.steps[s];
     std::int64_t start = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
-    if (s > 0 && graph.steps[s - 1].trace == step.trace) start = std::max(start, ends[s - 1]);
+    const auto before = done.find(place(step));
+    if (before != done.end()) start = std::max(start, before->second);
     const std::int64_t end = std::max(start, ends[s]);
-    out.push_back({from_ns(end - start), parts_between(changes[step.trace], start, end)});
+    done[place(step)] = ends[s];
+    out.push_back({from_ns(end - start), parts_between(changes[place(step)], start, end)});
   }
   return out;
 }

@@ -3,8 +3,8 @@
 //   step   from when a rank is done with the step before (its host has left it, and all work it
 //          launched has ended) until it is done with this one; the first step from its start
 //
-// A step that only runs ahead on the host is thus not called shorter. The parts are those of
-// replay/replay.h within this window. O(work log work).
+// A step that only runs ahead on the host is thus not called shorter. Stages that an edit made of a
+// rank count as ranks. The parts are those of replay/replay.h within this window. O(work log work).
 #pragma once
 
 #include <span>

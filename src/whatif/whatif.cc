@@ -1,5 +1,7 @@
 #include "whatif/whatif.h"
 
+#include <algorithm>
+#include <map>
 #include <variant>
 
 #include "whatif/duration_edits.h"
@@ -7,6 +9,7 @@
 #include "whatif/edited_run.h"
 #include "whatif/kernel_edits.h"
 #include "whatif/network_edits.h"
+#include "whatif/pipeline_edit.h"
 #include "whatif/repeat_edit.h"
 #include "whatif/step_outcomes.h"
 
@@ -46,6 +49,8 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
       return apply_ranks(run, edit);
     case EditKind::resize:
       return apply_resize(run, edit, catalog);
+    case EditKind::pipeline:
+      return apply_pipeline(run, edit, catalog);
     case EditKind::repeat:
       return apply_repeat(run, edit);
     case EditKind::accelerator:
@@ -59,10 +64,17 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
   return std::monostate();
 }
 
-Seconds mean_time(const std::vector<StepOutcome>& steps) {
+// The mean of the steps; of a rank that became a pipeline, a step is as long as on its longest
+// stage.
+Seconds mean_time(const std::vector<RunStep>& steps, const std::vector<StepOutcome>& outcomes) {
+  std::map<std::pair<std::uint32_t, std::int64_t>, Seconds> longest;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    Seconds& time = longest[{steps[s].trace, steps[s].start_ns}];
+    time = std::max(time, outcomes[s].time);
+  }
   Seconds sum;
-  for (const StepOutcome& step : steps) sum += step.time;
-  return steps.empty() ? sum : sum / static_cast<double>(steps.size());
+  for (const auto& [step, time] : longest) sum += time;
+  return longest.empty() ? sum : sum / static_cast<double>(longest.size());
 }
 
 }  // namespace
@@ -82,13 +94,19 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   out.timeline = replayed_run(out.graph);
   const std::vector<StepOutcome> outcomes_before = step_outcomes(traces, graph, recorded);
   const std::vector<StepOutcome> outcomes_after = step_outcomes(traces, out.graph, out.timeline);
-  out.before = mean_time(outcomes_before);
-  out.after = mean_time(outcomes_after);
+  out.before = mean_time(graph.steps, outcomes_before);
+  out.after = mean_time(out.graph.steps, outcomes_after);
+  // A step of an edited run is one of the recorded rank it was made of.
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> recorded_step;
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
-    const RunStep& step = graph.steps[s];
-    out.steps.push_back({step.trace, traces[step.trace].rank, step.name, outcomes_before[s].time,
-                         outcomes_after[s].time, outcomes_before[s].parts,
-                         outcomes_after[s].parts});
+    recorded_step[{graph.steps[s].trace, graph.steps[s].start_ns}] = s;
+  }
+  for (std::size_t s = 0; s < out.graph.steps.size(); ++s) {
+    const RunStep& step = out.graph.steps[s];
+    const StepOutcome& before = outcomes_before[recorded_step.at({step.trace, step.start_ns})];
+    out.steps.push_back({step.trace, traces[step.trace].rank, step.stage, step.name, before.time,
+                         outcomes_after[s].time, before.parts, outcomes_after[s].parts});
+    out.staged = out.staged || step.stage > 0;
   }
   return out;
 }

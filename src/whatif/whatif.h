@@ -32,8 +32,9 @@ struct AppliedEdit {
 struct WhatIfStep {
   std::uint32_t trace = 0;
   std::int64_t rank = kNotRecorded;
-  std::string name;  // "ProfilerStep#4"
-  Seconds before;
+  std::uint32_t stage = 0;  // of the pipeline that an edit made of the rank
+  std::string name;         // "ProfilerStep#4"
+  Seconds before;           // of the whole rank
   Seconds after;
   FourParts parts_before;
   FourParts parts_after;
@@ -41,7 +42,8 @@ struct WhatIfStep {
 
 struct WhatIf {
   std::vector<AppliedEdit> edits;
-  std::vector<WhatIfStep> steps;  // by trace, then by start
+  std::vector<WhatIfStep> steps;  // by trace, then by start, then by stage
+  bool staged = false;            // an edit made a pipeline
   Seconds before;                 // mean of the steps
   Seconds after;
   double replay_error = 0;  // mean of the replay itself: how far `before` may be trusted

@@ -1,0 +1,116 @@
+#include "whatif/stage_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cluster/cluster.h"
+#include "cost/collective/collective.h"
+#include "cost/collective/collective_parameters.h"
+#include "units/quantity_text.h"
+#include "whatif/edit_language.h"
+#include "whatif/recorded_accelerator.h"
+#include "whatif/tensor_shapes.h"
+
+namespace orrery {
+namespace {
+
+struct SentTensor {
+  Bytes volume;
+  std::string from;  // the operator that tells
+};
+
+std::string_view first_type(std::string_view types) {
+  const std::size_t begin = types.find_first_not_of("[\"' ");
+  if (begin == std::string_view::npos) return {};
+  return types.substr(begin, types.find_first_of("\"',]", begin) - begin);
+}
+
+double elements_of(const TensorShape& shape) {
+  double n = shape.empty() ? 0 : 1;
+  for (const std::int64_t d : shape) n *= static_cast<double>(d);
+  return n;
+}
+
+// What an embedding gives, [vocabulary, h] looked up with [b, s]; else the largest input of the
+// first operator of the second layer that has one.
+std::optional<SentTensor> sent_tensor(const EditedRun& run, const TrainingPasses& passes) {
+  std::optional<SentTensor> of_layer;
+  const TrainingParts& parts = passes.parts;
+  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
+    const RunWork& work = run.graph().works[w];
+    if (work.trace != 0 || passes.launched_by[w] == kNoEvent) continue;
+    const std::uint32_t part = passes.part_of[work.first];
+    if (parts.is_between(part) || parts.is_backward(part) || parts.depth_of(part) > 2) continue;
+    const WorkSubject s = run.subject(work);
+    const std::vector<TensorShape> shapes = tensor_shapes(s.shapes);
+    if (shapes.empty()) continue;
+    const auto element = bytes_of_type(first_type(s.types));
+    const Bytes of_element = element.value_or(Bytes(2));
+    if (parts.depth_of(part) == 0 && s.op.find("embedding") != std::string_view::npos &&
+        shapes.size() >= 2 && shapes[0].size() == 2) {
+      const double n = elements_of(shapes[1]) * static_cast<double>(shapes[0][1]);
+      if (n > 0) return SentTensor{of_element * n, std::string(s.op)};
+    }
+    if (of_layer || parts.depth_of(part) != 2) continue;
+    double largest = 0;
+    for (const TensorShape& shape : shapes) largest = std::max(largest, elements_of(shape));
+    if (largest > 0) of_layer = SentTensor{of_element * largest, std::string(s.op)};
+  }
+  return of_layer;
+}
+
+}  // namespace
+
+Result<StageLink> stage_link(const EditedRun& run, const TrainingPasses& passes, const Edit& edit,
+                             const Catalog& catalog) {
+  StageLink link;
+  std::string what = "as said";
+  if (edit.size) {
+    link.volume = *edit.size;
+  } else if (const auto sent = sent_tensor(run, passes)) {
+    link.volume = sent->volume;
+    what = fmt::format("the tensor of {}", sent->from);
+  } else {
+    return fail(ErrorCode::bad_input, "what a stage sends to the next is not recorded",
+                to_text(edit),
+                "say: send SIZE, the bytes of one microbatch; or record shapes "
+                "(record_shapes=True)");
+  }
+  const auto sentence = [&](const std::string& path) {
+    return fmt::format("a microbatch sends {} ({}) between stages in {}: {}", to_text(link.volume),
+                       what, to_text(link.time), path);
+  };
+  if (edit.rate) {
+    const Seconds latency = edit.time.value_or(Seconds(0));
+    link.time = latency + link.volume / *edit.rate;
+    link.assumed =
+        sentence(fmt::format("{} and {} of latency", to_text(*edit.rate), to_text(latency)));
+    return link;
+  }
+  const RecordedTrace& trace = run.traces()[0];
+  const auto accelerator =
+      trace.devices.empty() ? std::nullopt : recorded_accelerator(catalog, trace.devices.front());
+  if (!accelerator) {
+    return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
+                to_text(edit), "say how fast stages are joined: link 50GB/s latency 5us");
+  }
+  // A count that is a whole number of servers and racks of every kind.
+  constexpr std::int64_t kWholeServers = 1152;
+  const std::int64_t apart =
+      std::max({std::int64_t{1}, trace.world_size, static_cast<std::int64_t>(run.traces().size())});
+  const std::int64_t needed = apart * edit.count;
+  const std::int64_t accelerators = (needed + kWholeServers - 1) / kWholeServers * kWholeServers;
+  ORRERY_TRY(const Cluster cluster,
+             parse_cluster_name(fmt::format("{}:{}", accelerator->name, accelerators), catalog));
+  ORRERY_TRY(const CollectiveParameters parameters,
+             load_collective_parameters(catalog, accelerator->architecture));
+  const auto level = std::find_if(cluster.levels.begin(), std::prev(cluster.levels.end()),
+                                  [&](const FabricLevel& l) { return l.accelerators >= needed; });
+  link.time = point_to_point(link.volume, *level, parameters);
+  link.assumed = sentence(fmt::format("{} of {}, whose usual servers have {} each", level->name,
+                                      accelerator->name, cluster.accelerators_per_node));
+  return link;
+}
+
+}  // namespace orrery
