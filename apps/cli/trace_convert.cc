@@ -18,7 +18,7 @@
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace/chakra/chakra_graph.h"
-#include "trace/gzip.h"
+#include "trace/byte_stream.h"
 #include "trace/perfetto/chrome_json.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/pytorch_et/host_pairs.h"

@@ -8,12 +8,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <vector>
+
+#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{256} << 10U;
+// For zlib: 15 bits of window, the largest; 16 more say a gzip header and trailer.
+constexpr int kWindowAndGzip = 15 + 16;
 
 }  // namespace
 
@@ -63,8 +68,7 @@ struct ByteStream::State {
     ORRERY_TRY(const std::size_t available, fill(2));
     gzip = available >= 2 && static_cast<unsigned char>(next[0]) == 0x1f &&
            static_cast<unsigned char>(next[1]) == 0x8b;
-    // 15 bits of window, the largest; 16 more: a gzip header and trailer.
-    if (gzip && inflateInit2(&inflater, 15 + 16) != Z_OK) {
+    if (gzip && inflateInit2(&inflater, kWindowAndGzip) != Z_OK) {
       gzip = false;
       return fail(ErrorCode::io, "no memory to unpack it", name);
     }
@@ -172,9 +176,52 @@ Result<std::size_t> ByteStream::read(char* to, std::size_t size) {
   return state_->gzip ? state_->unpack(to, size) : state_->copy(to, size);
 }
 
+Result<std::string> ByteStream::rest(std::size_t most) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20U;
+  std::string out;
+  while (true) {
+    const std::size_t before = out.size();
+    out.resize(before + kPiece);
+    ORRERY_TRY(const std::size_t got, read(out.data() + before, kPiece));
+    out.resize(before + got);
+    if (got == 0) break;
+    if (out.size() > most) {
+      return fail(ErrorCode::unsupported,
+                  "is larger than " + std::to_string(most >> 20U) + " MiB, unpacked", state_->name);
+    }
+  }
+  if (truncated()) {
+    return fail(ErrorCode::bad_input, "the gzip stream ends too early",
+                state_->name + ": byte " + std::to_string(state_->taken));
+  }
+  return out;
+}
+
 bool ByteStream::truncated() const { return state_->cut; }
 bool ByteStream::compressed() const { return state_->gzip; }
 std::uint64_t ByteStream::taken() const { return state_->taken - state_->left; }
 std::uint64_t ByteStream::file_size() const { return state_->size; }
+
+std::string gzip(std::string_view bytes) {
+  z_stream deflater{};
+  ORRERY_INVARIANT(deflateInit2(&deflater, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindowAndGzip, 8,
+                                Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out;
+  constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
+  char packed[1 << 16];
+  int status = Z_OK;
+  while (status != Z_STREAM_END) {
+    const std::size_t fed = std::min(bytes.size(), kMost);
+    deflater.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // C interface
+    deflater.avail_in = static_cast<uInt>(fed);
+    deflater.next_out = reinterpret_cast<Bytef*>(packed);
+    deflater.avail_out = sizeof packed;
+    status = deflate(&deflater, fed == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
+    bytes.remove_prefix(fed - deflater.avail_in);
+    out.append(packed, sizeof packed - deflater.avail_out);
+  }
+  deflateEnd(&deflater);
+  return out;
+}
 
 }  // namespace orrery

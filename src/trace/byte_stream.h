@@ -4,6 +4,7 @@
 // (RFC 1952), whatever the name says; several members after each other count as one stream, as
 // gzip(1) has it. A gzip stream that ends before its trailer, as a killed writer leaves it, gives
 // what can be unpacked and then says truncated(); damage inside it is an error with its place.
+// The other way, bytes are packed at once.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,9 @@ class ByteStream {
   // Fills up to `size` bytes; fewer only at the end, 0 after it.
   Result<std::size_t> read(char* to, std::size_t size);
 
+  // All that is left. Errors: more than `most` bytes, a gzip stream that ends too early.
+  Result<std::string> rest(std::size_t most);
+
   [[nodiscard]] bool truncated() const;           // the gzip stream ended too early
   [[nodiscard]] bool compressed() const;          // it is gzip
   [[nodiscard]] std::uint64_t taken() const;      // bytes of the file consumed so far
@@ -42,5 +46,9 @@ class ByteStream {
   explicit ByteStream(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Packs bytes as one gzip member (RFC 1952) without a time or a name in it, so that the same bytes
+// always give the same file.
+std::string gzip(std::string_view bytes);
 
 }  // namespace orrery

@@ -52,6 +52,18 @@ TraceFormat format_of_object(std::string_view text) {
   return format;
 }
 
+// A list of events: of operations, where one of their names stands, else of the profiler (Chrome's
+// trace-event format allows the list without an object around it).
+TraceFormat format_of_list(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kOperations = {
+      "\"forward-compute\"",   "\"backward-compute\"", "\"forward-recv\"",
+      "\"params-all-gather\"", "\"optimizer\"",        "TP rank "};
+  for (const std::string_view operation : kOperations) {
+    if (text.find(operation) != std::string_view::npos) return TraceFormat::operation_timeline;
+  }
+  return text.find("\"ph\"") != std::string_view::npos ? TraceFormat::kineto : TraceFormat::unknown;
+}
+
 // The first record: its length as LEB128, then a message of a version (field 1, a text) and
 // attributes (field 2), either of which may be absent. No text format holds a byte 0x12.
 bool is_chakra(std::string_view bytes) {
@@ -99,11 +111,36 @@ TraceFormat format_of(std::string_view beginning) {
   if (first == std::string_view::npos) return TraceFormat::unknown;
   beginning.remove_prefix(first);
   if (beginning.front() == '{') return format_of_object(beginning);
-  if (beginning.front() == '[') return TraceFormat::operation_timeline;
-  const std::string_view word = beginning.substr(0, beginning.find_first_of(" \t\r\n"));
+  if (beginning.front() == '[') return format_of_list(beginning);
+  const std::string_view word = beginning.substr(0, beginning.find_first_of(": \t\r\n"));
   return std::find(kPolicies.begin(), kPolicies.end(), word) != kPolicies.end()
              ? TraceFormat::workload_text
              : TraceFormat::unknown;
+}
+
+ForeignBytes foreign_bytes(std::string_view beginning) {
+  struct Mark {
+    std::string_view bytes;
+    ForeignBytes what;
+  };
+  using namespace std::string_view_literals;
+  // Byte order marks: RFC 2781. Archives by their first bytes, as their formats define them.
+  static constexpr ForeignBytes kUtf16 = {"this is UTF-16", "save it as UTF-8"};
+  static constexpr std::string_view kUnpack = "unpack it first; of packed files, gzip is read";
+  static constexpr std::array<Mark, 8> kMarks = {
+      {{"\xff\xfe"sv, kUtf16},
+       {"\xfe\xff"sv, kUtf16},
+       {"\0\0"sv, {"it begins with zeros", "a crash can leave such a file: record again"}},
+       {"\0"sv, kUtf16},
+       {"\x1f\x8b"sv, {"this is gzip inside gzip", "unpack it once"}},
+       {"\x28\xb5\x2f\xfd"sv, {"this is zstd", kUnpack}},
+       {"\xfd\x37\x7a\x58\x5a"sv, {"this is xz", kUnpack}},
+       {"PK\x03\x04"sv, {"this is a zip archive", kUnpack}}}};
+  for (const Mark& mark : kMarks) {
+    if (beginning.starts_with(mark.bytes)) return mark.what;
+  }
+  if (beginning.size() > 1 && beginning[1] == '\0') return kUtf16;
+  return {};
 }
 
 Result<TraceFormat> format_of_file(const std::string& file) {

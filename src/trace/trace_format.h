@@ -23,6 +23,14 @@ std::string_view name(TraceFormat format);
 // Of the first bytes of a file, unpacked; 64 KiB are enough, fewer may leave it unknown.
 TraceFormat format_of(std::string_view beginning);
 
+// What bytes that are no text of any format are instead, with what to do about it; empty messages
+// where nothing is known.
+struct ForeignBytes {
+  std::string_view message;  // "this is UTF-16"
+  std::string_view hint;     // "save it as UTF-8"
+};
+ForeignBytes foreign_bytes(std::string_view beginning);
+
 // Of a file, which may be gzip. Errors: it cannot be read.
 Result<TraceFormat> format_of_file(const std::string& file);
 

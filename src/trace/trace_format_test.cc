@@ -30,6 +30,14 @@ TEST(TraceFormat, OfTextWorkloads) {
   EXPECT_EQ(format_of("Database of cars"), TraceFormat::unknown);
 }
 
+TEST(TraceFormat, OfListsOfEvents) {
+  EXPECT_EQ(format_of(R"([{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}])"),
+            TraceFormat::kineto);
+  EXPECT_EQ(format_of(R"([{"ph": "X", "name": "backward-compute", "pid": 0}])"),
+            TraceFormat::operation_timeline);
+  EXPECT_EQ(format_of("[]"), TraceFormat::unknown);
+}
+
 TEST(TraceFormat, IsUnknownWhereNothingTells) {
   EXPECT_EQ(format_of(""), TraceFormat::unknown);
   EXPECT_EQ(format_of(" \n "), TraceFormat::unknown);

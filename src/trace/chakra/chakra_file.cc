@@ -7,7 +7,7 @@
 #include "document/value.h"
 #include "trace/chakra/chakra_attribute.h"
 #include "trace/chakra/readable_text.h"
-#include "trace/gzip.h"
+#include "trace/byte_stream.h"
 
 namespace orrery {
 namespace {

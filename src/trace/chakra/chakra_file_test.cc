@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "document/value.h"
-#include "trace/gzip.h"
+#include "trace/byte_stream.h"
 
 namespace orrery {
 namespace {

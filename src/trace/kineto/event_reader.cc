@@ -14,6 +14,7 @@
 #include "trace/kineto/lanes.h"
 #include "trace/kineto/number_text.h"
 #include "trace/kineto/text_window.h"
+#include "trace/possible_times.h"
 #include "trace/sorted_events.h"
 
 namespace orrery {
@@ -54,6 +55,29 @@ std::int32_t small_integer(std::string_view token, std::int32_t otherwise) {
   const bool fits = number >= std::numeric_limits<std::int32_t>::min() &&
                     number <= std::numeric_limits<std::int32_t>::max();
   return fits ? static_cast<std::int32_t>(number) : otherwise;
+}
+
+// A name for an error: names of C++ kernels run to thousands of characters.
+std::string shortened(std::string_view token) {
+  constexpr std::size_t kShown = 60;
+  if (token.size() <= kShown) return std::string(token);
+  std::size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(token[end]) & 0xc0U) == 0x80U) --end;
+  return std::string(token.substr(0, end)) + "...\"";
+}
+
+// What is wrong with the text, in words for people.
+std::string fault_of(simdjson::error_code error) {
+  switch (error) {
+    case simdjson::UNESCAPED_CHARS:
+      return "not JSON: a control character inside a text";
+    case simdjson::UTF8_ERROR:
+      return "not UTF-8";
+    case simdjson::UNCLOSED_STRING:
+      return "not JSON: a text has no end";
+    default:
+      return "not JSON";
+  }
 }
 
 // Of "[57344, 1, 1]".
@@ -174,19 +198,17 @@ bool EventReader::State::complete_event(const Raw& raw) {
   };
   const auto start = nanoseconds_of(unquoted(raw[EventKey::start]));
   const auto duration = nanoseconds_of(unquoted(raw[EventKey::duration]));
-  if (!start || !duration || *duration < 0) {
+  if (!start || !duration || *duration < 0 || *duration > kLongestRecordingNs) {
     if (options.incomplete == Incomplete::use_what_is_whole) {
       ++trace.left_out;
       return true;
     }
-    const bool negative = start && duration;
-    const std::string_view what = negative ? "a duration of " : start ? "dur is " : "ts is ";
     const std::string_view given = start ? raw[EventKey::duration] : raw[EventKey::start];
-    message = "event " + std::to_string(trace.entries) + ", " +
-              std::string(raw[EventKey::name].substr(0, 100)) + ": " + std::string(what) +
-              std::string(given.substr(0, 40));
-    hint = std::string(negative ? "an event ends after it begins"
-                                : "times are microseconds between -4e15 and 4e15") +
+    message = "event " + std::to_string(trace.entries) + ", " + shortened(raw[EventKey::name]) +
+              (start ? ": dur is " : ": ts is ") + std::string(given.substr(0, 40));
+    hint = std::string(!start || !duration ? "times are microseconds between -4e15 and 4e15"
+                       : *duration < 0     ? "an event ends after it begins"
+                                           : "microseconds; no event takes longer than a day") +
            "; --partial leaves such events out";
     return false;
   }
@@ -402,7 +424,7 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
                      .get(document);
     if (error == simdjson::SUCCESS) error = document.get_array().get(list);
     if (error != simdjson::SUCCESS) {
-      outcome.message = simdjson::error_message(error);
+      outcome.message = fault_of(error);
       return;
     }
     const auto inside = [&](std::size_t otherwise) {
@@ -438,15 +460,19 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
   return outcome;
 }
 
-void EventReader::finish() {
+Result<std::monostate> EventReader::finish() {
   RecordedTrace& trace = state_->trace;
   sort_events(trace);
+  ORRERY_TRY([[maybe_unused]] const std::monostate possible,
+             state_->options.incomplete == Incomplete::use_what_is_whole ? leave_out_strays(trace)
+                                                                         : check_times(trace));
   std::stable_sort(
       trace.memory.begin(), trace.memory.end(),
       [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
   state_->join_arrows();
   state_->choose_base();
   state_->lanes.finish();
+  return std::monostate();
 }
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "trace/kineto/kineto.h"
 #include "trace/recorded_trace.h"
@@ -39,8 +40,9 @@ class EventReader {
   // writable or readable; they are as before when it returns.
   Outcome read(char* text, std::size_t size);
 
-  // Brings everything into its final form: order, rows' names, arrows, the base of times.
-  void finish();
+  // Brings everything into its final form: order, rows' names, arrows, the base of times. An error
+  // if the times cannot be of one recording (possible_times.h).
+  Result<std::monostate> finish();
 
  private:
   struct State;

@@ -72,8 +72,7 @@ bool is_header_key(std::string_view key) {
 Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
                                          RecordedTrace& trace) {
   if (key == "baseTimeNanoseconds") {
-    if (json.starts_with('"')) json.remove_prefix(1);
-    const auto base = integer_of(json);
+    const auto base = integer_of(json.substr(json.starts_with('"') ? 1 : 0));
     if (!base || *base < 0 || *base > kMaxTimeNs) {
       return fail(ErrorCode::bad_input, "baseTimeNanoseconds is " + std::string(json.substr(0, 40)),
                   "", "nanoseconds since 1970, at most 4e18");

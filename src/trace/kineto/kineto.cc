@@ -61,6 +61,8 @@ class FileReader {
   Result<std::monostate> header();
   Result<std::monostate> member();
   Result<std::monostate> event_list();
+  // Nothing but white space may follow.
+  Result<std::monostate> end_of_file();
   // Reads whole events from the front of the window and gives their bytes; 0 if none is whole.
   Result<std::size_t> read_events();
   // The text ends where it should not: an error, or the end of what is used.
@@ -84,7 +86,9 @@ Result<RecordedTrace> FileReader::read() {
     return fail(ErrorCode::bad_input, "no traceEvents: not a trace of the PyTorch profiler",
                 window_.name(), other_format_);
   }
-  events_.finish();
+  if (auto possible = events_.finish(); !possible) {
+    return fail(at(window_.name(), std::move(possible).error()));
+  }
   return std::move(trace_);
 }
 
@@ -95,10 +99,21 @@ Result<std::monostate> FileReader::header() {
     ORRERY_TRY(next, window_.peek());
   }
   if (next == '\0' && window_.text().empty()) return ends_early("before it begins");
-  const TraceFormat format = format_of(window_.text());
-  if (next != '{' && format != TraceFormat::unknown) {
-    return wrong("this is " + std::string(name(format)),
-                 "a trace of the PyTorch profiler was expected: an object with a list traceEvents");
+  if (next != '{') {
+    const TraceFormat format = format_of(window_.text());
+    if (next == '[' && (format == TraceFormat::kineto || format == TraceFormat::unknown)) {
+      ORRERY_TRY([[maybe_unused]] const std::monostate events, event_list());
+      return end_of_file();
+    }
+    if (format != TraceFormat::unknown) {
+      return wrong(
+          "this is " + std::string(name(format)),
+          "a trace of the PyTorch profiler was expected: an object with a list traceEvents");
+    }
+  }
+  const ForeignBytes foreign = foreign_bytes(window_.text());
+  if (!foreign.message.empty()) {
+    return wrong(std::string(foreign.message), std::string(foreign.hint));
   }
   if (next != '{') {
     return wrong("not JSON", "a trace of the PyTorch profiler begins with {, or is gzip of that");
@@ -109,12 +124,7 @@ Result<std::monostate> FileReader::header() {
     ORRERY_TRY(next, window_.peek());
     if (next == '}') {
       window_.take(1);
-      ORRERY_TRY(next, window_.peek());
-      if (!window_.text().empty()) {
-        return wrong("something follows the end of the trace", "one file holds one trace");
-      }
-      if (window_.stream().truncated()) return ends_early("in the middle of the gzip stream");
-      return std::monostate();
+      return end_of_file();
     }
     if (!first && next == ',') {
       window_.take(1);
@@ -128,6 +138,21 @@ Result<std::monostate> FileReader::header() {
   return std::monostate();
 }
 
+Result<std::monostate> FileReader::end_of_file() {
+  if (trace_.truncated) return std::monostate();
+  ORRERY_TRY([[maybe_unused]] const char next, window_.peek());
+  if (!window_.text().empty() && !has_events_) {
+    return wrong(
+        "not a trace of the PyTorch profiler: an object without traceEvents ends here, "
+        "and more follows");
+  }
+  if (!window_.text().empty()) {
+    return wrong("something follows the end of the trace", "one file holds one trace");
+  }
+  if (window_.stream().truncated()) return ends_early("in the middle of the gzip stream");
+  return std::monostate();
+}
+
 Result<std::monostate> FileReader::member() {
   if (window_.text().empty()) return ends_early("in the header");
   if (window_.text().front() != '"') return wrong("not JSON: a key is missing");
@@ -138,7 +163,8 @@ Result<std::monostate> FileReader::member() {
   window_.take(token.size());
   ORRERY_TRY(char next, window_.peek());
   if (window_.text().empty()) return ends_early("in the header");
-  if (next != ':') return wrong("not JSON: a colon is missing behind " + key.substr(0, 100));
+  if (next != ':')
+    return wrong("not JSON: a colon is missing behind \"" + key.substr(0, 100) + "\"");
   window_.take(1);
   ORRERY_TRY(next, window_.peek());
   if (window_.text().empty()) return ends_early("in the header");
@@ -148,9 +174,9 @@ Result<std::monostate> FileReader::member() {
   }
   ORRERY_TRY(const std::string_view value, window_.value());
   if (value.empty() && (next == ',' || next == '}' || next == ']')) {
-    return wrong("not JSON: " + key.substr(0, 100) + " has no value");
+    return wrong("not JSON: \"" + key.substr(0, 100) + "\" has no value");
   }
-  if (value.empty()) return ends_early("in " + key.substr(0, 100));
+  if (value.empty()) return ends_early("in the value of \"" + key.substr(0, 100) + "\"");
   if (key == "nodes" || key == "schema") {
     other_format_ = "it looks like a host execution trace of PyTorch";
   }
@@ -201,8 +227,10 @@ Result<std::monostate> FileReader::event_list() {
 Result<std::size_t> FileReader::read_events() {
   using Fault = EventReader::Fault;
   const auto refuse = [&](const EventReader::Outcome& outcome) {
-    return fail(ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
-                outcome.hint);
+    const bool packed = outcome.hint.empty() && window_.stream().compressed();
+    return fail(
+        ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
+        packed ? "of the unpacked text; gzip -t checks whether the file is damaged" : outcome.hint);
   };
   if (trace_.entries > kMostEntries) {
     return wrong("more than 4 billion events", "record fewer steps");

@@ -1,7 +1,6 @@
 #include "trace/kineto/kineto.h"
 
 #include <gmock/gmock.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "document/value.h"
+#include "trace/byte_stream.h"
 
 namespace orrery {
 namespace {
@@ -35,21 +35,6 @@ RecordedTrace read_text(const std::string& text, const KinetoOptions& options = 
 std::string error_of(const std::string& text, const KinetoOptions& options = {}) {
   const auto trace = read_kineto_bytes(text, "trace.json", options);
   return trace ? "no error" : trace.error().text();
-}
-
-std::string gzip(const std::string& text) {
-  z_stream packer{};
-  deflateInit2(&packer, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(deflateBound(&packer, text.size()) + 32, '\0');
-  std::string input = text;
-  packer.next_in = reinterpret_cast<Bytef*>(input.data());
-  packer.avail_in = static_cast<uInt>(input.size());
-  packer.next_out = reinterpret_cast<Bytef*>(packed.data());
-  packer.avail_out = static_cast<uInt>(packed.size());
-  deflate(&packer, Z_FINISH);
-  packed.resize(packer.total_out);
-  deflateEnd(&packer);
-  return packed;
 }
 
 std::string with_events(const std::string& events) {
@@ -341,7 +326,7 @@ TEST(Kineto, RefusesWhatIsNoTrace) {
   EXPECT_EQ(error_of("hello"),
             "trace.json: byte 0: not JSON (a trace of the PyTorch profiler begins with {, or is "
             "gzip of that)");
-  EXPECT_EQ(error_of("[]"),
+  EXPECT_EQ(error_of(R"([{"name": "forward-compute", "ph": "X"}])"),
             "trace.json: byte 0: this is a timeline of operations (a trace of the PyTorch profiler "
             "was expected: an object with a list traceEvents)");
   EXPECT_THAT(read_kineto((kTraces / "chakra/chakra.0.et").string()).error().text(),
@@ -354,9 +339,83 @@ TEST(Kineto, RefusesWhatIsNoTrace) {
             "trace.json: no traceEvents: not a trace of the PyTorch profiler");
 }
 
+TEST(Kineto, SaysWhatOtherBytesAre) {
+  const auto bytes = [](std::string_view text) { return std::string(text); };
+  using namespace std::string_view_literals;
+  for (const auto text : {"\xff\xfe{\0"sv, "\xfe\xff\0{"sv, "{\0\"\0"sv, "\0{\0\""sv}) {
+    EXPECT_EQ(error_of(bytes(text)), "trace.json: byte 0: this is UTF-16 (save it as UTF-8)");
+  }
+  EXPECT_EQ(error_of(std::string(100, '\0')),
+            "trace.json: byte 0: it begins with zeros (a crash can leave such a file: record "
+            "again)");
+  EXPECT_EQ(error_of(gzip(gzip(R"({"traceEvents": []})"))),
+            "trace.json: byte 0: this is gzip inside gzip (unpack it once)");
+  EXPECT_THAT(error_of("PK\x03\x04 and more"), HasSubstr("this is a zip archive (unpack it first"));
+  EXPECT_EQ(error_of("\xef\xbb\xbf"), "trace.json: byte 3: the file ends before it begins");
+  EXPECT_EQ(read_text("\xef\xbb\xbf{\"traceEvents\": []}").size(), 0U);
+}
+
+TEST(Kineto, ReadsAListWithoutAnObjectAroundIt) {
+  const std::string events = operator_at(1, 5, "a") + ", " + operator_at(2, 1, "b");
+  const RecordedTrace trace = read_text(" [" + events + "]\n");
+  ASSERT_EQ(trace.size(), 2U);
+  EXPECT_EQ(trace.name_of(1), "b");
+  EXPECT_FALSE(trace.truncated);
+  EXPECT_EQ(error_of("[" + events + "] x"),
+            "trace.json: byte " + std::to_string(events.size() + 3) +
+                ": something follows the end of the trace (one file holds one trace)");
+  EXPECT_THAT(error_of("[" + events), HasSubstr("the file ends in the middle of its events"));
+  KinetoOptions options;
+  options.incomplete = Incomplete::use_what_is_whole;
+  const RecordedTrace cut = read_text("[" + events + ",\n", options);
+  EXPECT_EQ(cut.size(), 2U);
+  EXPECT_TRUE(cut.truncated);
+  EXPECT_EQ(error_of("[[1]]"), "trace.json: byte 1: not an event: { is missing");
+  EXPECT_EQ(error_of(operator_at(1, 5, "a") + "\n" + operator_at(2, 1, "b")),
+            "trace.json: byte " + std::to_string(operator_at(1, 5, "a").size() + 1) +
+                ": not a trace of the PyTorch profiler: an object without traceEvents ends here, "
+                "and more follows");
+}
+
+TEST(Kineto, RefusesEventsThatAreTooFarFromTheOthers) {
+  std::string events = operator_at(1, 1, "a");
+  for (int i = 2; i < 9; ++i) events += ", " + operator_at(i, 1, "a");
+  EXPECT_EQ(error_of(with_events(events + ", " + operator_at(90'000'000'000, 1, "late"))),
+            "trace.json: event 8, \"late\": begins 1.042 days behind the median of the others (a "
+            "recording takes no longer than a day; --partial leaves such events out)");
+  EXPECT_THAT(error_of(with_events(operator_at(-3'999'999'999'999'999, 1, "early") + "," + events)),
+              HasSubstr("event 0, \"early\": begins 4.63e+04 days before the median"));
+  EXPECT_THAT(error_of(with_events(events + ", " + operator_at(9, 90'000'000'000, "long"))),
+              HasSubstr("event 8, \"long\": dur is 90000000000 (microseconds; no event takes"));
+  const std::string allocation =
+      R"({"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 3999999999999999,
+          "args": {"Bytes": 4, "Device Type": 0}})";
+  EXPECT_THAT(error_of(with_events(events + ", " + allocation)),
+              HasSubstr("event 8, [memory]: more than a day from the other events"));
+  KinetoOptions options;
+  options.incomplete = Incomplete::use_what_is_whole;
+  const RecordedTrace trace =
+      read_text(with_events(operator_at(-3'999'999'999'999'999, 1, "early") + "," + events + ", " +
+                            operator_at(90'000'000'000, 1, "late") + ", " + allocation),
+                options);
+  EXPECT_EQ(trace.size(), 8U);
+  EXPECT_EQ(trace.left_out, 3);
+  EXPECT_EQ(trace.start_ns.front(), 1000);
+  EXPECT_EQ(trace.memory.size(), 0U);
+}
+
+TEST(Kineto, RefusesDurationsThatAddUpToTooMuch) {
+  const std::string day = operator_at(1, 86'400'000'000, "a");
+  std::string events = day;
+  for (int i = 1; i < 55'000; ++i) events += "," + day;
+  EXPECT_EQ(error_of(with_events(events)),
+            "trace.json: the events take 151 years together (are the times microseconds?)");
+}
+
 TEST(Kineto, SaysWhereTheJsonIsBroken) {
-  EXPECT_EQ(error_of(R"({"a" 1})"), "trace.json: byte 5: not JSON: a colon is missing behind a");
-  EXPECT_EQ(error_of(R"({"a": })"), "trace.json: byte 6: not JSON: a has no value");
+  EXPECT_EQ(error_of(R"({"a" 1})"),
+            "trace.json: byte 5: not JSON: a colon is missing behind \"a\"");
+  EXPECT_EQ(error_of(R"({"a": })"), "trace.json: byte 6: not JSON: \"a\" has no value");
   EXPECT_EQ(error_of(R"({"a": 1 "b": 2})"),
             "trace.json: byte 8: not JSON: a comma or } is missing");
   EXPECT_EQ(error_of(R"({1: 2})"), "trace.json: byte 1: not JSON: a key is missing");
@@ -376,14 +435,14 @@ TEST(Kineto, SaysWhereTheJsonIsBroken) {
   EXPECT_THAT(error_of(R"({"distributedInfo": {"rank" 1}, "traceEvents": []})"),
               StartsWith("trace.json: byte 20: distributedInfo is not JSON"));
   EXPECT_EQ(error_of(R"({"baseTimeNanoseconds": "soon", "traceEvents": []})"),
-            "trace.json: byte 24: baseTimeNanoseconds is soon\" (nanoseconds since 1970, at most "
+            "trace.json: byte 24: baseTimeNanoseconds is \"soon\" (nanoseconds since 1970, at most "
             "4e18)");
 }
 
 TEST(Kineto, RefusesTimesThatCannotBe) {
   const std::string good = operator_at(1, 1, "a") + ", ";
   EXPECT_EQ(error_of(with_events(good + operator_at(5, -1, "aten::mm"))),
-            "trace.json: byte 119: event 1, \"aten::mm\": a duration of -1 (an event ends after it "
+            "trace.json: byte 119: event 1, \"aten::mm\": dur is -1 (an event ends after it "
             "begins; --partial leaves such events out)");
   EXPECT_THAT(error_of(with_events(R"({"ph": "X", "name": "n", "ts": "never", "dur": 1})")),
               HasSubstr("event 0, \"n\": ts is \"never\" (times"));

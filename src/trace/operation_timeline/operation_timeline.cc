@@ -260,19 +260,7 @@ Result<OperationTimeline> parse_operation_timeline(const std::string& json,
 
 Result<OperationTimeline> read_operation_timeline(const std::string& file) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  std::string json;
-  constexpr std::size_t kBlock = std::size_t{1} << 20;
-  while (true) {
-    const std::size_t before = json.size();
-    json.resize(before + kBlock);
-    ORRERY_TRY(const std::size_t got, stream.read(json.data() + before, kBlock));
-    json.resize(before + got);
-    if (got == 0) break;
-    if (json.size() > kLargestFile) {
-      return fail(ErrorCode::unsupported, "an operation timeline of more than 2 GiB", file);
-    }
-  }
-  if (stream.truncated()) return fail(ErrorCode::bad_input, "gzip ends in the middle", file);
+  ORRERY_TRY(const std::string json, stream.rest(kLargestFile));
   return parse_operation_timeline(json, file);
 }
 

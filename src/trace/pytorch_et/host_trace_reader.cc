@@ -17,26 +17,14 @@ namespace {
 namespace json = simdjson::ondemand;
 
 constexpr std::size_t kMostBytes = std::size_t{2} << 30U;
-constexpr std::size_t kPiece = std::size_t{1} << 20U;
 // Schemas whose meaning is known; what follows "-chakra." is the version of the wrapping only.
 constexpr std::array<std::string_view, 6> kSchemas = {"1.0.1", "1.0.2", "1.0.3",
                                                       "1.0.4", "1.1.0", "1.1.1"};
 
-Result<std::shared_ptr<const std::string>> all_bytes(ByteStream stream, const std::string& name) {
-  auto out = std::make_shared<std::string>();
-  std::size_t size = 0;
-  while (true) {
-    if (size > kMostBytes) return fail(ErrorCode::bad_input, "is larger than 2 GiB", name);
-    out->resize(size + kPiece);
-    ORRERY_TRY(const std::size_t got, stream.read(out->data() + size, kPiece));
-    size += got;
-    if (got == 0) break;
-  }
-  if (stream.truncated()) {
-    return fail(ErrorCode::bad_input, "the gzip stream ends too early", name);
-  }
-  out->resize(size);
-  out->reserve(size + simdjson::SIMDJSON_PADDING);
+Result<std::shared_ptr<const std::string>> all_bytes(ByteStream stream) {
+  ORRERY_TRY(std::string bytes, stream.rest(kMostBytes));
+  auto out = std::make_shared<std::string>(std::move(bytes));
+  out->reserve(out->size() + simdjson::SIMDJSON_PADDING);
   return out;
 }
 
@@ -364,13 +352,13 @@ class Reader {
 Result<HostTrace> read_host_trace(const std::string& file) {
   const std::string name = file == "-" ? "standard input" : file;
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(auto bytes, all_bytes(std::move(stream), name));
+  ORRERY_TRY(auto bytes, all_bytes(std::move(stream)));
   return Reader(std::move(bytes), name).read();
 }
 
 Result<HostTrace> read_host_trace_bytes(std::string_view bytes, const std::string& name) {
   ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
-  ORRERY_TRY(auto whole, all_bytes(std::move(stream), name));
+  ORRERY_TRY(auto whole, all_bytes(std::move(stream)));
   return Reader(std::move(whole), name).read();
 }
 

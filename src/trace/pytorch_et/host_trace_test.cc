@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "trace/gzip.h"
+#include "trace/byte_stream.h"
 
 namespace orrery {
 namespace {

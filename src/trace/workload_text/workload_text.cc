@@ -4,13 +4,14 @@
 #include <charconv>
 #include <utility>
 
-#include "document/value.h"
 #include "outcome/nearest_name.h"
+#include "trace/byte_stream.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kColumns = 12;
+constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 constexpr std::size_t kMostLayers = 10'000'000;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000;  // two and a half hours
 constexpr std::string_view kBlanks = " \t\r";
@@ -210,7 +211,8 @@ class Parser {
 }  // namespace
 
 Result<Workload> read_workload(const std::string& file) {
-  ORRERY_TRY(const std::string text, read_file(file));
+  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
+  ORRERY_TRY(const std::string text, stream.rest(kMostBytes));
   return parse_workload(text, file == "-" ? "standard input" : file);
 }
 

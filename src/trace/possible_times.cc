@@ -1,0 +1,93 @@
+#include "trace/possible_times.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace orrery {
+namespace {
+
+constexpr double kLargestSumNs = 4.6e18;  // 2^62
+
+std::optional<std::int64_t> median_time(const RecordedTrace& trace) {
+  if (trace.size() > 0) return trace.start_ns[trace.size() / 2];
+  if (!trace.memory.empty()) return trace.memory[trace.memory.size() / 2].time_ns;
+  return std::nullopt;
+}
+
+bool strays(std::int64_t time, std::int64_t median) {
+  return time < median - kLongestRecordingNs || time > median + kLongestRecordingNs;
+}
+
+Result<std::monostate> check_sum(const RecordedTrace& trace) {
+  double sum = 0;
+  for (const std::int64_t duration : trace.duration_ns) sum += static_cast<double>(duration);
+  if (sum <= kLargestSumNs) return std::monostate();
+  return fail(ErrorCode::bad_input,
+              fmt::format("the events take {:.0f} years together", sum / 1e9 / 86400 / 365), "",
+              "are the times microseconds?");
+}
+
+template <class T>
+void keep(std::vector<T>& column, const std::vector<bool>& kept) {
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) column[to++] = column[i];
+  }
+  column.resize(to);
+}
+
+}  // namespace
+
+Result<std::monostate> check_times(const RecordedTrace& trace) {
+  const auto median = median_time(trace);
+  if (!median) return std::monostate();
+  for (const std::size_t i : {std::size_t{0}, trace.size() - 1}) {  // sorted: the ends tell
+    if (i >= trace.size() || !strays(trace.start_ns[i], *median)) continue;
+    const double days = static_cast<double>(trace.start_ns[i] - *median) / 1e9 / 86400;
+    return fail(ErrorCode::bad_input,
+                fmt::format("event {}, \"{}\": begins {:.4g} days {} the median of the others",
+                            trace.place[i], trace.name_of(i).substr(0, 60), std::abs(days),
+                            days < 0 ? "before" : "behind"),
+                "", "a recording takes no longer than a day; --partial leaves such events out");
+  }
+  for (const MemoryEvent& event : trace.memory) {
+    if (!strays(event.time_ns, *median)) continue;
+    return fail(
+        ErrorCode::bad_input,
+        fmt::format("event {}, [memory]: more than a day from the other events", event.place), "",
+        "--partial leaves such events out");
+  }
+  return check_sum(trace);
+}
+
+Result<std::monostate> leave_out_strays(RecordedTrace& trace) {
+  const auto median = median_time(trace);
+  if (!median) return std::monostate();
+  const auto stray = [&](std::int64_t time) { return strays(time, *median); };
+  if (trace.size() > 0 && (stray(trace.start_ns.front()) || stray(trace.start_ns.back()))) {
+    std::vector<bool> kept(trace.size());
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      kept[i] = !stray(trace.start_ns[i]);
+      if (!kept[i]) ++trace.left_out;
+    }
+    keep(trace.start_ns, kept);
+    keep(trace.duration_ns, kept);
+    keep(trace.correlation, kept);
+    keep(trace.external_id, kept);
+    keep(trace.name, kept);
+    keep(trace.lane, kept);
+    keep(trace.details, kept);
+    keep(trace.communication, kept);
+    keep(trace.place, kept);
+    keep(trace.kind, kept);
+  }
+  trace.left_out += static_cast<std::int64_t>(
+      std::erase_if(trace.memory, [&](const MemoryEvent& event) { return stray(event.time_ns); }));
+  return check_sum(trace);
+}
+
+}  // namespace orrery
