@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "document/value.h"
+#include "replay/chakra_graph.h"
 #include "trace.h"
+#include "trace/byte_stream.h"
 #include "trace/chakra/chakra_check.h"
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/chakra/chakra_file.h"
-#include "trace/chakra/chakra_graph.h"
-#include "trace/byte_stream.h"
+#include "trace/chakra/chakra_run.h"
 #include "trace/perfetto/chrome_json.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/pytorch_et/host_pairs.h"
@@ -62,38 +63,8 @@ struct Written {
   std::size_t findings = 0;
 };
 
-bool is_trace_name(const std::string& path) {
-  static constexpr std::array<std::string_view, 5> kEndings = {".json", ".json.gz", ".et", ".et.gz",
-                                                               ".txt"};
-  return std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](std::string_view ending) { return path.ends_with(ending); });
-}
-
-Result<std::vector<std::string>> all_files(const std::vector<std::string>& given) {
-  std::vector<std::string> out;
-  for (const std::string& file : given) {
-    std::error_code error;
-    if (file == "-" || !std::filesystem::is_directory(file, error)) {
-      out.push_back(file);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(file, error)) {
-      const std::string path = entry.path().string();
-      if (entry.is_regular_file(error) && is_trace_name(path)) inside.push_back(path);
-    }
-    if (inside.empty()) {
-      return fail(ErrorCode::not_found, "no traces in this folder", file,
-                  "files *.json, *.json.gz, *.et or *.txt were expected");
-    }
-    std::sort(inside.begin(), inside.end());
-    std::move(inside.begin(), inside.end(), std::back_inserter(out));
-  }
-  return out;
-}
-
 Result<Inputs> sorted_inputs(const std::vector<std::string>& given) {
-  ORRERY_TRY(const std::vector<std::string> files, all_files(given));
+  ORRERY_TRY(const std::vector<std::string> files, files_and_folders(given));
   Inputs out;
   for (const std::string& file : files) {
     TraceFormat format = TraceFormat::kineto;  // standard input is read once
@@ -243,46 +214,13 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const Inputs& inputs
   return out;
 }
 
-// The number in "trace.3.et" or "trace.3.et.gz", or nothing.
-std::optional<std::int64_t> rank_of_chakra(std::string_view file) {
-  if (file.ends_with(".gz")) file.remove_suffix(3);
-  if (!file.ends_with(".et")) return std::nullopt;
-  file.remove_suffix(3);
-  const std::string_view digits = file.substr(file.rfind('.') + 1);
-  std::int64_t rank = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
-  const bool whole = error == std::errc{} && end == digits.data() + digits.size() && rank >= 0 &&
-                     rank < 1'000'000'000;
-  return whole ? std::optional(rank) : std::nullopt;
-}
-
-// By their names, or from 0 in the order given if those do not tell them apart.
-std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files) {
-  std::vector<std::int64_t> out;
-  for (const std::string& file : files) {
-    const auto rank = rank_of_chakra(file);
-    if (!rank || std::find(out.begin(), out.end(), *rank) != out.end()) {
-      out.resize(files.size());
-      std::iota(out.begin(), out.end(), 0);
-      return out;
-    }
-    out.push_back(*rank);
-  }
-  return out;
-}
-
 Result<Written> rewrite_chakra(const ConvertOptions& o, const Inputs& inputs) {
-  const std::vector<std::int64_t> ranks = chakra_ranks(inputs.chakra);
-  std::vector<ChakraTrace> traces;
-  for (const std::string& file : inputs.chakra) {
-    ORRERY_TRY(ChakraTrace trace, read_chakra(file));
-    traces.push_back(std::move(trace));
-  }
+  ORRERY_TRY(const ChakraRun run, read_chakra_run(inputs.chakra));
   ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
   Written out;
-  for (std::size_t i = 0; i < traces.size(); ++i) {
+  for (const ChakraRank& rank : run) {
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rank(o, traces[i], ranks[i], out));
+               write_rank(o, rank.trace, rank.rank, out));
   }
   return out;
 }
@@ -322,16 +260,13 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const Inputs& inputs,
                                   const RecordedRun& run) {
   if (!run.ranks.empty()) return recorded_json(run.ranks);
   std::vector<TimelineSpan> spans;
-  const std::vector<std::int64_t> ranks = chakra_ranks(inputs.chakra);
-  for (std::size_t i = 0; i < inputs.chakra.size(); ++i) {
-    ORRERY_TRY(const ChakraTrace trace, read_chakra(inputs.chakra[i]));
+  if (!inputs.chakra.empty()) {
+    ORRERY_TRY(const ChakraRun chakra, read_chakra_run(inputs.chakra));
     ChakraGraphOptions options;
     if (o.absent) options.absent = AbsentDependencies::count_as_done;
     if (o.no_control) options.control = ControlDependencies::ignore;
-    ORRERY_TRY(const ChakraGraph graph, chakra_graph(trace, static_cast<std::uint32_t>(ranks[i]),
-                                                     inputs.chakra[i], options));
-    std::vector<TimelineSpan> rank = chakra_spans(graph);
-    std::move(rank.begin(), rank.end(), std::back_inserter(spans));
+    ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, options));
+    spans = chakra_spans(chakra, graph);
   }
   if (spans.empty()) {
     return fail(ErrorCode::unsupported, "text workloads convert to chakra only",

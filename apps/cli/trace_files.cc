@@ -1,8 +1,49 @@
 #include "trace_files.h"
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
 #include "progress.h"
 
 namespace orrery::cli {
+namespace {
+
+bool is_trace_name(const std::string& path) {
+  static constexpr std::array<std::string_view, 5> kEndings = {".json", ".json.gz", ".et", ".et.gz",
+                                                               ".txt"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> files_and_folders(const std::vector<std::string>& given) {
+  std::vector<std::string> out;
+  for (const std::string& file : given) {
+    std::error_code error;
+    if (file == "-" || !std::filesystem::is_directory(file, error)) {
+      out.push_back(file);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : std::filesystem::directory_iterator(file, error)) {
+      const std::string path = entry.path().string();
+      if (entry.is_regular_file(error) && is_trace_name(path)) inside.push_back(path);
+    }
+    if (inside.empty()) {
+      return fail(ErrorCode::not_found, "no traces in this folder", file,
+                  "files *.json, *.json.gz, *.et or *.txt were expected");
+    }
+    std::sort(inside.begin(), inside.end());
+    std::move(inside.begin(), inside.end(), std::back_inserter(out));
+  }
+  return out;
+}
 
 void add_trace_files(CLI::App* app, TraceFiles& files) {
   app->add_option("files", files.files,

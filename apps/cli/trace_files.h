@@ -20,6 +20,10 @@ struct TraceFiles {
 // Adds FILES, --partial, --no-stacks and --recorded-clocks.
 void add_trace_files(CLI::App* app, TraceFiles& files);
 
+// What is given, with folders replaced by the traces in them (*.json, *.et, *.txt, and gzip), by
+// name. Errors: a folder without any.
+Result<std::vector<std::string>> files_and_folders(const std::vector<std::string>& given);
+
 // Reads them, with progress on a terminal.
 Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common);
 

@@ -3,6 +3,7 @@
 
 #include "replay/operation_replay.h"
 #include "replay/replay.h"
+#include "replay_chakra.h"
 #include "report/replay_report.h"
 #include "trace.h"
 #include "trace/trace_format.h"
@@ -13,6 +14,7 @@ namespace {
 
 struct ReplayOptions {
   TraceFiles files;
+  ReplayChakraOptions chakra;
   bool without_stream_waits = false;
 };
 
@@ -31,6 +33,9 @@ int run_replay(const ReplayOptions& options, const Common& common) {
     if (format && *format == TraceFormat::operation_timeline) {
       return run_operations(options.files.files[0], common);
     }
+  }
+  if (const auto done = run_chakra_replay(options.files.files, options.chakra, common)) {
+    return *done;
   }
   const auto run = read_trace_files(options.files, Ranks::any, common);
   if (!run) return refuse(run.error());
@@ -52,7 +57,12 @@ TraceSubcommand trace_replay(CLI::App& trace) {
   add_trace_files(app, options->files);
   app->add_flag("--without-stream-waits", options->without_stream_waits,
                 "leave out what streams of a device wait for in each other");
-  app->footer("Example:\n  orrery trace replay validation/traces/torchrec/sst_long_a2a_optimizer");
+  add_replay_chakra(app, options->chakra);
+  app->footer(
+      "Examples:\n"
+      "  orrery trace replay validation/traces/torchrec/sst_long_a2a_optimizer\n"
+      "  orrery trace replay "
+      "validation/traces/astra-sim/et-microbenchmarks/all_reduce/8npus_1MB --on h100-sxm:8");
   return TraceSubcommand{app,
                          [options](const Common& common) { return run_replay(*options, common); }};
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr double kPsPerMicrosecond = 1e6;
 
 // Groups of a rank; the numbers are the names of process groups.
-enum class Group : std::uint8_t { world, tensor, context, expert, replicas, end_stages };
+enum class Group : std::uint8_t { world, tensor, context, expert, replicas, end_stages, stages };
 
 struct Communication {
   ChakraCollective collective = ChakraCollective::all_reduce;
@@ -61,7 +61,7 @@ struct StepChakra::State {
   StepCosts costs;
   StepGraph step;
   Timeline timeline;
-  // By node: devices that wait for this transfer.
+  // By node: other devices that wait for it.
   std::vector<std::vector<std::uint32_t>> receivers;
   std::map<std::tuple<CollectiveKind, Group, double>, std::int64_t> payloads;
 
@@ -72,6 +72,18 @@ struct StepChakra::State {
 
   [[nodiscard]] std::uint32_t device(std::size_t node) const {
     return step.graph.streams()[step.graph.stream(NodeIndex(node)).value()].rank_class;
+  }
+  // Between devices, on no stream of either.
+  [[nodiscard]] bool on_wire(NodeIndex n) const {
+    return step.graph.streams()[step.graph.stream(n).value()].kind == StreamKind::wire;
+  }
+  // Whether a stream of pipeline device `own` takes part.
+  [[nodiscard]] bool takes_part(NodeIndex n, std::uint32_t own) const {
+    if (on_wire(n) || device(n.value()) == own) return true;
+    const std::span<const StreamIndex> others = step.graph.rendezvous_streams(n);
+    return std::any_of(others.begin(), others.end(), [&](StreamIndex s) {
+      return step.graph.streams()[s.value()].rank_class == own;
+    });
   }
   [[nodiscard]] const GroupShape& shape(Group group) const {
     const RankLayout& layout = *costs.layout;
@@ -86,6 +98,8 @@ struct StepChakra::State {
         return layout.dense_shard;
       case Group::end_stages:
         return layout.end_stages;
+      case Group::stages:
+        return layout.pp;
       case Group::world:
         return layout.world;
     }
@@ -95,6 +109,7 @@ struct StepChakra::State {
   void find_receivers();
   [[nodiscard]] Communication communication(NodeIndex n) const;
   std::int64_t bytes(const Communication& c, Picoseconds time);
+  [[nodiscard]] std::int64_t transferred_bytes() const;
   [[nodiscard]] std::int64_t stride(MeshAxis axis) const;
   [[nodiscard]] std::int64_t degree(MeshAxis axis) const;
   [[nodiscard]] std::vector<std::int64_t> members(Group group, std::int64_t rank) const;
@@ -105,8 +120,9 @@ void StepChakra::State::find_receivers() {
   const Graph& graph = step.graph;
   receivers.resize(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (on_wire(NodeIndex(i))) continue;  // all devices meet there
     for (const std::uint32_t p : graph.predecessors(NodeIndex(i))) {
-      if (graph.kind(NodeIndex(p)) != NodeKind::point_to_point || device(p) == device(i)) continue;
+      if (takes_part(NodeIndex(p), device(i)) || takes_part(NodeIndex(i), device(p))) continue;
       auto& list = receivers[p];
       if (std::find(list.begin(), list.end(), device(i)) == list.end()) list.push_back(device(i));
     }
@@ -139,6 +155,10 @@ Communication StepChakra::State::communication(NodeIndex n) const {
       return of_kind(named(completed.plan.zero == 0 ? CollectiveKind::all_reduce
                                                     : CollectiveKind::reduce_scatter),
                      Group::replicas);
+    case StreamKind::wire:  // of vocabulary parallelism; one pass is sent to all
+      return of_kind(
+          graph.predecessors(n).size() > 1 ? CollectiveKind::all_reduce : CollectiveKind::broadcast,
+          Group::stages);
     case StreamKind::compute:  // of all ranks: the gradient norm
       return of_kind(CollectiveKind::all_reduce, Group::world);
     default:
@@ -167,6 +187,15 @@ std::int64_t StepChakra::State::bytes(const Communication& c, Picoseconds time) 
   const double own = c.kind == CollectiveKind::all_gather ? high / group.size : high;
   it->second = std::max<std::int64_t>(1, std::llround(own));
   return it->second;
+}
+
+// Of one microbatch's activations between stages; where tensor-parallel ranks hold the same, each
+// sends a piece (lower/step_costs.cc).
+std::int64_t StepChakra::State::transferred_bytes() const {
+  const Plan& plan = completed.plan;
+  const bool pieces =
+      cache.context().software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;
+  return std::llround(costs.boundary.value() / (pieces ? static_cast<double>(plan.tp) : 1));
 }
 
 std::int64_t StepChakra::State::degree(MeshAxis axis) const {
@@ -219,6 +248,9 @@ std::vector<std::int64_t> StepChakra::State::members(Group group, std::int64_t r
     case Group::context:
       along({MeshAxis::cp});
       break;
+    case Group::stages:
+      along({MeshAxis::pp});
+      break;
     case Group::replicas:
       along({MeshAxis::cp, MeshAxis::dp});
       break;
@@ -250,7 +282,7 @@ std::vector<std::int64_t> StepChakra::State::members(Group group, std::int64_t r
 ChakraNode StepChakra::State::groups(std::int64_t rank) const {
   std::string text = "['[";
   for (const Group group : {Group::world, Group::tensor, Group::context, Group::expert,
-                            Group::replicas, Group::end_stages}) {
+                            Group::replicas, Group::end_stages, Group::stages}) {
     // The first and the last stage are in it; no group has one rank.
     const std::vector<std::int64_t> ranks = members(group, rank);
     const bool inside = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
@@ -322,7 +354,7 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
   out.nodes.push_back(s.groups(rank));
   std::vector<std::uint64_t> id_of(graph.size(), 0);           // of what has been written
   std::vector<std::uint64_t> last(graph.streams().size(), 0);  // of each stream
-  std::map<std::uint32_t, std::uint64_t> received;             // by transfer
+  std::map<std::uint32_t, std::uint64_t> received;             // by what another device ended
   const auto add = [&](std::string_view name, ChakraNodeType type) -> ChakraNode& {
     ChakraNode& node = out.nodes.emplace_back();
     node.id = out.nodes.size();
@@ -331,18 +363,19 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
     node.attributes = {chakra_boolean("is_cpu_op", false)};
     return node;
   };
-  const auto timed = [&](ChakraNode& node, NodeIndex n) {
-    const std::uint64_t start = microseconds(s.timeline.start(graph, n));
-    node.start_micros = start;
-    node.duration_micros = microseconds(s.timeline.end(n)) - start;
+  const auto timed = [&](ChakraNode& node, Picoseconds from, Picoseconds until) {
+    node.start_micros = microseconds(from);
+    node.duration_micros = microseconds(until) - node.start_micros;
   };
+  // What travels: a transfer, or that a node has ended.
   const auto transfer = [&](ChakraNode& node, NodeIndex n, std::int32_t from, std::int32_t to) {
-    node.attributes.push_back(chakra_int64("comm_size", std::llround(s.costs.boundary.value())));
+    const bool carries = graph.kind(n) == NodeKind::point_to_point;
+    node.attributes.push_back(chakra_int64("comm_size", s.transferred_bytes()));
     node.attributes.push_back(chakra_int32("comm_src", from));
     node.attributes.push_back(chakra_int32("comm_dst", to));
     node.attributes.push_back(
         chakra_int32("comm_tag", static_cast<std::int32_t>(n.value() & 0x7FFFFFFFU)));
-    timed(node, n);
+    timed(node, carries ? s.timeline.start(graph, n) : s.timeline.end(n), s.timeline.end(n));
   };
   const auto received_from = [&](std::uint32_t p) {
     std::uint64_t& id = received[p];
@@ -351,51 +384,78 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
     transfer(node, NodeIndex(p), peer(s.device(p)), static_cast<std::int32_t>(rank));
     return id = node.id;
   };
+  const auto on_stream = [&](ChakraNode& node, std::optional<StreamIndex> stream) {
+    const std::int64_t number =
+        stream ? static_cast<std::int64_t>(graph.streams()[stream->value()].kind) : -1;
+    node.attributes.push_back(chakra_int64("stream", number));
+  };
 
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
-    const std::span<const StreamIndex> others = graph.rendezvous_streams(n);
-    std::optional<StreamIndex> stream;
-    if (s.device(i) == own) stream = graph.stream(n);
-    for (const StreamIndex other : others) {
+    if (!s.takes_part(n, own)) continue;
+    std::optional<StreamIndex> stream;  // none on a wire
+    if (!s.on_wire(n) && s.device(i) == own) stream = graph.stream(n);
+    for (const StreamIndex other : graph.rendezvous_streams(n)) {
       if (graph.streams()[other.value()].rank_class == own) stream = other;
     }
-    if (!stream) continue;
     // Receives come before what waits for them.
     std::vector<std::uint64_t> after;
     for (const std::uint32_t p : graph.predecessors(n)) {
-      const bool arrives =
-          graph.kind(NodeIndex(p)) == NodeKind::point_to_point && s.device(p) != own;
-      after.push_back(arrives ? received_from(p) : id_of[p]);
+      if (s.takes_part(NodeIndex(p), own)) {
+        after.push_back(id_of[p]);
+      } else if (!s.takes_part(n, s.device(p))) {
+        after.push_back(received_from(p));
+      }
     }
-    const bool in_order = graph.streams()[stream->value()].kind != StreamKind::wire;
-    if (in_order) after.push_back(last[stream->value()]);
+    if (stream) after.push_back(last[stream->value()]);
     const auto wire_up = [&](ChakraNode& node) {
       for (const std::uint64_t id : after) add_dependency(node, id);
       id_of[i] = node.id;
-      if (in_order) last[stream->value()] = node.id;
+      if (stream) last[stream->value()] = node.id;
     };
 
-    if (graph.kind(n) == NodeKind::point_to_point && !s.receivers[i].empty()) {
+    const bool sends = s.device(i) == own && !s.receivers[i].empty();
+    if (sends && graph.kind(n) == NodeKind::point_to_point) {
       for (const std::uint32_t to : s.receivers[i]) {
         ChakraNode& node = add(graph.name(n), ChakraNodeType::send);
         transfer(node, n, static_cast<std::int32_t>(rank), peer(to));
+        on_stream(node, stream);
         wire_up(node);
       }
       continue;
     }
     ChakraNode& node = add(graph.name(n), ChakraNodeType::compute);
-    timed(node, n);
+    timed(node, s.timeline.start(graph, n), s.timeline.end(n));
     wire_up(node);
-    if (graph.kind(n) == NodeKind::host) node.attributes = {chakra_boolean("is_cpu_op", true)};
-    if (graph.kind(n) != NodeKind::collective) continue;
-    const Communication c = s.communication(n);
-    const std::int64_t bytes = s.bytes(c, graph.duration(n));
-    if (bytes == 0) continue;
-    node.type = ChakraNodeType::collective;
-    node.attributes.push_back(chakra_int64("comm_type", static_cast<std::int64_t>(c.collective)));
-    node.attributes.push_back(chakra_int64("comm_size", bytes));
-    node.attributes.push_back(chakra_text("pg_name", std::to_string(static_cast<int>(c.group))));
+    if (graph.kind(n) == NodeKind::host) {
+      node.attributes = {chakra_boolean("is_cpu_op", true),
+                         chakra_int64("tid", static_cast<std::int64_t>(
+                                                 graph.streams()[graph.stream(n).value()].kind))};
+    } else {
+      on_stream(node, stream);
+    }
+    if (graph.kind(n) == NodeKind::collective || s.on_wire(n)) {
+      const Communication c = s.communication(n);
+      std::int64_t bytes = s.bytes(c, graph.duration(n));
+      if (s.on_wire(n)) bytes = std::max<std::int64_t>(1, bytes);
+      if (bytes > 0) {
+        node.type = ChakraNodeType::collective;
+        node.attributes.push_back(
+            chakra_int64("comm_type", static_cast<std::int64_t>(c.collective)));
+        node.attributes.push_back(chakra_int64("comm_size", bytes));
+        node.attributes.push_back(
+            chakra_text("pg_name", std::to_string(static_cast<int>(c.group))));
+      }
+    }
+    if (!sends) continue;
+    // Another device waits for this end.
+    const std::uint64_t ended = node.id;
+    for (const std::uint32_t to : s.receivers[i]) {
+      ChakraNode& sent = add(graph.name(n), ChakraNodeType::send);
+      transfer(sent, n, static_cast<std::int32_t>(rank), peer(to));
+      on_stream(sent, std::nullopt);
+      add_dependency(sent, ended);
+    }
   }
   return out;
 }

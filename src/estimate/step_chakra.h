@@ -5,10 +5,12 @@
 //
 //   kernels, copies, barriers   COMP with their simulated time
 //   collectives                 COMM_COLL in the group of their mesh axis: "1" tp, "2" cp, "3" ep,
-//                               "4" dp and cp (gradients, parameters), "5" the end stages, "0" all
+//                               "4" dp and cp (gradients, parameters), "5" the end stages, "6" all
+//                               stages (reductions of vocabulary parallelism), "0" all ranks
 //   transfers between stages    COMM_SEND on the sender; on the receiver a COMM_RECV before what
 //                               waits for it; both with the number of the transfer as comm_tag
-//   order of a stream           data dependencies, since ASTRA-sim has no streams
+//   order of a stream           data dependencies, since ASTRA-sim has no streams; `stream` says
+//                               which (graph/graph.h), -1 none
 //
 // Ranks are laid out in the plan's placement order (lower/rank_layout.h). Start and end are rounded
 // to microseconds apart, so that durations do not drift.
@@ -19,8 +21,9 @@
 // and expert parameters) has the payload of one that takes as long in the group of dense ones.
 // Sizes are those the rank puts in: of an all-gather the shard. Transfers have their exact size.
 //
-// Not modelled: what a pipeline device waits for on another besides transfers and collectives of
-// all (the mirrored copies of bidirectional schedules); they keep their time. O(nodes) a rank.
+// Whatever else a device waits for on another is a transfer that takes no time: under blocking
+// sends the passes, whose sending and receiving hold the computing streams as COMP nodes. Replaying
+// the files of all ranks gives the step's time to the microsecond. O(nodes) a rank.
 #pragma once
 
 #include <cstdint>

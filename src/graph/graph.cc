@@ -68,6 +68,11 @@ NameIndex GraphBuilder::intern(std::string_view name) {
   return NameIndex(graph_.names_.size() - 1);
 }
 
+NameIndex GraphBuilder::add_name(std::string name) {
+  graph_.names_.push_back(std::move(name));
+  return NameIndex(graph_.names_.size() - 1);
+}
+
 NodeIndex GraphBuilder::add(const NodeSpec& spec, std::span<const NodeIndex> after) {
   const NodeIndex n(graph_.size());
   ORRERY_DEBUG_INVARIANT(spec.duration >= Picoseconds(0));

@@ -118,6 +118,8 @@ class GraphBuilder {
   StreamIndex add_stream(Stream stream);
   // Interns a name; the same text gives the same index. O(number of names).
   NameIndex intern(std::string_view name);
+  // The same without looking for it among those that are known: O(1), for tables kept elsewhere.
+  NameIndex add_name(std::string name);
 
   // Appends a node behind what its stream holds; `after` are nodes that must finish before.
   NodeIndex add(const NodeSpec& spec, std::span<const NodeIndex> after = {});

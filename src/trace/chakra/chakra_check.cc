@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "document/utf8.h"
-#include "document/value.h"
+#include "trace/chakra/process_groups.h"
 
 namespace orrery {
 namespace {
@@ -28,9 +28,7 @@ class Checker {
 
   ChakraReport check() {
     structure();
-    for (const ChakraNode& node : trace_.nodes) {
-      if (node.type == ChakraNodeType::metadata) read_groups(node);
-    }
+    for (const ChakraNode& node : trace_.nodes) read_groups(node);
     for (const ChakraNode& node : trace_.nodes) check_node(node);
     return std::move(report_);
   }
@@ -72,26 +70,9 @@ class Checker {
   }
 
   void read_groups(const ChakraNode& node) {
-    if (node.name.find("process_group:init") == std::string::npos) return;
-    const std::string_view text = node.inputs ? std::string_view(node.inputs->values) : "";
-    if (text.size() < 4) {
-      find(node, "has no list of process groups among its inputs");
-      return;
-    }
-    const auto list = parse_json(text.substr(2, text.size() - 4), "groups");
-    if (!list || list->root.kind() != Value::Kind::list) {
-      find(node, "its process groups are no JSON list between two characters at each end");
-      return;
-    }
-    for (const Value& group : list->root.items()) {
-      const Value* name = group.find("pg_name");
-      const Value* ranks = group.find("ranks");
-      if (name == nullptr || ranks == nullptr || ranks->kind() != Value::Kind::list) {
-        find(node, "a process group lacks pg_name or ranks");
-        continue;
-      }
-      groups_.insert(name->scalar_text());
-    }
+    DefinedGroups defined = defined_groups(node);
+    for (std::string& problem : defined.problems) find(node, std::move(problem));
+    for (NamedGroup& group : defined.groups) groups_.insert(std::move(group.name));
   }
 
   // A whole number of any width, which the feeder converts.

@@ -1,0 +1,93 @@
+#include "replay_chakra.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/cluster.h"
+#include "replay/chakra_prices.h"
+#include "replay/chakra_replay.h"
+#include "report/chakra_replay_report.h"
+#include "trace/trace_format.h"
+#include "trace/workload_text/workload_chakra.h"
+#include "trace_files.h"
+
+namespace orrery::cli {
+namespace {
+
+bool is_ours(TraceFormat format) {
+  return format == TraceFormat::chakra || format == TraceFormat::workload_text;
+}
+
+Result<ChakraRun> read(const std::vector<std::string>& files,
+                       const std::vector<TraceFormat>& formats) {
+  const auto other = std::find_if(formats.begin(), formats.end(),
+                                  [](TraceFormat f) { return f != TraceFormat::chakra; });
+  if (other == formats.end()) return read_chakra_run(files);
+  if (files.size() > 1) {
+    return fail(ErrorCode::bad_input,
+                "is " + std::string(name(*other)) + ", and other files are given beside it",
+                files[static_cast<std::size_t>(other - formats.begin())],
+                "give .et files of one job, or one text workload");
+  }
+  ORRERY_TRY(const Workload workload, read_workload(files[0]));
+  // What it says holds for every rank.
+  ChakraRun run;
+  run.push_back({0, files[0], chakra_from(workload, 0)});
+  return run;
+}
+
+Result<std::string> replayed(const std::vector<std::string>& files,
+                             const std::vector<TraceFormat>& formats,
+                             const ReplayChakraOptions& options, const Common& common) {
+  ORRERY_TRY(const ChakraRun run, read(files, formats));
+  ChakraGraphOptions graph_options;
+  if (options.ignore_absent) graph_options.absent = AbsentDependencies::count_as_done;
+  if (options.ignore_control) graph_options.control = ControlDependencies::ignore;
+  std::optional<ChakraPrices> prices;
+  if (!options.cluster.empty()) {
+    ORRERY_TRY(const Catalog catalog, open_catalog(common));
+    ORRERY_TRY(const Cluster cluster, parse_cluster(options.cluster, catalog));
+    ORRERY_TRY(prices, ChakraPrices::create(cluster, catalog));
+    graph_options.prices = &*prices;
+  }
+  ORRERY_TRY(const ChakraGraph graph, chakra_graph(run, graph_options));
+  const ChakraReplay result = replay(run, graph);
+  return common.json ? to_json(chakra_replay_json(result, graph, run))
+                     : chakra_replay_text(result, graph, text_style());
+}
+
+}  // namespace
+
+void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options) {
+  app->add_option("--on", options.cluster,
+                  "of .et files and text workloads: price communication, and computing without a "
+                  "duration, on this cluster: h100-sxm:64");
+  app->add_flag("--ignore-absent", options.ignore_absent,
+                "of .et files: dependencies on nodes that are not there count as done");
+  app->add_flag("--ignore-control", options.ignore_control,
+                "of .et files: heed data dependencies only, as older feeders did");
+}
+
+std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
+                                     const ReplayChakraOptions& options, const Common& common) {
+  const auto files = files_and_folders(given);
+  if (!files) return std::nullopt;  // whoever reads them says so
+  std::vector<TraceFormat> formats;
+  for (const std::string& file : *files) {
+    if (file == "-") return std::nullopt;
+    const auto format = format_of_file(file);
+    if (!format) return std::nullopt;
+    formats.push_back(*format);
+  }
+  if (std::none_of(formats.begin(), formats.end(), is_ours)) return std::nullopt;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (is_ours(formats[i])) continue;
+    return refuse({ErrorCode::bad_input, "is " + std::string(name(formats[i])), (*files)[i],
+                   "give files of one kind: .et files, one text workload, or profiler's traces"});
+  }
+  const auto text = replayed(*files, formats, options, common);
+  if (!text) return refuse(text.error());
+  return print(*text);
+}
+
+}  // namespace orrery::cli

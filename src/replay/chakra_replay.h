@@ -1,0 +1,51 @@
+// A run of Chakra traces simulated: the step, and what every rank does in it.
+//
+//   step          from the first operation of any rank to the last
+//   rank          from its first operation to its last, transfers between two ranks apart, as they
+//                 may go on beside the next step; recorded from its start times, if it has any
+//
+// and the step, in five parts that add up to it:
+//
+//   computing       kernels run, no communication does
+//   overlapped      both
+//   communicating   communication runs, no kernel does
+//   waiting         neither, and an operation of a stream that communicates waits for other ranks
+//   idle            none of these: the host works, copies run, the pipeline is empty
+//
+// Source: the four parts of replay/replay.h, with waiting apart, since a simulation knows it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "replay/chakra_graph.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct ChakraParts {
+  Seconds computing;
+  Seconds overlapped;
+  Seconds communicating;
+  Seconds waiting;
+  Seconds idle;
+  bool operator==(const ChakraParts&) const = default;
+};
+
+struct ChakraReplayedRank {
+  std::int64_t rank = 0;
+  std::optional<Seconds> recorded;
+  Seconds replayed;
+  ChakraParts parts;
+};
+
+struct ChakraReplay {
+  Seconds step;
+  Seconds longest_rank;  // the largest `replayed`
+  std::vector<ChakraReplayedRank> ranks;
+};
+
+ChakraReplay replay(const ChakraRun& run, const ChakraGraph& graph);
+
+}  // namespace orrery

@@ -1,0 +1,52 @@
+#include "trace/chakra/chakra_run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+#include "trace/chakra/chakra_file.h"
+
+namespace orrery {
+
+std::optional<std::int64_t> rank_of_chakra(std::string_view file) {
+  if (file.ends_with(".gz")) file.remove_suffix(3);
+  if (!file.ends_with(".et")) return std::nullopt;
+  file.remove_suffix(3);
+  const std::string_view digits = file.substr(file.rfind('.') + 1);
+  std::int64_t rank = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
+  const bool whole = error == std::errc{} && end == digits.data() + digits.size() && rank >= 0 &&
+                     rank < 1'000'000'000;
+  return whole ? std::optional(rank) : std::nullopt;
+}
+
+std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files) {
+  std::vector<std::int64_t> out;
+  std::unordered_set<std::int64_t> seen;
+  for (const std::string& file : files) {
+    const auto rank = rank_of_chakra(file);
+    if (!rank || !seen.insert(*rank).second) {
+      out.resize(files.size());
+      std::iota(out.begin(), out.end(), 0);
+      return out;
+    }
+    out.push_back(*rank);
+  }
+  return out;
+}
+
+Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files) {
+  const std::vector<std::int64_t> ranks = chakra_ranks(files);
+  ChakraRun out;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    ORRERY_TRY(ChakraTrace trace, read_chakra(files[i]));
+    out.push_back({ranks[i], files[i], std::move(trace)});
+  }
+  std::sort(out.begin(), out.end(),
+            [](const ChakraRank& a, const ChakraRank& b) { return a.rank < b.rank; });
+  return out;
+}
+
+}  // namespace orrery
