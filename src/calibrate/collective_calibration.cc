@@ -36,13 +36,21 @@ double rounded(double value, int digits) {
   return value == 0 ? 0 : std::round(value * scale) / scale;
 }
 
+// Twice the parameters: fewer rows determine nothing, and the errors of the catalog's parameters
+// are shown instead.
+constexpr std::size_t kLeastCollectives = 30;
+
 // The report without files; `parameters` takes the result.
 Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
                                      const CalibrationRequest& request, const std::string& data,
                                      CollectiveParameters& parameters) {
   std::vector<std::size_t> all(generation.rows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  ORRERY_TRY(FittedCollectives fitted, fit_collectives(generation, all));
+  const bool few = all.size() < kLeastCollectives;
+  FittedCollectives fitted{generation.start, {}};
+  if (!few) {
+    ORRERY_TRY(fitted, fit_collectives(generation, all));
+  }
 
   std::vector<double> measured;
   std::vector<double> predicted;
@@ -53,7 +61,7 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
     shapes.push_back(generation.rows[i].shape());
   }
   std::vector<double> held_out;
-  if (request.cross_validate) {
+  if (request.cross_validate && !few) {
     ORRERY_TRY(held_out,
                predict_held_out(
                    fold_of_each(shapes, request.folds),
@@ -97,6 +105,16 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
   }
 
   parameters = fitted.parameters;
+  if (few) {
+    CalibrationReport report;
+    report.kind = "collectives";
+    report.subject = generation.architecture;
+    report.parts.push_back(std::move(part));
+    report.notes.push_back(std::to_string(all.size()) +
+                           " collectives are too few to fit: the errors are those of the "
+                           "catalog's parameters.");
+    return report;
+  }
   CollectiveFit record{data,
                        request.date,
                        static_cast<int>(all.size()),
@@ -199,7 +217,11 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
                add_exchanges(own, request, "token exchange", at->second.first, at->second.second));
   }
   for (auto& [architecture, result] : made) {
-    result.second.files.push_back(file_of(architecture, result.first));
+    const std::vector<CalibratedPart>& parts = result.second.parts;
+    if (std::any_of(parts.begin(), parts.end(),
+                    [](const CalibratedPart& p) { return !p.parameters.empty(); })) {
+      result.second.files.push_back(file_of(architecture, result.first));
+    }
     out.reports.push_back(std::move(result.second));
   }
   return out;

@@ -18,6 +18,28 @@ namespace {
 constexpr double kBeyondCache = 100e6;  // bytes moved by a memory-bound kernel
 constexpr std::string_view kEngineSource = "the prefill kernel of an inference engine";
 constexpr std::size_t kLeastRows = 8;  // fewer say nothing of a fit's error
+// A recorded run has few shapes; one parameter is fitted on as many.
+constexpr std::size_t kLeastRecordedRows = 4;
+
+template <class Row>
+bool is_recorded(const Row& row) {
+  return !row.recorded_in.empty();
+}
+
+// The tables of recorded runs among the rows, after `benchmark` where a row is of it.
+template <class Row>
+std::string tables_of(const std::vector<Row>& rows, const std::string& benchmark) {
+  std::set<std::string> names;
+  for (const Row& row : rows) names.insert(is_recorded(row) ? row.recorded_in : benchmark);
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+template <class Row>
+std::size_t least_rows(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), is_recorded<Row>) ? kLeastRecordedRows : kLeastRows;
+}
 
 template <class Row, class Keep>
 std::vector<Row> chosen(const std::vector<Row>& rows, Keep keep) {
@@ -39,14 +61,21 @@ class AcceleratorCalibration {
     report_.kind = "kernels";
     report_.subject = accelerator_.name;
     ORRERY_TRY(c_, start());
-    for (const auto step : {&AcceleratorCalibration::memory, &AcceleratorCalibration::products,
-                            &AcceleratorCalibration::sustained, &AcceleratorCalibration::prefill,
-                            &AcceleratorCalibration::same_processor,
-                            &AcceleratorCalibration::attention, &AcceleratorCalibration::scores}) {
+    for (const auto step :
+         {&AcceleratorCalibration::memory, &AcceleratorCalibration::products,
+          &AcceleratorCalibration::sustained, &AcceleratorCalibration::prefill,
+          &AcceleratorCalibration::same_processor, &AcceleratorCalibration::attention,
+          &AcceleratorCalibration::scores, &AcceleratorCalibration::recorded}) {
       ORRERY_TRY([[maybe_unused]] const auto ok, (this->*step)());
     }
     if (!request_.catalog->contains("kernels", accelerator_.name) && !has_products_) {
       report_.notes.push_back("Without products there is no entry to make.");
+      return std::move(report_);
+    }
+    if (!report_.parts.empty() &&
+        std::all_of(report_.parts.begin(), report_.parts.end(),
+                    [](const CalibratedPart& part) { return part.parameters.empty(); })) {
+      report_.notes.push_back("Nothing was fitted: the errors are those of the catalog's entry.");
       return std::move(report_);
     }
     made_[accelerator_.name] = c_;
@@ -73,7 +102,11 @@ class AcceleratorCalibration {
   // The catalog's entry; without products of its own, the relative's as it is now.
   Result<KernelCalibration> start() {
     const bool known = request_.catalog->contains("kernels", accelerator_.name);
-    if (known && (measured(all_.products) || !measured(all_.in_training))) {
+    const bool in_training =
+        std::any_of(all_.in_training.begin(), all_.in_training.end(), [&](const MeasuredGemm& r) {
+          return r.accelerator == accelerator_.name && !is_recorded(r);
+        });
+    if (known && (measured(all_.products) || !in_training)) {
       return entry(accelerator_.name);
     }
     ORRERY_TRY(const KernelRelative relative, relative_of(*request_.catalog, accelerator_));
@@ -131,16 +164,20 @@ class AcceleratorCalibration {
   }
 
   Result<std::monostate> memory() {
+    const double cache = accelerator_.last_level_cache.value_or(Bytes(0)).value();
     const auto rows = chosen(all_.layers, [&](const MeasuredLayerOperation& r) {
-      return r.accelerator == accelerator_.name && r.moved.value() >= kBeyondCache;
+      return r.accelerator == accelerator_.name && r.moved.value() >= kBeyondCache &&
+             (!is_recorded(r) || r.moved.value() >= 2 * cache);
     });
-    if (rows.size() < kLeastRows) return std::monostate{};
+    if (rows.size() < least_rows(rows)) return std::monostate{};
     ORRERY_TRY(MemoryFit fit, fit_memory(accelerator_, c_, rows, folds()));
     c_.memory_fraction = fit.fraction;
     c_.memory_source =
-        "fitted on residual additions and gated activations above 100 MB in "
-        "layer-ops-measured.csv, " +
-        errors(fit.part) + "; floor a constant of ai-dynamo/aiconfigurator";
+        (std::any_of(rows.begin(), rows.end(), is_recorded<MeasuredLayerOperation>)
+             ? "fitted on operators above 100 MB in "
+             : "fitted on residual additions and gated activations above 100 MB in ") +
+        tables_of(rows, "layer-ops-measured.csv") + ", " + errors(fit.part) +
+        "; floor a constant of ai-dynamo/aiconfigurator";
     report_.parts.push_back(std::move(fit.part));
     return std::monostate{};
   }
@@ -215,6 +252,27 @@ class AcceleratorCalibration {
     }
     std::set<AttentionKernel> fitted;
     std::vector<AttentionParameters> own;
+    // Kernels of recorded runs only where no benchmark of the kind is among the tables.
+    std::map<std::pair<AttentionKernel, double>, std::vector<MeasuredAttention>> in_runs;
+    for (const MeasuredAttention& r : all_.recorded_attention) {
+      if (r.accelerator != accelerator_.name || r.kernel == AttentionKernel::unfused) continue;
+      in_runs[{r.kernel, (r.shape.query_key_dim + r.shape.value_dim) / 2}].push_back(r);
+    }
+    for (const auto& [key, rows] : in_runs) {
+      if (groups.contains(key) || rows.size() < kLeastRows) continue;
+      ORRERY_TRY(AttentionFit fit,
+                 fit_attention(accelerator_, c_, rows, Clock::sustained, folds()));
+      for (AttentionParameters& a : fit.parameters) {
+        a.source = "fitted on a recorded run in " + tables_of(rows, "");
+        a.fit = record(fit.part, tables_of(rows, ""));
+        std::erase_if(c_.attention, [&](const AttentionParameters& old) {
+          return old.kernel == a.kernel && old.direction == a.direction &&
+                 old.head_dim == a.head_dim;
+        });
+        c_.attention.push_back(std::move(a));
+      }
+      report_.parts.push_back(std::move(fit.part));
+    }
     for (const auto& [key, rows] : groups) {
       if (rows.size() < kLeastRows) continue;
       const bool figures = rows.front().implementation != "training library";
@@ -260,10 +318,13 @@ class AcceleratorCalibration {
       }
       fitted.insert(AttentionKernel::library);
     }
-    if (own.empty()) return std::monostate{};
-    std::erase_if(c_.attention,
-                  [&](const AttentionParameters& a) { return fitted.contains(a.kernel); });
-    c_.attention.insert(c_.attention.end(), own.begin(), own.end());
+    if (!own.empty()) {
+      std::erase_if(c_.attention,
+                    [&](const AttentionParameters& a) { return fitted.contains(a.kernel); });
+      c_.attention.insert(c_.attention.end(), own.begin(), own.end());
+    } else if (in_runs.empty()) {
+      return std::monostate{};
+    }
     std::stable_sort(c_.attention.begin(), c_.attention.end(),
                      [](const AttentionParameters& a, const AttentionParameters& b) {
                        return std::tuple(a.kernel, a.head_dim, a.direction) <
@@ -286,10 +347,15 @@ class AcceleratorCalibration {
   }
 
   Result<std::monostate> sustained() {
+    // Recorded products in 32 bits say nothing of the clock under 16-bit ones.
     const auto rows = chosen(all_.in_training, [&](const MeasuredGemm& r) {
-      return r.accelerator == accelerator_.name;
+      return r.accelerator == accelerator_.name &&
+             (!is_recorded(r) || element_size(r.format) <= Bytes(2));
     });
-    if (rows.size() < kLeastRows) {
+    if (rows.size() < least_rows(rows)) {
+      const bool kept =
+          !measured(all_.products) && request_.catalog->contains("kernels", accelerator_.name);
+      if (kept) return std::monostate{};
       c_.sustained_fraction = 1;
       c_.sustained_source = "not measured: long repeated products taken as sustained";
       return std::monostate{};
@@ -298,11 +364,49 @@ class AcceleratorCalibration {
     ORRERY_TRY(SustainedFit fit, fit_sustained(accelerator_, c_, single, folds()));
     has_products_ = true;
     c_.sustained_fraction = fit.fraction;
-    c_.sustained_source =
-        "fitted on products in training sizes in "
-        "simumax-operator-efficiency.csv, " +
-        errors(fit.part);
+    c_.sustained_source = "fitted on products in training sizes in " +
+                          tables_of(single, "simumax-operator-efficiency.csv") + ", " +
+                          errors(fit.part);
     report_.parts.push_back(std::move(fit.part));
+    return std::monostate{};
+  }
+
+  // Kernels of recorded runs against the entry as it is now: errors without a fit.
+  Result<std::monostate> recorded() {
+    struct Rows {
+      std::vector<double> predicted, measured;
+    };
+    std::map<std::string, Rows> parts;
+    ORRERY_TRY(KernelParameters joined, join_kernel_parameters(c_, accelerator_));
+    const KernelModel model(std::move(joined));
+    const auto add = [&](std::string part, Seconds predicted, Seconds measured) {
+      Rows& rows = parts[std::move(part)];
+      rows.predicted.push_back(predicted.value());
+      rows.measured.push_back(measured.value());
+    };
+    for (const MeasuredGemm& r : all_.in_training) {
+      if (r.accelerator != accelerator_.name || !is_recorded(r)) continue;
+      add(fmt::format("recorded products {}", name_of(r.format)), model.gemm(r.shape, r.format),
+          r.measured);
+    }
+    for (const MeasuredAttention& r : all_.recorded_attention) {
+      if (r.accelerator != accelerator_.name) continue;
+      const bool forward = r.direction == MeasuredDirection::forward;
+      add(fmt::format("recorded attention {}", forward ? "forward" : "backward"), predict(model, r),
+          r.measured);
+    }
+    for (const MeasuredLayerOperation& r : all_.layers) {
+      if (r.accelerator != accelerator_.name || !is_recorded(r)) continue;
+      add(r.moved.value() >= kBeyondCache ? "recorded memory-bound above 100 MB"
+                                          : "recorded memory-bound below 100 MB",
+          predict(model, r), r.measured);
+    }
+    for (const auto& [name, rows] : parts) {
+      CalibratedPart part;
+      part.name = name;
+      part.in_sample = fit_errors(rows.predicted, rows.measured);
+      report_.parts.push_back(std::move(part));
+    }
     return std::monostate{};
   }
 
@@ -328,6 +432,7 @@ Result<Calibration> calibrate_kernels(std::span<const CommaSeparated> tables,
   for (const auto& r : all.prefill) names.insert(r.accelerator);
   for (const auto& r : all.attention) names.insert(r.accelerator);
   for (const auto& r : all.layers) names.insert(r.accelerator);
+  for (const auto& r : all.recorded_attention) names.insert(r.accelerator);
   if (!request.accelerator.empty()) {
     ORRERY_TRY(const Accelerator asked, load_accelerator(*request.catalog, request.accelerator));
     if (!names.contains(asked.name)) {

@@ -20,7 +20,16 @@ constexpr double kHiddenOfFigures = 2048;   // heads x head dimension
 constexpr double kMostMicroseconds = 1e8;   // 100 s: longer is a wrong unit
 constexpr double kMostSize = 1e8;
 
-enum class Columns { products, prefill, figures, layers, operators };
+enum class Columns {
+  products,
+  prefill,
+  figures,
+  layers,
+  operators,
+  recorded_products,
+  recorded_attention,
+  recorded_memory,
+};
 
 std::optional<Columns> columns_of(const CommaSeparated& table) {
   using View = std::string_view;
@@ -36,6 +45,16 @@ std::optional<Columns> columns_of(const CommaSeparated& table) {
       "accelerator", "hidden", "ffn", "tp", "num_tokens", "op", "median_latency_us"};
   static constexpr std::array<View, 5> kOperators = {"accelerator", "op", "shape", "efficiency",
                                                      "peak_tflops"};
+  static constexpr std::array<View, 8> kRecordedProducts = {
+      "accelerator", "dtype", "m", "n", "k", "groups", "latency_us", "calls"};
+  static constexpr std::array<View, 14> kRecordedAttention = {
+      "accelerator", "dtype",     "kernel",       "direction", "causal",    "batch",      "queries",
+      "keys",        "num_heads", "num_kv_heads", "head_dim",  "value_dim", "latency_us", "calls"};
+  static constexpr std::array<View, 6> kRecordedMemory = {"accelerator", "op",         "bytes",
+                                                          "kernels",     "latency_us", "calls"};
+  if (has_columns(table, kRecordedProducts)) return Columns::recorded_products;
+  if (has_columns(table, kRecordedAttention)) return Columns::recorded_attention;
+  if (has_columns(table, kRecordedMemory)) return Columns::recorded_memory;
   if (has_columns(table, kProducts)) return Columns::products;
   if (has_columns(table, kPrefill) && !has_columns(table, std::array<View, 1>{"context_len"})) {
     return Columns::prefill;
@@ -45,6 +64,9 @@ std::optional<Columns> columns_of(const CommaSeparated& table) {
   if (has_columns(table, kOperators)) return Columns::operators;
   return std::nullopt;
 }
+
+// A table's name without its folder.
+std::string file_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 // Nothing for a format the model does not know as one of products.
 std::optional<NumberFormat> format_of(std::string_view dtype) {
@@ -85,6 +107,15 @@ class Reader {
           break;
         case Columns::operators:
           read_operator(row, *accelerator);
+          break;
+        case Columns::recorded_products:
+          read_recorded_product(row, *accelerator, table.name);
+          break;
+        case Columns::recorded_attention:
+          read_recorded_attention(row, *accelerator, table.name);
+          break;
+        case Columns::recorded_memory:
+          read_recorded_memory(row, *accelerator, table.name);
           break;
       }
     }
@@ -337,6 +368,106 @@ class Reader {
     ++out_.used;
   }
 
+  // Formats a recorded product may have beside those of benchmarks.
+  static std::optional<NumberFormat> recorded_format(MeasurementCells& row) {
+    if (row.text("dtype") == "fp32") return NumberFormat::fp32;
+    if (row.text("dtype") == "tf32") return NumberFormat::tf32;
+    if (row.text("dtype") == "fp64") return NumberFormat::fp64;
+    return format(row);
+  }
+
+  bool is_new_recorded(const std::string& what, MeasurementCells& row) {
+    return seen_.add(fmt::format("{} {} {} {} {} {}", what, row.text("accelerator"), row.text("op"),
+                                 row.text("type"), row.text("shapes"), row.text("recorded_in")),
+                     row);
+  }
+
+  void read_recorded_product(MeasurementCells& row, const Accelerator& accelerator,
+                             const std::string& table) {
+    const auto f = recorded_format(row);
+    MeasuredGemm g;
+    g.accelerator = accelerator.name;
+    g.recorded_in = file_of(table);
+    g.shape.m = row.number("m", 0, kMostSize);  // of groups the mean
+    g.shape.n = row.count("n", 1, kMostSize);
+    g.shape.k = row.count("k", 1, kMostSize);
+    g.shape.groups = row.count("groups", 1, kMostSize);
+    g.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
+    if (!row.usable()) return;
+    g.format = *f;
+    const double flops = 2 * g.shape.m * g.shape.n * g.shape.k * g.shape.groups;
+    if (!possible(row, accelerator, *f, flops, g.measured.value()) ||
+        !is_new_recorded(fmt::format("product {} {} {} {} {}", row.text("dtype"), g.shape.m,
+                                     g.shape.n, g.shape.k, g.shape.groups),
+                         row)) {
+      return;
+    }
+    out_.in_training.push_back(std::move(g));
+    ++out_.used;
+  }
+
+  void read_recorded_attention(MeasurementCells& row, const Accelerator& accelerator,
+                               const std::string& table) {
+    const auto f = recorded_format(row);
+    const auto kernel = parse_enum<AttentionKernel>(row.text("kernel"));
+    if (!kernel) {
+      row.complain(fmt::format("kernel '{}' is none of unfused, flash_1, flash_2, flash_3, library",
+                               row.text("kernel")));
+    }
+    const auto direction = parse_enum<Direction>(row.text("direction"));
+    if (!direction) {
+      row.complain(
+          fmt::format("direction '{}' is neither forward nor backward", row.text("direction")));
+    }
+    MeasuredAttention a;
+    a.accelerator = accelerator.name;
+    a.implementation = "recorded";
+    a.recorded_in = file_of(table);
+    a.shape.batch = row.count("batch", 1, kMostSize);
+    a.shape.queries = row.count("queries", 1, kMostSize);
+    a.shape.keys = row.count("keys", 1, kMostSize);
+    a.shape.heads = row.count("num_heads", 1, kMostSize);
+    a.shape.kv_heads = row.count("num_kv_heads", 1, kMostSize);
+    a.shape.query_key_dim = row.count("head_dim", 1, 4096);
+    a.shape.value_dim = row.count("value_dim", 1, 4096);
+    a.shape.causal = row.text("causal") == "true";
+    a.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
+    if (!row.usable()) return;
+    a.format = *f;
+    a.kernel = *kernel;
+    a.direction = *direction == Direction::backward ? MeasuredDirection::backward
+                                                    : MeasuredDirection::forward;
+    const Flops flops = KernelModel::attention_flops(a.shape, *direction, a.kernel);
+    const std::string shape =
+        fmt::format("attention {} {} {} {} {} {} {} {}", row.text("dtype"), row.text("direction"),
+                    row.text("causal"), a.shape.batch, a.shape.queries, a.shape.keys, a.shape.heads,
+                    a.shape.query_key_dim);
+    // Masked blocks may be left out.
+    if (!possible(row, accelerator, *f, flops.value() / 2, a.measured.value()) ||
+        !is_new_recorded(shape, row)) {
+      return;
+    }
+    out_.recorded_attention.push_back(std::move(a));
+    ++out_.used;
+  }
+
+  void read_recorded_memory(MeasurementCells& row, const Accelerator& accelerator,
+                            const std::string& table) {
+    MeasuredLayerOperation l;
+    l.accelerator = accelerator.name;
+    l.operation = row.text("op");
+    l.recorded_in = file_of(table);
+    l.moved = Bytes(row.number("bytes", 0, 1e13));
+    l.kernels = row.number("kernels", 0, 1e6);
+    l.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
+    if (l.operation.empty()) row.complain("op is empty");
+    if (!row.usable() || !is_new_recorded(fmt::format("memory {}", l.moved.value()), row)) {
+      return;
+    }
+    out_.layers.push_back(std::move(l));
+    ++out_.used;
+  }
+
   bool is_new(MeasurementCells& row) {
     return seen_.add(fmt::format("operator {} {} {} {}", row.text("accelerator"), row.text("op"),
                                  row.text("shape"), row.text("source")),
@@ -426,7 +557,8 @@ Seconds predict(const KernelModel& model, const MeasuredAttention& row) {
 }
 
 Seconds predict(const KernelModel& model, const MeasuredLayerOperation& row) {
-  return model.memory_bound(row.moved);
+  return model.memory_bound(row.moved) +
+         model.parameters().memory_floor * std::max(0.0, row.kernels - 1);
 }
 
 }  // namespace orrery

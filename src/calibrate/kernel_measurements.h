@@ -22,6 +22,7 @@ struct MeasuredGemm {
   NumberFormat format = NumberFormat::bf16;
   GemmShape shape;
   Seconds measured;
+  std::string recorded_in = {};  // table of a recorded run; empty: a benchmark
 };
 
 enum class MeasuredDirection { forward, forward_and_backward, backward };
@@ -34,6 +35,7 @@ struct MeasuredAttention {
   NumberFormat format = NumberFormat::bf16;
   AttentionShape shape;
   Seconds measured;
+  std::string recorded_in = {};
 };
 
 struct MeasuredLayerOperation {
@@ -41,6 +43,8 @@ struct MeasuredLayerOperation {
   std::string operation;
   Bytes moved;
   Seconds measured;
+  double kernels = 1;  // launched one after the other
+  std::string recorded_in = {};
 };
 
 // Everything that was read from tables of kernel measurements.
@@ -50,6 +54,7 @@ struct KernelMeasurements {
   std::vector<MeasuredAttention> prefill;    // by an inference engine
   std::vector<MeasuredAttention> attention;  // of training, by kernel
   std::vector<MeasuredLayerOperation> layers;
+  std::vector<MeasuredAttention> recorded_attention;  // in a recorded run
   std::vector<RowProblem> problems;
   std::size_t rows = 0;
   std::size_t used = 0;
@@ -57,12 +62,15 @@ struct KernelMeasurements {
 
 // By its columns: products (m, n, k, latency_us), prefill (seq_len, num_heads, latency_us),
 // published attention (implementation, tflops), layer operations (op, median_latency_us), training
-// operators (op, shape, efficiency).
+// operators (op, shape, efficiency). Those that `orrery trace kernels` writes have a column
+// `calls`: products (m, n, k, groups), attention (direction, causal, queries, keys), memory-bound
+// operators (op, bytes, kernels).
 bool holds_kernel_measurements(const CommaSeparated& table);
 inline constexpr std::string_view kKernelColumns =
     "accelerator and (dtype, m, n, k, latency_us | dtype, batch, seq_len, num_heads, num_kv_heads, "
     "head_dim, latency_us | direction, implementation, head_dim, seq_len, causal, tflops | hidden, "
-    "ffn, tp, num_tokens, op, median_latency_us | op, shape, efficiency, peak_tflops)";
+    "ffn, tp, num_tokens, op, median_latency_us | op, shape, efficiency, peak_tflops | calls and a "
+    "table of `orrery trace kernels`)";
 
 // Rows that cannot be used are named in `problems`, also those of an accelerator the catalog does
 // not know. Equal measurements of one library are duplicates.

@@ -13,6 +13,7 @@
 #include "document/value.h"
 #include "report/comparison_report.h"
 #include "report/estimate_json.h"
+#include "report/kernel_report.h"
 #include "report/replay_report.h"
 #include "report/sample_estimate.h"
 #include "report/schedule_json.h"
@@ -202,6 +203,19 @@ TEST(JsonSchema, TraceReplayHasExactlyTheDocumentedKeys) {
   EXPECT_THAT(Checker(schema("trace-replay-operations-1.json"))
                   .problems(operation_replay_json(*operations)),
               testing::IsEmpty());
+}
+
+TEST(JsonSchema, TraceKernelsHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-kernels-1.json");
+  const std::string traces = ORRERY_SOURCE_DIR "/validation/traces/";
+  for (const char* files : {"TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+                            "megatron-lm-fork/tp2/kineto_rank0.json.gz"}) {
+    const auto run = read_run({traces + files});
+    ASSERT_TRUE(run) << run.error().text();
+    const auto compared = kernel_comparison(run->ranks, Catalog::built_in());
+    ASSERT_TRUE(compared) << compared.error().text();
+    EXPECT_THAT(Checker(rules).problems(kernel_json(*compared)), testing::IsEmpty()) << files;
+  }
 }
 
 TEST(JsonSchema, ValidateHasExactlyTheDocumentedKeys) {

@@ -1,0 +1,75 @@
+// orrery trace kernels: our cost model beside the kernels of a recorded run, and those kernels as
+// measurements for orrery calibrate.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "document/value.h"
+#include "infer/kernel_comparison.h"
+#include "infer/kernel_tables.h"
+#include "report/kernel_report.h"
+#include "trace.h"
+#include "trace_files.h"
+
+namespace orrery::cli {
+namespace {
+
+struct KernelOptions {
+  TraceFiles files;
+  std::string accelerator;
+  std::string measurements;
+  std::size_t top = 10;
+};
+
+Result<std::monostate> write_tables(const KernelComparison& comparison,
+                                    const std::string& recorded_in, const std::string& directory) {
+  RecordedKernels recorded;
+  for (const ComparedKernel& k : comparison.kernels) recorded.kernels.push_back(k.recorded);
+  std::error_code failed;
+  std::filesystem::create_directories(directory, failed);
+  if (failed) return fail(ErrorCode::io, failed.message(), directory);
+  for (const KernelTable& table : kernel_tables(recorded, comparison.accelerator, recorded_in)) {
+    const auto path = std::filesystem::path(directory) / table.file;
+    ORRERY_TRY([[maybe_unused]] const auto ok, write_file(path.string(), table.text));
+  }
+  return std::monostate{};
+}
+
+int compare(const KernelOptions& options, const Common& common) {
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  const auto run = read_trace_files(options.files, Ranks::any, common);
+  if (!run) return refuse(run.error());
+  const auto compared = kernel_comparison(run->ranks, *catalog, options.accelerator);
+  if (!compared) return refuse(compared.error());
+  if (!options.measurements.empty()) {
+    const std::string name = std::filesystem::path(run->ranks.front().file).filename().string();
+    const auto written = write_tables(*compared, name, options.measurements);
+    if (!written) return refuse(written.error());
+  }
+  return print(common.json ? to_json(kernel_json(*compared))
+                           : kernel_text(*compared, options.top, text_style()));
+}
+
+}  // namespace
+
+TraceSubcommand trace_kernels(CLI::App& trace) {
+  CLI::App* app = trace.add_subcommand(
+      "kernels", "our cost model beside the recorded kernels; measurements for orrery calibrate");
+  auto options = std::make_shared<KernelOptions>();
+  add_trace_files(app, options->files);
+  app->add_option("--accelerator", options->accelerator,
+                  "a name of the catalog instead of the recorded device");
+  app->add_option("--measurements", options->measurements,
+                  "write tables for orrery calibrate into this folder");
+  app->add_option("--top", options->top, "rows of the kernels that are off most")
+      ->capture_default_str();
+  app->footer(
+      "Example:\n  orrery trace kernels "
+      "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
+  return TraceSubcommand{app,
+                         [options](const Common& common) { return compare(*options, common); }};
+}
+
+}  // namespace orrery::cli
