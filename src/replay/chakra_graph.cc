@@ -46,6 +46,11 @@ Kinds kinds_of(const ChakraNode& node) {
   return {copies ? NodeKind::copy : NodeKind::kernel, Category::elementwise};
 }
 
+// Of a trace with start times: threads, and operators that a profiler did not see.
+bool never_ran(const ChakraNode& node) {
+  return node.start_micros == 0 && node.duration_micros == 0;
+}
+
 // A node of the graph before it has a place there.
 struct Operation {
   std::vector<ChakraMember> members;
@@ -70,8 +75,8 @@ class Builder {
     ORRERY_TRY(meetings_, chakra_meetings(run_, orders));
     look_at_times();
     collect(orders);
-    ORRERY_TRY([[maybe_unused]] const std::monostate timed, find_durations());
     find_dependencies();
+    ORRERY_TRY([[maybe_unused]] const std::monostate timed, find_durations());
     ORRERY_TRY(std::vector<std::uint32_t> order, joint_order());
     // As if no lane were ever busy: who comes first where one is.
     const ChakraGraph free = emit(order, Lanes::none);
@@ -111,7 +116,7 @@ class Builder {
       }
       if (timed_[r] == 0) continue;
       for (const ChakraNode& node : run_[r].trace.nodes) {
-        if (kinds_of(node).node == NodeKind::barrier) continue;
+        if (kinds_of(node).node == NodeKind::barrier || never_ran(node)) continue;
         first_micros_ = std::min(first_micros_, node.start_micros);
       }
     }
@@ -205,8 +210,8 @@ class Builder {
     const ChakraMember m = operation.members.front();
     const ChakraNode& node = node_of(m);
     operation.duration_ps = static_cast<double>(node.duration_micros) * kPsPerMicrosecond;
-    if (operation.kinds.node == NodeKind::host && timed_[m.rank] != 0 &&
-        node.data_dependencies.empty() && node.control_dependencies.empty()) {
+    if (operation.kinds.node == NodeKind::host && timed_[m.rank] != 0 && !never_ran(node) &&
+        begins(m)) {
       return recorded_start(operation);
     }
     if (node.duration_micros > 0 || timed_[m.rank] != 0) return std::monostate{};
@@ -226,6 +231,14 @@ class Builder {
       ++without_duration_;
     }
     return std::monostate{};
+  }
+
+  // Whether all that it waits for is nodes that never ran.
+  bool begins(ChakraMember m) const {
+    const std::span<const std::uint32_t> list = before(operation_of_[m.rank][m.node]);
+    return std::all_of(list.begin(), list.end(), [&](std::uint32_t p) {
+      return never_ran(node_of(operations_[p].members.front()));
+    });
   }
 
   Result<std::monostate> recorded_start(Operation& operation) {

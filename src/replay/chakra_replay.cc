@@ -33,6 +33,7 @@ std::optional<Seconds> recorded(const ChakraTrace& trace) {
   bool any = false;
   for (const ChakraNode& node : trace.nodes) {
     any = any || node.start_micros > 0;
+    if (node.start_micros == 0 && node.duration_micros == 0) continue;  // not seen by the profiler
     if (node.type == ChakraNodeType::metadata || node.type == ChakraNodeType::invalid ||
         node.type == ChakraNodeType::send || node.type == ChakraNodeType::receive) {
       continue;
