@@ -40,7 +40,8 @@ constexpr std::array kGrammar = {
     Grammar{EditKind::bucket, "bucket", Part::may, Part::no, Part::no, "bucket SIZE [WHERE]"},
     Grammar{EditKind::overlap, "overlap", Part::must, Part::no, Part::no, "overlap WHERE"},
     Grammar{EditKind::even, "even", Part::may, Part::no, Part::no, "even [WHERE]"},
-    Grammar{EditKind::data_ranks, "dp", Part::may, Part::no, Part::no, "dp N [WHERE]"},
+    Grammar{EditKind::data_ranks, "dp", Part::may, Part::no, Part::no,
+            "dp N [WHERE], or dp N [gradients SIZE] [link RATE] [latency TIME]"},
     Grammar{EditKind::tensor_ranks, "tp", Part::may, Part::no, Part::no, "tp N [WHERE]"},
     Grammar{EditKind::pipeline, "pp", Part::no, Part::no, Part::no,
             "pp N [schedule NAME] [chunks N] [microbatches N] [send SIZE] [link RATE] [latency "
@@ -232,6 +233,28 @@ class EditParser {
     return std::monostate();
   }
 
+  // What ranks that an edit adds are joined by. Nothing: the word is another one.
+  Result<bool> parse_link_term(const std::string& word) {
+    if (word == "link") {
+      ORRERY_TRY(const std::string text, argument(word));
+      auto rate = parse_bytes_per_second(text);
+      if (rate && !(*rate > BytesPerSecond(0))) return refuse("over no link nothing arrives");
+      if (auto read = once(edit_.rate, rate, word); !read) return fail(read.error());
+      return true;
+    }
+    if (word == "latency") {
+      ORRERY_TRY(const std::string text, argument(word));
+      if (auto read = once(edit_.time, duration(text), word); !read) return fail(read.error());
+      return true;
+    }
+    if (word == (edit_.kind == EditKind::pipeline ? "send" : "gradients")) {
+      ORRERY_TRY(const std::string text, argument(word));
+      if (auto read = once(edit_.size, parse_bytes(text), word); !read) return fail(read.error());
+      return true;
+    }
+    return false;
+  }
+
   // What a pipeline is, besides its stages.
   Result<std::monostate> parse_pipeline_term(const std::string& word) {
     if (word == "schedule") return pattern(edit_.name, word);
@@ -241,20 +264,6 @@ class EditParser {
       ORRERY_TRY(const std::string text, argument(word));
       ORRERY_TRY(field, parse_whole(text, 1, kMostMicrobatches));
       return std::monostate();
-    }
-    if (word == "send") {
-      ORRERY_TRY(const std::string text, argument(word));
-      return once(edit_.size, parse_bytes(text), word);
-    }
-    if (word == "link") {
-      ORRERY_TRY(const std::string text, argument(word));
-      auto rate = parse_bytes_per_second(text);
-      if (rate && !(*rate > BytesPerSecond(0))) return refuse("over no link nothing arrives");
-      return once(edit_.rate, rate, word);
-    }
-    if (word == "latency") {
-      ORRERY_TRY(const std::string text, argument(word));
-      return once(edit_.time, duration(text), word);
     }
     const std::vector<std::string> known = {"schedule", "chunks", "microbatches",
                                             "send",     "link",   "latency"};
@@ -272,6 +281,10 @@ class EditParser {
 
   Result<std::monostate> parse_term() {
     const std::string word = tokens_[next_++].text;
+    if (edit_.kind == EditKind::pipeline || edit_.kind == EditKind::data_ranks) {
+      ORRERY_TRY(const bool read, parse_link_term(word));
+      if (read) return std::monostate();
+    }
     if (edit_.kind == EditKind::pipeline) return parse_pipeline_term(word);
     if (word == "by" && grammar_->factor != Part::no) {
       ORRERY_TRY(const std::string text, argument(word));
@@ -320,10 +333,15 @@ class EditParser {
     if (grammar_->time == Part::may && edit_.factor.has_value() == edit_.time.has_value()) {
       return refuse("one of 'by' and 'to' is needed");
     }
+    if (edit_.kind == EditKind::data_ranks && (edit_.size || edit_.rate) &&
+        !edit_.where.everything()) {
+      return refuse("reductions are added for a whole run");
+    }
     if (edit_.kind == EditKind::bandwidth && !(*edit_.factor > 0)) {
       return refuse("without bandwidth nothing ends");
     }
-    if (edit_.kind == EditKind::pipeline && edit_.time && !edit_.rate) {
+    const bool adds = edit_.kind == EditKind::pipeline || edit_.kind == EditKind::data_ranks;
+    if (adds && edit_.time && !edit_.rate) {
       return refuse("a latency needs its link");
     }
     return edit_;
@@ -341,12 +359,16 @@ std::string word_text(const std::string& text) {
   return plain ? text : "\"" + text + "\"";
 }
 
-std::string pipeline_text(const Edit& edit) {
+// Of an edit that adds ranks.
+std::string ranks_text(const Edit& edit) {
   std::string out = fmt::format("{} {}", edit.verb, edit.count);
   if (!edit.name.empty()) out += " schedule " + word_text(edit.name);
   if (edit.chunks > 0) out += fmt::format(" chunks {}", edit.chunks);
   if (edit.microbatches > 0) out += fmt::format(" microbatches {}", edit.microbatches);
-  if (edit.size) out += " send \"" + to_exact_text(*edit.size) + "\"";
+  if (edit.size) {
+    const char* word = edit.kind == EditKind::pipeline ? "send" : "gradients";
+    out += fmt::format(" {} \"{}\"", word, to_exact_text(*edit.size));
+  }
   if (edit.rate) out += " link \"" + to_exact_text(*edit.rate) + "\"";
   if (edit.time) out += " latency \"" + to_exact_text(*edit.time) + "\"";
   return out;
@@ -370,7 +392,10 @@ Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& 
 }
 
 std::string to_text(const Edit& edit) {
-  if (edit.kind == EditKind::pipeline) return pipeline_text(edit);
+  if (edit.kind == EditKind::pipeline ||
+      (edit.kind == EditKind::data_ranks && (edit.size || edit.rate))) {
+    return ranks_text(edit);
+  }
   std::string out = edit.verb;
   if (edit.size) out += " \"" + to_exact_text(*edit.size) + "\"";
   if (edit.from > 0) {

@@ -10,7 +10,8 @@
 //   bucket SIZE [WHERE]               joins communications until they are that large
 //   overlap WHERE                     nothing but the end of the step waits for it
 //   even [WHERE]                      all ranks take the same time: no stragglers
-//   dp N [WHERE]                      ranks of data-parallel groups
+//   dp N [WHERE]                      ranks of data-parallel groups; where there are none, also
+//                                     gradients SIZE, link RATE, latency TIME
 //   tp N [WHERE]                      ranks that divide every layer
 //   pp N [TERMS]                      stages of a pipeline; terms: schedule NAME, chunks N,
 //                                     microbatches N, send SIZE, link RATE, latency TIME

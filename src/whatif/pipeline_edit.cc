@@ -233,6 +233,13 @@ class PipelineRebuild {
       if (!run_.communicates(work) || !parts_.is_backward(passes_.part_of[work.first])) continue;
       out[work.last] = !forward.contains(std::string(run_.subject(work).group));
     }
+    // Those that an edit added.
+    for (std::uint32_t n = 0; n < old_.nodes.size(); ++n) {
+      const RunNode& node = old_.nodes[n];
+      const bool added =
+          node.lane != kNoLane && node.event == kNoEvent && old_.lanes[node.lane].device;
+      if (added && parts_.is_backward(passes_.part_of[n])) out[n] = true;
+    }
     return out;
   }
 
@@ -352,22 +359,6 @@ class PipelineRebuild {
     }
   }
 
-  // The stream of a rank that most of its kernels run on.
-  [[nodiscard]] std::vector<std::uint32_t> main_streams() const {
-    std::vector<std::map<std::uint32_t, std::size_t>> kernels(run_.traces().size());
-    for (const RunWork& work : old_.works) {
-      if (!run_.communicates(work)) ++kernels[work.trace][old_.nodes[work.last].lane];
-    }
-    std::vector<std::uint32_t> out;
-    for (const auto& by_lane : kernels) {
-      const auto most =
-          std::max_element(by_lane.begin(), by_lane.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-      out.push_back(most == by_lane.end() ? kNoLane : most->first);
-    }
-    return out;
-  }
-
   // The first or last work of a block on a stream; kNone.
   [[nodiscard]] std::uint32_t work_of(const Block& block, std::uint32_t lane, bool last) const {
     std::uint32_t found = kNone;
@@ -382,7 +373,7 @@ class PipelineRebuild {
   }
 
   Result<std::monostate> add_transfers() {
-    const std::vector<std::uint32_t> streams = main_streams();
+    const std::vector<std::uint32_t> streams = main_streams(run_);
     std::map<std::array<std::uint32_t, 3>, std::uint32_t> links;  // of a rank, between devices
     ORRERY_TRY(const std::vector<DeviceOperation> order, linear_order(pipeline_));
     for (std::size_t k = 0; k < parts_.steps; ++k) {

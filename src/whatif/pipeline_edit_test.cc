@@ -195,6 +195,35 @@ TEST(PipelineEdit, OfForwardPassesOnlyIsAPipelineToo) {
   EXPECT_NEAR(edited, (8 + 3) * stage, 0.04 * 11 * stage);
 }
 
+TEST(GradientEdit, HidesReductionsBehindTheLastBackwardPass) {
+  const Training training;
+  const double before = after(training, "");
+  // Eight layers of 32,768 weights of 2 bytes, and an embedding: far below one bucket, which is
+  // ready when the whole pass is. All of it is exposed: 2 (N - 1) / N n / rate.
+  const double n = 8 * 2 * 64 * 256 * 2 + 100 * 64 * 2;
+  EXPECT_NEAR(after(training, "dp 4 link 1GB/s") - before, 1.5 * n / 1e9 * 1e6, 3);
+  // Eight buckets of 32 MiB: all but the last run beside the layers that follow, each 200 us long.
+  const double bucket = 1.5 * 32 * 1024 * 1024;
+  EXPECT_NEAR(after(training, "dp 4 gradients 256MiB link 1TB/s") - before, bucket / 1e12 * 1e6, 5);
+  // Where the network is slower than the layers, only the first layer's pass hides something.
+  EXPECT_NEAR(after(training, "dp 4 gradients 256MiB link 100GB/s") - before,
+              8 * bucket / 1e11 * 1e6 - 7 * 200, 10);
+  // More ranks, more to reduce; none, nothing.
+  EXPECT_LT(after(training, "dp 2 link 1GB/s"), after(training, "dp 64 link 1GB/s"));
+  EXPECT_EQ(after(training, "dp 1"), before);
+}
+
+TEST(GradientEdit, GoesIntoThePipeline) {
+  const Training training;
+  const double pipeline = after(training, "pp 4 link 1TB/s");
+  const double both = after(training, "dp 4 gradients 256MiB link 100GB/s; pp 4 link 1TB/s");
+  // Each stage reduces its quarter of the gradients, the first stage when all else is done.
+  EXPECT_GT(both, pipeline + 1);
+  EXPECT_LT(both, pipeline + 2 * 1.5 * 32 * 1024 * 1024 / 1e11 * 1e6 + 5);
+  EXPECT_GT(after(training, "dp 4 gradients 256MiB link 100GB/s; pp 4 microbatches 16 link 1TB/s"),
+            after(training, "pp 4 microbatches 16 link 1TB/s") + 1);
+}
+
 TEST(PipelineEdit, WithoutChangeIsTheReplay) {
   std::vector<RecordedTrace> traces;
   traces.push_back(Training{}.trace());
@@ -213,8 +242,14 @@ TEST(PipelineEdit, RefusesInWords) {
   };
   EXPECT_THAT(error({}, "pp 16 link 1TB/s"),
               HasSubstr("8 layers are recorded, the pipeline would have 16 stages"));
-  EXPECT_THAT(error({}, "pp 4"), HasSubstr("say how fast stages are joined: link"));
+  EXPECT_THAT(error({}, "pp 4"), HasSubstr("say how fast its ranks are joined: link"));
   EXPECT_THAT(error({}, "pp 4 schedule zb_h1 link 1TB/s"), HasSubstr("zb_h1 divides passes"));
+  EXPECT_THAT(error({}, "pp 4 link 1TB/s; pp 2 link 1TB/s"),
+              HasSubstr("an edit before this one made the run a pipeline"));
+  EXPECT_THAT(error({}, "dp 4"), HasSubstr("say how fast its ranks are joined: link"));
+  Training inference;
+  inference.trains = false;
+  EXPECT_THAT(error(inference, "dp 4 link 1TB/s"), HasSubstr("no backward pass is recorded"));
   EXPECT_THAT(error({}, "pp 4 schedule nothing"), HasSubstr("nothing"));
   Training single;
   single.layers = 1;

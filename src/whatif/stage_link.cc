@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
-#include "cluster/cluster.h"
 #include "cost/collective/collective.h"
-#include "cost/collective/collective_parameters.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"
 #include "whatif/recorded_accelerator.h"
@@ -19,12 +18,6 @@ struct SentTensor {
   Bytes volume;
   std::string from;  // the operator that tells
 };
-
-std::string_view first_type(std::string_view types) {
-  const std::size_t begin = types.find_first_not_of("[\"' ");
-  if (begin == std::string_view::npos) return {};
-  return types.substr(begin, types.find_first_of("\"',]", begin) - begin);
-}
 
 double elements_of(const TensorShape& shape) {
   double n = shape.empty() ? 0 : 1;
@@ -60,7 +53,76 @@ std::optional<SentTensor> sent_tensor(const EditedRun& run, const TrainingPasses
   return of_layer;
 }
 
+const FabricLevel& level_of(const Cluster& cluster, std::int64_t accelerators) {
+  return *std::find_if(cluster.levels.begin(), std::prev(cluster.levels.end()),
+                       [&](const FabricLevel& l) { return l.accelerators >= accelerators; });
+}
+
 }  // namespace
+
+Seconds RecordedNetwork::send(Bytes volume, std::int64_t ranks) const {
+  return point_to_point(volume, level_of(cluster, apart * ranks), parameters);
+}
+
+Seconds RecordedNetwork::all_reduce(Bytes volume, std::int64_t ranks) const {
+  std::vector<std::int64_t> domains;
+  for (const FabricLevel& level : cluster.levels) domains.push_back(level.accelerators);
+  return collective(CollectiveKind::all_reduce, volume,
+                    group_shape(static_cast<int>(ranks), apart, domains), cluster.levels,
+                    parameters)
+      .time;
+}
+
+Result<RecordedNetwork> recorded_network(const EditedRun& run, const Edit& edit,
+                                         const Catalog& catalog, std::int64_t ranks) {
+  RecordedNetwork out;
+  if (edit.rate) return out;
+  const RecordedTrace& trace = run.traces()[0];
+  const auto accelerator =
+      trace.devices.empty() ? std::nullopt : recorded_accelerator(catalog, trace.devices.front());
+  if (!accelerator) {
+    return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
+                to_text(edit), "say how fast its ranks are joined: link 50GB/s latency 5us");
+  }
+  // A count that is a whole number of servers and racks of every kind.
+  constexpr std::int64_t kWholeServers = 1152;
+  out.apart =
+      std::max({std::int64_t{1}, trace.world_size, static_cast<std::int64_t>(run.traces().size())});
+  const std::int64_t needed = out.apart * ranks;
+  if (needed > kMaxAccelerators - kWholeServers) {
+    return fail(ErrorCode::bad_input, fmt::format("{} ranks would be {}", ranks, needed),
+                to_text(edit), fmt::format("at most {}", kMaxAccelerators));
+  }
+  const std::int64_t accelerators = (needed + kWholeServers - 1) / kWholeServers * kWholeServers;
+  ORRERY_TRY(out.cluster,
+             parse_cluster_name(fmt::format("{}:{}", accelerator->name, accelerators), catalog));
+  ORRERY_TRY(out.parameters, load_collective_parameters(catalog, accelerator->architecture));
+  out.name =
+      fmt::format("{} of {}, whose usual servers have {} each", level_of(out.cluster, needed).name,
+                  accelerator->name, out.cluster.accelerators_per_node);
+  return out;
+}
+
+std::vector<std::uint32_t> main_streams(const EditedRun& run) {
+  std::vector<std::map<std::uint32_t, std::size_t>> kernels(run.traces().size());
+  for (const RunWork& work : run.graph().works) {
+    if (!run.communicates(work)) ++kernels[work.trace][run.graph().nodes[work.last].lane];
+  }
+  std::vector<std::uint32_t> out;
+  for (const auto& by_lane : kernels) {
+    const auto most =
+        std::max_element(by_lane.begin(), by_lane.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    out.push_back(most == by_lane.end() ? kNoLane : most->first);
+  }
+  return out;
+}
+
+std::string_view first_type(std::string_view types) {
+  const std::size_t begin = types.find_first_not_of("[\"' ");
+  if (begin == std::string_view::npos) return {};
+  return types.substr(begin, types.find_first_of("\"',]", begin) - begin);
+}
 
 Result<StageLink> stage_link(const EditedRun& run, const TrainingPasses& passes, const Edit& edit,
                              const Catalog& catalog) {
@@ -88,28 +150,9 @@ Result<StageLink> stage_link(const EditedRun& run, const TrainingPasses& passes,
         sentence(fmt::format("{} and {} of latency", to_text(*edit.rate), to_text(latency)));
     return link;
   }
-  const RecordedTrace& trace = run.traces()[0];
-  const auto accelerator =
-      trace.devices.empty() ? std::nullopt : recorded_accelerator(catalog, trace.devices.front());
-  if (!accelerator) {
-    return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
-                to_text(edit), "say how fast stages are joined: link 50GB/s latency 5us");
-  }
-  // A count that is a whole number of servers and racks of every kind.
-  constexpr std::int64_t kWholeServers = 1152;
-  const std::int64_t apart =
-      std::max({std::int64_t{1}, trace.world_size, static_cast<std::int64_t>(run.traces().size())});
-  const std::int64_t needed = apart * edit.count;
-  const std::int64_t accelerators = (needed + kWholeServers - 1) / kWholeServers * kWholeServers;
-  ORRERY_TRY(const Cluster cluster,
-             parse_cluster_name(fmt::format("{}:{}", accelerator->name, accelerators), catalog));
-  ORRERY_TRY(const CollectiveParameters parameters,
-             load_collective_parameters(catalog, accelerator->architecture));
-  const auto level = std::find_if(cluster.levels.begin(), std::prev(cluster.levels.end()),
-                                  [&](const FabricLevel& l) { return l.accelerators >= needed; });
-  link.time = point_to_point(link.volume, *level, parameters);
-  link.assumed = sentence(fmt::format("{} of {}, whose usual servers have {} each", level->name,
-                                      accelerator->name, cluster.accelerators_per_node));
+  ORRERY_TRY(const RecordedNetwork network, recorded_network(run, edit, catalog, edit.count));
+  link.time = network.send(link.volume, edit.count);
+  link.assumed = sentence(network.name);
   return link;
 }
 

@@ -205,8 +205,8 @@ class RankPasses {
     std::optional<Repeat> found;
     if (layers_ == 0) {
       const std::vector<Repeat> all = repeats(ops.identities, kShortestLayer);
-      // Layers are most of a pass.
-      if (!all.empty() && 2 * all.front().length() >= ops.identities.size()) found = all.front();
+      // Layers are a good part of a pass, even where there are two.
+      if (!all.empty() && 4 * all.front().length() >= ops.identities.size()) found = all.front();
     } else {
       for (const Repeat& r : repeats_of_count(ops.identities, layers_, kShortestLayer)) {
         if (!found || r.length() > found->length()) found = r;
@@ -368,6 +368,11 @@ std::uint32_t part_at(const std::vector<Boundary>& boundaries, std::int64_t ns) 
 
 Result<TrainingPasses> training_passes(const EditedRun& run) {
   const RunGraph& graph = run.graph();
+  if (std::any_of(graph.steps.begin(), graph.steps.end(),
+                  [](const RunStep& step) { return step.stage > 0; })) {
+    return fail(ErrorCode::bad_input, "an edit before this one made the run a pipeline", "",
+                "write pp last, once");
+  }
   const ReplayedRun replayed = replayed_run(graph);
   TrainingPasses out;
   out.launched_by = run.launching_nodes();
@@ -439,8 +444,13 @@ Result<TrainingPasses> training_passes(const EditedRun& run) {
     }
     for (; pending < lane.nodes.size(); ++pending) out.part_of[lane.nodes[pending]] = latest;
   }
-  // What is on no lane goes with what waits for it; a rendezvous with who comes to it.
+  // What is on no lane goes with what waits for it; a rendezvous, or what an edit added to a
+  // device, with what it waits for.
   for (const RunEdge& edge : graph.edges) {
+    const RunNode& to = graph.nodes[edge.to];
+    if (to.lane != kNoLane && to.event == kNoEvent && graph.lanes[to.lane].device) {
+      out.part_of[edge.to] = out.part_of[edge.from];
+    }
     if (graph.nodes[edge.from].lane == kNoLane &&
         graph.nodes[edge.from].kind != RunNodeKind::rendezvous) {
       out.part_of[edge.from] = out.part_of[edge.to];

@@ -7,6 +7,7 @@
 #include "whatif/duration_edits.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_run.h"
+#include "whatif/gradient_edit.h"
 #include "whatif/kernel_edits.h"
 #include "whatif/network_edits.h"
 #include "whatif/pipeline_edit.h"
@@ -45,6 +46,14 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
     case EditKind::overlap:
       return apply_overlap(run, edit);
     case EditKind::data_ranks:
+      if (edit.edit.where.everything() && lacks_data_parallel_groups(run)) {
+        return apply_gradient_reductions(run, edit, catalog);
+      }
+      if (edit.edit.size || edit.edit.rate) {
+        return fail(ErrorCode::bad_input, "the run reduces gradients already", edit.text,
+                    "leave out 'gradients' and 'link'; bandwidth by FACTOR scales its network");
+      }
+      return apply_ranks(run, edit);
     case EditKind::tensor_ranks:
       return apply_ranks(run, edit);
     case EditKind::resize:
