@@ -1,11 +1,16 @@
-// orrery trace diff: two recorded runs, aligned by operator; what got slower and why.
+// orrery trace diff: two recorded runs, aligned by operator, or a run and its prediction, by kind
+// of work; what got slower and why.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "compare/difference.h"
+#include "compare/work_profile.h"
+#include "estimate/estimate.h"
+#include "question.h"
 #include "report/difference_report.h"
 #include "report/figures.h"
 #include "trace.h"
@@ -17,6 +22,7 @@ namespace {
 struct DiffOptions {
   std::vector<std::string> files;
   std::vector<std::string> against;
+  Question predicted;  // model: empty: two recorded runs
   std::int64_t step = -1;
   std::int64_t rank = -1;
   int rows = 20;
@@ -38,7 +44,55 @@ std::string run_name(const std::vector<std::string>& files) {
   return files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
 }
 
+// Whether a backward pass is among the operators.
+bool has_backward(const StepProfile& profile) {
+  return std::any_of(profile.lines.begin(), profile.lines.end(), [](const ProfileLine& line) {
+    return line.context.starts_with("autograd::engine") || line.name.ends_with("Backward") ||
+           line.name.ends_with("Backward0") || line.name.ends_with("_backward");
+  });
+}
+
+int show(const Difference& d, const DifferenceSubject& subject, const DiffOptions& options,
+         const Common& common) {
+  const int printed = print(common.json ? to_json(difference_json(d, subject))
+                                        : difference_text(d, subject, text_style()));
+  if (printed != ExitCode::done) return printed;
+  // Of a prediction: the recorded step took longer than it.
+  const Seconds expected = subject.predicted ? d.step_second() : d.step_first();
+  const Seconds found = subject.predicted ? d.step_first() : d.step_second();
+  const bool slower = options.fail_above >= 0 && found > expected * (1 + options.fail_above / 100);
+  return slower ? ExitCode::negative : ExitCode::done;
+}
+
+int diff_prediction(const DiffOptions& options, const Common& common) {
+  if (!options.against.empty()) {
+    return refuse({ErrorCode::bad_input, "stands beside --predicted", "--against",
+                   "a run and its prediction, or two runs"});
+  }
+  const auto catalog = open_catalog(common);
+  if (!catalog) return refuse(catalog.error());
+  const auto recorded = profile(options.files, options);
+  if (!recorded) return refuse(recorded.error());
+  const auto spec = ask(options.predicted, *catalog);
+  if (!spec) return refuse(spec.error());
+  const auto predicted = estimate(spec->scenario, *catalog);
+  if (!predicted) return refuse(predicted.error());
+  DifferenceSubject subject{run_name(options.files), options.predicted.model, options.rows, true};
+  Breakdown breakdown = predicted->breakdown;
+  if (!has_backward(*recorded)) {
+    Picoseconds forward;
+    for (const StageReport& stage : predicted->stages) {
+      forward += stage.forward * predicted->microbatches;
+    }
+    breakdown = forward_part(breakdown, forward);
+    subject.second += ", its forward passes, as nothing else is recorded";
+  }
+  return show(difference(profile_by_work(*recorded), predicted_profile(breakdown)), subject,
+              options, common);
+}
+
 int diff(const DiffOptions& options, const Common& common) {
+  if (!options.predicted.model.empty()) return diff_prediction(options, common);
   std::vector<std::string> first = options.files;
   std::vector<std::string> second = options.against;
   if (second.empty()) {
@@ -47,7 +101,8 @@ int diff(const DiffOptions& options, const Common& common) {
           {ErrorCode::bad_input,
            fmt::format("{} {} given", first.size(), first.size() == 1 ? "file is" : "files are"),
            "trace diff",
-           "two files, or the first run's files and, behind --against, the second's"});
+           "two files; the first run's files and, behind --against, the second's; or files and "
+           "--predicted SPEC"});
     }
     second = {first.back()};
     first.pop_back();
@@ -56,25 +111,27 @@ int diff(const DiffOptions& options, const Common& common) {
   if (!before) return refuse(before.error());
   auto after = profile(second, options);
   if (!after) return refuse(after.error());
-  const Difference d = difference(std::move(*before), std::move(*after));
-  const DifferenceSubject subject{run_name(first), run_name(second), options.rows};
-  const int printed = print(common.json ? to_json(difference_json(d, subject))
-                                        : difference_text(d, subject, text_style()));
-  if (printed != ExitCode::done) return printed;
-  const bool slower =
-      options.fail_above >= 0 && d.step_second() > d.step_first() * (1 + options.fail_above / 100);
-  return slower ? ExitCode::negative : ExitCode::done;
+  return show(difference(std::move(*before), std::move(*after)),
+              {run_name(first), run_name(second), options.rows}, options, common);
 }
 
 }  // namespace
 
 TraceSubcommand trace_diff(CLI::App& trace) {
   CLI::App* app =
-      trace.add_subcommand("diff", "two runs aligned by operator: what got slower, and why");
+      trace.add_subcommand("diff", "two runs, or a run and a prediction: what got slower, and why");
   auto options = std::make_shared<DiffOptions>();
   app->add_option("files", options->files, "two traces; or, with --against, all of the first run")
       ->required();
   app->add_option("--against", options->against, "the traces of the second run");
+  app->add_option("--predicted", options->predicted.model,
+                  "compare with the prediction of a specification (trace spec --yaml) or model");
+  app->add_option("--on", options->predicted.cluster, "of the prediction: the cluster");
+  app->add_option("--plan", options->predicted.plan, "of the prediction: \"tp=8,pp=4\"");
+  app->add_option("--seq", options->predicted.sequence_length, "of the prediction")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--global-batch", options->predicted.global_batch, "of the prediction")
+      ->check(CLI::PositiveNumber);
   const CLI::Range any_number(std::int64_t{0}, std::int64_t{1'000'000'000'000});
   app->add_option("--step", options->step, "only the step of this number (ProfilerStep#N)")
       ->check(any_number);

@@ -1,6 +1,7 @@
 // orrery trace whatif: a recorded run, edited and simulated again.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct WhatIfOptions {
   double bandwidth = 0;
   std::int64_t dp = 0;
   std::int64_t tp = 0;
+  std::int64_t pp = 0;
+  std::string schedule;
+  std::int64_t chunks = 0;
+  std::int64_t microbatches = 0;
   std::string accelerator;
 };
 
@@ -53,6 +58,18 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
   if (options.dp > 0) flags += fmt::format("dp {}\n", options.dp);
   if (options.tp > 0) flags += fmt::format("tp {}\n", options.tp);
   if (!options.accelerator.empty()) flags += "accelerator \"" + options.accelerator + "\"\n";
+  if (options.pp == 0 && (!options.schedule.empty() || options.chunks > 0)) {
+    return fail(ErrorCode::bad_input, "stands without --pp",
+                options.schedule.empty() ? "--chunks" : "--schedule",
+                "say how many stages: --pp 4");
+  }
+  if (options.pp > 0 || options.microbatches > 0) {
+    flags += fmt::format("pp {}", std::max<std::int64_t>(1, options.pp));
+    if (!options.schedule.empty()) flags += fmt::format(" schedule \"{}\"", options.schedule);
+    if (options.chunks > 0) flags += fmt::format(" chunks {}", options.chunks);
+    if (options.microbatches > 0) flags += fmt::format(" microbatches {}", options.microbatches);
+    flags += "\n";
+  }
   if (auto read = add(flags, "flags"); !read) return fail(read.error());
   return out;
 }
@@ -100,6 +117,11 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
   const CLI::Range any_count(std::int64_t{1}, std::int64_t{1'000'000'000});
   app->add_option("--dp", options->dp, "ranks of data-parallel groups")->check(any_count);
   app->add_option("--tp", options->tp, "ranks that divide every layer")->check(any_count);
+  app->add_option("--pp", options->pp, "stages of a pipeline")->check(any_count);
+  app->add_option("--schedule", options->schedule, "of that pipeline (1f1b)");
+  app->add_option("--chunks", options->chunks, "of that pipeline: virtual stages of each")
+      ->check(any_count);
+  app->add_option("--microbatches", options->microbatches, "in a step")->check(any_count);
   app->add_option("--accelerator", options->accelerator, "another one, of the catalog");
   app->add_flag("--attribute", options->attribute, "what each slow rank and kind of work costs");
   app->add_flag("--partial", options->partial, "use what is whole of truncated files");
@@ -107,7 +129,8 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
       "Examples:\n"
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --bandwidth 2\n"
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --edit \"scale "
-      "class matrix_product by 50%; latency to 5us\"");
+      "class matrix_product by 50%; latency to 5us\"\n"
+      "  orrery trace whatif validation/traces/astra-sim/megatron-tp8 --pp 4 --microbatches 16");
   return TraceSubcommand{app, [options](const Common& common) { return whatif(*options, common); }};
 }
 

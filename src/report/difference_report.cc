@@ -115,6 +115,14 @@ std::string cause_text(const Difference& d, const DifferenceRow& row) {
   return "";
 }
 
+// Of a kind of work beside its prediction.
+std::string prediction_text(const DifferenceRow& row) {
+  if (row.second.empty()) return "not predicted";
+  if (row.first.empty()) return "predicted, not recorded";
+  return fmt::format("predicted {:.2f} of the recorded time",
+                     row.contribution_second / row.contribution_first);
+}
+
 struct PartRow {
   const char* key;
   const char* label;
@@ -162,22 +170,55 @@ Value side_json(const StepProfile& profile, const std::vector<std::size_t>& line
   return out;
 }
 
+// Every kind of work, recorded beside predicted, and their sum.
+std::string predicted_rows(const Difference& d, const TextStyle& style) {
+  std::string out = heading("Work", "what it adds to the step, largest difference first", style);
+  Table rows({{"", Align::left, 9},
+              {"recorded", Align::right, 8},
+              {"predicted", Align::right, 8},
+              {"difference", Align::right, 9},
+              {"why", Align::left, 5}});
+  for (const DifferenceRow& row : d.rows) {
+    rows.add_row({{printable(row_name(d, row))},
+                  {time(row.contribution_first)},
+                  {time(row.contribution_second)},
+                  {signed_time(row.difference()), ink_of(row.difference())},
+                  {prediction_text(row)}});
+  }
+  rows.add_rule();
+  const Seconds change = d.step_second() - d.step_first();
+  rows.add_row({{"step"},
+                {time(d.step_first())},
+                {time(d.step_second())},
+                {signed_time(change), ink_of(change)},
+                {change_of(d.step_first(), d.step_second())}});
+  return out + rows.text(style);
+}
+
 }  // namespace
 
 std::string difference_text(const Difference& d, const DifferenceSubject& subject,
                             const TextStyle& style) {
   const Seconds change = d.step_second() - d.step_first();
+  const std::string by =
+      std::abs(change.value()) < kUnchanged
+          ? signed_time(change)
+          : fmt::format("{} ({})", signed_time(change), change_of(d.step_first(), d.step_second()));
   std::string out =
-      wrapped(fmt::format("A step takes {} in the second run instead of {} in the first: {}{}.",
-                          time(d.step_second()), time(d.step_first()), signed_time(change),
-                          std::abs(change.value()) < kUnchanged
-                              ? ""
-                              : " (" + change_of(d.step_first(), d.step_second()) + ")"),
+      wrapped(subject.predicted
+                  ? fmt::format("A step takes {}, and is predicted to take {}: {}.",
+                                time(d.step_first()), time(d.step_second()), by)
+                  : fmt::format("A step takes {} in the second run instead of {} in the first: {}.",
+                                time(d.step_second()), time(d.step_first()), by),
               2, style);
-  out += wrapped(fmt::format("first: {}, {} {} of a rank; second: {}, {}", printable(subject.first),
-                             d.first.steps, d.first.steps == 1 ? "step" : "steps",
-                             printable(subject.second), d.second.steps),
+  const std::string first_run = fmt::format("{}, {} {} of a rank", printable(subject.first),
+                                            d.first.steps, d.first.steps == 1 ? "step" : "steps");
+  out += wrapped(subject.predicted ? fmt::format("recorded: {}; predicted: {}", first_run,
+                                                 printable(subject.second))
+                                   : fmt::format("first: {}; second: {}, {}", first_run,
+                                                 printable(subject.second), d.second.steps),
                  2, style);
+  if (subject.predicted) return out + predicted_rows(d, style);
 
   out += heading("Parts", "of a step, by what owned the time", style);
   Table table({{"", Align::left, 9},

@@ -14,7 +14,8 @@ inline constexpr int kDifferenceSchemaVersion = 1;
 struct DifferenceSubject {
   std::string first;  // what the runs are called: their file
   std::string second;
-  int rows = 20;  // that the table shows
+  int rows = 20;           // that the table shows
+  bool predicted = false;  // the second is a prediction: lines are kinds of work
 };
 
 std::string difference_text(const Difference& difference, const DifferenceSubject& subject,

@@ -75,12 +75,13 @@ std::uint32_t work_in(const RunGraph& graph, const TrainingPasses& passes, std::
 
 }  // namespace
 
-bool lacks_data_parallel_groups(const EditedRun& run) {
+bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit) {
   static constexpr std::array<std::string_view, 6> kOthers = {
       "*tensor*", "*pipeline*", "*expert*", "*context*", "*embedding*", "tp"};
   return std::all_of(run.graph().works.begin(), run.graph().works.end(), [&](const RunWork& work) {
     if (!run.communicates(work)) return true;
     const WorkSubject s = run.subject(work);
+    if (edit.size && s.group_description.empty()) return true;
     return std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view other) {
       return fits_pattern(s.group_description, other);
     });

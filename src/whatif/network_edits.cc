@@ -222,9 +222,13 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit) {
       works = std::move(named);
     } else if (groups.size() > 1) {
       std::string known;
-      for (const std::string& group : groups) known += (known.empty() ? "" : ", ") + group;
+      for (const std::string& group : groups) {
+        known += (known.empty() ? "" : ", ") + (group.empty() ? "one without a name" : group);
+      }
       return fail(ErrorCode::bad_input, "which of the groups is meant cannot be told",
                   to_text(edit.edit), fmt::format("say: group NAME; groups: {}", known));
+    } else {
+      edit.assumed.emplace_back("the run's only group is meant");
     }
   }
   const auto latencies = assumed_latencies_ns(run);

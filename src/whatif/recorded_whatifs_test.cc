@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "replay/graph_from_run.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
@@ -43,20 +46,105 @@ std::vector<std::string> ranks(const std::string& folder, int count) {
   return out;
 }
 
+// Every recording that can be replayed, and runs of several ranks.
+std::vector<std::vector<std::string>> replayable() {
+  std::vector<std::vector<std::string>> out;
+  for (const char* file :
+       {"HolisticTraceAnalysis/nccl_parser_config/nccl_data.json.gz",
+        "HolisticTraceAnalysis/df_index_resolver/df_index_resolver.json.gz",
+        "HolisticTraceAnalysis/critical_path/alexnet/"
+        "benchmark_result_2869224_1695835535_trace.json.gz",
+        "HolisticTraceAnalysis/critical_path/simple_add/"
+        "benchmark_result_493459_1694039959_trace.json.gz",
+        "HolisticTraceAnalysis/critical_path/cuda_event_sync_multi_stream/"
+        "event_sync_trace.json.gz",
+        "HolisticTraceAnalysis/amd_trace/"
+        "mi250_minitoy_train_ROCm6_2_kineto.json.gz",
+        "TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+        "TraceLens/mi300/resnet_act_checkpoint.json.gz", "ao/ref_ep_moe_fwd.json.gz"}) {
+    out.push_back({file});
+  }
+  out.push_back(ranks("megatron-lm-fork/tp2", 2));
+  out.push_back(ranks("torchrec/sst_long_a2a_optimizer", 4));
+  out.push_back(ranks("torchrec/sst_long_a2a_optimizer_2", 4));
+  out.push_back(ranks("torchrec/sst_long_a2a_optimizer_4", 4));
+  out.push_back(ranks("astra-sim/megatron-tp8", 8));
+  return out;
+}
+
 TEST(RecordedWhatIfs, ThatChangeNothingGiveTheReplayedTimeline) {
-  for (const auto& files :
-       {ranks("megatron-lm-fork/tp2", 2), ranks("torchrec/sst_long_a2a_optimizer_4", 4),
-        std::vector<std::string>{"TraceLens/mi300/resnet_act_checkpoint.json.gz"},
-        std::vector<std::string>{"HolisticTraceAnalysis/nccl_parser_config/nccl_data.json.gz"}}) {
+  for (const auto& files : replayable()) {
     const TracedRun run = run_of(files);
     const ReplayedRun replayed = replayed_run(run.graph);
-    for (const char* text :
-         {"", "scale class communication by 1; scale host by 1", "bandwidth by 1; latency by 1"}) {
-      const WhatIf result = changed(run, text);
-      EXPECT_EQ(result.timeline.end_ns, replayed.end_ns) << files[0] << ": " << text;
-      EXPECT_EQ(result.timeline.start_ns, replayed.start_ns) << files[0] << ": " << text;
+    std::string text = "scale kernel * by 1; scale host by 1; pp 1";
+    const bool communicates =
+        std::any_of(run.graph.nodes.begin(), run.graph.nodes.end(),
+                    [](const RunNode& node) { return node.kind == RunNodeKind::transfer; });
+    if (communicates) text += "; bandwidth by 1; latency by 1";
+    for (const std::string& edits : {std::string(), text}) {
+      const WhatIf result = changed(run, edits);
+      EXPECT_EQ(result.timeline.end_ns, replayed.end_ns) << files[0] << ": " << edits;
+      EXPECT_EQ(result.timeline.start_ns, replayed.start_ns) << files[0] << ": " << edits;
     }
   }
+}
+
+TEST(RecordedWhatIfs, NeverGainFromSlowerWork) {
+  // The graph has no choice of order, so that longer pieces cannot make a shorter whole.
+  for (const auto& files : replayable()) {
+    const TracedRun run = run_of(files);
+    const auto end_of = [&](const std::string& text) {
+      const WhatIf result = changed(run, text);
+      return result.timeline.end_ns.empty()
+                 ? std::int64_t{0}
+                 : *std::max_element(result.timeline.end_ns.begin(), result.timeline.end_ns.end());
+    };
+    const std::int64_t before = end_of("");
+    EXPECT_LE(end_of("scale kernel * by 0.5"), before) << files[0];
+    EXPECT_GE(end_of("scale kernel * by 2"), before) << files[0];
+    EXPECT_LE(end_of("scale host by 0.5"), before) << files[0];
+    // Edits are applied in order: what one halves the next doubles again.
+    EXPECT_NEAR(static_cast<double>(end_of("scale kernel * by 2; scale kernel * by 0.5")),
+                static_cast<double>(before), 1e-5 * static_cast<double>(before))
+        << files[0];
+    if (files.size() == 1) continue;
+    std::int64_t slower = std::numeric_limits<std::int64_t>::max();
+    for (const char* factor : {"0.5", "1", "2", "8"}) {
+      const std::int64_t now = end_of(fmt::format("bandwidth by {}", factor));
+      EXPECT_LE(now, slower) << files[0] << ", bandwidth by " << factor;
+      slower = now;
+    }
+  }
+}
+
+TEST(RecordedWhatIfs, RebuildARecordingAsAPipelineOfOneStage) {
+  // Dealt to one stage in the recorded order, the passes take what they took: all launches, streams
+  // and waits of a Megatron step with its backward pass are found again.
+  for (const auto& files : {ranks("megatron-lm-fork/tp2", 2), ranks("astra-sim/megatron-tp8", 8)}) {
+    const TracedRun run = run_of(files);
+    const WhatIf rebuilt = changed(run, "pp 1 microbatches 1");
+    EXPECT_EQ(rebuilt.timeline.dropped_edges, 0u);
+    for (const WhatIfStep& step : rebuilt.steps) {
+      EXPECT_NEAR(step.after / step.before, 1, 1e-9) << files[0];
+    }
+  }
+}
+
+TEST(RecordedWhatIfs, PipelineAMegatronStep) {
+  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const double step = changed(run, "").before.value();
+  const WhatIf accumulated = changed(run, "pp 1 microbatches 8");
+  const WhatIf pipelined = changed(run, "pp 2 microbatches 8 send 1MB link 10GB/s");
+  EXPECT_EQ(pipelined.timeline.dropped_edges, 0u);
+  // Two stages of which the larger has more than half: between half and all of the time.
+  EXPECT_LT(pipelined.after, accumulated.after);
+  EXPECT_GT(pipelined.after, accumulated.after / 2);
+  EXPECT_GT(accumulated.after.value(), 6 * step * 0.8);
+  // Forty layers on four stages, forward only: gpipe's (M + P - 1) / (M P) of the time.
+  const TracedRun tp8 = run_of(ranks("astra-sim/megatron-tp8", 8));
+  const double alone = changed(tp8, "pp 1 microbatches 16").after.value();
+  const double four = changed(tp8, "pp 4 microbatches 16").after.value();
+  EXPECT_NEAR(four / alone, 19.0 / 64, 0.06);
 }
 
 TEST(RecordedWhatIfs, MoveAModelToTheAcceleratorItWasAlsoRecordedOn) {

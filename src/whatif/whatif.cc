@@ -46,7 +46,7 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
     case EditKind::overlap:
       return apply_overlap(run, edit);
     case EditKind::data_ranks:
-      if (edit.edit.where.everything() && lacks_data_parallel_groups(run)) {
+      if (edit.edit.where.everything() && lacks_data_parallel_groups(run, edit.edit)) {
         return apply_gradient_reductions(run, edit, catalog);
       }
       if (edit.edit.size || edit.edit.rate) {
