@@ -15,25 +15,26 @@
 #include "report/figures.h"
 #include "trace.h"
 #include "trace/recorded_run.h"
+#include "trace_files.h"
 
 namespace orrery::cli {
 namespace {
 
 struct DiffOptions {
-  std::vector<std::string> files;
+  TraceFiles files;
   std::vector<std::string> against;
   Question predicted;  // model: empty: two recorded runs
   std::int64_t step = -1;
   std::int64_t rank = -1;
   int rows = 20;
   double fail_above = -1;  // percent
-  bool partial = false;
 };
 
-Result<StepProfile> profile(const std::vector<std::string>& files, const DiffOptions& options) {
-  RunOptions run_options;
-  if (options.partial) run_options.kineto.incomplete = Incomplete::use_what_is_whole;
-  ORRERY_TRY(const RecordedRun run, read_run(files, run_options));
+Result<StepProfile> profile(const std::vector<std::string>& files, const DiffOptions& options,
+                            const Common& common) {
+  TraceFiles how_read = options.files;
+  how_read.files = files;
+  ORRERY_TRY(const RecordedRun run, read_trace_files(how_read, Ranks::any, common));
   ProfileOptions how;
   if (options.step >= 0) how.step = options.step;
   if (options.rank >= 0) how.rank = options.rank;
@@ -71,13 +72,14 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   }
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
-  const auto recorded = profile(options.files, options);
+  const auto recorded = profile(options.files.files, options, common);
   if (!recorded) return refuse(recorded.error());
   const auto spec = ask(options.predicted, *catalog);
   if (!spec) return refuse(spec.error());
   const auto predicted = estimate(spec->scenario, *catalog);
   if (!predicted) return refuse(predicted.error());
-  DifferenceSubject subject{run_name(options.files), options.predicted.model, options.rows, true};
+  DifferenceSubject subject{run_name(options.files.files), options.predicted.model, options.rows,
+                            true};
   Breakdown breakdown = predicted->breakdown;
   if (!has_backward(*recorded)) {
     Picoseconds forward;
@@ -93,7 +95,7 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
 
 int diff(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
-  std::vector<std::string> first = options.files;
+  std::vector<std::string> first = options.files.files;
   std::vector<std::string> second = options.against;
   if (second.empty()) {
     if (first.size() != 2) {
@@ -107,9 +109,9 @@ int diff(const DiffOptions& options, const Common& common) {
     second = {first.back()};
     first.pop_back();
   }
-  auto before = profile(first, options);
+  auto before = profile(first, options, common);
   if (!before) return refuse(before.error());
-  auto after = profile(second, options);
+  auto after = profile(second, options, common);
   if (!after) return refuse(after.error());
   return show(difference(std::move(*before), std::move(*after)),
               {run_name(first), run_name(second), options.rows}, options, common);
@@ -121,8 +123,7 @@ TraceSubcommand trace_diff(CLI::App& trace) {
   CLI::App* app =
       trace.add_subcommand("diff", "two runs, or a run and a prediction: what got slower, and why");
   auto options = std::make_shared<DiffOptions>();
-  app->add_option("files", options->files, "two traces; or, with --against, all of the first run")
-      ->required();
+  add_trace_files(app, options->files);
   app->add_option("--against", options->against, "the traces of the second run");
   app->add_option("--predicted", options->predicted.model,
                   "compare with the prediction of a specification (trace spec --yaml) or model");
@@ -140,7 +141,6 @@ TraceSubcommand trace_diff(CLI::App& trace) {
   app->add_option("--fail-above", options->fail_above,
                   "exit with 1 if the second run's step takes more than this many percent longer")
       ->check(CLI::Range(0.0, 1e6));
-  app->add_flag("--partial", options->partial, "use what is whole of truncated files");
   app->footer(
       "Examples:\n"
       "  orrery trace diff "

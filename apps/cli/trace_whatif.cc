@@ -3,15 +3,22 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "document/value.h"
 #include "replay/graph_from_run.h"
+#include "replay/operation_replay.h"
+#include "report/replay_report.h"
 #include "report/whatif_report.h"
 #include "trace.h"
+#include "trace/perfetto/recorded_json.h"
 #include "trace/recorded_run.h"
+#include "trace/trace_format.h"
+#include "trace_files.h"
 #include "whatif/edit_language.h"
+#include "whatif/edited_recording.h"
 
 namespace orrery::cli {
 namespace {
@@ -19,13 +26,12 @@ namespace {
 constexpr std::size_t kLargestEdits = 1u << 20;
 
 struct WhatIfOptions {
-  std::vector<std::string> files;
+  TraceFiles files;
   std::vector<std::string> edits;
   std::string edit_file;
   bool capture = false;
   bool no_stragglers = false;
   bool attribute = false;
-  bool partial = false;
   double bandwidth = 0;
   std::int64_t dp = 0;
   std::int64_t tp = 0;
@@ -34,6 +40,7 @@ struct WhatIfOptions {
   std::int64_t chunks = 0;
   std::int64_t microbatches = 0;
   std::string accelerator;
+  std::string timeline;
 };
 
 // The file's edits, then those of the line, then the flags.
@@ -74,14 +81,31 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
   return out;
 }
 
+// Timelines of operations know stragglers, of workers, stages and types; other edits need kernels.
+std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const Common& common) {
+  const std::vector<std::string>& files = options.files.files;
+  if (files.size() != 1 || files[0] == "-") return std::nullopt;
+  const auto format = format_of_file(files[0]);
+  if (!format || *format != TraceFormat::operation_timeline) return std::nullopt;
+  if (!options.attribute || !no_edits) {
+    return refuse({ErrorCode::unsupported, "a timeline of operations has no kernels to edit",
+                   files[0], "--attribute says what each worker, stage and type costs"});
+  }
+  const auto timeline = read_operation_timeline(files[0]);
+  if (!timeline) return refuse(timeline.error());
+  const auto replay = replay_operations(*timeline);
+  if (!replay) return refuse(at(files[0], replay.error()));
+  return print(common.json ? to_json(operation_replay_json(*replay))
+                           : operation_replay_text(*replay, text_style()));
+}
+
 int whatif(const WhatIfOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
   const auto edits = all_edits(options);
   if (!edits) return refuse(edits.error());
-  RunOptions run_options;
-  if (options.partial) run_options.kineto.incomplete = Incomplete::use_what_is_whole;
-  const auto run = read_run(options.files, run_options);
+  if (const auto done = operations(options, edits->empty(), common)) return *done;
+  const auto run = read_trace_files(options.files, Ranks::any, common);
   if (!run) return refuse(run.error());
   const auto graph = graph_from_run(run->ranks);
   if (!graph) return refuse(graph.error());
@@ -97,6 +121,11 @@ int whatif(const WhatIfOptions& options, const Common& common) {
   }
   const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog);
   if (!answer) return refuse(answer.error());
+  if (!options.timeline.empty()) {
+    const auto written =
+        write_file(options.timeline, recorded_json(edited_recording(run->ranks, *answer)));
+    if (!written) return refuse(written.error());
+  }
   return print(common.json ? to_json(whatif_json(*answer)) : whatif_text(*answer, text_style()));
 }
 
@@ -105,7 +134,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
 TraceSubcommand trace_whatif(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("whatif", "a recorded run, edited and simulated again");
   auto options = std::make_shared<WhatIfOptions>();
-  app->add_option("files", options->files, "traces of one run, or folders of them")->required();
+  add_trace_files(app, options->files);
   app->add_option(
       "--edit", options->edits,
       "an edit, as \"scale class matrix_product by 0.5\"; several are applied in order");
@@ -123,8 +152,9 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
       ->check(any_count);
   app->add_option("--microbatches", options->microbatches, "in a step")->check(any_count);
   app->add_option("--accelerator", options->accelerator, "another one, of the catalog");
+  app->add_option("--timeline", options->timeline,
+                  "write the edited run as a trace, for Perfetto and all that reads traces");
   app->add_flag("--attribute", options->attribute, "what each slow rank and kind of work costs");
-  app->add_flag("--partial", options->partial, "use what is whole of truncated files");
   app->footer(
       "Examples:\n"
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --bandwidth 2\n"

@@ -118,8 +118,8 @@ std::string cause_text(const Difference& d, const DifferenceRow& row) {
 // Of a kind of work beside its prediction.
 std::string prediction_text(const DifferenceRow& row) {
   if (row.second.empty()) return "not predicted";
-  if (row.first.empty()) return "predicted, not recorded";
-  return fmt::format("predicted {:.2f} of the recorded time",
+  if (row.first.empty()) return "not recorded";
+  return fmt::format("{:.2f} of what is recorded",
                      row.contribution_second / row.contribution_first);
 }
 
@@ -287,6 +287,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
 Value difference_json(const Difference& d, const DifferenceSubject& subject) {
   Value out = Value::map();
   out.set("schema_version", Value::number(std::int64_t{kDifferenceSchemaVersion}));
+  out.set("predicted", Value::boolean(subject.predicted));
   const auto run = [](const std::string& name, const StepProfile& profile, Seconds step) {
     Value side = Value::map();
     side.set("file", Value::text(printable(name)));

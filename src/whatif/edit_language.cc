@@ -55,6 +55,7 @@ constexpr std::array kGrammar = {
 struct Token {
   std::string text;
   bool quoted = false;
+  int column = 1;
 };
 
 struct Statement {
@@ -66,6 +67,7 @@ Result<std::vector<Statement>> statements_of(std::string_view text, const std::s
   std::vector<Statement> out;
   Statement current;
   int line = 1;
+  std::size_t line_begin = 0;
   const auto finish = [&] {
     if (!current.tokens.empty()) out.push_back(std::move(current));
     current = {};
@@ -74,8 +76,11 @@ Result<std::vector<Statement>> statements_of(std::string_view text, const std::s
     const char c = text[i];
     if (c == '\n' || c == ';') {
       finish();
-      if (c == '\n') ++line;
       ++i;
+      if (c == '\n') {
+        ++line;
+        line_begin = i;
+      }
     } else if (c == ' ' || c == '\t' || c == '\r') {
       ++i;
     } else if (c == '#') {
@@ -83,12 +88,14 @@ Result<std::vector<Statement>> statements_of(std::string_view text, const std::s
     } else {
       if (current.tokens.empty()) current.line = line;
       Token token;
+      token.column = static_cast<int>(i - line_begin) + 1;
       if (c == '"') {
         token.quoted = true;
         for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i) token.text += text[i];
         if (i >= text.size() || text[i] != '"') {
           return fail(ErrorCode::bad_input, "a quotation does not end",
-                      fmt::format("{}:{}", name, line), "write \" behind it, on the same line");
+                      fmt::format("{}:{}:{}", name, line, token.column),
+                      "write \" behind it, on the same line");
         }
         ++i;
       } else {
@@ -142,6 +149,9 @@ std::vector<std::string> known_classes() {
 class EditParser {
  public:
   explicit EditParser(const Statement& statement) : tokens_(statement.tokens) {}
+
+  // Of the word that was read last.
+  [[nodiscard]] int column() const { return tokens_[next_ > 0 ? next_ - 1 : 0].column; }
 
   Result<Edit> parse() {
     const Grammar* grammar = nullptr;
@@ -384,8 +394,11 @@ Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& 
   }
   std::vector<Edit> edits;
   for (const Statement& statement : statements) {
-    auto edit = EditParser(statement).parse();
-    if (!edit) return fail(at(fmt::format("{}:{}", name, statement.line), edit.error()));
+    EditParser parser(statement);
+    auto edit = parser.parse();
+    if (!edit) {
+      return fail(at(fmt::format("{}:{}:{}", name, statement.line, parser.column()), edit.error()));
+    }
     edits.push_back(std::move(*edit));
   }
   return edits;

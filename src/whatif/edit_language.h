@@ -23,7 +23,8 @@
 //           PATTERN, group PATTERN, rank N, stream N, host; all that are given must hold
 //   FACTOR  0.5 or 50%;  TIME  20us;  SIZE  25MiB;  "#" begins a remark; "..." holds blanks
 //
-// At most kMostEdits edits. Errors name the line, the word, and what would be right.
+// At most kMostEdits edits. Errors name the line, the column of the word, and what would
+// be right.
 #pragma once
 
 #include <string>

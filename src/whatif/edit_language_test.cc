@@ -38,10 +38,13 @@ TEST(EditLanguage, ReadsEditsInOrder) {
 }
 
 TEST(EditLanguage, WritesWhatItReads) {
-  for (const char* text : {"bandwidth by 2 group 13", "latency to 5us", "latency by 0.5",
-                           "bucket 25MiB", "overlap collective allreduce", "even host", "dp 16",
-                           "tp 4 group \"a b\"", "resize 4096 to 8192", "accelerator h100-sxm",
-                           "fuse kernel *elementwise* stream 7", "remove shape \"[[4, 8]*\""}) {
+  for (const char* text :
+       {"bandwidth by 2 group 13", "latency to 5us", "latency by 0.5", "bucket 25MiB",
+        "overlap collective allreduce", "even host", "dp 16",
+        "dp 8 gradients 2GB link 50GB/s latency 5us", "pp 4", "pp 1 microbatches 3",
+        "pp 8 schedule interleaved_1f1b chunks 2 send 1MB link 400Gb/s", "tp 4 group \"a b\"",
+        "resize 4096 to 8192", "accelerator h100-sxm", "fuse kernel *elementwise* stream 7",
+        "remove shape \"[[4, 8]*\""}) {
     const auto edits = read(text);
     ASSERT_EQ(edits.size(), 1u);
     EXPECT_EQ(read(to_text(edits[0])), edits) << to_text(edits[0]);
@@ -50,28 +53,38 @@ TEST(EditLanguage, WritesWhatItReads) {
 
 TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
   EXPECT_EQ(error("scle class copy by 2"),
-            "edits:1: there is no edit 'scle' (did you mean 'scale'?)");
+            "edits:1:1: there is no edit 'scle' (did you mean 'scale'?)");
   EXPECT_EQ(error("even\nscale by 2"),
-            "edits:2: 'scale' does not say what is meant (write: scale WHERE by FACTOR)");
-  EXPECT_EQ(error("scale host"), "edits:1: 'by' is missing (write: scale WHERE by FACTOR)");
+            "edits:2:10: 'scale' does not say what is meant (write: scale WHERE by FACTOR)");
+  EXPECT_EQ(error("scale host"), "edits:1:7: 'by' is missing (write: scale WHERE by FACTOR)");
   EXPECT_EQ(error("scale host by -1"),
-            "edits:1: '-1' is no factor (a number from 0 to 1000000, as 0.5, or 50%)");
+            "edits:1:15: '-1' is no factor (a number from 0 to 1000000, as 0.5, or 50%)");
   EXPECT_EQ(error("scale class gem by 2"),
-            "edits:1: there is no class 'gem' (known: matrix_product, attention, convolution, "
+            "edits:1:13: there is no class 'gem' (known: matrix_product, attention, convolution, "
             "normalization, softmax, embedding, optimizer, reduction, elementwise, communication, "
             "copy, other)");
-  EXPECT_EQ(error("latency"),
-            "edits:1: one of 'by' and 'to' is needed (write: latency by FACTOR [WHERE], or latency "
-            "to TIME [WHERE])");
-  EXPECT_EQ(error("layers 40"), "edits:1: nothing follows '40' (write: layers N to N)");
-  EXPECT_EQ(error("dp x"), "edits:1: 'x' is no whole number from 1");
+  EXPECT_EQ(
+      error("latency"),
+      "edits:1:1: one of 'by' and 'to' is needed (write: latency by FACTOR [WHERE], or latency "
+      "to TIME [WHERE])");
+  EXPECT_EQ(error("layers 40"), "edits:1:8: nothing follows '40' (write: layers N to N)");
+  EXPECT_EQ(error("dp x"), "edits:1:4: 'x' is no whole number from 1");
   EXPECT_EQ(error("remove kernel \"a"),
-            "edits:1: a quotation does not end (write \" behind it, on the same line)");
-  EXPECT_EQ(error("remove kernle a"), "edits:1: 'kernle' selects nothing (did you mean 'kernel'?)");
-  EXPECT_EQ(error("accelerator a b"), "edits:1: 'b' is too much (write: accelerator NAME)");
+            "edits:1:15: a quotation does not end (write \" behind it, on the same line)");
+  EXPECT_EQ(error("remove kernle a"),
+            "edits:1:8: 'kernle' selects nothing (did you mean 'kernel'?)");
+  EXPECT_EQ(error("accelerator a b"), "edits:1:15: 'b' is too much (write: accelerator NAME)");
   EXPECT_EQ(error("bandwidth by 0"),
-            "edits:1: without bandwidth nothing ends (write: bandwidth by FACTOR [WHERE])");
-  EXPECT_EQ(error("remove rank 1 rank 2"), "edits:1: 'rank' is said twice (write: remove WHERE)");
+            "edits:1:14: without bandwidth nothing ends (write: bandwidth by FACTOR [WHERE])");
+  EXPECT_EQ(error("remove rank 1 rank 2"),
+            "edits:1:20: 'rank' is said twice (write: remove WHERE)");
+  EXPECT_EQ(error("pp 4 schedul 1f1b"),
+            "edits:1:6: a pipeline has no 'schedul' (did you mean 'schedule'?)");
+  EXPECT_EQ(error("pp 2000"), "edits:1:4: '2000' is no whole number from 1 to 1024");
+  EXPECT_THAT(error("even; pp 4 latency 5us"), testing::HasSubstr("a latency needs its link"));
+  EXPECT_THAT(error("dp 4 rank 0 link 1GB/s"),
+              testing::HasSubstr("reductions are added for a whole run"));
+  EXPECT_THAT(error("pp 4 link 0GB/s"), testing::HasSubstr("over no link nothing arrives"));
   std::string many;
   for (std::size_t i = 0; i <= kMostEdits; ++i) many += "even;";
   EXPECT_EQ(error(many), "edits: there are 1001 edits (at most 1000)");

@@ -6,8 +6,10 @@
 #include <limits>
 
 #include "replay/graph_from_run.h"
+#include "trace/launch_links.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
+#include "whatif/edited_recording.h"
 #include "whatif/stragglers.h"
 
 namespace orrery {
@@ -145,6 +147,39 @@ TEST(RecordedWhatIfs, PipelineAMegatronStep) {
   const double alone = changed(tp8, "pp 1 microbatches 16").after.value();
   const double four = changed(tp8, "pp 4 microbatches 16").after.value();
   EXPECT_NEAR(four / alone, 19.0 / 64, 0.06);
+}
+
+TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
+  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  for (const char* edits : {"", "scale kernel * by 3", "pp 2 microbatches 4 send 1MB link 1GB/s"}) {
+    const WhatIf edited = changed(run, edits);
+    const std::vector<RecordedTrace> recordings = edited_recording(run.traces, edited);
+    ASSERT_EQ(recordings.size(), edited.staged ? 4u : 2u);
+    std::size_t works = 0;
+    std::size_t launched = 0;
+    for (const RecordedTrace& recording : recordings) {
+      const LaunchLinks links = launch_links(recording);
+      for (std::size_t e = 0; e < recording.size(); ++e) {
+        if (!is_device_work(recording.kind[e])) continue;
+        ++works;
+        launched += links.launch[e] != kNotLaunched ? 1U : 0U;
+      }
+    }
+    EXPECT_EQ(works, edited.graph.works.size()) << edits;
+    EXPECT_GT(launched, 0.98 * static_cast<double>(works)) << edits;
+    // The step of the recording is the step that was predicted.
+    for (const RunStep& step : edited.graph.steps) {
+      const std::int64_t ns = edited.timeline.end_ns[step.to] -
+                              (step.from == kNoEvent ? 0 : edited.timeline.end_ns[step.from]);
+      const RecordedTrace& recording =
+          recordings[edited.staged ? 2 * step.trace + step.stage : step.trace];
+      bool found = false;
+      for (std::size_t e = 0; e < recording.size(); ++e) {
+        found = found || (recording.name_of(e) == step.name && recording.duration_ns[e] == ns);
+      }
+      EXPECT_TRUE(found) << edits;
+    }
+  }
 }
 
 TEST(RecordedWhatIfs, MoveAModelToTheAcceleratorItWasAlsoRecordedOn) {
