@@ -103,6 +103,9 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     const double parameters = parameters_on_rank(op, setting.binding);
     const bool expert = op.kind == OperatorKind::grouped_gemm;
     (expert ? out.expert_parameters : out.dense_parameters) += parameters;
+    const bool large =
+        expert || op.kind == OperatorKind::gemm || op.kind == OperatorKind::embedding;
+    if (large && parameters > 0) ++out.weight_tensors;
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
     if ((recompute == Recompute::full && i < recomputed) ||

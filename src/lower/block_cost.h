@@ -38,6 +38,7 @@ struct BlockCost {
   BlockPass weight_gradient;    // second half
   double dense_parameters = 0;  // on one rank
   double expert_parameters = 0;
+  int weight_tensors = 0;  // of products and embeddings
   BlockMemory memory;
   // What one microbatch still keeps between the halves of a split backward: inputs of the matrix
   // products and gradients of their outputs. May exceed `saved` under recomputation.

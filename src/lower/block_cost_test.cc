@@ -57,6 +57,40 @@ TEST(FullRecomputation, StopsEarlyWhereTheFrameworkDoes) {
   EXPECT_EQ(priced("mixtral-8x7b", early).backward.time, priced("mixtral-8x7b", {}).backward.time);
 }
 
+// Logits of all ranks on each: their loss does not shrink with tensor parallelism.
+TEST(Head, GatheredLogitsCostTheirLossOnEveryRank) {
+  SoftwareProfile gathers;
+  gathers.memory.vocabulary_parallel_loss = false;
+  const auto loss = [&](const char* plan, const SoftwareProfile& software) {
+    Priced p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", plan, 4096, NumberFormat::bf16,
+             software);
+    const BlockCost& head = p.costs(Backward::fused).head;
+    const Picoseconds sum =
+        head.forward.breakdown[Category::loss] + head.backward.breakdown[Category::loss];
+    return sum.count();
+  };
+  const double sharded = loss("tp=8", {}) / loss("tp=1,dp=8", {});
+  EXPECT_NEAR(sharded, 1.0 / 8, 0.01);
+  // 26 passes, and 4 more that join the gathered pieces.
+  const double gathered = loss("tp=8", gathers) / loss("tp=1,dp=8", gathers);
+  EXPECT_NEAR(gathered, 30.0 / 26, 0.01);
+}
+
+TEST(Host, ReadingALengthBackStopsTheDeviceInEveryForward) {
+  SoftwareProfile reads;
+  reads.host.waits_in_attention = true;
+  const auto priced = [&](const SoftwareProfile& software) {
+    Priced p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", "dp=8,recompute=full", 8192,
+             NumberFormat::bf16, software);
+    return p.costs(Backward::fused).blocks[0];
+  };
+  const BlockCost plain = priced({});
+  const BlockCost stopped = priced(reads);
+  const Seconds wait = reads.host.product + reads.host.kernel;
+  EXPECT_NEAR((stopped.forward.time - plain.forward.time).seconds() / wait, 1, 1e-6);
+  EXPECT_NEAR((stopped.backward.time - plain.backward.time).seconds() / wait, 1, 1e-6);
+}
+
 TEST(SplitBackward, IsNotPricedUnlessAskedFor) {
   Priced p(small_model("llama-3-8b", 4), "h100-sxm:8", "tp=2", 2048);
   EXPECT_EQ(p.costs(Backward::fused).blocks[0].weight_gradient.time, Picoseconds(0));

@@ -132,6 +132,20 @@ class BlockLowering {
                 operator_work(op, phase, s_.costs.software, s_.training.dropout),
                 extent(op.rows) * extent(op.width));
   }
+  [[nodiscard]] bool gathers_logits() const {
+    return !s_.costs.software.memory.vocabulary_parallel_loss;
+  }
+  // The loss over logits that every tensor-parallel rank gathers: all of them on each.
+  void gathered_loss(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
+    const double logits = extent(op.rows) * op.width.factor;
+    if (phase == Phase::forward && s_.binding.tp > 1) {
+      out.wait_for(
+          out.transfer("all-gather of logits", StreamKind::tp, Category::exposed_tp,
+                       tensor_collective(CollectiveKind::all_gather, kActivation * logits)));
+      passes_over(out, op.name, category, kGatheredLogits, logits);
+    }
+    passes_over(out, op.name, category, kWholeLoss, logits);
+  }
   // Rows x columns of activations that tensor parallelism moves around an operator.
   [[nodiscard]] Bytes activation_bytes(double rows, double columns) const {
     return kActivation * (rows * columns);
@@ -208,6 +222,10 @@ class BlockLowering {
                                            activation_bytes(extent(op.m), extent(op.k)))));
         return;
       case OperatorKind::cross_entropy:
+        if (gathers_logits()) {
+          gathered_loss(out, op, Phase::forward, category);
+          return;
+        }
         // Vocabulary-parallel loss: maximum, sum and target logit of each token in fp32.
         elementwise(out, op, Phase::forward, category);
         out.wait_for(out.transfer(
@@ -297,6 +315,7 @@ class BlockLowering {
     shape.window = a.window;
     shape.causal = a.causal;
     shape.fused_softmax = s_.costs.software.softmax == Kernels::fused;
+    shape.wide_softmax = s_.costs.software.wide_softmax;
     // Each rank holds one early and one late piece of the sequence, so that all see half the keys.
     if (a.causal && b.cp > 1) shape.keys = shape.keys / 2 + shape.queries / 2;
     return shape;
@@ -313,6 +332,13 @@ class BlockLowering {
     const Seconds time =
         kernels_.attention(attention_shape(op), s_.plan.attention, Direction::forward, format());
     around_attention(out, op, category);
+    const HostCosts& host = s_.costs.software.host;
+    if (host.waits_in_attention && s_.plan.attention != AttentionKernel::unfused) {
+      // Until the host, which has waited for the device, launches what follows: the copies between
+      // layouts and the kernel itself.
+      const int launches = 1 + attention_copies(s_.costs.software).kernels;
+      out.compute("wait for the host", Category::host, host.product + host.kernel * launches, 0);
+    }
     around_context(out, op, category, time, 1, CollectiveKind::all_gather, false);
   }
 
@@ -493,6 +519,10 @@ class BlockLowering {
         elementwise(out, op, Phase::input_gradient, category);
         return;
       case OperatorKind::cross_entropy:
+        if (gathers_logits()) {
+          gathered_loss(out, op, Phase::input_gradient, category);
+          return;
+        }
         elementwise(out, op, Phase::input_gradient, category);
         return;
     }

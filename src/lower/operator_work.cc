@@ -17,7 +17,7 @@ bool runs_eagerly(Kernels kernels, const SoftwareProfile& software) {
 Counted counted(const Operator& op, const SoftwareProfile& software, bool dropout) {
   switch (op.elementwise) {
     case ElementwiseKind::rms_norm:
-      if (runs_eagerly(software.norm, software)) return {{18, 7}, {34, 13}};
+      if (runs_eagerly(software.norm, software)) return {{18, 8}, {46, 17}};
       return fused(op);
     case ElementwiseKind::layer_norm:
       return {{op.forward_passes, 1}, {op.backward_passes + 2, 2}};

@@ -6,7 +6,7 @@
 //
 //                          fused            eager
 //                          forward backward forward backward
-//   RMSNorm                2       3        18      34   float, square, mean, scale, cast, weight
+//   RMSNorm                2       3        18      46   see below
 //   LayerNorm              2       5        2       5    one kernel either way; two backward
 //   gate and product       3       5        5       13   silu, product; the halves joined backward
 //   activation with bias   2       3        4       4    bias; its gradient
@@ -14,6 +14,12 @@
 //   bias, dropout, sum     3.5     5.5      5.5     5.5  3 and 3 without dropout; masks are 1 byte
 //   softmax and loss       2       2        19      11   fp32 copy, maximum, difference, exponent,
 //                                                        sum, quotient; difference, product, cast
+//
+// Eager RMSNorm: forward float (3), square (4), mean (2), scale (4), cast (3), weight (2); backward
+// the weight's product (2), its gradient multiplied (3) and summed (1), cast (3), the scale's
+// product (4), its gradient multiplied (6) and summed (2), the mean's spread (2), the square's
+// power (4), its factor (4) and product (6), the sum of both ways (6), cast (3), and kernels on one
+// value a token.
 //
 // Sources: eager RMSNorm, SwiGLU and rotary as in the LLaMA reference code (meta-llama/llama
 // model.py) and Megatron-LM before Transformer Engine; LayerNorm as in apex and PyTorch, whose
@@ -34,6 +40,16 @@ struct OperatorWork {
 
 OperatorWork operator_work(const Operator& op, Phase phase, const SoftwareProfile& software,
                            bool dropout);
+
+// The loss of a framework's own operators on logits that lie whole on a rank. Forward: fp32 copy
+// (3), log-softmax, which reads a row of a large vocabulary three times (8), and the largest logit,
+// for the accuracy (2). Backward: the gradient of the picked entries (2), of log-softmax (8), cast
+// (3). Source: torch.nn.functional.cross_entropy; Aleph-Alpha/scaling 01b9d21
+// src/scaling/transformer/model/losses/cross_entropy.py.
+inline constexpr OperatorWork kWholeLoss{13, 3};  // either direction
+// Gathered as a list of pieces: copied out of the collective's buffer and joined (the same
+// repository, core/nn/linear/utils.py, _all_concat).
+inline constexpr OperatorWork kGatheredLogits{4, 2};
 
 // The same for unfused attention's dropout on its probabilities: none without.
 OperatorWork score_dropout(bool dropout);

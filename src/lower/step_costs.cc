@@ -93,6 +93,12 @@ Picoseconds StepCosts::gather(double dense, double expert) const {
                                                 layout->expert_shard));
 }
 
+Picoseconds StepCosts::listing(int tensors) const {
+  const SoftwareProfile& software = cache->context().software;
+  if (!software.lists_pieces || plan.zero < 3) return Picoseconds(0);
+  return round_to_picoseconds(software.host.kernel * (2.0 * tensors * layout->dense_shard.size));
+}
+
 const BlockCost& StepCosts::block(const VirtualStage& stage, std::size_t layer) const {
   const bool again = layer - stage.first_layer < stage.recomputed;
   return (again ? recomputed : kept)->blocks[cache->model().layers[layer]];

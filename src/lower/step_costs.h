@@ -44,6 +44,16 @@ struct StepCosts {
   // Communication of the data-parallel ranks for a block or a device with these parameters.
   [[nodiscard]] Picoseconds reduce(double dense, double expert) const;
   [[nodiscard]] Picoseconds gather(double dense, double expert) const;
+  // What cutting so many tensors into one piece a rank takes the host while the device waits: each
+  // piece is a view made and a copy launched, two operators,
+  //
+  //   t = 2 tensors ranks c_kernel
+  //
+  // where the profile says so (plan/software.h, lists_pieces) and weights are fully sharded; else
+  // 0. Source: microsoft/DeepSpeed of 2021, deepspeed/runtime/zero/partition_parameters.py
+  // (_allgather_param synchronises, narrows a buffer once a rank and hands over the list; PyTorch
+  // copies its entries one by one).
+  [[nodiscard]] Picoseconds listing(int tensors) const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
   // Whether gradients have copies elsewhere to be reduced with.

@@ -231,8 +231,9 @@ class StepBuilder {
   }
 
   BlockComms comms(const BlockCost& cost) const {
-    return {step_.gather(cost.dense_parameters, cost.expert_parameters),
-            step_.reduce(cost.dense_parameters, cost.expert_parameters), true};
+    const Picoseconds listing = step_.listing(cost.weight_tensors);
+    return {step_.gather(cost.dense_parameters, cost.expert_parameters) + listing,
+            step_.reduce(cost.dense_parameters, cost.expert_parameters) + listing, true};
   }
   const BlockComms& comms_of_layer(std::size_t layer, const BlockCost& cost) {
     BlockComms& known = block_comms_[model_.layers[layer]];
@@ -406,8 +407,13 @@ class StepBuilder {
         const bool overlaps = step_.plan.overlap.parameter_gather;
         std::optional<NodeIndex> after;
         if (how == Gather::ahead) after = overlaps ? d.before_last : d.last;
-        d.waits.push_back(on_data_parallel_stream(device, names_.gather, comm.gather, id, after));
-        if (overlaps) beside += comm.gather;
+        // Tensors that travel one by one are let go behind each use: the backward gathers for what
+        // is computed again, and once more for the gradients.
+        const bool again = direction == Pass::backward && step_.plan.recompute == Recompute::full &&
+                           step_.listing(1) > Picoseconds(0);
+        const Picoseconds gather = comm.gather * (again ? 2 : 1);
+        d.waits.push_back(on_data_parallel_stream(device, names_.gather, gather, id, after));
+        if (overlaps) beside += gather;
       }
       add_block(device, pass, direction, id);
       const bool reduced = reduces != Reduce::none && comm.reduce > Picoseconds(0);

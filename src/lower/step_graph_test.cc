@@ -109,6 +109,28 @@ TEST(StepCosts, TransfersInPiecesCarryATpthOverTheNetwork) {
   EXPECT_NEAR((pieces - gather) / whole, 1.0 / 8, 0.02);
 }
 
+TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
+  const auto priced = [](bool lists, std::string_view plan) {
+    const RandomCase c = llama(4, "a100-80gb-sxm:64", plan, 64);
+    SoftwareProfile software;
+    software.lists_pieces = lists;
+    CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in(), software));
+    const StepCosts step = step_costs(cache, c.plan);
+    return std::pair{step.listing(step.kept->blocks[0].weight_tensors).seconds(),
+                     simulate(step_graph(step, Folding::folded)->graph).makespan};
+  };
+  const char* sharded =
+      "dp=64,zero=3,overlap.gradient_reduction=false,overlap.parameter_gather=false";
+  const auto [none, whole] = priced(false, sharded);
+  const auto [listing, listed] = priced(true, sharded);
+  EXPECT_EQ(none, Seconds(0));
+  // Queries, keys and values, output, gate and up, down.
+  EXPECT_NEAR(listing / (2.0 * 4 * 64 * HostCosts{}.kernel), 1, 1e-9);
+  // Four layers gather twice and reduce once; embedding and head add their own.
+  EXPECT_GT((listed - whole).seconds(), listing * 12.0);
+  EXPECT_EQ(priced(true, "dp=64,zero=1").first, Seconds(0));
+}
+
 TEST(StepGraph, MoreMicrobatchesAndLongerModelsTakeLonger) {
   EXPECT_LT(step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 8)),
             step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 16)));

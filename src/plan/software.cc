@@ -40,7 +40,9 @@ const Fields<HostCosts>& fields_of(const HostCosts*) {
           .optional("product", &HostCosts::product, "host time of a matrix product beyond that")
           .optional("collective", &HostCosts::collective, "host time of a collective")
           .optional("waits_for_transfers", &HostCosts::waits_for_transfers,
-                    "the host waits for the device behind every pipeline transfer");
+                    "the host waits for the device behind every pipeline transfer")
+          .optional("waits_in_attention", &HostCosts::waits_in_attention,
+                    "the host reads a length from the device before it calls attention");
   return kTable;
 }
 
@@ -59,6 +61,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "queries, keys, values and outputs change layout around attention")
           .optional("softmax", &SoftwareProfile::softmax,
                     "scale, mask and softmax of unfused attention")
+          .optional("wide_softmax", &SoftwareProfile::wide_softmax,
+                    "the chain of softmax: eager works on an fp32 copy of the scores")
           .optional("recompute_stops_early", &SoftwareProfile::recompute_stops_early,
                     "full recomputation leaves out the last product of a block")
           .optional("accumulation", &SoftwareProfile::accumulation,
@@ -75,6 +79,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "gradient norm and scaling before the optimizer")
           .optional("scales_loss", &SoftwareProfile::scales_loss,
                     "gradients are unscaled and checked for overflow")
+          .optional("lists_pieces", &SoftwareProfile::lists_pieces,
+                    "fully sharded tensors travel one by one, as lists of one piece a rank")
           .optional("host", &SoftwareProfile::host, "what launching costs the host")
           .optional("memory", &SoftwareProfile::memory, "what is kept in memory")
           .required("provenance", &SoftwareProfile::provenance, "where the facts come from");

@@ -52,6 +52,9 @@ struct HostCosts {
   // The host waits for the device behind every transfer between pipeline stages, so that what it
   // could run ahead in one pass does not help the next.
   bool waits_for_transfers = false;
+  // The host reads the longest sequence of a batch back from the device to call attention, so that
+  // the device stands still until the host has launched it.
+  bool waits_in_attention = false;
   bool operator==(const HostCosts&) const = default;
 };
 const Fields<HostCosts>& fields_of(const HostCosts*);
@@ -70,6 +73,7 @@ struct SoftwareProfile {
   // attention kernel.
   bool attention_copies = false;
   Kernels softmax = Kernels::fused;  // of unfused attention; eager: mask, scale and softmax apart
+  bool wide_softmax = false;  // eager on an fp32 copy of the scores, cast back for the product
   // Full recomputation of a block ends with the last tensor that its backward reads, so that the
   // block's last product does not run again.
   bool recompute_stops_early = false;
@@ -85,6 +89,9 @@ struct SoftwareProfile {
   bool splits_transfers = false;
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
+  // Fully sharded weights are gathered, and their gradients reduced, one tensor at a time through
+  // lists of one piece a rank, each of which the host cuts and copies.
+  bool lists_pieces = false;
   HostCosts host;
   MemoryFacts memory;
   Provenance provenance;

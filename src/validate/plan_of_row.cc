@@ -28,6 +28,40 @@ std::optional<std::int64_t> first_layers(const std::string& detail) {
   return layers;
 }
 
+// Transformer layers of each stage where stages are filled in turn up to the least number of
+// parameters that lets all fit: the embedding before the layers, the head behind them.
+std::vector<std::int64_t> layers_of_equal_parameters(const MeasuredRow& row, std::int64_t stages) {
+  constexpr std::int64_t kMost = 4096;
+  const std::int64_t layers = row.num_layers.value_or(0);
+  if (stages < 2 || layers < stages || layers > kMost) return {};
+  const auto h = static_cast<double>(row.hidden.value_or(0));
+  const auto f = static_cast<double>(row.ffn_hidden.value_or(0));
+  const double end = h * static_cast<double>(row.vocab.value_or(0));
+  const double layer = 4 * h * h + 3 * h * f;
+  if (!(layer > 0)) return {};
+  std::vector<std::int64_t> out;
+  // Whether stages of so many parameters hold the model.
+  const auto fill = [&](double most) {
+    out.assign(static_cast<std::size_t>(stages), 0);
+    std::int64_t left = layers;
+    for (std::size_t s = 0; s < out.size(); ++s) {
+      double room = most - (s == 0 ? end : 0) - (s + 1 == out.size() ? end : 0);
+      for (; left > 0 && room >= layer; room -= layer, --left) ++out[s];
+    }
+    return left == 0;
+  };
+  const double all = static_cast<double>(layers) * layer + 2 * end;
+  double low = 0;
+  double high = all;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (fill(middle) ? high : low) = middle;
+  }
+  const bool fits = fill(high);
+  const bool empty = std::find(out.begin(), out.end(), 0) != out.end();
+  return fits && !empty ? out : std::vector<std::int64_t>{};
+}
+
 class Reader {
  public:
   Reader(const MeasuredRow& row, const SourceConvention& convention)
@@ -139,6 +173,12 @@ class Reader {
     }
     if (!find_schedule(p.schedule)) return "schedule " + row_.schedule + " is not modelled";
     if (auto because = vocabulary(); !because.empty()) return because;
+    if (convention_.balances_parameters && p.chunks == 1) {
+      p.layers = layers_of_equal_parameters(row_, p.pp);
+      if (!p.layers.empty()) {
+        assume("stages of as equal numbers of parameters as layers allow");
+      }
+    }
     // Every zero-bubble schedule but ZB-H1 is stated with post-validation (arXiv 2401.10241 s.4).
     if (p.schedule.starts_with("zb_") && p.schedule != "zb_h1") {
       p.overlap.optimizer = true;
@@ -263,6 +303,9 @@ class Reader {
       out_.gradients_stated = true;
     } else if (contains(row_.notes, "fp32 gradient accumulation")) {
       t.gradients = NumberFormat::fp32;
+      out_.gradients_stated = true;
+    } else if (convention_.narrow_gradients) {
+      t.gradients = t.precision;
       out_.gradients_stated = true;
     } else {
       t.gradients = half ? NumberFormat::fp16 : NumberFormat::fp32;

@@ -1,10 +1,21 @@
 #include "validate/regime_errors.h"
 
+#include <algorithm>
 #include <map>
 
 #include "calibrate/statistics.h"
 
 namespace orrery {
+namespace {
+
+// The share of values below which an interval must end so that one value more, drawn like them,
+// lies beyond with probability `tail`.
+double share_below(double tail, double values) {
+  if (values < 2) return tail;
+  return std::clamp(((values + 1) * tail - 1) / (values - 1), 0.0, 1.0);
+}
+
+}  // namespace
 
 std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals, double level) {
   std::map<Regime, std::vector<double>> values;
@@ -22,7 +33,8 @@ std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals
   // "*" sorts before every name, so that a regime comes after all wider ones.
   for (const auto& [regime, of_regime] : values) {
     const auto n = static_cast<double>(of_regime.size());
-    RegimeError e{regime, n, quantile(of_regime, tail), quantile(of_regime, 1 - tail)};
+    RegimeError e{regime, n, quantile(of_regime, share_below(tail, n)),
+                  quantile(of_regime, share_below(1 - tail, n))};
     if (const auto wider = parent.find(regime); wider != parent.end()) {
       const RegimeError& w = done.at(wider->second);
       e.low = (n * e.low + kShrinkage * w.low) / (n + kShrinkage);

@@ -2,8 +2,11 @@
 //
 //   q = (n q_own + k q_wider) / (n + k),   k = kShrinkage
 //
-// Quantiles are of log(measured / predicted) at (1 - level) / 2 and (1 + level) / 2. The order of
-// the residuals does not matter. What the regimes are: estimate/uncertainty.h.
+// Quantiles are of log(measured / predicted) at tail = (1 - level) / 2 and 1 - tail, taken so that
+// a further step lies beyond with just that probability: the (n + 1) tail-th smallest of n
+// (conformal prediction: Lei et al. 2018, arXiv 1604.04173, s.2); of few, the least and the
+// largest. The order of the residuals does not matter. What the regimes are:
+// estimate/uncertainty.h.
 #pragma once
 
 #include <span>

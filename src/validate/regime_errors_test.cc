@@ -29,6 +29,15 @@ TEST(RegimeErrors, OfOneRegimeAreItsQuantiles) {
   EXPECT_NEAR(of(errors, {"hopper", "to 64", "16 bit"}).high, 0.9, 1e-3);
 }
 
+TEST(RegimeErrors, OfFewAreTheirExtremes) {
+  const auto errors = regime_errors(spread({"hopper", "to 64", "16 bit"}, 10, 1), 0.9);
+  EXPECT_DOUBLE_EQ(of(errors, {}).low, -0.9);
+  EXPECT_DOUBLE_EQ(of(errors, {}).high, 0.9);
+  // 39 steps: the second smallest, which a fortieth undercuts with 2 / 40.
+  const auto more = regime_errors(spread({"hopper", "to 64", "16 bit"}, 39, 39), 0.9);
+  EXPECT_NEAR(of(more, {}).low, -36, 1e-9);
+}
+
 TEST(RegimeErrors, FewRowsAreDrawnTowardsTheWiderRegime) {
   std::vector<RegimeResidual> residuals = spread({"hopper", "to 64", "16 bit"}, 2000, 1);
   const auto few = spread({"volta", "one node", "16 bit"}, 5, 0.01);

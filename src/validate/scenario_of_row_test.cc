@@ -54,7 +54,7 @@ TEST(ScenarioOfRow, AlephAlpha) {
   const Plan& p = s.scenario.plan;
   EXPECT_EQ(to_text(p),
             to_text(*parse_plan("tp=2,pp=2,dp=16,sequence_parallel=false,schedule=1f1b,"
-                                "zero=1,attention=flash-1,"
+                                "zero=1,layers=20+20,attention=flash-1,"
                                 "overlap.gradient_reduction=false,"
                                 "overlap.parameter_gather=false,overlap.pipeline=false")));
   const Architecture& a = s.scenario.model.architecture;

@@ -29,6 +29,10 @@ constexpr std::array kConventions = {
                      .fabric = "infiniband-hdr",
                      .gradients = exposed,
                      .parameters = exposed,
+                     // The paper states no partition; of the two of Aleph-Alpha/scaling,
+                     // core/nn/parallel_module/pipeline_partitioning.py, the balanced one (that of
+                     // DeepSpeed, partition_method parameters) agrees with its grid.
+                     .balances_parameters = true,
                      .overlap_source = kAfterStep},
     SourceConvention{.source_id = "bigscience-a100",
                      .software = "megatron-deepspeed",
@@ -198,6 +202,8 @@ constexpr std::array kConventions = {
                      .sequence_parallel = kNoSequence,
                      .link = "4 x 100 Gb/s",
                      .fabric = "roce-100g",
+                     // reduce_dtype of fms_fsdp/policies/mixed_precision.py.
+                     .narrow_gradients = true,
                      .overlap_source = kFullySharded},
     SourceConvention{.source_id = "torchtitan",
                      .software = "torchtitan",

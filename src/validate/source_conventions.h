@@ -36,8 +36,10 @@ struct SourceConvention {
   AttentionKernel flash = AttentionKernel::flash_2;  // what "flash" or an empty cell means
   AttentionKernel transformer_engine = AttentionKernel::library;  // what that library chose
   VocabularyPadding padding = VocabularyPadding::none;
-  std::int64_t vocab = 0;        // 0: no assumption
-  std::int64_t shard_group = 0;  // accelerators that share one sharded copy; 0: all
+  std::int64_t vocab = 0;            // 0: no assumption
+  std::int64_t shard_group = 0;      // accelerators that share one sharded copy; 0: all
+  bool narrow_gradients = false;     // reduced in the 16 bits of the weights
+  bool balances_parameters = false;  // stages hold as equal parameters as whole layers allow
   std::string_view overlap_source = "";
 };
 

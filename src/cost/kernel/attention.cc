@@ -19,7 +19,10 @@
 // One kernel for scale, mask and softmax reads and writes the scores once, and reads only the half
 // below the diagonal where they are causal (1.5 passes); backward it reads probabilities and their
 // gradient and writes one (3 passes, 2 causal): arXiv 2104.04473 s.4.2, Megatron-LM
-// megatron/fused_kernels/scaled_upper_triang_masked_softmax.h. Otherwise `score_passes`.
+// megatron/fused_kernels/scaled_upper_triang_masked_softmax.h. Otherwise `score_passes`; and where
+// framework operators cast the scores to fp32 first, those of fp32 arrays: forward cast (3 passes
+// of two bytes), mask (4 and a byte), softmax (4) and cast (3), backward cast, softmax (6), mask
+// (4) and cast.
 //
 // Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are no multiple
 // of 8) cannot be loaded by the fast path of a tensor core: such a product runs at
@@ -40,6 +43,8 @@ constexpr double kQueryBlock = 128;
 constexpr double kKeyBlock = 128;
 constexpr double kScoreBytes = 2;
 constexpr double kBackwardPasses = 1.5;
+constexpr double kWidePassesForward = 14.5;
+constexpr double kWidePassesBackward = 16;
 constexpr double kHeadBlock = 32;     // of fused kernels
 constexpr double kAlignedBytes = 16;  // of a load of a tensor core
 
@@ -99,9 +104,12 @@ Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction dir
            (aligned ? 1.0 : 1 / model.parameters().unaligned_fraction);
   };
   const bool forward = direction == Direction::forward;
-  const double passes = s.fused_softmax
-                            ? (s.causal ? (forward ? 1.5 : 2.0) : (forward ? 2.0 : 3.0))
-                            : model.parameters().score_passes * (forward ? 1.0 : kBackwardPasses);
+  double passes = model.parameters().score_passes * (forward ? 1.0 : kBackwardPasses);
+  if (s.fused_softmax) {
+    passes = s.causal ? (forward ? 1.5 : 2.0) : (forward ? 2.0 : 3.0);
+  } else if (s.wide_softmax) {
+    passes = forward ? kWidePassesForward : kWidePassesBackward;
+  }
   const Seconds scores = model.memory_bound(Bytes(products * q * k * kScoreBytes) * passes);
   if (direction == Direction::forward) {
     return product(q, k, s.query_key_dim, s.query_key_dim) +

@@ -340,5 +340,20 @@ TEST(UnfusedAttention, FusedSoftmaxPassesOverTheScores) {
   EXPECT_NEAR(passes_less(false, Direction::backward), 1.5 * chain - 3, 1e-6);
 }
 
+TEST(UnfusedAttention, AnFp32CopyOfTheScoresCostsItsPasses) {
+  const KernelModel model(parameters_of("a100-80gb-sxm"));
+  const auto time = [&](bool wide, Direction direction) {
+    AttentionShape s = attention_shape(2048);
+    s.wide_softmax = wide;
+    return model.attention(s, AttentionKernel::unfused, direction, NumberFormat::bf16);
+  };
+  const Seconds pass = Bytes(2.0 * 16 * 2048 * 2048) / model.parameters().memory_bandwidth;
+  const double chain = model.parameters().score_passes;
+  EXPECT_NEAR((time(true, Direction::forward) - time(false, Direction::forward)) / pass,
+              14.5 - chain, 1e-6);
+  EXPECT_NEAR((time(true, Direction::backward) - time(false, Direction::backward)) / pass,
+              16 - 1.5 * chain, 1e-6);
+}
+
 }  // namespace
 }  // namespace orrery
