@@ -9,6 +9,8 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kShortestLaunchNs = 4'000;
+constexpr std::int64_t kSoonAfterNs = 20'000;
+constexpr std::int64_t kToleranceNs = 2'000;
 // A call cannot launch what began longer before it: then the number was used twice.
 constexpr std::int64_t kLargestClockErrorNs = 1'000'000;
 
@@ -28,6 +30,23 @@ std::uint32_t LaunchedWork::last_launched(const RecordedTrace& trace, std::uint3
       list.begin(), list.end(), before_ns,
       [&](const Launch& launch, std::int64_t time) { return trace.start_ns[launch.call] < time; });
   return after == list.begin() ? kNoEvent : std::prev(after)->work;
+}
+
+std::uint32_t LaunchedWork::just_ended(const RecordedTrace& trace, std::uint32_t lane,
+                                       std::int64_t time_ns) const {
+  std::uint32_t best = kNoEvent;
+  for (std::uint32_t other = 0; other < streams.size(); ++other) {
+    if (other == lane || trace.lanes[other].process != trace.lanes[lane].process) continue;
+    const std::vector<std::uint32_t>& stream = streams[other];
+    const auto after = std::upper_bound(
+        stream.begin(), stream.end(), time_ns + kToleranceNs,
+        [&](std::int64_t time, std::uint32_t e) { return time < trace.end_ns(e); });
+    if (after == stream.begin()) continue;
+    const std::uint32_t e = *std::prev(after);
+    if (time_ns - trace.end_ns(e) > kSoonAfterNs) continue;
+    if (best == kNoEvent || trace.end_ns(e) > trace.end_ns(best)) best = e;
+  }
+  return best;
 }
 
 WorkClass work_class(const RecordedTrace& trace, std::size_t event) {

@@ -49,6 +49,10 @@ struct LaunchedWork {
   // The last work launched on a lane by calls that began before a time; kNoEvent.
   [[nodiscard]] std::uint32_t last_launched(const RecordedTrace& trace, std::uint32_t lane,
                                             std::int64_t before_ns) const;
+  // The work of other lanes of the device that ended last by a time and at most 20 us before it, to
+  // 2 us (older recordings hold whole microseconds); kNoEvent.
+  [[nodiscard]] std::uint32_t just_ended(const RecordedTrace& trace, std::uint32_t lane,
+                                         std::int64_t time_ns) const;
 };
 
 LaunchedWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads);

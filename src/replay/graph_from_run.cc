@@ -57,6 +57,7 @@ class Assembly {
     for (const RecordedTrace& trace : traces_) {
       recordings_.push_back(recording_of(trace));
       result_.parameters.push_back(recordings_.back().parameters);
+      graph().device_clock_ns.push_back(recordings_.back().work.clock_ns);
     }
     zero_ns_ = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t t = 0; t < traces_.size(); ++t) {

@@ -8,26 +8,6 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kSoonAfterNs = 20'000;
-// Whole microseconds in older recordings.
-constexpr std::int64_t kToleranceNs = 2'000;
-
-// The work of other streams of the device that ended last before a time, and soon before; kNoEvent.
-std::uint32_t just_ended(const RecordedTrace& trace, const LaunchedWork& work, std::uint32_t lane,
-                         std::int64_t time_ns) {
-  std::uint32_t best = kNoEvent;
-  for (std::uint32_t other = 0; other < work.streams.size(); ++other) {
-    if (other == lane || trace.lanes[other].process != trace.lanes[lane].process) continue;
-    const std::vector<std::uint32_t>& stream = work.streams[other];
-    const auto after = std::upper_bound(
-        stream.begin(), stream.end(), time_ns + kToleranceNs,
-        [&](std::int64_t time, std::uint32_t e) { return time < trace.end_ns(e); });
-    if (after == stream.begin()) continue;
-    const std::uint32_t e = *std::prev(after);
-    if (time_ns - trace.end_ns(e) > kSoonAfterNs) continue;
-    if (best == kNoEvent || trace.end_ns(e) > trace.end_ns(best)) best = e;
-  }
-  return best;
-}
 
 }  // namespace
 
@@ -52,7 +32,7 @@ QueuedWork queued_work(const RecordedTrace& trace, const LaunchedWork& work) {
         continue;
       }
       if (pause <= kSoonAfterNs) continue;
-      const std::uint32_t awaited = just_ended(trace, work, lane, start);
+      const std::uint32_t awaited = work.just_ended(trace, lane, start);
       if (awaited == kNoEvent) {
         queued.placed[e] = true;
       } else {

@@ -10,14 +10,24 @@
 //   exposed communication   communication runs, no computing kernel does
 //   other                   neither: copies, fills, idle
 //
+// Two figures say how well the device was predicted, which a step bound by its host leaves open:
+//
+//   misplaced      share of the step that the replay puts into another part than the recording,
+//                  half the sum of the differences of the parts over the recorded step
+//   displacement   median over the work that began in the step of how far its start since the
+//                  step's start is from the recorded one (on the host's clock)
+//
+// and `bound_by` (replay/bound_by.h) how much of the step hung on the device at all.
+//
 // Source: Lumos, arXiv 2504.09307, sections 3.6 and 3.8. Kernels are counted where they run,
-// clipped at the window. O(works log works) a step.
+// clipped at the window. O(works log works) over all steps.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "replay/bound_by.h"
 #include "replay/graph_from_run.h"
 
 namespace orrery {
@@ -41,14 +51,19 @@ struct ReplayedStep {
   Seconds replayed;
   FourParts recorded_parts;
   FourParts replayed_parts;
+  Seconds displacement;
+  BoundBy bound_by;
 
   [[nodiscard]] double error() const;
+  [[nodiscard]] double misplaced() const;
 };
 
 struct Replay {
   std::vector<ReplayedStep> steps;  // by trace, then by start
   double mean_error = 0;
   double worst_error = 0;
+  double mean_misplaced = 0;
+  double worst_misplaced = 0;
   std::size_t dropped_edges = 0;  // ReplayedRun
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "replay/sample_recording.h"
 #include "trace/recorded_run.h"
@@ -160,6 +161,94 @@ TEST(Replay, NobodyLeavesACommunicationBeforeTheLastRankHasCome) {
   }
 }
 
+// A full kernel on one stream, and work on another that was launched long before it began.
+SampleRecording a_full_device(double second_begins) {
+  SampleRecording r;
+  r.step(1, 0, 1000);
+  r.call(1, "cudaStreamWaitEvent", 5, 2, 99);  // waits are recorded, and these two have none
+  r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(7, "full", 35, 500, 1);
+  r.call(1, "cudaLaunchKernel", 40, 10, 2).kernel(20, "second", second_begins, 100, 2);
+  for (int k = 3; k < 9; ++k) {  // what launches take on this machine: 5 us
+    r.call(1, "cudaLaunchKernel", 700 + k * 20, 10, k).kernel(7, "small", 715 + k * 20, 3, k);
+  }
+  return r;
+}
+
+TEST(Replay, WorkThatFoundTheDeviceFullBeginsWhenTheOtherEnds) {
+  const auto traces = one(a_full_device(510));
+  GraphFromRun g = graph_of(traces);
+  ASSERT_EQ(g.room_waits, 1U);
+  const auto start_of = [&](std::string_view kernel) {
+    const ReplayedRun run = replayed_run(g.graph);
+    for (const RunWork& work : g.graph.works) {
+      if (traces[0].name_of(work.event) == kernel) return run.start_ns[work.first];
+    }
+    return std::int64_t{-1};
+  };
+  // The recorded start, 475 us after the first's, is no input.
+  EXPECT_EQ(start_of("second") - start_of("full"), 500'000);
+  lengthen(g.graph, traces[0], "full", 200'000);
+  EXPECT_EQ(start_of("second") - start_of("full"), 700'000);
+}
+
+TEST(Replay, WorkThatSqueezedInWaitsForNoRoom) {
+  EXPECT_EQ(graph_of(one(a_full_device(200))).room_waits, 0U);
+  EXPECT_EQ(graph_of(one(a_full_device(60))).room_waits, 0U);
+}
+
+TEST(Replay, WorkQueuedBeforeTheRecordingFollowsItsQueue) {
+  SampleRecording r;
+  r.step(1, 0, 1000).op(1, "aten::mm", 10, 50);
+  r.kernel(7, "running", 5, 100, 901).kernel(7, "queued", 108, 100, 902);
+  r.kernel(20, "elsewhere", 7, 10, 903).kernel(20, "waits", 212, 100, 904);
+  const auto traces = one(r);
+  GraphFromRun g = graph_of(traces);
+  EXPECT_EQ(g.unlaunched, 4U);
+  EXPECT_EQ(g.anchored, 0U);
+  EXPECT_EQ(g.stream_waits, 1U);
+  const auto ends = [&] {
+    const ReplayedRun run = replayed_run(g.graph);
+    std::vector<std::int64_t> by_start;
+    for (const RunWork& work : g.graph.works) by_start.push_back(run.end_ns[work.last]);
+    return by_start;  // by stream, then by start
+  };
+  const std::vector<std::int64_t> before = ends();
+  lengthen(g.graph, traces[0], "running", 300'000);
+  const std::vector<std::int64_t> after = ends();
+  EXPECT_EQ(after[0] - before[0], 300'000);
+  EXPECT_EQ(after[1] - before[1], 300'000);
+  EXPECT_EQ(after[2] - before[2], 0);
+  EXPECT_EQ(after[3] - before[3], 300'000);
+}
+
+// No call says that streams wait: what began late, just after another stream ended, tells.
+TEST(Replay, WithoutRecordedWaitsALateStartTellsOfOne) {
+  const auto waits = [](double begins) {
+    SampleRecording r;
+    r.step(1, 0, 1000);
+    r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(20, "ncclDevKernel_AllReduce", 35, 300, 1);
+    r.call(1, "cudaLaunchKernel", 50, 10, 2).kernel(7, "at once", 65, 100, 2);
+    r.call(1, "cudaLaunchKernel", 70, 10, 3).kernel(7, "later", begins, 100, 3);
+    return graph_of(one(r)).stream_waits;
+  };
+  EXPECT_EQ(waits(340), 1U);
+  EXPECT_EQ(waits(167), 0U);
+  EXPECT_EQ(waits(400), 0U);
+}
+
+// Of 1000 us: 20 until the launch call and 10 in it, 5 until the kernel, 500 of it, then the host.
+TEST(Replay, SaysWhatAStepHungOn) {
+  const auto traces = one(one_kernel("cudaDeviceSynchronize", 440));
+  const Replay r = replay(traces, graph_of(traces).graph);
+  const BoundBy& bound = r.steps.at(0).bound_by;
+  EXPECT_NEAR(bound.device.value(), 500e-6, 1e-9);
+  EXPECT_NEAR(bound.launches.value(), 5e-6, 1e-9);
+  EXPECT_NEAR(bound.host.value(), 495e-6, 1e-9);
+  EXPECT_EQ(bound.communication.value(), 0);
+  EXPECT_NEAR(r.steps.at(0).displacement.value(), 0, 1e-9);
+  EXPECT_NEAR(r.steps.at(0).misplaced(), 0, 1e-9);
+}
+
 TEST(Replay, ACycleIsBrokenAndCounted) {
   RunGraph g;
   g.lanes.push_back({0, 0, false, {}});
@@ -223,7 +312,54 @@ TEST_P(RecordedRuns, AreReplayedWithinTwoPercentOnAverageAndFiveAtWorst) {
   for (const ReplayedStep& s : r.steps) {
     EXPECT_NEAR(s.recorded_parts.total().value(), s.recorded.value(), 1e-9);
     EXPECT_NEAR(s.replayed_parts.total().value(), s.replayed.value(), 1e-9);
+    EXPECT_NEAR(s.bound_by.total().value(), s.replayed.value(), 1e-9);
   }
+  // The device, which a step bound by its host leaves open: the four parts.
+  EXPECT_LE(r.mean_misplaced, 0.03);
+  EXPECT_LE(r.worst_misplaced, 0.06);
+}
+
+// When kernels started is no input: with every start moved by up to 20 us at random (later only, in
+// the order of the stream), the replay moves as one, by what the constants of the recording moved.
+TEST(RecordedRun, RecordedStartsAreNoInputs) {
+  RecordedRun run = run_of({"HolisticTraceAnalysis/nccl_parser_config/nccl_data.json.gz"});
+  RecordedTrace& trace = run.ranks[0];
+  const auto starts = [&] {
+    const GraphFromRun g = graph_of(run.ranks);
+    const ReplayedRun replayed = replayed_run(g.graph);
+    std::vector<std::int64_t> by_work;
+    for (const RunWork& work : g.graph.works) by_work.push_back(replayed.start_ns[work.first]);
+    return by_work;
+  };
+  const std::vector<std::int64_t> before = starts();
+  std::mt19937 random(7);
+  std::vector<std::int64_t> free(trace.lanes.size(), 0);
+  std::vector<std::int64_t> moved_by;
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (!is_device_work(trace.kind[e])) continue;
+    std::int64_t& start = trace.start_ns[e];
+    const std::int64_t moved =
+        std::max(start + static_cast<std::int64_t>(random() % 20'000), free[trace.lane[e]]);
+    moved_by.push_back(moved - start);
+    start = moved;
+    free[trace.lane[e]] = trace.end_ns(e);
+  }
+  const std::vector<std::int64_t> after = starts();
+  ASSERT_EQ(before.size(), after.size());
+  const auto spread = [](std::vector<std::int64_t> values) {
+    const auto middle = [](std::vector<std::int64_t>& v) {
+      const auto at = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
+      std::nth_element(v.begin(), at, v.end());
+      return *at;
+    };
+    const std::int64_t centre = middle(values);
+    for (std::int64_t& value : values) value = std::abs(value - centre);
+    return middle(values);
+  };
+  std::vector<std::int64_t> change;
+  for (std::size_t i = 0; i < after.size(); ++i) change.push_back(after[i] - before[i]);
+  EXPECT_GT(spread(moved_by), 4'000);
+  EXPECT_LT(spread(change), 1'000);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -243,6 +379,9 @@ INSTANTIATE_TEST_SUITE_P(
         WholeSteps{"resnet50_2021",
                    {"kineto/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz"},
                    6},
+        WholeSteps{"owlv2_mi300",
+                   {"TraceLens/mi300/google_owlv2-large-patch14-ensemble__1016001.json.gz"},
+                   1},
         WholeSteps{"qwen_h100", {"TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}, 1}),
     [](const auto& test) { return test.param.name; });
 

@@ -95,7 +95,10 @@ struct RunGraph {
   std::vector<RunLane> lanes;
   std::vector<RunEdge> edges;
   std::vector<RunStep> steps;  // by trace, then by start
-  std::vector<RunWork> works;  // by trace, then by event
+  std::vector<RunWork> works;  // by trace, then by stream and start
+  // By trace: what its device's clock lacks to agree with its host's (replay/device_work.h); empty:
+  // nothing.
+  std::vector<std::int64_t> device_clock_ns;
 
   std::uint32_t add(const RunNode& node) {
     nodes.push_back(node);

@@ -1,6 +1,7 @@
 #include "replay/stream_waits.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -50,6 +51,9 @@ class Deduction {
 
   DeviceWaits deduced() {
     for (const HostThread& thread : threads_) deduce(thread);
+    if (!records_waits_) {
+      for (const std::uint32_t lane : lanes_) add_late_starts(lane);
+    }
     return std::move(waits_);
   }
 
@@ -116,6 +120,23 @@ class Deduction {
       if (ended != kNoEvent && trace_.start_ns[to] - trace_.end_ns(ended) <= kSoonAfterNs) {
         waits_.streams.push_back({ended, to});
       }
+    }
+  }
+
+  // Without a call that says so: work that its launch and its stream let begin earlier, and that
+  // began just after another stream's ended.
+  void add_late_starts(std::uint32_t lane) {
+    std::int64_t free_ns = std::numeric_limits<std::int64_t>::min() / 2;
+    for (const std::uint32_t e : work_.streams[lane]) {
+      const std::int64_t start = trace_.start_ns[e];
+      const std::uint32_t call = work_.launch_of[e];
+      const std::int64_t stream_free = free_ns;
+      free_ns = std::max(free_ns, trace_.end_ns(e));
+      if (call == kNoEvent) continue;
+      const std::int64_t ready = std::max(stream_free, trace_.end_ns(call) - work_.clock_ns);
+      if (start - ready < kSoonAfterNs) continue;
+      const std::uint32_t awaited = work_.just_ended(trace_, lane, start);
+      if (awaited != kNoEvent) waits_.streams.push_back({awaited, e});
     }
   }
 

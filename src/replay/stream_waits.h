@@ -7,7 +7,9 @@
 //                         launched before the call on each other stream A, if that ended before the
 //                         work on B began. Where it did not, the event was recorded earlier: the
 //                         last work on A that ended within 20 us before B began.
-//   no such call at all   the same at each launch on another stream than the thread's last one
+//   no such call at all   the same at each launch on another stream than the thread's last one;
+//                         and what began 20 us and more after its launch and its stream allowed
+//                         waits for work of another stream that ended within 20 us before
 //   cudaStreamSynchronize the last work its thread launched, if it ended before the call did; else
 //                         the last-ended work of another stream that did
 //   cudaDeviceSynchronize, cudaFree, cudaHostFree, cudaMemcpy: all streams
