@@ -25,6 +25,7 @@ struct AnalyzeOptions {
   std::int64_t rank = kNotRecorded;
   std::size_t rows = 12;
   std::string html;
+  bool more = false;
 };
 
 Result<std::size_t> place_of(const RecordedRun& run, std::int64_t rank) {
@@ -55,17 +56,19 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
   TraceFiles files = options.files;
-  files.no_stacks = true;  // nothing of the report is about functions of Python
+  files.modules_only = true;  // nothing of the report is about other functions of Python
   const auto run = read_trace_files(files, Ranks::any, common);
   if (!run) return refuse(run.error());
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());
   const auto analysis = analyze(*run, *catalog, analysis_options(options, common));
   if (!analysis) return refuse(analysis.error());
-  const AnalysisView view = {.rank = *place, .rows = options.rows};
+  const AnalysisView view = {.rank = *place,
+                             .rows = options.rows,
+                             .more = options.more ? MoreTables::all : MoreTables::none};
   if (!options.html.empty()) {
     AnalysisView longer = view;
-    longer.rows = std::max<std::size_t>(view.rows, 50);
+    longer.rows = std::max<std::size_t>(view.rows, 25);
     const auto written = write_file(options.html, analysis_html(*run, *analysis, longer));
     if (!written) return refuse(written.error());
   }
@@ -91,6 +94,9 @@ TraceSubcommand trace_analyze(CLI::App& trace) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
   app->add_option("--rows", options->rows, "of every table")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+  app->add_flag("--more", options->more,
+                "further tables: kernels over all ranks, work together, sections and modules, "
+                "sequences of kernels, gaps of streams, launches that stand out");
   app->add_option("--accelerator", options->accelerator,
                   "of the catalog, for rooflines (default: by the recorded device)");
   app->add_option("--critical-path", options->critical,

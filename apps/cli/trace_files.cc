@@ -64,6 +64,7 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   RunOptions options;
   options.ranks = ranks;
   if (files.partial) options.kineto.incomplete = Incomplete::use_what_is_whole;
+  if (files.modules_only) options.kineto.python_functions = PythonFunctions::modules;
   if (files.no_stacks) options.kineto.python_functions = PythonFunctions::leave_out;
   if (files.recorded_clocks) options.clocks = Clocks::as_recorded;
   options.kineto.interrupted = &Progress::interrupted();

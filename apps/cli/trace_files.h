@@ -14,6 +14,7 @@ struct TraceFiles {
   std::vector<std::string> files;
   bool partial = false;
   bool no_stacks = false;
+  bool modules_only = false;  // of python functions; no option of its own
   bool recorded_clocks = false;
 };
 

@@ -47,6 +47,14 @@ BytesPerSecond CommunicationRow::bus_bandwidth() const {
   return bandwidth() * bus_factor(collective, ranks);
 }
 
+BytesPerSecond CommunicationRow::median_bus_bandwidth() const {
+  if (bytes == kNotRecorded || ranks == kNotRecorded || transfer.median_ns == 0) {
+    return BytesPerSecond(0);
+  }
+  return Bytes(static_cast<double>(bytes)) /
+         Seconds(static_cast<double>(transfer.median_ns) * 1e-9) * bus_factor(collective, ranks);
+}
+
 CommunicationTable communication_table(std::span<const RecordedTrace> traces,
                                        std::span<const Launches> started,
                                        std::span<const CollectiveInstance> instances) {

@@ -39,6 +39,8 @@ struct CommunicationRow {
   // Of all instances together; 0 where the size or the number of ranks is not known.
   [[nodiscard]] BytesPerSecond bandwidth() const;
   [[nodiscard]] BytesPerSecond bus_bandwidth() const;
+  // Of the instance in the middle, which one late start does not change.
+  [[nodiscard]] BytesPerSecond median_bus_bandwidth() const;
 };
 
 struct RankCommunication {

@@ -5,12 +5,12 @@
 namespace orrery {
 namespace {
 
-DeviceIdleCause cause_of(const RecordedTrace& trace, const Launches& started, const Gap& gap,
-                         std::int64_t consecutive_gap_ns) {
+GapCause cause_of(const RecordedTrace& trace, const Launches& started, const Gap& gap,
+                  std::int64_t consecutive_gap_ns) {
   const std::uint32_t call = started.call[gap.ended_by];
-  if (call != kNoEvent && trace.start_ns[call] > gap.span.start) return DeviceIdleCause::host_wait;
-  if (gap.span.end - gap.span.start < consecutive_gap_ns) return DeviceIdleCause::kernel_wait;
-  return DeviceIdleCause::other;
+  if (call != kNoEvent && trace.start_ns[call] > gap.span.start) return GapCause::host_wait;
+  if (gap.span.end - gap.span.start < consecutive_gap_ns) return GapCause::kernel_wait;
+  return GapCause::other;
 }
 
 }  // namespace
@@ -27,25 +27,25 @@ std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
     }
     until = std::max(until, trace.end_ns(e));
   }
-  found.push_back({.span = {until, kAllTime.end}, .cause = DeviceIdleCause::host_wait});
+  found.push_back({.span = {until, kAllTime.end}, .cause = GapCause::host_wait});
   return found;
 }
 
-DeviceIdleTime idle_time(const std::vector<Gap>& gaps, Interval window) {
-  DeviceIdleTime idle;
+DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window) {
+  DeviceIdle idle;
   auto it = std::partition_point(gaps.begin(), gaps.end(),
                                  [&](const Gap& gap) { return gap.span.end <= window.start; });
   for (; it != gaps.end() && it->span.start < window.end; ++it) {
     const std::int64_t ns =
         std::min(window.end, it->span.end) - std::max(window.start, it->span.start);
     switch (it->cause) {
-      case DeviceIdleCause::host_wait:
+      case GapCause::host_wait:
         idle.host_wait_ns += ns;
         break;
-      case DeviceIdleCause::kernel_wait:
+      case GapCause::kernel_wait:
         idle.kernel_wait_ns += ns;
         break;
-      case DeviceIdleCause::other:
+      case GapCause::other:
         idle.other_ns += ns;
         break;
     }

@@ -25,19 +25,19 @@ namespace orrery {
 
 inline constexpr std::int64_t kConsecutiveKernelGapNs = 30;
 
-struct DeviceIdleTime {
+struct DeviceIdle {
   std::int64_t host_wait_ns = 0;
   std::int64_t kernel_wait_ns = 0;
   std::int64_t other_ns = 0;
   [[nodiscard]] std::int64_t total_ns() const { return host_wait_ns + kernel_wait_ns + other_ns; }
-  bool operator==(const DeviceIdleTime&) const = default;
+  bool operator==(const DeviceIdle&) const = default;
 };
 
-enum class DeviceIdleCause : std::uint8_t { host_wait, kernel_wait, other };
+enum class GapCause : std::uint8_t { host_wait, kernel_wait, other };
 
 struct Gap {
   Interval span = {};
-  DeviceIdleCause cause = DeviceIdleCause::other;
+  GapCause cause = GapCause::other;
   std::uint32_t ended_by = kNoEvent;  // the next work; kNoEvent: none
 };
 
@@ -48,6 +48,6 @@ std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
                       std::int64_t consecutive_gap_ns = kConsecutiveKernelGapNs);
 
 // Idle time within a window. O(gaps in the window + log gaps).
-DeviceIdleTime idle_time(const std::vector<Gap>& gaps, Interval window);
+DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window);
 
 }  // namespace orrery

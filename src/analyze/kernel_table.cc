@@ -36,6 +36,18 @@ void add(Gathered& into, const RecordedTrace& trace, const Launches& started, st
   if (caller != kNoEvent) into.callers[trace.name[caller]] += ns;
 }
 
+// Of gaps that stand wholly in the span.
+std::array<Spread, 3> gap_spreads(const std::vector<Gap>& gaps, Interval span) {
+  std::array<std::vector<std::int64_t>, 3> lengths;
+  for (const Gap& gap : gaps) {
+    if (gap.span.start < span.start || gap.span.end > span.end) continue;
+    lengths[static_cast<std::size_t>(gap.cause)].push_back(gap.span.end - gap.span.start);
+  }
+  std::array<Spread, 3> spreads;
+  for (std::size_t c = 0; c < spreads.size(); ++c) spreads[c] = spread_of(std::move(lengths[c]));
+  return spreads;
+}
+
 std::uint32_t main_caller(const Gathered& gathered) {
   std::uint32_t main = 0;
   std::int64_t most = -1;
@@ -105,7 +117,9 @@ std::vector<StreamRow> stream_table(const RecordedTrace& trace, const Launches& 
     if (!busy.empty()) {
       row.span = {busy.front().start, busy.back().end};
       row.busy_ns = length(busy);
-      row.idle = idle_time(gaps(trace, started, work[lane]), row.span);
+      const std::vector<Gap> all_gaps = gaps(trace, started, work[lane]);
+      row.idle = idle_time(all_gaps, row.span);
+      row.gaps = gap_spreads(all_gaps, row.span);
     }
     row.longest_queue = summary_of(queues[lane]).longest;
     rows.push_back(row);

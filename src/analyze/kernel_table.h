@@ -1,6 +1,7 @@
 // Kernels, copies and fills of one rank by name: how often, how long, and who launches them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -31,8 +32,9 @@ struct StreamRow {
   std::int64_t work = 0;  // kernels, copies and fills
   Interval span = {};
   std::int64_t busy_ns = 0;
-  DeviceIdleTime idle = {};        // of the stream alone: busy + idle = span
-  std::int64_t longest_queue = 0;  // see queue_length.h
+  DeviceIdle idle = {};             // of the stream alone: busy + idle = span
+  std::array<Spread, 3> gaps = {};  // between its pieces of work, by GapCause
+  std::int64_t longest_queue = 0;   // see queue_length.h
 };
 
 // By lane; streams without work are left out.

@@ -25,6 +25,16 @@ LaunchRow row_of(std::uint32_t name, Gathered gathered) {
   return row;
 }
 
+// The longest, of equals the earliest.
+void keep_longest(std::vector<LaunchOutlier>& outliers) {
+  const std::size_t kept = std::min(outliers.size(), kMostOutliers);
+  std::partial_sort(outliers.begin(), outliers.begin() + static_cast<std::ptrdiff_t>(kept),
+                    outliers.end(), [](const LaunchOutlier& a, const LaunchOutlier& b) {
+                      return a.ns != b.ns ? a.ns > b.ns : a.work < b.work;
+                    });
+  outliers.resize(kept);
+}
+
 }  // namespace
 
 LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& started,
@@ -32,7 +42,7 @@ LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& s
   LaunchStatistics statistics;
   std::map<std::uint32_t, Gathered> by_name;
   Gathered all;
-  for (std::size_t e = 0; e < trace.size(); ++e) {
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] == WorkKind::none) continue;
     const std::uint32_t call = started.call[e];
     if (call == kNoEvent) {
@@ -40,6 +50,16 @@ LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& s
       continue;
     }
     const std::int64_t delay = std::max<std::int64_t>(0, trace.start_ns[e] - trace.end_ns(call));
+    if (trace.duration_ns[call] > kSlowCallNs) {
+      statistics.slow_calls.push_back({.call = call,
+                                       .work = e,
+                                       .caller = started.operator_of(e),
+                                       .ns = trace.duration_ns[call]});
+    }
+    if (delay > kLongDelayNs) {
+      statistics.long_delays.push_back(
+          {.call = call, .work = e, .caller = started.operator_of(e), .ns = delay});
+    }
     for (Gathered* into : {&by_name[trace.name[call]], &all}) {
       into->calls.push_back(trace.duration_ns[call]);
       into->delays.push_back(delay);
@@ -54,6 +74,8 @@ LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& s
               if (a.call.count != b.call.count) return a.call.count > b.call.count;
               return trace.texts[a.name] < trace.texts[b.name];
             });
+  keep_longest(statistics.slow_calls);
+  keep_longest(statistics.long_delays);
   statistics.all = row_of(0, std::move(all));
   return statistics;
 }

@@ -30,8 +30,20 @@ struct LaunchRow {
   std::int64_t long_delays = 0;
 };
 
+// One launch that stands out: events.
+struct LaunchOutlier {
+  std::uint32_t call = 0;
+  std::uint32_t work = 0;
+  std::uint32_t caller = kNoEvent;  // the operator that made the call; kNoEvent
+  std::int64_t ns = 0;              // of the call, or of the delay
+};
+inline constexpr std::size_t kMostOutliers = 100;
+
 struct LaunchStatistics {
-  std::vector<LaunchRow> rows;    // most calls first, then by name
+  std::vector<LaunchRow> rows;  // most calls first, then by name
+  // The longest first, at most kMostOutliers: of all slow calls, and of all long delays.
+  std::vector<LaunchOutlier> slow_calls;
+  std::vector<LaunchOutlier> long_delays;
   LaunchRow all;                  // name 0
   std::int64_t without_call = 0;  // work whose launch was not recorded
 };

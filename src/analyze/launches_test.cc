@@ -63,6 +63,43 @@ TEST(QueueLength, CountsWhatIsLaunchedAndHasNotBegun) {
   EXPECT_DOUBLE_EQ(summary.mean, (5 * 1 + 5 * 0 + 10 * 1 + 10 * 2 + 20 * 1) / 50.0);
 }
 
+TEST(QueueLength, AsASeriesKeepsTheLongestOfEveryPart) {
+  std::vector<QueueChange> changes;
+  for (std::int64_t t = 0; t < 2000; ++t) {
+    changes.push_back({.time_ns = t, .event = 0, .length = t == 777 ? 9 : t % 2});
+  }
+  const QueueSeries series = series_of(changes, {0, 2000});
+  EXPECT_EQ(series.bin_ns, 4);
+  EXPECT_EQ(series.longest.size(), 500U);
+  EXPECT_EQ(series.longest[777 / 4], 9);
+  EXPECT_EQ(series.longest[0], 1);
+  // The last length holds until the end.
+  EXPECT_THAT(series_of({{.time_ns = 3, .event = 0, .length = 2}}, {0, 6}).longest,
+              ElementsAre(0, 0, 0, 2, 2, 2));
+  EXPECT_TRUE(series_of({}, {0, 6}).longest.empty());
+  EXPECT_TRUE(series_of(changes, {7, 7}).longest.empty());
+}
+
+TEST(LaunchStatistics, NameTheLongestOutliers) {
+  HandMadeTrace made;
+  for (std::int64_t i = 0; i < 150; ++i) {
+    made.call(i * 1'000'000, i * 1'000'000 + kSlowCallNs + i, i);
+  }
+  for (std::int64_t i = 0; i < 150; ++i) {
+    const std::int64_t start = i * 1'000'000 + kSlowCallNs + i + (i == 7 ? kLongDelayNs + 1 : 5);
+    made.kernel("gemm", 7, start, start + 10, i);
+  }
+  const LaunchStatistics statistics =
+      launch_statistics(made.trace, launches(made.trace), work_kinds(made.trace));
+  EXPECT_EQ(statistics.all.slow_calls, 149);  // the first takes exactly the limit
+  ASSERT_EQ(statistics.slow_calls.size(), kMostOutliers);
+  EXPECT_EQ(statistics.slow_calls.front().ns, kSlowCallNs + 149);
+  EXPECT_GT(statistics.slow_calls[0].ns, statistics.slow_calls[1].ns);
+  ASSERT_EQ(statistics.long_delays.size(), 1U);
+  EXPECT_EQ(statistics.long_delays[0].ns, kLongDelayNs + 1);
+  EXPECT_EQ(statistics.long_delays[0].caller, kNoEvent);
+}
+
 TEST(LaunchStatistics, MeasureCallsDelaysAndWorkThatIsShorterThanItsCall) {
   const HandMadeTrace made = three_kernels();
   const LaunchStatistics statistics =
@@ -98,6 +135,9 @@ TEST(StreamTable, DividesTheIdleTimeOfAStream) {
   EXPECT_EQ(rows[0].busy_ns, 37);
   // The third was launched at 20, before the second ended at 32, and the gap is short.
   EXPECT_EQ(rows[0].idle.kernel_wait_ns, 18);
+  std::int64_t gaps = 0;
+  for (const Spread& spread : rows[0].gaps) gaps += spread.total_ns;
+  EXPECT_EQ(gaps, rows[0].idle.total_ns());
   EXPECT_EQ(rows[0].busy_ns + rows[0].idle.total_ns(), rows[0].span.end - rows[0].span.start);
 }
 

@@ -102,6 +102,7 @@ void add_work(Gathered& into, const RecordedWork& work, std::int64_t ns,
   const auto peak = peak_rate(*accelerator, work.operator_class, work.type);
   const Seconds moving = work.bytes / accelerator->memory.bandwidth;
   if (peak) {
+    row.peak = *peak;
     into.bound_s += std::max(moving, work.flops / *peak).value();
   } else if (is_matrix_work(work.operator_class)) {
     into.bounded = false;
@@ -161,7 +162,7 @@ BytesPerSecond OperatorRow::bytes_rate() const {
                            : bytes / Seconds(static_cast<double>(with_work_ns) * 1e-9);
 }
 
-std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, RecordedOperatorClass c,
+std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, WorkClass c,
                                         std::string_view type) {
   const PeakRates& peaks = accelerator.peaks;
   if (type == "double") return peaks.fp64;

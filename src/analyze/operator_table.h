@@ -40,12 +40,13 @@ struct OperatorRow {
   Spread device;              // of each call that launched work: all device time of it
   std::int64_t launched = 0;  // pieces of device work
   // Of the calls whose work is known and that launched any.
-  std::optional<RecordedOperatorClass> operator_class;
+  std::optional<WorkClass> operator_class;
   std::int64_t with_work = 0;
   std::int64_t with_work_ns = 0;
   Flops flops;
   Bytes bytes;
   double roofline = -1;  // below 0: not known
+  FlopsPerSecond peak;   // of its class and type on the accelerator; 0: not known
 
   [[nodiscard]] FlopsPerSecond flops_rate() const;
   [[nodiscard]] BytesPerSecond bytes_rate() const;
@@ -54,7 +55,7 @@ struct OperatorRow {
 struct OperatorTotals {
   Flops flops;                 // of operators that stand in no other whose work is known
   std::int64_t device_ns = 0;  // of those
-  std::vector<std::int64_t> by_class_ns = std::vector<std::int64_t>(kOperatorClasses);
+  std::vector<std::int64_t> by_class_ns = std::vector<std::int64_t>(kWorkClasses);
   std::int64_t other_ns = 0;  // launched by operators whose work is not known
 };
 
@@ -70,7 +71,7 @@ OperatorTable operator_table(const RecordedTrace& trace, const Launches& started
 
 // The rate that bounds work of a class and type (as PyTorch names it) on an accelerator; empty
 // where it has no such units.
-std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, RecordedOperatorClass c,
+std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, WorkClass c,
                                         std::string_view type);
 
 }  // namespace orrery

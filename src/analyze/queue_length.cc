@@ -47,4 +47,29 @@ QueueSummary summary_of(const std::vector<QueueChange>& changes) {
   return summary;
 }
 
+QueueSeries series_of(const std::vector<QueueChange>& changes, Interval window) {
+  QueueSeries series = {.window = window};
+  const std::int64_t span = window.end - window.start;
+  if (span <= 0 || changes.empty()) return series;
+  series.bin_ns = (span + kMostQueueBins - 1) / kMostQueueBins;
+  const std::int64_t bins = (span + series.bin_ns - 1) / series.bin_ns;
+  series.longest.assign(static_cast<std::size_t>(bins), 0);
+  const auto raise = [&](std::int64_t from, std::int64_t to, std::int64_t length) {
+    from = std::max(from, window.start);
+    to = std::min(to, window.end);
+    if (from > to || from >= window.end) return;
+    const std::int64_t last = std::max(from, to - 1);
+    for (std::int64_t b = (from - window.start) / series.bin_ns;
+         b <= (last - window.start) / series.bin_ns; ++b) {
+      std::int64_t& longest = series.longest[static_cast<std::size_t>(b)];
+      longest = std::max(longest, length);
+    }
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const std::int64_t until = i + 1 < changes.size() ? changes[i + 1].time_ns : window.end;
+    raise(changes[i].time_ns, until, changes[i].length);
+  }
+  return series;
+}
+
 }  // namespace orrery

@@ -37,4 +37,13 @@ struct QueueSummary {
 };
 QueueSummary summary_of(const std::vector<QueueChange>& changes);
 
+// The longest queue in each of equal parts of a window, in order: what a chart shows.
+struct QueueSeries {
+  Interval window;
+  std::int64_t bin_ns = 1;
+  std::vector<std::int64_t> longest = {};
+};
+inline constexpr std::int64_t kMostQueueBins = 500;
+QueueSeries series_of(const std::vector<QueueChange>& changes, Interval window);
+
 }  // namespace orrery

@@ -31,7 +31,7 @@
 
 namespace orrery {
 
-enum class RecordedOperatorClass : std::uint8_t {
+enum class WorkClass : std::uint8_t {
   product,
   convolution,
   attention,
@@ -41,17 +41,16 @@ enum class RecordedOperatorClass : std::uint8_t {
   reduction,
   movement,
 };
-inline constexpr std::size_t kOperatorClasses = 8;
-std::string_view name(RecordedOperatorClass c);
+inline constexpr std::size_t kWorkClasses = 8;
+std::string_view name(WorkClass c);
 
 // Whether the matrix units do the work.
-constexpr bool is_matrix_work(RecordedOperatorClass c) {
-  return c == RecordedOperatorClass::product || c == RecordedOperatorClass::convolution ||
-         c == RecordedOperatorClass::attention;
+constexpr bool is_matrix_work(WorkClass c) {
+  return c == WorkClass::product || c == WorkClass::convolution || c == WorkClass::attention;
 }
 
 struct RecordedWork {
-  RecordedOperatorClass operator_class = RecordedOperatorClass::movement;
+  WorkClass operator_class = WorkClass::movement;
   Flops flops;
   Bytes bytes;
   std::string_view type;  // of the first tensor: "c10::BFloat16"; into the arguments

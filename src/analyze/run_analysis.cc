@@ -1,5 +1,7 @@
 #include "analyze/run_analysis.h"
 
+#include <algorithm>
+
 #include "analyze/recorded_accelerator.h"
 #include "parallel/parallel_for.h"
 
@@ -65,6 +67,17 @@ Result<PathAnalysis> path_of(const RecordedTrace& trace, const Launches& started
   return analysis;
 }
 
+HostTime host_of(const RecordedTrace& trace, const Launches& started,
+                 const std::vector<WorkKind>& kinds, std::vector<Interval> windows) {
+  std::sort(windows.begin(), windows.end(),
+            [](Interval a, Interval b) { return a.start < b.start; });
+  std::vector<std::uint32_t> work;
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (kinds[e] != WorkKind::none) work.push_back(e);
+  }
+  return host_activity(trace, started, gaps(trace, started, work), union_of(windows));
+}
+
 Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& started,
                                   const Catalog& catalog, const AnalysisOptions& options) {
   RankAnalysis rank;
@@ -79,19 +92,41 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   for (const RecordedStep& step : steps) windows.push_back(step.window);
   const std::vector<TemporalBreakdown> parts = temporal_breakdowns(trace, started, kinds, windows);
   for (std::size_t i = 0; i < steps.size(); ++i) rank.steps.push_back({steps[i], parts[i]});
+  const DeviceWork work = device_work(trace, kinds);
+  const Interval span = device_span(trace, kinds);
+  rank.host = host_of(trace, started, kinds, windows.empty() ? std::vector{span} : windows);
+  rank.overlap = kernel_overlap(work);
   rank.kernels = kernel_table(trace, started, kinds);
+  rank.sequences = kernel_sequences(trace, started);
+  rank.sections = section_table(trace, started);
   rank.streams = stream_table(trace, started, kinds);
   const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, started);
   for (const StreamRow& stream : rank.streams) {
     rank.queues.push_back(summary_of(queues[stream.lane]));
+    rank.queue_series.push_back(series_of(queues[stream.lane], span));
   }
   rank.operators = operator_table(trace, started, options.grouping,
                                   rank.accelerator ? &*rank.accelerator : nullptr);
   rank.launch = launch_statistics(trace, started, kinds);
-  rank.utilization = utilization(device_work(trace, kinds).kernels(), device_span(trace, kinds));
+  rank.utilization = utilization(work.kernels(), span);
   rank.memory = memory_timelines(trace);
   ORRERY_TRY(rank.critical, path_of(trace, started, steps, options));
   return rank;
+}
+
+void add_timelines(RunAnalysis& analysis, const RecordedRun& run, int threads) {
+  Interval all;
+  bool any = false;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    const Interval span = rank.utilization.window;
+    if (!rank.has_device_work()) continue;
+    all = any ? Interval{std::min(all.start, span.start), std::max(all.end, span.end)} : span;
+    any = true;
+  }
+  parallel_for(run.ranks.size(), threads, [&](std::size_t i) {
+    const RecordedTrace& trace = run.ranks[i];
+    analysis.ranks[i].timeline = rank_timeline(device_work(trace, work_kinds(trace)), all);
+  });
 }
 
 }  // namespace
@@ -113,6 +148,12 @@ Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
     analysis.ranks.push_back(std::move(one));
   }
   analysis.communication = communication_table(run.ranks, started, collective_instances(run.ranks));
+  add_timelines(analysis, run, options.threads);
+  std::vector<KernelsOfRank> kernels;
+  for (std::size_t i = 0; i < count; ++i) {
+    kernels.push_back({.trace = &run.ranks[i], .rows = &analysis.ranks[i].kernels});
+  }
+  analysis.kernels = kernels_across_ranks(kernels);
   return analysis;
 }
 

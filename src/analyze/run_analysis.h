@@ -10,11 +10,17 @@
 
 #include "analyze/communication_table.h"
 #include "analyze/critical_path.h"
+#include "analyze/host_activity.h"
+#include "analyze/kernel_overlap.h"
+#include "analyze/kernel_sequences.h"
 #include "analyze/kernel_table.h"
+#include "analyze/kernels_across_ranks.h"
 #include "analyze/launch_statistics.h"
 #include "analyze/memory_timeline.h"
 #include "analyze/operator_table.h"
 #include "analyze/queue_length.h"
+#include "analyze/rank_timeline.h"
+#include "analyze/sections.h"
 #include "analyze/steps.h"
 #include "analyze/temporal_breakdown.h"
 #include "analyze/utilization.h"
@@ -52,12 +58,18 @@ struct RankAnalysis {
   std::optional<Accelerator> accelerator;  // what rooflines refer to
   TemporalBreakdown whole;                 // by the preset
   std::vector<StepAnalysis> steps;
+  HostTime host;          // during host waits of the steps; of the whole where there are none
+  KernelOverlap overlap;  // of the whole, by the default definitions
   std::vector<KernelRow> kernels;
+  std::vector<KernelSequence> sequences;
+  std::vector<SectionRow> sections;
   std::vector<StreamRow> streams;
-  std::vector<QueueSummary> queues;  // of the streams
+  std::vector<QueueSummary> queues;       // of the streams
+  std::vector<QueueSeries> queue_series;  // of the streams, over the span of the device
   OperatorTable operators;
   LaunchStatistics launch;
   Utilization utilization;
+  RankTimeline timeline;  // over the span of all devices of the run
   std::vector<MemoryTimeline> memory;
   PathAnalysis critical;
 
@@ -70,6 +82,7 @@ struct RunAnalysis {
   OperatorGrouping grouping = OperatorGrouping::shapes;
   std::vector<RankAnalysis> ranks;  // of the run, in its order
   CommunicationTable communication;
+  std::vector<RunKernelRow> kernels;  // over all ranks
 };
 
 // Errors: an accelerator the catalog lacks; an annotation that was not recorded; a critical path

@@ -45,7 +45,7 @@ struct TemporalBreakdown {
   std::int64_t compute_ns = 0;
   std::int64_t exposed_communication_ns = 0;
   std::int64_t exposed_copy_ns = 0;
-  DeviceIdleTime idle = {};
+  DeviceIdle idle = {};
 
   std::int64_t communication_ns = 0;  // |M|
   std::int64_t copy_ns = 0;           // |P|

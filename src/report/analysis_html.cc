@@ -5,21 +5,28 @@
 #include <algorithm>
 #include <map>
 
+#include "report/analysis_html_rank.h"
 #include "report/category_style.h"
 #include "report/figures.h"
+#include "report/finding_text.h"
 #include "report/html_page.h"
 #include "report/html_parts.h"
 #include "report/html_text.h"
 #include "report/recorded_style.h"
 #include "report/svg_chart.h"
+#include "report/time_chart_svg.h"
 #include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kMostColumns = 256;  // of a chart
+constexpr std::size_t kMostRows = 96;      // of ranks and steps
 
 std::string count(std::int64_t n) { return grouped(n); }
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
 
 std::string legend() {
   std::string out = "<div class=\"legend\">";
@@ -30,37 +37,166 @@ std::string legend() {
   return out + "</div>";
 }
 
-ChartColumn column_of(const std::string& label, const TemporalBreakdown& b) {
-  ChartColumn column = {.label = label, .segments = {}};
-  for (const RecordedPart& part : parts_of(b)) {
-    column.segments.push_back(
-        {.css_class = std::string(name(part.colour)),
-         .value = seconds(part.ns) * 1e3,
-         .label = "",
-         .tip = fmt::format("{}: {} {}", label, part.label, time_text(part.ns))});
+std::string tiles(const RunAnalysis& analysis) {
+  std::int64_t all = 0;
+  std::int64_t windows = 0;
+  TemporalBreakdown sum;
+  double utilization = 0;
+  double flops = 0;
+  std::int64_t device_ns = 0;
+  std::int64_t ranks = 0;
+  std::int64_t peak = 0;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    if (!rank.has_device_work()) continue;
+    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    const bool by_steps = analysis.preset == BreakdownPreset::orrery && !rank.steps.empty();
+    windows += by_steps ? static_cast<std::int64_t>(rank.steps.size()) : 1;
+    all += time.total_ns();
+    sum.compute_ns += time.compute_ns;
+    sum.exposed_communication_ns += time.exposed_communication_ns;
+    sum.idle.host_wait_ns += time.idle.host_wait_ns;
+    sum.idle.other_ns += time.idle.other_ns + time.idle.kernel_wait_ns;
+    sum.communication_ns += time.communication_ns;
+    sum.overlapped_ns += time.overlapped_ns;
+    utilization += rank.utilization.mean();
+    flops += rank.operators.all.flops.value();
+    device_ns += rank.whole.total_ns();
+    for (const MemoryTimeline& memory : rank.memory) {
+      if (memory.device >= 0) peak = std::max(peak, memory.peak.allocated_bytes);
+    }
+    ++ranks;
   }
-  return column;
+  if (ranks == 0 || all == 0) return "";
+  const bool steps = windows > ranks || (analysis.preset == BreakdownPreset::orrery &&
+                                         !analysis.ranks.front().steps.empty());
+  std::string out = "<div class=\"tiles\">\n";
+  out += html_tile(steps ? "Step" : "Device, first to last work", time_text(all / windows),
+                   fmt::format("mean of {} {}", count(windows),
+                               steps ? (windows == 1 ? "step" : "steps of ranks")
+                                     : (windows == 1 ? "rank" : "ranks")));
+  out += html_tile("Computing", percent(share(sum.compute_ns, all)),
+                   fmt::format("a kernel runs {} of the time",
+                               percent(utilization / static_cast<double>(ranks))));
+  out += html_tile("Exposed communication", percent(share(sum.exposed_communication_ns, all)),
+                   sum.communication_ns == 0
+                       ? "none recorded"
+                       : percent(share(sum.overlapped_ns, sum.communication_ns)) +
+                             " of it runs beside computing");
+  out += html_tile("Idle", percent(share(sum.idle.total_ns(), all)),
+                   percent(share(sum.idle.host_wait_ns, all)) + " waits for the host");
+  if (flops > 0 && device_ns > 0) {
+    out += html_tile("Achieved per device", to_text(Flops(flops) / Seconds(seconds(device_ns))),
+                     "of operators whose shapes are known");
+  }
+  if (peak > 0) out += html_tile("Peak memory", gibibytes(peak), "allocated, of one device");
+  return out + "</div>\n";
+}
+
+std::string findings_html(const RecordedRun& run, const RunAnalysis& analysis) {
+  std::string out;
+  for (const Finding& finding : findings(analysis)) {
+    const FindingText text = finding_text(run, analysis, finding);
+    out += fmt::format(
+        "<div class=\"finding\"><span class=\"cost\">{}</span><b>{}, {}</b><p>{}</p>"
+        "<p class=\"advice\">{}</p></div>\n",
+        percent(finding.share), html_text(text.title), time_text(finding.cost_ns),
+        html_text(text.detail), html_text(text.advice));
+  }
+  return out;
+}
+
+// A row as wide as its time, of its parts.
+std::string breakdown_row(const std::string& rank, const std::string& step,
+                          const TemporalBreakdown& b, std::int64_t longest) {
+  std::string parts;
+  for (const RecordedPart& part : parts_of(b)) {
+    if (part.ns == 0) continue;
+    parts +=
+        fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}: {}, {}\"></i>",
+                    name(part.colour), 100 * share(part.ns, longest), html_text(part.label),
+                    time_text(part.ns), percent(share(part.ns, b.total_ns())));
+  }
+  const auto of = [&](std::int64_t ns) {
+    return fmt::format("<td class=\"n\">{}</td>", percent(share(ns, b.total_ns())));
+  };
+  return fmt::format(
+      "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td "
+      "class=\"stack\"><div>{}</div></td>{}{}{}{}"
+      "<td class=\"n\">{}</td></tr>\n",
+      html_text(rank), html_text(step), time_text(b.total_ns()), parts, of(b.compute_ns),
+      of(b.exposed_communication_ns), of(b.exposed_copy_ns), of(b.idle.total_ns()),
+      b.communication_ns == 0 ? "" : percent(b.overlap()));
 }
 
 std::string breakdown_section(const RunAnalysis& analysis) {
-  ColumnChart chart = {.name = "where the time went",
-                       .columns = {},
-                       .unit = "ms",
-                       .limit_label = {},
-                       .axis = "rank and step"};
+  struct Row {
+    std::string rank;
+    std::string step;
+    TemporalBreakdown parts;
+  };
+  std::vector<Row> rows;
+  std::size_t lines = 0;
+  for (const RankAnalysis& rank : analysis.ranks)
+    lines += std::max<std::size_t>(1, rank.steps.size());
+  const bool every_step = lines <= kMostRows;
   for (const RankAnalysis& rank : analysis.ranks) {
-    if (rank.steps.empty()) {
-      chart.columns.push_back(column_of(fmt::format("rank {}", rank.rank), rank.whole));
+    const std::string name = std::to_string(rank.rank);
+    if (analysis.preset != BreakdownPreset::orrery || rank.steps.empty()) {
+      if (rank.has_device_work()) rows.push_back({name, "device", rank.whole});
+      continue;
+    }
+    if (!every_step) {
+      rows.push_back(
+          {name, fmt::format("{} steps", rank.steps.size()), analyzed_time(rank, analysis.preset)});
+      continue;
     }
     for (const StepAnalysis& step : rank.steps) {
-      chart.columns.push_back(
-          column_of(fmt::format("{} #{}", rank.rank, step.step.number), step.parts));
+      rows.push_back({name, "#" + std::to_string(step.step.number), step.parts});
     }
   }
-  if (chart.columns.size() > kMostColumns) chart.columns.resize(kMostColumns);
-  return html_section("Where the time of the device went",
-                      "of each rank in each step, by the window of the step on the host",
-                      column_chart_svg(chart) + legend());
+  if (rows.empty()) return "";
+  std::int64_t longest = 0;
+  for (const Row& row : rows) longest = std::max(longest, row.parts.total_ns());
+  std::string table =
+      "<div class=\"scroll\"><table><thead><tr><th>rank</th><th>step</th><th class=\"n\">time</th>"
+      "<th></th><th class=\"n\">compute</th><th class=\"n\">exposed comm</th>"
+      "<th class=\"n\">copies</th><th class=\"n\">idle</th><th "
+      "class=\"n\">overlap</th></tr></thead>"
+      "<tbody>\n";
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    table += breakdown_row(rows[i].rank, rows[i].step, rows[i].parts, longest);
+  }
+  table += "</tbody></table></div>";
+  std::string remark = "of each rank in each step, by the window of the step on the host";
+  if (rows.size() > kMostRows) {
+    remark += fmt::format("; {} of {} ranks are shown, the JSON has all", kMostRows, rows.size());
+  }
+  return html_section("Where the time of the device went", remark, table + legend());
+}
+
+std::string timeline_section(const RunAnalysis& analysis) {
+  BandChart chart = {.name = "what the devices did over time",
+                     .css_classes = {std::string(name(Category::attention_projection)),
+                                     std::string(name(Category::exposed_tp)),
+                                     std::string(name(Category::embedding))},
+                     .bands = {}};
+  for (const RankAnalysis& rank : analysis.ranks) {
+    if (!rank.has_device_work() || chart.bands.size() == kMostRows) continue;
+    const RankTimeline& timeline = rank.timeline;
+    chart.seconds = seconds(timeline.window.end - timeline.window.start);
+    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    chart.bands.push_back(
+        {.label = fmt::format("rank {}", rank.rank),
+         .tip = fmt::format("rank {}: {} computing, {} exposed communication, {} idle", rank.rank,
+                            percent(share(time.compute_ns, time.total_ns())),
+                            percent(share(time.exposed_communication_ns, time.total_ns())),
+                            percent(share(time.idle.total_ns(), time.total_ns()))),
+         .shares = {timeline.compute, timeline.exposed_communication, timeline.exposed_copy}});
+  }
+  if (chart.bands.empty()) return "";
+  return html_section("The devices over time",
+                      "computing, exposed communication, copies; what is blank is idle",
+                      band_chart_svg(chart));
 }
 
 // Rank by step: the darker a cell, the longer its part.
@@ -74,8 +210,9 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
       most = std::max(most, part(step.parts));
     }
   }
-  if (analysis.ranks.size() < 2 || steps.empty() || steps.size() > kMostColumns) return "";
-  std::string table = "<div class=\"scroll\"><table><thead><tr><th>rank</th>";
+  // One step stands in the table above already.
+  if (analysis.ranks.size() < 2 || steps.size() < 2 || steps.size() > kMostColumns) return "";
+  std::string table = "<div class=\"scroll\"><table class=\"heat\"><thead><tr><th>rank</th>";
   for (const auto& [number, unused] : steps)
     table += fmt::format("<th class=\"n\">#{}</th>", number);
   table += "</tr></thead><tbody>\n";
@@ -101,13 +238,71 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
   return html_section(title, remark, table + "</tbody></table></div>");
 }
 
+// Who was waited for, and how the same kernels differ between ranks.
+std::string caused_chart(const CommunicationTable& communication) {
+  std::vector<HtmlRow> rows;
+  std::int64_t most = 0;
+  for (const RankCommunication& rank : communication.ranks) {
+    most = std::max(most, rank.caused_waiting_ns);
+  }
+  if (most == 0) return "";
+  for (const RankCommunication& rank : communication.ranks) {
+    if (rows.size() == kMostRows) break;
+    rows.push_back(
+        {.cells = {std::to_string(rank.rank), count(rank.kernels), time_text(rank.transfer_ns),
+                   time_text(rank.waiting_ns), count(rank.arrived_last),
+                   fmt::format("{:.1f} {}", 100 * share(rank.caused_waiting_ns, most),
+                               name(Category::exposed_pp)),
+                   time_text(rank.caused_waiting_ns)},
+         .css_class = {}});
+  }
+  return "<h3>For whom the others waited</h3>" + html_table({{"rank"},
+                                                             {"kernels", true},
+                                                             {"transfer", true},
+                                                             {"waiting", true},
+                                                             {"arrived last", true},
+                                                             {"", false, true},
+                                                             {"others waited for it", true}},
+                                                            rows);
+}
+
+std::string across_section(const RunAnalysis& analysis, const AnalysisView& view) {
+  if (analysis.ranks.size() < 2) return "";
+  std::vector<HtmlRow> rows;
+  for (const RunKernelRow& row : analysis.kernels) {
+    if (rows.size() == std::min<std::size_t>(view.rows, 15)) break;
+    rows.push_back(
+        {.cells = {shortened(short_name(row.name), 56), std::string(name(row.kind)),
+                   count(row.ranks), time_text(row.total_ns),
+                   to_text(Seconds(row.mean_ns() * 1e-9)),
+                   fmt::format("{} (rank {})", to_text(Seconds(row.least_mean_ns * 1e-9)),
+                               analysis.ranks[row.fastest].rank),
+                   fmt::format("{} (rank {})", to_text(Seconds(row.greatest_mean_ns * 1e-9)),
+                               analysis.ranks[row.slowest].rank),
+                   fmt::format("{:.2f}", row.spread())},
+         .css_class = {},
+         .tips = {printable(row.name)}});
+  }
+  if (rows.empty()) return "";
+  return html_section("Kernels over all ranks", "means of each rank",
+                      html_table({{"name"},
+                                  {"kind"},
+                                  {"ranks", true},
+                                  {"total", true},
+                                  {"mean", true},
+                                  {"fastest", true},
+                                  {"slowest", true},
+                                  {"slowest/fastest", true}},
+                                 rows));
+}
+
 std::string communication_section(const RunAnalysis& analysis, const AnalysisView& view) {
   const CommunicationTable& communication = analysis.communication;
   if (communication.rows.empty()) return "";
   std::vector<HtmlRow> rows;
   for (std::size_t i = 0; i < std::min(view.rows, communication.rows.size()); ++i) {
     const CommunicationRow& row = communication.rows[i];
-    const BytesPerSecond bus = row.bus_bandwidth();
+    const BytesPerSecond bus = row.median_bus_bandwidth();
     const std::string bound = row.complete < row.instances ? "at least " : "";
     rows.push_back(
         {.cells = {std::string(name(row.collective)), row.type, row.group,
@@ -153,160 +348,10 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
                                    time_text(rank.caused_waiting_ns))}}});
     }
     if (chart.columns.size() > kMostColumns) chart.columns.resize(kMostColumns);
-    body += "<h3>Transfer (orange) and waiting (grey) of every rank</h3>" + column_chart_svg(chart);
+    body += "<h3>Transfer (orange) and waiting (grey) of every rank</h3>" +
+            column_chart_svg(chart) + caused_chart(communication);
   }
   return html_section("Communication", "medians; transfer: what is left without waiting", body);
-}
-
-std::string operator_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                             const AnalysisView& view) {
-  std::vector<HtmlRow> rows;
-  for (const OperatorRow& row : rank.operators.rows) {
-    if (row.own_ns == 0 || rows.size() == view.rows) break;
-    rows.push_back({.cells = {short_name(trace.texts[row.name]), printable(trace.texts[row.shapes]),
-                              count(row.host.count), time_text(row.own_ns),
-                              row.flops.value() > 0 ? to_text(row.flops_rate()) : "",
-                              row.bytes.value() > 0 ? to_text(row.bytes_rate()) : "",
-                              row.roofline < 0 ? "" : percent(row.roofline)},
-                    .css_class = {}});
-  }
-  if (rows.empty()) return "";
-  return html_section(
-      "Operators by device time",
-      fmt::format("rank {}{}", rank.rank,
-                  rank.accelerator ? ", roofline of " + rank.accelerator->name : ""),
-      html_table({{"operator"},
-                  {"shapes"},
-                  {"count", true},
-                  {"device", true},
-                  {"rate", true},
-                  {"bandwidth", true},
-                  {"of roofline", true}},
-                 rows));
-}
-
-std::string kernel_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                           const AnalysisView& view) {
-  std::vector<HtmlRow> rows;
-  for (std::size_t i = 0; i < std::min(view.rows, rank.kernels.size()); ++i) {
-    const KernelRow& row = rank.kernels[i];
-    rows.push_back({.cells = {short_name(trace.texts[row.name]), std::string(name(row.kind)),
-                              count(row.duration.count), time_text(row.duration.total_ns),
-                              percent(row.share), to_text(Seconds(row.duration.mean_ns() * 1e-9)),
-                              printable(trace.texts[row.caller])},
-                    .css_class = {}});
-  }
-  return html_section("Kernels, copies and fills", fmt::format("rank {}", rank.rank),
-                      html_table({{"name"},
-                                  {"kind"},
-                                  {"count", true},
-                                  {"total", true},
-                                  {"share", true},
-                                  {"mean", true},
-                                  {"launched by"}},
-                                 rows));
-}
-
-std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                         const AnalysisView& view) {
-  const PathAnalysis& critical = rank.critical;
-  if (critical.path.length_ns == 0) return "";
-  static constexpr std::array<Category, CriticalPath::kBounds> kColours = {
-      Category::host,       Category::router,    Category::attention_projection,
-      Category::exposed_tp, Category::embedding, Category::normalization,
-      Category::bubble};
-  std::vector<ChartSegment> segments;
-  for (std::size_t b = 0; b < CriticalPath::kBounds; ++b) {
-    const std::int64_t ns = critical.path.by_bound_ns[b];
-    if (ns == 0) continue;
-    std::string label(name(static_cast<CriticalPath::Bound>(b)));
-    std::replace(label.begin(), label.end(), '_', ' ');
-    segments.push_back({.css_class = std::string(name(kColours[b])),
-                        .value = seconds(ns),
-                        .label = label,
-                        .tip = label + ": " + time_text(ns)});
-  }
-  std::vector<HtmlRow> rows;
-  for (std::size_t i = 0; i < std::min(view.rows, critical.rows.size()); ++i) {
-    const PathRow& row = critical.rows[i];
-    rows.push_back({.cells = {path_name(trace, row), std::string(name(row.bound)), count(row.count),
-                              time_text(row.total_ns)},
-                    .css_class = {}});
-  }
-  return html_section(
-      "Critical path",
-      fmt::format("rank {}, {}: {}", rank.rank, printable(critical.of),
-                  time_text(critical.path.length_ns)),
-      stacked_bar_svg(segments) +
-          html_table({{"on the path"}, {"bound by"}, {"count", true}, {"time", true}}, rows));
-}
-
-// The means (utilization) or the largest (memory) of as many groups as a chart has columns.
-std::string utilization_section(const RankAnalysis& rank) {
-  const std::vector<double>& busy = rank.utilization.busy;
-  if (busy.empty()) return "";
-  ColumnChart chart = {.name = "utilization over time",
-                       .columns = {},
-                       .unit = "%",
-                       .limit_label = {},
-                       .axis = "ms since the first device work"};
-  const std::size_t columns = std::min(kMostColumns, busy.size());
-  for (std::size_t i = 0; i < columns; ++i) {
-    const std::size_t from = i * busy.size() / columns;
-    const std::size_t to = (i + 1) * busy.size() / columns;
-    double sum = 0;
-    for (std::size_t k = from; k < to; ++k) sum += busy[k];
-    const double mean = sum / static_cast<double>(to - from);
-    const double at_ms =
-        static_cast<double>(from) * static_cast<double>(rank.utilization.bin_ns) * 1e-6;
-    chart.columns.push_back(
-        {.label = fmt::format("{:.0f}", at_ms),
-         .segments = {{.css_class = std::string(name(Category::attention_projection)),
-                       .value = mean * 100,
-                       .label = "",
-                       .tip = fmt::format("{:.0f} ms: {}", at_ms, percent(mean))}}});
-  }
-  return html_section("Utilization",
-                      fmt::format("rank {}, share of time in which a kernel ran; mean {}",
-                                  rank.rank, percent(rank.utilization.mean())),
-                      column_chart_svg(chart));
-}
-
-std::string memory_section(const RankAnalysis& rank) {
-  std::string out;
-  for (const MemoryTimeline& memory : rank.memory) {
-    if (memory.device < 0 || memory.points.empty()) continue;
-    ColumnChart chart = {.name = "memory over time",
-                         .columns = {},
-                         .unit = "GiB",
-                         .limit_label = {},
-                         .axis = "ms since the first change"};
-    const std::vector<MemoryPoint>& points = memory.points;
-    const std::size_t columns = std::min(kMostColumns, points.size());
-    for (std::size_t i = 0; i < columns; ++i) {
-      const auto from = static_cast<std::ptrdiff_t>(i * points.size() / columns);
-      const auto to = static_cast<std::ptrdiff_t>((i + 1) * points.size() / columns);
-      const MemoryPoint& most = *std::max_element(points.begin() + from, points.begin() + to,
-                                                  [](const MemoryPoint& a, const MemoryPoint& b) {
-                                                    return a.allocated_bytes < b.allocated_bytes;
-                                                  });
-      const double at_ms = seconds(most.time_ns - points.front().time_ns) * 1e3;
-      chart.columns.push_back(
-          {.label = fmt::format("{:.1f}", at_ms),
-           .segments = {{.css_class = std::string(name(Category::experts)),
-                         .value = static_cast<double>(most.allocated_bytes) / 1073741824.0,
-                         .label = "",
-                         .tip = fmt::format("{:.1f} ms: {} allocated, {} reserved", at_ms,
-                                            gibibytes(most.allocated_bytes),
-                                            gibibytes(most.reserved_bytes))}}});
-    }
-    out += html_section(
-        "Memory",
-        fmt::format("rank {}, device {}: peak {} allocated, {} reserved", rank.rank, memory.device,
-                    gibibytes(memory.peak.allocated_bytes), gibibytes(memory.peak_reserved_bytes)),
-        column_chart_svg(chart));
-  }
-  return out;
 }
 
 std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
@@ -327,18 +372,15 @@ std::string analysis_html(const RecordedRun& run, const RunAnalysis& analysis,
                           const AnalysisView& view) {
   const RecordedTrace& trace = run.ranks[view.rank];
   const RankAnalysis& rank = analysis.ranks[view.rank];
-  std::string body = headline(run, analysis) + breakdown_section(analysis);
+  std::string body = headline(run, analysis) + tiles(analysis) + findings_html(run, analysis) +
+                     breakdown_section(analysis) + timeline_section(analysis);
   body += heat_map(analysis, "Exposed communication of every rank and step",
                    "the darker, the longer; a pale row is a rank that others wait for",
                    [](const TemporalBreakdown& b) { return b.exposed_communication_ns; });
   body += heat_map(analysis, "Idle time of every rank and step", "the darker, the longer",
                    [](const TemporalBreakdown& b) { return b.idle.total_ns(); });
-  body += communication_section(analysis, view);
-  if (rank.has_device_work()) {
-    body += operator_section(trace, rank, view) + kernel_section(trace, rank, view) +
-            utilization_section(rank);
-  }
-  body += memory_section(rank) + path_section(trace, rank, view);
+  body += communication_section(analysis, view) + across_section(analysis, view) +
+          rank_sections_html(trace, rank, view);
   return html_page("Orrery: recorded run", body);
 }
 

@@ -1,8 +1,10 @@
 #include "report/analysis_json.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "report/finding_text.h"
 #include "report/recorded_style.h"
 #include "report/text_style.h"
 
@@ -15,6 +17,7 @@ constexpr std::size_t kMostRows = 1000;
 Value whole(std::int64_t n) { return Value::number(n); }
 Value time(std::int64_t ns) { return Value::number(seconds(ns)); }
 Value text(std::string_view t) { return Value::text(printable(t)); }
+Value spread_json(const Spread& spread);
 Value whole_or_null(std::int64_t n) { return n == kNotRecorded ? Value::null() : whole(n); }
 
 Value window_json(Interval window, std::int64_t origin) {
@@ -51,7 +54,7 @@ Value spread_json(const Spread& spread) {
   return out;
 }
 
-Value idle_json(const DeviceIdleTime& idle) {
+Value idle_json(const DeviceIdle& idle) {
   Value out = Value::map();
   out.append_member("host_wait_s", time(idle.host_wait_ns));
   out.append_member("kernel_wait_s", time(idle.kernel_wait_ns));
@@ -104,9 +107,8 @@ Value operators_json(const RecordedTrace& trace, const RankAnalysis& rank) {
   }
   const OperatorTotals& all = rank.operators.all;
   Value classes = Value::map();
-  for (std::size_t c = 0; c < kOperatorClasses; ++c) {
-    classes.append_member(std::string(name(static_cast<RecordedOperatorClass>(c))),
-                          time(all.by_class_ns[c]));
+  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+    classes.append_member(std::string(name(static_cast<WorkClass>(c))), time(all.by_class_ns[c]));
   }
   classes.append_member("other", time(all.other_ns));
   Value out = Value::map();
@@ -126,15 +128,25 @@ Value streams_json(const RecordedTrace& trace, const RankAnalysis& rank) {
     one.append_member("work", whole(row.work));
     one.append_member("busy_s", time(row.busy_ns));
     one.append_member("idle", idle_json(row.idle));
+    Value gaps = Value::map();
+    static constexpr std::array<const char*, 3> kCauses = {"host_wait", "kernel_wait", "other"};
+    for (std::size_t c = 0; c < row.gaps.size(); ++c) {
+      gaps.append_member(kCauses[c], spread_json(row.gaps[c]));
+    }
+    one.append_member("gaps", std::move(gaps));
     one.append_member("longest_queue", whole(rank.queues[i].longest));
     one.append_member("mean_queue", Value::number(rank.queues[i].mean));
     one.append_member("full_queue_s", time(rank.queues[i].full_ns));
+    one.append_member("queue_bin_s", time(rank.queue_series[i].bin_ns));
+    Value longest = Value::list();
+    for (const std::int64_t n : rank.queue_series[i].longest) longest.append(whole(n));
+    one.append_member("queue", std::move(longest));
     out.append(std::move(one));
   }
   return out;
 }
 
-Value launches_json(const RecordedTrace& trace, const RankAnalysis& rank) {
+Value launches_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64_t origin) {
   const auto row_json = [](const LaunchRow& row) {
     Value one = Value::map();
     one.append_member("call", spread_json(row.call));
@@ -145,14 +157,113 @@ Value launches_json(const RecordedTrace& trace, const RankAnalysis& rank) {
     one.append_member("long_delays", whole(row.long_delays));
     return one;
   };
-  Value calls = Value::map();
+  Value calls = Value::list();
   for (const LaunchRow& row : rank.launch.rows) {
-    calls.set(printable(trace.texts[row.name]), row_json(row));
+    Value one = Value::map();
+    one.append_member("name", text(trace.texts[row.name]));
+    one.append_member("statistics", row_json(row));
+    calls.append(std::move(one));
   }
   Value out = Value::map();
   out.append_member("all", row_json(rank.launch.all));
   out.append_member("calls", std::move(calls));
   out.append_member("without_call", whole(rank.launch.without_call));
+  const auto outliers = [&](const std::vector<LaunchOutlier>& list) {
+    Value all = Value::list();
+    for (const LaunchOutlier& outlier : list) {
+      Value one = Value::map();
+      one.append_member("duration_s", time(outlier.ns));
+      one.append_member("at_s", time(trace.start_ns[outlier.call] - origin));
+      one.append_member("call", text(trace.name_of(outlier.call)));
+      one.append_member("operator", outlier.caller == kNoEvent
+                                        ? Value::null()
+                                        : text(trace.name_of(outlier.caller)));
+      one.append_member("work", text(trace.name_of(outlier.work)));
+      all.append(std::move(one));
+    }
+    return all;
+  };
+  out.append_member("slowest_calls", outliers(rank.launch.slow_calls));
+  out.append_member("longest_delays", outliers(rank.launch.long_delays));
+  return out;
+}
+
+Value sections_json(const RankAnalysis& rank) {
+  Value out = Value::list();
+  for (std::size_t i = 0; i < std::min(kMostRows, rank.sections.size()); ++i) {
+    const SectionRow& row = rank.sections[i];
+    Value one = Value::map();
+    one.append_member("name", text(row.name));
+    one.append_member("kind", text(name(row.kind)));
+    one.append_member("instances", whole(row.instances));
+    one.append_member("depth", whole(row.depth));
+    one.append_member("host", spread_json(row.host));
+    one.append_member("device_s", time(row.device_ns));
+    one.append_member("backward_s", time(row.backward_ns));
+    one.append_member("own_s", time(row.own_ns));
+    one.append_member("launched", whole(row.launched));
+    out.append(std::move(one));
+  }
+  return out;
+}
+
+Value sequences_json(const RecordedTrace& trace, const RankAnalysis& rank) {
+  constexpr std::size_t kMostSequences = 100;
+  constexpr std::size_t kLongestSequence = 64;
+  Value out = Value::list();
+  for (std::size_t i = 0; i < std::min(kMostSequences, rank.sequences.size()); ++i) {
+    const KernelSequence& row = rank.sequences[i];
+    Value one = Value::map();
+    one.append_member("operator", text(trace.texts[row.operator_name]));
+    one.append_member("count", whole(row.count));
+    one.append_member("length", whole(static_cast<std::int64_t>(row.kernels.size())));
+    one.append_member("device_s", time(row.device_ns));
+    one.append_member("host_s", time(row.host_ns));
+    Value kernels = Value::list();
+    for (std::size_t k = 0; k < std::min(kLongestSequence, row.kernels.size()); ++k) {
+      kernels.append(text(trace.texts[row.kernels[k]]));
+    }
+    one.append_member("kernels", std::move(kernels));
+    out.append(std::move(one));
+  }
+  return out;
+}
+
+Value across_ranks_json(const RunAnalysis& analysis) {
+  Value out = Value::list();
+  for (std::size_t i = 0; i < std::min(kMostRows, analysis.kernels.size()); ++i) {
+    const RunKernelRow& row = analysis.kernels[i];
+    Value one = Value::map();
+    one.append_member("name", text(row.name));
+    one.append_member("kind", text(name(row.kind)));
+    one.append_member("ranks", whole(row.ranks));
+    one.append_member("count", whole(row.count));
+    one.append_member("total_s", time(row.total_ns));
+    one.append_member("mean_s", Value::number(row.mean_ns() * 1e-9));
+    one.append_member("least_mean_s", Value::number(row.least_mean_ns * 1e-9));
+    one.append_member("fastest_rank", whole(analysis.ranks[row.fastest].rank));
+    one.append_member("greatest_mean_s", Value::number(row.greatest_mean_ns * 1e-9));
+    one.append_member("slowest_rank", whole(analysis.ranks[row.slowest].rank));
+    out.append(std::move(one));
+  }
+  return out;
+}
+
+Value findings_json(const RecordedRun& run, const RunAnalysis& analysis) {
+  Value out = Value::list();
+  for (const Finding& finding : findings(analysis)) {
+    const FindingText words = finding_text(run, analysis, finding);
+    Value one = Value::map();
+    one.append_member("kind", text(name(finding.kind)));
+    one.append_member("cost_s", time(finding.cost_ns));
+    one.append_member("share", Value::number(finding.share));
+    one.append_member("worst_rank", whole(analysis.ranks[finding.worst].rank));
+    one.append_member("worst_share", Value::number(finding.worst_share));
+    one.append_member("title", text(words.title));
+    one.append_member("detail", text(words.detail));
+    one.append_member("advice", text(words.advice));
+    out.append(std::move(one));
+  }
   return out;
 }
 
@@ -214,10 +325,24 @@ Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64
     steps.append(std::move(one));
   }
   out.append_member("steps", std::move(steps));
+  Value host = Value::map();
+  for (std::size_t a = 0; a < kHostActivities; ++a) {
+    host.append_member(std::string(name(static_cast<HostActivity>(a))), time(rank.host.ns[a]));
+  }
+  out.append_member("host_during_waits_s", std::move(host));
+  Value overlap = Value::map();
+  for (std::size_t c = 1; c < kWorkCombinations; ++c) {
+    std::string key = combination_name(c);
+    std::replace(key.begin(), key.end(), ' ', '_');
+    overlap.append_member(std::move(key), time(rank.overlap[c]));
+  }
+  out.append_member("work_together_s", std::move(overlap));
   out.append_member("kernels", kernels_json(trace, rank));
   out.append_member("operators", operators_json(trace, rank));
   out.append_member("streams", streams_json(trace, rank));
-  out.append_member("launches", launches_json(trace, rank));
+  out.append_member("launches", launches_json(trace, rank, origin));
+  out.append_member("sections", sections_json(rank));
+  out.append_member("sequences", sequences_json(trace, rank));
   out.append_member("critical_path", path_json(trace, rank.critical, origin));
   out.append_member("memory", memory_json(rank, origin));
   Value utilization = Value::map();
@@ -248,6 +373,7 @@ Value communication_json(const CommunicationTable& table) {
     one.append_member("longest_lateness_s", time(row.longest_lateness_ns));
     one.append_member("bytes_per_s", Value::number(row.bandwidth().value()));
     one.append_member("bus_bytes_per_s", Value::number(row.bus_bandwidth().value()));
+    one.append_member("median_bus_bytes_per_s", Value::number(row.median_bus_bandwidth().value()));
     rows.append(std::move(one));
   }
   Value ranks = Value::list();
@@ -281,15 +407,18 @@ Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis) {
     any = true;
   }
   Value out = Value::map();
+  out.append_member("schema_version", whole(1));
   out.append_member("kind", text("trace_analysis"));
   out.append_member("preset", text(name(analysis.preset)));
   out.append_member("world_size", whole_or_null(run.world_size));
+  out.append_member("findings", findings_json(run, analysis));
   Value ranks = Value::list();
   for (std::size_t i = 0; i < analysis.ranks.size(); ++i) {
     ranks.append(rank_json(run.ranks[i], analysis.ranks[i], origin));
   }
   out.append_member("ranks", std::move(ranks));
   out.append_member("communication", communication_json(analysis.communication));
+  out.append_member("kernels", across_ranks_json(analysis));
   return out;
 }
 

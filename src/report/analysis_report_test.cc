@@ -3,15 +3,29 @@
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
 #include "report/analysis_text.h"
+#include "report/finding_text.h"
 #include "report/recorded_style.h"
+#include "report/sample_analysis.h"
 
 namespace orrery {
+
+Value sample_analysis_json(const std::string& files) {
+  const auto run = read_run({ORRERY_SOURCE_DIR "/validation/traces/" + files});
+  EXPECT_TRUE(run) << run.error().text();
+  const auto analysis = analyze(*run, Catalog::built_in());
+  EXPECT_TRUE(analysis) << analysis.error().text();
+  return analysis_json(*run, *analysis);
+}
+
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
 const std::string kFolder = ORRERY_SOURCE_DIR "/validation/traces/megatron-lm-fork/tp2/";
+
+const std::string kTorchrec =
+    ORRERY_SOURCE_DIR "/validation/traces/torchrec/sst_long_a2a_optimizer_4/";
 
 struct Analyzed {
   RecordedRun run;
@@ -98,14 +112,58 @@ TEST(AnalysisHtml, IsOnePageThatLoadsNothing) {
   const Analyzed two = two_ranks();
   const std::string page = analysis_html(two.run, two.analysis, {});
   for (const char* part :
-       {"Where the time of the device went", "Exposed communication of every rank and step",
-        "Communication", "Operators by device time", "Utilization", "Critical path",
-        "<svg class=\"chart\""}) {
+       {"Where the time of the device went", "The devices over time", "Communication",
+        "Kernels over all ranks", "Over time", "Operators by device time", "Critical path",
+        "Sections and modules", "class=\"finding\"", "class=\"tile\"", "<svg class=\"chart\""}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
   EXPECT_THAT(page, Not(HasSubstr("src=")));
   EXPECT_THAT(page, Not(HasSubstr("http")));
   EXPECT_EQ(page, analysis_html(two.run, two.analysis, {}));
+}
+
+TEST(AnalysisHtml, HasAHeatMapWhereRanksHaveSeveralSteps) {
+  auto run = read_run({kTorchrec + "kineto_rank0.json.gz", kTorchrec + "kineto_rank1.json.gz"});
+  ASSERT_TRUE(run) << run.error().text();
+  const auto analysis = analyze(*run, Catalog::built_in());
+  ASSERT_TRUE(analysis);
+  const std::string page = analysis_html(*run, *analysis, {});
+  EXPECT_THAT(page, HasSubstr("Exposed communication of every rank and step"));
+  EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(FindingText, SaysWhoIsWaitedForAndWhatToTry) {
+  const Analyzed two = two_ranks();
+  const std::vector<Finding> found = findings(two.analysis);
+  ASSERT_FALSE(found.empty());
+  bool waiting = false;
+  for (const Finding& one : found) {
+    const FindingText text = finding_text(two.run, two.analysis, one);
+    EXPECT_FALSE(text.title.empty());
+    EXPECT_FALSE(text.advice.empty());
+    if (one.kind != FindingKind::waiting) continue;
+    waiting = true;
+    EXPECT_THAT(text.detail, HasSubstr("Rank 0 arrives last 13 times of 13"));
+    EXPECT_THAT(text.detail, HasSubstr("causes 100.0 % of the waiting"));
+    EXPECT_THAT(text.advice, HasSubstr("--no-stragglers"));
+  }
+  EXPECT_TRUE(waiting);
+  EXPECT_THAT(headline_text(two.analysis), HasSubstr("A step takes 60.7 ms"));
+}
+
+TEST(AnalysisText, BeginsWithWhatCostsTheMost) {
+  const Analyzed two = two_ranks();
+  const std::string text = analysis_text(two.run, two.analysis, {}, {});
+  const std::size_t costs = text.find("What costs the most");
+  ASSERT_NE(costs, std::string::npos);
+  EXPECT_LT(costs, text.find("Where the time of the device went"));
+  EXPECT_EQ(text.find("Sequences of kernels"), std::string::npos);
+  const std::string more =
+      analysis_text(two.run, two.analysis, {.rank = 0, .rows = 3, .more = MoreTables::all}, {});
+  for (const char* part : {"Kernels over all ranks", "Work alone and together",
+                           "Sections and modules", "Gaps of streams", "Launches that stand out"}) {
+    EXPECT_THAT(more, HasSubstr(part));
+  }
 }
 
 TEST(AnalysisHtml, NamesOfARecordingNeverBecomeMarkup) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "report/analysis_tables.h"
 #include "report/bar.h"
 #include "report/category_style.h"
 #include "report/figures.h"
+#include "report/finding_text.h"
 #include "report/recorded_style.h"
 #include "report/table.h"
 #include "units/quantity_text.h"
@@ -66,7 +68,50 @@ bool table_is_empty(const RunAnalysis& analysis) {
   });
 }
 
-std::string breakdown_section(const RunAnalysis& analysis, const TextStyle& style) {
+std::string findings_section(const RecordedRun& run, const RunAnalysis& analysis,
+                             const TextStyle& style) {
+  const std::vector<Finding> found = findings(analysis);
+  if (found.empty()) return "";
+  constexpr int kIndent = 11;
+  std::string out =
+      heading("What costs the most", "the most that mending each alone could save", style);
+  for (const Finding& finding : found) {
+    const FindingText text = finding_text(run, analysis, finding);
+    std::string paragraph =
+        wrapped(fmt::format("{}, {}. {}", text.title, time_text(finding.cost_ns), text.detail),
+                kIndent, style);
+    const std::string label = fmt::format("  {:>7}  ", percent(finding.share));
+    paragraph.replace(0, kIndent, painted(label, kBold, style));
+    out += paragraph + wrapped(text.advice, kIndent + 2, style);
+  }
+  return out;
+}
+
+void add_rank(Table& table, const RunAnalysis& analysis, const RankAnalysis& rank,
+              bool every_step) {
+  const std::string name = std::to_string(rank.rank);
+  const bool has_steps = analysis.preset == BreakdownPreset::orrery && !rank.steps.empty();
+  const bool alone = analysis.ranks.size() == 1;
+  if (rank.has_device_work() && (alone || !has_steps)) {
+    add_breakdown(table, name, "device", rank.whole);
+  }
+  if (!has_steps) return;
+  if (!every_step) {
+    const std::string label = rank.steps.size() == 1
+                                  ? "#" + std::to_string(rank.steps.front().step.number)
+                                  : fmt::format("{} steps", rank.steps.size());
+    return add_breakdown(table, name, label, analyzed_time(rank, analysis.preset));
+  }
+  bool first = !(alone && rank.has_device_work());
+  for (const StepAnalysis& step : rank.steps) {
+    add_breakdown(table, first ? name : "", "#" + std::to_string(step.step.number), step.parts);
+    first = false;
+  }
+}
+
+std::string breakdown_section(const RunAnalysis& analysis, const AnalysisView& view,
+                              const TextStyle& style) {
+  if (table_is_empty(analysis)) return "";
   Table table({left("rank", 9),
                left("step", 8),
                right("time", 9),
@@ -78,24 +123,27 @@ std::string breakdown_section(const RunAnalysis& analysis, const TextStyle& styl
                right("kernels", 3),
                right("other", 6),
                right("overlap", 6)});
-  bool first = true;
-  for (const RankAnalysis& rank : analysis.ranks) {
-    if (!first && !rank.steps.empty()) table.add_rule();
-    first = false;
-    const std::string name = std::to_string(rank.rank);
-    if (rank.has_device_work()) add_breakdown(table, name, "device", rank.whole);
-    for (const StepAnalysis& step : rank.steps) {
-      add_breakdown(table, rank.has_device_work() ? "" : name,
-                    "#" + std::to_string(step.step.number), step.parts);
-    }
+  std::size_t lines = 0;
+  for (const RankAnalysis& rank : analysis.ranks)
+    lines += std::max<std::size_t>(1, rank.steps.size());
+  const bool every_step = lines <= 2 * view.rows;
+  const std::size_t shown = std::min(analysis.ranks.size(), 2 * view.rows);
+  bool steps = false;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RankAnalysis& rank = analysis.ranks[i];
+    steps = steps || !rank.steps.empty();
+    if (i > 0 && every_step && rank.steps.size() > 1) table.add_rule();
+    add_rank(table, analysis, rank, every_step);
   }
-  if (table_is_empty(analysis)) return "";
-  return heading("Where the time of the device went",
-                 analysis.preset == BreakdownPreset::orrery
-                     ? "device: first to last work; steps as the host marked them"
-                     : fmt::format("device: as {} counts", name(analysis.preset)),
-                 style) +
-         table.text(style);
+  std::string remark = fmt::format("device: as {} counts", name(analysis.preset));
+  if (analysis.preset == BreakdownPreset::orrery) {
+    remark = !steps ? "device: first to last work"
+             : analysis.ranks.size() == 1
+                 ? "device: first to last work; steps as the host marked them"
+                 : "steps as the host marked them";
+  }
+  return heading("Where the time of the device went", remark, style) + table.text(style) +
+         and_more(analysis.ranks.size(), shown, "ranks");
 }
 
 std::string communication_section(const RunAnalysis& analysis, const AnalysisView& view,
@@ -108,7 +156,7 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
   std::size_t shown = 0;
   for (const CommunicationRow& row : communication.rows) {
     if (shown++ == view.rows) break;
-    const BytesPerSecond bus = row.bus_bandwidth();
+    const BytesPerSecond bus = row.median_bus_bandwidth();
     const std::string bound = row.complete < row.instances ? ">= " : "";
     table.add_row(
         {{.text = std::string(name(row.collective)), .ink = kBold},
@@ -129,7 +177,9 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
   Table ranks({left("rank", 9), right("kernels", 6), right("communicating", 8),
                right("transfer", 8), right("waiting", 9), right("arrived last", 8),
                right("others waited for it", 9)});
+  shown = 0;
   for (const RankCommunication& rank : communication.ranks) {
+    if (shown++ == 2 * view.rows) break;
     ranks.add_row({{.text = std::to_string(rank.rank), .ink = kBold},
                    {.text = count(rank.kernels)},
                    time_cell(rank.duration_ns),
@@ -142,8 +192,28 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
              "Who waited, and for whom",
              fmt::format("{} communications seen from several ranks", count(communication.matched)),
              style) +
-         ranks.text(style);
+         ranks.text(style) + and_more(communication.ranks.size(), 2 * view.rows, "ranks");
   return out;
+}
+
+// What of the device time went to which class of operator.
+std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
+  const OperatorTotals& all = rank.operators.all;
+  const std::int64_t sum = all.device_ns + all.other_ns;
+  if (all.device_ns == 0) return "";
+  std::vector<std::pair<std::int64_t, std::string>> classes;
+  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+    classes.emplace_back(all.by_class_ns[c], name(static_cast<WorkClass>(c)));
+  }
+  classes.emplace_back(all.other_ns, "other");
+  std::stable_sort(classes.begin(), classes.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string line;
+  for (const auto& [ns, label] : classes) {
+    if (ns == 0) continue;
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", label, percent(share(ns, sum)));
+  }
+  return wrapped("By class: " + line + ".", 2, style);
 }
 
 std::string kernel_section(const RecordedTrace& trace, const RankAnalysis& rank,
@@ -192,7 +262,7 @@ std::string operator_section(const RecordedTrace& trace, const RankAnalysis& ran
   std::string remark = fmt::format("rank {}", rank.rank);
   if (rank.accelerator) remark += ", roofline of " + rank.accelerator->name;
   std::string out = heading("Operators by device time", remark, style) + table.text(style) +
-                    and_more(with_device, view.rows, "rows");
+                    and_more(with_device, view.rows, "rows") + class_section(rank, style);
   const OperatorTotals& all = rank.operators.all;
   if (all.device_ns > 0 && all.flops.value() > 0) {
     out +=
@@ -341,13 +411,19 @@ std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
                           const AnalysisView& view, const TextStyle& style) {
   const RecordedTrace& trace = run.ranks[view.rank];
   const RankAnalysis& rank = analysis.ranks[view.rank];
-  std::string out = about(run, analysis) + breakdown_section(analysis, style) +
-                    communication_section(analysis, view, style);
+  std::string out = about(run, analysis);
+  if (const std::string line = headline_text(analysis); !line.empty()) {
+    out += wrapped(line, 2, style);
+  }
+  out += findings_section(run, analysis, style) + breakdown_section(analysis, view, style) +
+         communication_section(analysis, view, style);
   if (rank.has_device_work()) {
     out += operator_section(trace, rank, view, style) + kernel_section(trace, rank, view, style) +
            stream_section(trace, rank, style) + launch_section(trace, rank, view, style);
   }
-  return out + path_section(trace, rank, view, style) + series_section(rank, style);
+  out += path_section(trace, rank, view, style) + series_section(rank, style);
+  if (view.more == MoreTables::all) out += analysis_tables_text(run, analysis, view, style);
+  return out;
 }
 
 }  // namespace orrery

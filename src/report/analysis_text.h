@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "analyze/run_analysis.h"
@@ -10,9 +11,13 @@
 
 namespace orrery {
 
+// Tables beside those that always stand in the terminal.
+enum class MoreTables : std::uint8_t { none, all };
+
 struct AnalysisView {
   std::size_t rank = 0;   // place in the run of the rank whose tables are shown
   std::size_t rows = 12;  // of each table
+  MoreTables more = MoreTables::none;
 };
 
 // `analysis` is of `run`.

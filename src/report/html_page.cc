@@ -31,7 +31,7 @@ h3{font-size:14px;margin:22px 0 8px;font-weight:620}
 .chip{background:var(--card);border:1px solid var(--line);border-radius:99px;padding:3px 11px;font-size:13px;
 font-variant-numeric:tabular-nums;white-space:nowrap}
 .chip b{font-weight:620}.chip i{color:var(--soft);font-style:normal;margin-right:5px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:12px;margin:0 0 14px}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(165px,1fr));gap:12px;margin:0 0 14px}
 .tile,section{background:var(--card);border:1px solid var(--line);border-radius:14px}
 .tile{padding:15px 18px 14px}
 .tile .name{color:var(--soft);font-size:13px}
@@ -58,10 +58,20 @@ svg text.limit-label{fill:var(--bad)}
 svg .grid{stroke:var(--grid)}svg .axis{stroke:var(--soft);stroke-opacity:.5}
 svg .limit{stroke:var(--bad);stroke-width:1.6;stroke-dasharray:7 5}
 svg .front{fill:none;stroke:var(--accent);stroke-opacity:.45;stroke-width:1.6}
+svg .roof{stroke:var(--ink);stroke-opacity:.55;stroke-width:1.6}
+svg .bubble{fill-opacity:.72;stroke:var(--card);stroke-width:1}
+svg .over{fill:none!important;stroke-width:1.6}
+svg .band{fill:var(--ink);fill-opacity:0}svg .band:hover{fill-opacity:.06}
 svg .point{stroke:var(--card);stroke-width:2}
 svg rect[data-tip]:hover,svg circle:hover{filter:brightness(1.12)}
 svg .page{fill:var(--card)}
 svg .way{fill:var(--ink);fill-opacity:.6;pointer-events:none}
+.finding b{display:block;font-weight:640}.finding .cost{float:right;font-size:20px;font-weight:660;
+letter-spacing:-.01em;margin-left:16px}.finding p{margin:3px 0 0;color:var(--soft);font-size:14px}
+.finding p.advice{color:var(--ink)}
+td.stack{width:34%}td.stack div{display:flex;height:15px;border-radius:4px;overflow:hidden;margin-top:3px}
+td.stack i{display:block;background:var(--swatch)}td.stack i:hover{filter:brightness(1.12)}
+table.heat{width:auto}table.heat td,table.heat th{padding:5px 12px;text-align:right;white-space:nowrap}
 .legend{display:flex;flex-wrap:wrap;gap:5px 18px;font-size:13px;color:var(--soft);margin:12px 0 0}
 .legend span::before,td.key::before{content:"";display:inline-block;width:10px;height:10px;border-radius:3px;
 margin-right:7px;background:var(--swatch)}
@@ -77,6 +87,7 @@ tr.total td{font-weight:680;border-top:1px solid var(--soft)}
 tr.best td{font-weight:640}
 td.bar{width:38%;padding-right:0}
 td.bar div{height:11px;border-radius:3px;background:var(--swatch);margin-top:5px;min-width:1px}
+td.bar.mini{width:17%;padding-right:14px}
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:0 36px}
 details{border-top:1px solid var(--grid)}
 details:first-of-type{border-top:0}
@@ -169,7 +180,7 @@ std::string classes() {
   std::string out = ".c-accent{fill:var(--accent)}";
   for (std::size_t i = 0; i < kCategories; ++i) {
     const std::string_view key = name(static_cast<Category>(i));
-    out += fmt::format(".c-{}{{fill:var(--{})}}", key, key);
+    out += fmt::format(".c-{}{{fill:var(--{})}}.o-{}{{stroke:var(--{})}}", key, key, key, key);
   }
   for (const MemoryPart& part : parts_of({})) {
     out += fmt::format(".c-memory-{}{{fill:var(--memory-{})}}", part.key, part.key);

@@ -15,6 +15,7 @@
 #include "report/estimate_json.h"
 #include "report/kernel_report.h"
 #include "report/replay_report.h"
+#include "report/sample_analysis.h"
 #include "report/sample_estimate.h"
 #include "report/schedule_json.h"
 #include "report/search_json.h"
@@ -182,6 +183,17 @@ TEST(JsonSchema, TraceInfoHasExactlyTheDocumentedKeys) {
     const auto run = read_run({traces + files});
     ASSERT_TRUE(run) << run.error().text();
     EXPECT_THAT(Checker(rules).problems(trace_info_json(*run)), testing::IsEmpty()) << files;
+  }
+}
+
+TEST(JsonSchema, TraceAnalysisHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-analyze-1.json");
+  expect_closed(rules, "trace-analyze-1.json");
+  for (const char* files :
+       {"torchrec/sst_long_a2a_optimizer_2", "ao/ref_ep_moe_fwd.json.gz",
+        "TraceLens/mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+        "HolisticTraceAnalysis/cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"}) {
+    EXPECT_THAT(Checker(rules).problems(sample_analysis_json(files)), testing::IsEmpty()) << files;
   }
 }
 

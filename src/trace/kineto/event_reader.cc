@@ -185,9 +185,12 @@ bool EventReader::State::complete_event(const Raw& raw) {
   const std::string_view category = raw[EventKey::category];
   if (category == "\"Trace\"" || category == "\"external_correlation\"") return true;
   const EventKind kind = kind_of(category, raw[EventKey::name]);
-  if (kind == EventKind::python_function &&
-      options.python_functions == PythonFunctions::leave_out) {
-    return true;
+  if (kind == EventKind::python_function) {
+    if (options.python_functions == PythonFunctions::leave_out) return true;
+    if (options.python_functions == PythonFunctions::modules &&
+        !raw[EventKey::name].starts_with("\"nn.Module: ")) {
+      return true;
+    }
   }
   if (raw[EventKey::start].empty() || raw[EventKey::duration].empty()) {
     ++trace.left_out;

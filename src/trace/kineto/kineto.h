@@ -46,6 +46,7 @@ enum class Incomplete {
 
 enum class PythonFunctions {
   keep,
+  modules,    // those of nn.Module alone
   leave_out,  // of recordings with stacks they are most events
 };
 

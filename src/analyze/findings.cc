@@ -1,0 +1,106 @@
+#include "analyze/findings.h"
+
+#include <algorithm>
+#include <array>
+
+namespace orrery {
+namespace {
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Of the computing of a rank, what its operators would not take at the speed of the roofline.
+std::int64_t slow_operators_ns(const RankAnalysis& rank, std::int64_t compute_ns) {
+  double lost = 0;
+  double all = 0;
+  for (const KernelRow& row : rank.kernels) {
+    if (row.kind == WorkKind::compute) all += static_cast<double>(row.duration.total_ns);
+  }
+  for (const OperatorRow& row : rank.operators.rows) {
+    if (row.roofline < 0 || row.roofline >= 1) continue;
+    lost += static_cast<double>(row.own_ns) * (1 - row.roofline);
+  }
+  if (all <= 0) return 0;
+  // Copies are launched by operators too.
+  return static_cast<std::int64_t>(static_cast<double>(compute_ns) * std::min(1.0, lost / all));
+}
+
+using Costs = std::array<std::int64_t, kFindingKinds>;
+
+Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBreakdown& time) {
+  const RankAnalysis& one = analysis.ranks[rank];
+  Costs costs{};
+  const auto set = [&](FindingKind kind, std::int64_t ns) {
+    costs[static_cast<std::size_t>(kind)] = ns;
+  };
+  if (!one.has_device_work()) return costs;
+  std::int64_t waiting = 0;
+  if (rank < analysis.communication.ranks.size()) {
+    waiting = std::clamp<std::int64_t>(analysis.communication.ranks[rank].waiting_ns, 0,
+                                       time.exposed_communication_ns);
+  }
+  set(FindingKind::host_waits, time.idle.host_wait_ns);
+  set(FindingKind::waiting, waiting);
+  set(FindingKind::communication, time.exposed_communication_ns - waiting);
+  set(FindingKind::slow_operators, slow_operators_ns(one, time.compute_ns));
+  set(FindingKind::copies, time.exposed_copy_ns);
+  set(FindingKind::stream_waits, time.idle.other_ns + time.idle.kernel_wait_ns);
+  return costs;
+}
+
+}  // namespace
+
+std::string_view name(FindingKind kind) {
+  static constexpr std::array<std::string_view, kFindingKinds> kNames = {
+      "host_waits", "waiting", "communication", "slow_operators", "copies", "stream_waits"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset) {
+  if (preset != BreakdownPreset::orrery || rank.steps.empty()) return rank.whole;
+  TemporalBreakdown sum;
+  for (const StepAnalysis& step : rank.steps) {
+    const TemporalBreakdown& b = step.parts;
+    sum.window.end += b.total_ns();
+    sum.compute_ns += b.compute_ns;
+    sum.exposed_communication_ns += b.exposed_communication_ns;
+    sum.exposed_copy_ns += b.exposed_copy_ns;
+    sum.idle.host_wait_ns += b.idle.host_wait_ns;
+    sum.idle.kernel_wait_ns += b.idle.kernel_wait_ns;
+    sum.idle.other_ns += b.idle.other_ns;
+    sum.communication_ns += b.communication_ns;
+    sum.copy_ns += b.copy_ns;
+    sum.overlapped_ns += b.overlapped_ns;
+  }
+  return sum;
+}
+
+std::vector<Finding> findings(const RunAnalysis& analysis) {
+  std::array<Finding, kFindingKinds> all;
+  std::int64_t time_ns = 0;
+  for (std::size_t r = 0; r < analysis.ranks.size(); ++r) {
+    const TemporalBreakdown time = analyzed_time(analysis.ranks[r], analysis.preset);
+    time_ns += time.total_ns();
+    const Costs costs = costs_of(analysis, r, time);
+    for (std::size_t k = 0; k < kFindingKinds; ++k) {
+      all[k].cost_ns += costs[k];
+      const double share = share_of(costs[k], time.total_ns());
+      if (share > all[k].worst_share) {
+        all[k].worst = r;
+        all[k].worst_share = share;
+      }
+    }
+  }
+  std::vector<Finding> found;
+  for (std::size_t k = 0; k < kFindingKinds; ++k) {
+    all[k].kind = static_cast<FindingKind>(k);
+    all[k].share = share_of(all[k].cost_ns, time_ns);
+    if (all[k].share >= kLeastFinding) found.push_back(all[k]);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+  return found;
+}
+
+}  // namespace orrery

@@ -1,0 +1,53 @@
+// What costs a recorded run the most: parts of its time that could be won back, the largest first.
+//
+// The time is that of all steps of all ranks, or of their devices from first to last work where no
+// steps are recorded (or a preset other than orrery is asked for). A finding's cost is an upper
+// bound of what mending it alone could save, summed over ranks:
+//
+//   host waits      the device stood idle because its next work had not been launched
+//   waiting         exposed communication in which a rank only waited for others to arrive
+//   communication   the rest of the exposed communication; all of it where one rank is recorded
+//   slow operators  computing x (1 - the roofline's time / the time taken), over operators whose
+//                   FLOPs and bytes are known
+//   copies          exposed copies and fills
+//   stream waits    idle although work was launched in time: it waited for another stream or event
+//
+// Findings of less than kLeastFinding of the time are left out. O(rows of the analysis).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyze/run_analysis.h"
+
+namespace orrery {
+
+enum class FindingKind : std::uint8_t {
+  host_waits,
+  waiting,
+  communication,
+  slow_operators,
+  copies,
+  stream_waits,
+};
+inline constexpr std::size_t kFindingKinds = 6;
+inline constexpr double kLeastFinding = 0.01;
+std::string_view name(FindingKind kind);
+
+struct Finding {
+  FindingKind kind = FindingKind::host_waits;
+  std::int64_t cost_ns = 0;  // of all ranks
+  double share = 0;          // of their time
+  std::size_t worst = 0;     // place of the rank it costs most
+  double worst_share = 0;    // of that rank's time
+};
+
+// The longest first; of equals, the order of FindingKind.
+std::vector<Finding> findings(const RunAnalysis& analysis);
+
+// The parts of one rank's time that findings refer to. Its window is as long as the time and
+// stands at no particular moment.
+TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset);
+
+}  // namespace orrery

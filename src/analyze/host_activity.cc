@@ -1,0 +1,85 @@
+#include "analyze/host_activity.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "analyze/data_loading.h"
+
+namespace orrery {
+namespace {
+
+std::vector<bool> launching_lanes(const RecordedTrace& trace, const Launches& started) {
+  std::vector<bool> launching(trace.lanes.size(), false);
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (is_device_work(trace.kind[e]) && started.call[e] != kNoEvent) {
+      launching[trace.lane[started.call[e]]] = true;
+    }
+  }
+  return launching;
+}
+
+HostActivity activity_of_call(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("Synchronize")) return HostActivity::synchronizing;
+  if (has("Malloc") || has("Free") || has("Alloc")) return HostActivity::allocating;
+  return HostActivity::calling;
+}
+
+using Sets = std::array<Intervals, kHostActivities>;
+
+Sets activities(const RecordedTrace& trace, const std::vector<bool>& launching) {
+  Sets sets;
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    const Interval span = {trace.start_ns[e], trace.end_ns(e)};
+    HostActivity activity = HostActivity::elsewhere;
+    if (is_data_loading(trace, e)) {
+      activity = HostActivity::data_loading;
+    } else if (!launching[trace.lane[e]]) {
+      continue;
+    } else if (trace.kind[e] == EventKind::runtime_call) {
+      activity = activity_of_call(trace.name_of(e));
+    } else if (trace.kind[e] == EventKind::cpu_operator) {
+      activity = HostActivity::operators;
+    } else {
+      continue;
+    }
+    add_by_start(sets[static_cast<std::size_t>(activity)], span);
+  }
+  return sets;
+}
+
+}  // namespace
+
+std::string_view name(HostActivity activity) {
+  static constexpr std::array<std::string_view, kHostActivities> kNames = {
+      "data_loading", "synchronizing", "allocating", "calling", "operators", "elsewhere"};
+  return kNames[static_cast<std::size_t>(activity)];
+}
+
+std::int64_t HostTime::total_ns() const {
+  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+}
+
+HostActivity HostTime::main() const {
+  return static_cast<HostActivity>(std::max_element(ns.begin(), ns.end()) - ns.begin());
+}
+
+HostTime host_activity(const RecordedTrace& trace, const Launches& started,
+                       const std::vector<Gap>& gaps, const Intervals& windows) {
+  Intervals left;
+  for (const Gap& gap : gaps) {
+    if (gap.cause == GapCause::host_wait) add_by_start(left, gap.span);
+  }
+  left = intersection(left, windows);
+  HostTime time;
+  if (left.empty()) return time;
+  const Sets sets = activities(trace, launching_lanes(trace, started));
+  for (std::size_t a = 0; a + 1 < kHostActivities; ++a) {
+    time.ns[a] = length(intersection(left, sets[a]));
+    left = difference(left, sets[a]);
+  }
+  time.ns[static_cast<std::size_t>(HostActivity::elsewhere)] = length(left);
+  return time;
+}
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+// Sequences of kernels that operators launch again and again: where fusing or capturing pays.
+//
+// The sequence of one call of an outermost operator is what it and the operators inside it
+// launched, in the order of the launches: kernels, copies and fills by name. Calls with the same
+// name and the same sequence are one row. Single pieces of work are no sequence.
+//
+// Source: facebookresearch/HolisticTraceAnalysis f4d0062 (frequent CUDA kernel sequences), there of
+// one operator at a time. O(events log events).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/launches.h"
+
+namespace orrery {
+
+struct KernelSequence {
+  std::uint32_t operator_name = 0;     // into the texts of the trace
+  std::vector<std::uint32_t> kernels;  // names, at least two
+  std::int64_t count = 0;
+  std::int64_t device_ns = 0;  // of all its work
+  std::int64_t host_ns = 0;    // of the calls of the operator
+
+  [[nodiscard]] std::int64_t launches() const {
+    return count * static_cast<std::int64_t>(kernels.size());
+  }
+};
+
+// Most launches first, then most device time, then the operator's name and the kernels'.
+std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace, const Launches& started);
+
+}  // namespace orrery

@@ -1,0 +1,45 @@
+// Kernels by name over all ranks: the same work that takes one rank longer than the others points
+// at a slow device, uneven shapes, or (communication) at who waits.
+//
+// Source: facebookresearch/HolisticTraceAnalysis f4d0062 (kernel duration distribution).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyze/kernel_table.h"
+
+namespace orrery {
+
+struct RunKernelRow {
+  std::string name;
+  WorkKind kind = WorkKind::none;
+  std::int64_t ranks = 0;     // that ran it
+  std::int64_t count = 0;     // over all ranks
+  std::int64_t total_ns = 0;  // over all ranks
+  // Of the ranks that ran it, those with the least and the greatest mean duration; the first of
+  // equals. Places in the run.
+  std::size_t fastest = 0;
+  std::size_t slowest = 0;
+  double least_mean_ns = 0;
+  double greatest_mean_ns = 0;
+
+  [[nodiscard]] double mean_ns() const {
+    return count == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(count);
+  }
+  // 1: all ranks alike.
+  [[nodiscard]] double spread() const {
+    return least_mean_ns > 0 ? greatest_mean_ns / least_mean_ns : 1;
+  }
+};
+
+struct KernelsOfRank {
+  const RecordedTrace* trace = nullptr;
+  const std::vector<KernelRow>* rows = nullptr;
+};
+
+// Longest total first, then by name.
+std::vector<RunKernelRow> kernels_across_ranks(const std::vector<KernelsOfRank>& ranks);
+
+}  // namespace orrery

@@ -1,0 +1,318 @@
+#include "report/finding_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/figures.h"
+#include "report/recorded_style.h"
+#include "report/text_style.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string times(std::int64_t n) { return n == 1 ? "once" : grouped(n) + " times"; }
+
+// Texts from outside are as long as their writer liked.
+std::string brief(std::string_view text, int width = 48) {
+  return shortened(printable(text), width);
+}
+
+std::string_view words(HostActivity activity) {
+  switch (activity) {
+    case HostActivity::data_loading:
+      return "loading data";
+    case HostActivity::synchronizing:
+      return "in synchronizing calls";
+    case HostActivity::allocating:
+      return "allocating or freeing memory";
+    case HostActivity::calling:
+      return "in launches and other calls";
+    case HostActivity::operators:
+      return "in operators";
+    case HostActivity::elsewhere:
+      return "outside of operators";
+  }
+  return "";
+}
+
+std::string_view advice(HostActivity activity) {
+  switch (activity) {
+    case HostActivity::data_loading:
+      return "Give the DataLoader more workers or let it prefetch; check its storage.";
+    case HostActivity::synchronizing:
+      return "Remove what makes the host wait for the device (item(), cpu(), nonzero(), printing "
+             "tensors).";
+    case HostActivity::allocating:
+      return "Keep memory allocated: these calls block the host (allocator settings, pinned "
+             "buffers made once).";
+    case HostActivity::calling:
+    case HostActivity::operators:
+      return "Launch the same work with fewer operators and calls: CUDA graphs, torch.compile, "
+             "larger batches; orrery trace whatif --graphs says what graphs would gain.";
+    case HostActivity::elsewhere:
+      return "Python and other code between operators holds the device up: move it out of the "
+             "step, or capture the step in a graph (orrery trace whatif --graphs).";
+  }
+  return "";
+}
+
+HostTime host_of_all(const RunAnalysis& analysis) {
+  HostTime all;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    for (std::size_t a = 0; a < kHostActivities; ++a) all.ns[a] += rank.host.ns[a];
+  }
+  return all;
+}
+
+std::string worst_rank(const RunAnalysis& analysis, const Finding& finding) {
+  if (analysis.ranks.size() < 2 || finding.worst_share < 1.25 * finding.share) return "";
+  return fmt::format(" On rank {} it is {}.", analysis.ranks[finding.worst].rank,
+                     percent(finding.worst_share));
+}
+
+FindingText host_waits(const RunAnalysis& analysis, const Finding& finding) {
+  const HostTime host = host_of_all(analysis);
+  FindingText out = {.title = "The device waits for its host", .detail = {}, .advice = {}};
+  const std::int64_t all = host.total_ns();
+  std::array<std::size_t, kHostActivities> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return host.ns[a] > host.ns[b]; });
+  std::string meanwhile;
+  for (const std::size_t a : order) {
+    if (share(host.ns[a], all) < 0.05) break;
+    meanwhile += fmt::format("{}{} {}", meanwhile.empty() ? "" : ", ",
+                             percent(share(host.ns[a], all)), words(static_cast<HostActivity>(a)));
+  }
+  if (!meanwhile.empty()) out.detail = "Meanwhile the host is " + meanwhile + ".";
+  const LaunchRow& launches = analysis.ranks[finding.worst].launch.all;
+  if (launches.work.count > 0) {
+    out.detail +=
+        fmt::format(" Half of the work takes less than {}, a launch call {}.",
+                    time_text(launches.work.median_ns), time_text(launches.call.median_ns));
+  }
+  out.detail += worst_rank(analysis, finding);
+  out.advice = advice(host.main());
+  return out;
+}
+
+std::size_t main_cause(const CommunicationTable& communication) {
+  const auto it = std::max_element(communication.ranks.begin(), communication.ranks.end(),
+                                   [](const RankCommunication& a, const RankCommunication& b) {
+                                     return a.caused_waiting_ns < b.caused_waiting_ns;
+                                   });
+  return static_cast<std::size_t>(it - communication.ranks.begin());
+}
+
+// What tells a late rank from the others: the waits for its host or its computing, whichever takes
+// more time than on the rank in the middle of the others.
+std::string why_late(const RunAnalysis& analysis, std::size_t late) {
+  std::vector<double> waits;  // ns a step, here and below
+  std::vector<double> computing;
+  std::vector<double> times;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    const double steps = std::max<double>(1, static_cast<double>(rank.steps.size()));
+    waits.push_back(static_cast<double>(time.idle.host_wait_ns) / steps);
+    computing.push_back(static_cast<double>(time.compute_ns) / steps);
+    times.push_back(static_cast<double>(time.total_ns()) / steps);
+  }
+  const auto median_of_others = [&](std::vector<double> values) {
+    values.erase(values.begin() + static_cast<std::ptrdiff_t>(late));
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  };
+  const double more_waits = waits[late] - median_of_others(waits);
+  const double more_computing = computing[late] - median_of_others(computing);
+  constexpr double kNotable = 0.01;  // of the step
+  if (std::max(more_waits, more_computing) < kNotable * times[late]) return "";
+  if (more_computing > more_waits) {
+    return fmt::format(" It computes {} longer in each step than the others.",
+                       to_text(Seconds(more_computing * 1e-9)));
+  }
+  return fmt::format(
+      " Its device waits {} longer for its host in each step than those of the others.",
+      to_text(Seconds(more_waits * 1e-9)));
+}
+
+FindingText waiting(const RunAnalysis& analysis, const Finding& finding) {
+  const CommunicationTable& communication = analysis.communication;
+  FindingText out = {.title = "Ranks wait for each other", .detail = {}, .advice = {}};
+  const std::size_t late = main_cause(communication);
+  const RankCommunication& cause = communication.ranks[late];
+  std::int64_t all = 0;
+  for (const RankCommunication& rank : communication.ranks) all += rank.caused_waiting_ns;
+  out.detail = fmt::format("Rank {} arrives last {} of {} and causes {} of the waiting.",
+                           cause.rank, times(cause.arrived_last), grouped(communication.matched),
+                           percent(share(cause.caused_waiting_ns, all)));
+  out.detail += why_late(analysis, late) + worst_rank(analysis, finding);
+  out.advice = fmt::format(
+      "Find what holds rank {} up (--rank {}); orrery trace whatif --no-stragglers says what even "
+      "ranks would gain.",
+      cause.rank, cause.rank);
+  return out;
+}
+
+FindingText communication(const RunAnalysis& analysis, const Finding& finding) {
+  FindingText out = {.title = "Exposed communication", .detail = {}, .advice = {}};
+  const CommunicationTable& table = analysis.communication;
+  const auto row = std::max_element(table.rows.begin(), table.rows.end(),
+                                    [](const CommunicationRow& a, const CommunicationRow& b) {
+                                      return a.transfer.total_ns < b.transfer.total_ns;
+                                    });
+  if (row != table.rows.end()) {
+    out.detail = fmt::format(
+        "Most is {}{}{}", name(row->collective),
+        row->bytes == kNotRecorded ? std::string()
+                                   : " of " + to_text(Bytes(static_cast<double>(row->bytes))),
+        row->ranks == kNotRecorded ? std::string() : fmt::format(" over {} ranks", row->ranks));
+    const BytesPerSecond bus = row->median_bus_bandwidth();
+    out.detail += fmt::format(", {}", times(row->instances));
+    if (bus.value() > 0) {
+      out.detail += fmt::format(" at {}{} bus bandwidth",
+                                row->complete < row->instances ? "at least " : "", to_text(bus));
+    }
+    out.detail += ".";
+  }
+  std::int64_t all = 0;
+  std::int64_t overlapped = 0;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    all += time.communication_ns;
+    overlapped += time.overlapped_ns;
+  }
+  out.detail += fmt::format(" {} of the communication runs beside computing.",
+                            percent(share(overlapped, all)));
+  if (analysis.ranks.size() < 2) {
+    out.detail += " How much of it is waiting only the recordings of the other ranks can tell.";
+  }
+  out.detail += worst_rank(analysis, finding);
+  out.advice =
+      "Start it earlier or beside computing, move fewer bytes, or use a faster network: orrery "
+      "trace whatif --bandwidth 2 says what that would gain.";
+  return out;
+}
+
+FindingText slow_operators(const RecordedRun& run, const RunAnalysis& analysis,
+                           const Finding& finding) {
+  FindingText out = {.title = "Operators below the roofline", .detail = {}, .advice = {}};
+  const RankAnalysis& rank = analysis.ranks[finding.worst];
+  const RecordedTrace& trace = run.ranks[finding.worst];
+  const auto lost = [](const OperatorRow& row) {
+    return row.roofline < 0 || row.roofline >= 1
+               ? 0.0
+               : static_cast<double>(row.own_ns) * (1 - row.roofline);
+  };
+  const auto row = std::max_element(
+      rank.operators.rows.begin(), rank.operators.rows.end(),
+      [&](const OperatorRow& a, const OperatorRow& b) { return lost(a) < lost(b); });
+  if (row != rank.operators.rows.end() && lost(*row) > 0) {
+    const std::string shapes = brief(trace.texts[row->shapes]);
+    out.detail = fmt::format(
+        "Most in {}{}: {} {} at {} of the roofline of {}.", brief(trace.texts[row->name]),
+        shapes.empty() ? "" : " " + shapes, time_text(row->own_ns),
+        row->host.count == 1 ? "once" : "in " + grouped(row->host.count) + " calls",
+        percent(row->roofline), rank.accelerator ? rank.accelerator->name : "the accelerator");
+    out.advice = "A fused or better suited kernel may do it faster.";
+    if (row->operator_class == WorkClass::softmax) {
+      out.advice =
+          "Fused attention (scaled_dot_product_attention) does not write the scores at all.";
+    } else if (row->operator_class == WorkClass::elementwise ||
+               row->operator_class == WorkClass::normalization ||
+               row->operator_class == WorkClass::reduction) {
+      out.advice = "torch.compile or fused kernels read and write such tensors once.";
+    } else if (row->operator_class == WorkClass::product) {
+      out.advice =
+          "Larger or batched products, other layouts or a tuned library come nearer to it.";
+    }
+  }
+  return out;
+}
+
+FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Finding& finding) {
+  FindingText out = {.title = "Exposed copies and fills", .detail = {}, .advice = {}};
+  const RankAnalysis& rank = analysis.ranks[finding.worst];
+  const RecordedTrace& trace = run.ranks[finding.worst];
+  const auto row = std::find_if(rank.kernels.begin(), rank.kernels.end(), [](const KernelRow& k) {
+    return k.kind == WorkKind::copy || k.kind == WorkKind::fill;
+  });
+  out.advice = "Copy on a stream of its own beside computing, or keep the data on the device.";
+  if (row == rank.kernels.end()) return out;
+  const std::string_view name = trace.texts[row->name];
+  out.detail = fmt::format("Most is {}: {}, {}", brief(name), times(row->duration.count),
+                           time_text(row->duration.total_ns));
+  if (row->bytes > 0 && row->duration.total_ns > 0) {
+    out.detail += " at " + to_text(Bytes(static_cast<double>(row->bytes)) /
+                                   Seconds(seconds(row->duration.total_ns)));
+  }
+  out.detail += ".";
+  if (name.find("Pageable") != std::string_view::npos) {
+    out.advice = "Pin the host's memory (pin_memory, non_blocking) and copy beside computing.";
+  }
+  return out;
+}
+
+FindingText stream_waits(const RunAnalysis& analysis, const Finding& finding) {
+  return {.title = "The device is idle although work was launched",
+          .detail = "Streams wait for other streams, for events or for the launch itself." +
+                    worst_rank(analysis, finding),
+          .advice =
+              "Look for waits between streams on the critical path; CUDA graphs shorten the "
+              "gaps between kernels."};
+}
+
+}  // namespace
+
+FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
+                         const Finding& finding) {
+  switch (finding.kind) {
+    case FindingKind::host_waits:
+      return host_waits(analysis, finding);
+    case FindingKind::waiting:
+      return waiting(analysis, finding);
+    case FindingKind::communication:
+      return communication(analysis, finding);
+    case FindingKind::slow_operators:
+      return slow_operators(run, analysis, finding);
+    case FindingKind::copies:
+      return copies(run, analysis, finding);
+    case FindingKind::stream_waits:
+      return stream_waits(analysis, finding);
+  }
+  return {};
+}
+
+std::string headline_text(const RunAnalysis& analysis) {
+  std::int64_t all = 0;
+  std::int64_t steps = 0;
+  std::int64_t working = 0;
+  TemporalBreakdown sum;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    all += time.total_ns();
+    if (analysis.preset == BreakdownPreset::orrery) {
+      steps += static_cast<std::int64_t>(rank.steps.size());
+    }
+    working += rank.has_device_work() ? 1 : 0;
+    sum.compute_ns += time.compute_ns;
+    sum.exposed_communication_ns += time.exposed_communication_ns;
+    sum.exposed_copy_ns += time.exposed_copy_ns;
+    sum.idle.host_wait_ns += time.idle.total_ns();
+  }
+  if (all == 0 || working == 0) return "";
+  const std::int64_t parts = steps > 0 ? steps : working;
+  return fmt::format(
+      "{} {}: {} computing, {} exposed communication, {} copies, {} idle.",
+      steps > 0 ? "A step takes" : "The device works for", time_text(all / parts),
+      percent(share(sum.compute_ns, all)), percent(share(sum.exposed_communication_ns, all)),
+      percent(share(sum.exposed_copy_ns, all)), percent(share(sum.idle.host_wait_ns, all)));
+}
+
+}  // namespace orrery
