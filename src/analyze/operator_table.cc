@@ -162,7 +162,7 @@ BytesPerSecond OperatorRow::bytes_rate() const {
                            : bytes / Seconds(static_cast<double>(with_work_ns) * 1e-9);
 }
 
-std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, WorkClass c,
+std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, RecordedWorkClass c,
                                         std::string_view type) {
   const PeakRates& peaks = accelerator.peaks;
   if (type == "double") return peaks.fp64;

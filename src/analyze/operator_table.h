@@ -40,7 +40,7 @@ struct OperatorRow {
   Spread device;              // of each call that launched work: all device time of it
   std::int64_t launched = 0;  // pieces of device work
   // Of the calls whose work is known and that launched any.
-  std::optional<WorkClass> operator_class;
+  std::optional<RecordedWorkClass> operator_class;
   std::int64_t with_work = 0;
   std::int64_t with_work_ns = 0;
   Flops flops;
@@ -71,7 +71,7 @@ OperatorTable operator_table(const RecordedTrace& trace, const Launches& started
 
 // The rate that bounds work of a class and type (as PyTorch names it) on an accelerator; empty
 // where it has no such units.
-std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, WorkClass c,
+std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, RecordedWorkClass c,
                                         std::string_view type);
 
 }  // namespace orrery

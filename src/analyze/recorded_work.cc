@@ -33,7 +33,7 @@ double last_extent(const Shape& shape, std::size_t from_end) {
   return from_end <= shape.size() ? extent(shape, shape.size() - from_end) : 1;
 }
 
-RecordedWork work(WorkClass c, double flops, double bytes, const RecordedArgument& typed) {
+RecordedWork work(RecordedWorkClass c, double flops, double bytes, const RecordedArgument& typed) {
   return {.operator_class = c, .flops = Flops(flops), .bytes = Bytes(bytes), .type = typed.type};
 }
 
@@ -57,7 +57,7 @@ Work product(const RecordedArgument* a, const RecordedArgument* b, const Recorde
     flops += out;
     bytes += bytes_of(*addend);
   }
-  return work(WorkClass::product, flops, bytes, *a);
+  return work(RecordedWorkClass::product, flops, bytes, *a);
 }
 
 Work product_named(std::string_view name, Arguments x) {
@@ -106,7 +106,7 @@ Work convolution(const RecordedArgument& input, const RecordedArgument& weight, 
   const double flops = 2 * elements_of(out) * elements_of(weight) / channels;
   double bytes = bytes_of(input) + bytes_of(weight) + elements_of(out) * width(input);
   if (bias != nullptr) bytes += bytes_of(*bias);
-  return work(WorkClass::convolution, passes * flops, passes * bytes, input);
+  return work(RecordedWorkClass::convolution, passes * flops, passes * bytes, input);
 }
 
 Work convolution_named(std::string_view name, Arguments x) {
@@ -172,7 +172,7 @@ Work attention_named(std::string_view name, Arguments x) {
     flops *= 2.5;
     bytes = 2 * (bytes_of(*q) + bytes_of(*k) + bytes_of(*v)) + 2 * out;
   }
-  return work(WorkClass::attention, flops, bytes, *q);
+  return work(RecordedWorkClass::attention, flops, bytes, *q);
 }
 
 double bytes_of_all(Arguments x) {
@@ -195,8 +195,8 @@ Work normalization_named(std::string_view name, Arguments x) {
   if (input == nullptr) return std::nullopt;
   const double n = elements_of(*input);
   // Arguments are read (backward: the gradient is one of them), one result of this size is written.
-  return work(WorkClass::normalization, (backward ? 9 : 5) * n, bytes_of_all(x) + bytes_of(*input),
-              *input);
+  return work(RecordedWorkClass::normalization, (backward ? 9 : 5) * n,
+              bytes_of_all(x) + bytes_of(*input), *input);
 }
 
 Work softmax_named(std::string_view name, Arguments x) {
@@ -206,8 +206,8 @@ Work softmax_named(std::string_view name, Arguments x) {
   }
   const RecordedArgument* input = tensor(x, 0);
   if (input == nullptr) return std::nullopt;
-  return work(WorkClass::softmax, 5 * elements_of(*input), bytes_of_all(x) + bytes_of(*input),
-              *input);
+  return work(RecordedWorkClass::softmax, 5 * elements_of(*input),
+              bytes_of_all(x) + bytes_of(*input), *input);
 }
 
 // The shape that arguments of these shapes are broadcast to.
@@ -290,7 +290,7 @@ Work elementwise_named(std::string_view name, Arguments x) {
   if (first == x.end()) return std::nullopt;
   const double out = elements_of(broadcast(x));
   if (name == "copy") {  // the first argument is written, the second read
-    return work(WorkClass::elementwise, out, bytes_of_all(x), *first);
+    return work(RecordedWorkClass::elementwise, out, bytes_of_all(x), *first);
   }
   double widest = width(*first);
   for (const RecordedArgument& argument : x) {
@@ -298,7 +298,7 @@ Work elementwise_named(std::string_view name, Arguments x) {
       widest = std::max(widest, width(argument));
     }
   }
-  return work(WorkClass::elementwise, out, bytes_of_all(x) + out * widest, *first);
+  return work(RecordedWorkClass::elementwise, out, bytes_of_all(x) + out * widest, *first);
 }
 
 Work reduction_named(std::string_view name, Arguments x) {
@@ -332,7 +332,7 @@ Work reduction_named(std::string_view name, Arguments x) {
   }
   double bytes = bytes_of(*input) + out * width(*input);
   if (const RecordedArgument* second = tensor(x, 1)) bytes += bytes_of(*second);
-  return work(WorkClass::reduction, n, bytes, *input);
+  return work(RecordedWorkClass::reduction, n, bytes, *input);
 }
 
 // Enlarges the last two extents of an image: the new ones are an argument.
@@ -346,7 +346,7 @@ Work upsampling_named(std::string_view name, Arguments x) {
   if (extents.size() != 2) return std::nullopt;
   const Shape& in = input->shapes[0];
   const double out = elements_of(Shape{in[0], in[1], extents[0], extents[1]});
-  return work(WorkClass::elementwise, out, bytes_of(*input) + out * width(*input), *input);
+  return work(RecordedWorkClass::elementwise, out, bytes_of(*input) + out * width(*input), *input);
 }
 
 Work movement_named(std::string_view name, Arguments x) {
@@ -358,19 +358,20 @@ Work movement_named(std::string_view name, Arguments x) {
   const RecordedArgument* first = tensor(x, 0);
   if (first == nullptr) return std::nullopt;
   if (name == "fill_" || name == "zero_") {
-    return work(WorkClass::movement, 0, bytes_of(*first), *first);
+    return work(RecordedWorkClass::movement, 0, bytes_of(*first), *first);
   }
   const RecordedArgument* second = tensor(x, 1);
   if (name == "embedding" && second != nullptr) {
     const double row = last_extent(first->shapes[0], 1) * width(*first);
-    return work(WorkClass::movement, 0, bytes_of(*second) + 2 * elements_of(*second) * row, *first);
+    return work(RecordedWorkClass::movement, 0, bytes_of(*second) + 2 * elements_of(*second) * row,
+                *first);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::string_view name(WorkClass c) {
+std::string_view name(RecordedWorkClass c) {
   static constexpr std::array<std::string_view, kWorkClasses> kNames = {
       "product", "convolution", "attention", "normalization",
       "softmax", "elementwise", "reduction", "movement"};

@@ -31,7 +31,7 @@
 
 namespace orrery {
 
-enum class WorkClass : std::uint8_t {
+enum class RecordedWorkClass : std::uint8_t {
   product,
   convolution,
   attention,
@@ -42,15 +42,16 @@ enum class WorkClass : std::uint8_t {
   movement,
 };
 inline constexpr std::size_t kWorkClasses = 8;
-std::string_view name(WorkClass c);
+std::string_view name(RecordedWorkClass c);
 
 // Whether the matrix units do the work.
-constexpr bool is_matrix_work(WorkClass c) {
-  return c == WorkClass::product || c == WorkClass::convolution || c == WorkClass::attention;
+constexpr bool is_matrix_work(RecordedWorkClass c) {
+  return c == RecordedWorkClass::product || c == RecordedWorkClass::convolution ||
+         c == RecordedWorkClass::attention;
 }
 
 struct RecordedWork {
-  WorkClass operator_class = WorkClass::movement;
+  RecordedWorkClass operator_class = RecordedWorkClass::movement;
   Flops flops;
   Bytes bytes;
   std::string_view type;  // of the first tensor: "c10::BFloat16"; into the arguments

@@ -51,7 +51,7 @@ TEST(RecordedWork, OfAProductIsTwoFlopsAMultiplyAdd) {
       work("aten::mm", arguments("[[8, 32], [32, 16]]", R"(["c10::BFloat16", "c10::BFloat16"])"));
   EXPECT_EQ(mm.flops, Flops(2.0 * 8 * 32 * 16));
   EXPECT_EQ(mm.bytes, Bytes(2.0 * (8 * 32 + 32 * 16 + 8 * 16)));
-  EXPECT_EQ(mm.operator_class, WorkClass::product);
+  EXPECT_EQ(mm.operator_class, RecordedWorkClass::product);
   const RecordedWork linear = work(
       "aten::linear", arguments("[[2, 4, 32], [16, 32], [16]]", R"(["float", "float", "float"])"));
   EXPECT_EQ(linear.flops, Flops(2.0 * 8 * 32 * 16 + 8 * 16));
@@ -107,12 +107,12 @@ TEST(RecordedWork, OfWhatIsNotKnownIsNothing) {
 
 TEST(PeakRate, IsOfTheUnitsThatDoTheWork) {
   const Accelerator h100 = *load_accelerator(Catalog::built_in(), "h100-sxm");
-  EXPECT_EQ(peak_rate(h100, WorkClass::product, "c10::BFloat16"), h100.peaks.bf16);
-  EXPECT_EQ(peak_rate(h100, WorkClass::product, "float"), h100.peaks.tf32);
-  EXPECT_EQ(peak_rate(h100, WorkClass::elementwise, "c10::BFloat16"), h100.peaks.fp32);
+  EXPECT_EQ(peak_rate(h100, RecordedWorkClass::product, "c10::BFloat16"), h100.peaks.bf16);
+  EXPECT_EQ(peak_rate(h100, RecordedWorkClass::product, "float"), h100.peaks.tf32);
+  EXPECT_EQ(peak_rate(h100, RecordedWorkClass::elementwise, "c10::BFloat16"), h100.peaks.fp32);
   const Accelerator v100 = *load_accelerator(Catalog::built_in(), "v100-pcie");
-  EXPECT_EQ(peak_rate(v100, WorkClass::product, "c10::BFloat16"), std::nullopt);
-  EXPECT_EQ(peak_rate(v100, WorkClass::product, "float"), v100.peaks.fp32);
+  EXPECT_EQ(peak_rate(v100, RecordedWorkClass::product, "c10::BFloat16"), std::nullopt);
+  EXPECT_EQ(peak_rate(v100, RecordedWorkClass::product, "float"), v100.peaks.fp32);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ std::optional<RecordedKernel> measured_operator(std::string_view name, std::stri
   }
   out.of_class = orrery::name(work->operator_class);
   out.data_type = work->type;
-  if (work->operator_class == RecordedOperatorClass::product) {
+  if (work->operator_class == RecordedWorkClass::product) {
     if (name == "aten::_grouped_mm" && arguments.size() >= 2 && arguments[0].is_tensor() &&
         arguments[1].is_tensor() && arguments[0].shapes[0].size() == 2 &&
         arguments[1].shapes[0].size() == 3) {
@@ -102,11 +102,11 @@ std::optional<RecordedKernel> measured_operator(std::string_view name, std::stri
     out.kind = RecordedKernelKind::product;
     return out;
   }
-  if (work->operator_class == RecordedOperatorClass::convolution) {
+  if (work->operator_class == RecordedWorkClass::convolution) {
     out.why = "convolutions have no cost model";
     return out;
   }
-  if (work->operator_class == RecordedOperatorClass::attention || !(work->bytes > Bytes(0))) {
+  if (work->operator_class == RecordedWorkClass::attention || !(work->bytes > Bytes(0))) {
     return std::nullopt;
   }
   out.kind = RecordedKernelKind::memory_bound;

@@ -41,23 +41,23 @@ Category colour_of(WorkKind kind) {
   return Category::attention_projection;
 }
 
-Category colour_of(WorkClass c) {
+Category colour_of(RecordedWorkClass c) {
   switch (c) {
-    case WorkClass::product:
+    case RecordedWorkClass::product:
       return Category::attention_projection;
-    case WorkClass::convolution:
+    case RecordedWorkClass::convolution:
       return Category::feed_forward;
-    case WorkClass::attention:
+    case RecordedWorkClass::attention:
       return Category::attention_core;
-    case WorkClass::normalization:
+    case RecordedWorkClass::normalization:
       return Category::recompute;
-    case WorkClass::softmax:
+    case RecordedWorkClass::softmax:
       return Category::exposed_cp;
-    case WorkClass::elementwise:
+    case RecordedWorkClass::elementwise:
       return Category::optimizer;
-    case WorkClass::reduction:
+    case RecordedWorkClass::reduction:
       return Category::logits;
-    case WorkClass::movement:
+    case RecordedWorkClass::movement:
       return Category::embedding;
   }
   return Category::bubble;
@@ -212,7 +212,7 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
   if (svg.empty()) return "";
   std::vector<std::pair<std::string, Category>> legend;
   for (std::size_t c = 0; c < kWorkClasses; ++c) {
-    const auto which = static_cast<WorkClass>(c);
+    const auto which = static_cast<RecordedWorkClass>(c);
     if (used[c]) legend.emplace_back(name(which), colour_of(which));
   }
   return svg + swatches(legend);
@@ -232,7 +232,7 @@ std::string classes_bar(const RankAnalysis& rank) {
          .tip = fmt::format("{}: {}, {}", label, time_text(ns), percent(share(ns, sum)))});
   };
   for (std::size_t c = 0; c < kWorkClasses; ++c) {
-    const auto which = static_cast<WorkClass>(c);
+    const auto which = static_cast<RecordedWorkClass>(c);
     add(name(which), all.by_class_ns[c], colour_of(which));
   }
   add("other", all.other_ns, Category::bubble);

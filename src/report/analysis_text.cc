@@ -203,7 +203,7 @@ std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
   if (all.device_ns == 0) return "";
   std::vector<std::pair<std::int64_t, std::string>> classes;
   for (std::size_t c = 0; c < kWorkClasses; ++c) {
-    classes.emplace_back(all.by_class_ns[c], name(static_cast<WorkClass>(c)));
+    classes.emplace_back(all.by_class_ns[c], name(static_cast<RecordedWorkClass>(c)));
   }
   classes.emplace_back(all.other_ns, "other");
   std::stable_sort(classes.begin(), classes.end(),

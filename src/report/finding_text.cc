@@ -221,14 +221,14 @@ FindingText slow_operators(const RecordedRun& run, const RunAnalysis& analysis,
         row->host.count == 1 ? "once" : "in " + grouped(row->host.count) + " calls",
         percent(row->roofline), rank.accelerator ? rank.accelerator->name : "the accelerator");
     out.advice = "A fused or better suited kernel may do it faster.";
-    if (row->operator_class == WorkClass::softmax) {
+    if (row->operator_class == RecordedWorkClass::softmax) {
       out.advice =
           "Fused attention (scaled_dot_product_attention) does not write the scores at all.";
-    } else if (row->operator_class == WorkClass::elementwise ||
-               row->operator_class == WorkClass::normalization ||
-               row->operator_class == WorkClass::reduction) {
+    } else if (row->operator_class == RecordedWorkClass::elementwise ||
+               row->operator_class == RecordedWorkClass::normalization ||
+               row->operator_class == RecordedWorkClass::reduction) {
       out.advice = "torch.compile or fused kernels read and write such tensors once.";
-    } else if (row->operator_class == WorkClass::product) {
+    } else if (row->operator_class == RecordedWorkClass::product) {
       out.advice =
           "Larger or batched products, other layouts or a tuned library come nearer to it.";
     }
