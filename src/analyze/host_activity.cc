@@ -34,11 +34,9 @@ Sets activities(const RecordedTrace& trace, const std::vector<bool>& launching) 
     HostActivity activity = HostActivity::elsewhere;
     if (is_data_loading(trace, e)) {
       activity = HostActivity::data_loading;
-    } else if (!launching[trace.lane[e]]) {
-      continue;
-    } else if (trace.kind[e] == EventKind::runtime_call) {
+    } else if (launching[trace.lane[e]] && trace.kind[e] == EventKind::runtime_call) {
       activity = activity_of_call(trace.name_of(e));
-    } else if (trace.kind[e] == EventKind::cpu_operator) {
+    } else if (launching[trace.lane[e]] && trace.kind[e] == EventKind::cpu_operator) {
       activity = HostActivity::operators;
     } else {
       continue;

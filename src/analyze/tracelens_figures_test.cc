@@ -175,5 +175,42 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
   EXPECT_GE(compared, 100);
 }
 
+// A report that tells recomputation from the rest, and leaves fills out: its two parts together are
+// compared, and our figures without fills.
+TEST(TraceLensFigures, HoldForARunThatRecomputes) {
+  const Value tables = tables_of("mi300_resnet_act_checkpoint");
+  const RecordedTrace trace = trace_of("mi300/resnet_act_checkpoint");
+  const Launches started = launches(trace);
+  std::map<std::string, double> published;
+  for (const Value& row : tables.find("gpu_timeline")->items()) {
+    const bool again = text(row, "is_recompute") == "True";
+    published[text(row, "type") + (again ? " again" : "")] = number(row, "time ms");
+  }
+  const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::tracelens);
+  EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], 1e-3);
+  EXPECT_NEAR(ms(parts.communication_ns), published["total_comm_time"], 1e-3);
+  EXPECT_NEAR(ms(parts.exposed_copy_ns), published["exposed_memcpy_time"], 1e-3);
+  const std::vector<WorkKind> kinds = work_kinds(trace);
+  std::map<std::string, double> ours;
+  std::int64_t compute_ns = 0;
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    const std::uint32_t caller = is_device_work(trace.kind[e]) ? started.operator_of(e) : kNoEvent;
+    if (caller == kNoEvent || kinds[e] == WorkKind::fill) continue;
+    ours[std::string(trace.name_of(caller))] += ms(trace.duration_ns[e]);
+    if (kinds[e] == WorkKind::compute) compute_ns += trace.duration_ns[e];
+  }
+  // One stream computes: sums and unions are alike.
+  const double computing = published["computation_time"] + published["computation_time again"];
+  EXPECT_NEAR(ms(compute_ns), computing, 1e-3 * computing);
+  std::map<std::string, double> direct;
+  for (const Value& row : tables.find("ops_summary")->items()) {
+    direct[text(row, "name")] += number(row, "total_direct_kernel_time_ms");
+  }
+  EXPECT_GE(direct.size(), 20U);
+  for (const auto& [name, time] : direct) {
+    EXPECT_NEAR(ours[name], time, 1e-3 * time + 0.002) << name;
+  }
+}
+
 }  // namespace
 }  // namespace orrery

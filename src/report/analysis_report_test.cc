@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "analyze/hand_made_trace.h"
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
 #include "report/analysis_text.h"
@@ -163,6 +164,44 @@ TEST(AnalysisText, BeginsWithWhatCostsTheMost) {
   for (const char* part : {"Kernels over all ranks", "Work alone and together",
                            "Sections and modules", "Gaps of streams", "Launches that stand out"}) {
     EXPECT_THAT(more, HasSubstr(part));
+  }
+}
+
+// Recordings that hold hardly anything: no number that is none, in any of the three forms.
+TEST(AnalysisReports, OfAlmostNothingHaveNoNumberThatIsNone) {
+  std::vector<HandMadeTrace> made(6);
+  made[1].kernel("gemm", 7, 5, 5, 1);  // of no length, without a call
+  made[2].kernel("ncclDevKernel_AllReduce", 7, 5, 50, 1);
+  made[3].step(1, 10, 10);  // of no length
+  made[3].kernel("gemm", 7, 10, 20, 1);
+  made[4].step(1, 0, 100);  // the work lies outside of it
+  made[4].call(90, 95, 1);
+  made[4].kernel("gemm", 7, 200, 300, 1);
+  made[5].call(0, 5, 1, "cudaMemsetAsync");
+  made[5].add(EventKind::fill, "Memset (Device)", made[5].stream(7), 3, 4, 1);
+  for (HandMadeTrace& one : made) {
+    std::vector<RecordedTrace> traces;
+    traces.push_back(std::move(one.trace));
+    const auto run = make_run(std::move(traces));
+    ASSERT_TRUE(run) << run.error().text();
+    for (const BreakdownPreset preset :
+         {BreakdownPreset::orrery, BreakdownPreset::hta, BreakdownPreset::tracelens}) {
+      AnalysisOptions options;
+      options.preset = preset;
+      options.accelerator = "h100-sxm";
+      const auto analysis = analyze(*run, Catalog::built_in(), options);
+      ASSERT_TRUE(analysis) << analysis.error().text();
+      const AnalysisView view = {.rank = 0, .rows = 9, .more = MoreTables::all};
+      for (const std::string& text :
+           {analysis_text(*run, *analysis, view, {}), to_json(analysis_json(*run, *analysis)),
+            analysis_html(*run, *analysis, view)}) {
+        EXPECT_THAT(text, Not(HasSubstr("nan ")));
+        EXPECT_THAT(text, Not(HasSubstr("inf ")));
+        EXPECT_THAT(text, Not(HasSubstr("nan%")));
+        EXPECT_THAT(text, Not(HasSubstr(": nan")));
+        EXPECT_THAT(text, Not(HasSubstr("=\"nan")));
+      }
+    }
   }
 }
 
