@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "document/value.h"
-#include "infer/inferred_spec.h"
+#include "infer/inferred_comparison.h"
 #include "report/inferred_report.h"
 #include "trace.h"
 #include "trace/recorded_run.h"
@@ -27,6 +27,10 @@ int infer(const SpecOptions& options, const Common& common) {
   if (!run) return refuse(run.error());
   const auto compared = inferred_comparison(run->ranks, *catalog);
   if (!compared) return refuse(compared.error());
+  if (!options.yaml.empty() && !compared->spec.complete) {
+    return refuse({ErrorCode::unsupported, "no specification can be written", options.yaml,
+                   "not inferred: " + compared->spec.not_inferred.front()});
+  }
   if (!options.yaml.empty()) {
     const auto written = write_file(options.yaml, inferred_yaml(compared->spec));
     if (!written) return refuse(written.error());

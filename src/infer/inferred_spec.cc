@@ -3,25 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
-#include "compare/step_profile.h"
+#include "infer/operator_uses.h"
+#include "infer/recorded_parallelism.h"
+#include "infer/recorded_software.h"
 #include "trace/marked_steps.h"
 #include "whatif/recorded_accelerator.h"
-#include "whatif/tensor_shapes.h"
 
 namespace orrery {
 namespace {
-
-// Operators of one step that differ in name, shapes or types, with how often they ran.
-struct OperatorUse {
-  std::string_view name;
-  std::string_view shapes_text;
-  std::string_view types;
-  std::vector<TensorShape> shapes;
-  std::int64_t calls = 0;
-};
 
 struct Product {
   ProductShape shape;
@@ -30,32 +21,6 @@ struct Product {
 
 bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
-}
-
-std::string text_of(const OperatorUse& use) {
-  return fmt::format("{} {}, {} {}", use.name, use.shapes_text, use.calls,
-                     use.calls == 1 ? "call" : "calls");
-}
-
-std::vector<OperatorUse> uses_of(const RecordedTrace& trace, const MarkedStep& step) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> index;
-  std::vector<OperatorUse> out;
-  for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (trace.kind[e] != EventKind::cpu_operator || trace.details[e] == kNoDetails ||
-        trace.start_ns[e] < step.start_ns || trace.start_ns[e] >= step.end_ns) {
-      continue;
-    }
-    const OperatorDetails& details = trace.operators[trace.details[e]];
-    const auto [it, is_new] =
-        index.emplace(std::pair(trace.name[e], details.input_shapes), out.size());
-    if (is_new) {
-      const std::string_view text = trace.texts[details.input_shapes];
-      out.push_back(
-          {trace.name_of(e), text, trace.texts[details.input_types], tensor_shapes(text), 0});
-    }
-    ++out[it->second].calls;
-  }
-  return out;
 }
 
 struct Attention {
@@ -70,28 +35,43 @@ struct Attention {
 class Inference {
  public:
   Inference(const RecordedTrace& trace, const MarkedStep& step, std::int64_t ranks)
-      : trace_(trace), step_(step), ranks_(ranks), uses_(uses_of(trace, step)) {}
+      : trace_(trace),
+        ranks_(ranks),
+        uses_(operator_uses(trace, step)),
+        parallelism_(recorded_parallelism(trace, step)) {}
 
   Result<InferredSpec> read(const Catalog& catalog) {
-    if (std::none_of(uses_.begin(), uses_.end(),
-                     [](const OperatorUse& u) { return elements_of(u.shapes) > 0; })) {
-      return missing("shapes of operators", "record with record_shapes=True");
+    const bool shapes = std::any_of(uses_.begin(), uses_.end(),
+                                    [](const OperatorUse& u) { return elements_of(u.shapes) > 0; });
+    bool known = shapes || lacks("shapes of operators", "record with record_shapes=True");
+    known = known && read_embedding() && read_attention() && read_products();
+    if (known) {
+      read_degrees();
+      known = spec_.architecture.vocab > 0 ||
+              lacks("the vocabulary", "neither its table nor its product is found");
     }
-    if (auto known = refuse_unknown_parallelism(); !known) return fail(known.error());
-    if (auto found = read_embedding(); !found) return fail(found.error());
-    if (auto found = read_attention(); !found) return fail(found.error());
-    if (auto found = read_products(); !found) return fail(found.error());
-    read_degrees();
-    if (spec_.architecture.vocab < 1) {
-      return missing("the vocabulary", "neither its table nor its product is found");
+    if (shapes) read_experts();
+    read_named_degrees();
+    read_exchanges();
+    const bool told = !spec_.facts.empty();
+    read_software();
+    read_backward();
+    known = read_accelerator(catalog) && known;
+    if (!told) {
+      std::string all;
+      for (const std::string& one : spec_.not_inferred) all += (all.empty() ? "" : "; ") + one;
+      return fail(ErrorCode::unsupported, "nothing can be told of model and division", trace_.file,
+                  all);
     }
-    if (auto found = read_accelerator(catalog); !found) return fail(found.error());
+    spec_.complete = known && !experts_;
     return std::move(spec_);
   }
 
  private:
-  [[nodiscard]] Failure missing(const std::string& what, const std::string& hint) const {
-    return fail(ErrorCode::unsupported, "cannot be told: " + what, trace_.file, hint);
+  // Notes what cannot be told, and gives false.
+  bool lacks(const std::string& what, const std::string& why) {
+    spec_.not_inferred.push_back(fmt::format("{}: {}", what, why));
+    return false;
   }
   void add(const char* name, std::int64_t value, std::string from) {
     spec_.facts.push_back({name, std::to_string(value), std::move(from)});
@@ -100,25 +80,85 @@ class Inference {
     spec_.facts.push_back({name, std::move(value), std::move(from)});
   }
 
-  Result<std::monostate> refuse_unknown_parallelism() const {
-    for (const CommunicationDetails& c : trace_.communications) {
-      const std::string_view collective = trace_.texts[c.collective];
-      if (collective == "send" || collective == "recv") {
-        return missing("a pipeline's stages from one of them", "the ranks send and receive");
+  // Products of groups of tokens, one matrix an expert of this rank.
+  void read_experts() {
+    for (const OperatorUse& use : uses_) {
+      if (!has(use.name, "grouped_mm") || use.shapes.size() < 2 || use.shapes[1].size() != 3) {
+        continue;
       }
-      if (has(collective, "all_to_all")) {
-        return missing("how experts are divided", "the ranks exchange all-to-all");
-      }
+      if (!experts_) add("experts of a rank", use.shapes[1][0], text_of(use));
+      experts_ = true;
+      add("product of experts", fmt::format("{} to {}", use.shapes[1][1], use.shapes[1][2]),
+          text_of(use));
     }
-    return std::monostate();
+    if (!experts_) return;
+    lacks("a model of experts",
+          "router, experts a token and shared experts do not follow from the products");
+  }
+
+  void read_named_degrees() {
+    const auto add_degree = [&](const char* name, const RecordedDegree& degree) {
+      if (degree.size > 1) add(name, degree.size, degree.from);
+    };
+    if (spec_.architecture.num_layers == 0) add_degree("tp", parallelism_.tp);
+    add_degree("cp", parallelism_.cp);
+    add_degree("pp", parallelism_.pp);
+    add_degree("ep", parallelism_.ep);
+    if (parallelism_.sends && parallelism_.pp.size < 2) {
+      lacks("stages of a pipeline", "ranks send and receive, but no group names the stages");
+    }
+    if (parallelism_.exchanges_all && parallelism_.ep.size < 2) {
+      lacks("how experts or sequences are divided",
+            "ranks exchange all-to-all, but no group names the division");
+    }
+  }
+
+  // The five that ran most often.
+  void read_exchanges() {
+    constexpr std::size_t kShown = 5;
+    for (std::size_t i = 0; i < std::min(kShown, parallelism_.exchanges.size()); ++i) {
+      const RecordedExchange& e = parallelism_.exchanges[i];
+      std::string from = e.collective;
+      if (e.elements > 0) from += fmt::format(" of {} elements", e.elements);
+      if (e.group_size > 0) from += fmt::format(", groups of {}", e.group_size);
+      if (!e.group.empty() && e.group != "undefined") from += fmt::format(" ({})", e.group);
+      add("communications", e.calls, std::move(from));
+    }
+  }
+
+  void read_software() {
+    const RecordedSoftware software =
+        recorded_software(trace_, uses_, spec_.architecture.num_layers * spec_.microbatches);
+    if (software.profile.empty()) return;
+    spec_.software = software.profile;
+    add("software", software.profile, software.from);
+  }
+
+  void read_backward() {
+    spec_.backward = std::any_of(uses_.begin(), uses_.end(), [](const OperatorUse& use) {
+      return has(use.name, "Backward") || has(use.name, "_backward");
+    });
+    spec_.loss = spec_.backward || std::any_of(uses_.begin(), uses_.end(), [](const auto& use) {
+                   return has(use.name, "cross_entropy") || has(use.name, "CrossEntropy") ||
+                          has(use.name, "nll_loss") || has(use.name, "log_softmax");
+                 });
+    if (!uses_.empty()) add("backward", spec_.backward ? "yes" : "no", "operators of the step");
+  }
+
+  // Whether a product starts from rows of this width: what is looked up feeds the first layer.
+  [[nodiscard]] bool is_continued(std::int64_t hidden) const {
+    return std::any_of(uses_.begin(), uses_.end(), [&](const OperatorUse& use) {
+      const auto product = product_shape(use.name, use.shapes);
+      return product && product->batch == 1 && product->k == static_cast<double>(hidden);
+    });
   }
 
   // The lookup by the most tokens; of several tables the largest, which is the vocabulary's.
-  Result<std::monostate> read_embedding() {
+  bool read_embedding() {
     const OperatorUse* best = nullptr;
     for (const OperatorUse& use : uses_) {
       if (use.name != "aten::embedding" || use.shapes.size() < 2 || use.shapes[0].size() != 2 ||
-          use.shapes[1].size() != 2) {
+          use.shapes[1].size() != 2 || !is_continued(use.shapes[0][1])) {
         continue;
       }
       const auto tokens = [](const OperatorUse& u) { return u.shapes[1][0] * u.shapes[1][1]; };
@@ -129,7 +169,7 @@ class Inference {
     }
     if (best == nullptr || best->shapes[0][1] < 1 || best->shapes[1][0] < 1 ||
         best->shapes[1][1] < 1) {
-      return missing("the hidden size", "no embedding of [batch, sequence] is looked up");
+      return lacks("the model", "no embedding of [batch, sequence] leads into a product");
     }
     spec_.architecture.hidden = best->shapes[0][1];
     spec_.plan.micro_batch = best->shapes[1][0];
@@ -144,7 +184,7 @@ class Inference {
     add("micro-batch", spec_.plan.micro_batch, text_of(*best));
     add("sequence", spec_.training.sequence_length, text_of(*best));
     add("microbatches", spec_.microbatches, text_of(*best));
-    return std::monostate();
+    return true;
   }
 
   [[nodiscard]] std::optional<Attention> attention_of(const OperatorUse& use) const {
@@ -167,7 +207,7 @@ class Inference {
     return Attention{&use, heads / b, heads / b, static_cast<std::int64_t>(product->k), false};
   }
 
-  Result<std::monostate> read_attention() {
+  bool read_attention() {
     for (const OperatorUse& use : uses_) {
       const auto found = attention_of(use);
       if (found && (attention_.use == nullptr || found->use->calls > attention_.use->calls)) {
@@ -175,18 +215,29 @@ class Inference {
       }
     }
     if (attention_.use == nullptr || attention_.heads < 1 || attention_.head_dim < 1) {
-      return missing("heads and layers", "no attention over the whole sequence is found");
+      return lacks("heads and layers", "no attention over the whole sequence is found");
     }
-    spec_.architecture.num_layers = attention_.use->calls / spec_.microbatches;
+    std::int64_t backward = 0;
+    for (const OperatorUse& use : uses_) {
+      if (has(use.name, "ttention") && has(use.name, "ackward")) {
+        backward = std::max(backward, use.calls);
+      }
+    }
+    // What is computed again runs its attention a second time.
+    const bool recomputes = backward > 0 && attention_.use->calls >= 2 * backward;
+    spec_.architecture.num_layers =
+        (recomputes ? backward : attention_.use->calls) / spec_.microbatches;
+    spec_.plan.recompute = recomputes ? Recompute::full : Recompute::none;
+    if (recomputes) add("recomputation", "full", text_of(*attention_.use));
     spec_.architecture.head_dim = attention_.head_dim;
     spec_.plan.attention = attention_.fused ? AttentionKernel::flash_2 : AttentionKernel::unfused;
     add("layers", spec_.architecture.num_layers, text_of(*attention_.use));
     add("head size", attention_.head_dim, text_of(*attention_.use));
     add("attention", attention_.fused ? "fused" : "unfused", text_of(*attention_.use));
     if (spec_.architecture.num_layers < 1) {
-      return missing("layers", "less than one attention a microbatch is found");
+      return lacks("layers", "less than one attention a microbatch is found");
     }
-    return std::monostate();
+    return true;
   }
 
   // Products of all tokens of a microbatch.
@@ -202,7 +253,7 @@ class Inference {
     return out;
   }
 
-  Result<std::monostate> read_products() {
+  bool read_products() {
     const auto hidden = static_cast<double>(spec_.architecture.hidden);
     const auto attention_width = static_cast<double>(attention_.heads * attention_.head_dim);
     const std::int64_t each_layer = spec_.architecture.num_layers * spec_.microbatches;
@@ -220,7 +271,7 @@ class Inference {
       }
     }
     if (down == nullptr) {
-      return missing("the feed-forward size", "no product of every layer leads back to the hidden");
+      return lacks("the feed-forward size", "no product of every layer leads back to the hidden");
     }
     local_ffn_ = static_cast<std::int64_t>(down->shape.k);
     std::int64_t up_calls = 0;
@@ -238,37 +289,84 @@ class Inference {
                                                                  : NumberFormat::fp32;
     ffn_from_ = text_of(*down->use);
     if (logits != nullptr) {
+      spec_.logits = true;
       local_vocab_ = static_cast<std::int64_t>(logits->shape.n);
       vocab_from_ = text_of(*logits->use);
     }
-    spec_.backward = std::any_of(uses_.begin(), uses_.end(), [](const OperatorUse& use) {
-      return has(use.name, "Backward") || has(use.name, "_backward");
-    });
-    return std::monostate();
+    return true;
   }
 
-  // Whether every layer communicates.
-  [[nodiscard]] bool layers_communicate() const {
-    std::int64_t kernels = 0;
-    for (std::size_t e = 0; e < trace_.size(); ++e) {
-      if (trace_.kind[e] == EventKind::kernel && trace_.start_ns[e] >= step_.start_ns &&
-          trace_.start_ns[e] < step_.end_ns && is_communication_kernel(trace_.name_of(e))) {
-        ++kernels;
+  // Layers whose activations are reduced, or the size a framework gives its group.
+  void read_tensor_parallelism() {
+    const std::int64_t width = attention_.heads * attention_.head_dim;
+    const std::int64_t hidden = spec_.architecture.hidden;
+    const auto carried =
+        parallelism_.carrying(spec_.plan.micro_batch * spec_.training.sequence_length * hidden);
+    const std::int64_t layers = spec_.architecture.num_layers * spec_.microbatches;
+    // Work runs behind its launch: the last of a step may lie past its window.
+    const bool every_layer = carried.calls + 2 >= 2 * layers && carried.group_size > 1;
+    spec_.plan.tp = 1;
+    spec_.plan.sequence_parallel = every_layer && carried.scattered;
+    std::string from = "layers are whole";
+    if (parallelism_.tp.size > 1) {
+      spec_.plan.tp = parallelism_.tp.size;
+      from = parallelism_.tp.from;
+    } else if (every_layer && ranks_ % carried.group_size == 0) {
+      spec_.plan.tp = carried.group_size;
+      from = fmt::format("{} times a step the activations of {} ranks are reduced", carried.calls,
+                         carried.group_size);
+    } else if (width > 0 && width < hidden && hidden % width == 0 &&
+               ranks_ % (hidden / width) == 0) {
+      std::int64_t unnamed = 0;
+      for (const RecordedExchange& e : parallelism_.exchanges) unnamed += e.calls;
+      if (unnamed + 2 >= 2 * layers) {
+        spec_.plan.tp = hidden / width;
+        from = fmt::format("{} of {} hidden are heads of this rank, and every layer communicates",
+                           width, hidden);
       }
     }
-    // Work runs behind its launch: the last of a step may lie past its window.
-    return kernels + 2 >= 2 * spec_.architecture.num_layers * spec_.microbatches;
+    add("tp", spec_.plan.tp, std::move(from));
+  }
+
+  // Parameters that are gathered in every layer are sharded; where only gradients are scattered,
+  // optimizer states are.
+  void read_sharding() {
+    std::int64_t gathers = 0;
+    std::int64_t scatters = 0;
+    const std::int64_t activations =
+        spec_.plan.micro_batch * spec_.training.sequence_length * spec_.architecture.hidden;
+    for (const RecordedExchange& e : parallelism_.exchanges) {
+      if (e.elements == activations) continue;
+      if (has(e.collective, "gather")) gathers += e.calls;
+      if (has(e.collective, "reduce_scatter")) scatters += e.calls;
+    }
+    spec_.plan.zero = 0;
+    if (spec_.plan.dp < 2) return;
+    if (gathers >= spec_.architecture.num_layers) {
+      spec_.plan.zero = 3;
+    } else if (scatters > 0) {
+      spec_.plan.zero = 1;
+    }
+    add("sharding",
+        spec_.plan.zero == 3   ? "parameters"
+        : spec_.plan.zero == 1 ? "optimizer states"
+                               : "none",
+        fmt::format("{} gathers and {} scatters of what are no activations", gathers, scatters));
   }
 
   void read_degrees() {
-    const std::int64_t width = attention_.heads * attention_.head_dim;
-    const bool divides = width > 0 && spec_.architecture.hidden % width == 0;
-    const std::int64_t share = divides ? spec_.architecture.hidden / width : 1;
-    const bool divided = share > 1 && ranks_ % share == 0 && layers_communicate();
-    const std::int64_t tp = divided ? share : 1;
-    spec_.plan.tp = tp;
-    spec_.plan.sequence_parallel = false;
-    spec_.plan.dp = ranks_ / tp;
+    read_tensor_parallelism();
+    const std::int64_t tp = spec_.plan.tp;
+    const auto divides = [&](std::int64_t n) { return n > 1 && ranks_ % (tp * n) == 0; };
+    if (divides(parallelism_.pp.size)) spec_.plan.pp = parallelism_.pp.size;
+    if (divides(parallelism_.cp.size * spec_.plan.pp) && parallelism_.cp.size > 1) {
+      spec_.plan.cp = parallelism_.cp.size;
+    }
+    // This rank's stage and part of a sequence.
+    spec_.architecture.num_layers *= spec_.plan.pp;
+    spec_.training.sequence_length *= spec_.plan.cp;
+    spec_.plan.dp = std::max<std::int64_t>(1, ranks_ / (tp * spec_.plan.pp * spec_.plan.cp));
+    read_sharding();
     spec_.architecture.num_heads = attention_.heads * tp;
     spec_.architecture.num_kv_heads = attention_.kv_heads * tp;
     spec_.architecture.ffn_hidden = local_ffn_ * tp;
@@ -276,10 +374,6 @@ class Inference {
     spec_.architecture.name = "inferred";
     spec_.training.global_batch = spec_.plan.micro_batch * spec_.microbatches * spec_.plan.dp;
     const std::string by_tp = tp > 1 ? fmt::format(", times tp {}", tp) : "";
-    add("tp", tp,
-        tp > 1 ? fmt::format("{} of {} hidden are heads of this rank, and every layer communicates",
-                             width, spec_.architecture.hidden)
-               : "layers are whole");
     add("dp", spec_.plan.dp, fmt::format("{} ranks", ranks_));
     add("heads", spec_.architecture.num_heads, text_of(*attention_.use) + by_tp);
     add("feed-forward", spec_.architecture.ffn_hidden, ffn_from_ + by_tp);
@@ -289,26 +383,25 @@ class Inference {
     } else if (table_ > 0) {
       add("vocabulary", spec_.architecture.vocab, table_from_);
     }
-    add("backward", spec_.backward ? "yes" : "no", "operators of the step");
   }
 
-  Result<std::monostate> read_accelerator(const Catalog& catalog) {
-    if (trace_.devices.empty()) return missing("the accelerator", "the recording does not name it");
+  bool read_accelerator(const Catalog& catalog) {
+    if (trace_.devices.empty()) return lacks("the accelerator", "the recording does not name it");
     const auto found = recorded_accelerator(catalog, trace_.devices.front());
     if (!found) {
-      return fail(ErrorCode::not_found,
-                  fmt::format("the catalog has no '{}'", trace_.devices.front().name), trace_.file,
-                  "orrery catalog accelerators lists them");
+      return lacks("the accelerator",
+                   fmt::format("the catalog has no '{}'", trace_.devices.front().name));
     }
     spec_.cluster = fmt::format("{}:{}", found->name, ranks_);
     add("cluster", spec_.cluster, trace_.devices.front().name);
-    return std::monostate();
+    return true;
   }
 
   const RecordedTrace& trace_;
-  MarkedStep step_;
   std::int64_t ranks_;
   std::vector<OperatorUse> uses_;
+  RecordedParallelism parallelism_;
+  bool experts_ = false;
   InferredSpec spec_;
   Attention attention_;
   std::int64_t local_ffn_ = 0;
@@ -332,33 +425,6 @@ Result<InferredSpec> inferred_spec(std::span<const RecordedTrace> run, const Cat
                                  ? trace.world_size
                                  : static_cast<std::int64_t>(run.size());
   return Inference(trace, step, ranks).read(catalog);
-}
-
-Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> run,
-                                               const Catalog& catalog) {
-  InferredComparison out;
-  ORRERY_TRY(out.spec, inferred_spec(run, catalog));
-  Scenario scenario;
-  ORRERY_TRY(scenario.model, build_model(out.spec.architecture));
-  ORRERY_TRY(scenario.cluster, parse_cluster_name(out.spec.cluster, catalog));
-  scenario.training = out.spec.training;
-  scenario.plan = out.spec.plan;
-  ORRERY_TRY(out.estimate, estimate(scenario, catalog));
-  ORRERY_TRY(const StepProfile profile, step_profile(run));
-  out.recorded_step = Seconds(profile.per_step_s(profile.step_ns));
-  if (out.spec.backward) {
-    out.predicted = out.estimate.step_time;
-    out.recorded = out.recorded_step;
-    return out;
-  }
-  for (const StageReport& stage : out.estimate.stages) {
-    out.predicted += (stage.forward * out.estimate.microbatches).seconds();
-  }
-  std::int64_t waiting = 0;
-  for (const ProfileLine& line : profile.lines) waiting += line.times.waiting_ns;
-  const StepParts p = parts(profile);
-  out.recorded = p.computing + p.exposed_communication - Seconds(profile.per_step_s(waiting));
-  return out;
 }
 
 }  // namespace orrery

@@ -15,18 +15,25 @@
 //   dp                              what tp leaves of the ranks
 //   training or forward only        whether operators of a backward pass ran
 //
-// Each fact comes with what it was read from. Valid: dense decoders and encoders whose heads times
-// head size is the hidden size, recorded with shapes (record_shapes=True). Not inferred: pipelines,
-// experts, context parallelism, recomputation, sharding; recordings of those are refused where
-// sends or all-to-alls show them. O(events).
+//   pp, cp, ep                      groups the framework names (recorded_parallelism.h)
+//   recomputation                   twice as many attentions forward as backward
+//   sharding                        gathers and scatters of what are no activations
+//   software                        operators (recorded_software.h)
+//
+// Each fact comes with what it was read from. What cannot be told is said with its reason, and the
+// facts that can are given without a specification. Valid: dense decoders and encoders recorded
+// with shapes (record_shapes=True). Not inferred: numbers of a layer of experts beyond those of its
+// products, windows, stages of unequal layers. O(events).
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "estimate/estimate.h"
+#include "catalog/catalog.h"
+#include "model/model.h"
 #include "outcome/result.h"
+#include "plan/plan.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
@@ -42,26 +49,17 @@ struct InferredSpec {
   Architecture architecture;
   Training training;
   Plan plan;
-  std::string cluster;  // "a100-80gb-sxm:8"
+  std::string cluster;   // "a100-80gb-sxm:8"
+  std::string software;  // of catalog/software; empty: nothing tells, the default
   std::int64_t microbatches = 1;
   bool backward = false;  // the step has a backward pass
+  bool logits = false;    // of all tokens; generation computes those of the last
+  bool loss = false;
+  bool complete = false;                  // a specification; else facts only
+  std::vector<std::string> not_inferred;  // what, and why
 };
 
-// Errors: no shapes, no transformer found (which fact is missing), parallelism that is not
-// inferred, an accelerator the catalog does not have.
+// Errors: nothing is recorded, or nothing of model and division can be told (with every reason).
 Result<InferredSpec> inferred_spec(std::span<const RecordedTrace> run, const Catalog& catalog);
-
-// The specification predicted, beside what was recorded.
-struct InferredComparison {
-  InferredSpec spec;
-  Estimate estimate;
-  Seconds predicted;  // of a training step; of a recording without backward, of its forward passes
-  Seconds recorded;   // the step; without backward, the time kernels ran, less waiting for ranks
-  Seconds recorded_step;
-};
-
-// Errors: those of inferring and of estimating.
-Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> run,
-                                               const Catalog& catalog);
 
 }  // namespace orrery

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/software.h"
 #include "report/estimate_json.h"
 #include "report/figures.h"
 #include "report/plan_text.h"
@@ -13,7 +14,7 @@ namespace {
 
 std::string time(Seconds t) { return tick_text(t, {}); }
 
-// "1f1b" without the fields a specification leaves to defaults.
+// What a specification states; everything else has its default.
 Value spec_value(const InferredSpec& spec) {
   const Architecture& a = spec.architecture;
   Value model = Value::map();
@@ -35,6 +36,10 @@ Value spec_value(const InferredSpec& spec) {
   training.set("precision", Value::text(std::string(name_of(spec.training.precision))));
   Value plan = Value::map();
   plan.set("tp", whole(spec.plan.tp));
+  plan.set("cp", whole(spec.plan.cp));
+  plan.set("pp", whole(spec.plan.pp));
+  plan.set("zero", whole(spec.plan.zero));
+  plan.set("recompute", Value::text(std::string(to_text(spec.plan.recompute))));
   plan.set("micro_batch", whole(spec.plan.micro_batch));
   plan.set("sequence_parallel", Value::boolean(spec.plan.sequence_parallel));
   plan.set("attention",
@@ -42,6 +47,7 @@ Value spec_value(const InferredSpec& spec) {
   Value out = Value::map();
   out.set("model", std::move(model));
   out.set("cluster", Value::text(spec.cluster));
+  out.set("software", Value::text(spec.software.empty() ? SoftwareProfile().name : spec.software));
   out.set("training", std::move(training));
   out.set("plan", std::move(plan));
   return out;
@@ -51,34 +57,108 @@ std::string what_is_compared(const InferredComparison& c) {
   return c.spec.backward ? "the step" : "forward passes, kernels without waiting";
 }
 
+std::string in_words(StepPart part) {
+  switch (part) {
+    case StepPart::products:
+      return "matrix products";
+    case StepPart::memory_bound:
+      return "memory-bound";
+    case StepPart::communication:
+      return "exposed communication";
+    case StepPart::host:
+      return "idle";
+    case StepPart::attention:
+    case StepPart::optimizer:
+    case StepPart::other:
+      return std::string(name(part));
+  }
+  return std::string(name(part));
+}
+
+Table part_table(const InferredComparison& c) {
+  Table table({{"", Align::left, 9},
+               {"predicted", Align::right, 9},
+               {"recorded", Align::right, 9},
+               {"difference", Align::right, 8},
+               {"", Align::right, 5}});
+  const auto add = [&](const std::string& of, Seconds predicted, Seconds recorded) {
+    const Seconds difference = predicted - recorded;
+    const std::string sign = difference < Seconds(0) ? "-" : "+";
+    const Seconds size = difference < Seconds(0) ? recorded - predicted : difference;
+    table.add_row(
+        {{of},
+         {time(predicted)},
+         {time(recorded)},
+         {sign + time(size)},
+         {recorded > Seconds(0) ? signed_percent(predicted / recorded - 1) : std::string()}});
+  };
+  for (std::size_t p = 0; p < kStepParts; ++p) {
+    const ComparedPart& part = c.parts[p];
+    if (!(part.predicted > Seconds(0)) && !(part.recorded > Seconds(0))) continue;
+    add(in_words(static_cast<StepPart>(p)), part.predicted, part.recorded);
+  }
+  table.add_rule();
+  add("all", c.predicted, c.recorded);
+  return table;
+}
+
 }  // namespace
 
 std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
-  const double error = c.recorded > Seconds(0) ? c.predicted / c.recorded - 1 : 0;
-  std::string out =
-      wrapped(fmt::format("Predicted {}, recorded {} ({}): {}.", time(c.predicted),
-                          time(c.recorded), what_is_compared(c), signed_percent(error)),
-              2, style);
-  if (!c.spec.backward) {
+  std::string out;
+  if (c.is_predicted) {
+    const double error = c.recorded > Seconds(0) ? c.predicted / c.recorded - 1 : 0;
+    out = wrapped(fmt::format("Predicted {}, recorded {} ({}): {}.", time(c.predicted),
+                              time(c.recorded), what_is_compared(c), signed_percent(error)),
+                  2, style);
+  } else {
+    out = wrapped("Nothing is predicted: a specification needs what is not inferred.", 2, style);
+  }
+  if (!c.spec.backward && c.recorded_step > Seconds(0)) {
     out += wrapped(fmt::format("The recorded step, with its host and waiting, takes {}.",
                                time(c.recorded_step)),
                    2, style);
+  }
+  if (c.earlier > Seconds(0)) {
+    out += wrapped(
+        fmt::format("Work launched before the recording began, {}, is left out.", time(c.earlier)),
+        2, style);
+  }
+  if (c.is_predicted) {
+    out += heading("Where they differ", "", style);
+    out += part_table(c).text(style);
   }
   out += heading("Inferred", "", style);
   Table table({{"", Align::left, 9}, {"", Align::right, 8}, {"from", Align::left, 3}});
   for (const InferredFact& fact : c.spec.facts) {
     table.add_row({{fact.name}, {printable(fact.value)}, {printable(fact.from)}});
   }
-  return out + table.text(style);
+  out += table.text(style);
+  if (!c.spec.not_inferred.empty()) {
+    out += heading("Not inferred", "", style);
+    for (const std::string& what : c.spec.not_inferred) out += wrapped(printable(what), 2, style);
+  }
+  return out;
 }
 
 Value inferred_json(const InferredComparison& c) {
   Value out = Value::map();
   out.set("schema_version", Value::number(std::int64_t{kInferredSchemaVersion}));
   out.set("compared", Value::text(what_is_compared(c)));
-  out.set("predicted_s", Value::number(c.predicted.value()));
+  out.set("kind", Value::text("trace-spec"));
+  out.set("predicted_s", c.is_predicted ? Value::number(c.predicted.value()) : Value::null());
   out.set("recorded_s", Value::number(c.recorded.value()));
   out.set("recorded_step_s", Value::number(c.recorded_step.value()));
+  out.set("earlier_s", Value::number(c.earlier.value()));
+  Value parts = Value::map();
+  for (std::size_t p = 0; p < kStepParts; ++p) {
+    Value one = Value::map();
+    one.set("predicted_s",
+            c.is_predicted ? Value::number(c.parts[p].predicted.value()) : Value::null());
+    one.set("recorded_s", Value::number(c.parts[p].recorded.value()));
+    parts.set(std::string(name(static_cast<StepPart>(p))), std::move(one));
+  }
+  out.set("parts", std::move(parts));
   out.set("microbatches", Value::number(c.spec.microbatches));
   Value facts = Value::list();
   for (const InferredFact& fact : c.spec.facts) {
@@ -89,7 +169,12 @@ Value inferred_json(const InferredComparison& c) {
     facts.append(std::move(entry));
   }
   out.set("facts", std::move(facts));
-  out.set("spec", spec_value(c.spec));
+  Value not_inferred = Value::list();
+  for (const std::string& what : c.spec.not_inferred) {
+    not_inferred.append(Value::text(printable(what)));
+  }
+  out.set("not_inferred", std::move(not_inferred));
+  out.set("spec", c.spec.complete ? spec_value(c.spec) : Value::null());
   return out;
 }
 

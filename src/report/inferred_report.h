@@ -5,7 +5,7 @@
 #include <string>
 
 #include "document/value.h"
-#include "infer/inferred_spec.h"
+#include "infer/inferred_comparison.h"
 #include "report/text_style.h"
 
 namespace orrery {
@@ -15,7 +15,7 @@ inline constexpr int kInferredSchemaVersion = 1;
 std::string inferred_text(const InferredComparison& comparison, const TextStyle& style);
 Value inferred_json(const InferredComparison& comparison);
 
-// model, cluster, training, plan: docs/spec.md.
+// model, cluster, software, training, plan: docs/spec.md. Of a complete specification.
 std::string inferred_yaml(const InferredSpec& spec);
 
 }  // namespace orrery

@@ -13,6 +13,7 @@
 #include "document/value.h"
 #include "report/comparison_report.h"
 #include "report/estimate_json.h"
+#include "report/inferred_report.h"
 #include "report/kernel_report.h"
 #include "report/replay_report.h"
 #include "report/sample_analysis.h"
@@ -215,6 +216,19 @@ TEST(JsonSchema, TraceReplayHasExactlyTheDocumentedKeys) {
   EXPECT_THAT(Checker(schema("trace-replay-operations-1.json"))
                   .problems(operation_replay_json(*operations)),
               testing::IsEmpty());
+}
+
+TEST(JsonSchema, TraceSpecHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-spec-1.json");
+  const std::string traces = ORRERY_SOURCE_DIR "/validation/traces/";
+  for (const char* files :
+       {"TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz", "ao/ref_ep_moe_fwd.json.gz"}) {
+    const auto run = read_run({traces + files});
+    ASSERT_TRUE(run) << run.error().text();
+    const auto compared = inferred_comparison(run->ranks, Catalog::built_in());
+    ASSERT_TRUE(compared) << compared.error().text();
+    EXPECT_THAT(Checker(rules).problems(inferred_json(*compared)), testing::IsEmpty()) << files;
+  }
 }
 
 TEST(JsonSchema, TraceKernelsHasExactlyTheDocumentedKeys) {

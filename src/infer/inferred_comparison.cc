@@ -1,0 +1,173 @@
+#include "infer/inferred_comparison.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compare/step_profile.h"
+#include "estimate/forward_pass.h"
+#include "trace/kernel_class.h"
+#include "trace/launch_links.h"
+
+namespace orrery {
+namespace {
+
+StepPart part_of(Category c) {
+  switch (c) {
+    case Category::attention_projection:
+    case Category::feed_forward:
+    case Category::experts:
+    case Category::router:
+    case Category::logits:
+      return StepPart::products;
+    case Category::attention_core:
+      return StepPart::attention;
+    case Category::normalization:
+    case Category::elementwise:
+    case Category::embedding:
+    case Category::loss:
+      return StepPart::memory_bound;
+    case Category::optimizer:
+      return StepPart::optimizer;
+    case Category::exposed_tp:
+    case Category::exposed_cp:
+    case Category::exposed_ep:
+    case Category::exposed_pp:
+    case Category::exposed_dp:
+    case Category::contention:
+      return StepPart::communication;
+    case Category::bubble:
+    case Category::host:
+      return StepPart::host;
+    case Category::recompute:
+      return StepPart::other;
+  }
+  return StepPart::other;
+}
+
+// Of a line of the profile; scores of unfused attention are batched products and their softmax.
+StepPart part_of(const ProfileLine& line, bool unfused) {
+  if (line.kind == LineKind::communication) return StepPart::communication;
+  if (line.kind == LineKind::host) return StepPart::host;
+  const auto longest =
+      std::max_element(line.kernels.begin(), line.kernels.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string_view kernel =
+      longest == line.kernels.end() ? std::string_view(line.name) : longest->first;
+  switch (kernel_class(kernel, line.name, line.context)) {
+    case KernelClass::matrix_product:
+      return unfused && (line.name == "aten::bmm" || line.name == "aten::baddbmm")
+                 ? StepPart::attention
+                 : StepPart::products;
+    case KernelClass::attention:
+      return StepPart::attention;
+    case KernelClass::softmax:
+      return unfused ? StepPart::attention : StepPart::memory_bound;
+    case KernelClass::normalization:
+    case KernelClass::embedding:
+    case KernelClass::reduction:
+    case KernelClass::elementwise:
+      return StepPart::memory_bound;
+    case KernelClass::optimizer:
+      return StepPart::optimizer;
+    case KernelClass::communication:
+      return StepPart::communication;
+    case KernelClass::convolution:
+    case KernelClass::copy:
+      return StepPart::other;
+    case KernelClass::other:
+      // Kernels of eager operators and of compilers: "triton__0d1d", "CatArrayBatchedCopy".
+      return line.kind == LineKind::computing ? StepPart::memory_bound : StepPart::other;
+  }
+  return StepPart::other;
+}
+
+bool is_unlaunched(const ProfileLine& line) {
+  return line.kernels.size() == 1 && line.kernels.begin()->first == line.name;
+}
+
+// Whether everything without a launch ran before the first work that has one: it was launched
+// before the recording began.
+bool unlaunched_is_earlier(std::span<const RecordedTrace> run) {
+  for (const RecordedTrace& trace : run) {
+    const LaunchLinks links = launch_links(trace);
+    std::int64_t first_launched = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last_unlaunched = std::numeric_limits<std::int64_t>::min();
+    for (std::uint32_t e = 0; e < trace.size(); ++e) {
+      if (!is_device_work(trace.kind[e])) continue;
+      if (links.launch[e] != kNotLaunched || links.inner_operator[e] != kNotLaunched) {
+        first_launched = std::min(first_launched, trace.start_ns[e]);
+      } else {
+        last_unlaunched = std::max(last_unlaunched, trace.start_ns[e]);
+      }
+    }
+    if (last_unlaunched >= first_launched) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view name(StepPart part) {
+  static constexpr std::array<std::string_view, kStepParts> kNames = {
+      "products", "attention", "memory_bound", "optimizer", "communication", "host", "other"};
+  return kNames[static_cast<std::size_t>(part)];
+}
+
+Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> run,
+                                               const Catalog& catalog) {
+  InferredComparison out;
+  ORRERY_TRY(out.spec, inferred_spec(run, catalog));
+  ORRERY_TRY(const StepProfile profile, step_profile(run));
+  out.recorded_step = Seconds(profile.per_step_s(profile.step_ns));
+  const auto part = [&](StepPart p) -> ComparedPart& {
+    return out.parts[static_cast<std::size_t>(p)];
+  };
+  const bool unfused = out.spec.plan.attention == AttentionKernel::unfused;
+  const bool drops_earlier = !out.spec.backward && unlaunched_is_earlier(run);
+  for (const ProfileLine& line : profile.lines) {
+    const LineTimes& t = line.times;
+    const Seconds owned(profile.per_step_s(t.owned_ns));
+    if (drops_earlier && is_unlaunched(line)) {
+      out.earlier += owned;
+      continue;
+    }
+    // Without a backward pass neither the host nor waiting is compared.
+    const Seconds waiting(profile.per_step_s(std::min(t.waiting_ns, t.owned_ns)));
+    part(part_of(line, unfused)).recorded += out.spec.backward ? owned : owned - waiting;
+    if (out.spec.backward) {
+      part(StepPart::host).recorded += Seconds(profile.per_step_s(t.late_ns + t.latency_ns));
+    }
+  }
+  if (out.spec.backward) {
+    part(StepPart::host).recorded += Seconds(profile.per_step_s(profile.end_ns));
+  }
+  for (const ComparedPart& p : out.parts) out.recorded += p.recorded;
+  if (!out.spec.complete) return out;
+
+  Scenario scenario;
+  ORRERY_TRY(scenario.model, build_model(out.spec.architecture));
+  ORRERY_TRY(scenario.cluster, parse_cluster_name(out.spec.cluster, catalog));
+  scenario.training = out.spec.training;
+  scenario.plan = out.spec.plan;
+  if (!out.spec.software.empty()) {
+    ORRERY_TRY(scenario.software, load_software(catalog, out.spec.software));
+    scenario.software_stated = true;
+  }
+  ORRERY_TRY(out.estimate, estimate(scenario, catalog));
+  out.is_predicted = true;
+  Breakdown breakdown = out.estimate.breakdown;
+  if (!out.spec.backward) {
+    ORRERY_TRY(const Breakdown forward, forward_breakdown(scenario, catalog));
+    breakdown = forward * out.estimate.microbatches;
+    if (!out.spec.logits) breakdown[Category::logits] = Picoseconds();
+    if (!out.spec.loss) breakdown[Category::loss] = Picoseconds();
+  }
+  for (std::size_t c = 0; c < kCategories; ++c) {
+    const auto category = static_cast<Category>(c);
+    part(part_of(category)).predicted += breakdown[category].seconds();
+  }
+  for (const ComparedPart& p : out.parts) out.predicted += p.predicted;
+  return out;
+}
+
+}  // namespace orrery

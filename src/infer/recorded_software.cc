@@ -1,0 +1,60 @@
+#include "infer/recorded_software.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+bool has(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+std::int64_t calls_of(const std::vector<OperatorUse>& uses, std::string_view name) {
+  std::int64_t calls = 0;
+  for (const OperatorUse& use : uses) calls += use.name == name ? use.calls : 0;
+  return calls;
+}
+
+const OperatorUse* any_of(const std::vector<OperatorUse>& uses, std::string_view word) {
+  const auto found = std::find_if(uses.begin(), uses.end(),
+                                  [&](const OperatorUse& use) { return has(use.name, word); });
+  return found == uses.end() ? nullptr : &*found;
+}
+
+bool marks(const RecordedTrace& trace, std::string_view word) {
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (trace.kind[e] == EventKind::annotation && has(trace.name_of(e), word)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+RecordedSoftware recorded_software(const RecordedTrace& trace, const std::vector<OperatorUse>& uses,
+                                   std::int64_t layers) {
+  for (const char* word : {"transformer_engine", "te::", "_LayerNormLinear", "_LayerNormMLP",
+                           "FusedAttnFunc", "LayerNormColumnParallelLinear"}) {
+    if (const OperatorUse* use = any_of(uses, word)) {
+      return {"megatron-core-0.12", fmt::format("{} is Transformer Engine's", use->name)};
+    }
+  }
+  for (const char* word : {"ModelParallelRegion", "LinearWithGradAccumulation"}) {
+    if (const OperatorUse* use = any_of(uses, word)) {
+      return {"megatron-lm-2022", fmt::format("{} is Megatron-LM's", use->name)};
+    }
+  }
+  // Two norms a layer, each with one reciprocal root; halves of queries and keys are negated.
+  const std::int64_t roots = calls_of(uses, "aten::rsqrt");
+  const std::int64_t negations = calls_of(uses, "aten::neg");
+  if (layers > 0 && (roots >= 2 * layers || negations >= 2 * layers)) {
+    const bool sharded = marks(trace, "FSDP::") || marks(trace, "FullyShardedDataParallel");
+    return {sharded ? "pytorch-fsdp" : "transformers",
+            fmt::format("norms and rotations are chains: aten::rsqrt {} calls, aten::neg {} calls",
+                        roots, negations)};
+  }
+  return {};
+}
+
+}  // namespace orrery
