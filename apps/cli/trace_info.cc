@@ -1,25 +1,87 @@
 // orrery trace info: what recorded files hold.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "report/trace_contents_report.h"
 #include "report/trace_info_report.h"
 #include "trace.h"
+#include "trace/trace_contents.h"
+#include "trace/trace_inputs.h"
 #include "trace_files.h"
 
 namespace orrery::cli {
+namespace {
+
+struct Sorted {
+  std::vector<std::string> of_run;  // for the profiler's reader
+  std::vector<TraceInput> others;
+};
+
+// Execution traces belong to the run where there is one. What is unknown in a folder is passed
+// over.
+Result<Sorted> sorted(const std::vector<std::string>& files) {
+  ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(files));
+  const bool has_run = std::any_of(inputs.begin(), inputs.end(), [](const TraceInput& input) {
+    return input.format == TraceFormat::kineto;
+  });
+  Sorted out;
+  for (const TraceInput& input : inputs) {
+    const bool unknown = input.format == TraceFormat::unknown;
+    if (unknown && input.of_folder) continue;
+    const bool of_run = input.format == TraceFormat::kineto || unknown ||
+                        (has_run && input.format == TraceFormat::host_execution);
+    if (of_run) {
+      out.of_run.push_back(input.file);
+    } else {
+      out.others.push_back(input);
+    }
+  }
+  if (out.of_run.empty() && out.others.empty()) {
+    return fail(ErrorCode::not_found, "no traces in this folder", files.empty() ? "" : files[0],
+                "files *.json, *.json.gz, *.et or *.txt were expected");
+  }
+  return out;
+}
+
+int show(const TraceFiles& given, const Common& common) {
+  const auto files = sorted(given.files);
+  if (!files) return refuse(files.error());
+  std::vector<TraceContents> contents;
+  for (const TraceInput& input : files->others) {
+    auto read = read_contents(input.file, input.format);
+    if (!read) return refuse(read.error());
+    contents.push_back(*std::move(read));
+  }
+  RecordedRun run;
+  if (!files->of_run.empty()) {
+    TraceFiles of_run = given;
+    of_run.files = files->of_run;
+    auto read = read_trace_files(of_run, Ranks::any, common);
+    if (!read) return refuse(read.error());
+    run = *std::move(read);
+  }
+  if (common.json) return print(to_json(trace_info_json(run, contents)));
+  std::string text = run.ranks.empty() ? "" : trace_info_text(run, text_style());
+  text += trace_contents_text(contents, text_style());
+  return print(text);
+}
+
+}  // namespace
 
 TraceSubcommand trace_info(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("info", "what recorded files hold");
   auto options = std::make_shared<TraceFiles>();
   add_trace_files(app, *options);
-  app->footer("Example:\n  orrery trace info validation/traces/torchrec/sst_long_a2a_optimizer");
-  const auto run = [options](const Common& common) {
-    const auto recorded = read_trace_files(*options, Ranks::any, common);
-    if (!recorded) return refuse(recorded.error());
-    if (common.json) return print(to_json(trace_info_json(*recorded)));
-    return print(trace_info_text(*recorded, text_style()));
-  };
+  app->footer(
+      "Also told is what execution traces, Chakra .et files, operation timelines and text "
+      "workloads hold.\n"
+      "Examples:\n"
+      "  orrery trace info validation/traces/torchrec/sst_long_a2a_optimizer\n"
+      "  orrery trace info validation/traces/param/resnet_2gpu_et_1.1.0.json.gz");
+  const auto run = [options](const Common& common) { return show(*options, common); };
   return TraceSubcommand{app, run};
 }
 

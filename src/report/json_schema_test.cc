@@ -185,6 +185,12 @@ TEST(JsonSchema, TraceInfoHasExactlyTheDocumentedKeys) {
     ASSERT_TRUE(run) << run.error().text();
     EXPECT_THAT(Checker(rules).problems(trace_info_json(*run)), testing::IsEmpty()) << files;
   }
+  const auto linked = read_run({traces + "HolisticTraceAnalysis/execution_trace"});
+  ASSERT_TRUE(linked) << linked.error().text();
+  const auto timeline = read_contents(traces + "StragglerAnalysis/timeline-ST.json.gz",
+                                      TraceFormat::operation_timeline);
+  ASSERT_TRUE(timeline) << timeline.error().text();
+  EXPECT_THAT(Checker(rules).problems(trace_info_json(*linked, {*timeline})), testing::IsEmpty());
 }
 
 TEST(JsonSchema, TraceAnalysisHasExactlyTheDocumentedKeys) {

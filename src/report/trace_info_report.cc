@@ -9,6 +9,7 @@
 #include "report/estimate_json.h"
 #include "report/figures.h"
 #include "report/table.h"
+#include "report/trace_contents_report.h"
 #include "trace/trace_summary.h"
 #include "units/picoseconds.h"
 #include "units/quantity_text.h"
@@ -85,6 +86,52 @@ void add_recorded(Table& table, const std::vector<TraceSummary>& summaries,
   add("allocations", grouped(memory_events), "memory over time");
 }
 
+bool is_linked(const RecordedRun& run, std::size_t i) {
+  return i < run.hosts.size() && run.hosts[i].has_value();
+}
+
+// The execution traces beside the profiler's, and what they added.
+std::string linked_hosts(const RecordedRun& run, const TextStyle& style) {
+  Table table({{"rank", Align::right, 4},
+               {"file", Align::left, 2},
+               {"schema", Align::left, 1},
+               {"linked by", Align::left, 3},
+               {"found", Align::right, 4},
+               {"shapes", Align::right, 4},
+               {"collectives", Align::right, 3}});
+  bool any = false;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (!is_linked(run, i)) continue;
+    any = true;
+    const LinkedHost& host = *run.hosts[i];
+    table.add_row({{std::to_string(run.ranks[i].rank)},
+                   {printable(host.file.substr(host.file.rfind('/') + 1))},
+                   {printable(host.schema)},
+                   {std::string(name(host.method))},
+                   {fmt::format("{} of {}", grouped(host.found), grouped(host.operators))},
+                   {grouped(host.shapes)},
+                   {grouped(host.communications)}});
+  }
+  if (!any) return "";
+  return heading("Execution traces", "linked, and what they add to the profiler's", style) +
+         table.text(style);
+}
+
+Value host_json(const RecordedRun& run, std::size_t i) {
+  if (!is_linked(run, i)) return Value::null();
+  const LinkedHost& host = *run.hosts[i];
+  Value out = Value::map();
+  out.append_member("file", Value::text(host.file));
+  out.append_member("schema", Value::text(host.schema));
+  out.append_member("linked_by", Value::text(std::string(name(host.method))));
+  out.append_member("operators", Value::number(host.operators));
+  out.append_member("found", Value::number(host.found));
+  out.append_member("shapes_added", Value::number(host.shapes));
+  out.append_member("communications_added", Value::number(host.communications));
+  out.append_member("groups_added", Value::number(host.groups));
+  return out;
+}
+
 Value rank_json(const RecordedRun& run, std::size_t i) {
   const RecordedTrace& trace = run.ranks[i];
   const TraceSummary s = summary(trace);
@@ -131,6 +178,7 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   clocks.append_member("violation_s", seconds_value(seconds(clock.violation_ns)));
   clocks.append_member("collectives", Value::number(clock.instances));
   rank.append_member("clock", std::move(clocks));
+  rank.append_member("execution_trace", host_json(run, i));
   return rank;
 }
 
@@ -179,6 +227,7 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
     }
     out += steps.text(style);
   }
+  out += linked_hosts(run, style);
   out += heading("Recorded", "and what it is good for", style);
   Table recorded({{"what", Align::left, 3}, {"how much", Align::right, 2}, {"", Align::left, 1}});
   add_recorded(recorded, summaries, run);
@@ -193,7 +242,7 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   return out;
 }
 
-Value trace_info_json(const RecordedRun& run) {
+Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& files) {
   Value document = Value::map();
   document.append_member("schema_version", Value::number(std::int64_t{1}));
   document.append_member(
@@ -201,6 +250,7 @@ Value trace_info_json(const RecordedRun& run) {
   Value ranks = Value::list();
   for (std::size_t i = 0; i < run.ranks.size(); ++i) ranks.append(rank_json(run, i));
   document.append_member("ranks", std::move(ranks));
+  document.append_member("files", trace_contents_json(files));
   return document;
 }
 

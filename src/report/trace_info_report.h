@@ -2,14 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "document/value.h"
 #include "report/text_style.h"
 #include "trace/recorded_run.h"
+#include "trace/trace_contents.h"
 
 namespace orrery {
 
 std::string trace_info_text(const RecordedRun& run, const TextStyle& style);
-Value trace_info_json(const RecordedRun& run);
+// `files`: of other kinds, beside the run.
+Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& files = {});
 
 }  // namespace orrery

@@ -6,11 +6,12 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
-#include <system_error>
+#include <variant>
 
 #include "parallel/parallel_for.h"
 #include "trace/collective_instances.h"
-#include "trace/trace_format.h"
+#include "trace/pytorch_et/host_pairs.h"
+#include "trace/trace_inputs.h"
 
 namespace orrery {
 namespace {
@@ -50,45 +51,50 @@ void rebase(RecordedTrace& trace, std::int64_t base_ns) {
   trace.base_ns = base_ns;
 }
 
-// Traces of the profiler directly in a folder; what else stands beside them (host execution traces,
-// notes) is passed over, what cannot be read is not: its own error says more.
-Result<std::vector<std::string>> traces_of_folder(const std::string& folder) {
-  std::vector<std::string> traces;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string path = entry.path().string();
-    const bool json = path.ends_with(".json") || path.ends_with(".json.gz");
-    std::error_code ignored;
-    if (!json || !entry.is_regular_file(ignored)) continue;
-    const auto format = format_of_file(path);
-    if (!format || *format == TraceFormat::kineto) traces.push_back(path);
+struct Files {
+  std::vector<std::string> profiles;
+  std::vector<std::string> hosts;
+};
+
+// Folders may hold other files too (notes, converted traces): they are passed over. Of a file given
+// by name its reader says what is wrong with it.
+Result<Files> files_of(const std::vector<std::string>& given) {
+  if (given.empty()) return Files();  // make_run says so
+  ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(given));
+  Files out;
+  for (const TraceInput& input : inputs) {
+    if (input.format == TraceFormat::host_execution) {
+      out.hosts.push_back(input.file);
+    } else if (!input.of_folder || input.format == TraceFormat::kineto) {
+      out.profiles.push_back(input.file);
+    }
   }
-  if (error) return fail(ErrorCode::io, "cannot be listed: " + error.message(), folder);
-  if (traces.empty()) {
-    return fail(ErrorCode::not_found, "no traces of the PyTorch profiler in this folder", folder,
-                "files *.json or *.json.gz were expected");
+  if (!out.profiles.empty()) return out;
+  if (!out.hosts.empty()) {
+    return fail(ErrorCode::bad_input, "execution traces alone hold no times", out.hosts[0],
+                "give the profiler's traces of the same ranks too; orrery trace info tells what an "
+                "execution trace holds");
   }
-  std::sort(traces.begin(), traces.end());
-  return traces;
+  return fail(ErrorCode::not_found, "no traces of the PyTorch profiler in this folder", given[0],
+              "files *.json or *.json.gz were expected");
 }
 
-Result<std::vector<std::string>> expand(const std::vector<std::string>& files) {
-  std::vector<std::string> expanded;
-  for (const std::string& file : files) {
-    std::error_code error;
-    if (file == "-" || !std::filesystem::is_directory(file, error)) {
-      expanded.push_back(file);
-      continue;
-    }
-    ORRERY_TRY(const std::vector<std::string> inside, traces_of_folder(file));
-    expanded.insert(expanded.end(), inside.begin(), inside.end());
+// Gives the ranks what their execution traces know.
+Result<std::monostate> add_hosts(RecordedRun& run, const std::vector<HostTrace>& hosts) {
+  run.hosts.resize(run.ranks.size());
+  if (hosts.empty()) return std::monostate();
+  ORRERY_TRY(const std::vector<std::size_t> pairs, host_pairs(run, hosts));
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (pairs[i] == kNoHost) continue;
+    ORRERY_TRY(run.hosts[i], add_host_details(run.ranks[i], hosts[pairs[i]]));
   }
-  return expanded;
+  return std::monostate();
 }
 
 }  // namespace
 
-Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options) {
+Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options,
+                             const std::vector<HostTrace>& hosts) {
   if (traces.empty()) {
     return fail(ErrorCode::bad_input, "no traces are given", "", "give at least one");
   }
@@ -119,23 +125,24 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
                   "give the files of one run");
     }
   }
-  for (const RecordedTrace& trace : traces) {
+  for (RecordedTrace& trace : traces) rebase(trace, traces.front().base_ns);
+  run.ranks = std::move(traces);
+  ORRERY_TRY([[maybe_unused]] const std::monostate added, add_hosts(run, hosts));
+  for (const RecordedTrace& trace : run.ranks) {
     run.world_size = std::max(run.world_size, trace.world_size);
   }
-  if (options.ranks == Ranks::all && run.world_size > static_cast<std::int64_t>(traces.size())) {
+  if (options.ranks == Ranks::all && run.world_size > static_cast<std::int64_t>(run.ranks.size())) {
     std::int64_t absent = 0;
-    while (absent < static_cast<std::int64_t>(traces.size()) &&
-           traces[static_cast<std::size_t>(absent)].rank == absent) {
+    while (absent < static_cast<std::int64_t>(run.ranks.size()) &&
+           run.ranks[static_cast<std::size_t>(absent)].rank == absent) {
       ++absent;
     }
     return fail(ErrorCode::bad_input,
                 "the run has " + std::to_string(run.world_size) + " ranks and " +
-                    std::to_string(traces.size()) + " are given; rank " + std::to_string(absent) +
-                    " is missing",
-                traces.front().file, "give the files of all ranks");
+                    std::to_string(run.ranks.size()) + " are given; rank " +
+                    std::to_string(absent) + " is missing",
+                run.ranks.front().file, "give the files of all ranks");
   }
-  for (RecordedTrace& trace : traces) rebase(trace, traces.front().base_ns);
-  run.ranks = std::move(traces);
   run.clocks = clock_offsets(run.ranks, collective_instances(run.ranks));
   if (options.clocks == Clocks::align) {
     for (std::size_t i = 0; i < run.ranks.size(); ++i) {
@@ -163,7 +170,8 @@ std::int64_t rank_of_name(const std::string& file) {
 }
 
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {
-  ORRERY_TRY(const std::vector<std::string> expanded, expand(files));
+  ORRERY_TRY(const Files found, files_of(files));
+  const std::vector<std::string>& expanded = found.profiles;
   std::vector<std::optional<Result<RecordedTrace>>> read(expanded.size());
   std::vector<double> shares(expanded.size(), 0.0);
   std::mutex reporting;
@@ -185,7 +193,12 @@ Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOpt
     if (!*trace) return fail(std::move(*trace).error());
     traces.push_back(**std::move(trace));
   }
-  return make_run(std::move(traces), options);
+  std::vector<HostTrace> hosts;
+  for (const std::string& file : found.hosts) {
+    ORRERY_TRY(HostTrace host, read_host_trace(file));
+    hosts.push_back(std::move(host));
+  }
+  return make_run(std::move(traces), options, hosts);
 }
 
 }  // namespace orrery

@@ -5,16 +5,22 @@
 // is rank 0. Refused: two files of one rank, files of different jobs (another number of ranks,
 // recordings more than 10 s apart), and with Ranks::all files that are missing of a run whose size
 // is recorded.
+//
+// Host execution traces beside them are linked to their ranks (host_pairs.h) and give what the
+// profiler did not record (host_details.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "outcome/result.h"
 #include "trace/clock_alignment.h"
 #include "trace/kineto/kineto.h"
+#include "trace/pytorch_et/host_details.h"
+#include "trace/pytorch_et/host_trace.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
@@ -42,6 +48,7 @@ struct RecordedRun {
   std::vector<RecordedTrace> ranks;  // sorted by rank; all with the base_ns of the first
   std::vector<ClockOffset> clocks;   // of each, as it was found; applied with Clocks::align
   std::int64_t world_size = kNotRecorded;
+  std::vector<std::optional<LinkedHost>> hosts;  // of each rank, the execution trace linked to it
 };
 
 // The number behind "rank", "rank-" or "rank_" in the name of a file, or else behind "worker" or
@@ -52,6 +59,7 @@ std::int64_t rank_of_name(const std::string& file);
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options = {});
 
 // Of traces that are in memory already.
-Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options = {});
+Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options = {},
+                             const std::vector<HostTrace>& hosts = {});
 
 }  // namespace orrery

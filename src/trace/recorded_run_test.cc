@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace orrery {
 namespace {
 
@@ -46,6 +48,74 @@ TEST(RecordedRun, ReadsAFolderInTheOrderOfRanks) {
     EXPECT_EQ(run->ranks[i].base_ns, run->ranks[0].base_ns);
   }
   EXPECT_EQ(run->world_size, 4);
+}
+
+// Every node has its event. Communication was recorded by the profiler, shapes were not.
+TEST(RecordedRun, TakesShapesFromExecutionTraces) {
+  const std::string folder = kTraces + "megatron-lm-fork/tp2/";
+  const std::string profile = folder + "kineto_rank0.json.gz";
+  const auto alone = read_run({profile});
+  const auto both = read_run({profile, folder + "pytorch_et_rank0.json.gz"});
+  ASSERT_TRUE(alone.has_value() && both.has_value());
+  ASSERT_TRUE(both->hosts[0].has_value());
+  EXPECT_FALSE(alone->hosts[0].has_value());
+  EXPECT_EQ(both->hosts[0]->found, 1880);
+  EXPECT_EQ(both->hosts[0]->operators, 1880);
+  EXPECT_EQ(both->hosts[0]->communications, 0);
+  const RecordedTrace& trace = both->ranks[0];
+  EXPECT_EQ(trace.start_ns, alone->ranks[0].start_ns);
+  std::int64_t shaped = 0;
+  std::int64_t sums = 0;  // of activations of a layer
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (trace.details[i] == kNoDetails || trace.kind[i] != EventKind::cpu_operator) continue;
+    const OperatorDetails& details = trace.operators[trace.details[i]];
+    shaped += details.input_shapes != 0 ? 1 : 0;
+    sums += trace.texts[details.input_types] == R"(["float", "float", "Scalar"])" &&
+                    trace.texts[details.input_shapes] == "[[8, 64, 12], [8, 64, 12], []]" &&
+                    trace.texts[details.concrete_inputs] == R"(["", "", "1"])"
+                ? 1
+                : 0;
+  }
+  EXPECT_EQ(shaped, both->hosts[0]->shapes);
+  EXPECT_GT(sums, 0);
+}
+
+// Without its arguments of collectives the profiler's trace gets them back from the other.
+TEST(RecordedRun, TakesCollectivesFromExecutionTraces) {
+  const std::string folder = kTraces + "megatron-lm-fork/tp2/";
+  auto profile = read_kineto(folder + "kineto_rank0.json.gz");
+  const auto host = read_host_trace(folder + "pytorch_et_rank0.json.gz");
+  ASSERT_TRUE(profile.has_value() && host.has_value());
+  const RecordedTrace whole = *read_kineto(folder + "kineto_rank0.json.gz");
+  std::fill(profile->communication.begin(), profile->communication.end(), kNoDetails);
+  profile->communications.clear();
+  profile->groups.clear();
+  profile->world_size = kNotRecorded;
+  std::vector<RecordedTrace> traces;
+  traces.push_back(*std::move(profile));
+  const auto run = make_run(std::move(traces), {}, {*host});
+  ASSERT_TRUE(run.has_value()) << run.error().text();
+  EXPECT_EQ(run->world_size, 2);
+  EXPECT_GT(run->ranks[0].groups.size(), 0U);
+  std::int64_t kernels = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (whole.kind[i] != EventKind::kernel || whole.communication[i] == kNoDetails) continue;
+    ++kernels;
+    const RecordedTrace& trace = run->ranks[0];
+    ASSERT_NE(trace.communication[i], kNoDetails);
+    const CommunicationDetails& want = whole.communications[whole.communication[i]];
+    const CommunicationDetails& have = trace.communications[trace.communication[i]];
+    EXPECT_EQ(trace.texts[have.collective], whole.texts[want.collective]);
+    EXPECT_EQ(trace.texts[have.group], whole.texts[want.group]);
+    EXPECT_EQ(have.input_elements, want.input_elements);
+    EXPECT_EQ(have.group_size, want.group_size);
+  }
+  EXPECT_EQ(kernels, 13);
+}
+
+TEST(RecordedRun, NeedsTimesBesideExecutionTraces) {
+  EXPECT_THAT(read_run({kTraces + "astra-sim/resnet50-2gpu-et"}).error().text(),
+              HasSubstr("et_rank0.json.gz: execution traces alone hold no times"));
 }
 
 TEST(RecordedRun, IsTheSameForAnyNumberOfThreads) {

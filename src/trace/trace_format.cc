@@ -49,6 +49,11 @@ TraceFormat format_of_object(std::string_view text) {
       format = its_format;
     }
   }
+  // "nodes" alone is a word of many files.
+  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  if (format == TraceFormat::host_execution && !has("\"schema\"") && !has("\"rf_id\"")) {
+    return TraceFormat::unknown;
+  }
   return format;
 }
 
@@ -102,6 +107,13 @@ std::string_view name(TraceFormat format) {
       return "in no known format";
   }
   return "";
+}
+
+std::string_view key(TraceFormat format) {
+  static constexpr std::array<std::string_view, 7> kKeysOfFormats = {
+      "kineto",        "host_execution", "chakra", "chakra_json", "operation_timeline",
+      "workload_text", "unknown"};
+  return kKeysOfFormats[static_cast<std::size_t>(format)];
 }
 
 TraceFormat format_of(std::string_view beginning) {

@@ -19,6 +19,8 @@ enum class TraceFormat {
 };
 // "a trace of the PyTorch profiler", for people.
 std::string_view name(TraceFormat format);
+// "kineto", for documents.
+std::string_view key(TraceFormat format);
 
 // Of the first bytes of a file, unpacked; 64 KiB are enough, fewer may leave it unknown.
 TraceFormat format_of(std::string_view beginning);

@@ -20,6 +20,7 @@ TEST(TraceFormat, IsKnownByContent) {
   EXPECT_EQ(of("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"),
             TraceFormat::chakra);
   EXPECT_EQ(of("chakra/small_chakra.0.json"), TraceFormat::chakra_json);
+  EXPECT_EQ(of("megatron-lm-fork/tp2/comm.json"), TraceFormat::unknown);
   EXPECT_EQ(of("StragglerAnalysis/timeline-ST.json.gz"), TraceFormat::operation_timeline);
 }
 

@@ -40,10 +40,8 @@ void read_devices(const element& value, RecordedTrace& trace) {
   }
 }
 
-void read_groups(const element& value, RecordedTrace& trace) {
-  simdjson::dom::array list;
-  if (value["pg_config"].get(list) != simdjson::SUCCESS) return;
-  trace.groups.clear();
+std::vector<ProcessGroup> groups_of(const simdjson::dom::array& list) {
+  std::vector<ProcessGroup> groups;
   for (const element group : list) {
     ProcessGroup read;
     read.name = text(group, "pg_name");
@@ -51,7 +49,9 @@ void read_groups(const element& value, RecordedTrace& trace) {
       read.name = std::to_string(integer(group, "pg_name"));
     }
     read.description = text(group, "pg_desc");
-    read.size = std::max<std::int64_t>(0, integer(group, "pg_size"));
+    const std::int64_t size = integer(group, "pg_size");
+    read.size =
+        std::max<std::int64_t>(0, size != kNotRecorded ? size : integer(group, "group_size"));
     simdjson::dom::array ranks;
     if (group["ranks"].get(ranks) == simdjson::SUCCESS) {
       for (const element rank : ranks) {
@@ -59,8 +59,9 @@ void read_groups(const element& value, RecordedTrace& trace) {
         if (rank.get(number) == simdjson::SUCCESS) read.ranks.push_back(small(number));
       }
     }
-    trace.groups.push_back(std::move(read));
+    groups.push_back(std::move(read));
   }
+  return groups;
 }
 
 }  // namespace
@@ -96,9 +97,17 @@ Result<std::monostate> read_header_value(std::string_view key, std::string_view 
     if (world_size > 0) trace.world_size = world_size;
     trace.backend = text(value, "backend");
     if (trace.backend == "undefined") trace.backend.clear();
-    read_groups(value, trace);
+    simdjson::dom::array groups;
+    if (value["pg_config"].get(groups) == simdjson::SUCCESS) trace.groups = groups_of(groups);
   }
   return std::monostate();
+}
+
+std::vector<ProcessGroup> process_groups(std::string_view json) {
+  simdjson::dom::parser parser;
+  simdjson::dom::array list;
+  if (parser.parse(json.data(), json.size()).get(list) != simdjson::SUCCESS) return {};
+  return groups_of(list);
 }
 
 }  // namespace orrery

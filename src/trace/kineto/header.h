@@ -4,6 +4,7 @@
 
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "outcome/result.h"
 #include "trace/recorded_trace.h"
@@ -17,5 +18,9 @@ bool is_header_key(std::string_view key);
 // is none. Anything else that is not as expected counts as not recorded.
 Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
                                          RecordedTrace& trace);
+
+// Of a list in JSON of groups, as "pg_config" has it and the node "process_group:init" of a host
+// execution trace; empty if it is no list.
+std::vector<ProcessGroup> process_groups(std::string_view json);
 
 }  // namespace orrery

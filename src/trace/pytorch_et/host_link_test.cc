@@ -32,7 +32,7 @@ TEST_P(LinkOfEveryEra, FindsEveryOperator) {
   EXPECT_EQ(link->operators, pair.operators);
   EXPECT_EQ(link->found, pair.operators);
   for (std::size_t i = 0; i < host->nodes.size(); ++i) {
-    if (link->event[i] != kNoEvent) {
+    if (link->event[i] != kNoLinkedEvent) {
       EXPECT_EQ(recorded->name_of(link->event[i]), host->nodes[i].name);
     }
   }
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"astra-sim/megatron-tp8/et_rank6.json.gz",
              "astra-sim/megatron-tp8/kineto_rank6.json.gz", LinkMethod::external_id, 5422}));
 
-TEST(HostLink, FallsBackToTheOrderOfNames) {
+TEST(HostTraceLink, FallsBackToTheOrderOfNames) {
   const auto host = read_host_trace(kTraces + "astra-sim/megatron-tp8/et_rank0.json.gz");
   auto recorded = read_kineto(kTraces + "astra-sim/megatron-tp8/kineto_rank0.json.gz");
   ASSERT_TRUE(host);
@@ -69,7 +69,7 @@ TEST(HostLink, FallsBackToTheOrderOfNames) {
   EXPECT_EQ(link->event, by_id->event);
 }
 
-TEST(HostLink, RefusesRecordingsOfDifferentRuns) {
+TEST(HostTraceLink, RefusesRecordingsOfDifferentRuns) {
   const auto host = read_host_trace(kTraces + "megatron-lm-fork/tp2/pytorch_et_rank0.json.gz");
   const auto recorded = read_kineto(kTraces + "ao/ref_ep_moe_fwd.json.gz");
   ASSERT_TRUE(host);

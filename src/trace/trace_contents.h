@@ -1,0 +1,52 @@
+// What a file of another kind than the profiler's traces holds, counted: host execution traces,
+// Chakra traces, operation timelines, text workloads.
+//
+// Facts are single figures; work is what is done, by kind and group, with how often it is done, its
+// bytes and its time as far as the format has them. Bytes are of one rank's inputs. O(n log n).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "outcome/result.h"
+#include "trace/chakra/chakra_trace.h"
+#include "trace/operation_timeline/operation_timeline.h"
+#include "trace/pytorch_et/host_trace.h"
+#include "trace/trace_format.h"
+#include "trace/workload_text/workload_text.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct TraceFact {
+  std::string key;  // of the JSON document: "data_dependencies"
+  std::variant<std::int64_t, std::string, Seconds> value;
+};
+
+struct TraceWork {
+  std::string kind;   // "ALL_REDUCE", "forward-compute", "aten::mm"
+  std::string group;  // of communication, where it is told
+  std::int64_t count = 0;
+  std::optional<std::int64_t> bytes;  // of all together
+  std::optional<Seconds> time;
+};
+
+struct TraceContents {
+  std::string file;
+  TraceFormat format = TraceFormat::unknown;
+  std::vector<TraceFact> facts;
+  std::vector<TraceWork> work;  // by time, bytes and count, the largest first
+};
+
+TraceContents contents(const HostTrace& trace);
+TraceContents contents(const ChakraTrace& trace, const std::string& file);
+TraceContents contents(const OperationTimeline& timeline, const std::string& file);
+TraceContents contents(const Workload& workload, const std::string& file);
+
+// Of a file of that format. Errors: of its reader; a format that has no contents here.
+Result<TraceContents> read_contents(const std::string& file, TraceFormat format);
+
+}  // namespace orrery
