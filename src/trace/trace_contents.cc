@@ -40,11 +40,13 @@ class WorkTable {
   [[nodiscard]] std::vector<TraceWork> rows() const {
     std::vector<TraceWork> out;
     for (const auto& [key, work] : rows_) out.push_back(work);
+    // Kind and group are unique, so the order is total.
     const auto size = [](const TraceWork& w) {
-      return std::tuple(w.time.value_or(Seconds(0)).value(), w.bytes.value_or(0), w.count);
+      return std::tuple(-w.time.value_or(Seconds(0)).value(), -w.bytes.value_or(0), -w.count,
+                        std::string_view(w.kind), std::string_view(w.group));
     };
-    std::stable_sort(out.begin(), out.end(),
-                     [&](const TraceWork& a, const TraceWork& b) { return size(a) > size(b); });
+    std::sort(out.begin(), out.end(),
+              [&](const TraceWork& a, const TraceWork& b) { return size(a) < size(b); });
     return out;
   }
 
@@ -108,8 +110,10 @@ TraceContents contents(const HostTrace& trace) {
   facts.number("annotations", user);
   TraceContents out{trace.file, TraceFormat::host_execution, facts.take(), communications.rows()};
   std::vector<TraceWork> rows = operators.rows();
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const TraceWork& a, const TraceWork& b) { return a.count > b.count; });
+  std::sort(rows.begin(), rows.end(), [](const TraceWork& a, const TraceWork& b) {
+    return std::tuple(-a.count, std::string_view(a.kind)) <
+           std::tuple(-b.count, std::string_view(b.kind));
+  });
   rows.resize(std::min(rows.size(), kMostOperators));
   std::move(rows.begin(), rows.end(), std::back_inserter(out.work));
   return out;
