@@ -297,15 +297,12 @@ class Reader {
     // Megatron-LM and DeepSpeed accumulate fp16 gradients in fp16 and bf16 ones in fp32 unless told
     // otherwise (megatron/training/arguments.py: bf16 sets accumulate_allreduce_grads_in_fp32).
     const bool half = t.precision == NumberFormat::fp16;
-    if (contains(row_.notes, "16-bit gradient accumulation") ||
+    if (convention_.narrow_gradients || contains(row_.notes, "16-bit gradient accumulation") ||
         contains(row_.precision_detail, "PURE")) {
       t.gradients = t.precision;
       out_.gradients_stated = true;
     } else if (contains(row_.notes, "fp32 gradient accumulation")) {
       t.gradients = NumberFormat::fp32;
-      out_.gradients_stated = true;
-    } else if (convention_.narrow_gradients) {
-      t.gradients = t.precision;
       out_.gradients_stated = true;
     } else {
       t.gradients = half ? NumberFormat::fp16 : NumberFormat::fp32;
