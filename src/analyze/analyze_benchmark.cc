@@ -1,7 +1,12 @@
-// How fast recorded runs are analyzed, without reading them: events a second, one thread.
+// How fast recorded runs are analyzed: events a second, one thread. The baseline of a recorded run
+// is reading it from its file, which comes before.
 #include <benchmark/benchmark.h>
 
+#include <string>
+
 #include "analyze/run_analysis.h"
+#include "outcome/invariant.h"
+#include "trace/recorded_run.h"
 
 namespace orrery {
 namespace {
@@ -59,6 +64,28 @@ void BM_Breakdown(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(trace.size()));
 }
 BENCHMARK(BM_Breakdown)->Arg(62'500)->Unit(benchmark::kMillisecond);
+
+RecordedRun recorded_run() {
+  auto run = read_run({std::string(ORRERY_SOURCE_DIR) +
+                       "/validation/traces/HolisticTraceAnalysis/df_index_resolver/"
+                       "df_index_resolver.json.gz"});
+  ORRERY_INVARIANT(run.has_value());
+  return std::move(*run);
+}
+
+void BM_AnalyzeRecording(benchmark::State& state) {
+  const RecordedRun run = recorded_run();
+  for (auto _ : state) benchmark::DoNotOptimize(analyze(run, Catalog::built_in()));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(run.ranks[0].size()));
+}
+BENCHMARK(BM_AnalyzeRecording)->Unit(benchmark::kMillisecond);
+
+void BM_ReadRecordingBaseline(benchmark::State& state) {
+  std::size_t events = 0;
+  for (auto _ : state) events = recorded_run().ranks[0].size();
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(events));
+}
+BENCHMARK(BM_ReadRecordingBaseline)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace orrery
