@@ -39,6 +39,7 @@ struct EstimateOptions {
   bool explain = false;
   std::string chakra;        // a folder for one .et a rank
   std::string chakra_ranks;  // "0-7,16"; empty: all
+  std::string graph;         // a file; empty: none
 };
 
 struct SearchCommandOptions {

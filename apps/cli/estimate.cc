@@ -3,6 +3,7 @@
 
 #include "estimate/step_timeline.h"
 #include "estimate_chakra.h"
+#include "graph_files.h"
 #include "question.h"
 #include "report/estimate_json.h"
 #include "report/estimate_text.h"
@@ -30,6 +31,13 @@ int estimate_command(const EstimateOptions& options, const Common& common) {
         write_step_chakra(scenario, *catalog, options.chakra, options.chakra_ranks, common);
     if (!chakra) return refuse(chakra.error());
     written.push_back(*chakra);
+  }
+  if (!options.graph.empty()) {
+    const auto graph = step_graph_file(scenario, *catalog);
+    if (!graph) return refuse(graph.error());
+    const auto line = write_graph(options.graph, *graph);
+    if (!line) return refuse(line.error());
+    written.push_back("graph     " + *line);
   }
   if (common.json) {
     Value document = estimate_json(*predicted, subject);

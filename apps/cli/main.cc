@@ -117,6 +117,8 @@ int run(int argc, char** argv) {
   estimate_app
       ->add_option("--chakra-ranks", estimate.chakra_ranks, "of which ranks: 0-7,16 (default: all)")
       ->needs(chakra);
+  estimate_app->add_option("--graph", estimate.graph,
+                           "write the step's graph, *.graph.json or *.graph.json.gz");
   estimate_app->footer(
       "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
       "2048 "

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "cluster/cluster.h"
+#include "graph_files.h"
 #include "replay/chakra_prices.h"
-#include "replay/chakra_replay.h"
-#include "report/chakra_replay_report.h"
+#include "replay/graph_replay.h"
+#include "report/graph_replay_report.h"
+#include "trace/graph_file/graph_file.h"
 #include "trace/trace_format.h"
 #include "trace/workload_text/workload_chakra.h"
 #include "trace_files.h"
@@ -15,7 +17,8 @@ namespace orrery::cli {
 namespace {
 
 bool is_ours(TraceFormat format) {
-  return format == TraceFormat::chakra || format == TraceFormat::workload_text;
+  return format == TraceFormat::chakra || format == TraceFormat::workload_text ||
+         format == TraceFormat::graph;
 }
 
 Result<ChakraRun> read(const std::vector<std::string>& files,
@@ -36,13 +39,30 @@ Result<ChakraRun> read(const std::vector<std::string>& files,
   return run;
 }
 
+Result<std::string> replayed_graph(const std::vector<std::string>& files,
+                                   const ReplayChakraOptions& options, const Common& common) {
+  if (files.size() > 1) {
+    return fail(ErrorCode::bad_input, "two files are given, one of which is a graph", files[1],
+                "a graph holds all ranks");
+  }
+  if (!options.cluster.empty()) {
+    return fail(ErrorCode::bad_input, "a graph holds durations only", "--on " + options.cluster,
+                "give the .et files that it was made of");
+  }
+  ORRERY_TRY(const GraphFile file, read_graph_file(files[0]));
+  const GraphReplay result = replay(file);
+  return common.json ? to_json(graph_replay_json(result, file))
+                     : graph_replay_text(result, file, text_style());
+}
+
 Result<std::string> replayed(const std::vector<std::string>& files,
                              const std::vector<TraceFormat>& formats,
                              const ReplayChakraOptions& options, const Common& common) {
+  if (std::find(formats.begin(), formats.end(), TraceFormat::graph) != formats.end()) {
+    return replayed_graph(files, options, common);
+  }
   ORRERY_TRY(const ChakraRun run, read(files, formats));
-  ChakraGraphOptions graph_options;
-  if (options.ignore_absent) graph_options.absent = AbsentDependencies::count_as_done;
-  if (options.ignore_control) graph_options.control = ControlDependencies::ignore;
+  ChakraGraphOptions graph_options = options.graph;
   std::optional<ChakraPrices> prices;
   if (!options.cluster.empty()) {
     ORRERY_TRY(const Catalog catalog, open_catalog(common));
@@ -51,7 +71,7 @@ Result<std::string> replayed(const std::vector<std::string>& files,
     graph_options.prices = &*prices;
   }
   ORRERY_TRY(const ChakraGraph graph, chakra_graph(run, graph_options));
-  const ChakraReplay result = replay(run, graph);
+  const GraphReplay result = replay(run, graph);
   return common.json ? to_json(chakra_replay_json(result, graph, run))
                      : chakra_replay_text(result, graph, text_style());
 }
@@ -62,10 +82,7 @@ void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options) {
   app->add_option("--on", options.cluster,
                   "of .et files and text workloads: price communication, and computing without a "
                   "duration, on this cluster: h100-sxm:64");
-  app->add_flag("--ignore-absent", options.ignore_absent,
-                "of .et files: dependencies on nodes that are not there count as done");
-  app->add_flag("--ignore-control", options.ignore_control,
-                "of .et files: heed data dependencies only, as older feeders did");
+  add_chakra_dependencies(app, options.graph);
 }
 
 std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
@@ -82,8 +99,9 @@ std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
   if (std::none_of(formats.begin(), formats.end(), is_ours)) return std::nullopt;
   for (std::size_t i = 0; i < formats.size(); ++i) {
     if (is_ours(formats[i])) continue;
-    return refuse({ErrorCode::bad_input, "is " + std::string(name(formats[i])), (*files)[i],
-                   "give files of one kind: .et files, one text workload, or profiler's traces"});
+    return refuse(
+        {ErrorCode::bad_input, "is " + std::string(name(formats[i])), (*files)[i],
+         "give files of one kind: .et files, one text workload or graph, or profiler's traces"});
   }
   const auto text = replayed(*files, formats, options, common);
   if (!text) return refuse(text.error());

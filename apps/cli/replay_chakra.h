@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "command.h"
+#include "replay/chakra_graph.h"
 
 namespace orrery::cli {
 
 struct ReplayChakraOptions {
   std::string cluster;
-  bool ignore_absent = false;
-  bool ignore_control = false;
+  ChakraGraphOptions graph;
 };
 
 // Adds --on, --ignore-absent and --ignore-control.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "document/value.h"
+#include "graph_files.h"
 #include "replay/chakra_graph.h"
 #include "trace.h"
 #include "trace/byte_stream.h"
@@ -31,7 +32,7 @@
 namespace orrery::cli {
 namespace {
 
-enum class Target { chakra, perfetto };
+enum class Target { chakra, perfetto, graph };
 
 struct ConvertOptions {
   TraceFiles files;
@@ -44,8 +45,7 @@ struct ConvertOptions {
   bool no_synchronization = false;
   bool work = false;
   bool fills = false;
-  bool absent = false;
-  bool no_control = false;
+  ChakraGraphOptions chakra;
 };
 
 struct Inputs {
@@ -85,6 +85,9 @@ Result<Inputs> sorted_inputs(const std::vector<std::string>& given) {
       case TraceFormat::workload_text:
         out.workloads.push_back(file);
         break;
+      case TraceFormat::graph:
+        return fail(ErrorCode::unsupported, "is already a graph", file,
+                    "orrery trace replay reads it");
       case TraceFormat::chakra_json:
       case TraceFormat::operation_timeline:
         return fail(ErrorCode::unsupported, "is " + std::string(name(format)), file,
@@ -133,7 +136,7 @@ Result<std::monostate> write_rank(const ConvertOptions& o, const ChakraTrace& tr
   const std::string file =
       (std::filesystem::path(o.out) / (o.prefix + "." + std::to_string(rank) + ".et")).string();
   ChakraCheckOptions check;
-  if (o.absent) check.absent = AbsentDependencies::count_as_done;
+  check.absent = o.chakra.absent;
   const ChakraReport report = check_chakra(trace, check);
   ORRERY_TRY([[maybe_unused]] const std::monostate written, write_chakra(file, trace));
   out.findings += report.total;
@@ -262,10 +265,7 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const Inputs& inputs,
   std::vector<TimelineSpan> spans;
   if (!inputs.chakra.empty()) {
     ORRERY_TRY(const ChakraRun chakra, read_chakra_run(inputs.chakra));
-    ChakraGraphOptions options;
-    if (o.absent) options.absent = AbsentDependencies::count_as_done;
-    if (o.no_control) options.control = ControlDependencies::ignore;
-    ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, options));
+    ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
     spans = chakra_spans(chakra, graph);
   }
   if (spans.empty()) {
@@ -288,8 +288,26 @@ Result<Written> write_perfetto(const ConvertOptions& o, const Inputs& inputs,
   return out;
 }
 
+Result<Written> write_graph(const ConvertOptions& o, const Inputs& inputs, const RecordedRun& run) {
+  if (run.ranks.empty() && inputs.chakra.empty()) {
+    return fail(ErrorCode::unsupported, "text workloads convert to chakra only",
+                inputs.workloads.empty() ? "" : inputs.workloads[0]);
+  }
+  ORRERY_TRY(std::string line, run.ranks.empty()
+                                   ? write_chakra_graph(o.out, inputs.chakra, o.chakra)
+                                   : write_run_graph(o.out, run));
+  Written out;
+  out.files.push_back(std::move(line));
+  Value entry = Value::map();
+  entry.set("file", Value::text(o.out));
+  out.ranks.append(std::move(entry));
+  return out;
+}
+
 Result<Target> target_of(const ConvertOptions& o) {
   const bool json = o.out.ends_with(".json") || o.out.ends_with(".json.gz");
+  const bool graph = o.out.ends_with(".graph.json") || o.out.ends_with(".graph.json.gz");
+  if (o.to == "graph" || (o.to.empty() && graph)) return Target::graph;
   if (o.to == "perfetto" || (o.to.empty() && json)) return Target::perfetto;
   if (json) {
     return fail(ErrorCode::bad_input, "is a file, but Chakra needs a folder for one file a rank",
@@ -308,6 +326,7 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
     ORRERY_TRY(run, read_trace_files(files, Ranks::any, common));
   }
   if (target == Target::perfetto) return write_perfetto(o, inputs, run);
+  if (target == Target::graph) return write_graph(o, inputs, run);
   if (!inputs.profiles.empty()) return profiles_to_chakra(o, inputs, run);
   if (!inputs.chakra.empty()) return rewrite_chakra(o, inputs);
   return workload_to_chakra(o, inputs);
@@ -343,13 +362,14 @@ int convert(const ConvertOptions& o, const Common& common) {
 
 TraceSubcommand trace_convert(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand(
-      "convert", "to Chakra .et, one file a rank, or to Perfetto and Chrome JSON");
+      "convert", "to Chakra .et, one file a rank, to Perfetto and Chrome JSON, or to a graph");
   auto o = std::make_shared<ConvertOptions>();
   add_trace_files(app, o->files);
-  app->add_option("--out", o->out, "a folder for .et files, or a file *.json or *.json.gz")
+  app->add_option("--out", o->out,
+                  "a folder for .et files, or a file *.json, *.json.gz or *.graph.json")
       ->required();
-  app->add_option("--to", o->to, "chakra or perfetto; by default what --out looks like")
-      ->check(CLI::IsMember({"chakra", "perfetto"}));
+  app->add_option("--to", o->to, "chakra, perfetto or graph; by default what --out looks like")
+      ->check(CLI::IsMember({"chakra", "perfetto", "graph"}));
   app->add_option("--prefix", o->prefix, "of the names of .et files: PREFIX.RANK.et");
   app->add_option("--ranks", o->ranks, "of a text workload, how many")
       ->check(CLI::Range(1, 100'000));
@@ -362,10 +382,7 @@ TraceSubcommand trace_convert(CLI::App& trace) {
   app->add_flag("--work", o->work, "num_ops and tensor_size of kernels, from shapes");
   app->add_flag("--fills", o->fills, "keep fills of device memory");
   app->add_flag("--no-synchronization", o->no_synchronization, "operators do not wait for devices");
-  app->add_flag("--ignore-absent", o->absent,
-                "of .et files: dependencies on nodes that are not there count as done");
-  app->add_flag("--ignore-control", o->no_control,
-                "of .et files: heed data dependencies only, as older feeders did");
+  add_chakra_dependencies(app, o->chakra);
   app->footer(
       "Give execution traces beside the profiler's traces; they are told apart by their content.\n"
       "Examples:\n"

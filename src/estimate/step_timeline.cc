@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "plan/validity.h"
 #include "schedule/span_kind.h"
@@ -119,6 +120,14 @@ Result<std::vector<TimelineSpan>> timeline_spans(const Scenario& scenario, Foldi
   std::stable_sort(out.begin(), out.end(), [](const TimelineSpan& a, const TimelineSpan& b) {
     return std::tuple(a.stage, a.stream, a.start) < std::tuple(b.stage, b.stream, b.start);
   });
+  return out;
+}
+
+Result<GraphFile> step_graph_file(const Scenario& scenario, const Catalog& catalog) {
+  ORRERY_TRY(SimulatedStep s, simulated(scenario, Folding::expanded, catalog));
+  GraphFile out;
+  out.graph = std::move(s.step.graph);
+  out.stream_names.resize(out.graph.streams().size());
   return out;
 }
 

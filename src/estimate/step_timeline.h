@@ -7,6 +7,7 @@
 #include "lower/step_graph.h"
 #include "timeline/pipeline_span.h"
 #include "timeline/timeline_span.h"
+#include "trace/graph_file/graph_file.h"
 
 namespace orrery {
 
@@ -19,5 +20,9 @@ Result<std::vector<PipelineSpan>> pipeline_spans(const Scenario& scenario, const
 // as estimate and step_graph.
 Result<std::vector<TimelineSpan>> timeline_spans(const Scenario& scenario, Folding folding,
                                                  const Catalog& catalog);
+
+// The expanded graph itself, one rank a pipeline device: simulating it gives the step again.
+// Errors: as timeline_spans.
+Result<GraphFile> step_graph_file(const Scenario& scenario, const Catalog& catalog);
 
 }  // namespace orrery

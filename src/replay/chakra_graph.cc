@@ -418,7 +418,7 @@ class Builder {
         out.members.push_back({m, waits ? s.value() : kNoStream});
         if (!own) {
           own = s;
-        } else if (waits) {
+        } else {
           others.push_back(s);
         }
       }
@@ -457,12 +457,15 @@ Result<ChakraGraph> chakra_graph(const ChakraRun& run, const ChakraGraphOptions&
   return Builder(run, options).build();
 }
 
-NodeIndex ChakraGraph::transfer_of(NodeIndex n) const {
-  const std::span<const Member> own = members_of(n);
-  if (graph.kind(n) != NodeKind::point_to_point || own.empty()) return n;
+NodeIndex transfer_of(const Graph& graph, NodeIndex n) {
+  if (graph.kind(n) != NodeKind::point_to_point) return n;
+  const std::uint32_t own = graph.streams()[graph.stream(n).value()].rank_class;
   for (const std::uint32_t p : graph.predecessors(n)) {
-    const std::span<const Member> other = members_of(NodeIndex(p));
-    if (!other.empty() && other.front().node.rank != own.front().node.rank) return NodeIndex(p);
+    const NodeIndex before(p);
+    if (graph.kind(before) == NodeKind::point_to_point &&
+        graph.streams()[graph.stream(before).value()].rank_class != own) {
+      return before;
+    }
   }
   return n;
 }
@@ -472,7 +475,7 @@ std::vector<TimelineSpan> chakra_spans(const ChakraRun& run, const ChakraGraph& 
   std::vector<TimelineSpan> out;
   for (std::size_t i = 0; i < graph.graph.size(); ++i) {
     const NodeIndex n(i);
-    const NodeIndex seen = graph.transfer_of(n);
+    const NodeIndex seen = transfer_of(graph.graph, n);
     if (graph.graph.duration(seen) <= Picoseconds(0)) continue;
     for (const ChakraGraph::Member& member : graph.members_of(n)) {
       TimelineSpan span;
@@ -498,6 +501,12 @@ std::vector<TimelineSpan> chakra_spans(const ChakraRun& run, const ChakraGraph& 
           break;
       }
       if (member.stream == kNoStream && span.category == "copy") span.stream = "copies";
+      if (member.stream == kNoStream && seen != n) {
+        // A row for each stream of each sender, on which nothing overlaps.
+        const ChakraGraph::Member& sender = graph.members_of(seen).front();
+        span.stream = "from rank " + std::to_string(run[sender.node.rank].rank);
+        if (sender.stream != kNoStream) span.stream += ", " + graph.streams[sender.stream];
+      }
       span.start = timeline.start(graph.graph, seen);
       span.end = timeline.end(seen);
       out.push_back(std::move(span));

@@ -62,9 +62,6 @@ struct ChakraGraph {
   std::size_t without_duration = 0;    // computing that takes no time: none is known
   std::vector<std::string> undefined;  // ChakraMeetings
 
-  // The time of a node as one of its ranks sees it: of a receive that of the send it waits for.
-  [[nodiscard]] NodeIndex transfer_of(NodeIndex n) const;
-
   [[nodiscard]] std::span<const Member> members_of(NodeIndex n) const {
     const std::uint32_t p = graph.payload(n);
     if (p == kNoMembers) return {};
@@ -81,6 +78,9 @@ struct ChakraGraphOptions {
 // Errors: as chakra_order and chakra_meetings; ranks that wait for each other in a circle; a
 // communication without a duration where there are no prices; times beyond the simulator's clock.
 Result<ChakraGraph> chakra_graph(const ChakraRun& run, const ChakraGraphOptions& options = {});
+
+// The send that a receive waits for, whose time is the receive's; every other node itself.
+NodeIndex transfer_of(const Graph& graph, NodeIndex n);
 
 // What simulating it gives, for viewers: operations that take time, by rank, stream and start.
 std::vector<TimelineSpan> chakra_spans(const ChakraRun& run, const ChakraGraph& graph);

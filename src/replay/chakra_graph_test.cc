@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "replay/chakra_prices.h"
-#include "replay/chakra_replay.h"
+#include "replay/graph_replay.h"
 #include "simulate/simulate.h"
 #include "trace/chakra/chakra_file.h"
 
@@ -108,9 +108,9 @@ TEST(ChakraGraph, LetsNobodyLeaveACollectiveBeforeTheLastHasCome) {
   const auto graph = chakra_graph(run);
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_EQ(graph->rendezvous, 1U);
-  const ChakraReplay result = replay(run, *graph);
+  const GraphReplay result = replay(run, *graph);
   EXPECT_DOUBLE_EQ(result.step.value(), 36e-6);
-  const ChakraParts& first = result.ranks[0].parts;
+  const StepParts& first = result.ranks[0].parts;
   EXPECT_DOUBLE_EQ(first.computing.value(), 6e-6);
   EXPECT_DOUBLE_EQ(first.communicating.value(), 4e-6);
   EXPECT_DOUBLE_EQ(first.waiting.value(), 25e-6);
@@ -144,7 +144,7 @@ TEST(ChakraGraph, PricesARingOfTransfers) {
   EXPECT_EQ(graph->alone, 0U);
   const ChakraMeeting one{.transfer = true, .from = 0, .to = 1, .bytes = 131072};
   const double hop = on.communication(one, {})->count();
-  const ChakraReplay result = replay(run, *graph);
+  const GraphReplay result = replay(run, *graph);
   EXPECT_NEAR(result.step.value(), (14 * hop + 49e6) * 1e-12, 14e-12);
 }
 
@@ -207,7 +207,7 @@ TEST(ChakraGraph, TakesNoLessThanTheDependenciesOfARealTrace) {
   // A step bound by its host: the two threads follow each other, so its time is theirs.
   EXPECT_GE(simulate(graph->graph).makespan.count(), host * 0.99);
   // Rank 1 waited 47 ms in its first all-reduce, which the transfer itself does not take.
-  const ChakraReplay result = replay(run, *graph);
+  const GraphReplay result = replay(run, *graph);
   EXPECT_LT(result.ranks[1].parts.communicating.value() + result.ranks[1].parts.overlapped.value(),
             1e-3);
 }

@@ -13,7 +13,7 @@
 #include "document/value.h"
 #include "report/comparison_report.h"
 #include "report/estimate_json.h"
-#include "report/inferred_report.h"
+#include "report/inferred_report.h" "report/graph_replay_report.h"
 #include "report/kernel_report.h"
 #include "report/replay_report.h"
 #include "report/sample_analysis.h"
@@ -248,6 +248,22 @@ TEST(JsonSchema, TraceKernelsHasExactlyTheDocumentedKeys) {
     ASSERT_TRUE(compared) << compared.error().text();
     EXPECT_THAT(Checker(rules).problems(kernel_json(*compared)), testing::IsEmpty()) << files;
   }
+}
+
+TEST(JsonSchema, ReplayOfOtherFilesHasExactlyTheDocumentedKeys) {
+  const std::string folder = ORRERY_SOURCE_DIR "/validation/traces/chakra/comm-group-2gpu/";
+  const auto run = read_chakra_run({folder + "chakra_trace.0.et", folder + "chakra_trace.1.et"});
+  ASSERT_TRUE(run) << run.error().text();
+  const auto graph = chakra_graph(*run);
+  ASSERT_TRUE(graph) << graph.error().text();
+  EXPECT_THAT(Checker(schema("trace-replay-chakra-1.json"))
+                  .problems(chakra_replay_json(replay(*run, *graph), *graph, *run)),
+              testing::IsEmpty());
+  const auto file = read_graph_file(ORRERY_SOURCE_DIR "/tests/seeds/graph_file/two_ranks.json");
+  ASSERT_TRUE(file) << file.error().text();
+  EXPECT_THAT(Checker(schema("trace-replay-graph-1.json"))
+                  .problems(graph_replay_json(replay(*file), *file)),
+              testing::IsEmpty());
 }
 
 TEST(JsonSchema, ValidateHasExactlyTheDocumentedKeys) {

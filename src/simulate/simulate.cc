@@ -28,7 +28,9 @@ Timeline simulate(const Graph& graph, std::span<const double> durations) {
     for (const std::uint32_t p : graph.predecessors(n)) start = std::max(start, end[p]);
     if (rendezvous != graph.rendezvous().end() && rendezvous->first == n) {
       for (const StreamIndex s : rendezvous->second) start = std::max(start, stream_end[s.value()]);
-      for (const StreamIndex s : rendezvous->second) stream_end[s.value()] = start + durations[i];
+      for (const StreamIndex s : rendezvous->second) {
+        stream_end[s.value()] = (start + durations[i]) * taken[s.value()];
+      }
       ++rendezvous;
     }
     end[i] = start + durations[i];

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 // Keys that only one format has at its top, as JSON texts.
-constexpr std::array<std::pair<std::string_view, TraceFormat>, 10> kKeys = {{
+constexpr std::array<std::pair<std::string_view, TraceFormat>, 11> kKeys = {{
+    {"\"orrery_graph\"", TraceFormat::graph},
     {"\"traceEvents\"", TraceFormat::kineto},
     {"\"deviceProperties\"", TraceFormat::kineto},
     {"\"distributedInfo\"", TraceFormat::kineto},
@@ -103,6 +104,8 @@ std::string_view name(TraceFormat format) {
       return "a timeline of operations";
     case TraceFormat::workload_text:
       return "a text workload of ASTRA-sim or SimAI";
+    case TraceFormat::graph:
+      return "a graph of Orrery";
     case TraceFormat::unknown:
       return "in no known format";
   }

@@ -15,6 +15,7 @@ enum class TraceFormat {
   chakra_json,         // of Chakra's jsonizer, or its feeder
   operation_timeline,  // a list of Chrome events
   workload_text,       // of ASTRA-sim 1.0 or SimAI
+  graph,               // our own (trace/graph_file/graph_file.h)
   unknown,
 };
 // "a trace of the PyTorch profiler", for people.

@@ -1,4 +1,4 @@
-// A run of Chakra traces simulated: the step, and what every rank does in it.
+// A graph simulated: the step, and what every rank does in it.
 //
 //   step          from the first operation of any rank to the last
 //   rank          from its first operation to its last, transfers between two ranks apart, as they
@@ -17,35 +17,50 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "replay/chakra_graph.h"
+#include "trace/graph_file/graph_file.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
-struct ChakraParts {
+struct StepParts {
   Seconds computing;
   Seconds overlapped;
   Seconds communicating;
   Seconds waiting;
   Seconds idle;
-  bool operator==(const ChakraParts&) const = default;
+  bool operator==(const StepParts&) const = default;
 };
 
-struct ChakraReplayedRank {
+struct ReplayedRank {
   std::int64_t rank = 0;
   std::optional<Seconds> recorded;
   Seconds replayed;
-  ChakraParts parts;
+  StepParts parts;
 };
 
-struct ChakraReplay {
+// A step that a file names, from the end of one node to that of another.
+struct ReplayedGraphStep {
+  std::int64_t rank = 0;
+  std::string name;
+  std::optional<Seconds> recorded;
+  Seconds replayed;
+};
+
+struct GraphReplay {
   Seconds step;
-  Seconds longest_rank;  // the largest `replayed`
-  std::vector<ChakraReplayedRank> ranks;
+  Seconds longest_rank;                  // the largest `replayed`
+  std::vector<ReplayedRank> ranks;       // ascending
+  std::vector<ReplayedGraphStep> steps;  // that the file names
 };
 
-ChakraReplay replay(const ChakraRun& run, const ChakraGraph& graph);
+// The rank of a stream is its rank class.
+GraphReplay replay(const Graph& graph);
+// With the steps of the file; with what the traces recorded of each rank.
+GraphReplay replay(const GraphFile& file);
+GraphReplay replay(const ChakraRun& run, const ChakraGraph& graph);
 
 }  // namespace orrery

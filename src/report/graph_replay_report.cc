@@ -1,4 +1,4 @@
-#include "report/chakra_replay_report.h"
+#include "report/graph_replay_report.h"
 
 #include <fmt/format.h>
 
@@ -55,10 +55,7 @@ std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
   return out;
 }
 
-}  // namespace
-
-std::string chakra_replay_text(const ChakraReplay& replay, const ChakraGraph& graph,
-                               const TextStyle& style) {
+std::string table_of(const GraphReplay& replay, const TextStyle& style) {
   const bool recorded = std::any_of(replay.ranks.begin(), replay.ranks.end(),
                                     [](const auto& rank) { return rank.recorded.has_value(); });
   std::vector<Column> columns = {{"rank", Align::right, 9}};
@@ -71,7 +68,7 @@ std::string chakra_replay_text(const ChakraReplay& replay, const ChakraGraph& gr
   }
   Table table(std::move(columns));
   for (std::size_t i = 0; i < std::min(kShownRanks, replay.ranks.size()); ++i) {
-    const ChakraReplayedRank& rank = replay.ranks[i];
+    const ReplayedRank& rank = replay.ranks[i];
     std::vector<Cell> row = {{std::to_string(rank.rank)}};
     if (recorded) row.push_back({rank.recorded ? milliseconds(*rank.recorded) : "-"});
     for (const Seconds s : {rank.replayed, rank.parts.computing, rank.parts.overlapped,
@@ -86,22 +83,19 @@ std::string chakra_replay_text(const ChakraReplay& replay, const ChakraGraph& gr
     out += fmt::format("  ... and {} ranks more\n", replay.ranks.size() - kShownRanks);
   }
   out += fmt::format("\n  Step: {} ms.\n", milliseconds(replay.step));
-  return out + remarks(graph, style);
+  return out;
 }
 
-Value chakra_replay_json(const ChakraReplay& replay, const ChakraGraph& graph,
-                         const ChakraRun& run) {
+Value document_of(const GraphReplay& replay, const Graph& graph, const char* kind) {
   Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kChakraReplaySchemaVersion}));
-  out.set("kind", Value::text("chakra-replay"));
+  out.set("schema_version", Value::number(std::int64_t{kGraphReplaySchemaVersion}));
+  out.set("kind", Value::text(kind));
   out.set("step_time_s", Value::number(replay.step.value()));
   out.set("longest_rank_s", Value::number(replay.longest_rank.value()));
   Value ranks = Value::list();
-  for (std::size_t i = 0; i < replay.ranks.size(); ++i) {
-    const ChakraReplayedRank& r = replay.ranks[i];
+  for (const ReplayedRank& r : replay.ranks) {
     Value rank = Value::map();
     rank.set("rank", Value::number(r.rank));
-    rank.set("file", Value::text(run[i].file));
     rank.set("recorded_s", r.recorded ? Value::number(r.recorded->value()) : Value::null());
     rank.set("replayed_s", Value::number(r.replayed.value()));
     Value parts = Value::map();
@@ -114,8 +108,24 @@ Value chakra_replay_json(const ChakraReplay& replay, const ChakraGraph& graph,
     ranks.append(std::move(rank));
   }
   out.set("ranks", std::move(ranks));
-  out.set("operations", count(graph.graph.size()));
-  out.set("dependencies", count(graph.graph.edges()));
+  out.set("operations", count(graph.size()));
+  out.set("dependencies", count(graph.edges()));
+  return out;
+}
+
+}  // namespace
+
+std::string chakra_replay_text(const GraphReplay& replay, const ChakraGraph& graph,
+                               const TextStyle& style) {
+  return table_of(replay, style) + remarks(graph, style);
+}
+
+Value chakra_replay_json(const GraphReplay& replay, const ChakraGraph& graph,
+                         const ChakraRun& run) {
+  Value out = document_of(replay, graph.graph, "chakra-replay");
+  Value files = Value::list();
+  for (const ChakraRank& rank : run) files.append(Value::text(rank.file));
+  out.set("files", std::move(files));
   out.set("rank_to_rank", count(graph.rendezvous));
   out.set("rank_to_rank_alone", count(graph.alone));
   out.set("priced", count(graph.priced));
@@ -123,6 +133,41 @@ Value chakra_replay_json(const ChakraReplay& replay, const ChakraGraph& graph,
   Value undefined = Value::list();
   for (const std::string& name : graph.undefined) undefined.append(Value::text(name));
   out.set("undefined_groups", std::move(undefined));
+  return out;
+}
+
+std::string graph_replay_text(const GraphReplay& replay, const GraphFile& file,
+                              const TextStyle& style) {
+  std::string out = table_of(replay, style);
+  out += wrapped(fmt::format("{} operations, {} dependencies.", count_text(file.graph.size()),
+                             count_text(file.graph.edges())),
+                 2, style);
+  if (replay.steps.empty()) return out;
+  Table table({{"rank", Align::right, 9},
+               {"step", Align::left, 8},
+               {"recorded", Align::right, 8},
+               {"replayed", Align::right, 8}});
+  for (const ReplayedGraphStep& step : replay.steps) {
+    table.add_row({{std::to_string(step.rank)},
+                   {step.name},
+                   {step.recorded ? milliseconds(*step.recorded) : "-"},
+                   {milliseconds(step.replayed)}});
+  }
+  return out + heading("Steps", "milliseconds", style) + table.text(style);
+}
+
+Value graph_replay_json(const GraphReplay& replay, const GraphFile& file) {
+  Value out = document_of(replay, file.graph, "graph-replay");
+  Value steps = Value::list();
+  for (const ReplayedGraphStep& s : replay.steps) {
+    Value step = Value::map();
+    step.set("rank", Value::number(s.rank));
+    step.set("step", Value::text(s.name));
+    step.set("recorded_s", s.recorded ? Value::number(s.recorded->value()) : Value::null());
+    step.set("replayed_s", Value::number(s.replayed.value()));
+    steps.append(std::move(step));
+  }
+  out.set("steps", std::move(steps));
   return out;
 }
 

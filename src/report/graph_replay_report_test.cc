@@ -1,5 +1,5 @@
 // Runs that were predicted and written as Chakra traces, replayed: the same step again.
-#include "report/chakra_replay_report.h"
+#include "report/graph_replay_report.h"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +8,7 @@
 #include "estimate/estimate.h"
 #include "estimate/spec.h"
 #include "estimate/step_chakra.h"
+#include "estimate/step_timeline.h"
 #include "replay/chakra_prices.h"
 #include "trace/chakra/chakra_file.h"
 
@@ -59,13 +60,23 @@ TEST_P(PredictedStep, IsReplayedToTheMicrosecond) {
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_EQ(graph->undefined.size(), 0U);
   EXPECT_EQ(graph->priced, 0U);
-  const ChakraReplay result = replay(run, *graph);
+  const GraphReplay result = replay(run, *graph);
   // Where no device waits for another's optimizer, steps follow each other device by device.
   const bool apart = std::string_view(plan).find("overlap.optimizer") != std::string_view::npos;
   const Seconds step = apart ? result.longest_rank : result.step;
   EXPECT_NEAR(step.value(), predicted->step_time.value(), 1e-6);
-  for (const ChakraReplayedRank& rank : result.ranks) {
-    const ChakraParts& p = rank.parts;
+  // The graph's own file, to the picosecond.
+  const auto file = step_graph_file(s, catalog());
+  ASSERT_TRUE(file) << file.error().text();
+  const auto read = parse_graph_file(graph_file_text(*file), "step.graph.json");
+  ASSERT_TRUE(read) << read.error().text();
+  const GraphReplay again = replay(*read);
+  EXPECT_EQ(again.step, replay(file->graph).step);
+  if (!apart) {
+    EXPECT_NEAR(again.step.value(), predicted->step_time.value(), 1e-12);
+  }
+  for (const ReplayedRank& rank : result.ranks) {
+    const StepParts& p = rank.parts;
     EXPECT_NEAR((p.computing + p.overlapped + p.communicating + p.waiting + p.idle).value(),
                 result.step.value(), 1e-12);
     EXPECT_GE(p.idle.value(), 0);
