@@ -73,6 +73,10 @@ std::uint32_t work_in(const RunGraph& graph, const TrainingPasses& passes, std::
   return found;
 }
 
+bool reduces_gradients(std::string_view group_description) {
+  return fits_pattern(group_description, "*data*") || fits_pattern(group_description, "*dp*");
+}
+
 }  // namespace
 
 bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit) {
@@ -81,7 +85,7 @@ bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit) {
   return std::all_of(run.graph().works.begin(), run.graph().works.end(), [&](const RunWork& work) {
     if (!run.communicates(work)) return true;
     const WorkSubject s = run.subject(work);
-    if (edit.size && s.group_description.empty()) return true;
+    if (edit.size) return !reduces_gradients(s.group_description);
     return std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view other) {
       return fits_pattern(s.group_description, other);
     });

@@ -30,8 +30,8 @@
 namespace orrery {
 
 // Whether the run reduces no gradients: it does not communicate, or only within groups whose
-// descriptions name another axis; groups without a description are of another if the edit says how
-// large the gradients are.
+// descriptions name another axis; where the edit says how large gradients are, within groups whose
+// descriptions do not name the axis of data.
 bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit);
 
 Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit,
