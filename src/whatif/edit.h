@@ -27,8 +27,9 @@ enum class EditKind : std::uint8_t {
   pipeline,      // another pipeline: stages, schedule, microbatches
   repeat,        // layers or microbatches: what repeats does so more or less often
   accelerator,   // another one
+  price,         // kernels take what the cost model says
 };
-inline constexpr std::size_t kEditKinds = 16;
+inline constexpr std::size_t kEditKinds = 17;
 
 // What an edit means; every condition that is stated must hold. Texts are patterns in which * is
 // anything and ? any character; upper and lower case do not matter.

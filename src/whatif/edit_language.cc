@@ -49,7 +49,9 @@ constexpr std::array kGrammar = {
     Grammar{EditKind::resize, "resize", Part::no, Part::no, Part::no, "resize N to N"},
     Grammar{EditKind::repeat, "layers", Part::no, Part::no, Part::no, "layers N to N"},
     Grammar{EditKind::repeat, "microbatches", Part::no, Part::no, Part::no, "microbatches N to N"},
-    Grammar{EditKind::accelerator, "accelerator", Part::no, Part::no, Part::no, "accelerator NAME"},
+    Grammar{EditKind::accelerator, "accelerator", Part::may, Part::no, Part::no,
+            "accelerator NAME [WHERE]"},
+    Grammar{EditKind::price, "price", Part::must, Part::no, Part::no, "price WHERE"},
 };
 
 struct Token {

@@ -17,7 +17,8 @@
 //                                     microbatches N, send SIZE, link RATE, latency TIME
 //   resize N to N                     a dimension of tensors
 //   layers N to N                     what repeats N times in a row; or: microbatches N to N
-//   accelerator NAME                  kernels as the cost model scales them
+//   accelerator NAME [WHERE]          kernels as the cost model scales them
+//   price WHERE                       matrix products take what the cost model says
 //
 //   WHERE   any of: kernel PATTERN, class NAME, operator PATTERN, shape PATTERN, collective
 //           PATTERN, group PATTERN, rank N, stream N, host; all that are given must hold

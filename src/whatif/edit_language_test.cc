@@ -43,8 +43,8 @@ TEST(EditLanguage, WritesWhatItReads) {
         "overlap collective allreduce", "even host", "dp 16",
         "dp 8 gradients 2GB link 50GB/s latency 5us", "pp 4", "pp 1 microbatches 3",
         "pp 8 schedule interleaved_1f1b chunks 2 send 1MB link 400Gb/s", "tp 4 group \"a b\"",
-        "resize 4096 to 8192", "accelerator h100-sxm", "fuse kernel *elementwise* stream 7",
-        "remove shape \"[[4, 8]*\""}) {
+        "resize 4096 to 8192", "accelerator h100-sxm class attention", "price class matrix_product",
+        "fuse kernel *elementwise* stream 7", "remove shape \"[[4, 8]*\""}) {
     const auto edits = read(text);
     ASSERT_EQ(edits.size(), 1u);
     EXPECT_EQ(read(to_text(edits[0])), edits) << to_text(edits[0]);
@@ -73,7 +73,9 @@ TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
             "edits:1:15: a quotation does not end (write \" behind it, on the same line)");
   EXPECT_EQ(error("remove kernle a"),
             "edits:1:8: 'kernle' selects nothing (did you mean 'kernel'?)");
-  EXPECT_EQ(error("accelerator a b"), "edits:1:15: 'b' is too much (write: accelerator NAME)");
+  EXPECT_EQ(error("accelerator a b"),
+            "edits:1:15: 'b' selects nothing (known: kernel, class, operator, shape, collective, "
+            "group, rank, stream, host)");
   EXPECT_EQ(error("bandwidth by 0"),
             "edits:1:14: without bandwidth nothing ends (write: bandwidth by FACTOR [WHERE])");
   EXPECT_EQ(error("remove rank 1 rank 2"),

@@ -164,7 +164,7 @@ Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& ed
   edit.changed = buckets;
   edit.assumed.push_back(fmt::format(
       "gradients of {} a step and rank, in buckets of 25 MiB, are reduced beside the last backward "
-      "pass over {} ranks, {}, as far as the optimizer does not wait for them",
+      "pass over {} ranks, {}; the optimizer waits for them",
       to_text(whole), e.count,
       e.rate ? fmt::format("at {}", to_text(*e.rate)) : "on " + network.name));
   edit.assumed.emplace_back(e.size ? "all layers have as many"

@@ -168,6 +168,7 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
     const RunWork& work = run.graph().works[w];
     const WorkSubject s = run.subject(work);
     if (run.communicates(work) || s.kernel_class == KernelClass::copy) continue;
+    if (!run.selects(edit.edit.where, work)) continue;
     const Device& source = *devices[work.trace];
     const NumberFormat format = format_of(s.types);
     const auto old_rate = rate(source.accelerator, format);
@@ -194,6 +195,37 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
       "from {} to {}: {} matrix products by the cost model, {} other kernels that compute by peak "
       "rates, {} by the bandwidth of memory; the host, copies and the network stay",
       recorded_name, wanted.name, products, by_rate, by_bandwidth));
+  return std::monostate();
+}
+
+Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, const Catalog& catalog) {
+  const auto devices = recorded_devices(run, catalog);
+  std::size_t others = 0;
+  for (const std::uint32_t w : run.selected(edit.edit.where)) {
+    const RunWork& work = run.graph().works[w];
+    const WorkSubject s = run.subject(work);
+    const auto product = product_shape(s.op, tensor_shapes(s.shapes));
+    if (!product || run.communicates(work) || s.kernel_class != KernelClass::matrix_product) {
+      ++others;
+      continue;
+    }
+    const auto& device = devices[work.trace];
+    if (!device) {
+      return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
+                  to_text(edit.edit), "set WHERE to TIME says what kernels take");
+    }
+    const Seconds time = product_time(device->model, *product, format_of(s.types));
+    run.set_duration_ns(w, scaled_ns(1, time.value() * 1e9));
+    ++edit.changed;
+  }
+  if (edit.changed == 0) {
+    return fail(ErrorCode::bad_input, "no matrix product with recorded shapes is selected",
+                to_text(edit.edit), "shapes are recorded where the profiler is told to");
+  }
+  edit.assumed.push_back(fmt::format(
+      "{} matrix products take what the cost model says of their shapes; {} other works keep their "
+      "times",
+      edit.changed, others));
   return std::monostate();
 }
 

@@ -2,10 +2,11 @@
 //
 //   resize A to B   every dimension A of a tensor becomes B (a multiple of A with it, in
 //                   proportion): hidden size, feed-forward size, sequence, micro-batch
-//   accelerator X   the same kernels on another accelerator
+//   accelerator X   the same kernels, or those selected, on another accelerator
+//   price WHERE     matrix products take what the model says, on the recorded accelerator
 //
-// Both scale the recorded time with a ratio of two predictions, so that what the model gets wrong
-// of this kernel cancels:
+// The first two scale the recorded time with a ratio of two predictions, so that what the model
+// gets wrong of this kernel cancels:
 //
 //   t' = t * cost(new) / cost(recorded)
 //
@@ -30,5 +31,6 @@ namespace orrery {
 
 Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
 Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
+Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
 
 }  // namespace orrery

@@ -64,6 +64,8 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
       return apply_repeat(run, edit);
     case EditKind::accelerator:
       return apply_accelerator(run, edit, catalog);
+    case EditKind::price:
+      return apply_price(run, edit, catalog);
   }
   // Edits of durations that select nothing are a mistake of the asker.
   if (edit.changed == 0 && edit.assumed.empty()) {

@@ -243,6 +243,16 @@ TEST(WhatIf, NamesOfDriversAreEntriesOfTheCatalog) {
   EXPECT_NEAR(after(run, "accelerator a100-80gb-sxm"), before, 1e-6);
   EXPECT_LT(after(run, "accelerator h100-sxm"), before);
   EXPECT_GT(after(run, "accelerator v100-32gb-sxm2"), before);
+  // Only what is selected moves.
+  EXPECT_LT(after(run, "accelerator h100-sxm kernel gemm_1"), before);
+  EXPECT_GT(after(run, "accelerator h100-sxm kernel gemm_1"), after(run, "accelerator h100-sxm"));
+  // A product of 64 x 64 x 256 takes a few microseconds, not the 40 recorded: eight of them.
+  const double priced = after(run, "price class matrix_product");
+  EXPECT_LT(priced, before - 8 * 20);
+  EXPECT_GT(priced, before - 8 * 40);
+  const auto refused = changed(run, "price kernel sum");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("no matrix product with recorded shapes"));
 }
 
 }  // namespace
