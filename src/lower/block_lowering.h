@@ -464,158 +464,16 @@ class BlockLowering {
                              activation_bytes(extent(op.m), extent(op.k)));
   }
 
-  void backward(PassBuilder& out, const Operator& op, Part part) {
-    const Category category = category_of(op.op_class);
-    if (runs_products(op)) out.launch_module();
-    switch (op.kind) {
-      case OperatorKind::gemm:
-        if (part == Part::both) {
-          backward_product(out, op, category);
-        } else {
-          input_gradient_product(out, op, category);
-        }
-        return;
-      case OperatorKind::grouped_gemm: {
-        const double groups = std::max(1.0, extent(op.groups));
-        const double m = extent(op.m) / groups;
-        cast(out, op, extent(op.m) * extent(op.n), category);
-        out.compute(op.name, category, product(op, m, extent(op.k), extent(op.n), groups));
-        if (part == Part::both) {
-          out.compute(op.name, category, weight_gradient(op));
-          accumulate(out, op);
-        }
-        return;
-      }
-      case OperatorKind::attention: {
-        const Seconds time = kernels_.attention(attention_shape(op), s_.plan.attention,
-                                                Direction::backward, format());
-        // Ring: keys, values and their fp32 gradients travel together, three times the forward.
-        around_context(out, op, category, time, 3, CollectiveKind::reduce_scatter, true);
-        around_attention(out, op, category);
-        return;
-      }
-      case OperatorKind::elementwise:
-        if (op.boundary == Boundary::combine) {
-          permute(out, op, category);
-          exchange_tokens(out, op, Way::gradients_out, [&] {
-            for (std::size_t i = block_.operators.size(); i-- > 0;) {
-              if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);
-            }
-          });
-        } else if (op.boundary == Boundary::dispatch) {
-          exchange_tokens(out, op, Way::gradients_back, [] {});
-          permute(out, op, category);
-        } else {
-          elementwise(out, op, Phase::input_gradient, category);
-        }
-        return;
-      case OperatorKind::embedding:
-        if (sharded_sequence()) {
-          out.wait_for(
-              out.transfer("all-gather of gradients", StreamKind::tp, Category::exposed_tp,
-                           tensor_collective(CollectiveKind::all_gather,
-                                             activation_bytes(extent(op.m), extent(op.k)))));
-        }
-        elementwise(out, op, Phase::input_gradient, category);
-        return;
-      case OperatorKind::cross_entropy:
-        if (gathers_logits()) {
-          gathered_loss(out, op, Phase::input_gradient, category);
-          return;
-        }
-        elementwise(out, op, Phase::input_gradient, category);
-        return;
-    }
-  }
-
+  // Of one operator (lower/block_backward.cc).
+  void backward(PassBuilder& out, const Operator& op, Part part);
   // How many gradients of its input a joined product leaves to be reduced.
   [[nodiscard]] int input_gradients(const Operator& op) const {
     return s_.costs.software.separate_gate && !sharded_sequence() ? op.joined : 1;
   }
-
-  void backward_product(PassBuilder& out, const Operator& op, Category category) {
-    const double m = extent(op.m);
-    const double n = extent(op.n);
-    const double k = extent(op.k);
-    const Seconds input_gradient = product(op, m, k, n);
-    const Seconds weights_time = weight_gradient(op);
-    const bool tensor_parallel = s_.binding.tp > 1;
-    cast(out, op, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
-         category);
-    if (tensor_parallel && op.boundary == Boundary::column) {
-      Seconds gather;
-      std::optional<NodeIndex> gathered;
-      if (sharded_sequence()) {
-        gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
-        gathered =
-            out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather);
-      }
-      out.slowed_compute(op.name, category, input_gradient, gather);
-      const Seconds reduce = tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
-                                                                  : CollectiveKind::all_reduce,
-                                               activation_bytes(m, k)) *
-                             input_gradients(op);
-      const auto reduced = out.transfer("reduction of input gradients", StreamKind::tp,
-                                        Category::exposed_tp, reduce);
-      out.wait_for(gathered);
-      if (!s_.costs.software.overlaps_input_gradients) out.wait_for(reduced);
-      out.slowed_compute(op.name, category, weights_time,
-                         s_.costs.software.overlaps_input_gradients ? reduce : Seconds(0));
-      accumulate(out, op);
-      out.wait_for(reduced);
-    } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
-      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
-      if (s_.plan.overlap.tensor_parallel) {
-        pipelined(out, op, category, gather, "all-gather of output gradients",
-                  Order::transfer_first, m, k, n);
-      } else {
-        out.wait_for(out.transfer("all-gather of output gradients", StreamKind::tp,
-                                  Category::exposed_tp, gather));
-        out.compute(op.name, category, input_gradient);
-      }
-      out.compute(op.name, category, weights_time);
-      accumulate(out, op);
-    } else {
-      out.compute(op.name, category, input_gradient);
-      out.compute(op.name, category, weights_time);
-      accumulate(out, op);
-    }
-  }
-
+  void backward_product(PassBuilder& out, const Operator& op, Category category);
   // What backward_product does without the weight gradient: nothing hides the reduction of input
   // gradients but the product itself, cut in pieces.
-  void input_gradient_product(PassBuilder& out, const Operator& op, Category category) {
-    const double m = extent(op.m);
-    const double n = extent(op.n);
-    const double k = extent(op.k);
-    const bool tensor_parallel = s_.binding.tp > 1;
-    cast(out, op, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
-         category);
-    if (tensor_parallel && op.boundary == Boundary::column) {
-      constexpr std::string_view kReduction = "reduction of input gradients";
-      const Seconds reduce = tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
-                                                                  : CollectiveKind::all_reduce,
-                                               activation_bytes(m, k)) *
-                             input_gradients(op);
-      if (s_.plan.overlap.tensor_parallel) {
-        pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
-      } else {
-        out.compute(op.name, category, product(op, m, k, n));
-        out.wait_for(out.transfer(kReduction, StreamKind::tp, Category::exposed_tp, reduce));
-      }
-    } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
-      constexpr std::string_view kGather = "all-gather of output gradients";
-      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
-      if (s_.plan.overlap.tensor_parallel) {
-        pipelined(out, op, category, gather, kGather, Order::transfer_first, m, k, n);
-      } else {
-        out.wait_for(out.transfer(kGather, StreamKind::tp, Category::exposed_tp, gather));
-        out.compute(op.name, category, product(op, m, k, n));
-      }
-    } else {
-      out.compute(op.name, category, product(op, m, k, n));
-    }
-  }
+  void input_gradient_product(PassBuilder& out, const Operator& op, Category category);
 
   const Block& block_;
   const BlockSetting& s_;

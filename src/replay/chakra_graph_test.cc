@@ -110,7 +110,7 @@ TEST(ChakraGraph, LetsNobodyLeaveACollectiveBeforeTheLastHasCome) {
   EXPECT_EQ(graph->rendezvous, 1U);
   const GraphReplay result = replay(run, *graph);
   EXPECT_DOUBLE_EQ(result.step.value(), 36e-6);
-  const StepParts& first = result.ranks[0].parts;
+  const ReplayedParts& first = result.ranks[0].parts;
   EXPECT_DOUBLE_EQ(first.computing.value(), 6e-6);
   EXPECT_DOUBLE_EQ(first.communicating.value(), 4e-6);
   EXPECT_DOUBLE_EQ(first.waiting.value(), 25e-6);

@@ -26,20 +26,20 @@
 
 namespace orrery {
 
-struct StepParts {
+struct ReplayedParts {
   Seconds computing;
   Seconds overlapped;
   Seconds communicating;
   Seconds waiting;
   Seconds idle;
-  bool operator==(const StepParts&) const = default;
+  bool operator==(const ReplayedParts&) const = default;
 };
 
 struct ReplayedRank {
   std::int64_t rank = 0;
   std::optional<Seconds> recorded;
   Seconds replayed;
-  StepParts parts;
+  ReplayedParts parts;
 };
 
 // A step that a file names, from the end of one node to that of another.

@@ -76,7 +76,7 @@ TEST_P(PredictedStep, IsReplayedToTheMicrosecond) {
     EXPECT_NEAR(again.step.value(), predicted->step_time.value(), 1e-12);
   }
   for (const ReplayedRank& rank : result.ranks) {
-    const StepParts& p = rank.parts;
+    const ReplayedParts& p = rank.parts;
     EXPECT_NEAR((p.computing + p.overlapped + p.communicating + p.waiting + p.idle).value(),
                 result.step.value(), 1e-12);
     EXPECT_GE(p.idle.value(), 0);

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
@@ -251,6 +252,24 @@ TraceContents contents(const Workload& workload, const std::string& file) {
   return {file, TraceFormat::workload_text, facts.take(), work.rows()};
 }
 
+TraceContents contents(const GraphFile& graph, const std::string& file) {
+  WorkTable work;
+  for (std::size_t n = 0; n < graph.graph.size(); ++n) {
+    const NodeIndex node(n);
+    WorkTable::add_time(work.at(name(graph.graph.category(node))),
+                        graph.graph.duration(node).seconds());
+  }
+  std::set<std::uint32_t> ranks;
+  for (const Stream& stream : graph.graph.streams()) ranks.insert(stream.rank_class);
+  Facts facts;
+  facts.number("ranks", ranks.size());
+  facts.number("streams", graph.graph.streams().size());
+  facts.number("nodes", graph.graph.size());
+  facts.number("data_dependencies", graph.graph.edges());
+  facts.number("steps", graph.steps.size());
+  return {file, TraceFormat::graph, facts.take(), work.rows()};
+}
+
 Result<TraceContents> read_contents(const std::string& file, TraceFormat format) {
   switch (format) {
     case TraceFormat::host_execution: {
@@ -269,14 +288,18 @@ Result<TraceContents> read_contents(const std::string& file, TraceFormat format)
       ORRERY_TRY(const Workload workload, read_workload(file));
       return contents(workload, file);
     }
+    case TraceFormat::graph: {
+      ORRERY_TRY(const GraphFile graph, read_graph_file(file));
+      return contents(graph, file);
+    }
     case TraceFormat::kineto:
     case TraceFormat::chakra_json:
     case TraceFormat::unknown:
       break;
   }
   return fail(ErrorCode::unsupported, "is " + std::string(name(format)), file,
-              "traces of the PyTorch profiler, execution traces, .et files, operation timelines "
-              "and text workloads are read");
+              "traces of the PyTorch profiler, execution traces, .et files, operation timelines, "
+              "text workloads and graphs are read");
 }
 
 }  // namespace orrery

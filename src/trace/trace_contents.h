@@ -13,6 +13,7 @@
 
 #include "outcome/result.h"
 #include "trace/chakra/chakra_trace.h"
+#include "trace/graph_file/graph_file.h"
 #include "trace/operation_timeline/operation_timeline.h"
 #include "trace/pytorch_et/host_trace.h"
 #include "trace/trace_format.h"
@@ -45,6 +46,7 @@ TraceContents contents(const HostTrace& trace);
 TraceContents contents(const ChakraTrace& trace, const std::string& file);
 TraceContents contents(const OperationTimeline& timeline, const std::string& file);
 TraceContents contents(const Workload& workload, const std::string& file);
+TraceContents contents(const GraphFile& graph, const std::string& file);
 
 // Of a file of that format. Errors: of its reader; a format that has no contents here.
 Result<TraceContents> read_contents(const std::string& file, TraceFormat format);
