@@ -28,7 +28,7 @@ std::uint32_t running_at(const RecordedTrace& trace, const LaunchedWork& work, s
 }  // namespace
 
 std::vector<StreamWait> room_waits(const RecordedTrace& trace, const LaunchedWork& work,
-                                 const DeviceWaits& waits, const LaunchParameters& parameters) {
+                                   const DeviceWaits& waits, const LaunchParameters& parameters) {
   std::vector<StreamWait> result;
   for (std::uint32_t lane = 0; lane < work.streams.size(); ++lane) {
     std::int64_t stream_free = std::numeric_limits<std::int64_t>::min();

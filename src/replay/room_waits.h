@@ -26,6 +26,6 @@ namespace orrery {
 
 // `from` kept the device full, `to` is work on another stream.
 std::vector<StreamWait> room_waits(const RecordedTrace& trace, const LaunchedWork& work,
-                                 const DeviceWaits& waits, const LaunchParameters& parameters);
+                                   const DeviceWaits& waits, const LaunchParameters& parameters);
 
 }  // namespace orrery
