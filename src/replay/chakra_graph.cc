@@ -332,7 +332,7 @@ class Builder {
   StreamIndex lane(GraphBuilder& builder, ChakraGraph& out, const Operation& operation,
                    ChakraMember m, Lanes lanes) {
     const ChakraNode& node = node_of(m);
-    enum Row : std::uint8_t { none, host, compute, communication, stream };
+    enum Row : std::uint8_t { none, host, compute, network, stream };
     Row row = none;
     std::int64_t number = 0;
     StreamKind kind = StreamKind::wire;
@@ -349,7 +349,7 @@ class Builder {
         case NodeKind::collective:
         case NodeKind::point_to_point:
           if (!recorded && node.type == ChakraNodeType::receive) break;
-          row = communication;
+          row = network;
           kind = StreamKind::dp;
           name = "communication";
           break;
