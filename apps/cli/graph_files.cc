@@ -3,7 +3,7 @@
 #include "document/value.h"
 #include "replay/graph_from_run.h"
 #include "replay/run_graph_file.h"
-#include "trace/gzip.h"
+#include "trace/byte_stream.h"
 
 namespace orrery::cli {
 

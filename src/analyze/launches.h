@@ -9,14 +9,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "trace/recorded_trace.h"
 
 namespace orrery {
-
-inline constexpr std::uint32_t kNoEvent = std::numeric_limits<std::uint32_t>::max();
 
 struct Launches {
   // Of a host event: the innermost cpu_operator that encloses it on its thread; kNoEvent.

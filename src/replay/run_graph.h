@@ -28,6 +28,7 @@
 
 #include "graph/graph.h"
 #include "simulate/simulate.h"
+#include "trace/recorded_trace.h"
 
 namespace orrery {
 
@@ -43,7 +44,6 @@ enum class RunNodeKind : std::uint8_t {
 };
 std::string_view name(RunNodeKind kind);
 
-inline constexpr std::uint32_t kNoEvent = 0xffffffff;
 inline constexpr std::uint32_t kNoLane = 0xffffffff;
 
 struct RunNode {

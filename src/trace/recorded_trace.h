@@ -47,6 +47,8 @@ constexpr bool is_device_work(EventKind kind) {
 
 inline constexpr std::uint32_t kNoDetails = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::int64_t kNotRecorded = std::numeric_limits<std::int64_t>::min();
+// In place of the number of an event: there is none.
+inline constexpr std::uint32_t kNoEvent = std::numeric_limits<std::uint32_t>::max();
 
 // Interned texts; index 0 is the empty text.
 class TextTable {

@@ -68,7 +68,7 @@ class Launches {
         operators_(recorded.lanes.size()),
         node_of_event_(recorded.size(), kNoNode) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-      if (nodes[n].event != kNoLinkedEvent) node_of_event_[nodes[n].event] = n;
+      if (nodes[n].event != kNoEvent) node_of_event_[nodes[n].event] = n;
     }
     for (std::uint32_t e = 0; e < recorded.size(); ++e) {
       if (recorded.kind[e] == EventKind::runtime_call && recorded.correlation[e] != kNotRecorded) {
@@ -158,7 +158,7 @@ CallTree call_tree(const RecordedTrace& recorded, const HostTrace* host, const H
   for (std::uint32_t n = 0; n < out.nodes.size(); ++n) {
     CallTreeNode& node = out.nodes[n];
     if (node.parent != kNoNode) node.parent = renumbered[node.parent];
-    if (node.event != kNoLinkedEvent) out.node_of_event[node.event] = n;
+    if (node.event != kNoEvent) out.node_of_event[node.event] = n;
   }
   return out;
 }

@@ -99,8 +99,8 @@ class Converter {
     // Threads do not wait for the process, which is not written.
     if (from.parent != kNoNode && from.parent != 0) to.control_dependencies = {from.parent};
     const HostNode* host = host_node(from);
-    const bool timed = from.event != kNoLinkedEvent && (from.device || !is_step_marker(from.event));
-    if (from.device || (host == nullptr && from.event != kNoLinkedEvent)) {
+    const bool timed = from.event != kNoEvent && (from.device || !is_step_marker(from.event));
+    if (from.device || (host == nullptr && from.event != kNoEvent)) {
       to.name = recorded_.name_of(from.event);
     } else {
       to.name = host == nullptr ? kThreadName : host->name;
@@ -134,7 +134,7 @@ class Converter {
       return;
     }
     const std::uint32_t event = from.device ? tree_.nodes[from.parent].event : from.event;
-    if (event == kNoLinkedEvent || recorded_.details[event] == kNoDetails) return;
+    if (event == kNoEvent || recorded_.details[event] == kNoDetails) return;
     const OperatorDetails& details = recorded_.operators[recorded_.details[event]];
     const auto text = [&](std::uint32_t index) {
       const std::string_view json = recorded_.texts[index];
@@ -156,8 +156,8 @@ class Converter {
       return;
     }
     const std::uint32_t event = from.device ? tree_.nodes[from.parent].event : from.event;
-    const std::uint32_t lane = event == kNoLinkedEvent ? from.lane : recorded_.lane[event];
-    if (event != kNoLinkedEvent && recorded_.details[event] != kNoDetails) {
+    const std::uint32_t lane = event == kNoEvent ? from.lane : recorded_.lane[event];
+    if (event != kNoEvent && recorded_.details[event] != kNoDetails) {
       const OperatorDetails& details = recorded_.operators[recorded_.details[event]];
       if (details.record_function_id != kNotRecorded) {
         to.attributes.push_back(chakra_int64("rf_id", details.record_function_id));
@@ -254,7 +254,7 @@ class Converter {
     last_operator = n;
     last = n;
     const std::uint32_t event = tree_.nodes[n].event;
-    if (event == kNoLinkedEvent || order_.after_event[event] == kNoDetails) return;
+    if (event == kNoEvent || order_.after_event[event] == kNoDetails) return;
     const std::uint32_t other = tree_.node_of_event[order_.after_event[event]];
     if (other != kNoNode) add_dependency(nodes_[n], other);
   }

@@ -55,14 +55,14 @@ std::string kernel_word(std::string_view kernel) {
 }
 
 const CommunicationDetails* details_of(const RecordedTrace& recorded, std::uint32_t event) {
-  if (event == kNoLinkedEvent || recorded.communication[event] == kNoDetails) return nullptr;
+  if (event == kNoEvent || recorded.communication[event] == kNoDetails) return nullptr;
   return &recorded.communications[recorded.communication[event]];
 }
 
 std::string_view name_of(const CallTreeNode& node, const RecordedTrace& recorded,
                          const HostTrace* host) {
   if (node.host != kNoNode && host != nullptr) return host->nodes[node.host].name;
-  return node.event == kNoLinkedEvent ? std::string_view{} : recorded.name_of(node.event);
+  return node.event == kNoEvent ? std::string_view{} : recorded.name_of(node.event);
 }
 
 // The operators above a node, nearest first.
@@ -99,7 +99,7 @@ std::string group_above(const CallTree& tree, const std::vector<std::uint32_t>& 
 
 // Bytes of the tensors of a recorded operator, from its shapes and types.
 std::int64_t recorded_bytes(const RecordedTrace& recorded, std::uint32_t event) {
-  if (event == kNoLinkedEvent || recorded.details[event] == kNoDetails) return 0;
+  if (event == kNoEvent || recorded.details[event] == kNoDetails) return 0;
   const OperatorDetails& details = recorded.operators[recorded.details[event]];
   const std::string_view shapes = recorded.texts[details.input_shapes];
   const std::string_view types = recorded.texts[details.input_types];

@@ -85,7 +85,7 @@ RecordedOperatorWork operator_work(const CallTreeNode& node, const RecordedTrace
     const double out = static_cast<double>(tensor_bytes(h.outputs));
     return {whole(flops(h.name, shapes(h.inputs.shapes))), whole(in + out)};
   }
-  if (node.event == kNoLinkedEvent || recorded.details[node.event] == kNoDetails) return {};
+  if (node.event == kNoEvent || recorded.details[node.event] == kNoDetails) return {};
   const OperatorDetails& details = recorded.operators[recorded.details[node.event]];
   const std::string_view dimensions = recorded.texts[details.input_shapes];
   const std::string_view types = recorded.texts[details.input_types];

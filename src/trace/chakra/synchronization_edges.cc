@@ -28,11 +28,11 @@ struct StreamWork {
   std::vector<std::int64_t> launched_ns;
   std::vector<std::uint32_t> events;
 
-  // The last work launched before `when`, or kNoLinkedEvent.
+  // The last work launched before `when`, or kNoEvent.
   [[nodiscard]] std::uint32_t last_before(std::int64_t when) const {
     const auto it = std::lower_bound(launched_ns.begin(), launched_ns.end(), when);
     return it == launched_ns.begin()
-               ? kNoLinkedEvent
+               ? kNoEvent
                : events[static_cast<std::size_t>(it - launched_ns.begin()) - 1];
   }
 };
@@ -43,7 +43,7 @@ class Finder {
       : recorded_(recorded),
         streams_(recorded.lanes.size()),
         operators_(recorded.lanes.size()),
-        last_launched_lane_(recorded.lanes.size(), kNoLinkedEvent) {
+        last_launched_lane_(recorded.lanes.size(), kNoEvent) {
     for (std::uint32_t e = 0; e < recorded.size(); ++e) {
       const std::int64_t correlation = recorded.correlation[e];
       if (recorded.kind[e] == EventKind::runtime_call && correlation != kNotRecorded) {
@@ -112,7 +112,7 @@ class Finder {
                              : lane == guessed;
       if (!all && !named) continue;
       const std::uint32_t work = streams_[lane].last_before(start);
-      if (work != kNoLinkedEvent) add(work, call);
+      if (work != kNoEvent) add(work, call);
     }
   }
 
@@ -126,21 +126,21 @@ class Finder {
         if (streams_[lane].events.empty()) continue;
         if (recorded_.lanes[lane].thread != details->awaited_stream) continue;
         const std::uint32_t work = streams_[lane].last_before(when);
-        if (work != kNoLinkedEvent) add(work, call);
+        if (work != kNoEvent) add(work, call);
       }
       return;
     }
     // Nothing says which event: what the call visibly waited for.
-    std::uint32_t best = kNoLinkedEvent;
+    std::uint32_t best = kNoEvent;
     for (const StreamWork& stream : streams_) {
       const std::uint32_t work = stream.last_before(recorded_.start_ns[call]);
-      if (work == kNoLinkedEvent || recorded_.end_ns(work) < recorded_.start_ns[call] ||
+      if (work == kNoEvent || recorded_.end_ns(work) < recorded_.start_ns[call] ||
           recorded_.end_ns(work) > recorded_.end_ns(call)) {
         continue;
       }
-      if (best == kNoLinkedEvent || recorded_.end_ns(work) > recorded_.end_ns(best)) best = work;
+      if (best == kNoEvent || recorded_.end_ns(work) > recorded_.end_ns(best)) best = work;
     }
-    if (best != kNoLinkedEvent) add(best, call);
+    if (best != kNoEvent) add(best, call);
   }
 
   void add(std::uint32_t work, std::uint32_t call) {

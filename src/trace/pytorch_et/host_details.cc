@@ -95,7 +95,7 @@ class Adding {
     for (std::size_t i = 0; i < host_.nodes.size(); ++i) {
       const HostNode& node = host_.nodes[i];
       if (node.name.find("process_group:init") != std::string::npos) add_groups(node);
-      if (link.event[i] == kNoLinkedEvent) continue;
+      if (link.event[i] == kNoEvent) continue;
       add_operator(link.event[i], node);
       if (node.name == "record_param_comms") add_communication(link.event[i], node);
     }

@@ -28,7 +28,7 @@ bool can_have_event(const HostNode& node) {
 std::size_t count_found(const HostTraceLink& link) {
   return static_cast<std::size_t>(
       std::count_if(link.event.begin(), link.event.end(),
-                    [](std::uint32_t event) { return event != kNoLinkedEvent; }));
+                    [](std::uint32_t event) { return event != kNoEvent; }));
 }
 
 // Events by an identifier; of two with the same, the first.
@@ -37,7 +37,7 @@ using EventsById = std::unordered_map<std::int64_t, std::uint32_t>;
 HostTraceLink by_record_function(const HostTrace& host, const EventsById& events) {
   HostTraceLink link;
   link.method = LinkMethod::record_function_id;
-  link.event.assign(host.nodes.size(), kNoLinkedEvent);
+  link.event.assign(host.nodes.size(), kNoEvent);
   for (std::size_t i = 0; i < host.nodes.size(); ++i) {
     const HostNode& node = host.nodes[i];
     if (node.record_function_id == 0 || !can_have_event(node)) continue;
@@ -55,7 +55,7 @@ HostTraceLink by_external_id(const HostTrace& host, const RecordedTrace& recorde
   for (std::int64_t offset = 0; offset <= 3; ++offset) {
     HostTraceLink link;
     link.method = LinkMethod::external_id;
-    link.event.assign(host.nodes.size(), kNoLinkedEvent);
+    link.event.assign(host.nodes.size(), kNoEvent);
     for (std::size_t i = 0; i < host.nodes.size(); ++i) {
       const HostNode& node = host.nodes[i];
       if (node.record_function_id == 0 || !can_have_event(node)) continue;
@@ -133,11 +133,11 @@ HostTraceLink by_order(const HostTrace& host, const RecordedTrace& recorded,
   }
   HostTraceLink link;
   link.method = LinkMethod::order;
-  link.event.assign(host.nodes.size(), kNoLinkedEvent);
+  link.event.assign(host.nodes.size(), kNoEvent);
   std::vector<std::uint32_t> taken;
   for (const auto& [thread, nodes] : threads) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> best;
-    std::uint32_t best_lane = kNoLinkedEvent;
+    std::uint32_t best_lane = kNoEvent;
     for (const auto& [lane, events] : lanes) {
       if (std::find(taken.begin(), taken.end(), lane) != taken.end()) continue;
       auto pairs = aligned(nodes, events);
@@ -146,7 +146,7 @@ HostTraceLink by_order(const HostTrace& host, const RecordedTrace& recorded,
         best_lane = lane;
       }
     }
-    if (best_lane == kNoLinkedEvent) continue;
+    if (best_lane == kNoEvent) continue;
     taken.push_back(best_lane);
     for (const auto& [node, event] : best) link.event[node] = event;
   }

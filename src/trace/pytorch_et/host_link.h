@@ -34,10 +34,9 @@ enum class LinkMethod : std::uint8_t {
 };
 std::string_view name(LinkMethod method);
 
-inline constexpr std::uint32_t kNoLinkedEvent = 0xFFFFFFFFU;
 
 struct HostTraceLink {
-  std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoLinkedEvent
+  std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoEvent
   LinkMethod method = LinkMethod::record_function_id;
   std::size_t operators = 0;  // nodes that can have an event: all but the roots and markers
   std::size_t found = 0;

@@ -32,7 +32,7 @@ TEST_P(LinkOfEveryEra, FindsEveryOperator) {
   EXPECT_EQ(link->operators, pair.operators);
   EXPECT_EQ(link->found, pair.operators);
   for (std::size_t i = 0; i < host->nodes.size(); ++i) {
-    if (link->event[i] != kNoLinkedEvent) {
+    if (link->event[i] != kNoEvent) {
       EXPECT_EQ(recorded->name_of(link->event[i]), host->nodes[i].name);
     }
   }
