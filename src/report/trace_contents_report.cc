@@ -91,7 +91,10 @@ Value trace_contents_json(const std::vector<TraceContents>& files) {
     entry.append_member("file", Value::text(file.file));
     entry.append_member("format", Value::text(std::string(key(file.format))));
     Value facts = Value::map();
-    for (const TraceFact& fact : file.facts) facts.append_member(fact.key, value_json(fact));
+    for (const TraceFact& fact : file.facts) {
+      const bool time = std::holds_alternative<Seconds>(fact.value);
+      facts.append_member(fact.key + (time ? "_s" : ""), value_json(fact));
+    }
     entry.append_member("facts", std::move(facts));
     Value work = Value::list();
     for (const TraceWork& w : file.work) {

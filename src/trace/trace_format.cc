@@ -39,19 +39,30 @@ constexpr std::array<std::string_view, 9> kPolicies = {"MICRO",
                                                        "HYBRID_TRANSFORMER",
                                                        "HYBRID_TRANSFORMER_FWD_IN_BCKWD"};
 
+// Where a text stands as a key: before a colon.
+std::size_t find_key(std::string_view text, std::string_view key) {
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const std::size_t next = text.find_first_not_of(" \t\r\n", at + key.size());
+    if (next != std::string_view::npos && text[next] == ':') return at;
+  }
+  return std::string_view::npos;
+}
+
 // The format whose key stands first.
 TraceFormat format_of_object(std::string_view text) {
   std::size_t first = std::string_view::npos;
   TraceFormat format = TraceFormat::unknown;
   for (const auto& [key, its_format] : kKeys) {
-    const std::size_t at = text.find(key);
+    const std::size_t at = find_key(text, key);
     if (at < first) {
       first = at;
       format = its_format;
     }
   }
   // "nodes" alone is a word of many files.
-  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  const auto has = [&](std::string_view key) {
+    return find_key(text, key) != std::string_view::npos;
+  };
   if (format == TraceFormat::host_execution && !has("\"schema\"") && !has("\"rf_id\"")) {
     return TraceFormat::unknown;
   }

@@ -24,6 +24,14 @@ TEST(TraceFormat, IsKnownByContent) {
   EXPECT_EQ(of("StragglerAnalysis/timeline-ST.json.gz"), TraceFormat::operation_timeline);
 }
 
+// The jsonizer writes the name of an attribute as a value: a word that is no key.
+TEST(TraceFormat, OfJsonizedChakraFiles) {
+  const auto format = format_of_file(
+      ORRERY_SOURCE_DIR "/validation/traces/megatron-lm-fork/tp2/final.0.jsonized.json.gz");
+  ASSERT_TRUE(format) << format.error().text();
+  EXPECT_EQ(*format, TraceFormat::chakra_json);
+}
+
 TEST(TraceFormat, OfTextWorkloads) {
   EXPECT_EQ(format_of("DATA\n3\n"), TraceFormat::workload_text);
   EXPECT_EQ(format_of("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 16"),
