@@ -161,7 +161,7 @@ TEST(KernelTables, AreReadByTheCalibration) {
   const auto tables = kernel_tables(all, "h100-sxm", "a \"quoted\", name");
   std::size_t rows = 0;
   for (const KernelTable& table : tables) rows += table.rows;
-  const Catalog catalog = Catalog::built_in();
+  const Catalog& catalog = Catalog::built_in();
   const KernelMeasurements read = read_kernel_measurements(parsed(tables), catalog);
   EXPECT_EQ(read.rows, rows);
   EXPECT_EQ(read.used, rows) << (read.problems.empty() ? "" : read.problems.front().what);
@@ -177,7 +177,7 @@ TEST(KernelTables, AreReadByTheCalibration) {
 
 TEST(KernelTables, FitTheClockOfTheRun) {
   const RecordedKernels all = recorded_kernels(run_of(kQwen).ranks);
-  const Catalog catalog = Catalog::built_in();
+  const Catalog& catalog = Catalog::built_in();
   CalibrationRequest request;
   request.catalog = &catalog;
   request.date = "2026-11-21";
@@ -201,7 +201,7 @@ TEST(KernelTables, FitTheClockOfTheRun) {
 
 TEST(KernelTables, OfMegatronGiveErrorsWhereRowsAreFew) {
   const RecordedKernels all = recorded_kernels(megatron().ranks);
-  const Catalog catalog = Catalog::built_in();
+  const Catalog& catalog = Catalog::built_in();
   CalibrationRequest request;
   request.catalog = &catalog;
   const std::vector<MeasurementKind> kinds = {kernel_measurements(), collective_measurement_kind()};

@@ -120,11 +120,11 @@ TEST(ChakraGraph, LetsNobodyLeaveACollectiveBeforeTheLastHasCome) {
 
 TEST(ChakraGraph, PairsTransfersBySourceDestinationAndTag) {
   // The receives are named in the other order; tags tell which is which.
-  const auto kSend = ChakraNodeType::send;
-  const auto kReceive = ChakraNodeType::receive;
+  const auto send = ChakraNodeType::send;
+  const auto receive = ChakraNodeType::receive;
   const ChakraRun run = run_of(
-      {{node(1, false, 10), transfer(2, kSend, 3, 1, 5, {1}), transfer(3, kSend, 4, 1, 6, {2})},
-       {transfer(1, kReceive, 4, 0, 6), transfer(2, kReceive, 3, 0, 5), node(3, false, 1, {2}),
+      {{node(1, false, 10), transfer(2, send, 3, 1, 5, {1}), transfer(3, send, 4, 1, 6, {2})},
+       {transfer(1, receive, 4, 0, 6), transfer(2, receive, 3, 0, 5), node(3, false, 1, {2}),
         node(4, false, 1, {1})}});
   const auto graph = chakra_graph(run);
   ASSERT_TRUE(graph) << graph.error().text();
@@ -217,20 +217,19 @@ TEST(ChakraGraph, RefusesRanksThatWaitForEachOther) {
       run_of({{collective(1, 1, 8), collective(2, 1, 8, {1}, ChakraCollective::all_gather)},
               {collective(1, 1, 8, {2}, ChakraCollective::all_gather), collective(2, 1, 8)}});
   EXPECT_TRUE(chakra_graph(run)) << "dependencies, not identifiers, order communications";
-  const auto kSend = ChakraNodeType::send;
-  const auto kReceive = ChakraNodeType::receive;
+  const auto send = ChakraNodeType::send;
+  const auto receive = ChakraNodeType::receive;
   // Each would receive before it sends.
-  EXPECT_EQ(
-      chakra_graph(run_of({{transfer(1, kReceive, 1, 1, 0), transfer(2, kSend, 1, 1, 0, {1})},
-                           {transfer(1, kReceive, 1, 0, 0), transfer(2, kSend, 1, 0, 0, {1})}}))
-          .error()
-          .text(),
-      "x.0.et: node 1: ranks wait for each other in a circle through, or before, this node "
-      "(communications of a group must come in one order on all its ranks)");
+  EXPECT_EQ(chakra_graph(run_of({{transfer(1, receive, 1, 1, 0), transfer(2, send, 1, 1, 0, {1})},
+                                 {transfer(1, receive, 1, 0, 0), transfer(2, send, 1, 0, 0, {1})}}))
+                .error()
+                .text(),
+            "x.0.et: node 1: ranks wait for each other in a circle through, or before, this node "
+            "(communications of a group must come in one order on all its ranks)");
   // Sends wait for no receive.
   EXPECT_TRUE(
-      chakra_graph(run_of({{transfer(1, kSend, 1, 1, 0), transfer(2, kReceive, 1, 1, 0, {1})},
-                           {transfer(1, kSend, 1, 0, 0), transfer(2, kReceive, 1, 0, 0, {1})}})));
+      chakra_graph(run_of({{transfer(1, send, 1, 1, 0), transfer(2, receive, 1, 1, 0, {1})},
+                           {transfer(1, send, 1, 0, 0), transfer(2, receive, 1, 0, 0, {1})}})));
 }
 
 TEST(ChakraGraph, RefusesRanksOfDifferentJobs) {
