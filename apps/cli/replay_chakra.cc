@@ -1,6 +1,7 @@
 #include "replay_chakra.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "cluster/cluster.h"
@@ -10,6 +11,7 @@
 #include "report/graph_replay_report.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/trace_format.h"
+#include "trace/trace_inputs.h"
 #include "trace/workload_text/workload_chakra.h"
 #include "trace_files.h"
 
@@ -67,6 +69,11 @@ Result<std::string> replayed(const std::vector<std::string>& files,
   if (!options.cluster.empty()) {
     ORRERY_TRY(const Catalog catalog, open_catalog(common));
     ORRERY_TRY(const Cluster cluster, parse_cluster(options.cluster, catalog));
+    if (const ChakraRank& last = run.back(); last.rank >= cluster.accelerators) {
+      return fail(ErrorCode::bad_input,
+                  "rank " + std::to_string(last.rank) + " has no accelerator on " + options.cluster,
+                  last.file, "rank r runs on accelerator r, counted from 0");
+    }
     ORRERY_TRY(prices, ChakraPrices::create(cluster, catalog));
     graph_options.prices = &*prices;
   }
@@ -87,23 +94,32 @@ void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options) {
 
 std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
                                      const ReplayChakraOptions& options, const Common& common) {
-  const auto files = files_and_folders(given);
-  if (!files) return std::nullopt;  // whoever reads them says so
+  const auto inputs = trace_inputs(given);
+  if (!inputs) return std::nullopt;  // whoever reads them says so
+  // A folder may hold a recording with what was made of it: then it stands for the recording.
+  const bool recorded = std::any_of(inputs->begin(), inputs->end(), [](const TraceInput& input) {
+    return input.format == TraceFormat::kineto;
+  });
+  std::vector<std::string> files;
   std::vector<TraceFormat> formats;
-  for (const std::string& file : *files) {
-    if (file == "-") return std::nullopt;
-    const auto format = format_of_file(file);
-    if (!format) return std::nullopt;
-    formats.push_back(*format);
+  const TraceInput* other = nullptr;
+  for (const TraceInput& input : *inputs) {
+    if (input.file == "-") return std::nullopt;
+    if (!is_ours(input.format)) {
+      if (!input.of_folder && other == nullptr) other = &input;
+    } else if (!recorded || !input.of_folder) {
+      files.push_back(input.file);
+      formats.push_back(input.format);
+    }
   }
-  if (std::none_of(formats.begin(), formats.end(), is_ours)) return std::nullopt;
-  for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (is_ours(formats[i])) continue;
+  if (files.empty()) return std::nullopt;
+  if (other != nullptr) {
+    if (auto format = format_of_file(other->file); !format) return refuse(format.error());
     return refuse(
-        {ErrorCode::bad_input, "is " + std::string(name(formats[i])), (*files)[i],
+        {ErrorCode::bad_input, "is " + std::string(name(other->format)), other->file,
          "give files of one kind: .et files, one text workload or graph, or profiler's traces"});
   }
-  const auto text = replayed(*files, formats, options, common);
+  const auto text = replayed(files, formats, options, common);
   if (!text) return refuse(text.error());
   return print(*text);
 }

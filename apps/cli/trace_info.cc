@@ -20,8 +20,8 @@ struct Sorted {
   std::vector<TraceInput> others;
 };
 
-// Execution traces belong to the run where there is one. What is unknown in a folder is passed
-// over.
+// Execution traces belong to the run where there is one. What has no reader is passed over in
+// a folder.
 Result<Sorted> sorted(const std::vector<std::string>& files) {
   ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(files));
   const bool has_run = std::any_of(inputs.begin(), inputs.end(), [](const TraceInput& input) {
@@ -30,7 +30,7 @@ Result<Sorted> sorted(const std::vector<std::string>& files) {
   Sorted out;
   for (const TraceInput& input : inputs) {
     const bool unknown = input.format == TraceFormat::unknown;
-    if (unknown && input.of_folder) continue;
+    if ((unknown || input.format == TraceFormat::chakra_json) && input.of_folder) continue;
     const bool of_run = input.format == TraceFormat::kineto || unknown ||
                         (has_run && input.format == TraceFormat::host_execution);
     if (of_run) {

@@ -37,6 +37,11 @@ int run_replay(const ReplayOptions& options, const Common& common) {
   if (const auto done = run_chakra_replay(options.files.files, options.chakra, common)) {
     return *done;
   }
+  if (!options.chakra.cluster.empty()) {
+    return refuse(
+        {ErrorCode::bad_input, "a recording keeps its own times", "--on " + options.chakra.cluster,
+         "--on prices .et files and text workloads; orrery trace whatif edits recordings"});
+  }
   const auto run = read_trace_files(options.files, Ranks::any, common);
   if (!run) return refuse(run.error());
   GraphFromRunOptions graph_options;

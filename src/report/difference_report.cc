@@ -211,7 +211,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                   : fmt::format("A step takes {} in the second run instead of {} in the first: {}.",
                                 time(d.step_second()), time(d.step_first()), by),
               2, style);
-  const std::string first_run = fmt::format("{}, {} {} of a rank", printable(subject.first),
+  const std::string first_run = fmt::format("{}, {} {} over its ranks", printable(subject.first),
                                             d.first.steps, d.first.steps == 1 ? "step" : "steps");
   out += wrapped(subject.predicted ? fmt::format("recorded: {}; predicted: {}", first_run,
                                                  printable(subject.second))

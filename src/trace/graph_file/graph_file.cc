@@ -202,7 +202,7 @@ class Reader {
     if (!after.is_null()) {
       const auto node = index(after, builder_.size());
       if (!node) return refuse(place + ": 'after' is neither null nor a node");
-      out.after = *node;
+      out.after = node;
     }
     out_.steps.push_back(std::move(out));
     return std::monostate{};
