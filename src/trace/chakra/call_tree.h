@@ -41,9 +41,9 @@ inline constexpr std::uint32_t kNoNode = 0xFFFFFFFFU;
 
 struct CallTreeNode {
   std::uint32_t parent = kNoNode;
-  std::uint32_t host = kNoNode;          // into the nodes of the host execution trace
+  std::uint32_t host = kNoNode;    // into the nodes of the host execution trace
   std::uint32_t event = kNoEvent;  // of the recorded trace
-  std::uint32_t lane = kNoNode;          // of a thread that was nested by time
+  std::uint32_t lane = kNoNode;    // of a thread that was nested by time
   bool device = false;
 };
 

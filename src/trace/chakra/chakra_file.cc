@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "document/value.h"
+#include "trace/byte_stream.h"
 #include "trace/chakra/chakra_attribute.h"
 #include "trace/chakra/readable_text.h"
-#include "trace/byte_stream.h"
 
 namespace orrery {
 namespace {

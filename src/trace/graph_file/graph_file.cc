@@ -69,7 +69,8 @@ class Reader {
     dom::array steps;
     if (root["streams"].get(streams) != simdjson::SUCCESS) return refuse("has no list 'streams'");
     if (root["names"].get(names) != simdjson::SUCCESS) return refuse("has no list 'names'");
-    if (root["operations"].get(nodes) != simdjson::SUCCESS) return refuse("has no list 'operations'");
+    if (root["operations"].get(nodes) != simdjson::SUCCESS)
+      return refuse("has no list 'operations'");
     if (root["steps"].get(steps) != simdjson::SUCCESS) return refuse("has no list 'steps'");
     for (const dom::element e : streams) {
       ORRERY_TRY([[maybe_unused]] const std::monostate done, stream(e));

@@ -26,9 +26,8 @@ bool can_have_event(const HostNode& node) {
 }
 
 std::size_t count_found(const HostTraceLink& link) {
-  return static_cast<std::size_t>(
-      std::count_if(link.event.begin(), link.event.end(),
-                    [](std::uint32_t event) { return event != kNoEvent; }));
+  return static_cast<std::size_t>(std::count_if(
+      link.event.begin(), link.event.end(), [](std::uint32_t event) { return event != kNoEvent; }));
 }
 
 // Events by an identifier; of two with the same, the first.

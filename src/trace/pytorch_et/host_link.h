@@ -34,7 +34,6 @@ enum class LinkMethod : std::uint8_t {
 };
 std::string_view name(LinkMethod method);
 
-
 struct HostTraceLink {
   std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoEvent
   LinkMethod method = LinkMethod::record_function_id;
