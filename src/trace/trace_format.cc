@@ -124,9 +124,9 @@ std::string_view name(TraceFormat format) {
 }
 
 std::string_view key(TraceFormat format) {
-  static constexpr std::array<std::string_view, 7> kKeysOfFormats = {
+  static constexpr std::array<std::string_view, 8> kKeysOfFormats = {
       "kineto",        "host_execution", "chakra", "chakra_json", "operation_timeline",
-      "workload_text", "unknown"};
+      "workload_text", "graph",          "unknown"};
   return kKeysOfFormats[static_cast<std::size_t>(format)];
 }
 

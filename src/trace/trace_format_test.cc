@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+#include <string_view>
+
 namespace orrery {
 namespace {
 
@@ -52,6 +56,19 @@ TEST(TraceFormat, IsUnknownWhereNothingTells) {
   EXPECT_EQ(format_of(" \n "), TraceFormat::unknown);
   EXPECT_EQ(format_of("{\"name\": 1}"), TraceFormat::unknown);
   EXPECT_EQ(format_of("\xff\xff\xff\xff\xff\xff"), TraceFormat::unknown);
+}
+
+TEST(TraceFormat, HasANameAndAKeyOfItsOwn) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> keys;
+  for (int i = 0; i <= static_cast<int>(TraceFormat::unknown); ++i) {
+    names.insert(name(static_cast<TraceFormat>(i)));
+    keys.insert(key(static_cast<TraceFormat>(i)));
+  }
+  EXPECT_EQ(names.size(), 8U);
+  EXPECT_EQ(keys.size(), 8U);
+  EXPECT_EQ(key(TraceFormat::graph), "graph");
+  EXPECT_EQ(key(TraceFormat::unknown), "unknown");
 }
 
 TEST(TraceFormat, NeedsAFile) {

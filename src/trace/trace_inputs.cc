@@ -16,8 +16,13 @@ bool is_trace_name(std::string_view path) {
                      [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
+// A file that nothing tells but its name is left to the reader its name asks for, which says what
+// is wrong with it.
 TraceFormat format_if_readable(const std::string& file) {
-  return format_of_file(file).value_or(TraceFormat::unknown);
+  const auto format = format_of_file(file);
+  if (!format) return TraceFormat::unknown;
+  const bool named = file.ends_with(".et") || file.ends_with(".et.gz");
+  return *format == TraceFormat::unknown && named ? TraceFormat::chakra : *format;
 }
 
 }  // namespace
