@@ -24,9 +24,6 @@ constexpr std::size_t kMostColumns = 256;  // of a chart
 constexpr std::size_t kMostRows = 96;      // of ranks and steps
 
 std::string count(std::int64_t n) { return grouped(n); }
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 std::string legend() {
   std::string out = "<div class=\"legend\">";

@@ -23,10 +23,6 @@ constexpr int kLongestName = 56;
 
 std::string key_of(Category c) { return std::string(name(c)); }
 
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 Category colour_of(WorkKind kind) {
   switch (kind) {
     case WorkKind::communication:

@@ -15,18 +15,8 @@ namespace {
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
-Column right(std::string title, int importance) {
-  return {.title = std::move(title), .align = Align::right, .importance = importance};
-}
-Column left(std::string title, int importance) {
-  return {.title = std::move(title), .importance = importance};
-}
 Cell time_cell(std::int64_t ns) { return {.text = time_text(ns)}; }
 Cell mean_cell(double ns) { return {.text = to_text(Seconds(ns * 1e-9))}; }
-
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 std::string of_rank(const RankAnalysis& rank) { return fmt::format("rank {}", rank.rank); }
 

@@ -19,16 +19,6 @@ namespace {
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
-Column right(std::string title, int importance) {
-  return {.title = std::move(title), .align = Align::right, .importance = importance};
-}
-Column left(std::string title, int importance) {
-  return {.title = std::move(title), .importance = importance};
-}
-
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 std::string count(std::int64_t n) { return grouped(n); }
 
 Cell name_cell(std::string_view name) { return {.text = short_name(name)}; }

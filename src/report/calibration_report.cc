@@ -14,13 +14,6 @@ constexpr std::size_t kProblemsShown = 20;
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
-Column right(std::string title, int importance) {
-  return {.title = std::move(title), .align = Align::right, .importance = importance};
-}
-Column left(std::string title, int importance) {
-  return {.title = std::move(title), .importance = importance};
-}
-
 std::string value_text(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
 }

@@ -16,10 +16,6 @@ namespace {
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
-double share(ByteCount part, ByteCount whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-}
-
 }  // namespace
 
 std::string verdict_words(Verdict verdict) {

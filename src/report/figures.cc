@@ -34,6 +34,10 @@ std::string compact(double n) {
   return "0";
 }
 
+double share(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string signed_percent(double change) { return fmt::format("{:+.1f} %", change * 100); }

@@ -18,6 +18,8 @@ std::string grouped(std::int64_t n);
 std::string compact(double n);
 // 0.4123 -> "41.2 %".
 std::string percent(double share);
+// What part of a whole something is; 0 of nothing.
+double share(std::int64_t part, std::int64_t whole);
 // A change in percent with its sign: 0.026 -> "+2.6 %".
 std::string signed_percent(double change);
 // GiB with one decimal.

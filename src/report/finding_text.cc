@@ -13,10 +13,6 @@
 namespace orrery {
 namespace {
 
-double share(std::int64_t part, std::int64_t whole) {
-  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 std::string times(std::int64_t n) { return n == 1 ? "once" : grouped(n) + " times"; }
 
 // Texts from outside are as long as their writer liked.

@@ -13,12 +13,6 @@ namespace {
 
 constexpr Ink kBold = {.bold = true};
 
-Column right(std::string title, int importance) {
-  return {.title = std::move(title), .align = Align::right, .importance = importance};
-}
-Column left(std::string title, int importance) {
-  return {.title = std::move(title), .importance = importance};
-}
 Cell cell(std::string text, Ink ink = {}) { return {.text = std::move(text), .ink = ink}; }
 
 std::string shown(const Figure& f, double value) {

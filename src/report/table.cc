@@ -22,6 +22,14 @@ std::string without_trailing_spaces(std::string line) {
 
 }  // namespace
 
+Column right(std::string title, int importance) {
+  return {.title = std::move(title), .align = Align::right, .importance = importance};
+}
+
+Column left(std::string title, int importance) {
+  return {.title = std::move(title), .importance = importance};
+}
+
 void Table::add_row(std::vector<Cell> cells) {
   ORRERY_INVARIANT(cells.size() == columns_.size());
   for (Cell& cell : cells) cell.text = printable(cell.text);

@@ -21,6 +21,10 @@ struct Column {
   bool operator==(const Column&) const = default;
 };
 
+// A column of numbers, and one of words.
+Column right(std::string title, int importance);
+Column left(std::string title, int importance);
+
 struct Cell {
   std::string text;
   Ink ink = {};

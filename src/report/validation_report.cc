@@ -20,12 +20,6 @@ constexpr std::size_t kReasons = 40;
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
-Column right(std::string title, int importance) {
-  return {.title = std::move(title), .align = Align::right, .importance = importance};
-}
-Column left(std::string title, int importance) {
-  return {.title = std::move(title), .importance = importance};
-}
 Cell cell(std::string text, Ink ink = {}) { return {.text = std::move(text), .ink = ink}; }
 Cell count(int n, Ink ink = {}) { return cell(grouped(n), ink); }
 
