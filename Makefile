@@ -73,10 +73,10 @@ clean: ## remove everything that was built
 
 # ---- make check ----------------------------------------------------------------------------------
 
-check: check-format check-symbols check-docs check-tidy check-asan check-tsan check-fuzz ## sanitizers, fuzzers, lint, documentation
+check: check-format check-symbols check-docs check-pages check-tidy check-asan check-tsan check-fuzz ## sanitizers, fuzzers, lint, documentation
 	@echo "make check: all passed"
 
-.PHONY: check-format check-symbols check-docs check-tidy check-asan check-tsan check-fuzz
+.PHONY: check-format check-symbols check-docs check-pages check-tidy check-asan check-tsan check-fuzz
 check-format: build/packages.check ## is every C++ file formatted?
 	git ls-files -co --exclude-standard -- '*.cc' '*.h' | xargs clang-format-22 --dry-run -Werror
 
@@ -85,6 +85,9 @@ check-symbols: build ## does the library print, exit, or read the environment?
 
 check-docs: build/packages.check ## the documentation site, warnings as errors
 	PYTHONPATH= /usr/bin/python3 -m mkdocs build --strict --quiet --site-dir build/site
+
+check-pages: build build/packages.check ## the HTML reports in a browser: nothing fails, sticks out or overlaps
+	tools/check_pages.sh build/release/bin/orrery build/pages
 
 check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy, warnings as errors
 	tools/tidy.sh build/asan $(JOBS)
