@@ -114,7 +114,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
       return refuse({ErrorCode::bad_input, "takes no edits", "--attribute",
                      "it evens the ranks out, one after the other"});
     }
-    const auto found = stragglers(run->ranks, graph->graph, *catalog);
+    const auto found = stragglers(run->ranks, graph->graph);
     if (!found) return refuse(found.error());
     return print(common.json ? to_json(stragglers_json(*found))
                              : stragglers_text(*found, text_style()));

@@ -55,7 +55,7 @@ struct OperatorRow {
 struct OperatorTotals {
   Flops flops;                 // of operators that stand in no other whose work is known
   std::int64_t device_ns = 0;  // of those
-  std::vector<std::int64_t> by_class_ns = std::vector<std::int64_t>(kWorkClasses);
+  std::vector<std::int64_t> by_class_ns = std::vector<std::int64_t>(kRecordedWorkClasses);
   std::int64_t other_ns = 0;  // launched by operators whose work is not known
 };
 

@@ -372,7 +372,7 @@ Work movement_named(std::string_view name, Arguments x) {
 }  // namespace
 
 std::string_view name(RecordedWorkClass c) {
-  static constexpr std::array<std::string_view, kWorkClasses> kNames = {
+  static constexpr std::array<std::string_view, kRecordedWorkClasses> kNames = {
       "product", "convolution", "attention", "normalization",
       "softmax", "elementwise", "reduction", "movement"};
   return kNames[static_cast<std::size_t>(c)];

@@ -41,7 +41,7 @@ enum class RecordedWorkClass : std::uint8_t {
   reduction,
   movement,
 };
-inline constexpr std::size_t kWorkClasses = 8;
+inline constexpr std::size_t kRecordedWorkClasses = 8;
 std::string_view name(RecordedWorkClass c);
 
 // Whether the matrix units do the work.

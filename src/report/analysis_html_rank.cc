@@ -184,7 +184,7 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
                          .points = {}};
   std::int64_t all = 0;
   for (const OperatorRow& row : rank.operators.rows) all += row.own_ns;
-  std::vector<bool> used(kWorkClasses, false);
+  std::vector<bool> used(kRecordedWorkClasses, false);
   for (const OperatorRow& row : rank.operators.rows) {
     if (chart.points.size() == 100 || row.own_ns == 0) break;
     if (!row.operator_class || row.bytes.value() <= 0 || row.with_work_ns == 0) continue;
@@ -207,7 +207,7 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
   const std::string svg = roofline_svg(chart);
   if (svg.empty()) return "";
   std::vector<std::pair<std::string, Category>> legend;
-  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
     const auto which = static_cast<RecordedWorkClass>(c);
     if (used[c]) legend.emplace_back(name(which), colour_of(which));
   }
@@ -227,7 +227,7 @@ std::string classes_bar(const RankAnalysis& rank) {
          .label = std::string(label),
          .tip = fmt::format("{}: {}, {}", label, time_text(ns), percent(share(ns, sum)))});
   };
-  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
     const auto which = static_cast<RecordedWorkClass>(c);
     add(name(which), all.by_class_ns[c], colour_of(which));
   }

@@ -107,7 +107,7 @@ Value operators_json(const RecordedTrace& trace, const RankAnalysis& rank) {
   }
   const OperatorTotals& all = rank.operators.all;
   Value classes = Value::map();
-  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
     classes.append_member(std::string(name(static_cast<RecordedWorkClass>(c))),
                           time(all.by_class_ns[c]));
   }

@@ -192,7 +192,7 @@ std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
   const std::int64_t sum = all.device_ns + all.other_ns;
   if (all.device_ns == 0) return "";
   std::vector<std::pair<std::int64_t, std::string>> classes;
-  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
     classes.emplace_back(all.by_class_ns[c], name(static_cast<RecordedWorkClass>(c)));
   }
   classes.emplace_back(all.other_ns, "other");

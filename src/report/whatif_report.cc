@@ -96,6 +96,13 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
                    {time(after)},
                    {change_text(before, after), ink_of(before, after)}});
   }
+  if (w.waiting_before > Seconds(0) || w.waiting_after > Seconds(0)) {
+    parts.add_row({{"waiting for ranks", {.colour = 0, .bold = false, .dim = true}},
+                   {time(w.waiting_before)},
+                   {time(w.waiting_after)},
+                   {change_text(w.waiting_before, w.waiting_after),
+                    ink_of(w.waiting_before, w.waiting_after)}});
+  }
   out += parts.text(style);
   out += heading("Steps", "", style);
   std::vector<Column> columns = {{"rank", Align::right, 7}};
@@ -129,6 +136,8 @@ Value whatif_json(const WhatIf& w) {
   out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
   out.set("before_s", number(w.before));
   out.set("after_s", number(w.after));
+  out.set("waiting_before_s", number(w.waiting_before));
+  out.set("waiting_after_s", number(w.waiting_after));
   out.set("replay_error", Value::number(w.replay_error));
   Value edits = Value::list();
   for (const AppliedEdit& edit : w.edits) {
@@ -153,6 +162,8 @@ Value whatif_json(const WhatIf& w) {
     entry.set("after_s", number(step.after));
     entry.set("parts_before", parts_json(step.parts_before));
     entry.set("parts_after", parts_json(step.parts_after));
+    entry.set("waiting_before_s", number(step.waiting_before));
+    entry.set("waiting_after_s", number(step.waiting_after));
     steps.append(std::move(entry));
   }
   out.set("steps", std::move(steps));
@@ -167,25 +178,36 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
                   slowed ? fmt::format("slow ranks make it {:.3f} times as long", s.slowdown())
                          : "slow ranks cost nothing"),
       2, style);
+  if (s.waiting_before > Seconds(0)) {
+    out += wrapped(fmt::format("A rank waits {} for others in a step, the most that even ranks "
+                               "could gain, and {} with "
+                               "all ranks alike.",
+                               time(s.waiting_before), time(s.waiting_even)),
+                   2, style);
+  }
+  const auto gained = [&](Seconds gain) -> Cell {
+    const double share = s.before > Seconds(0) ? gain / s.before : 0;
+    if (std::abs(share) < kNoGain) return {"0"};
+    return {(gain < Seconds(0) ? "-" : "") + time(gain < Seconds(0) ? -gain : gain)};
+  };
   const auto table = [&](const char* title, const char* remark,
                          const std::vector<StragglerGain>& gains) {
     out += heading(title, remark, style);
-    Table rows({{"", Align::left, 5}, {"gain", Align::right, 8}, {"", Align::left, 1, 40}});
+    Table rows({{"", Align::left, 5},
+                {"alone", Align::right, 8},
+                {"remains", Align::right, 8},
+                {"", Align::left, 1, 40}});
     for (const StragglerGain& gain : gains) {
-      const double share = s.before > Seconds(0) ? gain.gain / s.before : 0;
+      const double share = s.before > Seconds(0) ? gain.remains / s.before : 0;
       Cell cell;
       if (share > kNoGain) cell.bar.push_back({std::min(share, 1.0), {.colour = 168}});
-      rows.add_row(
-          {{gain.what},
-           {std::abs(share) < kNoGain ? "0"
-                                      : (gain.gain < Seconds(0) ? "-" : "") +
-                                            time(gain.gain < Seconds(0) ? -gain.gain : gain.gain)},
-           cell});
+      rows.add_row({{gain.what}, gained(gain.gain), gained(gain.remains), cell});
     }
     out += rows.text(style);
   };
-  table("Ranks", "what a step gains if only this rank takes as long as the mean", s.ranks);
-  table("Kinds", "what a step gains if only this kind of work is alike on all ranks", s.kinds);
+  table("Ranks", "what a step gains if only this one is even; what remains if all others are",
+        s.ranks);
+  table("Kinds", "of work, in the same way", s.kinds);
   return out;
 }
 
@@ -194,6 +216,8 @@ Value stragglers_json(const Stragglers& s) {
   out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
   out.set("before_s", number(s.before));
   out.set("even_s", number(s.even));
+  out.set("waiting_before_s", number(s.waiting_before));
+  out.set("waiting_even_s", number(s.waiting_even));
   out.set("slowdown", Value::number(s.slowdown()));
   const auto list = [&](const std::vector<StragglerGain>& gains) {
     Value entries = Value::list();
@@ -202,6 +226,7 @@ Value stragglers_json(const Stragglers& s) {
       entry.set("what", Value::text(gain.what));
       entry.set("edit", Value::text(gain.edit));
       entry.set("gain_s", number(gain.gain));
+      entry.set("remains_s", number(gain.remains));
       entries.append(std::move(entry));
     }
     return entries;

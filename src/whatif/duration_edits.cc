@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
 namespace orrery {
 namespace {
@@ -28,27 +27,6 @@ void change_durations(EditedRun& run, AppliedEdit& edit,
     node.duration_ns = change(node.duration_ns, edit.edit);
     ++edit.changed;
   }
-}
-
-struct Mean {
-  double sum = 0;
-  double count = 0;
-  void add(double value) {
-    sum += value;
-    count += 1;
-  }
-  [[nodiscard]] double value() const { return count > 0 ? sum / count : 0; }
-};
-
-// Means of one kind of work, of each rank.
-using MeansOfRanks = std::map<std::uint32_t, Mean>;
-
-// What a rank's times are multiplied with so that its mean is that of all ranks.
-double evening_factor(const MeansOfRanks& ranks, std::uint32_t rank) {
-  Mean all;
-  for (const auto& [index, mean] : ranks) all.add(mean.value());
-  const double own = ranks.at(rank).value();
-  return own > 0 ? all.value() / own : 1;
 }
 
 }  // namespace
@@ -143,55 +121,6 @@ void apply_capture(EditedRun& run, AppliedEdit& edit) {
   edit.assumed.emplace_back(
       "the host takes no time but to load data and to wait for devices; kernels keep their own "
       "times, order and dependencies");
-}
-
-void apply_even(EditedRun& run, AppliedEdit& edit) {
-  const Selection& where = edit.edit.where;
-  std::map<std::string, MeansOfRanks> works;
-  std::map<std::string, MeansOfRanks> host;
-  std::vector<std::pair<std::uint32_t, MeansOfRanks*>> work_means;
-  std::vector<std::pair<std::uint32_t, MeansOfRanks*>> host_means;
-  // The means are over all ranks, whichever are evened.
-  Selection of_all = where;
-  of_all.rank.reset();
-  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
-    const RunWork& work = run.graph().works[w];
-    if (run.communicates(work) || !run.selects(of_all, work)) continue;
-    const WorkSubject s = run.subject(work);
-    MeansOfRanks& means = works[fmt::format("{}\n{}", s.kernel, s.shapes)];
-    means[work.trace].add(static_cast<double>(run.duration_ns(w)));
-    if (run.selects(where, work)) work_means.emplace_back(w, &means);
-  }
-  if (where.host || of_all.everything()) {
-    Selection host_where = where;
-    host_where.host = true;
-    Selection host_of_all = of_all;
-    host_of_all.host = true;
-    for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
-      const RunNode& node = run.graph().nodes[n];
-      if (!run.selects_host(host_of_all, node) || run.begins_recording(n)) continue;
-      const RecordedTrace& trace = run.traces()[node.trace];
-      const std::string_view what = node.event == kNoEvent ? "" : trace.name_of(node.event);
-      MeansOfRanks& means = host[fmt::format("{}\n{}", name(node.kind), what)];
-      means[node.trace].add(static_cast<double>(node.duration_ns));
-      if (run.selects_host(host_where, node)) host_means.emplace_back(n, &means);
-    }
-  }
-  for (const auto& [w, means] : work_means) {
-    if (means->size() < 2) continue;
-    const double factor = evening_factor(*means, run.graph().works[w].trace);
-    run.set_duration_ns(w, scaled_ns(run.duration_ns(w), factor));
-    ++edit.changed;
-  }
-  for (const auto& [n, means] : host_means) {
-    if (means->size() < 2) continue;
-    RunNode& node = run.graph().nodes[n];
-    node.duration_ns = scaled_ns(node.duration_ns, evening_factor(*means, node.trace));
-    ++edit.changed;
-  }
-  edit.assumed.emplace_back(
-      "each kind of work takes, on average, the mean over the ranks; communications keep their "
-      "transfer times, and ranks wait for each other as far as they still must");
 }
 
 }  // namespace orrery

@@ -7,9 +7,6 @@
 //            f times their sum, the others and their launches are removed
 //   capture  calls and operators of the host take no time, except what loads data and what waits
 //            for a device: an upper bound of what launching by graphs can gain
-//   even     t' = t * mean over ranks / mean of this rank, for each kind of work (kernel and
-//            shapes) and each operator of the host: no rank is slower than another, and each keeps
-//            its own variation within the run
 #pragma once
 
 #include "whatif/edited_run.h"
@@ -22,6 +19,5 @@ void apply_set(EditedRun& run, AppliedEdit& edit);
 void apply_remove(EditedRun& run, AppliedEdit& edit);
 void apply_fuse(EditedRun& run, AppliedEdit& edit);
 void apply_capture(EditedRun& run, AppliedEdit& edit);
-void apply_even(EditedRun& run, AppliedEdit& edit);
 
 }  // namespace orrery

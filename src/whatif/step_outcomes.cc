@@ -62,14 +62,19 @@ FourParts parts_between(const std::vector<Change>& changes, std::int64_t from, s
   return {from_ns(ns[1]), from_ns(ns[3]), from_ns(ns[2]), from_ns(ns[0])};
 }
 
-// When each step's rank is done with it.
-std::vector<std::int64_t> ends_of_steps(std::span<const RecordedTrace> traces,
-                                        const RunGraph& graph, const ReplayedRun& replayed) {
-  std::vector<std::int64_t> ends;
+// Of each step, when its rank is done with it and how long that rank waited.
+struct StepEnd {
+  std::int64_t at_ns = 0;
+  std::int64_t waiting_ns = 0;
+};
+
+std::vector<StepEnd> ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                                   const ReplayedRun& replayed) {
+  std::vector<StepEnd> ends;
   ends.reserve(graph.steps.size());
   std::map<Place, std::vector<std::size_t>> steps_of;
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
-    ends.push_back(replayed.end_ns[graph.steps[s].to]);
+    ends.push_back({replayed.end_ns[graph.steps[s].to], 0});
     steps_of[place(graph.steps[s])].push_back(s);
   }
   std::vector<LaunchLinks> links;
@@ -86,7 +91,11 @@ std::vector<std::int64_t> ends_of_steps(std::span<const RecordedTrace> traces,
         [&](std::int64_t ns, std::size_t s) { return ns < graph.steps[s].start_ns; });
     if (after == steps.begin()) continue;
     const std::size_t s = *(after - 1);
-    if (launched < graph.steps[s].end_ns) ends[s] = std::max(ends[s], replayed.end_ns[work.last]);
+    if (launched >= graph.steps[s].end_ns) continue;
+    ends[s].at_ns = std::max(ends[s].at_ns, replayed.end_ns[work.last]);
+    if (work.first != work.last) {
+      ends[s].waiting_ns += replayed.start_ns[work.last] - replayed.end_ns[work.first];
+    }
   }
   return ends;
 }
@@ -95,7 +104,7 @@ std::vector<std::int64_t> ends_of_steps(std::span<const RecordedTrace> traces,
 
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
                                        const ReplayedRun& replayed) {
-  const std::vector<std::int64_t> ends = ends_of_steps(traces, graph, replayed);
+  const std::vector<StepEnd> ends = ends_of_steps(traces, graph, replayed);
   auto changes = changes_by_place(traces, graph, replayed);
   std::map<Place, std::int64_t> done;  // with the step before
   std::vector<StepOutcome> out;
@@ -105,11 +114,29 @@ std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, co
     std::int64_t start = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
     const auto before = done.find(place(step));
     if (before != done.end()) start = std::max(start, before->second);
-    const std::int64_t end = std::max(start, ends[s]);
-    done[place(step)] = ends[s];
-    out.push_back({from_ns(end - start), parts_between(changes[place(step)], start, end)});
+    const std::int64_t end = std::max(start, ends[s].at_ns);
+    done[place(step)] = ends[s].at_ns;
+    out.push_back({from_ns(end - start), parts_between(changes[place(step)], start, end),
+                   from_ns(std::max<std::int64_t>(0, ends[s].waiting_ns))});
   }
   return out;
+}
+
+Seconds mean_time(const std::vector<RunStep>& steps, const std::vector<StepOutcome>& outcomes) {
+  std::map<std::pair<std::uint32_t, std::int64_t>, Seconds> longest;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    Seconds& time = longest[{steps[s].trace, steps[s].start_ns}];
+    time = std::max(time, outcomes[s].time);
+  }
+  Seconds sum;
+  for (const auto& [step, time] : longest) sum += time;
+  return longest.empty() ? sum : sum / static_cast<double>(longest.size());
+}
+
+Seconds mean_waiting(const std::vector<StepOutcome>& outcomes) {
+  Seconds sum;
+  for (const StepOutcome& outcome : outcomes) sum += outcome.waiting;
+  return outcomes.empty() ? sum : sum / static_cast<double>(outcomes.size());
 }
 
 }  // namespace orrery

@@ -17,10 +17,17 @@ namespace orrery {
 struct StepOutcome {
   Seconds time;
   FourParts parts;
+  Seconds waiting;  // for other ranks
 };
 
 // By step of the graph.
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
                                        const ReplayedRun& replayed);
+
+// The mean of the steps; of a rank that became a pipeline, a step is as long as on its longest
+// stage.
+Seconds mean_time(const std::vector<RunStep>& steps, const std::vector<StepOutcome>& outcomes);
+// What a rank waits for others in a step, on average.
+Seconds mean_waiting(const std::vector<StepOutcome>& outcomes);
 
 }  // namespace orrery

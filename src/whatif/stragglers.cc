@@ -7,45 +7,104 @@
 #include "trace/kernel_class.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_run.h"
+#include "whatif/even_edit.h"
+#include "whatif/step_outcomes.h"
 
 namespace orrery {
+namespace {
 
-Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                              const Catalog& catalog) {
+// One run asked many times.
+class EvenRuns {
+ public:
+  EvenRuns(std::span<const RecordedTrace> traces, const RunGraph& graph)
+      : recorded_(traces, graph), stretches_(aligned_stretches(recorded_)) {}
+
+  [[nodiscard]] const EditedRun& recorded() const { return recorded_; }
+
+  // Steps with those selections even.
+  [[nodiscard]] std::vector<StepOutcome> with(const std::vector<Selection>& even) const {
+    EditedRun run = recorded_;
+    for (const Selection& where : even) {
+      AppliedEdit applied;
+      applied.edit.kind = EditKind::even;
+      applied.edit.where = where;
+      apply_even(run, applied, stretches_);
+    }
+    return step_outcomes(run.traces(), run.graph(), replayed_run(run.graph()));
+  }
+  [[nodiscard]] Seconds time(const std::vector<Selection>& even) const {
+    return mean_time(recorded_.graph().steps, with(even));
+  }
+
+ private:
+  EditedRun recorded_;
+  AlignedStretches stretches_;
+};
+
+struct Suspect {
+  std::string what;
+  Selection where;
+};
+
+std::vector<StragglerGain> gains_of(const EvenRuns& runs, const std::vector<Suspect>& suspects,
+                                    Seconds before, Seconds even) {
+  std::vector<StragglerGain> out;
+  for (const Suspect& suspect : suspects) {
+    std::vector<Selection> others;
+    for (const Suspect& other : suspects) {
+      if (other.what != suspect.what) others.push_back(other.where);
+    }
+    Edit edit;
+    edit.kind = EditKind::even;
+    edit.verb = "even";
+    edit.where = suspect.where;
+    out.push_back({to_text(edit), suspect.what, before - runs.time({suspect.where}),
+                   runs.time(others) - even});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGraph& graph) {
   if (traces.size() < 2) {
     return fail(ErrorCode::bad_input, "a single rank cannot be slower than others",
                 traces.empty() ? "" : traces[0].file, "give the recordings of all ranks");
   }
-  const auto time_with = [&](const std::string& text) -> Result<WhatIf> {
-    ORRERY_TRY(const std::vector<Edit> edits, parse_edits(text, "stragglers"));
-    return what_if(traces, graph, edits, catalog);
-  };
-  Stragglers out;
-  ORRERY_TRY(const WhatIf even, time_with("even"));
-  out.before = even.before;
-  out.even = even.after;
+  std::vector<Suspect> ranks;
   for (const RecordedTrace& trace : traces) {
     if (trace.rank == kNotRecorded) {
       return fail(ErrorCode::bad_input, "the recording does not state its rank", trace.file);
     }
-    const std::string text = fmt::format("even rank {}", trace.rank);
-    ORRERY_TRY(const WhatIf one, time_with(text));
-    out.ranks.push_back({text, fmt::format("rank {}", trace.rank), out.before - one.after});
+    Selection where;
+    where.rank = trace.rank;
+    ranks.push_back({fmt::format("rank {}", trace.rank), where});
   }
-  const EditedRun run(traces, graph);
+  const EvenRuns runs(traces, graph);
   std::set<KernelClass> classes;
   for (const RunWork& work : graph.works) {
-    if (!run.communicates(work)) classes.insert(run.subject(work).kernel_class);
+    if (!runs.recorded().communicates(work)) {
+      classes.insert(runs.recorded().subject(work).kernel_class);
+    }
   }
-  std::vector<std::pair<std::string, std::string>> kinds = {{"even host", "host"}};
+  Selection host;
+  host.host = true;
+  std::vector<Suspect> kinds = {{"host", host}};
   for (const KernelClass c : classes) {
     if (c == KernelClass::communication) continue;
-    kinds.emplace_back(fmt::format("even class {}", name(c)), std::string(name(c)));
+    Selection where;
+    where.kernel_class = name(c);
+    kinds.push_back({std::string(name(c)), where});
   }
-  for (const auto& [text, what] : kinds) {
-    ORRERY_TRY(const WhatIf one, time_with(text));
-    out.kinds.push_back({text, what, out.before - one.after});
-  }
+  const std::vector<StepOutcome> recorded = runs.with({});
+  const std::vector<StepOutcome> even = runs.with({Selection{}});
+  Stragglers out;
+  out.before = mean_time(graph.steps, recorded);
+  out.even = mean_time(graph.steps, even);
+  out.waiting_before = mean_waiting(recorded);
+  out.waiting_even = mean_waiting(even);
+  out.ranks = gains_of(runs, ranks, out.before, out.even);
+  out.kinds = gains_of(runs, kinds, out.before, out.even);
   return out;
 }
 

@@ -1,14 +1,19 @@
-// What slow ranks cost: the run with every rank alike, and with one rank, or one kind of work, made
-// like the others.
+// What slow ranks cost: the run with every rank alike, and what each rank and each kind of work has
+// to do with it.
 //
-//   slowdown        recorded / even
-//   of a rank       the time a step gains if only this rank's work takes as long as the mean
-//   of a kind       the time a step gains if only this kind of work is even
+//   slowdown    recorded / even                               (whatif/even_edit.h)
+//   alone       recorded - the step if only this rank, or only this kind of work, is even
+//   remains     the step if all but this one are even - even
 //
-// The gains of ranks do not add up to the whole: two equally slow ranks gain nothing alone.
-// Source: ByteDance, "Understanding Stragglers in Large Model Training Using What-if Analysis"
-// (slowdown, attribution by worker and type), on graphs of profiles instead of operation timelines.
-// One simulation each.
+// Where ranks are late in turns, each alone gains little or nothing, as the others are still late;
+// what remains tells them apart. Where one rank is late, both say the same.
+//
+// A rank waits for others in a step, on average, for `waiting`: the most that the even run can gain
+// (analyze/findings.h finds the same figure in the recording). What still waits in the even run
+// started apart, or ran ahead of others.
+// Source: ByteDance, "Understanding Stragglers in Large Model Training Using What-if Analysis",
+// section 3 (slowdown; attribution by fixing all but one worker, or one type of operation), on
+// graphs of profiles instead of operation timelines. Two simulations for each rank and kind.
 #pragma once
 
 #include <span>
@@ -16,26 +21,29 @@
 #include <vector>
 
 #include "outcome/result.h"
-#include "whatif/whatif.h"
+#include "replay/run_graph.h"
+#include "units/quantity.h"
 
 namespace orrery {
 
 struct StragglerGain {
   std::string edit;  // "even rank 2"
   std::string what;  // "rank 2", "host"
-  Seconds gain;      // of a step, on average
+  Seconds gain;      // of a step, on average: alone
+  Seconds remains;
 };
 
 struct Stragglers {
   Seconds before;
   Seconds even;
+  Seconds waiting_before;
+  Seconds waiting_even;
   std::vector<StragglerGain> ranks;  // in the order of the recordings
   std::vector<StragglerGain> kinds;
   [[nodiscard]] double slowdown() const { return even > Seconds(0) ? before / even : 1; }
 };
 
 // Errors: a single rank, or recordings that do not state their ranks.
-Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                              const Catalog& catalog);
+Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGraph& graph);
 
 }  // namespace orrery

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <variant>
 
 #include "whatif/duration_edits.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_run.h"
+#include "whatif/even_edit.h"
 #include "whatif/gradient_edit.h"
 #include "whatif/kernel_edits.h"
 #include "whatif/network_edits.h"
@@ -17,7 +19,11 @@
 namespace orrery {
 namespace {
 
-Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& catalog) {
+// `alike`: what evens that follow each other compare; any other edit changes what there is to
+// compare.
+Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& catalog,
+                             std::optional<AlignedStretches>& alike) {
+  if (edit.edit.kind != EditKind::even) alike.reset();
   switch (edit.edit.kind) {
     case EditKind::scale:
       apply_scale(run, edit);
@@ -35,7 +41,8 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
       apply_capture(run, edit);
       break;
     case EditKind::even:
-      apply_even(run, edit);
+      if (!alike) alike = aligned_stretches(run);
+      apply_even(run, edit, *alike);
       break;
     case EditKind::bandwidth:
       return apply_bandwidth(run, edit);
@@ -75,19 +82,6 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
   return std::monostate();
 }
 
-// The mean of the steps; of a rank that became a pipeline, a step is as long as on its longest
-// stage.
-Seconds mean_time(const std::vector<RunStep>& steps, const std::vector<StepOutcome>& outcomes) {
-  std::map<std::pair<std::uint32_t, std::int64_t>, Seconds> longest;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    Seconds& time = longest[{steps[s].trace, steps[s].start_ns}];
-    time = std::max(time, outcomes[s].time);
-  }
-  Seconds sum;
-  for (const auto& [step, time] : longest) sum += time;
-  return longest.empty() ? sum : sum / static_cast<double>(longest.size());
-}
-
 }  // namespace
 
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
@@ -96,9 +90,10 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   const ReplayedRun recorded = replayed_run(graph);
   out.replay_error = replay(traces, graph, recorded).mean_error;
   EditedRun run(traces, graph);
+  std::optional<AlignedStretches> alike;
   for (const Edit& edit : edits) {
     AppliedEdit applied{edit, to_text(edit), 0, {}};
-    if (auto done = apply(run, applied, catalog); !done) return fail(done.error());
+    if (auto done = apply(run, applied, catalog, alike); !done) return fail(done.error());
     out.edits.push_back(std::move(applied));
   }
   out.graph = std::move(run.graph());
@@ -107,6 +102,8 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   const std::vector<StepOutcome> outcomes_after = step_outcomes(traces, out.graph, out.timeline);
   out.before = mean_time(graph.steps, outcomes_before);
   out.after = mean_time(out.graph.steps, outcomes_after);
+  out.waiting_before = mean_waiting(outcomes_before);
+  out.waiting_after = mean_waiting(outcomes_after);
   // A step of an edited run is one of the recorded rank it was made of.
   std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> recorded_step;
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
@@ -116,7 +113,8 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
     const RunStep& step = out.graph.steps[s];
     const StepOutcome& before = outcomes_before[recorded_step.at({step.trace, step.start_ns})];
     out.steps.push_back({step.trace, traces[step.trace].rank, step.stage, step.name, before.time,
-                         outcomes_after[s].time, before.parts, outcomes_after[s].parts});
+                         outcomes_after[s].time, before.parts, outcomes_after[s].parts,
+                         before.waiting, outcomes_after[s].waiting});
     out.staged = out.staged || step.stage > 0;
   }
   return out;

@@ -38,6 +38,8 @@ struct WhatIfStep {
   Seconds after;
   FourParts parts_before;
   FourParts parts_after;
+  Seconds waiting_before;  // for other ranks (whatif/step_outcomes.h)
+  Seconds waiting_after;
 };
 
 struct WhatIf {
@@ -46,6 +48,8 @@ struct WhatIf {
   bool staged = false;            // an edit made a pipeline
   Seconds before;                 // mean of the steps
   Seconds after;
+  Seconds waiting_before;  // of a rank for others in a step, on average
+  Seconds waiting_after;
   double replay_error = 0;  // mean of the replay itself: how far `before` may be trusted
   RunGraph graph;           // edited
   ReplayedRun timeline;     // of that graph

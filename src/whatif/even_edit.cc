@@ -1,0 +1,307 @@
+#include "whatif/even_edit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/kernel_class.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::uint32_t kNone = AlignedStretches::kNone;
+
+// A moment of a rank that other ranks have as well.
+struct Point {
+  std::int64_t at_ns = 0;
+  std::uint32_t id = 0;
+};
+
+// Where each rank launched its part of one communication.
+struct Meeting {
+  std::vector<std::pair<std::uint32_t, std::int64_t>> launched;  // trace and time, by trace
+  std::uint32_t work = 0;                                        // of the first trace
+};
+
+std::vector<Meeting> meetings(const EditedRun& run, const ReplayedRun& times,
+                              const std::vector<std::int64_t>& launched) {
+  const RunGraph& graph = run.graph();
+  std::vector<std::uint32_t> work_of(graph.nodes.size(), kNone);
+  for (std::uint32_t w = 0; w < graph.works.size(); ++w) work_of[graph.works[w].first] = w;
+  std::map<std::uint32_t, Meeting> by_rendezvous;
+  for (const RunEdge& edge : graph.edges) {
+    if (graph.nodes[edge.to].kind != RunNodeKind::rendezvous || work_of[edge.from] == kNone) {
+      continue;
+    }
+    const std::uint32_t w = work_of[edge.from];
+    Meeting& meeting = by_rendezvous[edge.to];
+    const std::uint32_t trace = graph.works[w].trace;
+    if (meeting.launched.empty() || trace < meeting.launched.front().first) meeting.work = w;
+    meeting.launched.emplace_back(trace, launched[w]);
+    std::sort(meeting.launched.begin(), meeting.launched.end());
+  }
+  std::vector<Meeting> out;
+  for (auto& [rendezvous, meeting] : by_rendezvous) {
+    if (meeting.launched.front().first != meeting.launched.back().first) {
+      out.push_back(std::move(meeting));
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [&](const Meeting& a, const Meeting& b) {
+    return times.end_ns[run.graph().works[a.work].first] <
+           times.end_ns[run.graph().works[b.work].first];
+  });
+  return out;
+}
+
+// When each rank ends its steps, by name.
+struct StepEnds {
+  std::vector<std::vector<std::pair<std::int64_t, std::string>>> of_trace;
+  std::vector<std::int64_t> begins;  // the first of a trace
+
+  StepEnds(const RunGraph& graph, const ReplayedRun& times, std::size_t traces)
+      : of_trace(traces), begins(traces, 0) {
+    std::vector<bool> found(traces, false);
+    for (const RunStep& step : graph.steps) {
+      const std::int64_t from = step.from == kNoEvent ? 0 : times.end_ns[step.from];
+      if (!found[step.trace] || from < begins[step.trace]) begins[step.trace] = from;
+      found[step.trace] = true;
+      of_trace[step.trace].emplace_back(times.end_ns[step.to], step.name);
+    }
+    for (auto& ends : of_trace) std::sort(ends.begin(), ends.end());
+  }
+
+  [[nodiscard]] std::string step_at(std::uint32_t trace, std::int64_t ns) const {
+    for (const auto& [end, name] : of_trace[trace]) {
+      if (ns <= end) return name;
+    }
+    return "after the last step";
+  }
+};
+
+// Who does it: a thread that launches work, another thread, or the device (by class of kernel).
+using Doer = std::uint32_t;
+constexpr Doer kLaunchingThreads = 0;
+constexpr Doer kOtherThreads = 1;
+constexpr Doer kDevice = 2;
+constexpr Doer kDoers = kDevice + static_cast<Doer>(kKernelClasses);
+
+// Times of selected work in each stretch, of every rank.
+class Totals {
+ public:
+  Totals(const AlignedStretches& stretches, std::size_t traces)
+      : stretches_(stretches), traces_(traces) {}
+
+  void add(std::uint32_t stretch, Doer doer, std::uint32_t trace, std::int64_t ns) {
+    std::vector<double>& of_traces = ns_[std::uint64_t{stretch} * kDoers + doer];
+    of_traces.resize(traces_, 0.0);
+    of_traces[trace] += static_cast<double>(ns);
+    all_ += static_cast<double>(ns);
+    if (ranks(stretch) >= 2) compared_ += static_cast<double>(ns);
+  }
+
+  // What a rank's times are multiplied with; 1 where no other rank can be compared.
+  [[nodiscard]] double factor(std::uint32_t stretch, Doer doer, std::uint32_t trace) const {
+    const auto found = ns_.find(std::uint64_t{stretch} * kDoers + doer);
+    const std::int64_t count = ranks(stretch);
+    if (found == ns_.end() || count < 2 || found->second[trace] <= 0) return 1;
+    double sum = 0;
+    for (std::uint32_t t = 0; t < traces_; ++t) {
+      if (stretches_.reached[stretch][t]) sum += found->second[t];
+    }
+    return std::min(1.0, sum / static_cast<double>(count) / found->second[trace]);
+  }
+
+  // Of all selected time, the share that other ranks can be compared with.
+  [[nodiscard]] double compared() const { return all_ > 0 ? compared_ / all_ : 1; }
+
+ private:
+  [[nodiscard]] std::int64_t ranks(std::uint32_t stretch) const {
+    return std::count(stretches_.reached[stretch].begin(), stretches_.reached[stretch].end(), true);
+  }
+
+  const AlignedStretches& stretches_;
+  std::size_t traces_;
+  std::unordered_map<std::uint64_t, std::vector<double>> ns_;  // by stretch and doer
+  double all_ = 0;
+  double compared_ = 0;
+};
+
+std::int64_t recorded_ns(const AlignedStretches& stretches, const RunWork& work) {
+  std::int64_t sum = 0;
+  for (std::uint32_t n = work.first; n <= work.last; ++n) sum += stretches.node_ns[n];
+  return sum;
+}
+
+}  // namespace
+
+AlignedStretches aligned_stretches(const EditedRun& run) {
+  const RunGraph& graph = run.graph();
+  const std::size_t traces = run.traces().size();
+  AlignedStretches out;
+  out.node_ns.reserve(graph.nodes.size());
+  for (const RunNode& node : graph.nodes) out.node_ns.push_back(node.duration_ns);
+  out.launches.assign(graph.lanes.size(), false);
+  const ReplayedRun times = replayed_run(graph);
+  const std::vector<std::uint32_t> calls = run.launching_nodes();
+  std::vector<std::int64_t> launched(graph.works.size(), 0);
+  for (std::uint32_t w = 0; w < graph.works.size(); ++w) {
+    const std::uint32_t at = calls[w] == kNoEvent ? graph.works[w].first : calls[w];
+    launched[w] = times.start_ns[at];
+    if (calls[w] != kNoEvent && graph.nodes[at].lane != kNoLane) {
+      out.launches[graph.nodes[at].lane] = true;
+    }
+  }
+  const StepEnds steps(graph, times, traces);
+
+  // Points, by what ranks have in common.
+  std::vector<std::vector<Point>> points(traces);
+  std::uint32_t ids = 0;
+  std::map<std::string, std::uint32_t> known;
+  std::map<std::pair<std::uint32_t, std::string>, std::size_t> counted;
+  std::vector<std::vector<bool>> has;  // by point and trace
+  for (const Meeting& meeting : meetings(run, times, launched)) {
+    const WorkSubject s = run.subject(graph.works[meeting.work]);
+    const auto& [first, at] = meeting.launched.front();
+    std::string key =
+        fmt::format("{} of {} over {} in {}", s.collective, s.volume ? s.volume->value() : 0.0,
+                    s.group_description, steps.step_at(first, at));
+    key += fmt::format(", {}", counted[{first, key}]++);
+    auto [it, is_new] = known.emplace(key, ids);
+    // Two of one rank are never one point, whatever was cut off.
+    const bool taken =
+        !is_new && std::any_of(meeting.launched.begin(), meeting.launched.end(),
+                               [&](const auto& m) { return has[it->second][m.first]; });
+    const std::uint32_t id = taken || is_new ? ids++ : it->second;
+    if (id == has.size()) has.emplace_back(traces, false);
+    for (const auto& [trace, launch] : meeting.launched) {
+      if (has[id][trace]) continue;
+      has[id][trace] = true;
+      points[trace].push_back({launch, id});
+    }
+  }
+  out.points = ids;
+  std::map<std::string, std::uint32_t> ends;
+  for (std::uint32_t t = 0; t < traces; ++t) {
+    std::map<std::string, int> seen;
+    for (const auto& [end, name] : steps.of_trace[t]) {
+      const auto [it, is_new] = ends.emplace(fmt::format("{} {}", name, seen[name]++), ids);
+      if (is_new) ++ids;
+      points[t].push_back({end, it->second});
+    }
+    std::stable_sort(points[t].begin(), points[t].end(),
+                     [](const Point& a, const Point& b) { return a.at_ns < b.at_ns; });
+  }
+
+  // Stretches, by the point they end at and the one before.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> stretches;
+  std::vector<std::vector<std::uint32_t>> stretch_to(traces);
+  for (std::uint32_t t = 0; t < traces; ++t) {
+    std::uint32_t before = kNone;
+    for (const Point& point : points[t]) {
+      const auto [it, is_new] = stretches.emplace(std::pair(point.id, before),
+                                                  static_cast<std::uint32_t>(stretches.size()));
+      if (is_new) out.reached.emplace_back(traces, false);
+      out.reached[it->second][t] = true;
+      stretch_to[t].push_back(it->second);
+      before = point.id;
+    }
+  }
+  const auto stretch_at = [&](std::uint32_t trace, std::int64_t ns) {
+    if (ns < steps.begins[trace]) return kNone;
+    const auto it = std::lower_bound(points[trace].begin(), points[trace].end(), ns,
+                                     [](const Point& p, std::int64_t at) { return p.at_ns < at; });
+    return it == points[trace].end()
+               ? kNone
+               : stretch_to[trace][static_cast<std::size_t>(it - points[trace].begin())];
+  };
+  out.of_node.reserve(graph.nodes.size());
+  for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    out.of_node.push_back(stretch_at(graph.nodes[n].trace, times.start_ns[n]));
+  }
+  out.of_work.reserve(graph.works.size());
+  for (std::uint32_t w = 0; w < graph.works.size(); ++w) {
+    out.of_work.push_back(stretch_at(graph.works[w].trace, launched[w]));
+  }
+  return out;
+}
+
+void apply_even(EditedRun& run, AppliedEdit& edit, const AlignedStretches& stretches) {
+  const std::size_t traces = run.traces().size();
+  if (traces < 2) {
+    edit.assumed.emplace_back(
+        "one rank is recorded: there is no other to compare it with, and nothing is changed");
+    return;
+  }
+  const Selection& where = edit.edit.where;
+  RunGraph& graph = run.graph();
+  // The means are over all ranks, whichever are evened.
+  Selection of_all = where;
+  of_all.rank.reset();
+  Totals totals(stretches, traces);
+  struct Part {
+    std::uint32_t index = 0;  // of a work or a node
+    Doer doer = kDevice;
+  };
+  std::vector<Part> works;
+  std::vector<Part> nodes;
+  for (std::uint32_t w = 0; w < graph.works.size(); ++w) {
+    const RunWork& work = graph.works[w];
+    if (run.communicates(work) || stretches.of_work[w] == kNone) continue;
+    if (!run.selects(of_all, work)) continue;
+    const Doer doer = kDevice + static_cast<Doer>(run.subject(work).kernel_class);
+    totals.add(stretches.of_work[w], doer, work.trace, recorded_ns(stretches, work));
+    if (run.selects(where, work)) works.push_back({w, doer});
+  }
+  if (where.host || of_all.everything()) {
+    Selection host = where;
+    host.host = true;
+    Selection host_of_all = of_all;
+    host_of_all.host = true;
+    for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) {
+      const RunNode& node = graph.nodes[n];
+      if (stretches.of_node[n] == kNone || run.begins_recording(n)) continue;
+      if (!run.selects_host(host_of_all, node)) continue;
+      const bool launches = node.lane != kNoLane && stretches.launches[node.lane];
+      const Doer doer = launches ? kLaunchingThreads : kOtherThreads;
+      totals.add(stretches.of_node[n], doer, node.trace, stretches.node_ns[n]);
+      if (run.selects_host(host, node)) nodes.push_back({n, doer});
+    }
+  }
+  if (works.empty() && nodes.empty()) return;
+  for (const Part& part : works) {
+    const RunWork& work = graph.works[part.index];
+    const double factor = totals.factor(stretches.of_work[part.index], part.doer, work.trace);
+    const std::int64_t now = run.duration_ns(part.index);
+    const std::int64_t evened = std::min(now, scaled_ns(recorded_ns(stretches, work), factor));
+    if (evened == now) continue;
+    run.set_duration_ns(part.index, evened);
+    ++edit.changed;
+  }
+  for (const Part& part : nodes) {
+    RunNode& node = graph.nodes[part.index];
+    const double factor = totals.factor(stretches.of_node[part.index], part.doer, node.trace);
+    const std::int64_t evened =
+        std::min(node.duration_ns, scaled_ns(stretches.node_ns[part.index], factor));
+    if (evened == node.duration_ns) continue;
+    node.duration_ns = evened;
+    ++edit.changed;
+  }
+  edit.assumed.push_back(fmt::format(
+      "between neighbouring points that ranks share ({} communications, and the ends of steps), a "
+      "rank that takes longer than the mean of the ranks takes the mean, its threads and each "
+      "class "
+      "of kernels apart; faster ranks, transfers and how far apart the recordings begin stay",
+      stretches.points));
+  constexpr double kNearlyAll = 0.98;
+  if (totals.compared() < kNearlyAll) {
+    edit.assumed.push_back(fmt::format(
+        "{:.0f} % of that time lies where ranks did not come from the same point, and stays",
+        100 * (1 - totals.compared())));
+  }
+}
+
+}  // namespace orrery
