@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "compare/difference.h"
+#include "compare/earlier_work.h"
 #include "compare/work_profile.h"
 #include "estimate/estimate.h"
+#include "estimate/forward_pass.h"
+#include "infer/inferred_spec.h"
 #include "question.h"
 #include "report/difference_report.h"
 #include "report/figures.h"
@@ -30,15 +33,24 @@ struct DiffOptions {
   double fail_above = -1;  // percent
 };
 
-Result<StepProfile> profile(const std::vector<std::string>& files, const DiffOptions& options,
-                            const Common& common) {
+Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const DiffOptions& options,
+                                 const Common& common) {
   TraceFiles how_read = options.files;
   how_read.files = files;
-  ORRERY_TRY(const RecordedRun run, read_trace_files(how_read, Ranks::any, common));
+  return read_trace_files(how_read, Ranks::any, common);
+}
+
+Result<StepProfile> profile(const RecordedRun& run, const DiffOptions& options) {
   ProfileOptions how;
   if (options.step >= 0) how.step = options.step;
   if (options.rank >= 0) how.rank = options.rank;
   return step_profile(run.ranks, how);
+}
+
+Result<StepProfile> profile(const std::vector<std::string>& files, const DiffOptions& options,
+                            const Common& common) {
+  ORRERY_TRY(const RecordedRun run, recorded_run(files, options, common));
+  return profile(run, options);
 }
 
 std::string run_name(const std::vector<std::string>& files) {
@@ -72,7 +84,9 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   }
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
-  const auto recorded = profile(options.files.files, options, common);
+  const auto run = recorded_run(options.files.files, options, common);
+  if (!run) return refuse(run.error());
+  const auto recorded = profile(*run, options);
   if (!recorded) return refuse(recorded.error());
   const auto spec = ask(options.predicted, *catalog);
   if (!spec) return refuse(spec.error());
@@ -81,16 +95,25 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   DifferenceSubject subject{run_name(options.files.files), options.predicted.model, options.rows,
                             true};
   Breakdown breakdown = predicted->breakdown;
+  Unlaunched unlaunched = Unlaunched::of_its_kind;
   if (!has_backward(*recorded)) {
-    Picoseconds forward;
-    for (const StageReport& stage : predicted->stages) {
-      forward += stage.forward * predicted->microbatches;
-    }
-    breakdown = forward_part(breakdown, forward);
+    const auto forward = forward_breakdown(spec->scenario, *catalog);
+    if (!forward) return refuse(forward.error());
+    breakdown = *forward * predicted->microbatches;
     subject.second += ", its forward passes, as nothing else is recorded";
+    if (unlaunched_is_earlier(run->ranks)) unlaunched = Unlaunched::earlier;
+    // What the recording can be seen to lack is not predicted either, as in trace spec.
+    if (const auto inferred = inferred_spec(run->ranks, *catalog)) {
+      if (!inferred->logits) breakdown[Category::logits] = Picoseconds();
+      if (!inferred->loss) breakdown[Category::loss] = Picoseconds();
+      if (!inferred->logits) subject.second += "; without logits";
+    }
   }
-  return show(difference(profile_by_work(*recorded), predicted_profile(breakdown)), subject,
-              options, common);
+  StepProfile recorded_work = profile_by_work(*recorded, unlaunched);
+  StepProfile predicted_work = predicted_profile(breakdown);
+  fold_untold_work(recorded_work, predicted_work);
+  return show(difference(std::move(recorded_work), std::move(predicted_work)), subject, options,
+              common);
 }
 
 int diff(const DiffOptions& options, const Common& common) {

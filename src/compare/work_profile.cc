@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "compare/earlier_work.h"
 #include "trace/kernel_class.h"
 
 namespace orrery {
@@ -21,13 +22,14 @@ enum class Work : std::uint8_t {
   communication,
   waiting,
   copies,
+  earlier,
   idle,
 };
 struct WorkName {
   std::string_view name;
   LineKind kind;
 };
-constexpr std::array<WorkName, 12> kWorks = {{
+constexpr std::array<WorkName, 13> kWorks = {{
     {"matrix products", LineKind::computing},
     {"attention", LineKind::computing},
     {"normalization", LineKind::computing},
@@ -39,6 +41,7 @@ constexpr std::array<WorkName, 12> kWorks = {{
     {"communication, exposed", LineKind::communication},
     {"waiting for other ranks, exposed", LineKind::communication},
     {"copies, exposed", LineKind::copying},
+    {"launched before the recording", LineKind::computing},
     {"idle", LineKind::host},
 }};
 
@@ -104,6 +107,35 @@ Work work_of(Category c) {
   return Work::idle;
 }
 
+KernelClass class_of(const ProfileLine& line) {
+  // The kernel that takes most of it tells.
+  const auto longest =
+      std::max_element(line.kernels.begin(), line.kernels.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string_view kernel =
+      longest == line.kernels.end() ? std::string_view() : std::string_view(longest->first);
+  return kernel_class(kernel, line.name, line.context);
+}
+
+bool is_batched_product(const ProfileLine& line) {
+  return line.name == "aten::bmm" || line.name == "aten::baddbmm" ||
+         line.name.find("BmmBackward") != std::string::npos;
+}
+
+// Attention as products and softmaxes of their own: no fused kernel is there.
+bool attends_unfused(const StepProfile& profile) {
+  bool products = false;
+  bool softmax = false;
+  for (const ProfileLine& line : profile.lines) {
+    if (line.kind != LineKind::computing) continue;
+    const KernelClass c = class_of(line);
+    if (c == KernelClass::attention) return false;
+    softmax = softmax || c == KernelClass::softmax;
+    products = products || (c == KernelClass::matrix_product && is_batched_product(line));
+  }
+  return products && softmax;
+}
+
 // Times by kind become lines; what is not there is left out. Only what owned time counts: of a
 // prediction nothing else is known.
 class WorkLines {
@@ -129,12 +161,17 @@ class WorkLines {
 
 }  // namespace
 
-StepProfile profile_by_work(const StepProfile& recorded) {
+StepProfile profile_by_work(const StepProfile& recorded, Unlaunched unlaunched) {
   WorkLines works;
+  const bool unfused = attends_unfused(recorded);
   works.add(Work::idle, recorded.end_ns);
   for (const ProfileLine& line : recorded.lines) {
     const LineTimes& t = line.times;
     works.add(Work::idle, t.late_ns + t.latency_ns);
+    if (unlaunched == Unlaunched::earlier && has_no_launch(line)) {
+      works.add(Work::earlier, t.owned_ns);
+      continue;
+    }
     if (line.kind == LineKind::communication) {
       const std::int64_t waiting = std::clamp<std::int64_t>(t.waiting_ns, 0, t.owned_ns);
       works.add(Work::waiting, waiting);
@@ -144,13 +181,9 @@ StepProfile profile_by_work(const StepProfile& recorded) {
     } else if (line.kind == LineKind::host) {
       works.add(Work::idle, t.owned_ns);
     } else {
-      // The kernel that takes most of it tells.
-      const auto longest =
-          std::max_element(line.kernels.begin(), line.kernels.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-      const std::string_view kernel =
-          longest == line.kernels.end() ? std::string_view() : std::string_view(longest->first);
-      works.add(work_of(kernel_class(kernel, line.name, line.context)), t.owned_ns);
+      const KernelClass c = class_of(line);
+      const bool scores = unfused && c == KernelClass::matrix_product && is_batched_product(line);
+      works.add(scores ? Work::attention : work_of(c), t.owned_ns);
     }
   }
   StepProfile out;
@@ -176,21 +209,27 @@ StepProfile predicted_profile(const Breakdown& predicted) {
   return out;
 }
 
-Breakdown forward_part(const Breakdown& predicted, Picoseconds forward) {
-  const auto within = [](Category c) {
-    return is_compute(c) || c == Category::exposed_tp || c == Category::exposed_cp ||
-           c == Category::exposed_ep;
+void fold_untold_work(StepProfile& recorded, StepProfile& predicted) {
+  const auto find = [](StepProfile& profile, Work work) {
+    return std::find_if(profile.lines.begin(), profile.lines.end(), [&](const ProfileLine& line) {
+      return line.name == kWorks[static_cast<std::size_t>(work)].name;
+    });
   };
-  double sum = 0;
-  for (std::size_t c = 0; c < kCategories; ++c) {
-    if (within(static_cast<Category>(c))) sum += predicted.time[c].count();
+  for (const Work work : {Work::normalization, Work::embedding}) {
+    const auto here = find(recorded, work);
+    const auto there = find(predicted, work);
+    if ((here == recorded.lines.end()) == (there == predicted.lines.end())) continue;
+    StepProfile& profile = here == recorded.lines.end() ? predicted : recorded;
+    const auto told = here == recorded.lines.end() ? there : here;
+    const auto others = find(profile, Work::others);
+    if (others == profile.lines.end()) {
+      told->name = kWorks[static_cast<std::size_t>(Work::others)].name;
+      continue;
+    }
+    others->times.busy_ns += told->times.busy_ns;
+    others->times.owned_ns += told->times.owned_ns;
+    profile.lines.erase(told);
   }
-  Breakdown out;
-  for (std::size_t c = 0; c < kCategories; ++c) {
-    if (!within(static_cast<Category>(c)) || !(sum > 0)) continue;
-    out.time[c] = Picoseconds(std::nearbyint(predicted.time[c].count() * (forward.count() / sum)));
-  }
-  return out;
 }
 
 }  // namespace orrery

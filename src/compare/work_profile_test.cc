@@ -46,12 +46,50 @@ TEST(WorkProfile, OfAPredictionAddsUpToTheStep) {
   EXPECT_EQ(owned(profile, "attention"), 10'000'000);
   EXPECT_EQ(owned(profile, "communication, exposed"), 10'000'000);
   EXPECT_EQ(owned(profile, "idle"), 8'000'000);
-  // Forward passes neither reduce gradients nor wait for other stages.
-  const StepProfile forward = predicted_profile(forward_part(predicted, Picoseconds(9.8e9)));
-  EXPECT_EQ(forward.step_ns, 9'800'000);
-  EXPECT_EQ(owned(forward, "matrix products"), 7'000'000);
-  EXPECT_EQ(owned(forward, "communication, exposed"), 800'000);
-  EXPECT_EQ(owned(forward, "idle"), 0);
+}
+
+TEST(WorkProfile, ProductsOfUnfusedAttentionAreAttention) {
+  const auto line = [](const char* op, const char* kernel, std::int64_t ns) {
+    ProfileLine out;
+    out.name = op;
+    out.times.owned_ns = ns;
+    out.kernels = {{kernel, ns}};
+    return out;
+  };
+  StepProfile recorded;
+  recorded.steps = 1;
+  recorded.lines = {line("aten::mm", "ampere_fp16_s16816gemm_fp16", 100),
+                    line("aten::baddbmm", "ampere_fp16_s16816gemm_fp16", 10),
+                    line("aten::_softmax", "softmax_warp_forward", 7),
+                    line("aten::bmm", "ampere_fp16_s16816gemm_fp16", 12)};
+  StepProfile by_work = profile_by_work(recorded);
+  EXPECT_EQ(owned(by_work, "matrix products"), 100);
+  EXPECT_EQ(owned(by_work, "attention"), 29);
+  // Beside a fused kernel a batched product is something else: experts, or an interaction.
+  recorded.lines.push_back(line("aten::_flash_attention_forward", "flash_fwd_kernel", 30));
+  by_work = profile_by_work(recorded);
+  EXPECT_EQ(owned(by_work, "matrix products"), 122);
+  EXPECT_EQ(owned(by_work, "attention"), 37);
+}
+
+TEST(WorkProfile, WhatOneSideCannotTellIsCountedWithTheOthers) {
+  Breakdown a;
+  a[Category::feed_forward] = Picoseconds(30e9);
+  a[Category::elementwise] = Picoseconds(20e9);
+  Breakdown b = a;
+  b[Category::elementwise] = Picoseconds(12e9);
+  b[Category::normalization] = Picoseconds(7e9);
+  StepProfile chains = predicted_profile(a);
+  StepProfile norms = predicted_profile(b);
+  fold_untold_work(chains, norms);
+  EXPECT_EQ(owned(norms, "normalization"), 0);
+  EXPECT_EQ(owned(norms, "elementwise and others"), 19'000'000);
+  EXPECT_EQ(owned(chains, "elementwise and others"), 20'000'000);
+  // Told apart by both: a row of its own.
+  StepProfile same = predicted_profile(b);
+  StepProfile other = predicted_profile(b);
+  fold_untold_work(same, other);
+  EXPECT_EQ(owned(same, "normalization"), 7'000'000);
 }
 
 TEST(WorkProfile, DifferencesAddUp) {

@@ -1,12 +1,11 @@
 #include "infer/inferred_comparison.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "compare/earlier_work.h"
 #include "compare/step_profile.h"
 #include "estimate/forward_pass.h"
 #include "trace/kernel_class.h"
-#include "trace/launch_links.h"
 
 namespace orrery {
 namespace {
@@ -81,30 +80,6 @@ StepPart part_of(const ProfileLine& line, bool unfused) {
   return StepPart::other;
 }
 
-bool is_unlaunched(const ProfileLine& line) {
-  return line.kernels.size() == 1 && line.kernels.begin()->first == line.name;
-}
-
-// Whether everything without a launch ran before the first work that has one: it was launched
-// before the recording began.
-bool unlaunched_is_earlier(std::span<const RecordedTrace> run) {
-  for (const RecordedTrace& trace : run) {
-    const LaunchLinks links = launch_links(trace);
-    std::int64_t first_launched = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last_unlaunched = std::numeric_limits<std::int64_t>::min();
-    for (std::uint32_t e = 0; e < trace.size(); ++e) {
-      if (!is_device_work(trace.kind[e])) continue;
-      if (links.launch[e] != kNotLaunched || links.inner_operator[e] != kNotLaunched) {
-        first_launched = std::min(first_launched, trace.start_ns[e]);
-      } else {
-        last_unlaunched = std::max(last_unlaunched, trace.start_ns[e]);
-      }
-    }
-    if (last_unlaunched >= first_launched) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string_view name(StepPart part) {
@@ -127,7 +102,7 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
   for (const ProfileLine& line : profile.lines) {
     const LineTimes& t = line.times;
     const Seconds owned(profile.per_step_s(t.owned_ns));
-    if (drops_earlier && is_unlaunched(line)) {
+    if (drops_earlier && has_no_launch(line)) {
       out.earlier += owned;
       continue;
     }

@@ -1,0 +1,18 @@
+// Work at the start of a recording that was launched before it began: a device that is behind its
+// host still works on the pass before. A prediction of what was recorded does not have it.
+#pragma once
+
+#include <span>
+
+#include "compare/step_profile.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+// Whether no launch of the line's work is recorded: it is named after its kernel.
+bool has_no_launch(const ProfileLine& line);
+
+// Whether all work without a launch ran before the first work that has one. Linear.
+bool unlaunched_is_earlier(std::span<const RecordedTrace> run);
+
+}  // namespace orrery
