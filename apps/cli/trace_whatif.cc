@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "document/value.h"
+#include "infer/known_division.h"
 #include "replay/graph_from_run.h"
 #include "replay/operation_replay.h"
 #include "report/replay_report.h"
@@ -119,7 +120,12 @@ int whatif(const WhatIfOptions& options, const Common& common) {
     return print(common.json ? to_json(stragglers_json(*found))
                              : stragglers_text(*found, text_style()));
   }
-  const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog);
+  const bool divides = std::any_of(edits->begin(), edits->end(), [](const Edit& edit) {
+    return edit.kind == EditKind::tensor_ranks || edit.kind == EditKind::data_ranks ||
+           edit.kind == EditKind::resize;
+  });
+  const KnownDivision known = divides ? known_division(run->ranks, *catalog) : KnownDivision{};
+  const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog, known);
   if (!answer) return refuse(answer.error());
   if (!options.timeline.empty()) {
     const auto written =

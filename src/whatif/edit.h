@@ -25,11 +25,12 @@ enum class EditKind : std::uint8_t {
   tensor_ranks,  // another number of ranks that divide every layer
   resize,        // a dimension of tensors
   pipeline,      // another pipeline: stages, schedule, microbatches
-  repeat,        // layers or microbatches: what repeats does so more or less often
+  microbatches,  // another number of them in a step
+  repeat,        // layers: what repeats does so more or less often
   accelerator,   // another one
   price,         // kernels take what the cost model says
 };
-inline constexpr std::size_t kEditKinds = 17;
+inline constexpr std::size_t kEditKinds = 18;
 
 // What an edit means; every condition that is stated must hold. Texts are patterns in which * is
 // anything and ? any character; upper and lower case do not matter.
@@ -50,7 +51,7 @@ struct Selection {
 
 struct Edit {
   EditKind kind = EditKind::scale;
-  std::string verb;  // as written: "layers" and "microbatches" are both a repeat
+  std::string verb;  // as written
   Selection where;
   std::optional<double> factor;  // by
   std::optional<Seconds> time;   // to, latency

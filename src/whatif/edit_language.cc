@@ -48,7 +48,8 @@ constexpr std::array kGrammar = {
             "TIME]"},
     Grammar{EditKind::resize, "resize", Part::no, Part::no, Part::no, "resize N to N"},
     Grammar{EditKind::repeat, "layers", Part::no, Part::no, Part::no, "layers N to N"},
-    Grammar{EditKind::repeat, "microbatches", Part::no, Part::no, Part::no, "microbatches N to N"},
+    Grammar{EditKind::microbatches, "microbatches", Part::no, Part::no, Part::no,
+            "microbatches N to N"},
     Grammar{EditKind::accelerator, "accelerator", Part::may, Part::no, Part::no,
             "accelerator NAME [WHERE]"},
     Grammar{EditKind::price, "price", Part::must, Part::no, Part::no, "price WHERE"},
@@ -210,13 +211,16 @@ class EditParser {
         break;
       }
       case EditKind::resize:
+      case EditKind::microbatches:
       case EditKind::repeat: {
         ORRERY_TRY(const std::string from, argument(edit_.verb));
         ORRERY_TRY(edit_.from, parse_whole(from, edit_.kind == EditKind::repeat ? 2 : 1));
         ORRERY_TRY(const std::string to, argument(from));
         if (to != "to") return refuse(fmt::format("'{}' stands where 'to' should", to));
         ORRERY_TRY(const std::string count, argument(to));
-        ORRERY_TRY(edit_.count, parse_whole(count, 1));
+        ORRERY_TRY(edit_.count, parse_whole(count, 1,
+                                            edit_.kind == EditKind::microbatches ? kMostMicrobatches
+                                                                                 : kLargestCount));
         break;
       }
       case EditKind::accelerator: {

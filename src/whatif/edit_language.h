@@ -16,7 +16,8 @@
 //   pp N [TERMS]                      stages of a pipeline; terms: schedule NAME, chunks N,
 //                                     microbatches N, send SIZE, link RATE, latency TIME
 //   resize N to N                     a dimension of tensors
-//   layers N to N                     what repeats N times in a row; or: microbatches N to N
+//   layers N to N                     what repeats N times in a row does so more or less often
+//   microbatches N to N               of a step, each as large as it was
 //   accelerator NAME [WHERE]          kernels as the cost model scales them
 //   price WHERE                       matrix products take what the cost model says
 //

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "analyze/recorded_message.h"
 #include "whatif/edit_language.h"
 
 namespace orrery {
@@ -26,6 +27,16 @@ std::vector<std::vector<std::uint32_t>> edges_into(const RunGraph& graph) {
   std::vector<std::vector<std::uint32_t>> into(graph.nodes.size());
   for (std::uint32_t e = 0; e < graph.edges.size(); ++e) into[graph.edges[e].to].push_back(e);
   return into;
+}
+
+// Whether every communication says itself what it moves; else what its launch says is needed.
+bool all_carry_arguments(const RecordedTrace& trace) {
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (trace.kind[e] != EventKind::kernel || !is_communication_kernel(trace.name_of(e))) continue;
+    if (trace.communication[e] == kNoDetails) return false;
+    if (trace.communications[trace.communication[e]].collective == 0) return false;
+  }
+  return true;
 }
 
 struct LaunchPath {
@@ -53,7 +64,11 @@ LaunchPath launch_path(const RunGraph& graph, const std::vector<std::vector<std:
 EditedRun::EditedRun(std::span<const RecordedTrace> traces, RunGraph graph)
     : traces_(traces), graph_(std::move(graph)) {
   links_.reserve(traces.size());
-  for (const RecordedTrace& trace : traces) links_.push_back(launch_links(trace));
+  started_.reserve(traces.size());
+  for (const RecordedTrace& trace : traces) {
+    links_.push_back(launch_links(trace));
+    started_.push_back(all_carry_arguments(trace) ? Launches{} : launches(trace));
+  }
 }
 
 WorkSubject EditedRun::subject(const RunWork& work) const {
@@ -77,21 +92,24 @@ WorkSubject EditedRun::subject(const RunWork& work) const {
   const bool kernel = trace.kind[work.event] == EventKind::kernel;
   s.kernel_class = kernel ? kernel_class(s.kernel, s.op, outer) : KernelClass::copy;
   if (s.kernel_class != KernelClass::communication) return s;
-  if (trace.communication[work.event] == kNoDetails) {
+  if (trace.communication[work.event] == kNoDetails && started_[work.trace].call.empty()) {
     s.collective = collective_of_kernel(s.kernel);
     return s;
   }
-  const CommunicationDetails& c = trace.communications[trace.communication[work.event]];
-  s.collective = trace.texts[c.collective];
-  if (s.collective.empty()) s.collective = collective_of_kernel(s.kernel);
-  s.group = trace.texts[c.group];
-  s.group_description = trace.texts[c.group_description];
-  if (c.group_size != kNotRecorded && c.group_size > 0) s.group_size = c.group_size;
-  const std::int64_t elements = std::max(c.input_elements, c.output_elements);
-  const auto element = bytes_of_type(trace.texts[c.data_type]);
-  if (elements != kNotRecorded && elements >= 0 && element) {
-    s.volume = *element * static_cast<double>(elements);
+  const RecordedMessage message = recorded_message(trace, started_[work.trace], work.event);
+  if (message.bytes != kNotRecorded && message.bytes >= 0) {
+    s.volume = Bytes(static_cast<double>(message.bytes));
+    s.element = bytes_of_type(message.type);
   }
+  if (message.ranks != kNotRecorded && message.ranks > 0) s.group_size = message.ranks;
+  if (trace.communication[work.event] != kNoDetails) {
+    const CommunicationDetails& c = trace.communications[trace.communication[work.event]];
+    s.collective = trace.texts[c.collective];
+    s.group = trace.texts[c.group];
+    s.group_description = trace.texts[c.group_description];
+    if (c.group_size != kNotRecorded && c.group_size > 0) s.group_size = c.group_size;
+  }
+  if (s.collective.empty()) s.collective = collective_of_kernel(s.kernel);
   return s;
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/launches.h"
 #include "replay/run_graph.h"
 #include "trace/kernel_class.h"
 #include "trace/launch_links.h"
@@ -34,7 +35,8 @@ struct WorkSubject {
   std::string_view group;
   std::string_view group_description;
   std::optional<std::int64_t> group_size;
-  std::optional<Bytes> volume;  // the larger of what goes in and comes out, on one rank
+  std::optional<Bytes> volume;   // of the whole message (analyze/recorded_message.h)
+  std::optional<Bytes> element;  // of it
 };
 
 // Communications of all ranks that are one.
@@ -83,6 +85,7 @@ class EditedRun {
   std::span<const RecordedTrace> traces_;
   RunGraph graph_;
   std::vector<LaunchLinks> links_;  // of every trace
+  std::vector<Launches> started_;   // empty where communications carry their arguments
 };
 
 // Nanoseconds times a factor, rounded.

@@ -79,7 +79,9 @@ bool reduces_gradients(std::string_view group_description) {
 
 }  // namespace
 
-bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit) {
+bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit,
+                                const KnownDivision& known) {
+  if (known.data_ranks > 0) return known.data_ranks == 1;
   static constexpr std::array<std::string_view, 6> kOthers = {
       "*tensor*", "*pipeline*", "*expert*", "*context*", "*embedding*", "tp"};
   return std::all_of(run.graph().works.begin(), run.graph().works.end(), [&](const RunWork& work) {

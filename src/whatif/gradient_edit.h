@@ -25,14 +25,16 @@
 #include "catalog/catalog.h"
 #include "outcome/result.h"
 #include "whatif/edited_run.h"
+#include "whatif/known_division.h"
 #include "whatif/whatif.h"
 
 namespace orrery {
 
-// Whether the run reduces no gradients: it does not communicate, or only within groups whose
+// Whether the run reduces no gradients: it is known to have one data-parallel rank, it does not
+// communicate, or only within groups whose
 // descriptions name another axis; where the edit says how large gradients are, within groups whose
 // descriptions do not name the axis of data.
-bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit);
+bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit, const KnownDivision& known);
 
 Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit,
                                                  const Catalog& catalog);

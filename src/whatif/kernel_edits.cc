@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "cost/kernel/kernel_model.h"
 #include "whatif/edit_language.h"
@@ -48,16 +49,22 @@ Seconds product_time(const KernelModel& model, const ProductShape& shape, Number
   return model.gemm({.m = shape.m, .n = shape.n, .k = shape.k, .groups = shape.batch}, format);
 }
 
-std::int64_t resized(std::int64_t n, std::int64_t from, std::int64_t to) {
-  return n > 0 && n % from == 0 ? n / from * to : n;
-}
-
-std::vector<TensorShape> resized(std::vector<TensorShape> shapes, std::int64_t from,
-                                 std::int64_t to) {
+std::vector<TensorShape> resized(std::vector<TensorShape> shapes, const ResizedDimensions& change) {
   for (TensorShape& shape : shapes) {
-    for (std::int64_t& n : shape) n = resized(n, from, to);
+    for (std::int64_t& n : shape) n = change(n);
   }
   return shapes;
+}
+
+// "4096 to 8192, 512 to 1024 and 3 more"
+std::string text_of(const std::map<std::int64_t, std::int64_t>& dimensions) {
+  constexpr std::size_t kMost = 6;
+  std::string out;
+  std::size_t said = 0;
+  for (const auto& [from, to] : dimensions) {
+    if (said++ < kMost) out += fmt::format("{}{} to {}", out.empty() ? "" : ", ", from, to);
+  }
+  return said > kMost ? out + fmt::format(" and {} more", said - kMost) : out;
 }
 
 double product_flops(const ProductShape& s) { return 2 * s.batch * s.m * s.n * s.k; }
@@ -79,11 +86,12 @@ std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const 
 
 }  // namespace
 
-Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog) {
-  const std::int64_t from = edit.edit.from;
-  const std::int64_t to = edit.edit.count;
+Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog,
+                                    const KnownDivision& known) {
+  ORRERY_TRY(const ResizedDimensions change, ResizedDimensions::of(edit.edit, known));
   const auto devices = recorded_devices(run, catalog);
   const auto latencies = assumed_latencies_ns(run);
+  std::map<std::int64_t, std::int64_t> dimensions;
   std::size_t products = 0;
   std::size_t others = 0;
   std::size_t communications = 0;
@@ -92,28 +100,24 @@ Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Cat
     const WorkSubject s = run.subject(work);
     const std::int64_t t = run.duration_ns(w);
     if (run.communicates(work)) {
-      const auto element =
-          s.volume
-              ? bytes_of_type(
-                    run.traces()[work.trace].texts
-                        [run.traces()[work.trace]
-                             .communications[run.traces()[work.trace].communication[work.event]]
-                             .data_type])
-              : std::nullopt;
-      if (!element) continue;
-      const auto elements = static_cast<std::int64_t>(s.volume->value() / element->value());
-      const std::int64_t now = resized(elements, from, to);
+      if (!s.volume || !s.element) continue;
+      const double elements = *s.volume / *s.element;
+      const double now = change.elements(elements);
       if (now == elements) continue;
       const std::int64_t a =
           std::min(t, latencies.at(fmt::format("{}\n{}", s.collective, s.group)));
-      run.set_duration_ns(
-          w, a + scaled_ns(t - a, static_cast<double>(now) / static_cast<double>(elements)));
+      run.set_duration_ns(w, a + scaled_ns(t - a, now / elements));
       ++communications;
       continue;
     }
     const std::vector<TensorShape> before = tensor_shapes(s.shapes);
-    const std::vector<TensorShape> after = resized(before, from, to);
+    const std::vector<TensorShape> after = resized(before, change);
     if (before == after) continue;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      for (std::size_t d = 0; d < before[i].size(); ++d) {
+        if (before[i][d] != after[i][d]) dimensions.emplace(before[i][d], after[i][d]);
+      }
+    }
     const auto old_product = product_shape(s.op, before);
     const auto new_product = product_shape(s.op, after);
     double ratio = elements_of(after) / elements_of(before);
@@ -131,11 +135,13 @@ Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Cat
   }
   edit.changed = products + others + communications;
   if (edit.changed == 0) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("no recorded shape has a dimension that is {} or a multiple", from),
-                to_text(edit.edit),
-                "shapes are recorded where the profiler is told to (record_shapes)");
+    return fail(
+        ErrorCode::bad_input,
+        fmt::format("no recorded shape has a dimension that is {} or a multiple", edit.edit.from),
+        to_text(edit.edit), "shapes are recorded where the profiler is told to (record_shapes)");
   }
+  edit.assumed.push_back(fmt::format(
+      "{}dimensions {}", change.role().empty() ? "" : change.role() + ": ", text_of(dimensions)));
   edit.assumed.push_back(
       fmt::format("{} matrix products by the cost model, {} other kernels by the elements of their "
                   "inputs, {} communications by their volume; the host's work stays",

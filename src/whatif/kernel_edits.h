@@ -25,11 +25,13 @@
 #include "catalog/catalog.h"
 #include "outcome/result.h"
 #include "whatif/edited_run.h"
+#include "whatif/known_division.h"
 #include "whatif/whatif.h"
 
 namespace orrery {
 
-Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
+Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog,
+                                    const KnownDivision& known);
 Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
 Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <unordered_set>
 
@@ -54,6 +55,42 @@ void assume_latencies(const EditedRun& run, std::span<const std::uint32_t> works
           : fmt::format("{} to {} of each communication are latency, by its kind and group",
                         text(least), text(most)));
 }
+
+// When a work's result is first needed: by another stream, a thread, or what computes behind it on
+// its own stream.
+class FirstUses {
+ public:
+  explicit FirstUses(const RunGraph& graph)
+      : graph_(graph), times_(replayed_run(graph)), use_ns_(graph.nodes.size(), kNever) {
+    for (const RunEdge& edge : graph.edges) {
+      const RunNode& to = graph.nodes[edge.to];
+      const std::int64_t at = to.kind == RunNodeKind::latency || to.kind == RunNodeKind::call
+                                  ? times_.end_ns[edge.to]
+                                  : times_.start_ns[edge.to];
+      use_ns_[edge.from] = std::min(use_ns_[edge.from], at);
+    }
+    for (const RunLane& lane : graph.lanes) {
+      if (!lane.device) continue;
+      std::int64_t next = kNever;
+      for (std::size_t i = lane.nodes.size(); i-- > 0;) {
+        const std::uint32_t n = lane.nodes[i];
+        use_ns_[n] = std::min(use_ns_[n], next);
+        if (graph.nodes[n].kind == RunNodeKind::work) next = times_.start_ns[n];
+      }
+    }
+  }
+
+  // Whether anything uses a's result before b is ready to be sent.
+  [[nodiscard]] bool between(const RunWork& a, const RunWork& b) const {
+    return use_ns_[a.last] <= times_.end_ns[b.first];
+  }
+
+ private:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  const RunGraph& graph_;
+  ReplayedRun times_;
+  std::vector<std::int64_t> use_ns_;
+};
 
 // Applies t' = f(a, t) to each communication.
 template <class Change>
@@ -122,6 +159,19 @@ Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit) {
   std::vector<std::uint32_t> absorbed;
   std::size_t buckets = 0;
   std::size_t larger = 0;
+  const FirstUses uses(run.graph());
+  const auto is_used_before = [&](const RunInstance& a, const RunInstance& b) {
+    for (const std::uint32_t x : a.members) {
+      for (const std::uint32_t y : b.members) {
+        const RunWork& first = run.graph().works[x];
+        const RunWork& second = run.graph().works[y];
+        if (first.trace == second.trace && uses.between(first, second)) return true;
+      }
+    }
+    return false;
+  };
+  std::size_t used = 0;
+  std::size_t unknown = 0;  // how much they send
   const auto close = [&](Bucket& bucket) {
     if (bucket.parts.size() > 1) {
       ++buckets;
@@ -149,20 +199,43 @@ Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit) {
   for (const RunInstance& instance : instances) {
     const WorkSubject s = run.subject(run.graph().works[instance.members.front()]);
     if (!s.volume) {
-      return fail(ErrorCode::unsupported, "the recording does not say how much is sent",
-                  to_text(edit.edit), "profilers since PyTorch 2.2 record it");
+      ++unknown;
+      continue;
     }
     Bucket& bucket = open[instance.key];
     if (*s.volume > *edit.edit.size) ++larger;
     if (bucket.volume + *s.volume > *edit.edit.size) close(bucket);
+    // A result that is needed cannot wait for what is not there yet.
+    if (std::any_of(bucket.parts.begin(), bucket.parts.end(),
+                    [&](const RunInstance* part) { return is_used_before(*part, instance); })) {
+      close(bucket);
+      ++used;
+    }
     bucket.parts.push_back(&instance);
     bucket.volume += *s.volume;
   }
   for (auto& [key, bucket] : open) close(bucket);
+  if (unknown == instances.size()) {
+    return fail(ErrorCode::unsupported, "the recording does not say how much is sent",
+                to_text(edit.edit),
+                "profilers since PyTorch 2.2 record it; before, where shapes are recorded");
+  }
   run.remove(absorbed);
-  edit.assumed.push_back(
-      fmt::format("{} buckets join {} kernels, and start when their last part would have", buckets,
-                  edit.changed));
+  if (buckets == 0) {
+    edit.assumed.emplace_back("no two of them are joined");
+  } else {
+    edit.assumed.push_back(
+        fmt::format("{} bucket{} join {} kernels, and start when their last part would have",
+                    buckets, buckets == 1 ? "" : "s", edit.changed));
+  }
+  if (unknown > 0) {
+    edit.assumed.push_back(
+        fmt::format("{} communications stay: how much they send is not recorded", unknown));
+  }
+  if (used > 0) {
+    edit.assumed.push_back(fmt::format(
+        "{} communications are not joined to the one before: its result is used earlier", used));
+  }
   if (larger > 0) {
     edit.assumed.push_back(fmt::format(
         "{} communications are larger than a bucket and stay whole: when a part of them would be "
@@ -203,8 +276,15 @@ Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit) {
   return std::monostate();
 }
 
-Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const KnownDivision& known) {
   const bool tensor = edit.edit.kind == EditKind::tensor_ranks;
+  if (tensor) {
+    if (auto divides = check_tensor_ranks(known, edit.edit); !divides) return divides;
+    if (known.tensor_ranks == 1) {
+      edit.assumed.emplace_back("layers are whole, as recorded");
+      return std::monostate();
+    }
+  }
   ORRERY_TRY(std::vector<std::uint32_t> works, communications(run, edit.edit));
   if (edit.edit.where.everything()) {
     // The groups whose description names the axis; else the only group there is.
@@ -218,17 +298,25 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit) {
                  : has_word(s.group_description, "data") || has_word(s.group_description, "dp");
       if (fits) named.push_back(w);
     }
+    const std::int64_t degree = tensor ? known.tensor_ranks : known.data_ranks;
     if (!named.empty()) {
       works = std::move(named);
     } else if (groups.size() > 1) {
-      std::string known;
+      std::string names;
       for (const std::string& group : groups) {
-        known += (known.empty() ? "" : ", ") + (group.empty() ? "one without a name" : group);
+        names += (names.empty() ? "" : ", ") + (group.empty() ? "one without a name" : group);
       }
       return fail(ErrorCode::bad_input, "which of the groups is meant cannot be told",
-                  to_text(edit.edit), fmt::format("say: group NAME; groups: {}", known));
-    } else {
+                  to_text(edit.edit), fmt::format("say: group NAME; groups: {}", names));
+    } else if (degree == 0) {
       edit.assumed.emplace_back("the run's only group is meant");
+    }
+    const std::int64_t size = group_size(run, run.subject(run.graph().works[works.front()]));
+    if (degree > 0 && degree != size) {
+      return fail(ErrorCode::bad_input,
+                  fmt::format("the run has {} {} ranks, the group that would be changed has {}",
+                              degree, tensor ? "tensor-parallel" : "data-parallel", size),
+                  to_text(edit.edit), "say which group is meant: group NAME");
     }
   }
   const auto latencies = assumed_latencies_ns(run);
@@ -276,6 +364,11 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit) {
     ++kernels;
   }
   edit.changed += kernels;
+  if (!known.known()) {
+    edit.assumed.push_back(fmt::format(
+        "the recording does not tell heads and feed-forward: that {} divides them is yours to say",
+        edit.edit.count));
+  }
   edit.assumed.push_back(fmt::format(
       "{} matrix products, attentions and softmaxes take {:.3g} of their time: all of them are "
       "divided among the ranks; all else stays",

@@ -4,8 +4,8 @@
 //   bandwidth by f    t' = a + (t - a) / f
 //   latency by f      t' = t + (f - 1) a        latency to x: t' = t - a + x
 //   bucket S          communications of one group and kind that follow each other are joined until
-//                     the next would exceed S: the last takes max a + sum (t - a), and starts when
-//                     it would have
+//                     the next would exceed S, or until the result of one of them is used: the last
+//                     takes max a + sum (t - a), and starts when it would have
 //   overlap           streams no longer wait for the communication, only the end of its step does
 //   dp N, tp N        groups have N ranks:
 //                     t' = a log2 N / log2 n + (t - a) share(N) / share(n),
@@ -23,6 +23,7 @@
 
 #include "outcome/result.h"
 #include "whatif/edited_run.h"
+#include "whatif/known_division.h"
 #include "whatif/whatif.h"
 
 namespace orrery {
@@ -31,7 +32,8 @@ Result<std::monostate> apply_bandwidth(EditedRun& run, AppliedEdit& edit);
 Result<std::monostate> apply_latency(EditedRun& run, AppliedEdit& edit);
 Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit);
 Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit);
-Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit);
+// Errors beside those of what is selected: ranks that the layers cannot be divided by.
+Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const KnownDivision& known);
 
 // Of a communication over n ranks, the part of its volume that crosses the slowest link of a ring.
 double ring_share(std::string_view collective, double ranks);

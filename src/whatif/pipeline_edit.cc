@@ -557,7 +557,7 @@ Result<std::monostate> apply_pipeline(EditedRun& run, AppliedEdit& edit, const C
   edit.changed = graph.works.size();
   run.graph() = std::move(graph);
   edit.assumed.push_back(fmt::format(
-      "{} layers and {} microbatch{} a step are recorded, {}; {} a stage on {} stages, {} "
+      "{} layers and {} microbatch{} a step are recorded, {}; {} a stage on {} stage{}, {} "
       "microbatch{} in the order of {}",
       parts.layers, recorded, recorded == 1 ? "" : "es",
       parts.backward ? "forward and backward" : "forward only",
@@ -565,18 +565,44 @@ Result<std::monostate> apply_pipeline(EditedRun& run, AppliedEdit& edit, const C
           ? fmt::format("{}", parts.layers / pipeline.stages())
           : fmt::format("{} or {}", parts.layers / pipeline.stages(),
                         parts.layers / pipeline.stages() + 1),
-      pipeline.stages(), microbatches, microbatches == 1 ? "" : "es",
-      e.name.empty() ? "1f1b" : e.name));
+      pipeline.stages(), pipeline.stages() == 1 ? "" : "s", microbatches,
+      microbatches == 1 ? "" : "es", e.name.empty() ? "1f1b" : e.name));
   if (microbatches != recorded) {
     edit.assumed.push_back(
         fmt::format("each microbatch as large as a recorded one: {:.3g} of the recorded batch",
                     static_cast<double>(microbatches) / static_cast<double>(recorded)));
   }
   if (!link.assumed.empty()) edit.assumed.push_back(link.assumed);
+  if (e.count == 1) return std::monostate();
   edit.assumed.emplace_back(
       "what precedes the layers runs on the first stage, what follows them on the last; between "
       "steps each stage does its share, by layers; the host launches sends in no time");
   return std::monostate();
+}
+
+Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit,
+                                          const Catalog& catalog) {
+  const Edit asked = edit.edit;
+  if (auto single = refuse_pipelines(run, asked); !single) return single;
+  const auto passes = training_passes(run);
+  if (!passes) return fail(at(to_text(asked), passes.error()));
+  const auto recorded = static_cast<std::int64_t>(passes->parts.microbatches);
+  if (recorded != asked.from) {
+    return fail(ErrorCode::bad_input,
+                fmt::format("a step of the recording has {} microbatch{}", recorded,
+                            recorded == 1 ? "" : "es"),
+                to_text(asked), fmt::format("microbatches {} to {}", recorded, asked.count));
+  }
+  if (asked.count == recorded) {
+    edit.assumed.push_back(fmt::format("{} a step, as recorded", recorded));
+    return std::monostate();
+  }
+  edit.edit.kind = EditKind::pipeline;
+  edit.edit.count = 1;
+  edit.edit.microbatches = asked.count;
+  auto done = apply_pipeline(run, edit, catalog);
+  edit.edit = asked;
+  return done;
 }
 
 }  // namespace orrery

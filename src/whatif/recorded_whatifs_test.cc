@@ -11,6 +11,7 @@
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_recording.h"
+#include "whatif/edited_run.h"
 #include "whatif/stragglers.h"
 
 namespace orrery {
@@ -135,6 +136,37 @@ TEST(RecordedWhatIfs, RebuildARecordingAsAPipelineOfOneStage) {
       EXPECT_NEAR(step.after / step.before, 1, 1e-9) << files[0];
     }
   }
+}
+
+TEST(RecordedWhatIfs, MicrobatchesAreAccumulated) {
+  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const ReplayedRun replayed = replayed_run(run.graph);
+  EXPECT_EQ(changed(run, "microbatches 1 to 1").timeline.end_ns, replayed.end_ns);
+  EXPECT_EQ(changed(run, "microbatches 1 to 8").after, changed(run, "pp 1 microbatches 8").after);
+  const auto edits = parse_edits("microbatches 2 to 8", "edits");
+  ASSERT_TRUE(edits);
+  const auto refused = what_if(run.traces, run.graph, *edits, Catalog::built_in());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(),
+            "microbatches 2 to 8: a step of the recording has 1 microbatch (microbatches 1 to 8)");
+}
+
+TEST(RecordedWhatIfs, KnowWhatIsSentFromOperatorsToo) {
+  // Recorded before NCCL's arguments were: 81 all-reduces of 64 MiB, 3 of 32 KiB (trace analyze).
+  const TracedRun run = run_of(ranks("astra-sim/megatron-tp8", 8));
+  const EditedRun edited(run.traces, run.graph);
+  std::size_t large = 0;
+  for (const RunWork& work : run.graph.works) {
+    if (!edited.communicates(work)) continue;
+    const WorkSubject s = edited.subject(work);
+    ASSERT_TRUE(s.volume.has_value());
+    if (*s.volume == Bytes(64.0 * 1024 * 1024)) ++large;
+  }
+  EXPECT_EQ(large, 8u * 81);
+  // Every result is used before the next all-reduce begins: none can wait for another.
+  const WhatIf bucketed = changed(run, "bucket 1GiB");
+  EXPECT_EQ(bucketed.edits[0].changed, 0u);
+  EXPECT_EQ(bucketed.timeline.end_ns, replayed_run(run.graph).end_ns);
 }
 
 TEST(RecordedWhatIfs, PipelineAMegatronStep) {

@@ -1,4 +1,4 @@
-// More or fewer layers, or microbatches: what repeats N times in a row does so M times.
+// More or fewer layers: what repeats N times in a row does so M times.
 //
 // The kernels that one thread launches are a sequence of (kernel, shapes); stretches that hold
 // exactly N copies of a period (trace/repeats.h) are what the edit means: forward and backward of

@@ -22,7 +22,7 @@ namespace {
 // `alike`: what evens that follow each other compare; any other edit changes what there is to
 // compare.
 Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& catalog,
-                             std::optional<AlignedStretches>& alike) {
+                             const KnownDivision& known, std::optional<AlignedStretches>& alike) {
   if (edit.edit.kind != EditKind::even) alike.reset();
   switch (edit.edit.kind) {
     case EditKind::scale:
@@ -53,20 +53,22 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
     case EditKind::overlap:
       return apply_overlap(run, edit);
     case EditKind::data_ranks:
-      if (edit.edit.where.everything() && lacks_data_parallel_groups(run, edit.edit)) {
+      if (edit.edit.where.everything() && lacks_data_parallel_groups(run, edit.edit, known)) {
         return apply_gradient_reductions(run, edit, catalog);
       }
       if (edit.edit.size || edit.edit.rate) {
         return fail(ErrorCode::bad_input, "the run reduces gradients already", edit.text,
                     "leave out 'gradients' and 'link'; bandwidth by FACTOR scales its network");
       }
-      return apply_ranks(run, edit);
+      return apply_ranks(run, edit, known);
     case EditKind::tensor_ranks:
-      return apply_ranks(run, edit);
+      return apply_ranks(run, edit, known);
     case EditKind::resize:
-      return apply_resize(run, edit, catalog);
+      return apply_resize(run, edit, catalog, known);
     case EditKind::pipeline:
       return apply_pipeline(run, edit, catalog);
+    case EditKind::microbatches:
+      return apply_microbatches(run, edit, catalog);
     case EditKind::repeat:
       return apply_repeat(run, edit);
     case EditKind::accelerator:
@@ -85,7 +87,8 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
 }  // namespace
 
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                       const std::vector<Edit>& edits, const Catalog& catalog) {
+                       const std::vector<Edit>& edits, const Catalog& catalog,
+                       const KnownDivision& known) {
   WhatIf out;
   const ReplayedRun recorded = replayed_run(graph);
   out.replay_error = replay(traces, graph, recorded).mean_error;
@@ -93,7 +96,7 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   std::optional<AlignedStretches> alike;
   for (const Edit& edit : edits) {
     AppliedEdit applied{edit, to_text(edit), 0, {}};
-    if (auto done = apply(run, applied, catalog, alike); !done) return fail(done.error());
+    if (auto done = apply(run, applied, catalog, known, alike); !done) return fail(done.error());
     out.edits.push_back(std::move(applied));
   }
   out.graph = std::move(run.graph());

@@ -19,6 +19,7 @@
 #include "outcome/result.h"
 #include "replay/replay.h"
 #include "whatif/edit.h"
+#include "whatif/known_division.h"
 
 namespace orrery {
 
@@ -55,8 +56,10 @@ struct WhatIf {
   ReplayedRun timeline;     // of that graph
 };
 
-// Errors: an edit that selects nothing, an unknown accelerator, shapes that do not divide.
+// Errors: an edit that selects nothing, an unknown accelerator, what ranks cannot divide as far as
+// `known` tells.
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                       const std::vector<Edit>& edits, const Catalog& catalog);
+                       const std::vector<Edit>& edits, const Catalog& catalog,
+                       const KnownDivision& known = {});
 
 }  // namespace orrery

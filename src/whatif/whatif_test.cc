@@ -229,7 +229,8 @@ TEST(WhatIf, ResizesProductsByTheirFlopsWhereTheAcceleratorIsNotKnown) {
   // 256 to 512 doubles both products of a layer; the sum over 64 elements stays.
   EXPECT_NEAR(after(run, "resize 256 to 512"), after(run, "") + 8 * 40, 1);
   const auto result = changed(run, "resize 256 to 512");
-  EXPECT_THAT(result->edits[0].assumed[0], HasSubstr("8 matrix products"));
+  EXPECT_THAT(result->edits[0].assumed[0], HasSubstr("dimensions 256 to 512"));
+  EXPECT_THAT(result->edits[0].assumed[1], HasSubstr("8 matrix products"));
 }
 
 TEST(WhatIf, NamesOfDriversAreEntriesOfTheCatalog) {
