@@ -172,7 +172,7 @@ std::int64_t rank_of_name(const std::string& file) {
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {
   ORRERY_TRY(const Files found, files_of(files));
   const std::vector<std::string>& expanded = found.profiles;
-  std::vector<std::optional<Result<RecordedTrace>>> read(expanded.size());
+  std::vector<std::optional<Result<std::vector<RecordedTrace>>>> read(expanded.size());
   std::vector<double> shares(expanded.size(), 0.0);
   std::mutex reporting;
   const int threads = threads_to_use(options.threads);
@@ -185,13 +185,13 @@ Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOpt
       const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
       options.progress(sum / static_cast<double>(expanded.size()), expanded[i]);
     };
-    read[i] = read_kineto(expanded[i], of_file);
+    read[i] = read_kineto_ranks(expanded[i], of_file);
   });
   std::vector<RecordedTrace> traces;
   traces.reserve(expanded.size());
-  for (auto& trace : read) {
-    if (!*trace) return fail(std::move(*trace).error());
-    traces.push_back(**std::move(trace));
+  for (auto& ranks : read) {
+    if (!*ranks) return fail(std::move(*ranks).error());
+    for (RecordedTrace& trace : **ranks) traces.push_back(std::move(trace));
   }
   std::vector<HostTrace> hosts;
   for (const std::string& file : found.hosts) {

@@ -14,13 +14,14 @@ namespace {
 constexpr std::size_t kBeginning = std::size_t{64} << 10U;
 
 // Keys that only one format has at its top, as JSON texts.
-constexpr std::array<std::pair<std::string_view, TraceFormat>, 11> kKeys = {{
+constexpr std::array<std::pair<std::string_view, TraceFormat>, 12> kKeys = {{
     {"\"orrery_graph\"", TraceFormat::graph},
     {"\"traceEvents\"", TraceFormat::kineto},
     {"\"deviceProperties\"", TraceFormat::kineto},
     {"\"distributedInfo\"", TraceFormat::kineto},
     {"\"baseTimeNanoseconds\"", TraceFormat::kineto},
     {"\"schemaVersion\"", TraceFormat::kineto},
+    {"\"orreryRanks\"", TraceFormat::kineto},
     {"\"workload_graph\"", TraceFormat::chakra_json},
     {"\"ctrlDeps\"", TraceFormat::chakra_json},
     {"\"schema\"", TraceFormat::host_execution},

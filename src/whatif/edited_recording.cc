@@ -90,6 +90,8 @@ std::vector<RecordedTrace> edited_recording(std::span<const RecordedTrace> trace
       continue;
     }
     const RecordedTrace& trace = traces[node.trace];
+    // What a mark covers beside operators comes in pieces; a piece is no mark.
+    if (trace.kind[node.event] == EventKind::annotation) continue;
     Event event{trace.kind[node.event],
                 trace.name_of(node.event),
                 trace.lane[node.event],

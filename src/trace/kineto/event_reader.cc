@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/kineto/event_category.h"
@@ -13,6 +15,7 @@
 #include "trace/kineto/json_text.h"
 #include "trace/kineto/lanes.h"
 #include "trace/kineto/number_text.h"
+#include "trace/kineto/rank_process.h"
 #include "trace/kineto/text_window.h"
 #include "trace/possible_times.h"
 #include "trace/sorted_events.h"
@@ -93,46 +96,8 @@ std::array<std::int32_t, 3> three_integers(std::string_view list) {
   return numbers;
 }
 
-}  // namespace
-
-struct EventReader::State {
-  RecordedTrace& trace;
-  const KinetoOptions& options;
-  simdjson::ondemand::parser parser;
-  Lanes lanes;
-  std::vector<ArrowEnd> arrows;
-  std::string unescaped;
-  // What went wrong with the content of the event at hand.
-  std::string message;
-  std::string hint;
-
-  State(RecordedTrace& into, const KinetoOptions& chosen)
-      : trace(into), options(chosen), lanes(into) {}
-
-  std::uint32_t text(std::string_view token) {
-    if (token.empty()) return 0;
-    return trace.texts.intern(plain_text(token, unescaped));
-  }
-
-  // Collects the values of one object; false if its JSON is broken.
-  bool collect(simdjson::ondemand::object object, Raw& raw, bool is_event);
-  // Appends the event; false if its content is impossible.
-  bool commit(const Raw& raw);
-  bool complete_event(const Raw& raw);
-  void metadata(const Raw& raw);
-  void memory_event(const Raw& raw);
-  void arrow(const Raw& raw);
-  std::uint32_t details_of(const Raw& raw, EventKind kind);
-  std::uint32_t operator_details(const Raw& raw);
-  std::uint32_t kernel_details(const Raw& raw);
-  std::uint32_t communication_details(const Raw& raw);
-  [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(trace.entries); }
-
-  void join_arrows();
-  void choose_base();
-};
-
-bool EventReader::State::collect(simdjson::ondemand::object object, Raw& raw, bool is_event) {
+// Collects the values of one object; false if its JSON is broken.
+bool collect(simdjson::ondemand::object object, Raw& raw, bool is_event) {
   for (auto member : object) {
     simdjson::ondemand::field field;
     if (std::move(member).get(field) != simdjson::SUCCESS) return false;
@@ -168,7 +133,47 @@ bool EventReader::State::collect(simdjson::ondemand::object object, Raw& raw, bo
   return true;
 }
 
-bool EventReader::State::commit(const Raw& raw) {
+}  // namespace
+
+// What is met of one rank.
+struct EventReader::Rank {
+  RecordedTrace& trace;
+  const KinetoOptions& options;
+  Lanes lanes;
+  std::vector<ArrowEnd> arrows;
+  std::string unescaped;
+  // What went wrong with the content of the event at hand.
+  std::string message;
+  std::string hint;
+
+  bool shares_file;
+
+  Rank(RecordedTrace& into, const KinetoOptions& chosen, bool shares)
+      : trace(into), options(chosen), lanes(into), shares_file(shares) {}
+
+  std::uint32_t text(std::string_view token) {
+    if (token.empty()) return 0;
+    return trace.texts.intern(plain_text(token, unescaped));
+  }
+
+  // Appends the event; false if its content is impossible.
+  bool commit(const Raw& raw);
+  bool complete_event(const Raw& raw);
+  void metadata(const Raw& raw);
+  void memory_event(const Raw& raw);
+  void arrow(const Raw& raw);
+  std::uint32_t details_of(const Raw& raw, EventKind kind);
+  std::uint32_t operator_details(const Raw& raw);
+  std::uint32_t kernel_details(const Raw& raw);
+  std::uint32_t communication_details(const Raw& raw);
+  [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(trace.entries); }
+
+  void join_arrows();
+  void choose_base();
+  Result<std::monostate> finish();
+};
+
+bool EventReader::Rank::commit(const Raw& raw) {
   const std::string_view phase = raw[EventKey::phase];
   if (phase == "\"X\"") return complete_event(raw);
   if (phase == "\"M\"") {
@@ -181,7 +186,7 @@ bool EventReader::State::commit(const Raw& raw) {
   return true;
 }
 
-bool EventReader::State::complete_event(const Raw& raw) {
+bool EventReader::Rank::complete_event(const Raw& raw) {
   const std::string_view category = raw[EventKey::category];
   if (category == "\"Trace\"" || category == "\"external_correlation\"") return true;
   const EventKind kind = kind_of(category, raw[EventKey::name]);
@@ -243,7 +248,7 @@ bool EventReader::State::complete_event(const Raw& raw) {
   return true;
 }
 
-std::uint32_t EventReader::State::details_of(const Raw& raw, EventKind kind) {
+std::uint32_t EventReader::Rank::details_of(const Raw& raw, EventKind kind) {
   switch (kind) {
     case EventKind::cpu_operator:
     case EventKind::annotation:
@@ -275,7 +280,7 @@ std::uint32_t EventReader::State::details_of(const Raw& raw, EventKind kind) {
   return kNoDetails;
 }
 
-std::uint32_t EventReader::State::operator_details(const Raw& raw) {
+std::uint32_t EventReader::Rank::operator_details(const Raw& raw) {
   OperatorDetails details;
   details.input_shapes = text(raw[EventKey::input_shapes]);
   details.input_types = text(raw[EventKey::input_types]);
@@ -288,7 +293,7 @@ std::uint32_t EventReader::State::operator_details(const Raw& raw) {
   return static_cast<std::uint32_t>(trace.operators.size() - 1);
 }
 
-std::uint32_t EventReader::State::kernel_details(const Raw& raw) {
+std::uint32_t EventReader::Rank::kernel_details(const Raw& raw) {
   const std::string_view grid = raw[EventKey::grid];
   if (grid.empty() && raw[EventKey::registers].empty()) return kNoDetails;
   KernelDetails details;
@@ -304,7 +309,7 @@ std::uint32_t EventReader::State::kernel_details(const Raw& raw) {
   return static_cast<std::uint32_t>(trace.kernels.size() - 1);
 }
 
-std::uint32_t EventReader::State::communication_details(const Raw& raw) {
+std::uint32_t EventReader::Rank::communication_details(const Raw& raw) {
   CommunicationDetails details;
   details.collective = text(raw[EventKey::collective]);
   details.data_type = text(raw[EventKey::data_type]);
@@ -327,19 +332,21 @@ std::uint32_t EventReader::State::communication_details(const Raw& raw) {
   return static_cast<std::uint32_t>(trace.communications.size() - 1);
 }
 
-void EventReader::State::metadata(const Raw& raw) {
+void EventReader::Rank::metadata(const Raw& raw) {
   const std::string_view label = raw[EventKey::label];
   if (label.size() < 2 || label.front() != '"') return;
   const RowName process = row_name(raw[EventKey::process], trace.texts);
   if (raw[EventKey::name] == "\"process_name\"") {
-    lanes.name_process(process, plain_text(label, unescaped));
+    std::string_view name = plain_text(label, unescaped);
+    if (shares_file) name = recorded_process_name(name, trace.rank);
+    if (!shares_file || !name.empty()) lanes.name_process(process, name);
   } else if (raw[EventKey::name] == "\"thread_name\"") {
     const RowName thread = row_name(raw[EventKey::thread], trace.texts);
     lanes.name_thread(process, thread, plain_text(label, unescaped));
   }
 }
 
-void EventReader::State::memory_event(const Raw& raw) {
+void EventReader::Rank::memory_event(const Raw& raw) {
   const auto time = nanoseconds_of(raw[EventKey::start]);
   if (!time) {
     ++trace.left_out;
@@ -358,7 +365,7 @@ void EventReader::State::memory_event(const Raw& raw) {
   trace.memory.push_back(event);
 }
 
-void EventReader::State::arrow(const Raw& raw) {
+void EventReader::Rank::arrow(const Raw& raw) {
   if (raw[EventKey::category] != "\"fwdbwd\"") return;
   const auto time = nanoseconds_of(raw[EventKey::start]);
   const std::int64_t id = integer(raw[EventKey::flow_id]);
@@ -371,7 +378,7 @@ void EventReader::State::arrow(const Raw& raw) {
 
 // An arrow begins and ends at the start of an operator of its row; of several operators that start
 // there, at the outermost that has a sequence number.
-void EventReader::State::join_arrows() {
+void EventReader::Rank::join_arrows() {
   const auto event_of = [&](const ArrowEnd& end) {
     const auto first = std::lower_bound(trace.start_ns.begin(), trace.start_ns.end(), end.time_ns);
     for (auto it = first; it != trace.start_ns.end() && *it == end.time_ns; ++it) {
@@ -399,7 +406,7 @@ void EventReader::State::join_arrows() {
 // Files of before April 2024 count from 1970. They get the base that Kineto would write today, a
 // multiple of three months (7,889,238 s), so that the ranks of a job share it and times stay below
 // 2^53 ns.
-void EventReader::State::choose_base() {
+void EventReader::Rank::choose_base() {
   constexpr std::int64_t kThreeMonthsNs = 7'889'238'000'000'000;
   if (trace.base_ns != 0 || trace.start_ns.empty() || trace.start_ns.front() < kThreeMonthsNs) {
     return;
@@ -409,8 +416,44 @@ void EventReader::State::choose_base() {
   for (MemoryEvent& event : trace.memory) event.time_ns -= trace.base_ns;
 }
 
-EventReader::EventReader(RecordedTrace& trace, const KinetoOptions& options)
-    : state_(std::make_unique<State>(trace, options)) {}
+struct EventReader::State {
+  const KinetoOptions& options;
+  simdjson::ondemand::parser parser;
+  std::vector<std::unique_ptr<Rank>> ranks;
+  // Of files that several share.
+  std::unordered_map<std::int64_t, Rank*> by_number;
+  std::string last_token;  // consecutive events are of one process more often than not
+  std::string last_process;
+  Rank* last = nullptr;
+
+  explicit State(const KinetoOptions& chosen) : options(chosen) {}
+
+  // Whose event it is, with the process as that rank's own file has it; nullptr if nobody's. Rows
+  // of viewers have no process: they go to the first.
+  Rank* rank_of(Raw& raw) {
+    if (by_number.empty()) return ranks.front().get();
+    std::string_view& process = raw.value[static_cast<std::size_t>(EventKey::process)];
+    if (process.empty()) return ranks.front().get();
+    if (last == nullptr || process != last_token) {
+      auto found = rank_process(process);
+      const auto it = found ? by_number.find(found->rank) : by_number.end();
+      if (it == by_number.end()) return nullptr;
+      last_token = process;
+      last_process = std::move(found->process);
+      last = it->second;
+    }
+    process = last_process;
+    return last;
+  }
+};
+
+EventReader::EventReader(std::vector<RecordedTrace>& ranks, const KinetoOptions& options)
+    : state_(std::make_unique<State>(options)) {
+  for (RecordedTrace& trace : ranks) {
+    state_->ranks.push_back(std::make_unique<Rank>(trace, options, ranks.size() > 1));
+    if (ranks.size() > 1) state_->by_number.emplace(trace.rank, state_->ranks.back().get());
+  }
+}
 EventReader::~EventReader() = default;
 
 EventReader::Outcome EventReader::read(char* text, std::size_t size) {
@@ -440,19 +483,31 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
       simdjson::ondemand::object object;
       Raw raw;
       error = element.get_object().get(object);
-      if (error != simdjson::SUCCESS || !state_->collect(object, raw, true)) {
+      if (error != simdjson::SUCCESS || !collect(object, raw, true)) {
         outcome.fault_at = inside(outcome.read);
         outcome.message = "not JSON";
         return;
       }
-      if (!state_->commit(raw)) {
+      Rank* rank = state_->rank_of(raw);
+      if (rank == nullptr) {
+        if (state_->options.incomplete == Incomplete::refuse) {
+          outcome.fault = Fault::content;
+          outcome.fault_at = begin;
+          outcome.message = "process " + shortened(raw[EventKey::process]) +
+                            " is of none of the ranks that the file names";
+          outcome.hint = "--partial leaves such events out";
+          return;
+        }
+        rank = state_->ranks.front().get();
+        ++rank->trace.left_out;
+      } else if (!rank->commit(raw)) {
         outcome.fault = Fault::content;
         outcome.fault_at = begin;
-        outcome.message = std::move(state_->message);
-        outcome.hint = std::move(state_->hint);
+        outcome.message = std::move(rank->message);
+        outcome.hint = std::move(rank->hint);
         return;
       }
-      ++state_->trace.entries;
+      ++rank->trace.entries;
       outcome.read = inside(size);
     }
     outcome.fault = Fault::none;
@@ -463,18 +518,24 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
   return outcome;
 }
 
-Result<std::monostate> EventReader::finish() {
-  RecordedTrace& trace = state_->trace;
+Result<std::monostate> EventReader::Rank::finish() {
   sort_events(trace);
   ORRERY_TRY([[maybe_unused]] const std::monostate possible,
-             state_->options.incomplete == Incomplete::use_what_is_whole ? leave_out_strays(trace)
-                                                                         : check_times(trace));
+             options.incomplete == Incomplete::use_what_is_whole ? leave_out_strays(trace)
+                                                                 : check_times(trace));
   std::stable_sort(
       trace.memory.begin(), trace.memory.end(),
       [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
-  state_->join_arrows();
-  state_->choose_base();
-  state_->lanes.finish();
+  join_arrows();
+  choose_base();
+  lanes.finish();
+  return std::monostate();
+}
+
+Result<std::monostate> EventReader::finish() {
+  for (const std::unique_ptr<Rank>& rank : state_->ranks) {
+    ORRERY_TRY([[maybe_unused]] const std::monostate possible, rank->finish());
+  }
   return std::monostate();
 }
 

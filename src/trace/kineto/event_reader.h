@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "trace/kineto/kineto.h"
 #include "trace/recorded_trace.h"
@@ -18,7 +19,8 @@ namespace orrery {
 
 class EventReader {
  public:
-  EventReader(RecordedTrace& trace, const KinetoOptions& options);
+  // Of one rank, or of the ranks that share the file (rank_process.h). They outlive the reader.
+  EventReader(std::vector<RecordedTrace>& ranks, const KinetoOptions& options);
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
   ~EventReader();
@@ -45,6 +47,7 @@ class EventReader {
   Result<std::monostate> finish();
 
  private:
+  struct Rank;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -2,9 +2,12 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "trace/kineto/number_text.h"
+#include "trace/kineto/rank_process.h"
 
 namespace orrery {
 namespace {
@@ -64,6 +67,22 @@ std::vector<ProcessGroup> groups_of(const simdjson::dom::array& list) {
   return groups;
 }
 
+void read_distributed(const element& value, RecordedTrace& trace) {
+  const std::int64_t rank = integer(value, "rank");
+  const std::int64_t world_size = integer(value, "world_size");
+  if (rank >= 0) trace.rank = rank;
+  if (world_size > 0) trace.world_size = world_size;
+  trace.backend = text(value, "backend");
+  if (trace.backend == "undefined") trace.backend.clear();
+  simdjson::dom::array groups;
+  if (value["pg_config"].get(groups) == simdjson::SUCCESS) trace.groups = groups_of(groups);
+}
+
+Failure not_json(std::string_view key, simdjson::error_code error) {
+  return fail(ErrorCode::bad_input,
+              std::string(key) + " is not JSON: " + simdjson::error_message(error));
+}
+
 }  // namespace
 
 bool is_header_key(std::string_view key) {
@@ -84,23 +103,41 @@ Result<std::monostate> read_header_value(std::string_view key, std::string_view 
   simdjson::dom::parser parser;
   element value;
   const auto error = parser.parse(json.data(), json.size()).get(value);
-  if (error != simdjson::SUCCESS) {
-    return fail(ErrorCode::bad_input,
-                std::string(key) + " is not JSON: " + simdjson::error_message(error));
-  }
+  if (error != simdjson::SUCCESS) return not_json(key, error);
   if (key == "deviceProperties") {
     read_devices(value, trace);
   } else {
-    const std::int64_t rank = integer(value, "rank");
-    const std::int64_t world_size = integer(value, "world_size");
-    if (rank >= 0) trace.rank = rank;
-    if (world_size > 0) trace.world_size = world_size;
-    trace.backend = text(value, "backend");
-    if (trace.backend == "undefined") trace.backend.clear();
-    simdjson::dom::array groups;
-    if (value["pg_config"].get(groups) == simdjson::SUCCESS) trace.groups = groups_of(groups);
+    read_distributed(value, trace);
   }
   return std::monostate();
+}
+
+Result<std::vector<RecordedTrace>> read_header_of_ranks(std::string_view json) {
+  constexpr std::size_t kMostRanks = 100'000;
+  simdjson::dom::parser parser;
+  element value;
+  const auto error = parser.parse(json.data(), json.size()).get(value);
+  if (error != simdjson::SUCCESS) return not_json(kRanksKey, error);
+  const auto wrong = [](const std::string& what) {
+    return fail(ErrorCode::bad_input, std::string(kRanksKey) + ": " + what, "",
+                "a list of one object a rank, as orrery trace convert writes it");
+  };
+  simdjson::dom::array list;
+  if (value.get(list) != simdjson::SUCCESS || list.size() == 0) return wrong("no list of ranks");
+  std::vector<RecordedTrace> out;
+  std::unordered_set<std::int64_t> seen;
+  for (const element of_rank : list) {
+    if (out.size() == kMostRanks) return wrong("more than 100000 ranks");
+    const std::int64_t rank = integer(of_rank, "rank");
+    if (rank < 0) return wrong("rank " + std::to_string(out.size()) + " of the list has no number");
+    if (!seen.insert(rank).second) return wrong("rank " + std::to_string(rank) + " stands twice");
+    RecordedTrace& trace = out.emplace_back();
+    element part;
+    if (of_rank["deviceProperties"].get(part) == simdjson::SUCCESS) read_devices(part, trace);
+    if (of_rank["distributedInfo"].get(part) == simdjson::SUCCESS) read_distributed(part, trace);
+    trace.rank = rank;
+  }
+  return out;
 }
 
 std::vector<ProcessGroup> process_groups(std::string_view json) {

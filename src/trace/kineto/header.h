@@ -19,6 +19,10 @@ bool is_header_key(std::string_view key);
 Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
                                          RecordedTrace& trace);
 
+// Of the list of ranks that share a file (rank_process.h): a trace of each, with its header and
+// without events. Errors: broken JSON, ranks that are none or stand twice.
+Result<std::vector<RecordedTrace>> read_header_of_ranks(std::string_view json);
+
 // Of a list in JSON of groups, as "pg_config" has it and the node "process_group:init" of a host
 // execution trace; empty if it is no list.
 std::vector<ProcessGroup> process_groups(std::string_view json);

@@ -1,11 +1,13 @@
 #include "trace/kineto/kineto.h"
 
-#include <limits>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "trace/kineto/event_reader.h"
 #include "trace/kineto/header.h"
 #include "trace/kineto/json_text.h"
+#include "trace/kineto/rank_process.h"
 #include "trace/kineto/text_window.h"
 #include "trace/trace_format.h"
 
@@ -51,15 +53,14 @@ std::size_t last_whole_event(std::string_view text) {
 class FileReader {
  public:
   FileReader(ByteStream stream, const std::string& name, const KinetoOptions& options)
-      : window_(std::move(stream), name), options_(options), events_(trace_, options) {
-    trace_.file = name;
-  }
+      : window_(std::move(stream), name), options_(options), traces_(1) {}
 
-  Result<RecordedTrace> read();
+  Result<std::vector<RecordedTrace>> read();
 
  private:
   Result<std::monostate> header();
   Result<std::monostate> member();
+  Result<std::monostate> header_value(const std::string& key, std::string_view value);
   Result<std::monostate> event_list();
   // Nothing but white space may follow.
   Result<std::monostate> end_of_file();
@@ -73,23 +74,28 @@ class FileReader {
 
   TextWindow window_;
   const KinetoOptions& options_;
-  RecordedTrace trace_;
-  EventReader events_;
-  bool has_events_ = false;
+  std::vector<RecordedTrace> traces_;  // one, or those of the ranks that share the file
+  std::optional<EventReader> events_;  // once the list begins
+  bool truncated_ = false;
   bool one_by_one_ = false;   // since an event is broken
   std::string other_format_;  // what the file seems to be instead
 };
 
-Result<RecordedTrace> FileReader::read() {
+Result<std::vector<RecordedTrace>> FileReader::read() {
   ORRERY_TRY([[maybe_unused]] const std::monostate done, header());
-  if (!has_events_) {
+  if (!events_) {
     return fail(ErrorCode::bad_input, "no traceEvents: not a trace of the PyTorch profiler",
                 window_.name(), other_format_);
   }
-  if (auto possible = events_.finish(); !possible) {
+  for (RecordedTrace& trace : traces_) {
+    trace.file = window_.name();
+    trace.truncated = truncated_;
+    trace.base_ns = traces_.front().base_ns;
+  }
+  if (auto possible = events_->finish(); !possible) {
     return fail(at(window_.name(), std::move(possible).error()));
   }
-  return std::move(trace_);
+  return std::move(traces_);
 }
 
 Result<std::monostate> FileReader::header() {
@@ -120,7 +126,7 @@ Result<std::monostate> FileReader::header() {
   }
   window_.take(1);
   bool first = true;
-  while (!trace_.truncated) {
+  while (!truncated_) {
     ORRERY_TRY(next, window_.peek());
     if (next == '}') {
       window_.take(1);
@@ -139,9 +145,9 @@ Result<std::monostate> FileReader::header() {
 }
 
 Result<std::monostate> FileReader::end_of_file() {
-  if (trace_.truncated) return std::monostate();
+  if (truncated_) return std::monostate();
   ORRERY_TRY([[maybe_unused]] const char next, window_.peek());
-  if (!window_.text().empty() && !has_events_) {
+  if (!window_.text().empty() && !events_) {
     return wrong(
         "not a trace of the PyTorch profiler: an object without traceEvents ends here, "
         "and more follows");
@@ -169,7 +175,7 @@ Result<std::monostate> FileReader::member() {
   ORRERY_TRY(next, window_.peek());
   if (window_.text().empty()) return ends_early("in the header");
   if (key == "traceEvents" && next == '[') {
-    if (has_events_) return wrong("a second list traceEvents", "one file holds one trace");
+    if (events_) return wrong("a second list traceEvents", "one file holds one trace");
     return event_list();
   }
   ORRERY_TRY(const std::string_view value, window_.value());
@@ -180,16 +186,32 @@ Result<std::monostate> FileReader::member() {
   if (key == "nodes" || key == "schema") {
     other_format_ = "it looks like a host execution trace of PyTorch";
   }
-  if (is_header_key(key)) {
-    auto read = read_header_value(key, value, trace_);
-    if (!read) return fail(at(window_.place(), std::move(read).error()));
+  if (auto read = header_value(key, value); !read) {
+    return fail(at(window_.place(), std::move(read).error()));
   }
   window_.take(value.size());
   return std::monostate();
 }
 
+Result<std::monostate> FileReader::header_value(const std::string& key, std::string_view value) {
+  if (key == kRanksKey) {
+    if (events_) {
+      return fail(ErrorCode::bad_input, std::string(kRanksKey) + " stands behind the events", "",
+                  "which ranks there are must be known before");
+    }
+    const std::int64_t base = traces_.front().base_ns;
+    ORRERY_TRY(traces_, read_header_of_ranks(value));
+    traces_.front().base_ns = base;
+    return std::monostate();
+  }
+  // Of several ranks each has its own.
+  const bool is_base = key == "baseTimeNanoseconds";
+  if (!is_header_key(key) || (traces_.size() > 1 && !is_base)) return std::monostate();
+  return read_header_value(key, value, traces_.front());
+}
+
 Result<std::monostate> FileReader::event_list() {
-  has_events_ = true;
+  events_.emplace(traces_, options_);
   window_.take(1);
   for (bool first = true;; first = false) {
     ORRERY_TRY(char next, window_.peek());
@@ -232,7 +254,10 @@ Result<std::size_t> FileReader::read_events() {
         ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
         packed ? "of the unpacked text; gzip -t checks whether the file is damaged" : outcome.hint);
   };
-  if (trace_.entries > kMostEntries) {
+  const bool too_many = std::any_of(traces_.begin(), traces_.end(), [](const RecordedTrace& trace) {
+    return trace.entries > kMostEntries;
+  });
+  if (too_many) {
     return wrong("more than 4 billion events", "record fewer steps");
   }
   if (!one_by_one_) {
@@ -240,14 +265,14 @@ Result<std::size_t> FileReader::read_events() {
     const std::size_t seam = last_seam(text);
     std::size_t whole = seam > 0 ? seam : last_whole_event(text);
     if (whole == 0) return 0;
-    EventReader::Outcome outcome = events_.read(window_.data(), whole);
+    EventReader::Outcome outcome = events_->read(window_.data(), whole);
     if (outcome.fault == Fault::content) return refuse(outcome);
     if (outcome.read > 0) return outcome.read;
     if (seam > 0) {
       // The seam may lie inside an event.
       whole = last_whole_event(text);
       if (whole == 0) return 0;
-      outcome = events_.read(window_.data(), whole);
+      outcome = events_->read(window_.data(), whole);
       if (outcome.fault == Fault::content) return refuse(outcome);
       if (outcome.read > 0) return outcome.read;
     }
@@ -256,14 +281,14 @@ Result<std::size_t> FileReader::read_events() {
   }
   const std::size_t end = end_of_json_value(window_.text(), 0);
   if (end == std::string_view::npos) return 0;
-  const EventReader::Outcome outcome = events_.read(window_.data(), end);
+  const EventReader::Outcome outcome = events_->read(window_.data(), end);
   if (outcome.fault != Fault::none) return refuse(outcome);
   return end;
 }
 
 Result<std::monostate> FileReader::ends_early(const std::string& inside) {
-  if (has_events_ && options_.incomplete == Incomplete::use_what_is_whole) {
-    trace_.truncated = true;
+  if (events_ && options_.incomplete == Incomplete::use_what_is_whole) {
+    truncated_ = true;
     return std::monostate();
   }
   return fail(
@@ -271,20 +296,39 @@ Result<std::monostate> FileReader::ends_early(const std::string& inside) {
       std::string(window_.stream().truncated() ? "the gzip stream" : "the file") + " ends " +
           inside,
       window_.place(window_.text().size()),
-      has_events_ ? "a job that is killed leaves such files; --partial uses what is whole" : "");
+      events_ ? "a job that is killed leaves such files; --partial uses what is whole" : "");
+}
+
+Result<RecordedTrace> only_one(std::vector<RecordedTrace> ranks) {
+  if (ranks.size() == 1) return std::move(ranks.front());
+  return fail(ErrorCode::unsupported, "holds " + std::to_string(ranks.size()) + " ranks",
+              ranks.front().file, "a file of one rank is needed here");
 }
 
 }  // namespace
 
-Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options) {
+Result<std::vector<RecordedTrace>> read_kineto_ranks(const std::string& file,
+                                                     const KinetoOptions& options) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   return FileReader(std::move(stream), file == "-" ? "standard input" : file, options).read();
 }
 
-Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
-                                        const KinetoOptions& options) {
+Result<std::vector<RecordedTrace>> read_kineto_ranks_bytes(std::string_view bytes,
+                                                           const std::string& name,
+                                                           const KinetoOptions& options) {
   ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
   return FileReader(std::move(stream), name, options).read();
+}
+
+Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options) {
+  ORRERY_TRY(std::vector<RecordedTrace> ranks, read_kineto_ranks(file, options));
+  return only_one(std::move(ranks));
+}
+
+Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
+                                        const KinetoOptions& options) {
+  ORRERY_TRY(std::vector<RecordedTrace> ranks, read_kineto_ranks_bytes(bytes, name, options));
+  return only_one(std::move(ranks));
 }
 
 }  // namespace orrery

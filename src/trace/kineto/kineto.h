@@ -17,6 +17,8 @@
 // allocations ("[memory]"), names of processes and threads, and the header. Not kept: "Trace" rows,
 // counters, launch arrows (the correlation says the same), call stacks as texts.
 //
+// A file of several ranks, as recorded_json writes it, gives each its own events and header.
+//
 // Refused, each with its byte: what is not JSON or not a trace, damaged gzip, an event with a
 // negative duration or a time that is no number, and a file that ends in the middle. With
 // Incomplete::use_what_is_whole the last two cost only the events concerned. Events that say no
@@ -32,6 +34,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "outcome/result.h"
 #include "trace/byte_stream.h"
@@ -58,9 +61,15 @@ struct KinetoOptions {
   const std::atomic<bool>* interrupted = nullptr;  // true: give up, with an error
 };
 
-// `file` is a path, or "-" for standard input.
-Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options = {});
+// `file` is a path, or "-" for standard input. Several ranks may share a file (rank_process.h).
+Result<std::vector<RecordedTrace>> read_kineto_ranks(const std::string& file,
+                                                     const KinetoOptions& options = {});
 // The same of bytes in memory; `name` stands in errors.
+Result<std::vector<RecordedTrace>> read_kineto_ranks_bytes(std::string_view bytes,
+                                                           const std::string& name,
+                                                           const KinetoOptions& options = {});
+// Of a file of one rank; several are refused.
+Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options = {});
 Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
                                         const KinetoOptions& options = {});
 

@@ -5,11 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "outcome/invariant.h"
 #include "trace/kineto/kineto.h"
 
 namespace {
+
+std::int64_t entries(const std::vector<orrery::RecordedTrace>& ranks) {
+  std::int64_t sum = 0;
+  for (const orrery::RecordedTrace& trace : ranks) sum += trace.entries;
+  return sum;
+}
 
 void check(const orrery::RecordedTrace& trace) {
   const std::size_t n = trace.size();
@@ -29,22 +36,30 @@ void check(const orrery::RecordedTrace& trace) {
   }
 }
 
+void check(const std::vector<orrery::RecordedTrace>& ranks) {
+  ORRERY_INVARIANT(!ranks.empty());
+  for (const orrery::RecordedTrace& trace : ranks) check(trace);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto whole = orrery::read_kineto_bytes(bytes, "fuzz");
+  const auto whole = orrery::read_kineto_ranks_bytes(bytes, "fuzz");
   orrery::KinetoOptions partial;
   partial.incomplete = orrery::Incomplete::use_what_is_whole;
-  const auto part = orrery::read_kineto_bytes(bytes, "fuzz", partial);
+  const auto part = orrery::read_kineto_ranks_bytes(bytes, "fuzz", partial);
   if (part) check(*part);
   if (!whole) {
     ORRERY_INVARIANT(!whole.error().message.empty());
     return 0;
   }
   check(*whole);
-  ORRERY_INVARIANT(part.has_value() && part->size() == whole->size() && !part->truncated);
-  const auto shorter = orrery::read_kineto_bytes(bytes.substr(0, size / 2), "fuzz", partial);
-  ORRERY_INVARIANT(!shorter || shorter->entries <= whole->entries);
+  ORRERY_INVARIANT(part.has_value() && part->size() == whole->size());
+  for (std::size_t r = 0; r < whole->size(); ++r) {
+    ORRERY_INVARIANT((*part)[r].size() == (*whole)[r].size() && !(*part)[r].truncated);
+  }
+  const auto shorter = orrery::read_kineto_ranks_bytes(bytes.substr(0, size / 2), "fuzz", partial);
+  ORRERY_INVARIANT(!shorter || entries(*shorter) <= entries(*whole));
   return 0;
 }

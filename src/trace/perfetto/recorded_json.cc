@@ -9,11 +9,13 @@
 #include <unordered_map>
 
 #include "document/utf8.h"
+#include "trace/kineto/rank_process.h"
 
 namespace orrery {
 namespace {
 
-constexpr std::int64_t kProcessesOfRank = 1'000'000'000;
+// Arrows of several ranks in one file keep apart.
+constexpr std::int64_t kArrowsOfRank = 1'000'000'000;
 
 void append_quoted(std::string_view text, std::string& out) {
   out += '"';
@@ -97,10 +99,20 @@ class Arguments {
   bool any_ = false;
 };
 
+std::int64_t rank_in_file(const RecordedTrace& trace, std::int64_t place) {
+  return trace.rank == kNotRecorded ? place : trace.rank;
+}
+
 class RankWriter {
  public:
-  RankWriter(const RecordedTrace& trace, std::int64_t shift_ns, bool shared, std::string& out)
-      : trace_(trace), shift_ns_(shift_ns), shared_(shared), out_(out) {}
+  // `place` among the ranks that share the file, from 0; kNotRecorded: it has the file for itself.
+  RankWriter(const RecordedTrace& trace, std::int64_t shift_ns, std::int64_t place,
+             std::string& out)
+      : trace_(trace),
+        shift_ns_(shift_ns),
+        shared_(place != kNotRecorded),
+        place_(place),
+        out_(out) {}
 
   void write() {
     for (std::size_t e = 0; e < trace_.size(); ++e) event(e);
@@ -113,24 +125,25 @@ class RankWriter {
  private:
   void next() { out_ += ",\n  "; }
 
-  [[nodiscard]] std::int64_t process(std::int64_t number) const {
-    const std::int64_t rank = trace_.rank == kNotRecorded ? 0 : trace_.rank;
-    return shared_ ? (rank + 1) * kProcessesOfRank + number : number;
-  }
-
-  void row(std::uint32_t lane) {
-    const Lane& l = trace_.lanes[lane];
+  void row(const Lane& lane) {
     out_ += ", \"pid\": ";
-    number_or_name(l.process, l.process_name, true);
+    process(lane.process, lane.process_name);
     out_ += ", \"tid\": ";
-    number_or_name(l.thread, l.thread_name, false);
+    number_or_name(lane.thread, lane.thread_name);
   }
 
-  void number_or_name(std::int64_t number, std::string_view name, bool is_process) {
+  void process(std::int64_t number, std::string_view name) {
+    if (!shared_) return number_or_name(number, name);
+    const std::int64_t rank = rank_in_file(trace_, place_);
+    if (const auto shared = shared_process(rank, number)) return number_or_name(*shared, "");
+    append_quoted(shared_process_text(rank, number, name), out_);
+  }
+
+  void number_or_name(std::int64_t number, std::string_view name) {
     if (number == kNotRecorded) {
       append_quoted(name, out_);
     } else {
-      fmt::format_to(std::back_inserter(out_), "{}", is_process ? process(number) : number);
+      fmt::format_to(std::back_inserter(out_), "{}", number);
     }
   }
 
@@ -146,7 +159,7 @@ class RankWriter {
     out_ += category(kind);
     out_ += R"(", "name": )";
     append_quoted(trace_.name_of(e), out_);
-    row(trace_.lane[e]);
+    row(trace_.lanes[trace_.lane[e]]);
     time(trace_.start_ns[e]);
     out_ += ", \"dur\": ";
     append_microseconds(trace_.duration_ns[e], out_);
@@ -242,13 +255,13 @@ class RankWriter {
     next();
     fmt::format_to(std::back_inserter(out_), R"({{"ph": "{}", "cat": "{}", "name": "{}", "id": {})",
                    start ? "s" : "f", flow, flow, arrow_id(id));
-    row(trace_.lane[e]);
+    row(trace_.lanes[trace_.lane[e]]);
     time(trace_.start_ns[e]);
     out_ += start ? "}" : R"(, "bp": "e"})";
   }
 
   [[nodiscard]] std::int64_t arrow_id(std::int64_t id) const {
-    return shared_ ? process(0) + (id & 0xFFFFFFF) : id;
+    return shared_ ? place_ * kArrowsOfRank + (id & 0xFFFFFFF) : id;
   }
 
   void launches() {
@@ -282,8 +295,9 @@ class RankWriter {
       next();
       fmt::format_to(std::back_inserter(out_),
                      R"({{"ph": "i", "s": "t", "name": "[memory]", "cat": "cpu_instant_event", )"
-                     R"("pid": {}, "tid": 0)",
-                     process(0));
+                     R"("pid": )");
+      process(0, "");
+      out_ += ", \"tid\": 0";
       time(m.time_ns);
       Arguments arguments(out_);
       arguments.number("Bytes", m.bytes);
@@ -302,14 +316,10 @@ class RankWriter {
     for (const Lane& lane : trace_.lanes) {
       if (lane.process == kNotRecorded) continue;
       if ((shared_ || !lane.process_name.empty()) && named.emplace(lane.process, true).second) {
-        std::string name = lane.process_name;
-        if (shared_) {
-          name = fmt::format("rank {} {}", trace_.rank == kNotRecorded ? 0 : trace_.rank,
-                             !name.empty() ? name
-                             : lane.device ? fmt::format("device {}", lane.process)
-                                           : std::string("host"));
-        }
-        label("process_name", lane, name);
+        label("process_name", lane,
+              shared_ ? shared_process_name(rank_in_file(trace_, place_), lane.process,
+                                            lane.process_name, lane.device)
+                      : lane.process_name);
       }
       if (!lane.thread_name.empty() && lane.thread != kNotRecorded) {
         label("thread_name", lane, lane.thread_name);
@@ -319,9 +329,10 @@ class RankWriter {
 
   void label(std::string_view what, const Lane& lane, std::string_view name) {
     next();
-    fmt::format_to(std::back_inserter(out_),
-                   R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "args": {{"name": )", what,
-                   process(lane.process), lane.thread == kNotRecorded ? 0 : lane.thread);
+    fmt::format_to(std::back_inserter(out_), R"({{"ph": "M", "name": "{}", "pid": )", what);
+    process(lane.process, lane.process_name);
+    fmt::format_to(std::back_inserter(out_), R"(, "tid": {}, "args": {{"name": )",
+                   lane.thread == kNotRecorded ? 0 : lane.thread);
     append_quoted(name, out_);
     out_ += "}}";
   }
@@ -329,6 +340,7 @@ class RankWriter {
   const RecordedTrace& trace_;
   std::int64_t shift_ns_;
   bool shared_;
+  std::int64_t place_;
   std::string& out_;
 };
 
@@ -370,18 +382,32 @@ void append_header(const RecordedTrace& trace, std::string& out) {
   out += "},\n";
 }
 
+// The headers of all ranks, before the events, as their readers need it.
+void append_ranks(std::span<const RecordedTrace> ranks, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "\"{}\": [", kRanksKey);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    out += i == 0 ? "{" : ",\n{";
+    append_header(ranks[i], out);
+    fmt::format_to(std::back_inserter(out), "\"rank\": {}}}",
+                   rank_in_file(ranks[i], static_cast<std::int64_t>(i)));
+  }
+  out += "],\n";
+}
+
 }  // namespace
 
 std::string recorded_json(std::span<const RecordedTrace> ranks) {
   std::string out = "{\n\"schemaVersion\": 1,\n";
   if (ranks.size() == 1) append_header(ranks[0], out);
+  if (ranks.size() > 1) append_ranks(ranks, out);
   const std::int64_t base = ranks.empty() ? 0 : ranks[0].base_ns;
   fmt::format_to(std::back_inserter(out),
                  "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [",
                  base);
   const std::size_t begin = out.size();
-  for (const RecordedTrace& trace : ranks) {
-    RankWriter(trace, trace.base_ns - base, ranks.size() > 1, out).write();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::int64_t place = ranks.size() > 1 ? static_cast<std::int64_t>(i) : kNotRecorded;
+    RankWriter(ranks[i], ranks[i].base_ns - base, place, out).write();
   }
   // Every event is written with a comma before it; the first needs none.
   if (out.size() > begin) out.erase(begin, 1);
