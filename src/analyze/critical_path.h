@@ -58,9 +58,9 @@ struct PathEdge {
   };
   std::uint32_t from = 0;  // points
   std::uint32_t to = 0;
+  std::uint32_t event = kNoEvent;  // the event whose time it is
   Kind kind = Kind::operation;
   std::int64_t weight_ns = 0;
-  std::uint32_t event = kNoEvent;  // the event whose time it is
 };
 std::string_view name(PathEdge::Kind kind);
 

@@ -1,5 +1,6 @@
 #include "analyze/device_work.h"
 
+#include <algorithm>
 #include <array>
 
 namespace orrery {
@@ -54,10 +55,20 @@ DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& 
 }
 
 DeviceWork clipped(const DeviceWork& work, Interval window) {
-  return {.compute = clipped(work.compute, window),
-          .communication = clipped(work.communication, window),
-          .copies = clipped(work.copies, window),
-          .fills = clipped(work.fills, window)};
+  // Recordings have many steps: each looks at its own part of the set alone.
+  const auto part = [&](const Intervals& set) {
+    Intervals inside;
+    auto it = std::partition_point(set.begin(), set.end(),
+                                   [&](Interval i) { return i.end <= window.start; });
+    for (; it != set.end() && it->start < window.end; ++it) {
+      add_by_start(inside, {std::max(it->start, window.start), std::min(it->end, window.end)});
+    }
+    return inside;
+  };
+  return {.compute = part(work.compute),
+          .communication = part(work.communication),
+          .copies = part(work.copies),
+          .fills = part(work.fills)};
 }
 
 Interval device_span(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,

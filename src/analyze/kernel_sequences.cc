@@ -9,10 +9,14 @@
 namespace orrery {
 namespace {
 
-std::uint32_t outermost(const Launches& started, std::uint32_t event) {
-  std::uint32_t outer = event;
-  while (started.enclosing_operator[outer] != kNoEvent) outer = started.enclosing_operator[outer];
-  return outer;
+// Of every event the outermost operator around it, or itself. Those that enclose come first.
+std::vector<std::uint32_t> outermost_operators(const Launches& started) {
+  std::vector<std::uint32_t> outermost(started.enclosing_operator.size());
+  for (std::uint32_t e = 0; e < outermost.size(); ++e) {
+    const std::uint32_t outer = started.enclosing_operator[e];
+    outermost[e] = outer == kNoEvent ? e : outermost[outer];
+  }
+  return outermost;
 }
 
 struct Piece {
@@ -23,12 +27,13 @@ struct Piece {
 };
 
 std::vector<Piece> pieces(const RecordedTrace& trace, const Launches& started) {
+  const std::vector<std::uint32_t> outermost = outermost_operators(started);
   std::vector<Piece> all;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
     const std::uint32_t direct = started.operator_of(e);
     if (direct == kNoEvent) continue;
-    all.push_back({outermost(started, direct), started.call[e], e});
+    all.push_back({outermost[direct], started.call[e], e});
   }
   // Events are in the order of time, so that calls are too.
   std::sort(all.begin(), all.end());

@@ -1,6 +1,7 @@
 // Builds the graph of critical_path.h.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -44,6 +45,7 @@ class Builder {
     add_nesting();
     index_launches();
     add_streams();
+    merge_edges();
     return std::move(graph_);
   }
 
@@ -82,7 +84,6 @@ class Builder {
       graph_.points.push_back({.event = e, .time_ns = trace_.start_ns[e], .is_start = true});
       graph_.points.push_back({.event = e, .time_ns = trace_.end_ns(e), .is_start = false});
     }
-    edge_of_.reserve(3 * chosen_.size());
     std::sort(graph_.points.begin(), graph_.points.end(),
               [&](const PathPoint& a, const PathPoint& b) {
                 return std::tuple(a.time_ns, trace_.place[a.event], a.event, !a.is_start) <
@@ -101,15 +102,35 @@ class Builder {
     // Clocks of host and device differ: an end may come before its start.
     const std::int64_t weight =
         elapsed ? std::max<std::int64_t>(0, point(to).time_ns - point(from).time_ns) : 0;
-    const PathEdge edge = {
-        .from = from, .to = to, .kind = kind, .weight_ns = weight, .event = event};
-    const std::uint64_t key = std::uint64_t{from} << 32 | to;
-    const auto [it, is_new] = edge_of_.try_emplace(key, graph_.edges.size());
-    if (is_new) {
-      graph_.edges.push_back(edge);
-    } else {
-      graph_.edges[it->second] = edge;
+    graph_.edges.push_back(
+        {.from = from, .to = to, .event = event, .kind = kind, .weight_ns = weight});
+  }
+
+  // One edge for two points: the last that was found, at the place of the first.
+  void merge_edges() {
+    std::vector<PathEdge>& edges = graph_.edges;
+    std::vector<std::uint32_t> by_points(edges.size());
+    std::iota(by_points.begin(), by_points.end(), 0u);
+    std::sort(by_points.begin(), by_points.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(edges[a].from, edges[a].to, a) < std::tuple(edges[b].from, edges[b].to, b);
+    });
+    std::vector<bool> kept(edges.size(), true);
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < by_points.size(); ++i) {
+      const PathEdge& edge = edges[by_points[i]];
+      PathEdge& earlier = edges[by_points[first]];
+      if (edge.from != earlier.from || edge.to != earlier.to) {
+        first = i;
+        continue;
+      }
+      earlier = edge;
+      kept[by_points[i]] = false;
     }
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (kept[i]) edges[count++] = edges[i];
+    }
+    edges.resize(count);
   }
 
   [[nodiscard]] bool locks(std::uint32_t i) const {
@@ -370,7 +391,6 @@ class Builder {
   std::vector<std::uint32_t> host_;    // what begins in the window, with annotations
   std::vector<std::uint32_t> chosen_;  // events that have points
   std::vector<std::uint32_t> synchronizations_;
-  std::unordered_map<std::uint64_t, std::size_t> edge_of_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> stream_lanes_;
   std::unordered_map<std::int64_t, std::uint32_t> records_;  // calls by correlation
   std::vector<std::vector<std::uint32_t>> launches_;         // of a lane, by start of the call

@@ -35,6 +35,34 @@ struct Nesting {
   std::vector<std::uint32_t> depth;          // of sections
   std::vector<std::uint32_t> while_on_main;  // open on the thread with most sections; kNoEvent
   std::vector<bool> has_sections;            // a lane
+  std::vector<bool> repeated;                // stands in a section of its own class
+};
+
+// Numbers of the classes of sections, each name looked at once.
+class Classes {
+ public:
+  explicit Classes(const RecordedTrace& trace)
+      : trace_(trace), of_name_(trace.texts.size(), kNoEvent) {}
+
+  std::uint32_t of(std::uint32_t e) {
+    std::uint32_t& known = of_name_[trace_.name[e]];
+    if (known == kNoEvent) {
+      const auto next = static_cast<std::uint32_t>(numbers_.size());
+      known = numbers_.try_emplace(class_of(trace_, e), next).first->second;
+    }
+    return known;
+  }
+
+ private:
+  const RecordedTrace& trace_;
+  std::vector<std::uint32_t> of_name_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+// Sections of one thread that have begun and not ended, outermost first.
+struct Open {
+  std::vector<std::uint32_t> sections;
+  std::unordered_map<std::uint32_t, std::int32_t> of_class;
 };
 
 std::uint32_t main_lane(const RecordedTrace& trace) {
@@ -50,23 +78,30 @@ Nesting nesting(const RecordedTrace& trace) {
   Nesting found = {.section = std::vector<std::uint32_t>(trace.size(), kNoEvent),
                    .depth = std::vector<std::uint32_t>(trace.size(), 0),
                    .while_on_main = std::vector<std::uint32_t>(trace.size(), kNoEvent),
-                   .has_sections = std::vector<bool>(trace.lanes.size(), false)};
+                   .has_sections = std::vector<bool>(trace.lanes.size(), false),
+                   .repeated = std::vector<bool>(trace.size(), false)};
   const std::uint32_t main = main_lane(trace);
-  std::vector<std::vector<std::uint32_t>> open(trace.lanes.size());
-  const auto close_before = [&](std::vector<std::uint32_t>& stack, std::int64_t time) {
-    while (!stack.empty() && trace.end_ns(stack.back()) <= time) stack.pop_back();
+  Classes classes(trace);
+  std::vector<Open> open(trace.lanes.size());
+  const auto close_before = [&](Open& on_lane, std::int64_t time) {
+    std::vector<std::uint32_t>& stack = on_lane.sections;
+    while (!stack.empty() && trace.end_ns(stack.back()) <= time) {
+      --on_lane.of_class[classes.of(stack.back())];
+      stack.pop_back();
+    }
   };
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     const std::uint32_t lane = trace.lane[e];
     if (trace.lanes[lane].device) continue;
-    std::vector<std::uint32_t>& stack = open[lane];
-    close_before(stack, trace.start_ns[e]);
+    std::vector<std::uint32_t>& stack = open[lane].sections;
+    close_before(open[lane], trace.start_ns[e]);
     if (!stack.empty()) found.section[e] = stack.back();
-    if (lane != main && !open[main].empty()) {
+    if (const auto& on_main = open[main].sections; lane != main && !on_main.empty()) {
       close_before(open[main], trace.start_ns[e]);
-      if (!open[main].empty()) found.while_on_main[e] = open[main].back();
+      if (!on_main.empty()) found.while_on_main[e] = on_main.back();
     }
     if (!is_section(trace, e)) continue;
+    found.repeated[e] = open[lane].of_class[classes.of(e)]++ > 0;
     found.depth[e] = static_cast<std::uint32_t>(stack.size());
     found.has_sections[lane] = true;
     stack.push_back(e);
@@ -83,19 +118,29 @@ class Owners {
  public:
   Owners(const RecordedTrace& trace, const Launches& started, const Nesting& nesting)
       : trace_(trace), started_(started), nesting_(nesting) {
+    std::unordered_map<std::uint32_t, std::uint32_t> forward_of;
     for (const auto& [forward, backward] : trace.forward_to_backward) {
-      forward_of_.emplace(backward, forward);
+      forward_of.emplace(backward, forward);
+    }
+    // Operators come after those that enclose them.
+    if (forward_of.empty()) return;
+    forward_section_.assign(trace.size(), kNoEvent);
+    for (std::uint32_t e = 0; e < trace.size(); ++e) {
+      if (const auto it = forward_of.find(e); it != forward_of.end()) {
+        forward_section_[e] = nesting.section[it->second];
+      }
+      const std::uint32_t outer = started.enclosing_operator[e];
+      if (forward_section_[e] == kNoEvent && outer != kNoEvent) {
+        forward_section_[e] = forward_section_[outer];
+      }
     }
   }
 
   [[nodiscard]] Owner of_call(std::uint32_t call) const {
     if (nesting_.section[call] != kNoEvent) return {nesting_.section[call], false};
-    for (std::uint32_t e = started_.enclosing_operator[call]; e != kNoEvent;
-         e = started_.enclosing_operator[e]) {
-      const auto it = forward_of_.find(e);
-      if (it == forward_of_.end()) continue;
-      const std::uint32_t section = nesting_.section[it->second];
-      if (section != kNoEvent) return {section, true};
+    const std::uint32_t in = started_.enclosing_operator[call];
+    if (in != kNoEvent && !forward_section_.empty() && forward_section_[in] != kNoEvent) {
+      return {forward_section_[in], true};
     }
     if (!nesting_.has_sections[trace_.lane[call]]) return {nesting_.while_on_main[call], false};
     return {};
@@ -105,7 +150,7 @@ class Owners {
   const RecordedTrace& trace_;
   const Launches& started_;
   const Nesting& nesting_;
-  std::unordered_map<std::uint32_t, std::uint32_t> forward_of_;
+  std::vector<std::uint32_t> forward_section_;  // of the forward operators of an operator
 };
 
 struct Times {
@@ -175,12 +220,7 @@ std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches
     group.instances.insert(trace.name[e]);
     group.row.own_ns += times.own_ns[e];
     // One that stands in one of its own name is in that one's time already.
-    bool repeated = false;
-    for (std::uint32_t outer = nested.section[e]; outer != kNoEvent && !repeated;
-         outer = nested.section[outer]) {
-      repeated = class_of(trace, outer) == class_of(trace, e);
-    }
-    if (repeated) continue;
+    if (nested.repeated[e]) continue;
     group.row.device_ns += times.all_ns[e];
     group.row.backward_ns += times.backward_ns[e];
     group.row.launched += times.launched[e];

@@ -324,9 +324,12 @@ class Assembly {
     if (recording().threads.empty()) return;
     const HostThread& thread = recording().threads[recording().main];
     const std::size_t before = graph().steps.size();
+    std::int64_t until = std::numeric_limits<std::int64_t>::min();
     for (std::uint32_t e = 0; e < trace().size(); ++e) {
       if (trace().kind[e] != EventKind::annotation || trace().lane[e] != thread.lane) continue;
       if (!trace().name_of(e).starts_with("ProfilerStep")) continue;
+      if (trace().end_ns(e) <= until) continue;  // stands in another step
+      until = trace().end_ns(e);
       add_step(std::string(trace().name_of(e)), trace().start_ns[e], trace().end_ns(e));
     }
     if (graph().steps.size() > before) return;
