@@ -6,6 +6,7 @@
 #include "calibrate/collective_calibration.h"
 #include "calibrate/expert_layer_fit.h"
 #include "calibrate/kernel_calibration.h"
+#include "calibrate/network_fit.h"
 #include "command.h"
 #include "document/comma_separated.h"
 #include "document/value.h"
@@ -17,8 +18,8 @@ namespace {
 
 // Every kind of measurement, recognised in this order.
 std::vector<MeasurementKind> measurement_kinds(int threads) {
-  return {kernel_measurements(), collective_measurement_kind(), expert_layer_measurement_kind(),
-          step_measurements(threads)};
+  return {kernel_measurements(), collective_measurement_kind(), network_measurement_kind(),
+          expert_layer_measurement_kind(), step_measurements(threads)};
 }
 
 Result<std::monostate> write_files(const std::vector<Calibration>& calibrations,

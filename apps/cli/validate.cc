@@ -64,8 +64,9 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
     return fail(ErrorCode::not_found, "no file of measurements", "",
                 "name one, or call this where validation/measured is");
   }
-  if (!any_measured || (out.rows.empty() && !out.problems.empty())) {
-    const RowProblem first = out.problems.empty() ? RowProblem{} : out.problems.front();
+  if (!any_measured || out.rows.empty()) {
+    const RowProblem first =
+        out.problems.empty() ? RowProblem{files.front(), "there is none"} : out.problems.front();
     return fail(ErrorCode::bad_input, "no row can be used; " + first.what, first.where);
   }
   return out;

@@ -15,16 +15,22 @@ class Reader {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   }
 
-  // The next record, or nothing at the end of the text.
+  // The next record, or nothing at the end of the text. After an error the next record is that of
+  // the line behind the one where the failed record began.
   Result<std::optional<CommaSeparated::Record>> next() {
     while (!at_end() && line_end() > 0) skip_line_end();
     if (at_end()) return std::optional<CommaSeparated::Record>();
     CommaSeparated::Record record;
-    record.line = line_;
+    record.line = begun_ = line_;
+    const std::size_t begin = at_;
     while (true) {
       auto field = next_field();
-      if (!field) return fail(std::move(field.error()));
+      if (!field) {
+        resume_after(begin, record.line);
+        return fail(std::move(field.error()));
+      }
       if (record.fields.size() == kMaxColumns) {
+        resume_after(begin, record.line);
         return error("has more than " + std::to_string(kMaxColumns) + " fields", record.line);
       }
       record.fields.push_back(std::move(*field));
@@ -35,8 +41,14 @@ class Reader {
       }
       ++at_;  // the comma; next_field stops nowhere else
     }
+    if (first_invalid_utf8(text_.substr(begin, at_ - begin))) {
+      return error("is not UTF-8 text", record.line);
+    }
     return std::optional(std::move(record));
   }
+
+  // The line on which the record begins that was read or refused last.
+  [[nodiscard]] int begun() const { return begun_; }
 
   [[nodiscard]] Failure error(std::string message, int line, std::string hint = "") const {
     return fail(ErrorCode::bad_input, std::move(message), name_ + ":" + std::to_string(line),
@@ -57,6 +69,12 @@ class Reader {
     ++line_;
   }
 
+  void resume_after(std::size_t begin, int line) {
+    const std::size_t end = text_.find('\n', begin);
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
+    line_ = line + 1;
+  }
+
   Result<std::string> next_field() {
     if (!at_end() && text_[at_] == '"') return quoted_field();
     const std::size_t begin = at_;
@@ -73,7 +91,8 @@ class Reader {
   Result<std::string> quoted_field() {
     const int opened = line_;
     std::string out;
-    for (++at_; !at_end(); ++at_) {
+    const std::size_t last = std::min(text_.size(), at_ + kMaxQuotedField);
+    for (++at_; at_ < last; ++at_) {
       if (text_[at_] == '\n') ++line_;
       if (text_[at_] != '"') {
         out += text_[at_];
@@ -97,7 +116,21 @@ class Reader {
   const std::string& name_;
   std::size_t at_ = 0;
   int line_ = 1;
+  int begun_ = 1;
 };
+
+// What a text that is not separated by commas is taken for; empty if it may be.
+std::string other_format(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string_view::npos) return "";
+  if (text[first] == '{' || text[first] == '[') return "is JSON, not comma-separated text";
+  if (text[first] == '<') return "is XML or HTML, not comma-separated text";
+  const std::string_view header = text.substr(first, text.find('\n', first) - first);
+  if (header.find(',') != std::string_view::npos) return "";
+  if (header.find(';') != std::string_view::npos) return "is separated by semicolons, not commas";
+  if (header.find('\t') != std::string_view::npos) return "is separated by tabs, not commas";
+  return "";
+}
 
 }  // namespace
 
@@ -110,10 +143,9 @@ Result<std::monostate> CommaSeparated::complete() const {
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name) {
   CommaSeparated out;
   out.name = std::move(name);
-  if (const auto bad = first_invalid_utf8(text)) {
-    const auto line =
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*bad), '\n');
-    return fail(ErrorCode::bad_input, "is not UTF-8 text", out.name + ":" + std::to_string(line));
+  if (std::string other = other_format(text); !other.empty()) {
+    return fail(ErrorCode::bad_input, std::move(other), out.name + ":1",
+                "the first line names the columns, with commas between them");
   }
   Reader reader(text, out.name);
 
@@ -132,20 +164,27 @@ Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string 
   }
 
   while (true) {
-    ORRERY_TRY(auto record, reader.next());
-    if (!record) return out;
+    auto record = reader.next();
+    if (record && !*record) return out;
     if (out.records.size() + out.refused.size() == kMaxRecords) {
-      return reader.error("has more than " + std::to_string(kMaxRecords) + " records",
-                          record->line);
+      out.refused.push_back({reader.begun(), "is record " + std::to_string(kMaxRecords + 1) +
+                                                 ": this and all that follow are not read"});
+      return out;
     }
-    if (record->fields.size() != out.columns.size()) {
-      out.refused.push_back({record->line, "has " + std::to_string(record->fields.size()) +
-                                               " fields, the header " +
-                                               std::to_string(out.columns.size()) +
-                                               " (a field that holds a comma must be in quotes)"});
+    if (!record) {
+      const Error& e = record.error();
+      out.refused.push_back(
+          {reader.begun(), e.hint.empty() ? e.message : e.message + " (" + e.hint + ")"});
       continue;
     }
-    out.records.push_back(std::move(*record));
+    if ((*record)->fields.size() != out.columns.size()) {
+      out.refused.push_back(
+          {(*record)->line, "has " + std::to_string((*record)->fields.size()) +
+                                " fields, the header " + std::to_string(out.columns.size()) +
+                                " (a field that holds a comma must be in quotes)"});
+      continue;
+    }
+    out.records.push_back(std::move(**record));
   }
 }
 

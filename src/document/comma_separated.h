@@ -1,9 +1,10 @@
 // Text with comma-separated values as records of fields.
 //
 // RFC 4180: fields are separated by commas, records by CRLF or LF; a field in double quotes may
-// hold commas, line ends and doubled quotes; the first record names the columns. A record with more
-// or fewer fields than that is refused with its line, and the others are read. Beyond the RFC: a
-// UTF-8 byte order mark is skipped, and so are empty lines.
+// hold commas, line ends and doubled quotes; the first record names the columns. A record that
+// cannot be read (more or fewer fields than that, a quote in the wrong place, bytes that are not
+// UTF-8) is refused with its line, reading goes on at the line behind the one it begins on, and the
+// others are read. Beyond the RFC: a UTF-8 byte order mark is skipped, and so are empty lines.
 // Not read: other separators, comments. O(bytes), thread-safe.
 #pragma once
 
@@ -29,18 +30,18 @@ struct CommaSeparated {
     int line = 0;
     std::string why;
   };
-  std::vector<Refused> refused;  // more or fewer fields than columns
+  std::vector<Refused> refused;
   // Line and reason of the first refused record, for readers that need all of them.
   [[nodiscard]] Result<std::monostate> complete() const;
 };
 
 // Limits against hostile input.
 inline constexpr std::size_t kMaxColumns = 1'000;
-inline constexpr std::size_t kMaxRecords = 1'000'000;
+inline constexpr std::size_t kMaxRecords = 1'000'000;      // what follows is refused as one
+inline constexpr std::size_t kMaxQuotedField = 1'000'000;  // bytes: beyond, its quote is not closed
 
-// Errors, with file and line: text that is not UTF-8; no header; a column named twice or not at
-// all; a quote that is never closed, stands inside an unquoted field or is followed by text; the
-// limits above.
+// Errors, with file and line: JSON, or another separator; no header, or one that cannot be read; a
+// column named twice or not at all; more columns than the limit.
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name);
 
 }  // namespace orrery

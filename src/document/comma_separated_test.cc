@@ -70,17 +70,47 @@ TEST(CommaSeparated, RefusesRecordsOfAnotherWidthAndReadsTheOthers) {
 
 TEST(CommaSeparated, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(""), "f.csv:1: is empty (the first line names the columns)");
-  EXPECT_EQ(error_of("a,b\n1,\xFF\n"), "f.csv:2: is not UTF-8 text");
+  EXPECT_EQ(error_of("a,\xFF\n1,2\n"), "f.csv:1: is not UTF-8 text");
   EXPECT_EQ(error_of("a,,c\n"), "f.csv:1: column 2 has no name");
   EXPECT_EQ(error_of("a,b,a\n"), "f.csv:1: column 'a' is named twice");
-  EXPECT_EQ(error_of("a,b\n1,\"2\n\n"), "f.csv:2: a quoted field is never closed");
-  EXPECT_EQ(error_of("a,b\n1,2\"\n"),
-            "f.csv:2: a quote inside a field that is not quoted (put the whole field in quotes and "
-            "double the quotes inside it)");
-  EXPECT_EQ(error_of("a,b\n\"1\"x,2\n"),
-            "f.csv:2: text after the closing quote of a field (a quote inside a quoted field is "
-            "written twice)");
   EXPECT_EQ(error_of(std::string(1001, ',')), "f.csv:1: has more than 1000 fields");
+  const std::string hint = " (the first line names the columns, with commas between them)";
+  EXPECT_EQ(error_of("\n{\"traceEvents\": [1, 2]}"),
+            "f.csv:1: is JSON, not comma-separated text" + hint);
+  EXPECT_EQ(error_of("<html>"), "f.csv:1: is XML or HTML, not comma-separated text" + hint);
+  EXPECT_EQ(error_of("a;b\n1,5;2\n"), "f.csv:1: is separated by semicolons, not commas" + hint);
+  EXPECT_EQ(error_of("a\tb\n1\t2\n"), "f.csv:1: is separated by tabs, not commas" + hint);
+}
+
+TEST(CommaSeparated, RefusesRecordsThatCannotBeReadAndReadsTheOthers) {
+  const auto refused = [](const std::string& line) {
+    const auto r = parse_comma_separated("a,b\n1,2\n" + line + "\n3,4\n", "f.csv");
+    if (!r || r->refused.size() != 1 || r->records.size() != 2) return std::string("not as hoped");
+    EXPECT_THAT(r->records[1].fields, ElementsAre("3", "4"));
+    EXPECT_EQ(r->records[1].line, 4);
+    return std::to_string(r->refused[0].line) + ": " + r->refused[0].why;
+  };
+  EXPECT_EQ(
+      refused("1,2\""),
+      "3: a quote inside a field that is not quoted (put the whole field in quotes and double "
+      "the quotes inside it)");
+  EXPECT_EQ(refused("\"1\"x,2"),
+            "3: text after the closing quote of a field (a quote inside a quoted field is written "
+            "twice)");
+  EXPECT_EQ(refused("1,\"2"), "3: a quoted field is never closed");
+  EXPECT_EQ(refused("1,\xFF"), "3: is not UTF-8 text");
+  EXPECT_EQ(refused(std::string(1001, ',')), "3: has more than 1000 fields");
+}
+
+TEST(CommaSeparated, ReadsNoMoreThanAMillionRecords) {
+  std::string text = "a\n";
+  for (int i = 0; i < 1'000'002; ++i) text += "1\n";
+  const auto r = parse_comma_separated(text, "f.csv");
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->records.size(), kMaxRecords);
+  ASSERT_THAT(r->refused, SizeIs(1));
+  EXPECT_EQ(r->refused[0].line, 1'000'002);
+  EXPECT_EQ(r->refused[0].why, "is record 1000001: this and all that follow are not read");
 }
 
 }  // namespace

@@ -53,6 +53,36 @@ TEST(Collective, AGroupOfOneTakesNoTime) {
   }
 }
 
+// Groups of g ranks a node run beside each other, 8 / g of them, on cards that they share. Each
+// accelerator has its share of the cards (50 GB/s of 8 x 50 here; the same holds of 4 x 100), so
+// that together they send what the node's cards carry, whatever g: with n bytes and rings of P
+// ranks, each group sends 2 n (P-1)/P through the node's edge in t, and
+//   (8 / g) 2 n (P-1)/P / t = 8 b.
+TEST(Collective, ConcurrentGroupsShareTheCardsOfANode) {
+  Cluster c = cluster();
+  c.levels[0].in_switch_reduction = false;
+  CollectiveParameters p = parameters("hopper");
+  p.algorithms = {CollectiveAlgorithm::ring, CollectiveAlgorithm::pairwise};
+  p.local_copy = BytesPerSecond(0);
+  const double payload = 1024 * kGi;  // latencies do not count
+  for (const int g : {1, 2, 4}) {
+    const int ranks = 16 * g;
+    const Seconds time = collective(CollectiveKind::all_reduce, Bytes(payload),
+                                    {ranks, {g, ranks, ranks}}, c.levels, p)
+                             .time;
+    const double sent = 8.0 / g * 2 * payload * (ranks - 1) / ranks / time.value();
+    EXPECT_NEAR(sent, 8 * 0.96 * 50e9, 0.01 * 8 * 50e9) << g;
+  }
+  // Half as many cards take twice the time: four of 50 GB/s serve eight accelerators.
+  Cluster half = c;
+  half.levels[1].bandwidth = half.levels[1].bandwidth / 2;
+  const GroupShape one_a_node = {16, {1, 16, 16}};
+  const auto all_reduce = [&](const Cluster& on) {
+    return collective(CollectiveKind::all_reduce, Bytes(payload), one_a_node, on.levels, p).time;
+  };
+  EXPECT_NEAR(all_reduce(half) / all_reduce(c), 2, 0.01);
+}
+
 TEST(Collective, MonotoneInPayload) {
   const Cluster c = cluster();
   for (const std::string& architecture : kArchitectures) {

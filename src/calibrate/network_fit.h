@@ -1,0 +1,26 @@
+// The network of one machine from collectives and messages between its nodes.
+//
+// The equations are those of cost/collective/: what is fitted are the facts of the fabric,
+//
+//   message.latency, .rate     t = base + latency + n / rate, of one message
+//   ring.network.<protocol>    a step between nodes with LL and with Simple; trees keep NCCL's
+//   ratio ring.node.simple           a step inside a node while a Simple ring waits for the network
+//   low_latency                ceiling of LL between nodes
+//   rate of g ranks a node     what the cards that serve g ranks of a node carry together: how many
+//                              cards g ranks reach, and through which bus, is a fact of the machine
+//
+// bases and steps inside nodes stay those of one node (catalog/collectives/). LL128 is tried and
+// left out where it makes the fit worse: between nodes a library allows it only where stores arrive
+// in order. Folds are by payload: all shapes of one payload are held out together. Nothing is
+// written: a catalog names fabrics, and a measured machine may not be one of them.
+//
+// Valid for groups that fill their nodes evenly. Deterministic. About a second for 200 rows.
+#pragma once
+
+#include "calibrate/calibration.h"
+
+namespace orrery {
+
+MeasurementKind network_measurement_kind();
+
+}  // namespace orrery

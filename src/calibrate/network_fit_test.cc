@@ -1,0 +1,133 @@
+#include "calibrate/network_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "calibrate/network_measurements.h"
+#include "cluster/cluster.h"
+#include "cost/collective/collective_parameters.h"
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) throw InvariantError(result.error().text());
+  return std::move(*result);
+}
+
+constexpr const char* kHeader =
+    "machine,accelerator,collective,num_gpus,num_nodes,bytes,latency_us\n";
+
+Calibration calibrated(const std::string& text, int folds = 5) {
+  const std::vector<CommaSeparated> tables = {value_of(parse_comma_separated(text, "net.csv"))};
+  const CalibrationRequest request{&Catalog::built_in(), "", true, "2026-01-02", folds};
+  return value_of(network_measurement_kind().calibrate(tables, request));
+}
+
+double fitted(const CalibratedPart& part, const std::string& name) {
+  for (const FittedParameter& p : part.parameters) {
+    if (p.name == name) return p.value;
+  }
+  ADD_FAILURE() << "no parameter " << name;
+  return 0;
+}
+
+// Two nodes of H100 whose messages and rings follow the model exactly: 40 GB/s for the cards of one
+// rank a node, 90 for those of four.
+TEST(NetworkFit, FindsTheRatesThatMadeTheMeasurements) {
+  const CollectiveParameters parameters =
+      value_of(load_collective_parameters(Catalog::built_in(), "hopper"));
+  const Cluster cluster = value_of(parse_cluster_name("h100-sxm:8", Catalog::built_in()));
+  const auto network = [](double rate) {
+    FabricLevel level;
+    level.name = "infiniband";
+    level.bandwidth = BytesPerSecond(rate);
+    return level;
+  };
+  std::ostringstream text;
+  text << kHeader;
+  for (double bytes = 4096; bytes < 2e9; bytes *= 2) {
+    FabricLevel slow = network(30e9);
+    slow.latency = Seconds(4e-6);
+    const Seconds message = point_to_point(Bytes(bytes), slow, parameters);
+    text << "m,h100-sxm,send-recv,2,2," << bytes << ',' << message.value() * 1e6 << '\n';
+    for (const auto& [own, rate] : {std::pair(1, 40e9), std::pair(4, 90e9)}) {
+      const Seconds time =
+          collective(CollectiveKind::all_reduce, Bytes(bytes), {2 * own, {own, 2 * own}},
+                     {cluster.levels.front(), network(rate / own)}, parameters)
+              .time;
+      text << "m,h100-sxm,all-reduce," << 2 * own << ",2," << bytes << ',' << time.value() * 1e6
+           << '\n';
+    }
+  }
+  const Calibration done = calibrated(text.str());
+  EXPECT_TRUE(done.problems.empty());
+  EXPECT_EQ(done.used, done.rows);
+  ASSERT_EQ(done.reports.size(), 1u);
+  ASSERT_EQ(done.reports.front().parts.size(), 2u);
+  const CalibratedPart& messages = done.reports.front().parts[0];
+  EXPECT_NEAR(fitted(messages, "message.rate"), 30, 0.1);
+  EXPECT_NEAR(fitted(messages, "message.latency"), 4, 0.1);
+  const CalibratedPart& collectives = done.reports.front().parts[1];
+  EXPECT_NEAR(fitted(collectives, "rate of 1 ranks a node"), 40, 2);
+  EXPECT_NEAR(fitted(collectives, "rate of 4 ranks a node"), 90, 5);
+  EXPECT_LT(collectives.held_out.value().median, 0.03);
+}
+
+// The target, on the one machine of which two nodes were measured.
+TEST(NetworkFit, HoldsTenPercentOnTwoMeasuredNodes) {
+  std::ifstream file(ORRERY_SOURCE_DIR "/validation/kernels/two-node-collectives-measured.csv");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const Calibration done = calibrated(text.str());
+  EXPECT_EQ(done.rows, 162u);
+  EXPECT_EQ(done.used, 162u);
+  ASSERT_EQ(done.reports.size(), 2u);
+  const std::vector<CalibratedPart>& a100 = done.reports[0].parts;
+  ASSERT_EQ(a100.size(), 2u);
+  EXPECT_LT(a100[0].held_out.value().median, 0.02);   // messages
+  EXPECT_LT(a100[1].held_out.value().median, 0.095);  // all-reduce
+  EXPECT_LT(done.reports[1].parts.at(0).held_out.value().median, 0.06);
+  EXPECT_TRUE(done.reports[0].files.empty());
+}
+
+TEST(NetworkFit, NamesRowsItCannotUseAndUsesTheRest) {
+  const auto rows = [](const std::string& body) {
+    std::vector<RowProblem> problems;
+    const std::vector<CommaSeparated> tables = {
+        value_of(parse_comma_separated(kHeader + body, "net.csv"))};
+    const std::size_t used = network_measurements(tables, problems).size();
+    return std::pair(used, problems.empty() ? std::string() : problems.front().what);
+  };
+  const std::string good = "m,h100-sxm,all-reduce,16,2,1048576,90\n";
+  EXPECT_EQ(rows(good), std::pair(std::size_t{1}, std::string()));
+  for (const auto& [line, why] : {
+           std::pair("m,h100-sxm,all-reduce,15,2,4096,90", "not a multiple of num_nodes"),
+           std::pair("m,h100-sxm,send-recv,4,2,4096,90", "send-recv joins 2 ranks"),
+           std::pair("m,h100-sxm,scan,16,2,4096,90", "collective is 'scan'"),
+           std::pair("m,h100-sxm,all-reduce,16,1,4096,90", "num_nodes"),
+           std::pair("m,h100-sxm,all-reduce,16,2,4096,-3", "latency_us"),
+           std::pair("m,h100-sxm,all-reduce,16,2,1e10,0.09", "wrong unit"),
+           std::pair(",h100-sxm,all-reduce,16,2,4096,90", "machine is empty"),
+           std::pair("m,h100-sxm,all-reduce,16,2,1048576,91", "measures the same as net.csv:2"),
+           std::pair("m,h100-sxm,all-reduce,16,2", "fields"),
+       }) {
+    const auto [used, problem] = rows(good + line + "\n");
+    EXPECT_EQ(used, 1u) << line;
+    EXPECT_NE(problem.find(why), std::string::npos) << line << ": " << problem;
+  }
+  // Of an accelerator without a node, or with more ranks than its node holds.
+  const Calibration done = calibrated(kHeader + good + "m,h100-sxm,all-reduce,32,2,4096,90\n" +
+                                      "m,abacus,all-reduce,16,2,4096,90\n");
+  EXPECT_EQ(done.used, 1u);
+  ASSERT_EQ(done.problems.size(), 2u);
+  EXPECT_NE(done.problems[0].what.find("a node of h100-sxm holds 8, not 16"), std::string::npos);
+  EXPECT_NE(done.problems[1].what.find("no node of 'abacus'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace orrery
