@@ -47,7 +47,7 @@ int calibrate_command(const CalibrateOptions& options, const Common& common) {
   for (const std::string& path : options.files) {
     const auto text = read_file(path);
     if (!text) return refuse(text.error());
-    auto table = parse_comma_separated(*text, path);
+    auto table = parse_comma_separated(*text, path == "-" ? "standard input" : path);
     if (!table) return refuse(table.error());
     tables.push_back(std::move(*table));
   }

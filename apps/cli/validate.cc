@@ -37,13 +37,14 @@ std::vector<std::string> usual_files() {
   return out;
 }
 
+std::string name_of_input(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 Result<Inputs> read_inputs(const std::vector<std::string>& files) {
   Inputs out;
   bool any_measured = false;
   for (const std::string& path : files) {
     ORRERY_TRY(const std::string text, read_file(path));
-    ORRERY_TRY(CommaSeparated table,
-               parse_comma_separated(text, path == "-" ? "standard input" : path));
+    ORRERY_TRY(CommaSeparated table, parse_comma_separated(text, name_of_input(path)));
     if (is_held_out(table)) {
       ORRERY_TRY(const std::vector<HeldOutStep> steps, read_held_out(table));
       out.held_out.insert(out.held_out.end(), steps.begin(), steps.end());
@@ -65,8 +66,9 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
                 "name one, or call this where validation/measured is");
   }
   if (!any_measured || out.rows.empty()) {
-    const RowProblem first =
-        out.problems.empty() ? RowProblem{files.front(), "there is none"} : out.problems.front();
+    const RowProblem first = out.problems.empty()
+                                 ? RowProblem{name_of_input(files.front()), "there is none"}
+                                 : out.problems.front();
     return fail(ErrorCode::bad_input, "no row can be used; " + first.what, first.where);
   }
   return out;
@@ -102,6 +104,11 @@ int validate_command(const ValidateOptions& options, const Common& common) {
     std::fprintf(stderr, "orrery: %s: %s; left out\n", p.where.c_str(), p.what.c_str());
   }
   const Validation validation = validate(inputs->rows, *catalog, common.threads);
+  for (const RowOutcome& row : validation.rows) {
+    if (!row.impossible) continue;
+    std::fprintf(stderr, "orrery: %s: %s; left out\n", row.place.c_str(),
+                 row.skipped_because.c_str());
+  }
   const Judgement judgement = judged(validation, inputs->held_out);
   if (!options.markdown.empty()) {
     const auto written = write_page(options.markdown, validation, judgement);

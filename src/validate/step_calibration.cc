@@ -12,6 +12,7 @@
 #include "calibrate/folds.h"
 #include "model/model.h"
 #include "parallel/parallel_for.h"
+#include "validate/impossible_step.h"
 #include "validate/regime_errors.h"
 #include "validate/scenario_of_row.h"
 #include "validate/validation.h"
@@ -220,7 +221,7 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
       }
     }
   }
-  std::vector<MeasuredStep> steps = measured_steps(rows, *request.catalog, threads);
+  std::vector<MeasuredStep> steps = measured_steps(rows, *request.catalog, threads, out.problems);
   out.used = steps.size();
   if (steps.empty()) return out;
   const StepFit fit(std::move(steps), *request.catalog, threads);
@@ -257,13 +258,17 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
 }  // namespace
 
 std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
-                                         const Catalog& catalog, int threads) {
+                                         const Catalog& catalog, int threads,
+                                         std::vector<RowProblem>& problems) {
   std::vector<std::optional<MeasuredStep>> found(rows.size());
+  std::vector<std::string> impossible(rows.size());
   parallel_for(rows.size(), threads_to_use(threads), [&](std::size_t i) {
     const MeasuredRow& row = rows[i];
     if (!row.missing.empty() || !row.step_time || row.status == "oom") return;
     auto scenario = scenario_of_row(row, catalog);
-    if (!scenario || !estimate(scenario->scenario, catalog)) return;
+    if (!scenario) return;
+    impossible[i] = impossible_step(row, scenario->scenario);
+    if (!impossible[i].empty() || !estimate(scenario->scenario, catalog)) return;
     found[i] = MeasuredStep{.row_id = row.row_id,
                             .source_id = row.source_id,
                             .key = group_of(row) + ", " + to_text(scenario->scenario.plan),
@@ -271,6 +276,9 @@ std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
                             .measured = *row.step_time,
                             .weight = row.source_id == kNoisySource ? kNoisyWeight : 1};
   });
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!impossible[i].empty()) problems.push_back({rows[i].place(), impossible[i]});
+  }
   std::vector<MeasuredStep> out;
   for (auto& step : found) {
     if (step) out.push_back(std::move(*step));

@@ -22,9 +22,10 @@ namespace orrery {
 
 inline constexpr std::size_t kRowsOfALeftOutSource = 10;
 
-// The rows that a fit of steps can use.
+// The rows that a fit of steps can use. Rows with a step time that cannot be become problems.
 std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
-                                         const Catalog& catalog, int threads);
+                                         const Catalog& catalog, int threads,
+                                         std::vector<RowProblem>& problems);
 
 // Writes step/training.yaml and, with cross-validation, step/uncertainty.yaml and
 // held-out-steps.csv.

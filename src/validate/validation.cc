@@ -8,6 +8,7 @@
 #include "calibrate/statistics.h"
 #include "estimate/estimate.h"
 #include "parallel/parallel_for.h"
+#include "validate/impossible_step.h"
 #include "validate/scenario_of_row.h"
 
 namespace orrery {
@@ -64,6 +65,11 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   auto scenario = scenario_of_row(row, catalog);
   if (!scenario) {
     out.skipped_because = scenario.error().because;
+    return out;
+  }
+  if (std::string why = impossible_step(row, scenario->scenario); !why.empty()) {
+    out.skipped_because = std::move(why);
+    out.impossible = true;
     return out;
   }
   out.plan = to_text(scenario->scenario.plan);

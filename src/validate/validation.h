@@ -41,6 +41,7 @@ struct RowOutcome {
   bool mixture = false;               // of experts
   Regime regime;                      // of an estimated row
   std::string skipped_because;        // empty if estimated
+  bool impossible = false;            // skipped, for its step time cannot be
   std::vector<std::string> assumed;   // for cells the source leaves empty, in words
   std::vector<std::string> defaults;  // what the estimate itself filled in
 
