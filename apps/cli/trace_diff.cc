@@ -147,30 +147,41 @@ TraceSubcommand trace_diff(CLI::App& trace) {
       trace.add_subcommand("diff", "two runs, or a run and a prediction: what got slower, and why");
   auto options = std::make_shared<DiffOptions>();
   add_trace_files(app, options->files);
-  app->add_option("--against", options->against, "the traces of the second run");
+  app->add_option("--against", options->against,
+                  "the second run: its traces, one a rank, or folders of them");
   app->add_option("--predicted", options->predicted.model,
                   "compare with the prediction of a specification (trace spec --yaml) or model");
-  app->add_option("--on", options->predicted.cluster, "of the prediction: the cluster");
-  app->add_option("--plan", options->predicted.plan, "of the prediction: \"tp=8,pp=4\"");
-  app->add_option("--seq", options->predicted.sequence_length, "of the prediction")
+  app->add_option("--on", options->predicted.cluster,
+                  "with --predicted: the cluster, as for orrery estimate");
+  app->add_option("--plan", options->predicted.plan, "with --predicted: the plan, \"tp=8,pp=4\"");
+  app->add_option("--seq", options->predicted.sequence_length,
+                  "with --predicted: tokens of a sequence")
       ->check(CLI::PositiveNumber);
-  app->add_option("--global-batch", options->predicted.global_batch, "of the prediction")
+  app->add_option("--global-batch", options->predicted.global_batch,
+                  "with --predicted: sequences of a step, over all ranks")
       ->check(CLI::PositiveNumber);
   const CLI::Range any_number(std::int64_t{0}, std::int64_t{1'000'000'000'000});
-  app->add_option("--step", options->step, "only the step of this number (ProfilerStep#N)")
+  app->add_option("--step", options->step,
+                  "only the step marked ProfilerStep#N; otherwise the average of all")
       ->check(any_number);
-  app->add_option("--rank", options->rank, "only this rank")->check(any_number);
-  app->add_option("--rows", options->rows, "operators to show")->check(CLI::Range(1, 100000));
-  app->add_option("--fail-above", options->fail_above,
-                  "exit with 1 if the second run's step takes more than this many percent longer")
+  app->add_option("--rank", options->rank, "only this rank; otherwise the average of all")
+      ->check(any_number);
+  app->add_option("--rows", options->rows, "operators to show (20)")->check(CLI::Range(1, 100000));
+  app->add_option(
+         "--fail-above", options->fail_above,
+         "exit with 1 if a step of the second run takes more than so many percent longer, or one "
+         "of the recording than predicted")
       ->check(CLI::Range(0.0, 1e6));
   app->footer(
+      "Options of every command, as --json, --threads and --catalog: orrery --help\n"
+      "\n"
       "Examples:\n"
       "  orrery trace diff "
       "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz "
       "validation/traces/TraceLens/mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz\n"
       "  orrery trace diff validation/traces/torchrec/sst_long_a2a_optimizer_2 --against "
-      "validation/traces/torchrec/sst_long_a2a_optimizer_4");
+      "validation/traces/torchrec/sst_long_a2a_optimizer_4\n"
+      "  orrery trace spec RUN --yaml spec.yaml; orrery trace diff RUN --predicted spec.yaml");
   return TraceSubcommand{app, [options](const Common& common) { return diff(*options, common); }};
 }
 

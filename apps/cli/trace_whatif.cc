@@ -141,27 +141,53 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("whatif", "a recorded run, edited and simulated again");
   auto options = std::make_shared<WhatIfOptions>();
   add_trace_files(app, options->files);
-  app->add_option(
-      "--edit", options->edits,
-      "an edit, as \"scale class matrix_product by 0.5\"; several are applied in order");
-  app->add_option("--edits", options->edit_file, "a file of edits, or - for standard input");
-  app->add_flag("--graphs", options->capture, "launch kernels by graphs (capture)");
-  app->add_flag("--no-stragglers", options->no_stragglers, "all ranks take the same time (even)");
-  app->add_option("--bandwidth", options->bandwidth, "of the network, times this")
+  app->add_option("--edit", options->edits,
+                  "edits in the language below; may be given several times, applied in order");
+  app->add_option("--edits", options->edit_file,
+                  "a file of edits, applied before those of --edit; - is standard input");
+  app->add_flag("--graphs", options->capture,
+                "launch by graphs: the host takes no time but to load data and to wait (capture)");
+  app->add_flag("--no-stragglers", options->no_stragglers,
+                "between two meetings no rank takes longer than the mean of the ranks (even)");
+  app->add_option("--bandwidth", options->bandwidth,
+                  "the network's bandwidth times this (bandwidth by FACTOR)")
       ->check(CLI::Range(1e-6, 1e6));
   const CLI::Range any_count(std::int64_t{1}, std::int64_t{1'000'000'000});
-  app->add_option("--dp", options->dp, "ranks of data-parallel groups")->check(any_count);
-  app->add_option("--tp", options->tp, "ranks that divide every layer")->check(any_count);
-  app->add_option("--pp", options->pp, "stages of a pipeline")->check(any_count);
-  app->add_option("--schedule", options->schedule, "of that pipeline (1f1b)");
-  app->add_option("--chunks", options->chunks, "of that pipeline: virtual stages of each")
+  app->add_option("--dp", options->dp,
+                  "so many data-parallel ranks; of a run without any, its gradients are reduced")
       ->check(any_count);
-  app->add_option("--microbatches", options->microbatches, "in a step")->check(any_count);
-  app->add_option("--accelerator", options->accelerator, "another one, of the catalog");
+  app->add_option("--tp", options->tp, "so many ranks divide every layer")->check(any_count);
+  app->add_option("--pp", options->pp, "the layers on so many stages of a pipeline")
+      ->check(any_count);
+  app->add_option("--schedule", options->schedule,
+                  "with --pp: 1f1b (unless said), gpipe, interleaved_1f1b, breadth_first, ...");
+  app->add_option("--chunks", options->chunks, "with --pp: virtual stages of each stage")
+      ->check(any_count);
+  app->add_option(
+         "--microbatches", options->microbatches,
+         "so many microbatches a step, each as large as a recorded one; with --pp or alone")
+      ->check(any_count);
+  app->add_option("--accelerator", options->accelerator,
+                  "kernels as they would run on another accelerator of the catalog");
   app->add_option("--timeline", options->timeline,
-                  "write the edited run as a trace, for Perfetto and all that reads traces");
-  app->add_flag("--attribute", options->attribute, "what each slow rank and kind of work costs");
+                  "write the edited run as a trace to this file, for Perfetto");
+  app->add_flag("--attribute", options->attribute,
+                "what each slow rank and kind of work costs; takes no edits");
   app->footer(
+      "Edits, one a line or with ; between:\n"
+      "  scale WHERE by FACTOR          set WHERE to TIME           remove WHERE\n"
+      "  fuse WHERE [by FACTOR]         capture [WHERE]             even [WHERE]\n"
+      "  bandwidth by FACTOR [WHERE]    latency by FACTOR [WHERE]   latency to TIME [WHERE]\n"
+      "  bucket SIZE [WHERE]            overlap WHERE               price WHERE\n"
+      "  resize N to N                  layers N to N               microbatches N to N\n"
+      "  dp N [WHERE], or dp N [gradients SIZE] [link RATE] [latency TIME]\n"
+      "  tp N [WHERE]                   accelerator NAME [WHERE]\n"
+      "  pp N [schedule NAME] [chunks N] [microbatches N] [send SIZE] [link RATE] [latency TIME]\n"
+      "WHERE: any of kernel PATTERN, class NAME, operator PATTERN, shape PATTERN, collective\n"
+      "PATTERN, group PATTERN, rank N, stream N, host; all that are given must hold\n"
+      "\n"
+      "Options of every command, as --json, --threads and --catalog: orrery --help\n"
+      "\n"
       "Examples:\n"
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --bandwidth 2\n"
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --edit \"scale "

@@ -160,11 +160,14 @@ Value side_json(const StepProfile& profile, const std::vector<std::size_t>& line
     entry.set("owned_s", Value::number(profile.per_step_s(line.times.owned_ns)));
     entry.set("late_s", Value::number(profile.per_step_s(line.times.late_ns)));
     entry.set("latency_s", Value::number(profile.per_step_s(line.times.latency_ns)));
-    Value kernels = Value::map();
+    Value kernels = Value::list();
     for (const auto& [kernel, ns] : line.kernels) {
-      kernels.append_member(printable(kernel), Value::number(profile.per_step_s(ns)));
+      Value one = Value::map();
+      one.set("name", Value::text(printable(kernel)));
+      one.set("busy_s", Value::number(profile.per_step_s(ns)));
+      kernels.append(std::move(one));
     }
-    entry.set("kernels_s", std::move(kernels));
+    entry.set("kernels", std::move(kernels));
     out.append(std::move(entry));
   }
   return out;
@@ -218,6 +221,8 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                                    : fmt::format("first: {}; second: {}, {}", first_run,
                                                  printable(subject.second), d.second.steps),
                  2, style);
+  out += wrapped("A step is its mark on the host; trace whatif counts until its work is done.", 2,
+                 style);
   if (subject.predicted) return out + predicted_rows(d, style);
 
   out += heading("Parts", "of a step, by what owned the time", style);
@@ -287,6 +292,8 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
 Value difference_json(const Difference& d, const DifferenceSubject& subject) {
   Value out = Value::map();
   out.set("schema_version", Value::number(std::int64_t{kDifferenceSchemaVersion}));
+  out.set("kind", Value::text("trace-diff"));
+  out.set("steps_by", Value::text("host_marks"));
   out.set("predicted", Value::boolean(subject.predicted));
   const auto run = [](const std::string& name, const StepProfile& profile, Seconds step) {
     Value side = Value::map();

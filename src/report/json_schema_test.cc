@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "compare/work_profile.h"
 #include "document/value.h"
 #include "report/comparison_report.h"
+#include "report/difference_report.h"
 #include "report/estimate_json.h"
 #include "report/graph_replay_report.h"
 #include "report/inferred_report.h"
@@ -22,7 +24,9 @@
 #include "report/schedule_json.h"
 #include "report/search_json.h"
 #include "report/trace_info_report.h"
+#include "report/whatif_report.h"
 #include "validate/validation.h"
+#include "whatif/edit_language.h"
 
 namespace orrery {
 namespace {
@@ -222,6 +226,51 @@ TEST(JsonSchema, TraceReplayHasExactlyTheDocumentedKeys) {
   ASSERT_TRUE(operations) << operations.error().text();
   EXPECT_THAT(Checker(schema("trace-replay-operations-1.json"))
                   .problems(operation_replay_json(*operations)),
+              testing::IsEmpty());
+}
+
+TEST(JsonSchema, TraceWhatIfHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-whatif-1.json");
+  expect_closed(rules, "trace-whatif-1.json");
+  const auto run = read_run({ORRERY_SOURCE_DIR "/validation/traces/megatron-lm-fork/tp2"});
+  ASSERT_TRUE(run) << run.error().text();
+  const auto graph = graph_from_run(run->ranks);
+  ASSERT_TRUE(graph) << graph.error().text();
+  for (const char* text :
+       {"", "even; scale host by 2", "pp 2 microbatches 4 send 1MB link 1GB/s"}) {
+    const auto edits = parse_edits(text, "edits");
+    ASSERT_TRUE(edits) << edits.error().text();
+    const auto answer = what_if(run->ranks, graph->graph, *edits, Catalog::built_in());
+    ASSERT_TRUE(answer) << answer.error().text();
+    EXPECT_THAT(Checker(rules).problems(whatif_json(*answer)), testing::IsEmpty()) << text;
+  }
+  const Value slow = schema("trace-whatif-stragglers-1.json");
+  expect_closed(slow, "trace-whatif-stragglers-1.json");
+  const auto found = stragglers(run->ranks, graph->graph);
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_THAT(Checker(slow).problems(stragglers_json(*found)), testing::IsEmpty());
+}
+
+TEST(JsonSchema, TraceDiffHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("trace-diff-1.json");
+  expect_closed(rules, "trace-diff-1.json");
+  const std::string traces = ORRERY_SOURCE_DIR "/validation/traces/";
+  const auto profile = [&](const char* files) {
+    const auto run = read_run({traces + files});
+    EXPECT_TRUE(run) << run.error().text();
+    auto profiled = step_profile(run->ranks);
+    EXPECT_TRUE(profiled) << profiled.error().text();
+    return std::move(*profiled);
+  };
+  const Difference two =
+      difference(profile("torchrec/sst_long_a2a_optimizer_2"),
+                 profile("TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"));
+  EXPECT_THAT(Checker(rules).problems(difference_json(two, {"a", "b"})), testing::IsEmpty());
+  Breakdown predicted;
+  predicted[Category::feed_forward] = Picoseconds(30e9);
+  const Difference one =
+      difference(profile_by_work(profile("megatron-lm-fork/tp2")), predicted_profile(predicted));
+  EXPECT_THAT(Checker(rules).problems(difference_json(one, {"a", "b", 20, true})),
               testing::IsEmpty());
 }
 

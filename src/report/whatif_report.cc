@@ -104,7 +104,9 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
                     ink_of(w.waiting_before, w.waiting_after)}});
   }
   out += parts.text(style);
-  out += heading("Steps", "", style);
+  out += heading("Steps",
+                 "until all work of a rank is done; trace diff and spec go by the host's marks",
+                 style);
   std::vector<Column> columns = {{"rank", Align::right, 7}};
   if (w.staged) columns.push_back({"stage", Align::right, 7});
   columns.insert(columns.end(), {{"step", Align::left, 6},
@@ -134,6 +136,8 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
 Value whatif_json(const WhatIf& w) {
   Value out = Value::map();
   out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
+  out.set("kind", Value::text("trace-whatif"));
+  out.set("steps_by", Value::text("work_done"));
   out.set("before_s", number(w.before));
   out.set("after_s", number(w.after));
   out.set("waiting_before_s", number(w.waiting_before));
@@ -214,6 +218,8 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
 Value stragglers_json(const Stragglers& s) {
   Value out = Value::map();
   out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
+  out.set("kind", Value::text("trace-whatif-stragglers"));
+  out.set("steps_by", Value::text("work_done"));
   out.set("before_s", number(s.before));
   out.set("even_s", number(s.even));
   out.set("waiting_before_s", number(s.waiting_before));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -82,6 +83,92 @@ struct StepEnds {
   }
 };
 
+// The points of every rank, by what ranks have in common.
+class SharedPoints {
+ public:
+  SharedPoints(const EditedRun& run, const StepEnds& steps, std::size_t traces)
+      : run_(run), steps_(steps), points_(traces) {}
+
+  void add(const Meeting& meeting) {
+    const WorkSubject s = run_.subject(run_.graph().works[meeting.work]);
+    const auto& [first, at] = meeting.launched.front();
+    const std::string kind = fmt::format("{} over {}", s.collective, s.group_description);
+    std::string key = fmt::format("{} of {} in {}", kind, s.volume ? s.volume->value() : 0.0,
+                                  steps_.step_at(first, at));
+    key += fmt::format(", {}", counted_[{first, key}]++);
+    const auto [it, is_new] = known_.emplace(key, next_id());
+    std::uint32_t id = it->second;
+    // Two of one rank are never one point, whatever was cut off.
+    if (!is_new && std::any_of(meeting.launched.begin(), meeting.launched.end(),
+                               [&](const auto& m) { return has_[id][m.first]; })) {
+      id = next_id();
+    }
+    if (id == next_id()) {
+      has_.emplace_back(points_.size(), false);
+      kinds_.push_back(kind);
+    }
+    for (const auto& [trace, launch] : meeting.launched) {
+      if (has_[id][trace]) continue;
+      has_[id][trace] = true;
+      points_[trace].push_back({launch, id});
+    }
+  }
+
+  // A rank whose recording lacks one of many communications would seem to take longer until the
+  // next: such a point is none.
+  void leave_out_cut_off() {
+    std::map<std::string, std::set<std::vector<bool>>> ranks_of_kind;
+    for (std::size_t id = 0; id < has_.size(); ++id) ranks_of_kind[kinds_[id]].insert(has_[id]);
+    std::vector<bool> left_out(has_.size(), false);
+    for (std::size_t id = 0; id < has_.size(); ++id) {
+      const std::set<std::vector<bool>>& all = ranks_of_kind[kinds_[id]];
+      left_out[id] = std::any_of(all.begin(), all.end(), [&](const std::vector<bool>& ranks) {
+        return ranks != has_[id] && holds(ranks, has_[id]);
+      });
+    }
+    left_out_ = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), true));
+    for (std::vector<Point>& points : points_) {
+      std::erase_if(points, [&](const Point& point) { return left_out[point.id]; });
+    }
+  }
+
+  void add_ends_of_steps() {
+    std::map<std::string, std::uint32_t> ends;
+    for (std::uint32_t t = 0; t < points_.size(); ++t) {
+      std::map<std::string, int> seen;
+      for (const auto& [end, name] : steps_.of_trace[t]) {
+        const auto next = static_cast<std::uint32_t>(has_.size() + ends.size());
+        const auto it = ends.emplace(fmt::format("{} {}", name, seen[name]++), next).first;
+        points_[t].push_back({end, it->second});
+      }
+      std::stable_sort(points_[t].begin(), points_[t].end(),
+                       [](const Point& a, const Point& b) { return a.at_ns < b.at_ns; });
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::vector<Point>>& of_trace() const { return points_; }
+  [[nodiscard]] std::size_t communications() const { return has_.size() - left_out_; }
+
+ private:
+  [[nodiscard]] std::uint32_t next_id() const { return static_cast<std::uint32_t>(has_.size()); }
+
+  static bool holds(const std::vector<bool>& all, const std::vector<bool>& some) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (some[i] && !all[i]) return false;
+    }
+    return true;
+  }
+
+  const EditedRun& run_;
+  const StepEnds& steps_;
+  std::vector<std::vector<Point>> points_;
+  std::vector<std::vector<bool>> has_;  // by point and trace
+  std::vector<std::string> kinds_;      // of points
+  std::map<std::string, std::uint32_t> known_;
+  std::map<std::pair<std::uint32_t, std::string>, std::size_t> counted_;
+  std::size_t left_out_ = 0;
+};
+
 // Who does it: a thread that launches work, another thread, or the device (by class of kernel).
 using Doer = std::uint32_t;
 constexpr Doer kLaunchingThreads = 0;
@@ -157,44 +244,12 @@ AlignedStretches aligned_stretches(const EditedRun& run) {
   }
   const StepEnds steps(graph, times, traces);
 
-  // Points, by what ranks have in common.
-  std::vector<std::vector<Point>> points(traces);
-  std::uint32_t ids = 0;
-  std::map<std::string, std::uint32_t> known;
-  std::map<std::pair<std::uint32_t, std::string>, std::size_t> counted;
-  std::vector<std::vector<bool>> has;  // by point and trace
-  for (const Meeting& meeting : meetings(run, times, launched)) {
-    const WorkSubject s = run.subject(graph.works[meeting.work]);
-    const auto& [first, at] = meeting.launched.front();
-    std::string key =
-        fmt::format("{} of {} over {} in {}", s.collective, s.volume ? s.volume->value() : 0.0,
-                    s.group_description, steps.step_at(first, at));
-    key += fmt::format(", {}", counted[{first, key}]++);
-    auto [it, is_new] = known.emplace(key, ids);
-    // Two of one rank are never one point, whatever was cut off.
-    const bool taken =
-        !is_new && std::any_of(meeting.launched.begin(), meeting.launched.end(),
-                               [&](const auto& m) { return has[it->second][m.first]; });
-    const std::uint32_t id = taken || is_new ? ids++ : it->second;
-    if (id == has.size()) has.emplace_back(traces, false);
-    for (const auto& [trace, launch] : meeting.launched) {
-      if (has[id][trace]) continue;
-      has[id][trace] = true;
-      points[trace].push_back({launch, id});
-    }
-  }
-  out.points = ids;
-  std::map<std::string, std::uint32_t> ends;
-  for (std::uint32_t t = 0; t < traces; ++t) {
-    std::map<std::string, int> seen;
-    for (const auto& [end, name] : steps.of_trace[t]) {
-      const auto [it, is_new] = ends.emplace(fmt::format("{} {}", name, seen[name]++), ids);
-      if (is_new) ++ids;
-      points[t].push_back({end, it->second});
-    }
-    std::stable_sort(points[t].begin(), points[t].end(),
-                     [](const Point& a, const Point& b) { return a.at_ns < b.at_ns; });
-  }
+  SharedPoints shared(run, steps, traces);
+  for (const Meeting& meeting : meetings(run, times, launched)) shared.add(meeting);
+  shared.leave_out_cut_off();
+  out.points = shared.communications();
+  shared.add_ends_of_steps();
+  const std::vector<std::vector<Point>>& points = shared.of_trace();
 
   // Stretches, by the point they end at and the one before.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> stretches;
@@ -232,8 +287,11 @@ AlignedStretches aligned_stretches(const EditedRun& run) {
 void apply_even(EditedRun& run, AppliedEdit& edit, const AlignedStretches& stretches) {
   const std::size_t traces = run.traces().size();
   if (traces < 2) {
-    edit.assumed.emplace_back(
-        "one rank is recorded: there is no other to compare it with, and nothing is changed");
+    const std::int64_t ranks = run.traces().empty() ? 1 : run.traces()[0].world_size;
+    edit.assumed.push_back(
+        fmt::format("one rank{} is recorded: there is no other to compare it with, and nothing is "
+                    "changed",
+                    ranks > 1 ? fmt::format(" of {}", ranks) : ""));
     return;
   }
   const Selection& where = edit.edit.where;

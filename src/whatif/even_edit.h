@@ -6,8 +6,8 @@
 // kernels, for threads that launch, and for other threads. Stretches lie between the points that
 // ranks have in common: the launches of communications they share, and the ends of steps.
 // Communications of groups that do the same (two tensor-parallel groups) are one point: the same
-// kind, volume and place in the step. Ranks are compared that came to a point from the same point
-// before it.
+// kind, volume and place in the step. One that a recording lacks, cut off, is none. Ranks are
+// compared that came to a point from the same point before it.
 //
 //   never slower     no time grows, and what starts when all it waits for is done starts no later
 //   ranks alike      nothing changes

@@ -163,7 +163,7 @@ TEST(Even, SaysWhyOneRankAloneIsUnchanged) {
   const TracedRun run = run_of({{{20, 40}, {20, 50}}});
   const WhatIf even = changed(run, "even");
   ASSERT_EQ(even.edits[0].assumed.size(), 1u);
-  EXPECT_THAT(even.edits[0].assumed[0], HasSubstr("one rank is recorded"));
+  EXPECT_THAT(even.edits[0].assumed[0], HasSubstr("one rank is recorded: there is no other"));
   EXPECT_EQ(even.after, even.before);
 }
 

@@ -60,7 +60,7 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
   const std::int64_t tokens = known.sequence * known.micro_batch;
   const std::int64_t heads = known.heads / tp;
   const std::array<std::pair<std::int64_t, const char*>, 4> roles = {
-      {{known.hidden, "hidden"},
+      {{known.hidden, "hidden size"},
        {known.feed_forward, "feed-forward"},
        {known.sequence, "sequence"},
        {known.micro_batch, "micro-batch"}}};
@@ -88,18 +88,18 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
   const auto keep = [&](std::int64_t size, const char* what) {
     if (size > 1) out.kept_.emplace(size, what);
   };
-  const bool of_weights = out.role_ == "hidden" || out.role_ == "feed-forward";
+  const bool of_weights = out.role_ == "hidden size" || out.role_ == "feed-forward";
   if (of_weights && out.to_ % tp != 0) {
     return fail(ErrorCode::bad_input,
                 fmt::format("{} ranks divide the {}: {} is no multiple", tp, out.role_, out.to_),
                 to_text(edit), fmt::format("{} is", (out.to_ + tp - 1) / tp * tp));
   }
-  if (out.role_ == "hidden") {
+  if (out.role_ == "hidden size") {
     if (known.heads > 0 && known.heads * known.head_size == known.hidden &&
         out.to_ % known.heads != 0) {
       return fail(
           ErrorCode::bad_input,
-          fmt::format("{} heads divide the hidden: {} is no multiple", known.heads, out.to_),
+          fmt::format("{} heads divide the hidden size: {} is no multiple", known.heads, out.to_),
           to_text(edit),
           fmt::format("{} is", (out.to_ + known.heads - 1) / known.heads * known.heads));
     }
@@ -128,12 +128,12 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
     keep(known.micro_batch, "the micro-batch");
     keep(tokens, "the tokens of a micro-batch");
   } else {
-    keep(known.hidden, "hidden");
+    keep(known.hidden, "the hidden size");
     keep(known.feed_forward, "the feed-forward");
-    keep(known.hidden / tp, "a rank's share of hidden");
+    keep(known.hidden / tp, "a rank's share of the hidden size");
     keep(known.feed_forward / tp, "a rank's share of the feed-forward");
   }
-  if (out.role_ == "feed-forward") keep(known.hidden, "hidden");
+  if (out.role_ == "feed-forward") keep(known.hidden, "the hidden size");
   keep(known.vocabulary, "the vocabulary");
   keep(known.vocabulary / tp, "a rank's share of the vocabulary");
   for (const auto& [size, becomes] : out.changed_) {

@@ -56,7 +56,7 @@ TEST(KnownDivision, TensorRanksDivideHeadsFeedForwardAndHidden) {
 TEST(ResizedDimensions, OfHiddenAreItsSharesAndWhatIsInProportion) {
   const auto resized = ResizedDimensions::of(edit_of("resize 6144 to 12288"), division());
   ASSERT_TRUE(resized) << resized.error().text();
-  EXPECT_EQ(resized->role(), "hidden");
+  EXPECT_EQ(resized->role(), "hidden size");
   EXPECT_EQ((*resized)(6144), 12'288);
   EXPECT_EQ((*resized)(768), 1536);          // a rank's heads
   EXPECT_EQ((*resized)(3 * 768), 3 * 1536);  // q, k and v
@@ -83,14 +83,15 @@ TEST(ResizedDimensions, OfTheMicroBatchAreNotEverythingItDivides) {
 
 TEST(ResizedDimensions, RefuseWhatRanksOrHeadsCannotDivide) {
   EXPECT_THAT(refused("resize 6144 to 6145", division()),
-              HasSubstr("8 ranks divide the hidden: 6145 is no multiple (6152 is)"));
+              HasSubstr("8 ranks divide the hidden size: 6145 is no multiple (6152 is)"));
   EXPECT_THAT(refused("resize 6144 to 6152", division()),
-              HasSubstr("48 heads divide the hidden: 6152 is no multiple (6192 is)"));
+              HasSubstr("48 heads divide the hidden size: 6152 is no multiple (6192 is)"));
   KnownDivision known = division();
   known.sequence = 3072;  // a rank's feed-forward as well
   EXPECT_THAT(refused("resize 3072 to 1536", known), HasSubstr("shapes do not tell them apart"));
   known.sequence = 6144;
-  EXPECT_THAT(refused("resize 6144 to 12288", known), HasSubstr("the hidden and the sequence"));
+  EXPECT_THAT(refused("resize 6144 to 12288", known),
+              HasSubstr("the hidden size and the sequence"));
 }
 
 TEST(ResizedDimensions, AreMultiplesWhereNothingIsKnown) {
