@@ -92,8 +92,14 @@ void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options) {
   add_chakra_dependencies(app, options.graph);
 }
 
+Error no_timeline(const std::string& file) {
+  return {ErrorCode::unsupported, "has no recorded events for --timeline", file,
+          "orrery trace convert writes such files for viewers"};
+}
+
 std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
-                                     const ReplayChakraOptions& options, const Common& common) {
+                                     const ReplayChakraOptions& options,
+                                     const std::string& timeline, const Common& common) {
   const auto inputs = trace_inputs(given);
   if (!inputs) return std::nullopt;  // whoever reads them says so
   // A folder may hold a recording with what was made of it: then it stands for the recording.
@@ -119,6 +125,7 @@ std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
         {ErrorCode::bad_input, "is " + std::string(name(other->format)), other->file,
          "give files of one kind: .et files, one text workload or graph, or profiler's traces"});
   }
+  if (!timeline.empty()) return refuse(no_timeline(files.front()));
   const auto text = replayed(files, formats, options, common);
   if (!text) return refuse(text.error());
   return print(*text);

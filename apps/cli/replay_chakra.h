@@ -19,8 +19,12 @@ struct ReplayChakraOptions {
 // Adds --on, --ignore-absent and --ignore-control.
 void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options);
 
-// The exit code, or nothing if the files are of another kind.
+// What --timeline answers where there are no recorded events.
+Error no_timeline(const std::string& file);
+
+// The exit code, or nothing if the files are of another kind. `timeline`: refused, unless empty.
 std::optional<int> run_chakra_replay(const std::vector<std::string>& given,
-                                     const ReplayChakraOptions& options, const Common& common);
+                                     const ReplayChakraOptions& options,
+                                     const std::string& timeline, const Common& common);
 
 }  // namespace orrery::cli

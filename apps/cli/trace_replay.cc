@@ -6,8 +6,10 @@
 #include "replay_chakra.h"
 #include "report/replay_report.h"
 #include "trace.h"
+#include "trace/perfetto/recorded_json.h"
 #include "trace/trace_format.h"
 #include "trace_files.h"
+#include "whatif/edited_recording.h"
 
 namespace orrery::cli {
 namespace {
@@ -16,6 +18,7 @@ struct ReplayOptions {
   TraceFiles files;
   ReplayChakraOptions chakra;
   bool without_stream_waits = false;
+  std::string timeline;
 };
 
 int run_operations(const std::string& file, const Common& common) {
@@ -31,10 +34,12 @@ int run_replay(const ReplayOptions& options, const Common& common) {
   if (options.files.files.size() == 1 && options.files.files[0] != "-") {
     const auto format = format_of_file(options.files.files[0]);
     if (format && *format == TraceFormat::operation_timeline) {
+      if (!options.timeline.empty()) return refuse(no_timeline(options.files.files[0]));
       return run_operations(options.files.files[0], common);
     }
   }
-  if (const auto done = run_chakra_replay(options.files.files, options.chakra, common)) {
+  if (const auto done =
+          run_chakra_replay(options.files.files, options.chakra, options.timeline, common)) {
     return *done;
   }
   if (!options.chakra.cluster.empty()) {
@@ -48,7 +53,15 @@ int run_replay(const ReplayOptions& options, const Common& common) {
   if (options.without_stream_waits) graph_options.stream_waits = StreamWaits::dropped;
   const auto graph = graph_from_run(run->ranks, graph_options);
   if (!graph) return refuse(graph.error());
-  const Replay result = replay(run->ranks, graph->graph);
+  WhatIf unedited;  // the run as it is, in the form that timelines are written of
+  unedited.timeline = replayed_run(graph->graph);
+  const Replay result = replay(run->ranks, graph->graph, unedited.timeline);
+  if (!options.timeline.empty()) {
+    unedited.graph = graph->graph;
+    const auto written =
+        write_file(options.timeline, recorded_json(edited_recording(run->ranks, unedited)));
+    if (!written) return refuse(written.error());
+  }
   if (common.json) return print(to_json(replay_json(result, *graph, run->ranks)));
   return print(replay_text(result, *graph, text_style()));
 }
@@ -62,6 +75,8 @@ TraceSubcommand trace_replay(CLI::App& trace) {
   add_trace_files(app, options->files);
   app->add_flag("--without-stream-waits", options->without_stream_waits,
                 "leave out what streams of a device wait for in each other");
+  app->add_option("--timeline", options->timeline,
+                  "write the replayed run as a trace, for Perfetto and all that reads traces");
   add_replay_chakra(app, options->chakra);
   app->footer(
       "Examples:\n"

@@ -27,6 +27,17 @@ void add_ranks(CommunicationTable& table, std::span<const RecordedTrace> traces,
     waiting += member.waiting_ns;
   }
   table.transfer_ns += instance.transfer_ns;
+  if (!instance.partners.empty()) {
+    const auto start = [&](const ExchangePartner& p) { return traces[p.trace].start_ns[p.event]; };
+    const auto last = std::max_element(
+        instance.partners.begin(), instance.partners.end(),
+        [&](const ExchangePartner& a, const ExchangePartner& b) { return start(a) < start(b); });
+    ++table.matched;
+    const CollectiveMember& self = instance.members[0];
+    const bool self_last = start(*last) <= traces[self.trace].start_ns[self.event];
+    ++table.ranks[self_last ? self.trace : last->trace].arrived_last;
+    if (!self_last) table.ranks[last->trace].caused_waiting_ns += waiting;
+  }
   if (instance.members.size() < 2) return;
   ++table.matched;
   const CollectiveMember& last = instance.members[instance.last];

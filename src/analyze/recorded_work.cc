@@ -137,15 +137,16 @@ struct AttentionForm {
   std::size_t query;   // place of q; k and v follow
   std::size_t causal;  // place of the flag
 };
-constexpr std::array<AttentionForm, 8> kAttention = {{
+constexpr std::array<AttentionForm, 9> kAttention = {{
     {"scaled_dot_product_attention", false, false, 0, 5},
     {"_scaled_dot_product_flash_attention", false, false, 0, 4},
     {"_scaled_dot_product_efficient_attention", false, false, 0, 6},
     {"_scaled_dot_product_cudnn_attention", false, false, 0, 6},
-    {"_scaled_dot_product_flash_attention_backward", true, false, 1, 10},
+    {"_scaled_dot_product_flash_attention_backward", true, false, 1, 11},
     {"_scaled_dot_product_efficient_attention_backward", true, false, 1, 11},
     {"_scaled_dot_product_cudnn_attention_backward", true, false, 1, 14},
     {"_flash_attention_forward", false, true, 0, 8},
+    {"_flash_attention_backward", true, true, 1, 11},
 }};
 
 Work attention_named(std::string_view name, Arguments x) {

@@ -88,6 +88,23 @@ TEST(RecordedWork, OfCausalAttentionIsHalf) {
   EXPECT_EQ(of("True").flops * 2, of("False").flops);
 }
 
+// grad, q, k, v, out, logsumexp, two tables of sequences, two longest, dropout, causal, seed, offset.
+TEST(RecordedWork, OfCausalAttentionBackwardIsHalfToo) {
+  const char* shapes =
+      "[[2, 8, 64, 32], [2, 8, 64, 32], [2, 8, 64, 32], [2, 8, 64, 32], [2, 8, 64, 32], "
+      "[2, 8, 64], [], [], [], [], [], [], [], []]";
+  const char* types =
+      R"(["c10::Half", "c10::Half", "c10::Half", "c10::Half", "c10::Half", "float", "", "", "Scalar", "Scalar", "Scalar", "Scalar", "long", "long"])";
+  const auto of = [&](const char* causal) {
+    return work("aten::_scaled_dot_product_flash_attention_backward",
+                arguments(shapes, types,
+                          std::string(R"(["", "", "", "", "", "", "", "", "64", "64", "0.", ")") +
+                              causal + R"(", "", ""])"));
+  };
+  EXPECT_EQ(of("False").flops, Flops(2.5 * 4.0 * 2 * 8 * 64 * 64 * 32));
+  EXPECT_EQ(of("True").flops * 2, of("False").flops);
+}
+
 TEST(RecordedWork, OfBroadcastOperandsIsThatOfTheResult) {
   const RecordedWork mul =
       work("aten::mul", arguments("[[4, 1, 8], [5, 1]]", R"(["float", "float"])"));

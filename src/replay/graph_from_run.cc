@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "outcome/invariant.h"
 #include "replay/device_work.h"
@@ -348,6 +349,7 @@ class Assembly {
 
   void add_rendezvous() {
     for (const CollectiveInstance& instance : collective_instances(traces_)) {
+      if (!instance.partners.empty()) add_exchange(instance);
       if (instance.members.size() < 2) continue;
       ++result_.rendezvous;
       if (instance.ranks != kNotRecorded &&
@@ -357,14 +359,35 @@ class Assembly {
       const std::uint32_t meet = graph().add({RunNodeKind::rendezvous, instance.members[0].trace,
                                               instance.members[0].event, kNoLane, 0});
       for (const CollectiveMember& member : instance.members) {
-        const std::uint32_t work = placed_[member.trace].work[member.event];
-        ORRERY_INVARIANT(work != kNoEvent);
-        const RunWork& nodes = graph().works[work];
+        const RunWork& nodes = work_of(member.trace, member.event);
         graph().nodes[nodes.last].duration_ns = member.transfer_ns;
         add_edge(nodes.first, meet);
-        add_edge(meet, nodes.last);
+        if (member.waits) add_edge(meet, nodes.last);
       }
     }
+  }
+
+  // A kernel of several messages meets each it exchanges with; these need not meet each other.
+  void add_exchange(const CollectiveInstance& instance) {
+    const CollectiveMember& member = instance.members[0];
+    const RunWork& own = work_of(member.trace, member.event);
+    const std::uint32_t meet =
+        graph().add({RunNodeKind::rendezvous, member.trace, member.event, kNoLane, 0});
+    add_edge(own.first, meet);
+    add_edge(meet, own.last);
+    graph().nodes[own.last].duration_ns = member.transfer_ns;
+    std::set<std::uint32_t> met;
+    for (const ExchangePartner& partner : instance.partners) {
+      const std::uint32_t first = work_of(partner.trace, partner.event).first;
+      if (partner.awaited && met.insert(first).second) add_edge(first, meet);
+    }
+    ++result_.rendezvous;
+  }
+
+  [[nodiscard]] const RunWork& work_of(std::uint32_t t, std::uint32_t event) {
+    const std::uint32_t work = placed_[t].work[event];
+    ORRERY_INVARIANT(work != kNoEvent);
+    return graph().works[work];
   }
 
   std::span<const RecordedTrace> traces_;

@@ -76,6 +76,48 @@ TEST(Replay, OnlyTheWaitingOfACallVanishes) {
   EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), (1000 - 435) * 1e-6, 1e-9);
 }
 
+// Two stages: activations go forward, gradients back, in kernels that carry batches of messages.
+std::vector<RecordedTrace> two_stages() {
+  constexpr std::string_view kSendReceive = "ncclDevKernel_SendRecv";
+  SampleRecording first(0);
+  first.step(1, 0, 1000).op(1, "aten::mm", 10, 20);
+  first.call(1, "cudaLaunchKernel", 12, 5, 1).kernel(7, "forward", 20, 100, 1);
+  first.call(1, "cudaStreamWaitEvent", 31, 1, 2);
+  first.message(1, "send", 1, 33).message(1, "recv", 1, 37);
+  first.call(1, "cudaLaunchKernelExC", 41, 4, 3).kernel(20, kSendReceive, 120, 380, 3);
+  first.call(1, "cudaDeviceSynchronize", 50, 455, 4);
+  SampleRecording second(1);
+  second.step(1, 0, 1000).message(1, "recv", 0, 10);
+  second.call(1, "cudaLaunchKernelExC", 15, 4, 1).kernel(20, kSendReceive, 20, 150, 1);
+  second.call(1, "cudaStreamWaitEvent", 21, 1, 2).op(1, "aten::mm", 23, 20);
+  second.call(1, "cudaLaunchKernel", 25, 5, 3).kernel(7, "backward", 170, 280, 3);
+  second.call(1, "cudaStreamWaitEvent", 45, 1, 4).message(1, "send", 0, 47);
+  second.call(1, "cudaLaunchKernelExC", 52, 4, 5).kernel(20, kSendReceive, 450, 50, 5);
+  second.call(1, "cudaDeviceSynchronize", 60, 445, 6);
+  std::vector<RecordedTrace> traces;
+  traces.push_back(first.trace());
+  traces.push_back(second.trace());
+  return traces;
+}
+
+TEST(Replay, StagesOfAPipelineMeetInTheirMessages) {
+  const auto traces = two_stages();
+  const Replay recorded = replay(traces, graph_of(traces).graph);
+  for (const ReplayedStep& step : recorded.steps) EXPECT_LT(step.error(), 0.005);
+  for (const std::size_t slow : {std::size_t{0}, std::size_t{1}}) {
+    GraphFromRun g = graph_of(traces);
+    EXPECT_EQ(g.rendezvous, 3U);
+    for (RunNode& node : g.graph.nodes) {
+      if (node.trace == slow && node.kind == RunNodeKind::work) node.duration_ns += 200'000;
+    }
+    const Replay r = replay(traces, g.graph);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_NEAR(r.steps.at(i).replayed.value() - recorded.steps.at(i).replayed.value(), 200e-6,
+                  1e-9);
+    }
+  }
+}
+
 TEST(Replay, WorkStartsBehindItsLaunchAndItsStream) {
   SampleRecording r;
   r.step(1, 0, 1000);

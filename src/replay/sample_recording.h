@@ -33,6 +33,14 @@ class SampleRecording {
     return event("kernel", name, 0, stream, start, duration,
                  fmt::format(R"("device":0,"stream":{},"correlation":{})", stream, correlation));
   }
+  // A send or receive of a group of two, issued and not yet launched.
+  SampleRecording& message(int thread, std::string_view collective, int peer, double start) {
+    return event(
+        "cpu_op", "record_param_comms", 100, thread, start, 3,
+        fmt::format(
+            R"("Collective name":"{}","In msg nelems":64,"Process Group Name":"pp","Process Group Ranks":"[0, 1]","{} Rank":{})",
+            collective, collective == "send" ? "Dst" : "Src", peer));
+  }
   SampleRecording& copy(int stream, double start, double duration, int correlation) {
     return event(
         "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, stream, start, duration,
@@ -41,7 +49,7 @@ class SampleRecording {
 
   [[nodiscard]] RecordedTrace trace() const {
     const std::string json = fmt::format(
-        R"({{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank":{},"world_size":2}},"traceEvents":[{}]}})",
+        R"({{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank":{},"world_size":2}},"baseTimeNanoseconds":1759410000000000000,"traceEvents":[{}]}})",
         rank_, events_);
     auto read = read_kineto_bytes(json, "sample");
     ORRERY_INVARIANT(read.has_value());

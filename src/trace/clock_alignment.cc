@@ -50,7 +50,7 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
   for (std::uint32_t i = 0; i < instances.size(); ++i) {
     const CollectiveMember& any = instances[i].members.front();
     if (instances[i].members.size() < 2) continue;
-    if (is_point_to_point(traces[any.trace], any.event)) continue;
+    if (instances[i].point_to_point || is_point_to_point(traces[any.trace], any.event)) continue;
     for (const CollectiveMember& member : instances[i].members) {
       instances_of[member.trace].push_back(i);
     }

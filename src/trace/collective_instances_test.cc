@@ -104,6 +104,52 @@ TEST(CollectiveInstances, AWindowCutOnOneRankShiftsNothing) {
   }
 }
 
+// Ends 134 ms apart, as in a sampled recording: nobody of a collective leaves before the last has
+// come.
+TEST(CollectiveInstances, KernelsThatRanAtOtherTimesAreNotOne) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  add_kernel(traces[0], kAllReduce, 0, 10'000'000);
+  add_kernel(traces[1], kAllReduce, 5'000'000, 10'100'000);
+  add_kernel(traces[0], kAllReduce, 50'000'000, 60'000'000);
+  add_kernel(traces[1], kAllReduce, 184'000'000, 194'000'000);
+  const auto instances = collective_instances(traces);
+  EXPECT_THAT(instances, SizeIs(3));
+}
+
+// The clock of one rank is 3 s ahead: order and the common offset tell, not time.
+TEST(CollectiveInstances, AClockThatIsFarOffHidesNothing) {
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  for (std::int64_t k = 0; k < 20; ++k) {
+    const std::int64_t end = (k + 1) * 10'000'000 + k * k * 50'000;
+    add_kernel(traces[0], kAllReduce, end - 2'000'000, end);
+    add_kernel(traces[1], kAllReduce, end + 2'998'000'000, end + 3'000'000'000);
+  }
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(20));
+  for (const CollectiveInstance& i : instances) EXPECT_THAT(i.members, SizeIs(2));
+}
+
+// Neighbours of a pipeline exchange, and nothing names them: kernels that end apart are no
+// all-to-all of all ranks.
+TEST(CollectiveInstances, AnonymousMessagesAreNoCollective) {
+  constexpr std::string_view kSendReceive = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t";
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1, 2}) traces.push_back(rank(r));
+  for (std::int64_t k = 0; k < 10; ++k) {
+    const std::int64_t start = k * 60'000'000;
+    add_kernel(traces[0], kSendReceive, start, start + 5'000'000);
+    add_kernel(traces[1], kSendReceive, start + 4'000'000, start + 5'010'000);
+    add_kernel(traces[2], kSendReceive, start + 4'000'000, start + 7'000'000 + k * 3'000'000);
+  }
+  std::map<std::size_t, int> of_size;
+  for (const CollectiveInstance& i : collective_instances(traces)) ++of_size[i.members.size()];
+  // One of them may be right by chance: whatever sets the clock of the third rank.
+  EXPECT_EQ(of_size[2] + of_size[3], 10);
+  EXPECT_LE(of_size[3], 1);
+}
+
 TEST(CollectiveInstances, VolumesMustAgree) {
   std::vector<RecordedTrace> traces;
   for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
