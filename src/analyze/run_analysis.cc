@@ -108,7 +108,7 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   rank.operators = operator_table(trace, started, options.grouping,
                                   rank.accelerator ? &*rank.accelerator : nullptr);
   rank.launch = launch_statistics(trace, started, kinds);
-  rank.utilization = utilization(work.kernels(), span);
+  rank.utilization = utilization(trace, work.kernels(), span);
   rank.memory = memory_timelines(trace);
   ORRERY_TRY(rank.critical, path_of(trace, started, steps, options));
   return rank;

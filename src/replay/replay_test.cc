@@ -118,6 +118,25 @@ TEST(Replay, StagesOfAPipelineMeetInTheirMessages) {
   }
 }
 
+// One launch, two streams: the second runs beside the first and is waited for at the end.
+TEST(Replay, StreamsOfAGraphWaitForEachOther) {
+  SampleRecording r;
+  r.step(1, 0, 1000).op(1, "graph", 10, 30);
+  r.call(1, "cudaStreamWaitEvent", 5, 1, 9).call(1, "cudaGraphLaunch", 20, 10, 1);
+  r.kernel(7, "before", 40, 100, 1).kernel(8, "aside", 143, 300, 1);
+  r.kernel(7, "beside", 141, 100, 1).kernel(7, "after", 446, 50, 1);
+  r.call(1, "cudaDeviceSynchronize", 50, 452, 2);
+  const auto traces = one(r);
+  EXPECT_EQ(graph_of(traces).stream_waits, 2U);
+  EXPECT_NEAR(replay(traces, graph_of(traces).graph).steps.at(0).replayed.value(), 1000e-6, 5e-6);
+  for (const auto& [kernel, longer] : {std::pair("aside", 200e-6), std::pair("beside", 0.0)}) {
+    GraphFromRun g = graph_of(traces);
+    lengthen(g.graph, traces[0], kernel, 200'000);
+    EXPECT_NEAR(replay(traces, g.graph).steps.at(0).replayed.value(), 1000e-6 + longer, 5e-6)
+        << kernel;
+  }
+}
+
 TEST(Replay, WorkStartsBehindItsLaunchAndItsStream) {
   SampleRecording r;
   r.step(1, 0, 1000);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "replay/run_graph.h"
 
@@ -54,6 +55,7 @@ class Deduction {
     if (!records_waits_) {
       for (const std::uint32_t lane : lanes_) add_late_starts(lane);
     }
+    add_graph_waits();
     return std::move(waits_);
   }
 
@@ -74,6 +76,7 @@ class Deduction {
     for (const HostThread& thread : threads_) {
       for (const std::uint32_t call : thread.calls) add_blocking_copy(call);
     }
+    add_graph_waits();
     return std::move(waits_);
   }
 
@@ -137,6 +140,36 @@ class Deduction {
       if (start - ready < kSoonAfterNs) continue;
       const std::uint32_t awaited = work_.just_ended(trace_, lane, start);
       if (awaited != kNoEvent) waits_.streams.push_back({awaited, e});
+    }
+  }
+
+  // Calls that launched work on several streams at once.
+  [[nodiscard]] std::unordered_set<std::uint32_t> graph_launches() const {
+    std::unordered_set<std::uint32_t> graphs;
+    for (const std::uint32_t lane : lanes_) {
+      for (const Launch& launch : work_.launches[lane]) {
+        if (trace_.lane[work_.first_work[launch.call]] != lane) graphs.insert(launch.call);
+      }
+    }
+    return graphs;
+  }
+
+  void add_graph_waits() {
+    const std::unordered_set<std::uint32_t> graphs = graph_launches();
+    if (graphs.empty()) return;
+    for (const std::uint32_t lane : lanes_) {
+      std::int64_t free_ns = std::numeric_limits<std::int64_t>::min() / 2;
+      for (const std::uint32_t e : work_.streams[lane]) {
+        const std::int64_t start = trace_.start_ns[e];
+        const std::uint32_t call = work_.launch_of[e];
+        const std::int64_t stream_free = free_ns;
+        free_ns = std::max(free_ns, trace_.end_ns(e));
+        if (call == kNoEvent || graphs.count(call) == 0) continue;
+        const std::int64_t ready = std::max(stream_free, trace_.end_ns(call) - work_.clock_ns);
+        if (start - ready < kDeviceToleranceNs) continue;
+        const std::uint32_t awaited = work_.just_ended(trace_, lane, start);
+        if (awaited != kNoEvent) waits_.streams.push_back({awaited, e});
+      }
     }
   }
 

@@ -10,6 +10,10 @@
 //   no such call at all   the same at each launch on another stream than the thread's last one;
 //                         and what began 20 us and more after its launch and its stream allowed
 //                         waits for work of another stream that ended within 20 us before
+//   graph launches        inside a graph of several streams neither calls nor synchronisation
+//   events
+//                         tell: work that its launch and its stream let begin 2 us and more earlier
+//                         waits for work of another stream that ended within 20 us before
 //   cudaStreamSynchronize the last work its thread launched, if it ended before the call did; else
 //                         the last-ended work of another stream that did
 //   cudaDeviceSynchronize, cudaFree, cudaHostFree, cudaMemcpy: all streams

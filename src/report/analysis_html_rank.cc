@@ -138,13 +138,21 @@ std::string over_time_section(const RecordedTrace& trace, const RankAnalysis& ra
     std::vector<double> busy = thinned(rank.utilization.busy);
     for (double& value : busy) value *= 100;
     body += fmt::format("<h3>Utilization: mean {}</h3>", percent(rank.utilization.mean()));
-    body += time_chart_svg({.name = "utilization over time",
-                            .unit = "%",
-                            .series = {{.css_class = key_of(Category::attention_projection),
-                                        .label = "share of time in which a kernel ran",
-                                        .values = std::move(busy)}},
-                            .seconds = seconds(window.end - window.start),
-                            .highest = 100});
+    TimeChart chart = {.name = "utilization over time",
+                       .unit = "%",
+                       .series = {{.css_class = key_of(Category::attention_projection),
+                                   .label = "share of time in which a kernel ran",
+                                   .values = std::move(busy)}},
+                       .seconds = seconds(window.end - window.start),
+                       .highest = 100};
+    if (!rank.utilization.multiprocessors.empty()) {
+      std::vector<double> blocks = thinned(rank.utilization.multiprocessors);
+      for (double& value : blocks) value *= 100;
+      chart.series.push_back({.css_class = key_of(Category::experts),
+                              .label = "share of multiprocessors with a block to run",
+                              .values = std::move(blocks)});
+    }
+    body += time_chart_svg(chart);
   }
   static constexpr std::array kColours = {Category::experts,   Category::exposed_tp,
                                           Category::logits,    Category::exposed_cp,

@@ -352,6 +352,15 @@ Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64
   Value busy = Value::list();
   for (const double share : rank.utilization.busy) busy.append(Value::number(share));
   utilization.append_member("busy", std::move(busy));
+  const bool blocks = !rank.utilization.multiprocessors.empty();
+  Value multiprocessors = blocks ? Value::list() : Value::null();
+  for (const double share : rank.utilization.multiprocessors) {
+    multiprocessors.append(Value::number(share));
+  }
+  utilization.append_member(
+      "multiprocessors_mean",
+      blocks ? Value::number(rank.utilization.mean_multiprocessors()) : Value::null());
+  utilization.append_member("multiprocessors", std::move(multiprocessors));
   out.append_member("utilization", std::move(utilization));
   return out;
 }

@@ -360,6 +360,14 @@ std::string series_section(const RankAnalysis& rank, const TextStyle& style) {
                 style) +
         "  " + sparkline(rank.utilization.busy, width, 0, 1) + "\n";
   }
+  if (!rank.utilization.multiprocessors.empty()) {
+    out += heading("Multiprocessors",
+                   fmt::format("share of them that had a block to run, by the grids of kernels; "
+                               "mean {}",
+                               percent(rank.utilization.mean_multiprocessors())),
+                   style) +
+           "  " + sparkline(rank.utilization.multiprocessors, width, 0, 1) + "\n";
+  }
   for (const MemoryTimeline& memory : rank.memory) {
     if (memory.device < 0) continue;
     std::vector<double> values;
