@@ -97,7 +97,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   }
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance
   balanced.expert_imbalance = 1;
-  const std::size_t recomputed = lowering.recomputed_operators();
+  const std::vector<double> again =
+      recomputed_shares(block, recompute, lowering.recomputed_operators());
   for (std::size_t i = 0; i < block.operators.size(); ++i) {
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
@@ -108,10 +109,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     if (large && parameters > 0) ++out.weight_tensors;
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
-    if ((recompute == Recompute::full && i < recomputed) ||
-        (recompute == Recompute::selective && op.in_attention_core)) {
-      out.recomputed += model_flops(op, Phase::forward, balanced);
-    }
+    if (again[i] > 0) out.recomputed += model_flops(op, Phase::forward, balanced) * again[i];
   }
   out.memory = block_memory(block,
                             {.binding = setting.binding,

@@ -22,6 +22,7 @@
 #include "lower/operator_category.h"
 #include "lower/operator_work.h"
 #include "lower/pass_surroundings.h"
+#include "lower/recomputed_work.h"
 #include "plan/validity.h"
 
 namespace orrery {
@@ -47,6 +48,7 @@ class BlockLowering {
     PassBuilder out = pass_builder();
     exchange_share_ = around.exchange_share;
     if (recompute == Recompute::full) forward_all(out, true);
+    if (recompute == Recompute::alternate) forward_some(out, recompute);
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
       if (beside_exchange(block_.operators[i])) continue;
       if (recompute == Recompute::selective && block_.operators[i].in_attention_core) {
@@ -155,6 +157,37 @@ class BlockLowering {
     const std::size_t end = again ? recomputed_operators() : block_.operators.size();
     for (std::size_t i = 0; i < end; ++i) {
       if (!beside_exchange(block_.operators[i])) forward(out, i, again);
+    }
+  }
+
+  // A checkpoint whose policy kept some results: the other operators run again, of a product the
+  // columns that are missing. What a product's reduce-scatter left is kept.
+  void forward_some(PassBuilder& out, Recompute recompute) {
+    const std::vector<double> shares = recomputed_shares(block_, recompute, recomputed_operators());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const Operator& op = block_.operators[i];
+      if (shares[i] <= 0 || beside_exchange(op)) continue;
+      if (op.kind != OperatorKind::gemm) {
+        forward(out, i, true);
+        continue;
+      }
+      out.launch_module();
+      const double m = extent(op.m);
+      const double k = extent(op.k);
+      const bool sharded_input =
+          s_.binding.tp > 1 && op.boundary == Boundary::column && sharded_sequence();
+      cast(out, op, m * k / (sharded_input ? s_.binding.tp : 1), Category::recompute);
+      if (sharded_input) {
+        out.wait_for(
+            out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp,
+                         tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k))));
+      }
+      out.compute(op.name, Category::recompute, product(op, m, extent(op.n) * shares[i], k));
+      if (s_.binding.tp > 1 && op.boundary == Boundary::row && !sharded_sequence()) {
+        out.wait_for(out.transfer(
+            "all-reduce of outputs", StreamKind::tp, Category::exposed_tp,
+            tensor_collective(CollectiveKind::all_reduce, activation_bytes(m, extent(op.n)))));
+      }
     }
   }
 

@@ -1,6 +1,9 @@
 #include "lower/block_memory.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "lower/recomputed_work.h"
 
 namespace orrery {
 namespace {
@@ -128,6 +131,30 @@ bool computed_again(const Operator& op, Recompute recompute) {
          (recompute == Recompute::selective && op.in_attention_core);
 }
 
+// Under Recompute::alternate: the input of the block, what attention and the kept products return,
+// and 4 bytes a query and head, by which fused attention's backward normalises.
+double kept_results(const Block& block, const BlockMemorySetting& setting) {
+  const Binding& b = setting.binding;
+  const std::vector<double> again =
+      recomputed_shares(block, Recompute::alternate, block.operators.size());
+  double out = block.operators.empty()
+                   ? 0
+                   : kActivation * size(block.operators.front().rows, b) * setting.hidden;
+  for (std::size_t i = 0; i < block.operators.size(); ++i) {
+    const Operator& op = block.operators[i];
+    if (op.kind == OperatorKind::attention) {
+      const AttentionCore& a = op.attention;
+      out += size(op.m, b) * a.heads / b.tp * (kActivation * a.value_dim + kFp32);
+    } else if (op.kind == OperatorKind::gemm) {
+      const bool scattered = b.sequence_parallel && op.boundary == Boundary::row;
+      const double result = kActivation * size(op.m, b) * size(op.n, b);
+      // Behind a product whose result is reduced and scattered, the piece is kept instead.
+      out += scattered ? result / b.tp : result * (1 - again[i]);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
@@ -152,10 +179,16 @@ BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
         block.operators.empty() ? 0 : size(block.operators.front().rows, setting.binding);
     kept = kActivation * tokens * setting.hidden;
   }
+  if (recompute == Recompute::alternate) {
+    const double all = kept + again;
+    kept = std::min(all, kept_results(block, setting));
+    again = all - kept;
+  }
   out.saved = Bytes(kept);
 
   // A whole block is computed again before its backward begins, a part of it when its turn comes.
-  double extra = recompute == Recompute::full ? again : 0;
+  const bool whole = recompute == Recompute::full || recompute == Recompute::alternate;
+  double extra = whole ? again : 0;
   double most = 0;
   for (std::size_t i = block.operators.size(); i-- > 0;) {
     const Operator& op = block.operators[i];

@@ -90,6 +90,20 @@ TEST(BlockMemory, SelectiveRecomputationDropsTheCoreAndFullKeepsTheInput) {
   EXPECT_GE(full.working, layer.memory(model.blocks[0], Recompute::none).saved + Bytes(2 * kSbh));
 }
 
+// Unfused norms and activations would keep much; what stays is the input, queries, values,
+// attention's output and its 4 bytes a query and head, the kept products' results: of gelu's block
+// (query, key, value, projection, up, down) the even ones, key, projection and down, run again.
+TEST(BlockMemory, AlternateKeepsAttentionAndEverySecondProduct) {
+  const Model model = gpt(4096, 32);
+  const Layer layer(bound(kBatch, kLength, 1, false), facts_of("torchtitan"),
+                    AttentionKernel::flash_2);
+  const BlockMemory some = layer.memory(model.blocks[0], Recompute::alternate);
+  const double statistics = 4 * kHeads * kLength * kBatch;
+  EXPECT_NEAR(some.saved.value(), 2 * kSbh * (1 + 2 + 1 + 4) + statistics, 1);
+  EXPECT_LE(some.saved, layer.memory(model.blocks[0], Recompute::none).saved);
+  EXPECT_GE(some.saved, layer.memory(model.blocks[0], Recompute::full).saved);
+}
+
 TEST(BlockMemory, ComputingMoreAgainNeverNeedsMoreInAll) {
   const Model model = gpt(4096, 32);
   for (const AttentionKernel kernel : {AttentionKernel::unfused, AttentionKernel::flash_2}) {

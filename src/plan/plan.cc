@@ -14,8 +14,10 @@ std::span<const EnumName<MeshAxis>> names_of(MeshAxis) {
 }
 
 std::span<const EnumName<Recompute>> names_of(Recompute) {
-  static constexpr EnumName<Recompute> kNames[] = {
-      {Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}};
+  static constexpr EnumName<Recompute> kNames[] = {{Recompute::none, "none"},
+                                                   {Recompute::selective, "selective"},
+                                                   {Recompute::alternate, "alternate"},
+                                                   {Recompute::full, "full"}};
   return kNames;
 }
 

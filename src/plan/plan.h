@@ -20,7 +20,7 @@ namespace orrery {
 // The axes of the device mesh, and the order in which they are laid out over ranks.
 enum class MeshAxis { tp, cp, ep, pp, dp };
 
-enum class Recompute { none, selective, full };
+enum class Recompute { none, selective, alternate, full };
 enum class ContextParallel { all_gather, ring };
 enum class Optimizer { adamw, sgd };
 // How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one

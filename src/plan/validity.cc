@@ -196,10 +196,9 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
           "backwards alternate; this is " +
           plan.schedule);
     }
-    if (plan.recompute == Recompute::full) {
-      problem(
-          "overlap.expert_batches and recompute=full exclude each other: the backward would "
-          "send tokens away again");
+    if (plan.recompute == Recompute::full || plan.recompute == Recompute::alternate) {
+      problem("overlap.expert_batches and recompute=" + std::string(to_text(plan.recompute)) +
+              " exclude each other: the backward would send tokens away again");
     }
   }
 

@@ -261,11 +261,13 @@ class Reader {
     if (row_.recompute != "selective") {
       return "recomputation '" + row_.recompute + "' is not modelled";
     }
-    if (row_.source_id == "torchtitan" || row_.source_id == "fms-fsdp") {
-      return "selective recomputation of " +
-             std::string(row_.source_id == "torchtitan" ? "every second matrix product"
-                                                        : "an unstated share of the layers") +
-             " is not modelled";
+    if (row_.source_id == "fms-fsdp") {
+      return "selective recomputation of an unstated share of the layers is not modelled";
+    }
+    if (row_.source_id == "torchtitan") {
+      p.recompute = Recompute::alternate;
+      assume("every second matrix product computed again: selective_ac_option = op, torchtitan's");
+      return "";
     }
     // Norms, activations and other element-wise work, and the small up-projection of latent
     // attention: their second run takes little time, so it is left out rather than overstated.

@@ -33,6 +33,13 @@ std::string not_a_step(const MeasuredRow& row, const SourceConvention& conventio
   return "";
 }
 
+// torchtitan compiles its loss with its blocks since 2025 (torchtitan/components/loss.py:
+// build_cross_entropy_loss); its tables carry their month in their name.
+bool compiles_loss(const MeasuredRow& row) {
+  const bool compiled = row.variant.find("compile=on") != std::string::npos;
+  return row.source_id == "torchtitan" && compiled && row.source.find("_2025") != std::string::npos;
+}
+
 // What of the framework's memory the row itself states.
 MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
   if (row.variant.find("norm_kernel=unfused") != std::string::npos) {
@@ -41,6 +48,7 @@ MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
   if (row.notes.find("fused cross-entropy") != std::string::npos) {
     facts = with_fused_cross_entropy(facts);
   }
+  if (compiles_loss(row)) facts = with_fused_cross_entropy(facts);
   return facts;
 }
 
@@ -78,6 +86,7 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
     plan->assumed.push_back(unstated_gradients(plan->training, software->software.memory));
   }
   software->software.memory = memory_of_row(row, software->software.memory);
+  if (compiles_loss(row)) software->assumed.push_back("loss compiled: torchtitan since 2025");
 
   RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan,
                    std::move(software->software), true},
