@@ -87,10 +87,15 @@ Picoseconds StepCosts::reduce(double dense, double expert) const {
 Picoseconds StepCosts::gather(double dense, double expert) const {
   const CostContext& costs = cache->context();
   constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
-  return round_to_picoseconds(costs.communicate(CollectiveKind::all_gather, Bytes(dense * kWeight),
-                                                layout->dense_shard)) +
-         round_to_picoseconds(costs.communicate(CollectiveKind::all_gather, Bytes(expert * kWeight),
-                                                layout->expert_shard));
+  const bool broadcasts = costs.software.broadcasts_weights && plan.zero < 3;
+  const auto gathered = [&](double parameters, const GroupShape& shard) {
+    const Bytes all(parameters * kWeight);
+    return broadcasts ? costs.communicate(CollectiveKind::broadcast, all / shard.size, shard) *
+                            static_cast<double>(shard.size)
+                      : costs.communicate(CollectiveKind::all_gather, all, shard);
+  };
+  return round_to_picoseconds(gathered(dense, layout->dense_shard)) +
+         round_to_picoseconds(gathered(expert, layout->expert_shard));
 }
 
 Picoseconds StepCosts::listing(int tensors) const {

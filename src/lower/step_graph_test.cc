@@ -131,6 +131,27 @@ TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
   EXPECT_EQ(priced(true, "dp=64,zero=1").first, Seconds(0));
 }
 
+// 64 broadcasts of a 64th each: as many bytes as one all-gather, and 64 times the latency of a
+// broadcast.
+TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {
+  const auto gathered = [](bool broadcasts, std::string_view plan) {
+    const RandomCase c = llama(4, "a100-80gb-sxm:64", plan, 64);
+    SoftwareProfile software;
+    software.broadcasts_weights = broadcasts;
+    const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
+    CostCache cache(c.model, c.training, context);
+    const StepCosts step = step_costs(cache, c.plan);
+    const double parameters = 64e6;
+    const Seconds one = context.communicate(CollectiveKind::broadcast, Bytes(2 * parameters / 64),
+                                            step.layout->dense_shard);
+    return std::pair{step.gather(parameters, 0).seconds(), 64 * one};
+  };
+  const auto [in_turn, broadcasts] = gathered(true, "dp=64,zero=1");
+  EXPECT_NEAR(in_turn / broadcasts, 1, 1e-6);
+  EXPECT_GT(in_turn, gathered(false, "dp=64,zero=1").first);
+  EXPECT_EQ(gathered(true, "dp=64,zero=3").first, gathered(false, "dp=64,zero=3").first);
+}
+
 TEST(StepGraph, MoreMicrobatchesAndLongerModelsTakeLonger) {
   EXPECT_LT(step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 8)),
             step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 16)));

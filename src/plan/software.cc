@@ -81,6 +81,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "gradients are unscaled and checked for overflow")
           .optional("lists_pieces", &SoftwareProfile::lists_pieces,
                     "fully sharded tensors travel one by one, as lists of one piece a rank")
+          .optional("broadcasts_weights", &SoftwareProfile::broadcasts_weights,
+                    "ranks broadcast their shards of the weights in turn, instead of a gather")
           .optional("host", &SoftwareProfile::host, "what launching costs the host")
           .optional("memory", &SoftwareProfile::memory, "what is kept in memory")
           .required("provenance", &SoftwareProfile::provenance, "where the facts come from");

@@ -92,6 +92,9 @@ struct SoftwareProfile {
   // Fully sharded weights are gathered, and their gradients reduced, one tensor at a time through
   // lists of one piece a rank, each of which the host cuts and copies.
   bool lists_pieces = false;
+  // Optimizer states are sharded by whole tensors: behind the step each rank broadcasts its weights
+  // in turn.
+  bool broadcasts_weights = false;
   HostCosts host;
   MemoryFacts memory;
   Provenance provenance;
