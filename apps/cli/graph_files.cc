@@ -31,9 +31,9 @@ Result<std::string> write_run_graph(const std::string& out, const RecordedRun& r
 }
 
 Result<std::string> write_chakra_graph(const std::string& out,
-                                       const std::vector<std::string>& files,
+                                       const std::vector<std::string>& files, Incomplete incomplete,
                                        const ChakraGraphOptions& options) {
-  ORRERY_TRY(const ChakraRun run, read_chakra_run(files));
+  ORRERY_TRY(const ChakraRun run, read_chakra_run(files, incomplete));
   ORRERY_TRY(const ChakraGraph graph, chakra_graph(run, options));
   return write_graph(out, graph_file(graph));
 }

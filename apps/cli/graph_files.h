@@ -19,7 +19,7 @@ void add_chakra_dependencies(CLI::App* app, ChakraGraphOptions& options);
 Result<std::string> write_graph(const std::string& out, const GraphFile& file);
 Result<std::string> write_run_graph(const std::string& out, const RecordedRun& run);
 Result<std::string> write_chakra_graph(const std::string& out,
-                                       const std::vector<std::string>& files,
+                                       const std::vector<std::string>& files, Incomplete incomplete,
                                        const ChakraGraphOptions& options);
 
 }  // namespace orrery::cli

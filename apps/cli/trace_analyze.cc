@@ -57,7 +57,7 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (!catalog) return refuse(catalog.error());
   TraceFiles files = options.files;
   files.modules_only = true;  // nothing of the report is about other functions of Python
-  const auto run = read_trace_files(files, Ranks::any, common);
+  const auto run = read_seen_as_recorded(files, Ranks::any, common);
   if (!run) return refuse(run.error());
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());

@@ -24,7 +24,7 @@
 #include "trace/perfetto/chrome_json.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/pytorch_et/host_pairs.h"
-#include "trace/trace_format.h"
+#include "trace/trace_inputs.h"
 #include "trace/workload_text/workload_chakra.h"
 #include "trace/workload_text/workload_text.h"
 #include "trace_files.h"
@@ -48,13 +48,6 @@ struct ConvertOptions {
   ChakraGraphOptions chakra;
 };
 
-struct Inputs {
-  std::vector<std::string> profiles;
-  std::vector<std::string> hosts;
-  std::vector<std::string> chakra;
-  std::vector<std::string> workloads;
-};
-
 // What was written, and what is to be said about it.
 struct Written {
   std::vector<std::string> files;
@@ -63,50 +56,18 @@ struct Written {
   std::size_t findings = 0;
 };
 
-Result<Inputs> sorted_inputs(const std::vector<std::string>& given) {
-  ORRERY_TRY(const std::vector<std::string> files, files_and_folders(given));
-  Inputs out;
-  for (const std::string& file : files) {
-    TraceFormat format = TraceFormat::kineto;  // standard input is read once
-    if (file != "-") {
-      ORRERY_TRY(format, format_of_file(file));
-    }
-    switch (format) {
-      case TraceFormat::kineto:
-      case TraceFormat::unknown:  // its reader says what is wrong with it
-        out.profiles.push_back(file);
-        break;
-      case TraceFormat::host_execution:
-        out.hosts.push_back(file);
-        break;
-      case TraceFormat::chakra:
-        out.chakra.push_back(file);
-        break;
-      case TraceFormat::workload_text:
-        out.workloads.push_back(file);
-        break;
-      case TraceFormat::graph:
-        return fail(ErrorCode::unsupported, "is already a graph", file,
-                    "orrery trace replay reads it");
-      case TraceFormat::chakra_json:
-      case TraceFormat::operation_timeline:
-        return fail(ErrorCode::unsupported, "is " + std::string(name(format)), file,
-                    "convert takes traces of the PyTorch profiler, execution traces, .et files "
-                    "and text workloads");
-    }
+Result<TraceSources> sources_of(const std::vector<std::string>& given) {
+  ORRERY_TRY(TraceSources sources, trace_sources(given));
+  if (sources.format == TraceFormat::graph) {
+    return fail(ErrorCode::unsupported, "is already a graph", sources.files[0],
+                "orrery trace replay reads it");
   }
-  const int kinds = (out.profiles.empty() ? 0 : 1) + (out.chakra.empty() ? 0 : 1) +
-                    (out.workloads.empty() ? 0 : 1);
-  if (kinds > 1) {
-    return fail(ErrorCode::bad_input, "traces of different formats are given", "",
-                "one run at a time: profiler's traces with execution traces, or .et files, or "
-                "one workload");
+  if (sources.format == TraceFormat::operation_timeline) {
+    return fail(ErrorCode::unsupported, "is " + std::string(name(sources.format)), sources.files[0],
+                "convert takes traces of the PyTorch profiler, execution traces, .et files "
+                "and text workloads");
   }
-  if (kinds == 0) {
-    return fail(ErrorCode::bad_input, "execution traces alone hold no times", out.hosts[0],
-                "give the profiler's traces of the same ranks too");
-  }
-  return out;
+  return sources;
 }
 
 ChakraConversionOptions conversion(const ConvertOptions& o) {
@@ -174,10 +135,10 @@ Result<std::monostate> write_rank(const ConvertOptions& o, const ChakraTrace& tr
   return std::monostate{};
 }
 
-Result<Written> profiles_to_chakra(const ConvertOptions& o, const Inputs& inputs,
+Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& sources,
                                    const RecordedRun& run) {
   std::vector<HostTrace> hosts;
-  for (const std::string& file : inputs.hosts) {
+  for (const std::string& file : sources.hosts) {
     ORRERY_TRY(HostTrace host, read_host_trace(file));
     hosts.push_back(std::move(host));
   }
@@ -217,8 +178,8 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const Inputs& inputs
   return out;
 }
 
-Result<Written> rewrite_chakra(const ConvertOptions& o, const Inputs& inputs) {
-  ORRERY_TRY(const ChakraRun run, read_chakra_run(inputs.chakra));
+Result<Written> rewrite_chakra(const ConvertOptions& o, const TraceSources& sources) {
+  ORRERY_TRY(const ChakraRun run, read_chakra_run(sources.files, incomplete(o.files)));
   ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
   Written out;
   for (const ChakraRank& rank : run) {
@@ -228,27 +189,23 @@ Result<Written> rewrite_chakra(const ConvertOptions& o, const Inputs& inputs) {
   return out;
 }
 
-Result<Written> workload_to_chakra(const ConvertOptions& o, const Inputs& inputs) {
-  if (inputs.workloads.size() > 1) {
-    return fail(ErrorCode::bad_input, "two workloads are given", inputs.workloads[1],
-                "one text workload describes all ranks");
-  }
-  ORRERY_TRY(const Workload workload, read_workload(inputs.workloads[0]));
+Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& sources) {
+  ORRERY_TRY(const Workload workload, read_workload(sources.files[0]));
   const std::int64_t ranks = o.ranks > 0 ? o.ranks : workload.accelerators;
   if (ranks <= 0) {
     return fail(ErrorCode::bad_input, "the workload does not say how many ranks it has",
-                inputs.workloads[0], "give --ranks N");
+                sources.files[0], "give --ranks N");
   }
   if (workload.accelerators > 0 && ranks > workload.accelerators) {
     return fail(ErrorCode::bad_input,
                 "--ranks " + std::to_string(ranks) + " of " +
                     std::to_string(workload.accelerators) + " GPUs",
-                inputs.workloads[0], "give fewer ranks");
+                sources.files[0], "give fewer ranks");
   }
   constexpr std::int64_t kMostRanks = 100'000;
   if (ranks > kMostRanks) {
     return fail(ErrorCode::unsupported, std::to_string(ranks) + " ranks are more files than fit",
-                inputs.workloads[0], "give --ranks N, at most 100000");
+                sources.files[0], "give --ranks N, at most 100000");
   }
   ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
   Written out;
@@ -259,25 +216,24 @@ Result<Written> workload_to_chakra(const ConvertOptions& o, const Inputs& inputs
   return out;
 }
 
-Result<std::string> perfetto_text(const ConvertOptions& o, const Inputs& inputs,
+Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& sources,
                                   const RecordedRun& run) {
   if (!run.ranks.empty()) return recorded_json(run.ranks);
   std::vector<TimelineSpan> spans;
-  if (!inputs.chakra.empty()) {
-    ORRERY_TRY(const ChakraRun chakra, read_chakra_run(inputs.chakra));
+  if (sources.format == TraceFormat::chakra) {
+    ORRERY_TRY(const ChakraRun chakra, read_chakra_run(sources.files, incomplete(o.files)));
     ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
     spans = chakra_spans(chakra, graph);
   }
   if (spans.empty()) {
-    return fail(ErrorCode::unsupported, "text workloads convert to chakra only",
-                inputs.workloads.empty() ? "" : inputs.workloads[0]);
+    return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
   }
-  return chrome_json(spans, inputs.chakra[0]);
+  return chrome_json(spans, sources.files[0]);
 }
 
-Result<Written> write_perfetto(const ConvertOptions& o, const Inputs& inputs,
+Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sources,
                                const RecordedRun& run) {
-  ORRERY_TRY(std::string text, perfetto_text(o, inputs, run));
+  ORRERY_TRY(std::string text, perfetto_text(o, sources, run));
   if (o.out.ends_with(".gz")) text = gzip(text);
   ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(o.out, text));
   Written out;
@@ -288,14 +244,14 @@ Result<Written> write_perfetto(const ConvertOptions& o, const Inputs& inputs,
   return out;
 }
 
-Result<Written> write_graph(const ConvertOptions& o, const Inputs& inputs, const RecordedRun& run) {
-  if (run.ranks.empty() && inputs.chakra.empty()) {
-    return fail(ErrorCode::unsupported, "text workloads convert to chakra only",
-                inputs.workloads.empty() ? "" : inputs.workloads[0]);
+Result<Written> write_graph(const ConvertOptions& o, const TraceSources& sources,
+                            const RecordedRun& run) {
+  if (sources.format == TraceFormat::workload_text) {
+    return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
   }
-  ORRERY_TRY(std::string line, run.ranks.empty()
-                                   ? write_chakra_graph(o.out, inputs.chakra, o.chakra)
-                                   : write_run_graph(o.out, run));
+  ORRERY_TRY(std::string line, run.ranks.empty() ? write_chakra_graph(o.out, sources.files,
+                                                                      incomplete(o.files), o.chakra)
+                                                 : write_run_graph(o.out, run));
   Written out;
   out.files.push_back(std::move(line));
   Value entry = Value::map();
@@ -309,27 +265,39 @@ Result<Target> target_of(const ConvertOptions& o) {
   const bool graph = o.out.ends_with(".graph.json") || o.out.ends_with(".graph.json.gz");
   if (o.to == "graph" || (o.to.empty() && graph)) return Target::graph;
   if (o.to == "perfetto" || (o.to.empty() && json)) return Target::perfetto;
-  if (json) {
+  // What looks like a file is no folder that anybody wants.
+  std::error_code error;
+  const bool named = std::filesystem::path(o.out).has_extension() || o.out.ends_with(".gz");
+  const bool is_folder = std::filesystem::is_directory(o.out, error);
+  const bool exists = std::filesystem::exists(o.out, error);
+  if (json || (named && !is_folder && o.to.empty()) || (exists && !is_folder)) {
     return fail(ErrorCode::bad_input, "is a file, but Chakra needs a folder for one file a rank",
-                "--out " + o.out);
+                "--out " + o.out,
+                json ? ""
+                     : "Perfetto's end in .json or .json.gz, graphs in .graph.json; --to chakra "
+                       "makes a folder of any name");
   }
   return Target::chakra;
 }
 
 Result<Written> converted(const ConvertOptions& o, const Common& common) {
   ORRERY_TRY(const Target target, target_of(o));
-  ORRERY_TRY(const Inputs inputs, sorted_inputs(o.files.files));
+  ORRERY_TRY(const TraceSources sources, sources_of(o.files.files));
   RecordedRun run;
-  if (!inputs.profiles.empty()) {
+  if (sources.format == TraceFormat::kineto) {
     TraceFiles files = o.files;
-    files.files = inputs.profiles;
+    files.files = sources.files;
+    // Chakra's conversion links them itself.
+    if (target == Target::perfetto) {
+      files.files.insert(files.files.end(), sources.hosts.begin(), sources.hosts.end());
+    }
     ORRERY_TRY(run, read_trace_files(files, Ranks::any, common));
   }
-  if (target == Target::perfetto) return write_perfetto(o, inputs, run);
-  if (target == Target::graph) return write_graph(o, inputs, run);
-  if (!inputs.profiles.empty()) return profiles_to_chakra(o, inputs, run);
-  if (!inputs.chakra.empty()) return rewrite_chakra(o, inputs);
-  return workload_to_chakra(o, inputs);
+  if (target == Target::perfetto) return write_perfetto(o, sources, run);
+  if (target == Target::graph) return write_graph(o, sources, run);
+  if (sources.format == TraceFormat::kineto) return profiles_to_chakra(o, sources, run);
+  if (sources.format == TraceFormat::chakra) return rewrite_chakra(o, sources);
+  return workload_to_chakra(o, sources);
 }
 
 int convert(const ConvertOptions& o, const Common& common) {
@@ -389,7 +357,13 @@ TraceSubcommand trace_convert(CLI::App& trace) {
       "  orrery trace convert validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "
       "validation/traces/megatron-lm-fork/tp2/pytorch_et_rank0.json.gz --out chakra\n"
       "  orrery trace convert validation/traces/torchrec/sst_long_a2a_optimizer --out run.json.gz");
-  return TraceSubcommand{app, [o](const Common& common) { return convert(*o, common); }};
+  return TraceSubcommand{app, [o](const Common& common) {
+                           // What a cut file lost cannot be waited for.
+                           if (o->files.partial) {
+                             o->chakra.absent = AbsentDependencies::count_as_done;
+                           }
+                           return convert(*o, common);
+                         }};
 }
 
 }  // namespace orrery::cli

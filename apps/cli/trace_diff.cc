@@ -37,7 +37,7 @@ Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const Di
                                  const Common& common) {
   TraceFiles how_read = options.files;
   how_read.files = files;
-  return read_trace_files(how_read, Ranks::any, common);
+  return read_seen_as_recorded(how_read, Ranks::any, common);
 }
 
 Result<StepProfile> profile(const RecordedRun& run, const DiffOptions& options) {

@@ -1,48 +1,14 @@
 #include "trace_files.h"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <iterator>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 #include "progress.h"
+#include "replay/simulated_recording.h"
+#include "trace/trace_inputs.h"
 
 namespace orrery::cli {
-namespace {
-
-bool is_trace_name(const std::string& path) {
-  static constexpr std::array<std::string_view, 5> kEndings = {".json", ".json.gz", ".et", ".et.gz",
-                                                               ".txt"};
-  return std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](std::string_view ending) { return path.ends_with(ending); });
-}
-
-}  // namespace
-
-Result<std::vector<std::string>> files_and_folders(const std::vector<std::string>& given) {
-  std::vector<std::string> out;
-  for (const std::string& file : given) {
-    std::error_code error;
-    if (file == "-" || !std::filesystem::is_directory(file, error)) {
-      out.push_back(file);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(file, error)) {
-      const std::string path = entry.path().string();
-      if (entry.is_regular_file(error) && is_trace_name(path)) inside.push_back(path);
-    }
-    if (inside.empty()) {
-      return fail(ErrorCode::not_found, "no traces in this folder", file,
-                  "files *.json, *.json.gz, *.et or *.txt were expected");
-    }
-    std::sort(inside.begin(), inside.end());
-    std::move(inside.begin(), inside.end(), std::back_inserter(out));
-  }
-  return out;
+Incomplete incomplete(const TraceFiles& files) {
+  return files.partial ? Incomplete::use_what_is_whole : Incomplete::refuse;
 }
 
 void add_trace_files(CLI::App* app, TraceFiles& files) {
@@ -63,7 +29,7 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   Progress progress(common.verbosity >= 0);
   RunOptions options;
   options.ranks = ranks;
-  if (files.partial) options.kineto.incomplete = Incomplete::use_what_is_whole;
+  options.kineto.incomplete = incomplete(files);
   if (files.modules_only) options.kineto.python_functions = PythonFunctions::modules;
   if (files.no_stacks) options.kineto.python_functions = PythonFunctions::leave_out;
   if (files.recorded_clocks) options.clocks = Clocks::as_recorded;
@@ -72,7 +38,37 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   options.progress = [&](double share, const std::string& file) {
     progress.show(share, "reading " + file);
   };
-  return read_run(files.files, options);
+  auto run = read_run(files.files, options);
+  if (!run || files.may_be_empty) return run;
+  const bool empty = std::all_of(run->ranks.begin(), run->ranks.end(),
+                                 [](const RecordedTrace& trace) { return trace.size() == 0; });
+  if (empty) {
+    return fail(ErrorCode::bad_input, "holds no events with a start and a duration",
+                run->ranks[0].file, "orrery trace info says what else it holds");
+  }
+  return run;
+}
+
+Result<RecordedRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks,
+                                          const Common& common) {
+  ORRERY_TRY(const TraceSources sources, trace_sources(files.files));
+  if (sources.format == TraceFormat::chakra) {
+    ORRERY_TRY(const ChakraRun run, read_chakra_run(sources.files, incomplete(files)));
+    ChakraGraphOptions options;
+    if (files.partial) options.absent = AbsentDependencies::count_as_done;
+    auto recorded = simulated_recording(run, options);
+    if (!recorded && recorded.error().hint.starts_with("name a cluster")) {
+      Error error = recorded.error();
+      error.hint = "orrery trace replay prices it on a cluster: --on h100-sxm:8";
+      return fail(std::move(error));
+    }
+    return recorded;
+  }
+  if (sources.format == TraceFormat::graph) {
+    ORRERY_TRY(const GraphFile graph, read_graph_file(sources.files[0]));
+    return simulated_recording(graph, sources.files[0]);
+  }
+  return read_trace_files(files, ranks, common);
 }
 
 }  // namespace orrery::cli

@@ -16,16 +16,21 @@ struct TraceFiles {
   bool no_stacks = false;
   bool modules_only = false;  // of python functions; no option of its own
   bool recorded_clocks = false;
+  bool may_be_empty = false;  // a run without any event is an answer too; no option either
 };
 
 // Adds FILES, --partial, --no-stacks and --recorded-clocks.
 void add_trace_files(CLI::App* app, TraceFiles& files);
 
-// What is given, with folders replaced by the traces in them (*.json, *.et, *.txt, and gzip), by
-// name. Errors: a folder without any.
-Result<std::vector<std::string>> files_and_folders(const std::vector<std::string>& given);
+// What --partial asks for.
+Incomplete incomplete(const TraceFiles& files);
 
-// Reads them, with progress on a terminal.
+// Reads them, with progress on a terminal. Errors: of their readers; a run without any event.
 Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common);
+
+// The same of whatever can be seen as a recording: .et files and graphs too
+// (replay/simulated_recording.h).
+Result<RecordedRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks,
+                                          const Common& common);
 
 }  // namespace orrery::cli

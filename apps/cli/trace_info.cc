@@ -51,7 +51,7 @@ int show(const TraceFiles& given, const Common& common) {
   if (!files) return refuse(files.error());
   std::vector<TraceContents> contents;
   for (const TraceInput& input : files->others) {
-    auto read = read_contents(input.file, input.format);
+    auto read = read_contents(input.file, input.format, incomplete(given));
     if (!read) return refuse(read.error());
     contents.push_back(*std::move(read));
   }
@@ -59,6 +59,7 @@ int show(const TraceFiles& given, const Common& common) {
   if (!files->of_run.empty()) {
     TraceFiles of_run = given;
     of_run.files = files->of_run;
+    of_run.may_be_empty = true;
     auto read = read_trace_files(of_run, Ranks::any, common);
     if (!read) return refuse(read.error());
     run = *std::move(read);

@@ -7,7 +7,7 @@
 #include "report/replay_report.h"
 #include "trace.h"
 #include "trace/perfetto/recorded_json.h"
-#include "trace/trace_format.h"
+#include "trace/trace_inputs.h"
 #include "trace_files.h"
 #include "whatif/edited_recording.h"
 
@@ -21,8 +21,8 @@ struct ReplayOptions {
   std::string timeline;
 };
 
-int run_operations(const std::string& file, const Common& common) {
-  const auto timeline = read_operation_timeline(file);
+int run_operations(const ReplayOptions& options, const std::string& file, const Common& common) {
+  const auto timeline = read_operation_timeline(file, incomplete(options.files));
   if (!timeline) return refuse(timeline.error());
   const auto replay = replay_operations(*timeline);
   if (!replay) return refuse(at(file, replay.error()));
@@ -31,16 +31,17 @@ int run_operations(const std::string& file, const Common& common) {
 }
 
 int run_replay(const ReplayOptions& options, const Common& common) {
-  if (options.files.files.size() == 1 && options.files.files[0] != "-") {
-    const auto format = format_of_file(options.files.files[0]);
-    if (format && *format == TraceFormat::operation_timeline) {
-      if (!options.timeline.empty()) return refuse(no_timeline(options.files.files[0]));
-      return run_operations(options.files.files[0], common);
-    }
+  const auto sources = trace_sources(options.files.files);
+  if (!sources) return refuse(sources.error());
+  if (sources->format != TraceFormat::kineto && !options.timeline.empty()) {
+    return refuse({ErrorCode::unsupported, "has no recorded events for --timeline",
+                   sources->files[0], "orrery trace convert writes such files for viewers"});
   }
-  if (const auto done =
-          run_chakra_replay(options.files.files, options.chakra, options.timeline, common)) {
-    return *done;
+  if (sources->format == TraceFormat::operation_timeline) {
+    return run_operations(options, sources->files[0], common);
+  }
+  if (sources->format != TraceFormat::kineto) {
+    return run_chakra_replay(*sources, incomplete(options.files), options.chakra, common);
   }
   if (!options.chakra.cluster.empty()) {
     return refuse(

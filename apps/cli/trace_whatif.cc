@@ -85,14 +85,14 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
 // Timelines of operations know stragglers, of workers, stages and types; other edits need kernels.
 std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const Common& common) {
   const std::vector<std::string>& files = options.files.files;
-  if (files.size() != 1 || files[0] == "-") return std::nullopt;
+  if (files.size() != 1) return std::nullopt;
   const auto format = format_of_file(files[0]);
   if (!format || *format != TraceFormat::operation_timeline) return std::nullopt;
   if (!options.attribute || !no_edits) {
     return refuse({ErrorCode::unsupported, "a timeline of operations has no kernels to edit",
                    files[0], "--attribute says what each worker, stage and type costs"});
   }
-  const auto timeline = read_operation_timeline(files[0]);
+  const auto timeline = read_operation_timeline(files[0], incomplete(options.files));
   if (!timeline) return refuse(timeline.error());
   const auto replay = replay_operations(*timeline);
   if (!replay) return refuse(at(files[0], replay.error()));

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <vector>
 
 #include "outcome/invariant.h"
@@ -19,6 +20,20 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{256} << 10U;
 // For zlib: 15 bits of window, the largest; 16 more say a gzip header and trailer.
 constexpr int kWindowAndGzip = 15 + 16;
+
+constexpr std::size_t kBeginning = std::size_t{64} << 10U;
+
+// A process has one standard input, and what was taken from it cannot be put back.
+struct StandardInput {
+  std::mutex mutex;
+  bool looked_at = false;
+  std::string beginning;  // not read by a stream yet, where `kept`
+  bool kept = false;
+};
+StandardInput& standard_input() {
+  static StandardInput input;
+  return input;
+}
 
 }  // namespace
 
@@ -157,6 +172,18 @@ Result<ByteStream> ByteStream::open(const std::string& file) {
   if (fstat(state->descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
     state->size = static_cast<std::uint64_t>(about.st_size);
   }
+  if (file == "-") {
+    StandardInput& input = standard_input();
+    const std::lock_guard lock(input.mutex);
+    if (input.kept) {
+      input.kept = false;
+      state->block.resize(std::max(kBlock, input.beginning.size()));
+      std::copy(input.beginning.begin(), input.beginning.end(), state->block.begin());
+      state->next = state->block.data();
+      state->left = input.beginning.size();
+      state->taken = input.beginning.size();
+    }
+  }
   ORRERY_TRY([[maybe_unused]] const std::size_t available, state->start());
   return ByteStream(std::move(state));
 }
@@ -176,7 +203,7 @@ Result<std::size_t> ByteStream::read(char* to, std::size_t size) {
   return state_->gzip ? state_->unpack(to, size) : state_->copy(to, size);
 }
 
-Result<std::string> ByteStream::rest(std::size_t most) {
+Result<std::string> ByteStream::rest(std::size_t most, Incomplete incomplete) {
   constexpr std::size_t kPiece = std::size_t{1} << 20U;
   std::string out;
   while (true) {
@@ -190,7 +217,7 @@ Result<std::string> ByteStream::rest(std::size_t most) {
                   "is larger than " + std::to_string(most >> 20U) + " MiB, unpacked", state_->name);
     }
   }
-  if (truncated()) {
+  if (truncated() && incomplete == Incomplete::refuse) {
     return fail(ErrorCode::bad_input, "the gzip stream ends too early",
                 state_->name + ": byte " + std::to_string(state_->taken));
   }
@@ -201,6 +228,29 @@ bool ByteStream::truncated() const { return state_->cut; }
 bool ByteStream::compressed() const { return state_->gzip; }
 std::uint64_t ByteStream::taken() const { return state_->taken - state_->left; }
 std::uint64_t ByteStream::file_size() const { return state_->size; }
+
+Result<std::string_view> beginning_of_standard_input() {
+  StandardInput& input = standard_input();
+  const std::lock_guard lock(input.mutex);
+  if (input.looked_at) return std::string_view(input.beginning);
+  std::string bytes(kBeginning, '\0');
+  std::size_t size = 0;
+  while (size < kBeginning) {
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + size, kBeginning - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return fail(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno),
+                  "standard input");
+    }
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  bytes.resize(size);
+  input.beginning = std::move(bytes);
+  input.looked_at = true;
+  input.kept = true;
+  return std::string_view(input.beginning);
+}
 
 std::string gzip(std::string_view bytes) {
   z_stream deflater{};

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "outcome/result.h"
+#include "trace/incomplete.h"
 
 namespace orrery {
 
@@ -33,8 +34,9 @@ class ByteStream {
   // Fills up to `size` bytes; fewer only at the end, 0 after it.
   Result<std::size_t> read(char* to, std::size_t size);
 
-  // All that is left. Errors: more than `most` bytes, a gzip stream that ends too early.
-  Result<std::string> rest(std::size_t most);
+  // All that is left. Errors: more than `most` bytes, a gzip stream that ends too early unless what
+  // is whole of it is wanted.
+  Result<std::string> rest(std::size_t most, Incomplete incomplete = Incomplete::refuse);
 
   [[nodiscard]] bool truncated() const;           // the gzip stream ended too early
   [[nodiscard]] bool compressed() const;          // it is gzip
@@ -46,6 +48,10 @@ class ByteStream {
   explicit ByteStream(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// What standard input begins with, up to 64 KiB as they are; they stay to be read by
+// ByteStream::open("-"), so that a pipe can be looked at like a file. Errors: it cannot be read.
+Result<std::string_view> beginning_of_standard_input();
 
 // Packs bytes as one gzip member (RFC 1952) without a time or a name in it, so that the same bytes
 // always give the same file.

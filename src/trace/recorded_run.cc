@@ -51,32 +51,16 @@ void rebase(RecordedTrace& trace, std::int64_t base_ns) {
   trace.base_ns = base_ns;
 }
 
-struct Files {
-  std::vector<std::string> profiles;
-  std::vector<std::string> hosts;
-};
-
-// Folders may hold other files too (notes, converted traces): they are passed over. Of a file given
-// by name its reader says what is wrong with it.
-Result<Files> files_of(const std::vector<std::string>& given) {
-  if (given.empty()) return Files();  // make_run says so
-  ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(given));
-  Files out;
-  for (const TraceInput& input : inputs) {
-    if (input.format == TraceFormat::host_execution) {
-      out.hosts.push_back(input.file);
-    } else if (!input.of_folder || input.format == TraceFormat::kineto) {
-      out.profiles.push_back(input.file);
-    }
+// Why a file of another kind is no recorded run, and what reads it.
+std::string why_not(TraceFormat format) {
+  if (format == TraceFormat::operation_timeline) {
+    return "it has no kernels: orrery trace replay and whatif --attribute read it";
   }
-  if (!out.profiles.empty()) return out;
-  if (!out.hosts.empty()) {
-    return fail(ErrorCode::bad_input, "execution traces alone hold no times", out.hosts[0],
-                "give the profiler's traces of the same ranks too; orrery trace info tells what an "
-                "execution trace holds");
+  if (format == TraceFormat::workload_text) {
+    return "it has no times: orrery trace replay --on CLUSTER prices it";
   }
-  return fail(ErrorCode::not_found, "no traces of the PyTorch profiler in this folder", given[0],
-              "files *.json or *.json.gz were expected");
+  return "only the profiler's traces hold what is needed here, the calls and launches of the host; "
+         "orrery trace replay, analyze and diff read it";
 }
 
 // Gives the ranks what their execution traces know.
@@ -170,8 +154,13 @@ std::int64_t rank_of_name(const std::string& file) {
 }
 
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {
-  ORRERY_TRY(const Files found, files_of(files));
-  const std::vector<std::string>& expanded = found.profiles;
+  if (files.empty()) return make_run({}, options);  // which says so
+  ORRERY_TRY(const TraceSources found, trace_sources(files));
+  if (found.format != TraceFormat::kineto) {
+    return fail(ErrorCode::unsupported, "is " + std::string(name(found.format)), found.files[0],
+                why_not(found.format));
+  }
+  const std::vector<std::string>& expanded = found.files;
   std::vector<std::optional<Result<std::vector<RecordedTrace>>>> read(expanded.size());
   std::vector<double> shares(expanded.size(), 0.0);
   std::mutex reporting;

@@ -270,34 +270,36 @@ TraceContents contents(const GraphFile& graph, const std::string& file) {
   return {file, TraceFormat::graph, facts.take(), work.rows()};
 }
 
-Result<TraceContents> read_contents(const std::string& file, TraceFormat format) {
+Result<TraceContents> read_contents(const std::string& file, TraceFormat format,
+                                    Incomplete incomplete) {
+  const std::string shown = file == "-" ? "standard input" : file;
   switch (format) {
     case TraceFormat::host_execution: {
       ORRERY_TRY(const HostTrace trace, read_host_trace(file));
       return contents(trace);
     }
     case TraceFormat::chakra: {
-      ORRERY_TRY(const ChakraTrace trace, read_chakra(file));
-      return contents(trace, file);
+      ORRERY_TRY(const ChakraTrace trace, read_chakra(file, incomplete));
+      return contents(trace, shown);
     }
     case TraceFormat::operation_timeline: {
-      ORRERY_TRY(const OperationTimeline timeline, read_operation_timeline(file));
-      return contents(timeline, file);
+      ORRERY_TRY(const OperationTimeline timeline, read_operation_timeline(file, incomplete));
+      return contents(timeline, shown);
     }
     case TraceFormat::workload_text: {
       ORRERY_TRY(const Workload workload, read_workload(file));
-      return contents(workload, file);
+      return contents(workload, shown);
     }
     case TraceFormat::graph: {
       ORRERY_TRY(const GraphFile graph, read_graph_file(file));
-      return contents(graph, file);
+      return contents(graph, shown);
     }
     case TraceFormat::kineto:
     case TraceFormat::chakra_json:
     case TraceFormat::unknown:
       break;
   }
-  return fail(ErrorCode::unsupported, "is " + std::string(name(format)), file,
+  return fail(ErrorCode::unsupported, "is " + std::string(name(format)), shown,
               "traces of the PyTorch profiler, execution traces, .et files, operation timelines, "
               "text workloads and graphs are read");
 }

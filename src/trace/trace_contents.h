@@ -49,6 +49,7 @@ TraceContents contents(const Workload& workload, const std::string& file);
 TraceContents contents(const GraphFile& graph, const std::string& file);
 
 // Of a file of that format. Errors: of its reader; a format that has no contents here.
-Result<TraceContents> read_contents(const std::string& file, TraceFormat format);
+Result<TraceContents> read_contents(const std::string& file, TraceFormat format,
+                                    Incomplete incomplete = Incomplete::refuse);
 
 }  // namespace orrery

@@ -34,7 +34,8 @@ struct ForeignBytes {
 };
 ForeignBytes foreign_bytes(std::string_view beginning);
 
-// Of a file, which may be gzip. Errors: it cannot be read.
+// Of a file, or "-", standard input, which can be read afterwards; each may be gzip. Errors: it
+// cannot be read.
 Result<TraceFormat> format_of_file(const std::string& file);
 
 }  // namespace orrery

@@ -17,8 +17,20 @@ struct TraceInput {
 };
 
 // In the order given; those of a folder (*.json, *.et, *.txt, and gzip of them) by name. A file
-// that cannot be read is unknown: its reader says why. Standard input counts as the profiler's.
-// Errors: a folder that cannot be listed.
+// that cannot be read is unknown: its reader says why. Errors: a folder that cannot be listed.
 Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& given);
+
+// The same as one run: the files of its ranks, which are of one kind.
+struct TraceSources {
+  // What the files are: kineto, chakra, operation_timeline, workload_text or graph. What is unknown
+  // counts as the profiler's, whose reader says what is wrong with it.
+  TraceFormat format = TraceFormat::kineto;
+  std::vector<std::string> files;  // at least one; of the last three kinds just one
+  std::vector<std::string> hosts;  // execution traces of the ranks, beside the profiler's
+};
+
+// A folder that holds a recording beside what was made of it, or notes, stands for the recording.
+// Errors: as trace_inputs; files of different kinds; execution traces alone; nothing to read.
+Result<TraceSources> trace_sources(const std::vector<std::string>& given);
 
 }  // namespace orrery

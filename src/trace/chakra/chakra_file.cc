@@ -16,6 +16,7 @@ namespace messages = chakra_messages;
 
 constexpr std::uint64_t kMostUnpacked = 8ULL << 30;  // a few MB of gzip can unpack to anything
 constexpr std::size_t kPiece = 1 << 20;
+constexpr std::string_view kCut = "is the file cut? --partial uses what is whole";
 constexpr std::string_view kEmptyMetadata("\x02\x0a\x00", 3);  // an empty version
 constexpr std::string_view kEmptyNode("\x02\x08\x00", 3);      // the id 0
 
@@ -30,6 +31,8 @@ class Records {
       : stream_(std::move(stream)), name_(std::move(name)) {}
 
   [[nodiscard]] std::string where() const { return place(name_, record_); }
+  // Whether the last error was that the file ends in the middle.
+  [[nodiscard]] bool ends_early() const { return ends_early_; }
 
   // The next record, empty at the end of the file.
   Result<std::string_view> next() {
@@ -37,7 +40,9 @@ class Records {
     record_ = offset_;
     if (there == 0) {
       if (stream_.truncated()) {
-        return fail(ErrorCode::bad_input, "the gzip stream ends too early", where());
+        ends_early_ = true;
+        return fail(ErrorCode::bad_input, "the gzip stream ends too early", where(),
+                    std::string(kCut));
       }
       return std::string_view{};
     }
@@ -51,11 +56,14 @@ class Records {
     }
     ORRERY_TRY(const std::size_t whole, fill(static_cast<std::size_t>(length)));
     if (whole < length) {
+      ends_early_ = true;
       return fail(ErrorCode::bad_input,
                   "the record says it is " + std::to_string(length) + " bytes long, but " +
                       std::to_string(whole) + " remain",
                   where(),
-                  stream_.truncated() ? "the gzip stream ends too early" : "is the file cut?");
+                  stream_.truncated()
+                      ? "the gzip stream ends too early; --partial uses what is whole"
+                      : std::string(kCut));
     }
     const std::string_view out(buffer_.data() + at_, static_cast<std::size_t>(length));
     take(static_cast<std::size_t>(length));
@@ -68,7 +76,9 @@ class Records {
     for (unsigned shift = 0; shift < 35; shift += 7) {
       ORRERY_TRY(const std::size_t there, fill(1));
       if (there == 0) {
-        return fail(ErrorCode::bad_input, "the file ends inside the length of a record", where());
+        ends_early_ = true;
+        return fail(ErrorCode::bad_input, "the file ends inside the length of a record", where(),
+                    std::string(kCut));
       }
       const auto byte = static_cast<std::uint8_t>(buffer_[at_]);
       take(1);
@@ -111,6 +121,7 @@ class Records {
   std::size_t size_ = 0;      // bytes in buffer_ that were read
   std::uint64_t offset_ = 0;  // of at_ in the unpacked file
   std::uint64_t record_ = 0;  // where the current record began
+  bool ends_early_ = false;
 };
 
 template <class Message>
@@ -182,7 +193,7 @@ void append_record(const Message& message, std::string_view empty, std::string& 
   message.AppendToString(&out);
 }
 
-Result<ChakraTrace> read(ByteStream stream, const std::string& name) {
+Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete incomplete) {
   Records records(std::move(stream), name);
   ORRERY_TRY(const std::string_view first, records.next());
   if (first.empty()) {
@@ -204,9 +215,11 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name) {
   }
   messages::Node message;
   while (true) {
-    ORRERY_TRY(const std::string_view record, records.next());
-    if (record.empty()) return out;
-    if (!parse(message, record)) {
+    const auto record = records.next();
+    if (!record && records.ends_early() && incomplete == Incomplete::use_what_is_whole) return out;
+    if (!record) return fail(record.error());
+    if (record->empty()) return out;
+    if (!parse(message, *record)) {
       return fail(ErrorCode::bad_input, "the record is no node of a Chakra trace", records.where());
     }
     auto node = node_of(message);
@@ -222,14 +235,15 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name) {
 
 }  // namespace
 
-Result<ChakraTrace> read_chakra(const std::string& file) {
+Result<ChakraTrace> read_chakra(const std::string& file, Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  return read(std::move(stream), file == "-" ? "standard input" : file);
+  return read(std::move(stream), file == "-" ? "standard input" : file, incomplete);
 }
 
-Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name) {
+Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name,
+                                      Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
-  return read(std::move(stream), name);
+  return read(std::move(stream), name, incomplete);
 }
 
 std::string chakra_bytes(const ChakraTrace& trace) {

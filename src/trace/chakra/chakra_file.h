@@ -17,13 +17,17 @@
 #include "outcome/result.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/chakra_trace.h"
+#include "trace/incomplete.h"
 
 namespace orrery {
 
-// `file` is a path, or "-" for standard input.
-Result<ChakraTrace> read_chakra(const std::string& file);
+// `file` is a path, or "-" for standard input. Of a file that ends in the middle the whole records
+// can be used; then dependencies of theirs may be absent.
+Result<ChakraTrace> read_chakra(const std::string& file,
+                                Incomplete incomplete = Incomplete::refuse);
 // The same of bytes in memory; `name` stands in errors.
-Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name);
+Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name,
+                                      Incomplete incomplete = Incomplete::refuse);
 
 // The bytes of a file. Texts that are no UTF-8 are written with '?' for what is none, since other
 // readers refuse the whole file.

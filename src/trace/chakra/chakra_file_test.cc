@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "document/value.h"
@@ -192,11 +193,13 @@ TEST(ChakraFile, SaysWhatIsWrongAndAtWhichByte) {
   EXPECT_EQ(error_of(""), "x.et: is empty (a Chakra trace begins with its version)");
   EXPECT_EQ(error_of(kMetadata + "\x7f"
                                  "abc"),
-            "x.et: byte 8: the record says it is 127 bytes long, but 3 remain (is the file cut?)");
+            "x.et: byte 8: the record says it is 127 bytes long, but 3 remain (is the file cut? "
+            "--partial uses what is whole)");
   EXPECT_EQ(error_of(kMetadata + std::string(1, '\0')),
             "x.et: byte 8: a record of length 0 (other readers would stop here)");
   EXPECT_EQ(error_of(kMetadata + "\x80"),
-            "x.et: byte 8: the file ends inside the length of a record");
+            "x.et: byte 8: the file ends inside the length of a record (is the file cut? --partial "
+            "uses what is whole)");
   EXPECT_EQ(error_of("\xff\xff\xff\xff\xff\xff"),
             "x.et: byte 0: the length of a record does not fit 32 bits (is this a Chakra trace?)");
   EXPECT_EQ(error_of(kMetadata + "\x02\x18\x63"),
@@ -209,6 +212,36 @@ TEST(ChakraFile, SaysWhatIsWrongAndAtWhichByte) {
             "x.et: byte 0: the first record is no metadata of a Chakra trace");
   const std::string packed = gzip(kMetadata + kNode);
   EXPECT_THAT(error_of(packed.substr(0, packed.size() / 2)), HasSubstr("gzip"));
+}
+
+TEST(ChakraFile, UsesWhatIsWholeOfACutFile) {
+  ChakraTrace trace;
+  trace.version = "0.0.4";
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    trace.nodes.emplace_back();
+    trace.nodes.back().id = id;
+    trace.nodes.back().name = "n";
+    trace.nodes.back().type = ChakraNodeType::compute;
+  }
+  const std::string bytes = chakra_bytes(trace);
+  const std::string packed = gzip(bytes);
+  for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+    const auto part = read_chakra_bytes(std::string_view(bytes).substr(0, cut), "x.et",
+                                        Incomplete::use_what_is_whole);
+    if (!part) continue;  // not even its first record is there
+    EXPECT_LE(part->nodes.size(), 3u);
+    EXPECT_TRUE(std::equal(part->nodes.begin(), part->nodes.end(), trace.nodes.begin()));
+  }
+  const auto part = read_chakra_bytes(std::string_view(bytes).substr(0, bytes.size() - 1), "x.et",
+                                      Incomplete::use_what_is_whole);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->nodes.size(), 2u);
+  EXPECT_TRUE(read_chakra_bytes(std::string_view(packed).substr(0, packed.size() - 4), "x.et.gz",
+                                Incomplete::use_what_is_whole));
+  // Damage in the middle is no cut.
+  std::string damaged = bytes;
+  damaged[bytes.size() - 4] = '\x7f';
+  EXPECT_FALSE(read_chakra_bytes(damaged + "\x01", "x.et", Incomplete::use_what_is_whole));
 }
 
 }  // namespace

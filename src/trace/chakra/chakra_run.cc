@@ -37,12 +37,12 @@ std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files) {
   return out;
 }
 
-Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files) {
+Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files, Incomplete incomplete) {
   const std::vector<std::int64_t> ranks = chakra_ranks(files);
   ChakraRun out;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    ORRERY_TRY(ChakraTrace trace, read_chakra(files[i]));
-    out.push_back({ranks[i], files[i], std::move(trace)});
+    ORRERY_TRY(ChakraTrace trace, read_chakra(files[i], incomplete));
+    out.push_back({ranks[i], files[i] == "-" ? "standard input" : files[i], std::move(trace)});
   }
   std::sort(out.begin(), out.end(),
             [](const ChakraRank& a, const ChakraRank& b) { return a.rank < b.rank; });

@@ -12,6 +12,7 @@
 
 #include "outcome/result.h"
 #include "trace/chakra/chakra_trace.h"
+#include "trace/incomplete.h"
 
 namespace orrery {
 
@@ -30,6 +31,7 @@ std::optional<std::int64_t> rank_of_chakra(std::string_view file);
 std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files);
 
 // Errors: as read_chakra. Memory: of all ranks together.
-Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files);
+Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files,
+                                  Incomplete incomplete = Incomplete::refuse);
 
 }  // namespace orrery

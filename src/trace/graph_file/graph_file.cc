@@ -279,6 +279,7 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
 }
 
 Result<GraphFile> read_graph_file(const std::string& file) {
+  const std::string name = file == "-" ? "standard input" : file;
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   std::string text;
   constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -289,11 +290,11 @@ Result<GraphFile> read_graph_file(const std::string& file) {
     text.resize(before + size);
     if (size == 0) break;
     if (text.size() > kLargestFile) {
-      return fail(ErrorCode::unsupported, "is larger than 2 GiB", file);
+      return fail(ErrorCode::unsupported, "is larger than 2 GiB", name);
     }
   }
-  if (stream.truncated()) return fail(ErrorCode::bad_input, "ends in the middle of its gzip", file);
-  return parse_graph_file(text, file);
+  if (stream.truncated()) return fail(ErrorCode::bad_input, "ends in the middle of its gzip", name);
+  return parse_graph_file(text, name);
 }
 
 }  // namespace orrery

@@ -38,14 +38,10 @@
 
 #include "outcome/result.h"
 #include "trace/byte_stream.h"
+#include "trace/incomplete.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
-
-enum class Incomplete {
-  refuse,
-  use_what_is_whole,
-};
 
 enum class PythonFunctions {
   keep,

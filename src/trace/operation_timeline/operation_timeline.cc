@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "trace/byte_stream.h"
+#include "trace/kineto/json_text.h"
+#include "trace/kineto/text_window.h"
 
 namespace orrery {
 namespace {
@@ -200,7 +202,8 @@ class Parser {
       if (place == places_.end()) {
         return refuse(
             fmt::format("thread {} of process {} has no name", f.thread.second, f.thread.first),
-            "a thread_name event for every thread");
+            "a thread_name event for every thread; where the file is cut, they may be in what is "
+            "lost");
       }
       if (place->second.tensor_rank != 0) continue;
       timeline.operations.push_back(f.operation);
@@ -232,6 +235,29 @@ class Parser {
   std::vector<Found> found_;
 };
 
+// Where the last whole event of a list without an end is over; npos of anything else.
+std::size_t end_of_cut_list(std::string_view json) {
+  const auto skip_space = [&](std::size_t at) {
+    while (at < json.size() && is_json_space(json[at])) ++at;
+    return at;
+  };
+  std::size_t at = skip_space(0);
+  if (at == json.size() || json[at] != '[') return std::string::npos;
+  std::size_t whole = ++at;
+  while (true) {
+    at = skip_space(at);
+    if (at == json.size()) return whole;
+    if (json[at] != '{') return std::string::npos;  // its end, or no event: the parser says so
+    at = end_of_json_value(json, at);
+    if (at == std::string_view::npos) return whole;
+    whole = at;
+    at = skip_space(at);
+    if (at == json.size()) return whole;
+    if (json[at] != ',') return std::string::npos;
+    ++at;
+  }
+}
+
 }  // namespace
 
 std::string_view name(OperationType type) {
@@ -253,15 +279,21 @@ std::string_view name(OperationType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-Result<OperationTimeline> parse_operation_timeline(const std::string& json,
-                                                   const std::string& name) {
-  return Parser(name).parse(json);
+Result<OperationTimeline> parse_operation_timeline(const std::string& json, const std::string& name,
+                                                   Incomplete incomplete) {
+  const std::size_t end = end_of_cut_list(json);
+  if (end == std::string::npos) return Parser(name).parse(json);
+  if (incomplete == Incomplete::refuse) {
+    return fail(ErrorCode::bad_input, "the file ends in the middle of its events",
+                name + ": byte " + std::to_string(json.size()), "--partial uses what is whole");
+  }
+  return Parser(name).parse(json.substr(0, end) + "]");
 }
 
-Result<OperationTimeline> read_operation_timeline(const std::string& file) {
+Result<OperationTimeline> read_operation_timeline(const std::string& file, Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(const std::string json, stream.rest(kLargestFile));
-  return parse_operation_timeline(json, file);
+  ORRERY_TRY(const std::string json, stream.rest(kLargestFile, incomplete));
+  return parse_operation_timeline(json, file == "-" ? "standard input" : file, incomplete);
 }
 
 }  // namespace orrery

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "outcome/result.h"
+#include "trace/incomplete.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -66,9 +67,11 @@ struct OperationTimeline {
   std::int32_t stages = 0;
 };
 
-// `file` is a path (gzip is recognised), or "-" for standard input.
-Result<OperationTimeline> read_operation_timeline(const std::string& file);
-Result<OperationTimeline> parse_operation_timeline(const std::string& json,
-                                                   const std::string& name);
+// `file` is a path (gzip is recognised), or "-" for standard input. Of a file that ends in the
+// middle the whole events can be used, if the names of their threads are among them.
+Result<OperationTimeline> read_operation_timeline(const std::string& file,
+                                                  Incomplete incomplete = Incomplete::refuse);
+Result<OperationTimeline> parse_operation_timeline(const std::string& json, const std::string& name,
+                                                   Incomplete incomplete = Incomplete::refuse);
 
 }  // namespace orrery

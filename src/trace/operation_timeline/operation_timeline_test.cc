@@ -62,14 +62,27 @@ TEST(OperationTimeline, RefusesWhatItIsNot) {
       error_of(
           R"([{"ph":"X","name":"gc","pid":0,"tid":0,"ts":1,"dur":-1,"args":{"step":0,"seq_id":0}}])"),
       "t.json: entry 0: no start and duration (ts and dur in microseconds, dur not negative)");
-  EXPECT_EQ(error_of(std::string("[") + kForward + "]"),
-            "t.json: thread 0 of process 0 has no name (a thread_name event for every thread)");
+  EXPECT_EQ(
+      error_of(std::string("[") + kForward + "]"),
+      "t.json: thread 0 of process 0 has no name (a thread_name event for every thread; where "
+      "the file is cut, they may be in what is lost)");
   EXPECT_EQ(error_of(std::string("[") + kThread + "," + kForward + "," + kForward + "]"),
             "t.json: forward-compute 3 of step 7, stage 1, data-parallel rank 0 is there twice "
             "(each operation once)");
   EXPECT_EQ(error_of(R"([{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"main"}}])"),
             "t.json: thread 'main' names no stage (\"PP rank 0, TP rank 0, compute\")");
   EXPECT_NE(error_of(std::string("[") + kThread + "," + kForward), "");
+}
+
+TEST(OperationTimeline, UsesWhatIsWholeOfACutFile) {
+  const std::string whole = std::string("[") + kThread + "," + kForward;
+  for (const std::string& cut : {whole, whole + ",", whole + R"(, {"ph": "X)"}) {
+    EXPECT_THAT(error_of(cut), ::testing::HasSubstr("t.json: byte " + std::to_string(cut.size()) +
+                                                    ": the file ends in the middle"));
+    const auto part = parse_operation_timeline(cut, "t.json", Incomplete::use_what_is_whole);
+    ASSERT_TRUE(part) << part.error().text();
+    EXPECT_EQ(part->operations.size(), 1U);
+  }
 }
 
 }  // namespace

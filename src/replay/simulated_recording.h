@@ -1,0 +1,33 @@
+// Chakra traces and graphs as if a profiler had recorded them, for whatever reads recorded runs.
+//
+// Of Chakra traces that all hold start times each node is where it says. Its duration on the host
+// is its own; with those it called, by its control dependencies, it is what a profiler records. If
+// no caller's own duration is shorter than what it called, durations count as whole already. A mark
+// ProfilerStep#N, which the format gives no time, lasts as long as what it called.
+//
+// Traces without start times, as of a predicted run, and graphs are simulated first
+// (replay/chakra_graph.h). The steps that a graph file names become marks.
+//
+//   operator of the host          cpu_operator of its thread
+//   kernel, copy                  on its stream; its External id names the operator it hangs off
+//   communication                 a kernel; where nothing in its name says so, "nccl:" comes before
+//
+// Not there: launch calls, synchronizations, shapes. What needs them says that they are missing.
+// O(n log n).
+#pragma once
+
+#include "outcome/result.h"
+#include "replay/chakra_graph.h"
+#include "trace/chakra/chakra_run.h"
+#include "trace/graph_file/graph_file.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+// Errors: as chakra_graph where traces are simulated; times beyond those of a recording.
+Result<RecordedRun> simulated_recording(const ChakraRun& run,
+                                        const ChakraGraphOptions& options = {});
+// `file` stands for each rank.
+Result<RecordedRun> simulated_recording(const GraphFile& graph, const std::string& file);
+
+}  // namespace orrery
