@@ -45,6 +45,7 @@ struct ConvertOptions {
   bool no_synchronization = false;
   bool work = false;
   bool fills = false;
+  bool pauses = false;
   ChakraGraphOptions chakra;
 };
 
@@ -76,6 +77,7 @@ ChakraConversionOptions conversion(const ConvertOptions& o) {
   if (o.no_synchronization) out.synchronization = SynchronizationDependencies::leave_out;
   if (o.work) out.work = WorkAttributes::write;
   if (o.fills) out.fills = Fills::keep;
+  if (o.pauses) out.pauses = Pauses::write;
   if (o.launching == "external-id") out.launching = LaunchingOperator::external_id;
   return out;
 }
@@ -349,6 +351,9 @@ TraceSubcommand trace_convert(CLI::App& trace) {
                 "work of a stream depends on what the stream did before");
   app->add_flag("--work", o->work, "num_ops and tensor_size of kernels, from shapes");
   app->add_flag("--fills", o->fills, "keep fills of device memory");
+  app->add_flag("--pauses", o->pauses,
+                "what the host does between operators as nodes, and operators without what they "
+                "wait for devices: for simulators that replay the file");
   app->add_flag("--no-synchronization", o->no_synchronization, "operators do not wait for devices");
   add_chakra_dependencies(app, o->chakra);
   app->footer(

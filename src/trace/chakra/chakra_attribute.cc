@@ -19,7 +19,7 @@ std::vector<T> list(const Messages& message) {
 ChakraAttribute attribute_of(const chakra_messages::Attribute& message) {
   ChakraAttribute out;
   out.name = message.name();
-  out.documentation = message.documentation();
+  if (!message.documentation().empty()) out.documentation = message.documentation();
   const auto keep = [&](ChakraKind kind, auto value) {
     out.kind = kind;
     out.value = std::move(value);
@@ -94,7 +94,7 @@ ChakraAttribute attribute_of(const chakra_messages::Attribute& message) {
 
 void set_message(const ChakraAttribute& a, chakra_messages::Attribute& message) {
   message.set_name(readable_text(a.name));
-  if (!a.documentation.empty()) message.set_documentation(readable_text(a.documentation));
+  if (a.documentation) message.set_documentation(readable_text(*a.documentation));
   switch (a.kind) {
     case ChakraKind::none:
       return;

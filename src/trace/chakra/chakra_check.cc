@@ -6,7 +6,6 @@
 #include <optional>
 #include <queue>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "document/utf8.h"
@@ -15,7 +14,36 @@
 namespace orrery {
 namespace {
 
-using Indices = std::unordered_map<std::uint64_t, std::uint32_t>;
+// Nodes by identifier, for many at little memory.
+class Indices {
+ public:
+  explicit Indices(const std::vector<ChakraNode>& nodes) {
+    entries_.reserve(nodes.size());
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) entries_.emplace_back(nodes[i].id, i);
+    if (!std::is_sorted(entries_.begin(), entries_.end())) {
+      std::sort(entries_.begin(), entries_.end());
+    }
+  }
+
+  // Of the first node with that identifier.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t id) const {
+    const auto it = std::lower_bound(entries_.begin(), entries_.end(), std::pair(id, 0U));
+    if (it == entries_.end() || it->first != id) return std::nullopt;
+    return it->second;
+  }
+  // Places of nodes whose identifier a node before them has, in the order of the file.
+  [[nodiscard]] std::vector<std::uint32_t> repeated() const {
+    std::vector<std::uint32_t> out;
+    for (std::size_t i = 1; i < entries_.size(); ++i) {
+      if (entries_[i].first == entries_[i - 1].first) out.push_back(entries_[i].second);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> entries_;
+};
 
 std::string node_text(std::uint64_t id) { return "node " + std::to_string(id); }
 
@@ -42,17 +70,17 @@ class Checker {
   }
 
   void structure() {
-    std::unordered_set<std::uint64_t> ids;
-    for (const ChakraNode& node : trace_.nodes) {
-      if (!ids.insert(node.id).second) find(node, "another node has this identifier");
+    const Indices ids(trace_.nodes);
+    const std::vector<std::uint32_t> repeated = ids.repeated();
+    for (const std::uint32_t n : repeated) {
+      find(trace_.nodes[n], "another node has this identifier");
     }
-    const std::size_t unique = ids.size();
     bool absent = false;
     for (const ChakraNode& node : trace_.nodes) {
       for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
         for (const std::uint64_t id : *list) {
           if (id == node.id) find(node, "depends on itself");
-          if (ids.contains(id)) continue;
+          if (ids.find(id)) continue;
           absent = true;
           if (options_.absent == AbsentDependencies::report) {
             find(node, "depends on " + node_text(id) + ", which is absent");
@@ -60,7 +88,7 @@ class Checker {
         }
       }
     }
-    if (unique != trace_.nodes.size()) return;
+    if (!repeated.empty()) return;
     if (absent && options_.absent == AbsentDependencies::report) return;
     const auto order = chakra_order(trace_, "", options_.absent);
     if (!order && !trace_.nodes.empty()) {
@@ -182,12 +210,10 @@ Result<std::vector<std::uint32_t>> chakra_order(const ChakraTrace& trace, const 
   const auto place = [&](const ChakraNode& node) {
     return name.empty() ? node_text(node.id) : name + ": " + node_text(node.id);
   };
-  Indices index;
-  index.reserve(trace.nodes.size());
-  for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
-    if (!index.emplace(trace.nodes[i].id, i).second) {
-      return fail(ErrorCode::bad_input, "another node has this identifier", place(trace.nodes[i]));
-    }
+  const Indices index(trace.nodes);
+  if (const std::vector<std::uint32_t> repeated = index.repeated(); !repeated.empty()) {
+    return fail(ErrorCode::bad_input, "another node has this identifier",
+                place(trace.nodes[repeated.front()]));
   }
   // Dependents of each node, as offsets into one list.
   std::vector<std::uint32_t> missing(trace.nodes.size(), 0);
@@ -197,9 +223,8 @@ Result<std::vector<std::uint32_t>> chakra_order(const ChakraTrace& trace, const 
     for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
       if (list == &node.control_dependencies && control == ControlDependencies::ignore) continue;
       for (const std::uint64_t id : *list) {
-        const auto it = index.find(id);
-        if (it != index.end()) {
-          edges.emplace_back(it->second, i);
+        if (const auto before = index.find(id)) {
+          edges.emplace_back(*before, i);
           ++missing[i];
         } else if (absent == AbsentDependencies::report) {
           return fail(ErrorCode::bad_input, "depends on " + node_text(id) + ", which is absent",

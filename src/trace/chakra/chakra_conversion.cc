@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "trace/chakra/communication_node.h"
 #include "trace/chakra/host_order.h"
+#include "trace/chakra/host_pauses.h"
 #include "trace/chakra/operator_work.h"
 #include "trace/chakra/synchronization_edges.h"
 #include "trace/pytorch_et/python_text.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr std::int64_t kNsPerMicrosecond = 1000;
 constexpr std::string_view kThreadName = "[pytorch|profiler|execution_trace|thread]";
 constexpr std::string_view kGroupsName = "## process_group:init ##";
+constexpr std::string_view kPauseName = "## pause ##";
 constexpr std::string_view kVersion = "0.0.4";
 
 std::string quoted(std::string_view text) {
@@ -58,10 +61,18 @@ class Converter {
 
   Result<ChakraConversion> convert() {
     metadata();
+    if (options_.synchronization == SynchronizationDependencies::keep) find_synchronizations();
+    if (options_.pauses == Pauses::write) {
+      pauses_ = host_pauses(recorded_, order_, synchronizations_);
+      for (std::size_t e = 0; e < recorded_.size(); ++e) {
+        order_.own_ns[e] = std::max<std::int64_t>(0, order_.own_ns[e] - pauses_.waiting_ns[e]);
+      }
+    }
+    nodes_.reserve(tree_.nodes.size() + 1);  // one of groups
     nodes_.resize(tree_.nodes.size());
     for (std::uint32_t n = 0; n < tree_.nodes.size(); ++n) describe(n);
     chain_threads();
-    if (options_.synchronization == SynchronizationDependencies::keep) add_synchronizations();
+    add_synchronizations();
     if (options_.stream_order == StreamOrder::as_dependencies) add_stream_order();
     add_groups();
     collect();
@@ -227,19 +238,23 @@ class Converter {
 
   // Walks every thread depth first, children by identifier.
   void chain_threads() {
-    std::vector<std::vector<std::uint32_t>> children(tree_.nodes.size());
-    for (std::uint32_t n = 1; n < tree_.nodes.size(); ++n) {
-      children[tree_.nodes[n].parent].push_back(n);
-    }
-    for (const std::uint32_t thread : children[0]) {
+    // Those of one parent after each other: of node n from offsets[n] to offsets[n + 1].
+    const std::size_t size = tree_.nodes.size();
+    std::vector<std::uint32_t> offsets(size + 1, 0);
+    for (std::uint32_t n = 1; n < size; ++n) ++offsets[tree_.nodes[n].parent + 1];
+    for (std::size_t n = 1; n <= size; ++n) offsets[n] += offsets[n - 1];
+    std::vector<std::uint32_t> children(offsets.back());
+    std::vector<std::uint32_t> next(offsets.begin(), offsets.end() - 1);
+    for (std::uint32_t n = 1; n < size; ++n) children[next[tree_.nodes[n].parent]++] = n;
+    for (std::uint32_t i = offsets[0]; i < offsets[1]; ++i) {
       std::uint32_t last_operator = kNoNode;
       std::uint32_t last = kNoNode;
-      std::vector<std::uint32_t> open = {thread};
+      std::vector<std::uint32_t> open = {children[i]};
       while (!open.empty()) {
         const std::uint32_t n = open.back();
         open.pop_back();
         chain(n, last_operator, last);
-        open.insert(open.end(), children[n].rbegin(), children[n].rend());
+        for (std::uint32_t c = offsets[n + 1]; c > offsets[n]; --c) open.push_back(children[c - 1]);
       }
     }
   }
@@ -250,23 +265,63 @@ class Converter {
       last = last_operator;
       return;
     }
-    if (last_operator != kNoNode) add_dependency(nodes_[n], last_operator);
+    const std::uint32_t event = tree_.nodes[n].event;
+    if (event != kNoEvent && !pauses_.before_ns.empty() &&
+        pauses_.before_ns[event] >= kNsPerMicrosecond) {
+      add_pause(n, pauses_.before_ns[event]);
+    }
+    if (last_operator != kNoNode) add_dependency(waiting_node(n), last_operator);
     last_operator = n;
     last = n;
-    const std::uint32_t event = tree_.nodes[n].event;
     if (event == kNoEvent || order_.after_event[event] == kNoDetails) return;
     const std::uint32_t other = tree_.node_of_event[order_.after_event[event]];
-    if (other != kNoNode) add_dependency(nodes_[n], other);
+    if (other != kNoNode) add_dependency(waiting_node(n), other);
   }
 
-  void add_synchronizations() {
+  // Those that can be written.
+  void find_synchronizations() {
     for (const SynchronizationEdge& edge : synchronization_edges(recorded_)) {
       const std::uint32_t work = tree_.node_of_event[edge.work];
       const std::uint32_t next = tree_.node_of_event[edge.next_operator];
       if (work == kNoNode || next == kNoNode || !began_before(edge.work, edge.next_operator))
         continue;
-      if (add_dependency(nodes_[next], work)) ++out_.synchronizations;
+      synchronizations_.push_back(edge);
     }
+  }
+
+  void add_synchronizations() {
+    for (const SynchronizationEdge& edge : synchronizations_) {
+      const std::uint32_t next = tree_.node_of_event[edge.next_operator];
+      if (add_dependency(waiting_node(next), tree_.node_of_event[edge.work])) {
+        ++out_.synchronizations;
+      }
+    }
+  }
+
+  // The node that waits for what an operator waits for: the pause before it, if it has one.
+  ChakraNode& waiting_node(std::uint32_t n) {
+    const auto pause = pause_of_.find(n);
+    return nodes_[pause == pause_of_.end() ? n : pause->second];
+  }
+
+  // Puts a pause before an operator, behind all other nodes of the file.
+  void add_pause(std::uint32_t n, std::int64_t ns) {
+    ChakraNode pause;
+    pause.id = nodes_.size();
+    pause.name = kPauseName;
+    pause.type = ChakraNodeType::compute;
+    pause.control_dependencies = nodes_[n].control_dependencies;
+    pause.duration_micros = static_cast<std::uint64_t>(ns / kNsPerMicrosecond);
+    const std::int64_t start = recorded_.base_ns + recorded_.start_ns[tree_.nodes[n].event] - ns;
+    pause.start_micros =
+        static_cast<std::uint64_t>(std::max(start, std::int64_t{0}) / kNsPerMicrosecond);
+    for (const ChakraAttribute& attribute : nodes_[n].attributes) {
+      if (attribute.name == "tid") pause.attributes.push_back(attribute);
+    }
+    pause.attributes.push_back(chakra_boolean("is_cpu_op", true));
+    pause_of_.emplace(n, static_cast<std::uint32_t>(pause.id));
+    nodes_[n].data_dependencies.push_back(pause.id);
+    nodes_.push_back(std::move(pause));
   }
 
   void add_stream_order() {
@@ -301,10 +356,10 @@ class Converter {
         for (const std::uint64_t id : *list) used[id] = used[node.id] = true;
       }
     }
-    if (groups_) out_.trace.nodes.push_back(std::move(*groups_));
-    for (ChakraNode& node : nodes_) {
-      if (used[node.id]) out_.trace.nodes.push_back(std::move(node));
-    }
+    // In place: nodes are the most of what a conversion needs.
+    std::erase_if(nodes_, [&](const ChakraNode& node) { return !used[node.id]; });
+    if (groups_) nodes_.insert(nodes_.begin(), std::move(*groups_));
+    out_.trace.nodes = std::move(nodes_);
   }
 
   const RecordedTrace& recorded_;
@@ -312,6 +367,9 @@ class Converter {
   const ChakraConversionOptions& options_;
   CallTree tree_;
   HostOrder order_;
+  std::vector<SynchronizationEdge> synchronizations_;
+  HostPauses pauses_;
+  std::unordered_map<std::uint32_t, std::uint32_t> pause_of_;  // nodes
   std::vector<ChakraNode> nodes_;
   std::optional<ChakraNode> groups_;
   bool has_groups_ = false;

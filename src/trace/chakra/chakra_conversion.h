@@ -22,7 +22,9 @@
 //   threads do not depend on the process node, which is not written
 //
 // and, behind switches, as they change what older files would be compared with: edges between
-// consecutive work of a stream, and num_ops with tensor_size for simulators with a roofline.
+// consecutive work of a stream, num_ops with tensor_size for simulators with a roofline, and pauses
+// of the host as nodes of its own, "## pause ##", with operators that do not last as long as they
+// wait for devices.
 //
 // Source: mlcommons/chakra, src/converter/pytorch_converter.py and src/trace_link. Checked in
 // chakra_conversion_test.cc against the golden files of validation/traces/megatron-lm-fork.
@@ -53,12 +55,18 @@ enum class WorkAttributes : std::uint8_t {
   write,  // num_ops and tensor_size
 };
 
+enum class Pauses : std::uint8_t {
+  leave_out,  // as Chakra's converter does
+  write,      // host_pauses.h
+};
+
 struct ChakraConversionOptions {
   StreamOrder stream_order = StreamOrder::leave_to_simulator;
   SynchronizationDependencies synchronization = SynchronizationDependencies::keep;
   WorkAttributes work = WorkAttributes::leave_out;
   LaunchingOperator launching = LaunchingOperator::nearest;
   Fills fills = Fills::leave_out;
+  Pauses pauses = Pauses::leave_out;
 };
 
 struct ChakraConversion {

@@ -116,7 +116,8 @@ ChakraTrace trace_of_every_kind() {
   for (int i = static_cast<int>(ChakraKind::double_kind); i <= static_cast<int>(ChakraKind::bytes);
        ++i) {
     const auto kind = static_cast<ChakraKind>(i);
-    ChakraAttribute one{"a" + std::to_string(i), kind, {}, i % 2 == 0 ? "why" : ""};
+    ChakraAttribute one{"a" + std::to_string(i), kind, {}, {}};
+    if (i % 2 == 0) one.documentation = "why";
     ChakraAttribute many = one;
     ChakraAttribute none = one;
     switch (kind) {
@@ -148,7 +149,7 @@ ChakraTrace trace_of_every_kind() {
     }
     node.attributes.insert(node.attributes.end(), {one, many, none});
   }
-  node.attributes.push_back({"unset", ChakraKind::none, {}, ""});
+  node.attributes.push_back({"unset", ChakraKind::none, {}, {}});
   trace.nodes = {node, ChakraNode{}};
   return trace;
 }

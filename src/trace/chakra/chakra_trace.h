@@ -11,9 +11,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -70,6 +72,38 @@ enum class ChakraKind : std::uint8_t {
   bytes,
 };
 
+// A value that few nodes have: no larger than a pointer where it is absent.
+template <class T>
+class RareValue {
+ public:
+  RareValue() = default;
+  RareValue(const RareValue& other)
+      : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  RareValue(RareValue&&) noexcept = default;
+  RareValue& operator=(const RareValue& other) {
+    if (this != &other) value_ = other.value_ ? std::make_unique<T>(*other.value_) : nullptr;
+    return *this;
+  }
+  RareValue& operator=(RareValue&&) noexcept = default;
+  RareValue& operator=(T value) {
+    value_ = std::make_unique<T>(std::move(value));
+    return *this;
+  }
+  ~RareValue() = default;
+
+  explicit operator bool() const { return value_ != nullptr; }
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  T* operator->() { return value_.get(); }
+  bool operator==(const RareValue& other) const {
+    if (!value_ || !other.value_) return value_ == other.value_;
+    return *value_ == *other.value_;
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
 struct ChakraAttribute {
   std::string name;
   ChakraKind kind = ChakraKind::none;
@@ -78,7 +112,7 @@ struct ChakraAttribute {
                std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>,
                std::vector<std::string>>
       value;
-  std::string documentation;
+  RareValue<std::string> documentation = {};
 
   bool operator==(const ChakraAttribute&) const = default;
 };
@@ -106,8 +140,8 @@ struct ChakraNode {
   std::vector<std::uint64_t> data_dependencies;
   std::uint64_t start_micros = 0;
   std::uint64_t duration_micros = 0;
-  std::optional<ChakraValues> inputs;
-  std::optional<ChakraValues> outputs;
+  RareValue<ChakraValues> inputs;
+  RareValue<ChakraValues> outputs;
   std::vector<ChakraAttribute> attributes;
 
   bool operator==(const ChakraNode&) const = default;

@@ -150,7 +150,7 @@ class Finder {
     const auto next = std::lower_bound(
         operators.begin(), operators.end(), end,
         [&](std::uint32_t e, std::int64_t t) { return recorded_.start_ns[e] < t; });
-    if (next != operators.end()) edges_.push_back({work, *next});
+    if (next != operators.end()) edges_.push_back({work, *next, call});
   }
 
   const RecordedTrace& recorded_;

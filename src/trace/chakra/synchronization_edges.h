@@ -26,6 +26,7 @@ namespace orrery {
 struct SynchronizationEdge {
   std::uint32_t work = 0;           // an event on a device
   std::uint32_t next_operator = 0;  // an event of the host
+  std::uint32_t call = 0;           // of the host, that waited
 };
 
 // In the order of calls. O(n log n).
