@@ -88,6 +88,7 @@ bool take_text(const dom::element& value, std::string& to) {
 
 bool read_arguments(const dom::object& arguments, Entry& entry) {
   for (const auto& [key, value] : arguments) {
+    if (value.is_null()) continue;  // as if it were absent: of which microbatch is not known
     bool good = true;
     if (key == "name") good = take_text(value, entry.thread_name);
     if (key == "step") good = take(value, entry.step);

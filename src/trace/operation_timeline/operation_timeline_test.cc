@@ -47,6 +47,17 @@ TEST(OperationTimeline, ReadsThePublishedJob) {
             768);
 }
 
+TEST(OperationTimeline, TakesNullForWhatIsNotKnown) {
+  const auto timeline = parse_operation_timeline(
+      std::string("[") + kThread +
+          R"(,{"ph":"X","name":"gc","pid":0,"tid":0,"ts":1,"dur":2,)"
+          R"("args":{"step":4,"model_chunk":null,"mb_id":null,"seq_id":0}}])",
+      "t.json");
+  ASSERT_TRUE(timeline) << timeline.error().text();
+  EXPECT_EQ(timeline->operations[0].chunk, -1);
+  EXPECT_EQ(timeline->operations[0].microbatch, -1);
+}
+
 TEST(OperationTimeline, RefusesWhatItIsNot) {
   EXPECT_EQ(error_of("{}"),
             "t.json: no JSON array of events (an operation timeline is a JSON array)");
