@@ -12,9 +12,10 @@ Incomplete incomplete(const TraceFiles& files) {
 }
 
 void add_trace_files(CLI::App* app, TraceFiles& files) {
-  app->add_option("files", files.files,
-                  "traces of the PyTorch profiler (JSON, or gzip of it), one a rank; folders of "
-                  "them; or - for standard input")
+  app->add_option(
+         "files", files.files,
+         "traces of the PyTorch profiler (JSON, or gzip of it), one a rank, or of the other "
+         "formats that orrery trace info knows; folders of them; or - for standard input")
       ->required();
   app->add_flag("--partial", files.partial,
                 "use what is whole of files that end in the middle, and leave out events with "

@@ -74,7 +74,7 @@ class Recording {
                          std::int64_t end_ns, std::int64_t external_id = kNotRecorded,
                          std::optional<CommunicationDetails> details = std::nullopt) {
     add(EventKind::kernel, is_communication_kernel(name) ? name : "nccl:" + name, lane, start_ns,
-        end_ns, external_id, std::move(details));
+        end_ns, external_id, details);
   }
 
   Result<RecordedTrace> take() {

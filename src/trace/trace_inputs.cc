@@ -70,6 +70,11 @@ Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
                   "give the .et file that it was made of");
     }
     const TraceFormat format = unknown ? TraceFormat::kineto : input.format;
+    const bool again = std::find(out.files.begin(), out.files.end(), input.file) != out.files.end();
+    if (again && (format == TraceFormat::chakra || input.file == "-")) {
+      return fail(ErrorCode::bad_input, "is given twice",
+                  input.file == "-" ? "standard input" : input.file, "give each rank once");
+    }
     if (out.files.empty()) {
       out.format = format;
     } else if (format != out.format) {

@@ -64,6 +64,7 @@ TEST_F(TraceSourcesOf, FilesOfDifferentKindsAreRefused) {
                                      " is a trace of the PyTorch profiler (give the files of one "
                                      "run, which are of one kind)");
   EXPECT_THAT(error({graph, graph}), HasSubstr("one file holds all ranks"));
+  EXPECT_THAT(error({et, et}), HasSubstr("is given twice"));
   EXPECT_THAT(error({host}), HasSubstr("execution traces alone hold no times"));
   EXPECT_THAT(error({host, et}), HasSubstr("execution traces go with the profiler's traces"));
   EXPECT_EQ(error({host, kineto}), "found");
