@@ -14,6 +14,7 @@
 #include "estimate/forward_pass.h"
 #include "infer/inferred_spec.h"
 #include "question.h"
+#include "report/difference_html.h"
 #include "report/difference_report.h"
 #include "report/figures.h"
 #include "trace.h"
@@ -31,6 +32,7 @@ struct DiffOptions {
   std::int64_t rank = -1;
   int rows = 20;
   double fail_above = -1;  // percent
+  std::string html;
 };
 
 Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const DiffOptions& options,
@@ -67,6 +69,10 @@ bool has_backward(const StepProfile& profile) {
 
 int show(const Difference& d, const DifferenceSubject& subject, const DiffOptions& options,
          const Common& common) {
+  if (!options.html.empty()) {
+    const auto written = write_file(options.html, difference_html(d, subject));
+    if (!written) return refuse(written.error());
+  }
   const int printed = print(common.json ? to_json(difference_json(d, subject))
                                         : difference_text(d, subject, text_style()));
   if (printed != ExitCode::done) return printed;
@@ -172,6 +178,7 @@ TraceSubcommand trace_diff(CLI::App& trace) {
          "exit with 1 if a step of the second run takes more than so many percent longer, or one "
          "of the recording than predicted")
       ->check(CLI::Range(0.0, 1e6));
+  app->add_option("--html", options->html, "write a page with charts to this file");
   app->footer(
       "Options of every command, as --json, --threads and --catalog: orrery --help\n"
       "\n"

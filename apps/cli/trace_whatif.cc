@@ -12,6 +12,7 @@
 #include "replay/graph_from_run.h"
 #include "replay/operation_replay.h"
 #include "report/replay_report.h"
+#include "report/whatif_html.h"
 #include "report/whatif_report.h"
 #include "trace.h"
 #include "trace/perfetto/recorded_json.h"
@@ -42,6 +43,7 @@ struct WhatIfOptions {
   std::int64_t microbatches = 0;
   std::string accelerator;
   std::string timeline;
+  std::string html;
 };
 
 // The file's edits, then those of the line, then the flags.
@@ -115,6 +117,10 @@ int whatif(const WhatIfOptions& options, const Common& common) {
       return refuse({ErrorCode::bad_input, "takes no edits", "--attribute",
                      "it evens the ranks out, one after the other"});
     }
+    if (!options.html.empty() || !options.timeline.empty()) {
+      return refuse({ErrorCode::bad_input, "writes no page and no timeline", "--attribute",
+                     "--no-stragglers --html FILE shows the run with all ranks alike"});
+    }
     const auto found = stragglers(run->ranks, graph->graph);
     if (!found) return refuse(found.error());
     return print(common.json ? to_json(stragglers_json(*found))
@@ -130,6 +136,10 @@ int whatif(const WhatIfOptions& options, const Common& common) {
   if (!options.timeline.empty()) {
     const auto written =
         write_file(options.timeline, recorded_json(edited_recording(run->ranks, *answer)));
+    if (!written) return refuse(written.error());
+  }
+  if (!options.html.empty()) {
+    const auto written = write_file(options.html, whatif_html(run->ranks, graph->graph, *answer));
     if (!written) return refuse(written.error());
   }
   return print(common.json ? to_json(whatif_json(*answer)) : whatif_text(*answer, text_style()));
@@ -171,6 +181,8 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
                   "kernels as they would run on another accelerator of the catalog");
   app->add_option("--timeline", options->timeline,
                   "write the edited run as a trace to this file, for Perfetto");
+  app->add_option("--html", options->html,
+                  "write a page with charts to this file: the run before and after");
   app->add_flag("--attribute", options->attribute,
                 "what each slow rank and kind of work costs; takes no edits");
   app->footer(

@@ -55,7 +55,7 @@ std::string names(const StepProfile& profile, const std::vector<std::size_t>& li
   return out;
 }
 
-std::string row_name(const Difference& d, const DifferenceRow& row) {
+std::string row_name_of(const Difference& d, const DifferenceRow& row) {
   if (row.alignment == Alignment::replaced) {
     return d.first.lines[row.first.front()].context + ": " + names(d.first, row.first);
   }
@@ -182,7 +182,7 @@ std::string predicted_rows(const Difference& d, const TextStyle& style) {
               {"difference", Align::right, 9},
               {"why", Align::left, 5}});
   for (const DifferenceRow& row : d.rows) {
-    rows.add_row({{printable(row_name(d, row))},
+    rows.add_row({{printable(row_name_of(d, row))},
                   {time(row.contribution_first)},
                   {time(row.contribution_second)},
                   {signed_time(row.difference()), ink_of(row.difference())},
@@ -199,6 +199,15 @@ std::string predicted_rows(const Difference& d, const TextStyle& style) {
 }
 
 }  // namespace
+
+std::string difference_row_name(const Difference& d, const DifferenceRow& row) {
+  return row_name_of(d, row);
+}
+
+std::string difference_row_reason(const Difference& d, const DifferenceRow& row,
+                                  const DifferenceSubject& subject) {
+  return subject.predicted ? prediction_text(row) : cause_text(d, row);
+}
 
 std::string difference_text(const Difference& d, const DifferenceSubject& subject,
                             const TextStyle& style) {
@@ -267,7 +276,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                   {time(row.contribution_first)},
                   {time(row.contribution_second)},
                   {calls_text(row.second.empty() ? row.calls_first : row.calls_second)},
-                  {printable(row_name(d, row))},
+                  {printable(row_name_of(d, row))},
                   {printable(cause_text(d, row))}});
     ++shown;
   }

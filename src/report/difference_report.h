@@ -20,6 +20,11 @@ struct DifferenceSubject {
 
 std::string difference_text(const Difference& difference, const DifferenceSubject& subject,
                             const TextStyle& style);
+// How a row is called, and why it differs: the cells of the table.
+std::string difference_row_name(const Difference& difference, const DifferenceRow& row);
+std::string difference_row_reason(const Difference& difference, const DifferenceRow& row,
+                                  const DifferenceSubject& subject);
+
 // Every row, with its causes in seconds, which add up to its difference.
 Value difference_json(const Difference& difference, const DifferenceSubject& subject);
 

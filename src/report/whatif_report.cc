@@ -17,13 +17,18 @@ constexpr Ink kSlower = {.colour = 168};
 constexpr Ink kFaster = {.colour = 71};
 constexpr std::size_t kMostSteps = 16;
 constexpr double kNoGain = 1e-5;      // of a step: what rounding to nanoseconds leaves
+constexpr double kLeastShown = 5e-4;  // 0.05 %
 constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
 
 std::string time(Seconds t) { return tick_text(t, {}); }
 
 std::string change_text(Seconds before, Seconds after) {
   if (std::abs((after - before).value()) < kUnchanged) return "unchanged";
-  return before > Seconds(0) ? signed_percent((after - before) / before) : "";
+  if (!(before > Seconds(0))) return "";
+  const double share = (after - before) / before;
+  if (std::abs(share) >= kLeastShown) return signed_percent(share);
+  // Too little for a percentage.
+  return (share < 0 ? "-" : "+") + time(share < 0 ? before - after : after - before);
 }
 
 Ink ink_of(Seconds before, Seconds after) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace orrery {
@@ -107,7 +108,12 @@ void apply_fuse(EditedRun& run, AppliedEdit& edit) {
                   absorbed.size() + runs, runs, factor));
 }
 
-void apply_capture(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit) {
+  const std::vector<std::uint32_t> calls = run.launching_nodes();
+  if (std::all_of(calls.begin(), calls.end(), [](std::uint32_t n) { return n == kNoEvent; })) {
+    return fail(ErrorCode::unsupported,
+                "no launch of a kernel is recorded: graphs have nothing to do", edit.text);
+  }
   Selection where = edit.edit.where;
   where.host = true;
   for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
@@ -119,8 +125,9 @@ void apply_capture(EditedRun& run, AppliedEdit& edit) {
     ++edit.changed;
   }
   edit.assumed.emplace_back(
-      "the host takes no time but to load data and to wait for devices; kernels keep their own "
-      "times, order and dependencies");
+      "the host takes no time but to load data and to wait for devices, the most that graphs can "
+      "gain; kernels keep their own times, order and dependencies");
+  return std::monostate();
 }
 
 }  // namespace orrery

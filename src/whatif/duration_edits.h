@@ -9,6 +9,9 @@
 //            for a device: an upper bound of what launching by graphs can gain
 #pragma once
 
+#include <variant>
+
+#include "outcome/result.h"
 #include "whatif/edited_run.h"
 #include "whatif/whatif.h"
 
@@ -18,6 +21,7 @@ void apply_scale(EditedRun& run, AppliedEdit& edit);
 void apply_set(EditedRun& run, AppliedEdit& edit);
 void apply_remove(EditedRun& run, AppliedEdit& edit);
 void apply_fuse(EditedRun& run, AppliedEdit& edit);
-void apply_capture(EditedRun& run, AppliedEdit& edit);
+// Errors: no launch is recorded.
+Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit);
 
 }  // namespace orrery

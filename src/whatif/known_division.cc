@@ -74,7 +74,12 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
     }
     out.role_ = role;
   }
-  if (out.role_.empty()) return out;
+  if (out.role_.empty()) {
+    // What is none of them divides others by chance.
+    out.multiples_ = false;
+    out.changed_.emplace(out.from_, out.to_);
+    return out;
+  }
 
   const auto change = [&](std::int64_t size, std::int64_t becomes) {
     if (size > 0) out.changed_.emplace(size, becomes);

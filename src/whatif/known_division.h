@@ -37,9 +37,9 @@ Result<std::monostate> check_tensor_ranks(const KnownDivision& known, const Edit
 //   feed-forward   A, 2 A (gate and up), and a rank's share of them
 //   sequence       A, and A times the micro-batch
 //   micro-batch    A, and A times the sequence, or a rank's heads
-//   not known      A and its multiples
+//   none of them   A
 //
-// but no dimension that is another of these.
+// but no dimension that is another of these. Where nothing is known: A and its multiples.
 class ResizedDimensions {
  public:
   // Errors: A is two of them, B is not divisible by the ranks or heads that divide A.

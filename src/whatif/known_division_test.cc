@@ -94,6 +94,13 @@ TEST(ResizedDimensions, RefuseWhatRanksOrHeadsCannotDivide) {
               HasSubstr("the hidden size and the sequence"));
 }
 
+TEST(ResizedDimensions, OfAnotherQuantityAreThatAlone) {
+  const auto resized = ResizedDimensions::of(edit_of("resize 128 to 64"), division());
+  ASSERT_TRUE(resized) << resized.error().text();
+  EXPECT_EQ((*resized)(128), 64);
+  EXPECT_EQ((*resized)(6144), 6144);  // 48 times 128
+}
+
 TEST(ResizedDimensions, AreMultiplesWhereNothingIsKnown) {
   const auto resized = ResizedDimensions::of(edit_of("resize 4 to 6"), {});
   ASSERT_TRUE(resized);

@@ -61,7 +61,7 @@ void assume_latencies(const EditedRun& run, std::span<const std::uint32_t> works
 class FirstUses {
  public:
   explicit FirstUses(const RunGraph& graph)
-      : graph_(graph), times_(replayed_run(graph)), use_ns_(graph.nodes.size(), kNever) {
+      : times_(replayed_run(graph)), use_ns_(graph.nodes.size(), kNever) {
     for (const RunEdge& edge : graph.edges) {
       const RunNode& to = graph.nodes[edge.to];
       const std::int64_t at = to.kind == RunNodeKind::latency || to.kind == RunNodeKind::call
@@ -87,7 +87,6 @@ class FirstUses {
 
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-  const RunGraph& graph_;
   ReplayedRun times_;
   std::vector<std::int64_t> use_ns_;
 };
@@ -108,8 +107,11 @@ Result<std::monostate> change_transfers(EditedRun& run, AppliedEdit& edit, Chang
   return std::monostate();
 }
 
+// Ranks of a communication's group; 0: not known.
 std::int64_t group_size(const EditedRun& run, const WorkSubject& s) {
-  return s.group_size.value_or(static_cast<std::int64_t>(run.traces().size()));
+  if (s.group_size) return *s.group_size;
+  const auto ranks = static_cast<std::int64_t>(run.traces().size());
+  return ranks > 1 ? ranks : 0;
 }
 
 }  // namespace
@@ -312,7 +314,7 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
       edit.assumed.emplace_back("the run's only group is meant");
     }
     const std::int64_t size = group_size(run, run.subject(run.graph().works[works.front()]));
-    if (degree > 0 && degree != size) {
+    if (degree > 0 && size > 0 && degree != size) {
       return fail(ErrorCode::bad_input,
                   fmt::format("the run has {} {} ranks, the group that would be changed has {}",
                               degree, tensor ? "tensor-parallel" : "data-parallel", size),
@@ -326,6 +328,10 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
   for (const std::uint32_t w : works) {
     const WorkSubject s = run.subject(run.graph().works[w]);
     const std::int64_t n = group_size(run, s);
+    if (n == 0) {
+      return fail(ErrorCode::unsupported, "how many ranks a group has is not recorded",
+                  to_text(edit.edit), "give the recordings of all ranks");
+    }
     if (recorded_ranks != 0 && n != recorded_ranks) {
       return fail(ErrorCode::bad_input,
                   fmt::format("the selected groups have {} and {} ranks", recorded_ranks, n),

@@ -38,8 +38,7 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
       apply_fuse(run, edit);
       break;
     case EditKind::capture:
-      apply_capture(run, edit);
-      break;
+      return apply_capture(run, edit);
     case EditKind::even:
       if (!alike) alike = aligned_stretches(run);
       apply_even(run, edit, *alike);

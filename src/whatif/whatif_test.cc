@@ -84,7 +84,7 @@ TEST(WhatIf, ThatChangesNothingIsTheReplay) {
   const TracedRun run = run_of(Training{});
   const ReplayedRun replayed = replayed_run(run.graph);
   for (const char* text : {"", "scale class matrix_product by 1", "bandwidth by 1", "latency by 1",
-                           "fuse kernel sum by 1", "even", "layers 4 to 4", "dp 1"}) {
+                           "fuse kernel sum by 1", "even", "layers 4 to 4"}) {
     const auto result = changed(run, text);
     ASSERT_TRUE(result) << text << ": " << result.error().text();
     EXPECT_EQ(result->timeline.end_ns, replayed.end_ns) << text;
