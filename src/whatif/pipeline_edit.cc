@@ -598,6 +598,7 @@ Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit,
     return std::monostate();
   }
   edit.edit.kind = EditKind::pipeline;
+  edit.edit.verb = "pp";
   edit.edit.count = 1;
   edit.edit.microbatches = asked.count;
   auto done = apply_pipeline(run, edit, catalog);

@@ -1,5 +1,7 @@
 #include "whatif/whatif.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -83,11 +85,41 @@ Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, const Catalog& c
   return std::monostate();
 }
 
+// Edits that scale with what was recorded mean the same twice, not one on top of the other.
+Result<std::monostate> check_said_once(const std::vector<Edit>& edits) {
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    const Edit& edit = edits[i];
+    const bool counts = edit.kind == EditKind::data_ranks || edit.kind == EditKind::tensor_ranks ||
+                        edit.kind == EditKind::accelerator;
+    for (std::size_t k = 0; k < i; ++k) {
+      const Edit& before = edits[k];
+      const bool same = counts && before.kind == edit.kind && before.where == edit.where;
+      const bool again = edit.kind == EditKind::resize && before.kind == EditKind::resize &&
+                         (before.from == edit.from || before.count == edit.from);
+      if (same || again) {
+        return fail(
+            ErrorCode::bad_input,
+            fmt::format("stands behind '{}': both count from what is recorded", to_text(before)),
+            to_text(edit), "write one of them");
+      }
+      const bool rebuilt =
+          before.kind == EditKind::microbatches || before.kind == EditKind::pipeline;
+      if (edit.kind == EditKind::repeat && rebuilt) {
+        // What repeats would be their microbatches.
+        return fail(ErrorCode::bad_input, fmt::format("stands behind '{}'", to_text(before)),
+                    to_text(edit), "write layers before microbatches and pp");
+      }
+    }
+  }
+  return std::monostate();
+}
+
 }  // namespace
 
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const std::vector<Edit>& edits, const Catalog& catalog,
                        const KnownDivision& known) {
+  if (auto once = check_said_once(edits); !once) return fail(once.error());
   WhatIf out;
   const ReplayedRun recorded = replayed_run(graph);
   out.replay_error = replay(traces, graph, recorded).mean_error;

@@ -224,6 +224,24 @@ TEST(WhatIf, RefusesWhatSelectsNothing) {
   EXPECT_THAT(result.error().text(), HasSubstr("does not say how much is sent"));
 }
 
+TEST(WhatIf, RefusesWhatCountsFromTheRecordingTwice) {
+  const TracedRun run = run_of(Training{});
+  for (const char* text :
+       {"tp 2; tp 4", "dp 4; bandwidth by 2; dp 8", "accelerator h100-sxm; accelerator b200-sxm",
+        "resize 64 to 128; resize 64 to 32", "resize 64 to 128; resize 128 to 256"}) {
+    const auto result = changed(run, text);
+    ASSERT_FALSE(result) << text;
+    EXPECT_THAT(result.error().text(), HasSubstr("both count from what is recorded")) << text;
+  }
+  for (const char* text :
+       {"pp 2 microbatches 4; layers 4 to 8", "microbatches 1 to 2; layers 4 to 8"}) {
+    const auto result = changed(run, text);
+    ASSERT_FALSE(result) << text;
+    EXPECT_THAT(result.error().text(), HasSubstr("write layers before microbatches and pp"))
+        << text;
+  }
+}
+
 TEST(WhatIf, ResizesProductsByTheirFlopsWhereTheAcceleratorIsNotKnown) {
   const TracedRun run = run_of(Training{});
   // 256 to 512 doubles both products of a layer; the sum over 64 elements stays.
