@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 
 namespace orrery {
 namespace {
@@ -24,7 +24,7 @@ class Wiring {
         return fail(ErrorCode::bad_input, fmt::format("stage {} has no passes", stage), "",
                     "forward-compute and backward-compute operations of every stage");
       }
-      wire_passes(stage);
+      if (auto wired = wire_passes(stage); !wired) return fail(wired.error());
       wire_ends(stage);
     }
     if (auto grouped = group(); !grouped) return fail(grouped.error());
@@ -41,12 +41,7 @@ class Wiring {
   Result<bool> take_reference() {
     const std::int32_t first = timeline_.operations.front().step;
     for (const TimedOperation& o : timeline_.operations) {
-      if (o.chunk > 0) {
-        return fail(
-            ErrorCode::unsupported,
-            fmt::format("model chunk {} of stage {}: an interleaved schedule", o.chunk, o.stage),
-            "", "timelines with one model chunk a stage");
-      }
+      chunks_ = std::max(chunks_, o.chunk + 1);
       if (o.step == first && o.data_parallel_rank == 0) reference_.push_back(&o);
     }
     // When passes begin and end decides which transfers move nothing.
@@ -100,33 +95,82 @@ class Wiring {
     for (std::size_t i = 1; i < slots.size(); ++i) after(slots[i], slots[i - 1]);
   }
 
-  void wire_passes(std::int32_t stage) {
+  Result<bool> wire_passes(std::int32_t stage) {
     const Slots all = passes(stage);
     chain(all);
-    wire_direction(of(stage, OperationType::forward_compute),
-                   of(stage, OperationType::forward_send), of(stage, OperationType::forward_recv));
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      if (auto wired = wire_direction(stage, direction); !wired) return wired;
+    }
     const Slots backward = of(stage, OperationType::backward_compute);
     const Slots sends = of(stage, OperationType::backward_send);
     const Slots receives = of(stage, OperationType::backward_recv);
-    wire_direction(backward, sends, receives);
-    if (backward.empty()) return;
+    if (backward.empty()) return true;
     const auto first =
         static_cast<std::size_t>(std::find(all.begin(), all.end(), backward[0]) - all.begin());
-    if (first < 2) return;
+    if (first < 2) return true;
     if (!receives.empty()) after(receives[0], all[first - 2]);
     if (!sends.empty()) after(sends[0], all[first - 2]);
+    return true;
   }
 
-  void wire_direction(const Slots& passes, const Slots& sends, const Slots& receives) {
-    chain(sends);
-    chain(receives);
-    for (std::size_t k = 0; k < std::min(sends.size(), passes.size()); ++k) {
-      after(sends[k], passes[k]);
+  enum class Direction : std::uint8_t { forward, backward };
+  [[nodiscard]] Slots computes(std::int32_t stage, Direction d) const {
+    return of(stage, d == Direction::forward ? OperationType::forward_compute
+                                             : OperationType::backward_compute);
+  }
+  [[nodiscard]] Slots sends(std::int32_t stage, Direction d) const {
+    return of(stage,
+              d == Direction::forward ? OperationType::forward_send : OperationType::backward_send);
+  }
+  [[nodiscard]] Slots receives(std::int32_t stage, Direction d) const {
+    return of(stage,
+              d == Direction::forward ? OperationType::forward_recv : OperationType::backward_recv);
+  }
+
+  // Passes of an interleaved schedule without those at one end of the model; of others, all.
+  [[nodiscard]] Slots without(const Slots& passes, std::int32_t stage, std::int32_t chunk) const {
+    if (chunks_ == 1) return passes;
+    Slots others;
+    for (const std::uint32_t pass : passes) {
+      const TimedOperation& o = *reference_[pass];
+      if (o.stage != stage || o.chunk != chunk) others.push_back(pass);
     }
-    for (std::size_t k = 0; k < std::min(receives.size(), passes.size()); ++k) {
-      after(passes[k], receives[k]);
-      if (k > 0) after(receives[k], passes[k - 1]);
+    return others;
+  }
+  [[nodiscard]] Slots senders(std::int32_t stage, Direction d) const {
+    return d == Direction::forward ? without(computes(stage, d), timeline_.stages - 1, chunks_ - 1)
+                                   : without(computes(stage, d), 0, 0);
+  }
+  [[nodiscard]] Slots receivers(std::int32_t stage, Direction d) const {
+    return d == Direction::forward ? without(computes(stage, d), 0, 0)
+                                   : without(computes(stage, d), timeline_.stages - 1, chunks_ - 1);
+  }
+
+  Result<bool> wire_direction(std::int32_t stage, Direction direction) {
+    const Slots all = computes(stage, direction);
+    const Slots sent = sends(stage, direction);
+    const Slots received = receives(stage, direction);
+    const Slots from = senders(stage, direction);
+    const Slots to = receivers(stage, direction);
+    if (chunks_ > 1 && (sent.size() != from.size() || received.size() != to.size())) {
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{} sends and {} receives of stage {}, whose {} passes of {} model "
+                              "chunks send {} and receive {} times",
+                              sent.size(), received.size(), stage, all.size(), chunks_, from.size(),
+                              to.size()),
+                  "", "one send and one receive a pass, but at the ends of the model");
     }
+    chain(sent);
+    chain(received);
+    for (std::size_t k = 0; k < std::min(sent.size(), from.size()); ++k) {
+      after(sent[k], from[k]);
+    }
+    for (std::size_t k = 0; k < std::min(received.size(), to.size()); ++k) {
+      after(to[k], received[k]);
+      const auto pass = std::find(all.begin(), all.end(), to[k]);
+      if (pass != all.begin()) after(received[k], *std::prev(pass));
+    }
+    return true;
   }
 
   // What comes before the first and after the last pass.
@@ -138,7 +182,11 @@ class Wiring {
     const Slots all = passes(stage);
     const Slots forward = of(stage, OperationType::forward_compute);
     for (const std::uint32_t gather : gathers) {
-      if (!forward.empty()) after(forward[0], gather);
+      const std::int32_t chunk = chunks_ == 1 ? -1 : reference_[gather]->chunk;
+      const auto user = std::find_if(forward.begin(), forward.end(), [&](std::uint32_t pass) {
+        return chunk < 0 || reference_[pass]->chunk == chunk;
+      });
+      if (user != forward.end()) after(*user, gather);
     }
     const Slots separate = of(stage, OperationType::separate_grads_all_reduce);
     Slots tail = {all.back()};
@@ -154,7 +202,13 @@ class Wiring {
       const Slots backward = of(stage, OperationType::backward_compute);
       const Slots layernorm = of(stage, OperationType::layernorm_grads_all_reduce);
       if (!scatters.empty()) {
-        if (!backward.empty()) after(scatters[0], backward.back());
+        if (chunks_ == 1 && !backward.empty()) after(scatters[0], backward.back());
+        for (const std::uint32_t scatter : chunks_ == 1 ? Slots{} : scatters) {
+          const auto last = std::find_if(backward.rbegin(), backward.rend(), [&](std::uint32_t b) {
+            return reference_[b]->chunk == reference_[scatter]->chunk;
+          });
+          if (last != backward.rend()) after(scatter, *last);
+        }
         if (!layernorm.empty()) after(layernorm[0], scatters.back());
       }
       then(separate);
@@ -165,7 +219,11 @@ class Wiring {
   }
 
   Result<bool> group() {
-    const std::int32_t last = timeline_.stages - 1;
+    const std::int32_t last = chunks_ > 1 ? 0 : timeline_.stages - 1;
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      if (chunks_ == 1) break;
+      if (auto paired = pair_interleaved(direction); !paired) return paired;
+    }
     for (std::int32_t stage = 0; stage < last; ++stage) {
       if (auto paired = pair(of(stage, OperationType::forward_send),
                              of(stage + 1, OperationType::forward_recv), stage, stage + 1);
@@ -199,6 +257,41 @@ class Wiring {
     for (std::size_t k = 0; k < sends.size(); ++k) {
       graph_.slots[sends[k]].group = {sends[k], receives[k]};
       graph_.slots[receives[k]].group = {sends[k], receives[k]};
+    }
+    return true;
+  }
+
+  // Each send with the receive of the pass that goes on with its micro-batch.
+  Result<bool> pair_interleaved(Direction direction) {
+    std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::uint32_t> receive_of;
+    for (std::int32_t stage = 0; stage < timeline_.stages; ++stage) {
+      const Slots to = receivers(stage, direction);
+      const Slots received = receives(stage, direction);
+      for (std::size_t k = 0; k < to.size(); ++k) {
+        const TimedOperation& o = *reference_[to[k]];
+        receive_of[{stage, o.chunk, o.microbatch}] = received[k];
+      }
+    }
+    const std::int32_t last = timeline_.stages - 1;
+    for (std::int32_t stage = 0; stage <= last; ++stage) {
+      const Slots from = senders(stage, direction);
+      const Slots sent = sends(stage, direction);
+      for (std::size_t k = 0; k < from.size(); ++k) {
+        const TimedOperation& o = *reference_[from[k]];
+        const std::int32_t ahead = direction == Direction::forward ? 1 : -1;
+        const bool wraps = stage + ahead < 0 || stage + ahead > last;
+        const std::int32_t next = wraps ? last - stage : stage + ahead;
+        const auto found = receive_of.find({next, wraps ? o.chunk + ahead : o.chunk, o.microbatch});
+        if (found == receive_of.end()) {
+          return fail(ErrorCode::bad_input,
+                      fmt::format("micro-batch {} of chunk {} leaves stage {} and does not arrive "
+                                  "at stage {}",
+                                  o.microbatch, o.chunk, stage, next),
+                      "", "a pass of every chunk and stage for every micro-batch");
+        }
+        graph_.slots[sent[k]].group = {sent[k], found->second};
+        graph_.slots[found->second].group = {sent[k], found->second};
+      }
     }
     return true;
   }
@@ -268,6 +361,7 @@ class Wiring {
   std::vector<const TimedOperation*> reference_;  // one a slot
   std::map<std::pair<std::int32_t, OperationType>, Slots> by_type_;
   OperationGraph graph_;
+  std::int32_t chunks_ = 1;  // of the model on each stage
 };
 
 }  // namespace

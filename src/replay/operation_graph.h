@@ -19,7 +19,14 @@
 //
 // Source: "Understanding Stragglers in Large Model Training Using What-if Analysis" (ByteDance) and
 // its artifact, github.com/ByteDance-Seed/StragglerAnalysis, commit 8efcd7f.
-// Not modelled: several model chunks a stage (interleaved schedules), which are refused.
+//
+// Several model chunks a stage (interleaved schedules): transfers name neither chunk nor
+// micro-batch, but a stage sends and receives in the order of its passes. All passes send but the
+// last chunk's forward on the last stage and the first chunk's backward on the first; all receive
+// but the first chunk's forward on the first stage and the last chunk's backward on the last. So
+// the k-th send belongs to the k-th pass that sends, and meets the receive of the next stage's pass
+// of its micro-batch; behind the last stage the next one is the first, with the next chunk. Refused
+// where the numbers do not fit. Checked on made jobs: the published ones have one chunk.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
@@ -134,12 +136,77 @@ TEST(OperationReplay, StepsThatLackAnOperationAreLeftOut) {
   EXPECT_EQ(replay->incomplete_steps, 1U);
 }
 
-TEST(OperationReplay, RefusesInterleavedSchedulesAndUnpairedTransfers) {
-  OperationTimeline timeline = small_job();
-  timeline.operations[0].chunk = 1;
+// Two stages of two chunks, two micro-batches, all forward passes first: 10 ms a pass, 1 ms a
+// transfer. Chunk 1 of stage 0 waits for chunk 0 of stage 1, forward and, reversed, backward.
+OperationTimeline interleaved_job() {
+  struct Pass {
+    OperationType type;
+    std::int32_t stage;
+    std::int32_t chunk;
+    std::int32_t microbatch;
+    int start_ms;
+    bool receives;
+    bool sends;
+  };
+  constexpr auto kForward = OperationType::forward_compute;
+  constexpr auto kBackward = OperationType::backward_compute;
+  const std::vector<Pass> passes = {
+      {kForward, 0, 0, 0, 0, false, true},   {kForward, 0, 0, 1, 10, false, true},
+      {kForward, 0, 1, 0, 22, true, true},   {kForward, 0, 1, 1, 32, true, true},
+      {kForward, 1, 0, 0, 11, true, true},   {kForward, 1, 0, 1, 21, true, true},
+      {kForward, 1, 1, 0, 33, true, false},  {kForward, 1, 1, 1, 43, true, false},
+      {kBackward, 1, 1, 0, 53, false, true}, {kBackward, 1, 1, 1, 63, false, true},
+      {kBackward, 0, 1, 0, 64, true, true},  {kBackward, 0, 1, 1, 74, true, true},
+      {kBackward, 1, 0, 0, 75, true, true},  {kBackward, 1, 0, 1, 85, true, true},
+      {kBackward, 0, 0, 0, 86, true, false}, {kBackward, 0, 0, 1, 96, true, false}};
+  const auto ms = [](int n) { return Seconds(n * 1e-3); };
+  OperationTimeline job;
+  job.data_parallel_ranks = 1;
+  job.stages = 2;
+  std::map<std::pair<OperationType, std::int32_t>, std::int32_t> count;
+  const auto add = [&](OperationType type, const Pass& pass, bool names, int start, int end) {
+    job.operations.push_back({type, 0, pass.stage, 1, names ? pass.chunk : -1,
+                              names ? pass.microbatch : -1, count[{type, pass.stage}]++, ms(start),
+                              ms(end)});
+  };
+  for (const Pass& pass : passes) {
+    const bool forward = pass.type == kForward;
+    const int end = pass.start_ms + 10;
+    add(pass.type, pass, true, pass.start_ms, end);
+    if (pass.receives) {
+      add(forward ? OperationType::forward_recv : OperationType::backward_recv, pass, false,
+          pass.start_ms - 1, pass.start_ms);
+    }
+    if (pass.sends) {
+      add(forward ? OperationType::forward_send : OperationType::backward_send, pass, false, end,
+          end + 1);
+    }
+  }
+  std::stable_sort(job.operations.begin(), job.operations.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.stage, a.type, a.sequence) < std::tuple(b.stage, b.type, b.sequence);
+  });
+  return job;
+}
+
+TEST(OperationReplay, ChunksOfAnInterleavedScheduleFollowEachOtherRoundTheStages) {
+  const auto replay = replay_operations(interleaved_job());
+  ASSERT_TRUE(replay.has_value()) << replay.error().text();
+  ASSERT_EQ(replay->steps.size(), 1U);
+  EXPECT_NEAR(replay->steps[0].base.value(), 0.106, 1e-9);
+  // A receive waits for the pass before it, where some of these began earlier: 1 ms forward, 1 ms
+  // backward.
+  EXPECT_NEAR(replay->steps[0].no_delay.value(), 0.108, 1e-9);
+  EXPECT_NEAR(replay->steps[0].ideal.value(), 0.108, 1e-9);
+}
+
+TEST(OperationReplay, RefusesInterleavedSchedulesThatDoNotFitAndUnpairedTransfers) {
+  OperationTimeline timeline = interleaved_job();
+  std::erase_if(timeline.operations, [](const TimedOperation& o) {
+    return o.type == OperationType::forward_recv && o.stage == 0 && o.sequence == 0;
+  });
   EXPECT_EQ(replay_operations(timeline).error().text(),
-            "model chunk 1 of stage 0: an interleaved schedule (timelines with one model chunk a "
-            "stage)");
+            "4 sends and 1 receives of stage 0, whose 4 passes of 2 model chunks send 4 and "
+            "receive 2 times (one send and one receive a pass, but at the ends of the model)");
   OperationTimeline unpaired = small_job();
   unpaired.stages = 2;
   unpaired.operations.push_back(
