@@ -109,6 +109,7 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
                                   rank.accelerator ? &*rank.accelerator : nullptr);
   rank.launch = launch_statistics(trace, started, kinds);
   rank.utilization = utilization(trace, work.kernels(), span);
+  rank.copies = copy_rates(trace, rank.utilization);
   rank.memory = memory_timelines(trace);
   ORRERY_TRY(rank.critical, path_of(trace, started, steps, options));
   return rank;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/communication_table.h"
+#include "analyze/copy_rates.h"
 #include "analyze/critical_path.h"
 #include "analyze/host_activity.h"
 #include "analyze/kernel_overlap.h"
@@ -69,6 +70,7 @@ struct RankAnalysis {
   OperatorTable operators;
   LaunchStatistics launch;
   Utilization utilization;
+  std::vector<CopyRates> copies;
   RankTimeline timeline;  // over the span of all devices of the run
   std::vector<MemoryTimeline> memory;
   PathAnalysis critical;

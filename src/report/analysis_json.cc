@@ -311,6 +311,26 @@ Value memory_json(const RankAnalysis& rank, std::int64_t origin) {
   return out;
 }
 
+Value copies_json(const RecordedTrace& trace, const RankAnalysis& rank) {
+  Value out = Value::list();
+  for (const CopyRates& row : rank.copies) {
+    Value one = Value::map();
+    one.append_member("name", text(trace.texts[row.name]));
+    one.append_member("count", whole(row.count));
+    one.append_member("bytes", whole(row.bytes));
+    one.append_member("total_s", time(row.total_ns));
+    one.append_member("bytes_per_s", Value::number(row.rate().value()));
+    one.append_member("least_bytes_per_s", Value::number(row.least.value()));
+    one.append_member("median_bytes_per_s", Value::number(row.median.value()));
+    one.append_member("greatest_bytes_per_s", Value::number(row.greatest.value()));
+    Value over_time = Value::list();
+    for (const double rate : row.bytes_per_s) over_time.append(Value::number(rate));
+    one.append_member("over_time_bytes_per_s", std::move(over_time));
+    out.append(std::move(one));
+  }
+  return out;
+}
+
 Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64_t origin) {
   Value out = Value::map();
   out.append_member("rank", whole(rank.rank));
@@ -346,6 +366,7 @@ Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64
   out.append_member("sequences", sequences_json(trace, rank));
   out.append_member("critical_path", path_json(trace, rank.critical, origin));
   out.append_member("memory", memory_json(rank, origin));
+  out.append_member("copies", copies_json(trace, rank));
   Value utilization = Value::map();
   utilization.append_member("bin_s", time(rank.utilization.bin_ns));
   utilization.append_member("mean", Value::number(rank.utilization.mean()));

@@ -141,6 +141,26 @@ std::string gaps_section(const RecordedTrace& trace, const RankAnalysis& rank,
              : "";
 }
 
+std::string copies_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                           const AnalysisView& view, const TextStyle& style) {
+  if (rank.copies.empty()) return "";
+  Table table({left("kind", 9), right("count", 7), right("bytes", 7), right("total", 8),
+               right("rate", 9), right("least", 6), right("median", 6), right("greatest", 6)});
+  for (std::size_t i = 0; i < std::min(view.rows, rank.copies.size()); ++i) {
+    const CopyRates& row = rank.copies[i];
+    table.add_row({{.text = printable(trace.texts[row.name]), .ink = kBold},
+                   {.text = grouped(row.count)},
+                   {.text = to_text(Bytes(static_cast<double>(row.bytes)))},
+                   time_cell(row.total_ns),
+                   {.text = to_text(row.rate())},
+                   {.text = to_text(row.least)},
+                   {.text = to_text(row.median)},
+                   {.text = to_text(row.greatest)}});
+  }
+  return heading("Copies and fills", of_rank(rank) + ", how fast they moved memory", style) +
+         table.text(style);
+}
+
 std::string outliers_section(const RecordedTrace& trace, const RankAnalysis& rank,
                              const AnalysisView& view, const TextStyle& style) {
   Table table({left("", 7), right("time", 9), right("at", 6), left("call", 8), left("operator", 5),
@@ -192,7 +212,7 @@ std::string analysis_tables_text(const RecordedRun& run, const RunAnalysis& anal
                     sections_section(rank, view, style);
   if (!rank.has_device_work()) return out;
   return out + sequences_section(trace, rank, view, style) + gaps_section(trace, rank, style) +
-         outliers_section(trace, rank, view, style);
+         copies_section(trace, rank, view, style) + outliers_section(trace, rank, view, style);
 }
 
 }  // namespace orrery

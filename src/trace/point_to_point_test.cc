@@ -134,7 +134,7 @@ TEST(PointToPoint, ABatchMeetsEachPartnerAndTheyDoNotMeetEachOther) {
 
 // Order within a direction decides, whatever the sequence numbers of the ranks.
 TEST(PointToPoint, TheKthSendMeetsTheKthReceiveOfItsDirection) {
-  const auto sequence = [](std::string message, int number) {
+  const auto sequence = [](const std::string& message, int number) {
     return message + fmt::format(R"(,"Seq":{})", number);
   };
   const auto traces = traces_of({PipelineRank(0)
