@@ -14,6 +14,33 @@ struct Evidence {
   std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
 };
 
+struct Kernel {
+  std::uint32_t trace = 0;
+  std::uint32_t event = 0;
+};
+
+struct Message {
+  Kernel from;
+  Kernel to;
+};
+
+std::vector<Message> messages(const CollectiveInstance& instance) {
+  const CollectiveMember& first = instance.members.front();
+  const Kernel self = {first.trace, first.event};
+  std::vector<Message> found;
+  const auto add = [&](const Kernel& other, bool sends) {
+    found.push_back(sends ? Message{other, self} : Message{self, other});
+  };
+  for (std::size_t i = 1; i < instance.members.size(); ++i) {
+    const CollectiveMember& other = instance.members[i];
+    add({other.trace, other.event}, other.sends);
+  }
+  for (const ExchangePartner& partner : instance.partners) {
+    add({partner.trace, partner.event}, partner.sends);
+  }
+  return found;
+}
+
 std::int64_t median(std::vector<std::int64_t>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -44,27 +71,38 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
                                        std::span<const CollectiveInstance> instances) {
   std::vector<ClockOffset> clocks(traces.size());
   std::vector<Evidence> evidence(traces.size());
+  std::vector<Evidence> of_messages(traces.size());  // where there is no other
   std::vector<bool> aligned(traces.size(), false);
   std::vector<bool> used(instances.size(), false);
   std::vector<std::vector<std::uint32_t>> instances_of(traces.size());
+  std::vector<std::vector<Message>> messages_of(traces.size());
   for (std::uint32_t i = 0; i < instances.size(); ++i) {
-    const CollectiveMember& any = instances[i].members.front();
-    if (instances[i].members.size() < 2) continue;
-    if (instances[i].point_to_point || is_point_to_point(traces[any.trace], any.event)) continue;
+    if (instances[i].point_to_point) {
+      for (const Message& message : messages(instances[i])) {
+        messages_of[message.from.trace].push_back(message);
+        messages_of[message.to.trace].push_back(message);
+      }
+    }
+    if (instances[i].members.size() < 2 || instances[i].point_to_point) continue;
     for (const CollectiveMember& member : instances[i].members) {
       instances_of[member.trace].push_back(i);
     }
   }
 
-  const auto add = [&](const CollectiveMember& reference, const CollectiveMember& other) {
+  enum class Holds : std::uint8_t { both, first_before_second, second_before_first };
+  const auto add = [&](Evidence& known, const Kernel& reference, const Kernel& other, Holds holds) {
     const RecordedTrace& a = traces[reference.trace];
     const RecordedTrace& b = traces[other.trace];
     const std::int64_t shift = clocks[reference.trace].offset_ns;
-    Evidence& known = evidence[other.trace];
     known.end_differences.push_back(a.end_ns(reference.event) + shift - b.end_ns(other.event));
-    known.least =
-        std::max(known.least, a.start_ns[reference.event] + shift - b.end_ns(other.event));
-    known.most = std::min(known.most, a.end_ns(reference.event) + shift - b.start_ns[other.event]);
+    if (holds != Holds::second_before_first) {
+      known.least =
+          std::max(known.least, a.start_ns[reference.event] + shift - b.end_ns(other.event));
+    }
+    if (holds != Holds::first_before_second) {
+      known.most =
+          std::min(known.most, a.end_ns(reference.event) + shift - b.start_ns[other.event]);
+    }
   };
   const auto align = [&](std::size_t rank) {
     aligned[rank] = true;
@@ -75,20 +113,32 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
       const auto self = std::find_if(members.begin(), members.end(),
                                      [&](const auto& member) { return member.trace == rank; });
       for (const CollectiveMember& member : members) {
-        if (!aligned[member.trace]) add(*self, member);
+        if (aligned[member.trace]) continue;
+        add(evidence[member.trace], {self->trace, self->event}, {member.trace, member.event},
+            Holds::both);
       }
     }
+    for (const auto& [from, to] : messages_of[rank]) {
+      // Whether the sender stayed until the receiver came is not known: it may have a buffer.
+      if (from.trace == rank && !aligned[to.trace]) {
+        add(of_messages[to.trace], from, to, Holds::first_before_second);
+      } else if (to.trace == rank && !aligned[from.trace]) {
+        add(of_messages[from.trace], to, from, Holds::second_before_first);
+      }
+    }
+  };
+  const auto found = [&](std::size_t rank) {
+    return std::pair(evidence[rank].end_differences.size(),
+                     of_messages[rank].end_differences.size());
   };
   for (std::size_t count = 0; count < traces.size(); ++count) {
     std::size_t next = traces.size();
     for (std::size_t rank = 0; rank < traces.size(); ++rank) {
       if (aligned[rank]) continue;
-      if (next == traces.size() ||
-          evidence[rank].end_differences.size() > evidence[next].end_differences.size()) {
-        next = rank;
-      }
+      if (next == traces.size() || found(rank) > found(next)) next = rank;
     }
-    if (!evidence[next].end_differences.empty()) clocks[next] = offset_of(evidence[next]);
+    Evidence& known = evidence[next].end_differences.empty() ? of_messages[next] : evidence[next];
+    if (!known.end_differences.empty()) clocks[next] = offset_of(known);
     align(next);
   }
   return clocks;

@@ -1,4 +1,4 @@
-// Brings the clocks of several ranks together, by the collectives they took part in.
+// Brings the clocks of several ranks together, by the communications they took part in.
 //
 // Nobody leaves a collective before everybody has entered it. For an instance of ranks a and b,
 // with d to be added to the times of b:
@@ -10,11 +10,15 @@
 // they leave room: ranks leave a collective within tens of microseconds of each other, measured on
 // the recorded runs of validation/traces (2 to 86 us median).
 //
-// Ranks that share no collective with the first are aligned by those that do, one after the other,
-// those with most instances first; a rank that shares none with anybody keeps its clock.
+// Where ranks share no collective, sends and receives tell: nothing is received before it is sent,
+//
+//   start_a <= end_b + d   of what a sends to b   and   start_b + d <= end_a   of what b sends to a
+//
+// Ranks that share nothing with the first are aligned by those that do, one after the other,
+// those with most instances first; a rank that shares nothing with anybody keeps its clock.
 //
 // Valid: constant offsets. Not modelled: drift within the recording (a millisecond in 10 s at
-// 100 ppm); point-to-point is not used. O(members of all instances).
+// 100 ppm). O(members of all instances).
 #pragma once
 
 #include <cstdint>

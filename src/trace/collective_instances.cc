@@ -326,7 +326,8 @@ CollectiveInstance finished(const Pending& pending, std::string group,
         calls.size() == 1 || !waits ? duration
         : same_volume               ? shortest
                       : std::clamp<std::int64_t>(call.end_ns - last_start, 0, duration);
-    instance.members.push_back({call.trace, call.event, transfer, duration - transfer, waits});
+    instance.members.push_back(
+        {call.trace, call.event, transfer, duration - transfer, waits, call.sends});
     instance.transfer_ns = std::min(instance.transfer_ns, transfer);
   }
   std::vector<std::int64_t> starts;
@@ -490,7 +491,7 @@ class Matching {
         ranks.insert(traces_[call.trace].rank);
         // The only reason to wait for it is a message to it, which a buffer has taken.
         const bool awaited = !call.sends ? call.start_ns <= self.end_ns : true;
-        instance.partners.push_back({call.trace, call.event, awaited});
+        instance.partners.push_back({call.trace, call.event, awaited, call.sends});
         if (awaited) last_start = std::max(last_start, call.start_ns);
       }
     }

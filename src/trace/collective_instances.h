@@ -52,13 +52,15 @@ struct CollectiveMember {
   std::int64_t transfer_ns = 0;
   std::int64_t waiting_ns = 0;  // transfer + waiting = duration
   bool waits = true;            // for the others; not a buffered send
+  bool sends = false;           // of two that send and receive
 };
 
-// A kernel that another exchanges with, and whether that one waits for it.
+// A kernel that another gets one message of a batch from, or gives one to.
 struct ExchangePartner {
   std::uint32_t trace = 0;
   std::uint32_t event = 0;
-  bool awaited = true;
+  bool awaited = true;  // by that other
+  bool sends = false;   // to that other
 };
 
 struct CollectiveInstance {

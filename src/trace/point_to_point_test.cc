@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "trace/clock_alignment.h"
 #include "trace/collective_instances.h"
 #include "trace/kineto/kineto.h"
 
@@ -164,6 +165,23 @@ TEST(PointToPoint, ABufferedSendWaitsForNobody) {
   EXPECT_EQ(instances[0].members[0].transfer_ns, 10'000);
   EXPECT_TRUE(instances[0].members[1].waits);
   EXPECT_EQ(instances[0].members[1].transfer_ns, 30'000);
+}
+
+// Rank 1's clock is 5 ms ahead: it would receive from rank 0 late and give to it from the future.
+TEST(PointToPoint, MessagesBothWaysSetClocksRight) {
+  const auto traces = traces_of(
+      {PipelineRank(0).kernel(5, 10, 110, send(1)).kernel(200, 210, 400, receive(1)),
+       PipelineRank(1).kernel(5005, 5010, 5110, receive(0)).kernel(5200, 5300, 5400, send(0))});
+  const auto clocks = clock_offsets(traces, collective_instances(traces));
+  EXPECT_EQ(clocks[1].offset_ns, -5'000'000);
+}
+
+// A buffered send ended long before its receive began: no reason to move a clock.
+TEST(PointToPoint, BufferedSendsMoveNoClock) {
+  const auto traces = traces_of(
+      {PipelineRank(0).kernel(5, 10, 20, send(1)).kernel(25, 30, 1250, receive(1)),
+       PipelineRank(1).kernel(895, 900, 930, receive(0)).kernel(1195, 1200, 1250, send(0))});
+  EXPECT_EQ(clock_offsets(traces, collective_instances(traces))[1].offset_ns, 0);
 }
 
 }  // namespace
