@@ -12,6 +12,9 @@ struct Evidence {
   std::vector<std::int64_t> end_differences;
   std::int64_t least = std::numeric_limits<std::int64_t>::min() / 2;
   std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  // Of messages, each: a window cut on one rank may pair a few wrongly.
+  std::vector<std::int64_t> at_least;
+  std::vector<std::int64_t> at_most;
 };
 
 struct Kernel {
@@ -47,7 +50,25 @@ std::int64_t median(std::vector<std::int64_t>& values) {
   return *middle;
 }
 
+// Bounds that nine messages of ten keep.
+void bound_by_messages(Evidence& evidence) {
+  constexpr std::size_t kTenth = 10;
+  auto& least = evidence.at_least;
+  if (!least.empty()) {
+    const auto at = least.end() - 1 - static_cast<std::ptrdiff_t>(least.size() / kTenth);
+    std::nth_element(least.begin(), at, least.end());
+    evidence.least = std::max(evidence.least, *at);
+  }
+  auto& most = evidence.at_most;
+  if (!most.empty()) {
+    const auto at = most.begin() + static_cast<std::ptrdiff_t>(most.size() / kTenth);
+    std::nth_element(most.begin(), at, most.end());
+    evidence.most = std::min(evidence.most, *at);
+  }
+}
+
 ClockOffset offset_of(Evidence& evidence) {
+  bound_by_messages(evidence);
   ClockOffset clock;
   clock.instances = static_cast<std::int64_t>(evidence.end_differences.size());
   clock.median_ns = median(evidence.end_differences);
@@ -95,13 +116,15 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
     const RecordedTrace& b = traces[other.trace];
     const std::int64_t shift = clocks[reference.trace].offset_ns;
     known.end_differences.push_back(a.end_ns(reference.event) + shift - b.end_ns(other.event));
-    if (holds != Holds::second_before_first) {
-      known.least =
-          std::max(known.least, a.start_ns[reference.event] + shift - b.end_ns(other.event));
-    }
-    if (holds != Holds::first_before_second) {
-      known.most =
-          std::min(known.most, a.end_ns(reference.event) + shift - b.start_ns[other.event]);
+    const std::int64_t least = a.start_ns[reference.event] + shift - b.end_ns(other.event);
+    const std::int64_t most = a.end_ns(reference.event) + shift - b.start_ns[other.event];
+    if (holds == Holds::first_before_second) {
+      known.at_least.push_back(least);
+    } else if (holds == Holds::second_before_first) {
+      known.at_most.push_back(most);
+    } else {
+      known.least = std::max(known.least, least);
+      known.most = std::min(known.most, most);
     }
   };
   const auto align = [&](std::size_t rank) {
