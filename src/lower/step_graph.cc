@@ -399,6 +399,16 @@ class StepBuilder {
       add_folded(device, whole.time, whole.breakdown, direction, id);
       return;
     }
+    // Shards are reduced over ranks of their own under hybrid sharding; over one group of ranks a
+    // reduction is queued before the gather of the next block, as measured (docs/calibrate.md).
+    const bool own_ranks = step_.layout->dense_outer.size > 1;
+    std::optional<std::pair<Picoseconds, std::optional<NodeIndex>>> held;  // time, behind what
+    const auto queue_reduction = [&] {
+      if (!held) return;
+      d.waits_at_end =
+          on_data_parallel_stream(device, names_.reduce, held->first, id, held->second);
+      held.reset();
+    };
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms& comm) {
       const BlockPass& pass = pass_of(cost, direction);
       Picoseconds beside;
@@ -415,22 +425,24 @@ class StepBuilder {
         d.waits.push_back(on_data_parallel_stream(device, names_.gather, gather, id, after));
         if (overlaps) beside += gather;
       }
+      queue_reduction();
       add_block(device, pass, direction, id);
       const bool reduced = reduces != Reduce::none && comm.reduce > Picoseconds(0);
       // Gathers count blocks, so blocks must not be folded together where one may look back.
       const bool counted = gathers && how == Gather::ahead;
       if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
-        const NodeIndex r = on_data_parallel_stream(device, names_.reduce, comm.reduce, id, d.last);
+        held.emplace(comm.reduce, d.last);
+        if (!own_ranks || reduces == Reduce::blocking) queue_reduction();
         if (reduces == Reduce::blocking) {
-          d.waits.push_back(r);
+          d.waits.push_back(*d.waits_at_end);
         } else {
           beside += comm.reduce;
         }
-        d.waits_at_end = r;
       }
       if (beside > Picoseconds(0)) add_contention(device, pass, beside, id);
     });
+    queue_reduction();
     flush(device);
   }
 

@@ -152,6 +152,21 @@ TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {
   EXPECT_EQ(gathered(true, "dp=64,zero=3").first, gathered(false, "dp=64,zero=3").first);
 }
 
+// Gradients of shards of 8 are reduced over 8 nodes while the next block is gathered inside its
+// own.
+TEST(StepGraph, HybridShardsReduceBesideTheNextGather) {
+  const auto step = [](std::string_view reduction) {
+    return step_time(llama(8, "a100-80gb-sxm:64",
+                           "dp=64,zero=3,shard_group=8,overlap.parameter_gather=true,"
+                           "overlap.gradient_reduction=" +
+                               std::string(reduction),
+                           64));
+  };
+  const Seconds beside = step("true").seconds();
+  const Seconds blocking = step("false").seconds();
+  EXPECT_LT(beside / blocking, 0.97);
+}
+
 TEST(StepGraph, MoreMicrobatchesAndLongerModelsTakeLonger) {
   EXPECT_LT(step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 8)),
             step_time(llama(8, "h100-sxm:8", "tp=2,pp=2", 16)));
