@@ -56,7 +56,8 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   }
   p.zero = pick<std::int64_t>(random, {0, 1, 2, 3});
   p.shard_group = pick<std::int64_t>(random, {0, 0, 2});
-  p.recompute = pick(random, {Recompute::none, Recompute::selective, Recompute::full});
+  p.recompute =
+      pick(random, {Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full});
   if (p.recompute == Recompute::full) p.recompute_layers = pick<std::int64_t>(random, {0, 1});
   p.sequence_parallel = random() % 4 != 0;
   p.context_parallel = pick(random, {ContextParallel::all_gather, ContextParallel::ring});
