@@ -13,6 +13,7 @@ KnownDivision known_division(std::span<const RecordedTrace> run, const Catalog& 
   out.data_ranks = spec->plan.dp;
   out.hidden = a.hidden;
   out.feed_forward = a.ffn_hidden;
+  out.gated = is_gated(a.ffn);
   out.heads = a.num_heads;
   out.head_size = a.head_dim > 0 || a.num_heads == 0 ? a.head_dim : a.hidden / a.num_heads;
   out.vocabulary = a.vocab;

@@ -21,12 +21,15 @@ void change_durations(EditedRun& run, AppliedEdit& edit,
     run.set_duration_ns(w, change(run.duration_ns(w), edit.edit));
     ++edit.changed;
   }
-  if (!edit.edit.where.host) return;
-  for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
+  for (std::uint32_t n = 0; edit.edit.where.host && n < run.graph().nodes.size(); ++n) {
     RunNode& node = run.graph().nodes[n];
     if (!run.selects_host(edit.edit.where, node) || run.begins_recording(n)) continue;
     node.duration_ns = change(node.duration_ns, edit.edit);
     ++edit.changed;
+  }
+  if (edit.changed > 0) {
+    edit.assumed.emplace_back(
+        "order, launches and dependencies stay; nothing else changes its time");
   }
 }
 
@@ -54,6 +57,10 @@ void apply_remove(EditedRun& run, AppliedEdit& edit) {
       node.duration_ns = 0;
       ++edit.changed;
     }
+  }
+  if (edit.changed > 0) {
+    edit.assumed.emplace_back(
+        "its launches take no time either; what waited for it waits for what it waited for");
   }
 }
 

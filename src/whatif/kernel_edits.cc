@@ -88,6 +88,10 @@ std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const 
 
 Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog,
                                     const KnownDivision& known) {
+  if (edit.edit.from == edit.edit.count) {
+    edit.assumed.emplace_back("dimensions are as recorded");
+    return std::monostate();
+  }
   ORRERY_TRY(const ResizedDimensions change, ResizedDimensions::of(edit.edit, known));
   const auto devices = recorded_devices(run, catalog);
   const auto latencies = assumed_latencies_ns(run);

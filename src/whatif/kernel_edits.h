@@ -1,6 +1,7 @@
 // Edits that ask the cost model how long kernels would take.
 //
-//   resize A to B   every dimension A of a tensor becomes B (a multiple of A with it, in
+//   resize A to B   every dimension A of a tensor becomes B, and those that change with it, as far
+//                   as they are known (whatif/known_division.h; else multiples of A, in
 //                   proportion): hidden size, feed-forward size, sequence, micro-batch
 //   accelerator X   the same kernels, or those selected, on another accelerator
 //   price WHERE     matrix products take what the model says, on the recorded accelerator

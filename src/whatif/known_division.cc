@@ -115,7 +115,8 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
     }
   } else if (out.role_ == "feed-forward") {
     out.multiples_ = false;
-    shares(2);
+    out.communicated_ = out.from_ * known.hidden / tp;  // weights
+    shares(known.gated ? 2 : 1);
   } else if (out.role_ == "sequence") {
     out.multiples_ = false;
     out.communicated_ = tokens * known.hidden / tp;  // activations

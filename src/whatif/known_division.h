@@ -18,6 +18,7 @@ struct KnownDivision {
   std::int64_t data_ranks = 0;
   std::int64_t hidden = 0;
   std::int64_t feed_forward = 0;
+  bool gated = false;  // gate and up may be one product, twice as wide
   std::int64_t heads = 0;
   std::int64_t head_size = 0;
   std::int64_t vocabulary = 0;
@@ -34,7 +35,7 @@ Result<std::monostate> check_tensor_ranks(const KnownDivision& known, const Edit
 //
 //   hidden         A and its multiples (a feed-forward of 4 A), and a rank's share of A, 2 A, 3 A
 //                  (q, k, v) and of the feed-forward
-//   feed-forward   A, 2 A (gate and up), and a rank's share of them
+//   feed-forward   A, where it is gated 2 A (gate and up), and a rank's share of them
 //   sequence       A, and A times the micro-batch
 //   micro-batch    A, and A times the sequence, or a rank's heads
 //   none of them   A

@@ -22,7 +22,7 @@ KnownDivision division() {
   known.tensor_ranks = 8;
   known.data_ranks = 1;
   known.hidden = 6144;
-  known.feed_forward = 4 * 6144;
+  known.feed_forward = 24'576;
   known.heads = 48;
   known.head_size = 128;
   known.vocabulary = 51'200;
@@ -58,12 +58,21 @@ TEST(ResizedDimensions, OfHiddenAreItsSharesAndWhatIsInProportion) {
   ASSERT_TRUE(resized) << resized.error().text();
   EXPECT_EQ(resized->role(), "hidden size");
   EXPECT_EQ((*resized)(6144), 12'288);
-  EXPECT_EQ((*resized)(768), 1536);          // a rank's heads
-  EXPECT_EQ((*resized)(3 * 768), 3 * 1536);  // q, k and v
-  EXPECT_EQ((*resized)(4 * 768), 4 * 1536);  // its feed-forward
-  EXPECT_EQ((*resized)(1024), 1024);         // tokens stay
+  EXPECT_EQ((*resized)(768), 1536);   // a rank's heads
+  EXPECT_EQ((*resized)(2304), 4608);  // q, k and v
+  EXPECT_EQ((*resized)(3072), 6144);  // its feed-forward
+  EXPECT_EQ((*resized)(1024), 1024);  // tokens stay
   EXPECT_EQ((*resized)(51'200), 51'200);
   EXPECT_EQ(resized->elements(5 * 1024 * 6144), 5 * 1024 * 12'288);
+}
+
+TEST(ResizedDimensions, OfTheFeedForwardLeaveActivationsOfLayers) {
+  const auto resized = ResizedDimensions::of(edit_of("resize 24576 to 12288"), division());
+  ASSERT_TRUE(resized) << resized.error().text();
+  EXPECT_EQ((*resized)(24'576), 12'288);
+  EXPECT_EQ((*resized)(24'576 / 8), 12'288 / 8);
+  EXPECT_EQ((*resized)(6144), 6144);
+  EXPECT_EQ(resized->elements(5 * 1024 * 6144), 5 * 1024 * 6144);
 }
 
 TEST(ResizedDimensions, OfTheMicroBatchAreNotEverythingItDivides) {
@@ -72,8 +81,8 @@ TEST(ResizedDimensions, OfTheMicroBatchAreNotEverythingItDivides) {
   const auto resized = ResizedDimensions::of(edit_of("resize 4 to 8"), known);
   ASSERT_TRUE(resized) << resized.error().text();
   EXPECT_EQ((*resized)(4), 8);
-  EXPECT_EQ((*resized)(4 * 1024), 8 * 1024);
-  EXPECT_EQ((*resized)(4 * 6), 8 * 6);  // with the heads of a rank
+  EXPECT_EQ((*resized)(4096), 8192);
+  EXPECT_EQ((*resized)(24), 48);  // with the heads of a rank
   EXPECT_EQ((*resized)(6144), 6144);
   EXPECT_EQ((*resized)(1024), 1024);
   EXPECT_EQ((*resized)(768), 768);

@@ -227,8 +227,8 @@ Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit) {
     edit.assumed.emplace_back("no two of them are joined");
   } else {
     edit.assumed.push_back(
-        fmt::format("{} bucket{} join {} kernels, and start when their last part would have",
-                    buckets, buckets == 1 ? "" : "s", edit.changed));
+        fmt::format("{} bucket{} {} kernels, to start when the last part would have", buckets,
+                    buckets == 1 ? " joins" : "s join", edit.changed));
   }
   if (unknown > 0) {
     edit.assumed.push_back(

@@ -37,8 +37,4 @@ namespace orrery {
 
 Result<std::monostate> apply_pipeline(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
 
-// `microbatches N to M`: the same with the one stage that is recorded. Errors: N are not recorded.
-Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit,
-                                          const Catalog& catalog);
-
 }  // namespace orrery

@@ -138,6 +138,41 @@ TEST(RecordedWhatIfs, RebuildARecordingAsAPipelineOfOneStage) {
   }
 }
 
+TEST(RecordedWhatIfs, ToWhatIsRecordedAreTheReplayedTimeline) {
+  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const ReplayedRun replayed = replayed_run(run.graph);
+  for (const char* text :
+       {"tp 2", "dp 2", "layers 2 to 2", "microbatches 1 to 1", "resize 12 to 12", "pp 1",
+        "accelerator v100-pcie", "bucket 1B", "scale class matrix_product by 1", "latency by 1"}) {
+    const WhatIf same = changed(run, text);
+    EXPECT_EQ(same.timeline.start_ns, replayed.start_ns) << text;
+    EXPECT_EQ(same.timeline.end_ns, replayed.end_ns) << text;
+    EXPECT_FALSE(same.edits[0].assumed.empty()) << text;
+  }
+}
+
+TEST(RecordedWhatIfs, ComposeAllTheirKinds) {
+  // Every edit behind the others, each with what it assumed; shapes are those of the execution
+  // traces beside the profiler's.
+  const TracedRun run = run_of({"megatron-lm-fork/tp2"});
+  const WhatIf all = changed(
+      run,
+      "price class matrix_product; scale class softmax by 0.9; set class copy to 3us; remove class "
+      "reduction; fuse class elementwise by 0.9; bandwidth by 2; latency by 0.5; bucket 1MiB; "
+      "even; "
+      "tp 4; resize 48 to 96; accelerator h100-sxm; overlap class communication; layers 2 to 3; "
+      "dp 4 gradients 1MB link 10GB/s; pp 3 microbatches 6 send 1MB link 10GB/s; capture operator "
+      "aten::copy_");
+  EXPECT_EQ(all.timeline.dropped_edges, 0u);
+  EXPECT_TRUE(all.staged);
+  ASSERT_EQ(all.edits.size(), 17u);
+  for (const AppliedEdit& edit : all.edits) {
+    EXPECT_FALSE(edit.assumed.empty()) << edit.text;
+    EXPECT_GT(edit.changed, 0u) << edit.text;
+  }
+  EXPECT_GT(all.after, Seconds(0));
+}
+
 TEST(RecordedWhatIfs, MicrobatchesAreAccumulated) {
   const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
   const ReplayedRun replayed = replayed_run(run.graph);

@@ -13,6 +13,7 @@
 #include "whatif/even_edit.h"
 #include "whatif/gradient_edit.h"
 #include "whatif/kernel_edits.h"
+#include "whatif/microbatch_edit.h"
 #include "whatif/network_edits.h"
 #include "whatif/pipeline_edit.h"
 #include "whatif/repeat_edit.h"
@@ -101,6 +102,18 @@ Result<std::monostate> check_said_once(const std::vector<Edit>& edits) {
             ErrorCode::bad_input,
             fmt::format("stands behind '{}': both count from what is recorded", to_text(before)),
             to_text(edit), "write one of them");
+      }
+      const bool priced_after =
+          edit.kind == EditKind::price &&
+          (before.kind == EditKind::accelerator || before.kind == EditKind::resize ||
+           before.kind == EditKind::tensor_ranks);
+      if (priced_after) {
+        return fail(
+            ErrorCode::bad_input,
+            fmt::format("stands behind '{}', which it would undo: recorded shapes are priced "
+                        "on the recorded accelerator",
+                        to_text(before)),
+            to_text(edit), "write price first");
       }
       const bool rebuilt =
           before.kind == EditKind::microbatches || before.kind == EditKind::pipeline;
