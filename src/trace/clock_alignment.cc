@@ -36,7 +36,8 @@ std::vector<Message> messages(const CollectiveInstance& instance) {
   };
   for (std::size_t i = 1; i < instance.members.size(); ++i) {
     const CollectiveMember& other = instance.members[i];
-    add({other.trace, other.event}, other.sends);
+    // Of messages that nothing names, who sends is not known.
+    if (first.sends != other.sends) add({other.trace, other.event}, other.sends);
   }
   for (const ExchangePartner& partner : instance.partners) {
     add({partner.trace, partner.event}, partner.sends);

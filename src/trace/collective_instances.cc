@@ -255,8 +255,8 @@ bool may_be_messages(const Call& call) {
 
 // All-to-alls end together on all their ranks, to half a millisecond. Where fewer than nine matches
 // of ten do, these are messages between ranks that nothing names, and only kernels that end
-// together stay matched.
-std::vector<Pending> that_end_together(std::vector<Pending> instances) {
+// together stay matched: those are given back. Nothing: all-to-alls.
+std::optional<std::vector<Pending>> anonymous_messages(const std::vector<Pending>& instances) {
   constexpr std::int64_t kTogetherNs = 500'000;
   std::map<std::uint32_t, std::vector<std::int64_t>> by_trace;
   for (const Pending& pending : instances) {
@@ -279,9 +279,9 @@ std::vector<Pending> that_end_together(std::vector<Pending> instances) {
       if (together(pending, pending.members[i])) ++close;
     }
   }
-  if (10 * close >= 9 * matches) return instances;
+  if (10 * close >= 9 * matches) return std::nullopt;
   std::vector<Pending> kept;
-  for (Pending& pending : instances) {
+  for (const Pending& pending : instances) {
     Pending close_ones{pending.first, {pending.members[0]}};
     for (std::size_t i = 1; i < pending.members.size(); ++i) {
       const Call& call = pending.members[i];
@@ -419,15 +419,21 @@ class Matching {
       } else {
         for (const auto& [trace, calls] : by_trace) merge(instances, calls);
       }
+      bool are_messages = false;
       if (!instances.empty() && may_be_messages(instances[0].first)) {
-        instances = that_end_together(std::move(instances));
+        if (auto messages = anonymous_messages(instances)) {
+          instances = std::move(*messages);
+          are_messages = true;
+        }
       }
       for (const Pending& pending : instances) {
         const Call& first = pending.members[0];
-        add(first,
-            finished(pending, group, traces_,
-                     is_point_to_point(traces_[first.trace], first.event) ? Kind::point_to_point
-                                                                          : Kind::collective));
+        const Kind kind = is_point_to_point(traces_[first.trace], first.event)
+                              ? Kind::point_to_point
+                              : Kind::collective;
+        CollectiveInstance instance = finished(pending, group, traces_, kind);
+        instance.point_to_point = instance.point_to_point || are_messages;
+        add(first, std::move(instance));
       }
     }
   }
