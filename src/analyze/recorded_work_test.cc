@@ -88,7 +88,8 @@ TEST(RecordedWork, OfCausalAttentionIsHalf) {
   EXPECT_EQ(of("True").flops * 2, of("False").flops);
 }
 
-// grad, q, k, v, out, logsumexp, two tables of sequences, two longest, dropout, causal, seed, offset.
+// grad, q, k, v, out, logsumexp, two tables of sequences, two longest, dropout, causal, seed,
+// offset.
 TEST(RecordedWork, OfCausalAttentionBackwardIsHalfToo) {
   const char* shapes =
       "[[2, 8, 64, 32], [2, 8, 64, 32], [2, 8, 64, 32], [2, 8, 64, 32], [2, 8, 64, 32], "
