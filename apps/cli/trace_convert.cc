@@ -218,9 +218,7 @@ Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& 
   return out;
 }
 
-Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& sources,
-                                  const RecordedRun& run) {
-  if (!run.ranks.empty()) return recorded_json(run.ranks);
+Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& sources) {
   std::vector<TimelineSpan> spans;
   if (sources.format == TraceFormat::chakra) {
     ORRERY_TRY(const ChakraRun chakra, read_chakra_run(sources.files, incomplete(o.files)));
@@ -235,9 +233,14 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& s
 
 Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sources,
                                const RecordedRun& run) {
-  ORRERY_TRY(std::string text, perfetto_text(o, sources, run));
-  if (o.out.ends_with(".gz")) text = gzip(text);
-  ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(o.out, text));
+  if (sources.format == TraceFormat::kineto) {
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_recorded_json(o.out, run.ranks));
+  } else {
+    ORRERY_TRY(std::string text, perfetto_text(o, sources));
+    if (o.out.ends_with(".gz")) text = gzip(text);
+    ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(o.out, text));
+  }
   Written out;
   out.files.push_back(o.out + "  open it in ui.perfetto.dev");
   Value entry = Value::map();

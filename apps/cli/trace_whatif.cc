@@ -135,7 +135,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
   if (!answer) return refuse(answer.error());
   if (!options.timeline.empty()) {
     const auto written =
-        write_file(options.timeline, recorded_json(edited_recording(run->ranks, *answer)));
+        write_recorded_json(options.timeline, edited_recording(run->ranks, *answer));
     if (!written) return refuse(written.error());
   }
   if (!options.html.empty()) {

@@ -4,10 +4,10 @@
 #include <limits>
 #include <utility>
 
-#include "document/value.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/chakra_attribute.h"
 #include "trace/chakra/readable_text.h"
+#include "trace/piece_writer.h"
 
 namespace orrery {
 namespace {
@@ -193,6 +193,21 @@ void append_record(const Message& message, std::string_view empty, std::string& 
   message.AppendToString(&out);
 }
 
+// Calls `after` behind each record.
+template <class After>
+void append_records(const ChakraTrace& trace, std::string& out, const After& after) {
+  messages::GlobalMetadata metadata;
+  metadata.set_version(readable_text(trace.version));
+  for (const ChakraAttribute& a : trace.attributes) set_message(a, *metadata.add_attributes());
+  append_record(metadata, kEmptyMetadata, out);
+  messages::Node message;
+  for (const ChakraNode& node : trace.nodes) {
+    after();
+    set_message(node, message);
+    append_record(message, kEmptyNode, out);
+  }
+}
+
 Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete incomplete) {
   Records records(std::move(stream), name);
   ORRERY_TRY(const std::string_view first, records.next());
@@ -248,21 +263,20 @@ Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string&
 
 std::string chakra_bytes(const ChakraTrace& trace) {
   std::string out;
-  messages::GlobalMetadata metadata;
-  metadata.set_version(readable_text(trace.version));
-  for (const ChakraAttribute& a : trace.attributes) set_message(a, *metadata.add_attributes());
-  append_record(metadata, kEmptyMetadata, out);
-  messages::Node message;
-  for (const ChakraNode& node : trace.nodes) {
-    set_message(node, message);
-    append_record(message, kEmptyNode, out);
-  }
+  append_records(trace, out, [] {});
   return out;
 }
 
 Result<std::monostate> write_chakra(const std::string& file, const ChakraTrace& trace) {
-  const std::string bytes = chakra_bytes(trace);
-  return write_file(file, file.ends_with(".gz") ? gzip(bytes) : bytes);
+  ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
+  std::string piece;
+  append_records(trace, piece, [&] {
+    if (piece.size() < kPiece) return;
+    writer.append(piece);
+    piece.clear();
+  });
+  writer.append(piece);
+  return writer.finish();
 }
 
 }  // namespace orrery

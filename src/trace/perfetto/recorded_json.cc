@@ -7,9 +7,11 @@
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "document/utf8.h"
 #include "trace/kineto/rank_process.h"
+#include "trace/piece_writer.h"
 
 namespace orrery {
 namespace {
@@ -103,16 +105,30 @@ std::int64_t rank_in_file(const RecordedTrace& trace, std::int64_t place) {
   return trace.rank == kNotRecorded ? place : trace.rank;
 }
 
+// The text, or the end of it that is not in the file yet.
+struct JsonText {
+  std::string text;
+  PieceWriter* file = nullptr;
+  bool any_event = false;
+
+  void drain() {
+    constexpr std::size_t kPiece = std::size_t{1} << 20U;
+    if (file == nullptr || text.size() < kPiece) return;
+    file->append(text);
+    text.clear();
+  }
+};
+
 class RankWriter {
  public:
   // `place` among the ranks that share the file, from 0; kNotRecorded: it has the file for itself.
-  RankWriter(const RecordedTrace& trace, std::int64_t shift_ns, std::int64_t place,
-             std::string& out)
+  RankWriter(const RecordedTrace& trace, std::int64_t shift_ns, std::int64_t place, JsonText& out)
       : trace_(trace),
         shift_ns_(shift_ns),
         shared_(place != kNotRecorded),
         place_(place),
-        out_(out) {}
+        json_(out),
+        out_(out.text) {}
 
   void write() {
     for (std::size_t e = 0; e < trace_.size(); ++e) event(e);
@@ -123,7 +139,11 @@ class RankWriter {
   }
 
  private:
-  void next() { out_ += ",\n  "; }
+  void next() {
+    json_.drain();
+    out_ += json_.any_event ? ",\n  " : "\n  ";
+    json_.any_event = true;
+  }
 
   void row(const Lane& lane) {
     out_ += ", \"pid\": ";
@@ -341,7 +361,8 @@ class RankWriter {
   std::int64_t shift_ns_;
   bool shared_;
   std::int64_t place_;
-  std::string& out_;
+  JsonText& json_;
+  std::string& out_;  // of json_
 };
 
 void append_header(const RecordedTrace& trace, std::string& out) {
@@ -394,25 +415,37 @@ void append_ranks(std::span<const RecordedTrace> ranks, std::string& out) {
   out += "],\n";
 }
 
-}  // namespace
-
-std::string recorded_json(std::span<const RecordedTrace> ranks) {
-  std::string out = "{\n\"schemaVersion\": 1,\n";
-  if (ranks.size() == 1) append_header(ranks[0], out);
-  if (ranks.size() > 1) append_ranks(ranks, out);
+void append_run(std::span<const RecordedTrace> ranks, JsonText& out) {
+  out.text += "{\n\"schemaVersion\": 1,\n";
+  if (ranks.size() == 1) append_header(ranks[0], out.text);
+  if (ranks.size() > 1) append_ranks(ranks, out.text);
   const std::int64_t base = ranks.empty() ? 0 : ranks[0].base_ns;
-  fmt::format_to(std::back_inserter(out),
+  fmt::format_to(std::back_inserter(out.text),
                  "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": {},\n\"traceEvents\": [",
                  base);
-  const std::size_t begin = out.size();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::int64_t place = ranks.size() > 1 ? static_cast<std::int64_t>(i) : kNotRecorded;
     RankWriter(ranks[i], ranks[i].base_ns - base, place, out).write();
   }
-  // Every event is written with a comma before it; the first needs none.
-  if (out.size() > begin) out.erase(begin, 1);
-  out += "\n]}\n";
-  return out;
+  out.text += "\n]}\n";
+}
+
+}  // namespace
+
+std::string recorded_json(std::span<const RecordedTrace> ranks) {
+  JsonText out;
+  append_run(ranks, out);
+  return std::move(out.text);
+}
+
+Result<std::monostate> write_recorded_json(const std::string& file,
+                                           std::span<const RecordedTrace> ranks) {
+  ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
+  JsonText out;
+  out.file = &writer;
+  append_run(ranks, out);
+  writer.append(out.text);
+  return writer.finish();
 }
 
 }  // namespace orrery

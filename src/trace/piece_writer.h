@@ -1,0 +1,34 @@
+// A file written piece by piece, so that its text need not fit in memory; gzip if its name ends in
+// .gz (as trace/byte_stream.h packs). The whole file or nothing: it gets its name when it is
+// finished. Errors are kept until then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "outcome/result.h"
+
+namespace orrery {
+
+class PieceWriter {
+ public:
+  static Result<PieceWriter> create(const std::string& file);
+
+  PieceWriter(PieceWriter&&) noexcept;
+  PieceWriter& operator=(PieceWriter&&) noexcept;
+  PieceWriter(const PieceWriter&) = delete;
+  PieceWriter& operator=(const PieceWriter&) = delete;
+  ~PieceWriter();  // what is not finished is removed
+
+  void append(std::string_view bytes);
+  Result<std::monostate> finish();
+
+ private:
+  struct State;
+  explicit PieceWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery
