@@ -235,9 +235,10 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   std::int64_t left_out = 0;
   for (const RecordedTrace& trace : run.ranks) left_out += trace.left_out;
   if (left_out > 0) {
-    out += "\n" +
-           wrapped(fmt::format("{} events without usable times were left out.", grouped(left_out)),
-                   0, style);
+    out += "\n" + wrapped(fmt::format("{} without usable times {} left out.",
+                                      left_out == 1 ? "1 event" : grouped(left_out) + " events",
+                                      left_out == 1 ? "was" : "were"),
+                          0, style);
   }
   return out;
 }

@@ -63,7 +63,7 @@ TEST(ResizedDimensions, OfHiddenAreItsSharesAndWhatIsInProportion) {
   EXPECT_EQ((*resized)(3072), 6144);  // its feed-forward
   EXPECT_EQ((*resized)(1024), 1024);  // tokens stay
   EXPECT_EQ((*resized)(51'200), 51'200);
-  EXPECT_EQ(resized->elements(5 * 1024 * 6144), 5 * 1024 * 12'288);
+  EXPECT_EQ(resized->elements(5LL * 1024 * 6144), 5LL * 1024 * 12'288);
 }
 
 TEST(ResizedDimensions, OfTheFeedForwardLeaveActivationsOfLayers) {
@@ -72,7 +72,7 @@ TEST(ResizedDimensions, OfTheFeedForwardLeaveActivationsOfLayers) {
   EXPECT_EQ((*resized)(24'576), 12'288);
   EXPECT_EQ((*resized)(24'576 / 8), 12'288 / 8);
   EXPECT_EQ((*resized)(6144), 6144);
-  EXPECT_EQ(resized->elements(5 * 1024 * 6144), 5 * 1024 * 6144);
+  EXPECT_EQ(resized->elements(5LL * 1024 * 6144), 5LL * 1024 * 6144);
 }
 
 TEST(ResizedDimensions, OfTheMicroBatchAreNotEverythingItDivides) {
@@ -86,8 +86,8 @@ TEST(ResizedDimensions, OfTheMicroBatchAreNotEverythingItDivides) {
   EXPECT_EQ((*resized)(6144), 6144);
   EXPECT_EQ((*resized)(1024), 1024);
   EXPECT_EQ((*resized)(768), 768);
-  EXPECT_EQ(resized->elements(4 * 1024 * 6144), 8 * 1024 * 6144);
-  EXPECT_EQ(resized->elements(6144 * 100), 6144 * 100);  // gradients
+  EXPECT_EQ(resized->elements(4LL * 1024 * 6144), 8LL * 1024 * 6144);
+  EXPECT_EQ(resized->elements(614'400), 614'400);  // gradients
 }
 
 TEST(ResizedDimensions, RefuseWhatRanksOrHeadsCannotDivide) {

@@ -169,6 +169,7 @@ struct EventReader::Rank {
   [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(trace.entries); }
 
   void join_arrows();
+  void name_launches();
   void choose_base();
   Result<std::monostate> finish();
 };
@@ -527,9 +528,21 @@ Result<std::monostate> EventReader::Rank::finish() {
       trace.memory.begin(), trace.memory.end(),
       [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
   join_arrows();
+  name_launches();
   choose_base();
   lanes.finish();
   return std::monostate();
+}
+
+// Writers that know no correlation give a launch and its work one External id.
+void EventReader::Rank::name_launches() {
+  const auto recorded = [](std::int64_t id) { return id != kNotRecorded; };
+  if (std::any_of(trace.correlation.begin(), trace.correlation.end(), recorded)) return;
+  for (std::size_t event = 0; event < trace.size(); ++event) {
+    if (trace.kind[event] == EventKind::runtime_call || is_device_work(trace.kind[event])) {
+      trace.correlation[event] = trace.external_id[event];
+    }
+  }
 }
 
 Result<std::monostate> EventReader::finish() {

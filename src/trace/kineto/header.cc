@@ -38,7 +38,9 @@ void read_devices(const element& value, RecordedTrace& trace) {
     RecordedDevice read;
     read.name = text(device, "name");
     read.memory_bytes = std::max<std::int64_t>(0, integer(device, "totalGlobalMem"));
-    read.multiprocessors = small(integer(device, "numSms"));
+    const std::int64_t since_2022 = integer(device, "numSms");
+    read.multiprocessors =
+        small(since_2022 >= 0 ? since_2022 : integer(device, "multiProcessorCount"));
     trace.devices.push_back(std::move(read));
   }
 }
@@ -86,7 +88,8 @@ Failure not_json(std::string_view key, simdjson::error_code error) {
 }  // namespace
 
 bool is_header_key(std::string_view key) {
-  return key == "deviceProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds";
+  return key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
+         key == "baseTimeNanoseconds";
 }
 
 Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
@@ -104,7 +107,7 @@ Result<std::monostate> read_header_value(std::string_view key, std::string_view 
   element value;
   const auto error = parser.parse(json.data(), json.size()).get(value);
   if (error != simdjson::SUCCESS) return not_json(key, error);
-  if (key == "deviceProperties") {
+  if (key == "deviceProperties" || key == "computeProperties") {  // the second: in 2021
     read_devices(value, trace);
   } else {
     read_distributed(value, trace);

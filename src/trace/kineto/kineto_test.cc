@@ -527,5 +527,34 @@ TEST(Kineto, RefusesAFileThatCannotBeRead) {
             kTraces.string() + ": cannot be read: Is a directory");
 }
 
+// The header of libkineto's files of 2021.
+TEST(Kineto, ReadsTheDevicesOf2021) {
+  const RecordedTrace trace = read_text(
+      R"({"computeProperties":[{"id":0,"name":"Tesla V100-DGXS-32GB","totalGlobalMem":34084028416,
+          "multiProcessorCount":80}],"traceEvents":[]})");
+  ASSERT_EQ(trace.devices.size(), 1U);
+  EXPECT_EQ(trace.devices[0].name, "Tesla V100-DGXS-32GB");
+  EXPECT_EQ(trace.devices[0].memory_bytes, 34'084'028'416);
+  EXPECT_EQ(trace.devices[0].multiprocessors, 80);
+}
+
+// Some writers know no correlation: a launch and its work share an External id.
+TEST(Kineto, LinksLaunchesByExternalIdWhereNothingIsCorrelated) {
+  const std::string events =
+      R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":9,"args":{}},
+         {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":2,"dur":3,
+          "args":{"External id":100}},
+         {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":6,"dur":20,
+          "args":{"device":0,"stream":7,"External id":100}})";
+  const RecordedTrace trace = read_text(with_events(events));
+  ASSERT_EQ(trace.size(), 3U);
+  EXPECT_EQ(trace.correlation[1], 100);
+  EXPECT_EQ(trace.correlation[2], 100);
+  const RecordedTrace correlated = read_text(with_events(
+      events + R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,
+                    "ts":12,"dur":3,"args":{"correlation":5}})"));
+  EXPECT_EQ(correlated.correlation[1], kNotRecorded);
+}
+
 }  // namespace
 }  // namespace orrery
