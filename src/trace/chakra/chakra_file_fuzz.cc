@@ -12,6 +12,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto trace = orrery::read_chakra_bytes(bytes, "fuzz");
+  const auto part = orrery::read_chakra_bytes(bytes, "fuzz", orrery::Incomplete::use_what_is_whole);
+  ORRERY_INVARIANT(!trace || part->nodes.size() == trace->nodes.size());
   if (!trace) {
     ORRERY_INVARIANT(!trace.error().message.empty());
     return 0;

@@ -11,6 +11,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto timeline = orrery::parse_operation_timeline(text, "fuzz");
+  const auto part =
+      orrery::parse_operation_timeline(text, "fuzz", orrery::Incomplete::use_what_is_whole);
+  ORRERY_INVARIANT(!timeline || part->operations.size() == timeline->operations.size());
   if (!timeline) {
     ORRERY_INVARIANT(!timeline.error().message.empty());
     return 0;
