@@ -15,6 +15,7 @@ struct Change {
   std::int64_t at_ns = 0;
   std::size_t part = 0;  // 0 computing, 1 communicating
   int by = 0;
+  std::array<int, 2> running{};  // of each part, before it
 };
 
 Seconds from_ns(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
@@ -41,12 +42,19 @@ std::map<Place, std::vector<Change>> changes_by_place(std::span<const RecordedTr
   for (auto& [where, changes] : out) {
     std::sort(changes.begin(), changes.end(),
               [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
+    std::array<int, 2> running{};
+    for (Change& change : changes) {
+      change.running = running;
+      running[change.part] += change.by;
+    }
   }
   return out;
 }
 
 FourParts parts_between(const std::vector<Change>& changes, std::int64_t from, std::int64_t until) {
-  std::array<int, 2> running{};
+  auto change = std::lower_bound(changes.begin(), changes.end(), from,
+                                 [](const Change& c, std::int64_t ns) { return c.at_ns < ns; });
+  std::array<int, 2> running = change == changes.end() ? std::array<int, 2>{} : change->running;
   std::array<std::int64_t, 4> ns{};  // neither, computing, communicating, both
   std::int64_t since = from;
   const auto book = [&](std::int64_t at) {
@@ -54,9 +62,9 @@ FourParts parts_between(const std::vector<Change>& changes, std::int64_t from, s
     ns[(running[0] > 0 ? 1u : 0u) + (running[1] > 0 ? 2u : 0u)] += to - since;
     since = to;
   };
-  for (const Change& change : changes) {
-    book(change.at_ns);
-    running[change.part] += change.by;
+  for (; change != changes.end() && change->at_ns < until; ++change) {
+    book(change->at_ns);
+    running[change->part] += change->by;
   }
   book(until);
   return {from_ns(ns[1]), from_ns(ns[3]), from_ns(ns[2]), from_ns(ns[0])};
