@@ -13,7 +13,10 @@ void link_operators(const RecordedTrace& trace, LaunchLinks& links) {
     auto& stack = open[trace.lane[event]];
     const std::int64_t start = trace.start_ns[event];
     while (!stack.empty() && trace.end_ns(stack.back()) <= start) stack.pop_back();
-    if (!stack.empty()) links.inner_operator[event] = stack.back();
+    if (!stack.empty()) {
+      links.inner_operator[event] = stack.back();
+      links.outermost[event] = stack.front();
+    }
     if (trace.kind[event] == EventKind::cpu_operator) stack.push_back(event);
   }
 }
@@ -46,16 +49,15 @@ void link_launches(const RecordedTrace& trace, LaunchLinks& links) {
 }  // namespace
 
 std::uint32_t LaunchLinks::outer_operator(std::uint32_t event) const {
-  std::uint32_t outer = inner_operator[event];
-  while (outer != kNotLaunched && inner_operator[outer] != kNotLaunched)
-    outer = inner_operator[outer];
-  return outer;
+  const std::uint32_t inner = inner_operator[event];
+  return inner == kNotLaunched || outermost[inner] == kNotLaunched ? inner : outermost[inner];
 }
 
 LaunchLinks launch_links(const RecordedTrace& trace) {
   LaunchLinks links;
   links.launch.assign(trace.size(), kNotLaunched);
   links.inner_operator.assign(trace.size(), kNotLaunched);
+  links.outermost.assign(trace.size(), kNotLaunched);
   link_operators(trace, links);
   link_launches(trace, links);
   return links;

@@ -24,8 +24,10 @@ struct LaunchLinks {
   std::vector<std::uint32_t> launch;
   // The innermost operator around an event of the host, or that launched work of a device.
   std::vector<std::uint32_t> inner_operator;
+  // The outermost operator around an event of the host.
+  std::vector<std::uint32_t> outermost;
 
-  // The outermost operator around the event: what a person called.
+  // The outermost operator around the event, or that launched it: what a person called.
   [[nodiscard]] std::uint32_t outer_operator(std::uint32_t event) const;
 };
 
