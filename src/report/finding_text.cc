@@ -256,6 +256,13 @@ FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Fi
 }
 
 FindingText stream_waits(const RunAnalysis& analysis, const Finding& finding) {
+  if (analysis.ranks[finding.worst].launch.rows.empty()) {
+    return {.title = "The device is idle, and nothing says why",
+            .detail = "No launch calls are recorded: waiting for the host cannot be told from "
+                      "waiting for other streams." +
+                      worst_rank(analysis, finding),
+            .advice = "Record the host beside the device (ProfilerActivity.CPU and CUDA)."};
+  }
   return {.title = "The device is idle although work was launched",
           .detail = "Streams wait for other streams, for events or for the launch itself." +
                     worst_rank(analysis, finding),
