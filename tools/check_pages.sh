@@ -24,6 +24,9 @@ write search search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128
 write analysis trace analyze "$traces/astra-sim/megatron-tp8"
 write analysis-one-rank trace analyze \
   "$traces/TraceLens/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
+write whatif trace whatif "$traces/megatron-lm-fork/tp2" --no-stragglers --edit "bandwidth by 2"
+write difference trace diff "$traces/HolisticTraceAnalysis/trace_compare/base" \
+  --against "$traces/HolisticTraceAnalysis/trace_compare/test"
 
 profile=$(mktemp -d)
 trap 'rm -rf "$profile"' EXIT

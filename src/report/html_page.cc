@@ -22,7 +22,7 @@ Roboto,Lato,"Helvetica Neue",Arial,sans-serif;-webkit-font-smoothing:antialiased
 main{max-width:1180px;margin:0 auto;padding:40px 24px 64px}
 header{margin-bottom:26px}
 .eyebrow{font-size:12px;letter-spacing:.14em;text-transform:uppercase;color:var(--soft);font-weight:600}
-h1{font-size:34px;line-height:1.15;letter-spacing:-.02em;margin:6px 0 4px;font-weight:680}
+h1{font-size:34px;line-height:1.15;letter-spacing:-.02em;margin:6px 0 4px;font-weight:680;overflow-wrap:anywhere}
 h1 span{color:var(--soft);font-weight:450}
 h2{font-size:18px;letter-spacing:-.01em;margin:0;font-weight:650}
 h3{font-size:14px;margin:22px 0 8px;font-weight:620}
