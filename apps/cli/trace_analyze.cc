@@ -53,6 +53,10 @@ AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& co
 }
 
 int analyze_files(const AnalyzeOptions& options, const Common& common) {
+  if (options.instance > 0 && options.critical.empty()) {
+    return refuse({ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
+                   "--critical-path NAME --instance N"});
+  }
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
   TraceFiles files = options.files;

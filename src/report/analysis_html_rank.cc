@@ -7,6 +7,7 @@
 #include "report/analysis_tables.h"
 #include "report/category_style.h"
 #include "report/figures.h"
+#include "report/finding_text.h"
 #include "report/html_parts.h"
 #include "report/html_text.h"
 #include "report/recorded_style.h"
@@ -496,19 +497,17 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
          .css_class = {},
          .tips = {full}});
   }
-  return html_section(
-      "Critical path",
-      fmt::format("rank {}, {}: {} in {} steps; what is not on it can become faster without making "
-                  "the step faster",
-                  rank.rank, printable(critical.of), time_text(critical.path.length_ns),
-                  grouped(static_cast<std::int64_t>(critical.path.edges.size()))),
-      stacked_bar_svg(segments) + html_table({{"on the path"},
-                                              {"bound by"},
-                                              {"", false, true},
-                                              {"time", true},
-                                              {"share", true},
-                                              {"count", true}},
-                                             rows));
+  return html_section("Critical path",
+                      fmt::format("rank {}, {}: {} in {} steps, pauses of the host apart",
+                                  rank.rank, printable(critical.of), path_length_text(critical),
+                                  grouped(static_cast<std::int64_t>(critical.path.edges.size()))),
+                      stacked_bar_svg(segments) + html_table({{"on the path"},
+                                                              {"bound by"},
+                                                              {"", false, true},
+                                                              {"time", true},
+                                                              {"share", true},
+                                                              {"count", true}},
+                                                             rows));
 }
 
 }  // namespace

@@ -340,12 +340,19 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
                    time_cell(row.total_ns),
                    {.text = percent(share(row.total_ns, critical.path.length_ns))}});
   }
+  const bool synchronized = std::find(trace.kind.begin(), trace.kind.end(),
+                                      EventKind::synchronization) != trace.kind.end();
+  const std::string doubt =
+      synchronized ? ""
+                   : wrapped(
+                         "No synchronizations are recorded: a call that waited for the device "
+                         "counts as the host's. orrery trace replay says what steps hung on.",
+                         2, style);
   return heading("Critical path",
-                 fmt::format("rank {}, {}: {} in {} steps", rank.rank, printable(critical.of),
-                             time_text(critical.path.length_ns),
-                             count(static_cast<std::int64_t>(critical.path.edges.size()))),
+                 fmt::format("rank {}, {}: {}, pauses of the host apart", rank.rank,
+                             printable(critical.of), path_length_text(critical)),
                  style) +
-         parts.text(style) + "\n" + table.text(style) +
+         doubt + parts.text(style) + "\n" + table.text(style) +
          and_more(critical.rows.size(), view.rows, "names");
 }
 

@@ -256,12 +256,16 @@ FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Fi
 }
 
 FindingText stream_waits(const RunAnalysis& analysis, const Finding& finding) {
-  if (analysis.ranks[finding.worst].launch.rows.empty()) {
+  const LaunchStatistics& launch = analysis.ranks[finding.worst].launch;
+  if (launch.without_call > launch.all.call.count) {
     return {.title = "The device is idle, and nothing says why",
-            .detail = "No launch calls are recorded: waiting for the host cannot be told from "
-                      "waiting for other streams." +
-                      worst_rank(analysis, finding),
-            .advice = "Record the host beside the device (ProfilerActivity.CPU and CUDA)."};
+            .detail =
+                "Most work has no recorded launch: waiting for the host cannot be told from "
+                "waiting for other streams." +
+                worst_rank(analysis, finding),
+            .advice =
+                "A profiler's trace of host and device (ProfilerActivity.CPU and CUDA) "
+                "would tell."};
   }
   return {.title = "The device is idle although work was launched",
           .detail = "Streams wait for other streams, for events or for the launch itself." +
@@ -290,6 +294,11 @@ FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
       return stream_waits(analysis, finding);
   }
   return {};
+}
+
+std::string path_length_text(const PathAnalysis& critical) {
+  return time_text(critical.path.length_ns) + " of " +
+         time_text(critical.window.end - critical.window.start);
 }
 
 std::string headline_text(const RunAnalysis& analysis) {

@@ -19,6 +19,9 @@ struct FindingText {
 FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
                          const Finding& finding);
 
+// "23.7 ms of 62.6 ms": a critical path in the time it explains.
+std::string path_length_text(const PathAnalysis& critical);
+
 // "8 ranks, 3 steps of 396 ms on average: 21.5 % computing, ...".
 std::string headline_text(const RunAnalysis& analysis);
 

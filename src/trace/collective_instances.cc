@@ -105,8 +105,12 @@ bool may_match(const Call& a, const Call& b) {
   return volumes && a.collective == b.collective;
 }
 
-// How many cells an alignment may fill, and how near to the diagonal it stays when it is larger.
+// How many cells an alignment may fill; larger ones are made piece by piece, of which the first
+// half of each is kept.
 constexpr std::size_t kLargestAlignment = 64'000'000;
+constexpr std::size_t kPiece = 4096;
+// What ended this long before the other side begins is of no communication there.
+constexpr std::int64_t kLongBeforeNs = 1'000'000'000;
 // Ends that differ by this much count half: the clocks of the ranks of one node agree to tens of
 // microseconds, and collectives of one group seldom follow faster (validation/traces/README.md).
 constexpr double kEndsTogetherNs = 100'000;
@@ -138,31 +142,24 @@ double gain(const Call& a, const Call& b, std::optional<std::int64_t> offset_ns)
 enum class Move : std::uint8_t { both, left, right };
 
 // The moves of the best alignment, from its start: `both` matches, `left` and `right` skip one.
-std::vector<Move> align(std::span<const Pending> left, std::span<const Call> right,
-                        std::optional<std::int64_t> offset_ns) {
+// O(n m) time and bytes.
+std::vector<Move> align_at_once(std::span<const Pending> left, std::span<const Call> right,
+                                std::optional<std::int64_t> offset_ns) {
   const std::size_t n = left.size();
   const std::size_t m = right.size();
-  const std::size_t band =
-      std::max<std::size_t>(kLargestAlignment / (n + 1), (n > m ? n - m : m - n) + 1);
-  std::vector<std::vector<Move>> moves(n + 1);
-  std::vector<std::size_t> offset(n + 1);
+  std::vector<Move> moves((n + 1) * (m + 1), Move::left);
   constexpr double kUnreachable = -1e300;
   std::vector<double> before(m + 1, kUnreachable);
   std::vector<double> here(m + 1, kUnreachable);
   for (std::size_t i = 0; i <= n; ++i) {
-    const std::size_t low = i > band ? i - band : 0;
-    const std::size_t high = std::min(m, i + band);
-    offset[i] = low;
-    if (low <= high) moves[i].resize(high - low + 1, Move::left);
-    std::fill(here.begin(), here.end(), kUnreachable);
-    for (std::size_t j = low; j <= high; ++j) {
+    for (std::size_t j = 0; j <= m; ++j) {
       double best = i == 0 && j == 0 ? 0 : kUnreachable;
-      Move& move = moves[i][j - low];
+      Move& move = moves[i * (m + 1) + j];
       if (i > 0 && before[j] > best) {
         best = before[j];
         move = Move::left;
       }
-      if (j > low && here[j - 1] > best) {
+      if (j > 0 && here[j - 1] > best) {
         best = here[j - 1];
         move = Move::right;
       }
@@ -179,12 +176,50 @@ std::vector<Move> align(std::span<const Pending> left, std::span<const Call> rig
   }
   std::vector<Move> path;
   for (std::size_t i = n, j = m; i > 0 || j > 0;) {
-    const Move move = i == 0 ? Move::right : j == 0 ? Move::left : moves[i][j - offset[i]];
+    const Move move = i == 0 ? Move::right : j == 0 ? Move::left : moves[i * (m + 1) + j];
     path.push_back(move);
     if (move != Move::right) --i;
     if (move != Move::left) --j;
   }
   std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::vector<Move> align(std::span<const Pending> left, std::span<const Call> right,
+                        std::optional<std::int64_t> offset_ns) {
+  const std::size_t n = left.size();
+  const std::size_t m = right.size();
+  if ((n + 1) * (m + 1) <= kLargestAlignment) return align_at_once(left, right, offset_ns);
+  std::vector<Move> path;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  const auto take = [&](Move move) {
+    path.push_back(move);
+    if (move != Move::right) ++i;
+    if (move != Move::left) ++j;
+  };
+  const std::int64_t shift = offset_ns.value_or(0);
+  while (i < n && j < m) {
+    // No more than one side has above the other: clocks may be seconds apart.
+    if (n - i > m - j && left[i].first.end_ns + kLongBeforeNs < right[j].start_ns + shift) {
+      take(Move::left);
+      continue;
+    }
+    if (m - j > n - i && right[j].end_ns + shift + kLongBeforeNs < left[i].first.start_ns) {
+      take(Move::right);
+      continue;
+    }
+    const bool last = n - i <= kPiece && m - j <= kPiece;
+    const std::size_t end_i = last ? n : std::min(n, i + kPiece / 2);
+    const std::size_t end_j = last ? m : std::min(m, j + kPiece / 2);
+    for (const Move move : align_at_once(left.subspan(i, std::min(kPiece, n - i)),
+                                         right.subspan(j, std::min(kPiece, m - j)), offset_ns)) {
+      if (!last && (i >= end_i || j >= end_j)) break;
+      take(move);
+    }
+  }
+  path.insert(path.end(), n - i, Move::left);
+  path.insert(path.end(), m - j, Move::right);
   return path;
 }
 

@@ -34,7 +34,9 @@
 // Source: validation/traces/README.md; NCCL arguments of PyTorch's profiler (record_param_comms).
 // Valid: clocks aligned to better than the distance of two collectives where counts differ.
 // Not modelled: skew along a ring and contention, which stay in the transfer time; without recorded
-// arguments, different groups on one stream. O(kernels x band) a group, at most 64 M cells.
+// arguments, different groups on one stream. Time and memory: the kernels of two ranks multiplied,
+// at most 64 M; beyond, kernels x 8192 and 16 MB, where ranks that begin 2,000 communications apart
+// within a second are matched wrongly.
 #pragma once
 
 #include <cstdint>

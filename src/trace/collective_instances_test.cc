@@ -302,5 +302,32 @@ TEST(PublishedInstance, TransfersOfTheTensorParallelRunTakeSixTenthsOfAMilliseco
   EXPECT_GT(longest, 6'000'000);
 }
 
+// More kernels than fit one alignment, of ranks that were cut at different moments: the one at its
+// end, or at its beginning and now and then in between.
+TEST(CollectiveInstances, MatchesManyKernelsPieceByPiece) {
+  constexpr std::int64_t kKernels = 10'000;
+  for (const bool at_end : {true, false}) {
+    std::vector<RecordedTrace> traces;
+    for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+    std::map<std::int64_t, std::size_t> on_both;  // by end
+    for (std::int64_t k = 0; k < kKernels; ++k) {
+      const std::int64_t end = 5'000'000 * k + 1000;
+      add_kernel(traces[0], kAllReduce, end - 900, end);
+      if (at_end ? k > 8000 : k < 1500 || k % 97 == 0) continue;
+      add_kernel(traces[1], kAllReduce, end - 300, end);
+      on_both[end] = 0;
+    }
+    std::size_t matched = 0;
+    for (const CollectiveInstance& instance : collective_instances(traces)) {
+      if (instance.members.size() != 2) continue;
+      ++matched;
+      const CollectiveMember& first = instance.members[0];
+      const CollectiveMember& second = instance.members[1];
+      EXPECT_EQ(traces[first.trace].end_ns(first.event), traces[second.trace].end_ns(second.event));
+    }
+    EXPECT_EQ(matched, on_both.size());
+  }
+}
+
 }  // namespace
 }  // namespace orrery

@@ -534,12 +534,26 @@ Result<std::monostate> EventReader::Rank::finish() {
   return std::monostate();
 }
 
-// Writers that know no correlation give a launch and its work one External id.
+// Writers that know no correlation give a launch and its work one External id of their own. What
+// several calls or kernels carry is the operator's.
 void EventReader::Rank::name_launches() {
   const auto recorded = [](std::int64_t id) { return id != kNotRecorded; };
   if (std::any_of(trace.correlation.begin(), trace.correlation.end(), recorded)) return;
+  struct Carriers {
+    int calls = 0;
+    int works = 0;
+  };
+  std::unordered_map<std::int64_t, Carriers> carriers;
   for (std::size_t event = 0; event < trace.size(); ++event) {
-    if (trace.kind[event] == EventKind::runtime_call || is_device_work(trace.kind[event])) {
+    if (!recorded(trace.external_id[event])) continue;
+    if (trace.kind[event] == EventKind::runtime_call) ++carriers[trace.external_id[event]].calls;
+    if (is_device_work(trace.kind[event])) ++carriers[trace.external_id[event]].works;
+  }
+  for (std::size_t event = 0; event < trace.size(); ++event) {
+    if (trace.kind[event] != EventKind::runtime_call && !is_device_work(trace.kind[event]))
+      continue;
+    const auto found = carriers.find(trace.external_id[event]);
+    if (found != carriers.end() && found->second.calls == 1 && found->second.works == 1) {
       trace.correlation[event] = trace.external_id[event];
     }
   }

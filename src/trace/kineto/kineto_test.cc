@@ -550,6 +550,11 @@ TEST(Kineto, LinksLaunchesByExternalIdWhereNothingIsCorrelated) {
   ASSERT_EQ(trace.size(), 3U);
   EXPECT_EQ(trace.correlation[1], 100);
   EXPECT_EQ(trace.correlation[2], 100);
+  // Two calls: it is the operator's.
+  const RecordedTrace shared = read_text(with_events(
+      events + R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,
+                    "ts":12,"dur":3,"args":{"External id":100}})"));
+  EXPECT_EQ(shared.correlation[2], kNotRecorded);
   const RecordedTrace correlated = read_text(with_events(
       events + R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,
                     "ts":12,"dur":3,"args":{"correlation":5}})"));
