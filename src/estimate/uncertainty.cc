@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "outcome/invariant.h"
 
@@ -21,10 +22,63 @@ std::string in_words(const Regime& r) {
   return out;
 }
 
-// Distance in factors: one doubling of either counts the same.
-double distance(const MeasuredPoint& p, double accelerators, double parameters_b) {
-  return std::abs(std::log(static_cast<double>(p.accelerators) / accelerators)) +
-         std::abs(std::log(p.parameters_b / parameters_b));
+std::string kind_in_words(bool mixture) { return mixture ? "mixture-of-experts" : "dense"; }
+
+// Distance in factors: one doubling of any counts the same.
+double distance(const StepPoint& p, const StepPoint& q) {
+  const auto apart = [](double a, double b) { return std::abs(std::log(a / b)); };
+  return apart(static_cast<double>(p.accelerators), static_cast<double>(q.accelerators)) +
+         apart(p.parameters_b, q.parameters_b) +
+         apart(static_cast<double>(p.sequence), static_cast<double>(q.sequence));
+}
+
+// "2 times as many accelerators"; empty where they are as good as equal.
+std::string factor(double asked, double measured, std::string_view more, std::string_view fewer) {
+  if (asked > 1.05 * measured) return fmt::format("{:.3g} times {}", asked / measured, more);
+  if (measured > 1.05 * asked) return fmt::format("{:.3g} times {}", measured / asked, fewer);
+  return "";
+}
+std::string accelerators_factor(double asked, double measured) {
+  return factor(asked, measured, "as many accelerators", "fewer accelerators");
+}
+std::string sequence_factor(double asked, double measured) {
+  return factor(asked, measured, "as long a sequence", "as short a sequence");
+}
+
+bool near(double a, double b) { return a < kNear * b && b < kNear * a; }
+
+// The first that is of the same kind and accelerator, and nearest; nothing of none.
+const StepPoint* nearest_of(std::span<const StepPoint> measured, const StepPoint& step) {
+  const auto unlike = [&](const StepPoint& p) {
+    return std::tuple(p.mixture != step.mixture, p.accelerator != step.accelerator,
+                      p.architecture != step.architecture, distance(p, step));
+  };
+  const auto found = std::min_element(
+      measured.begin(), measured.end(),
+      [&](const StepPoint& a, const StepPoint& b) { return unlike(a) < unlike(b); });
+  return found == measured.end() ? nullptr : &*found;
+}
+
+std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoint& step) {
+  const StepPoint* nearest = nearest_of(measured, step);
+  if (nearest == nullptr) return "no step was measured";
+  std::string out = fmt::format(
+      "the nearest measured {}step is {:.3g} B parameters{} on {} {}",
+      nearest->mixture != step.mixture ? kind_in_words(nearest->mixture) + " " : "",
+      nearest->parameters_b,
+      nearest->sequence != step.sequence ? fmt::format(" at sequence {}", nearest->sequence) : "",
+      nearest->accelerators, nearest->accelerator);
+  std::string differs;
+  for (const std::string& word :
+       {accelerators_factor(static_cast<double>(step.accelerators),
+                            static_cast<double>(nearest->accelerators)),
+        factor(step.parameters_b, nearest->parameters_b, "as many parameters", "fewer parameters"),
+        sequence_factor(static_cast<double>(step.sequence),
+                        static_cast<double>(nearest->sequence))}) {
+    if (!word.empty()) differs += (differs.empty() ? "" : " and ") + word;
+  }
+  if (!differs.empty()) out += ", this has " + differs;
+  return out;
 }
 
 }  // namespace
@@ -64,12 +118,15 @@ const Fields<RegimeError>& fields_of(const RegimeError*) {
   return table;
 }
 
-const Fields<MeasuredPoint>& fields_of(const MeasuredPoint*) {
-  static const Fields<MeasuredPoint> table =
-      Fields<MeasuredPoint>("measured step")
-          .required("accelerator", &MeasuredPoint::accelerator, "catalog name")
-          .required("accelerators", &MeasuredPoint::accelerators, "count")
-          .required("parameters_b", &MeasuredPoint::parameters_b, "1e9 parameters");
+const Fields<StepPoint>& fields_of(const StepPoint*) {
+  static const Fields<StepPoint> table =
+      Fields<StepPoint>("measured step")
+          .required("accelerator", &StepPoint::accelerator, "catalog name")
+          .required("architecture", &StepPoint::architecture, "of the accelerator")
+          .required("accelerators", &StepPoint::accelerators, "count")
+          .required("parameters_b", &StepPoint::parameters_b, "1e9 parameters")
+          .required("mixture", &StepPoint::mixture, "of experts")
+          .required("sequence", &StepPoint::sequence, "tokens");
   return table;
 }
 
@@ -79,6 +136,7 @@ const Fields<Uncertainty>& fields_of(const Uncertainty*) {
           .required("source", &Uncertainty::source, "where the values are from")
           .required("level", &Uncertainty::level, "share of steps an interval is to hold")
           .required("regimes", &Uncertainty::regimes, "errors by regime")
+          .required("left_out", &Uncertainty::left_out, "errors of sources left out whole")
           .required("measured", &Uncertainty::measured, "distinct measured steps");
   return table;
 }
@@ -91,20 +149,22 @@ Result<Uncertainty> read_uncertainty(const Document& document) {
   if (!(out.level > 0 && out.level < 1)) {
     return wrong(fmt::format("level {} is out of range", out.level), "above 0, below 1");
   }
-  bool all = false;
-  for (const RegimeError& r : out.regimes) {
-    all = all || r.regime == Regime{};
-    if (r.low > r.high) return wrong("low is above high in " + in_words(r.regime), "low first");
-    if (std::abs(r.low) > 5 || std::abs(r.high) > 5) {
-      return wrong("a quantile is out of range in " + in_words(r.regime), "-5 to 5");
+  for (const auto* list : {&out.regimes, &out.left_out}) {
+    bool all = false;
+    for (const RegimeError& r : *list) {
+      all = all || r.regime == Regime{};
+      if (r.low > r.high) return wrong("low is above high in " + in_words(r.regime), "low first");
+      if (std::abs(r.low) > 5 || std::abs(r.high) > 5) {
+        return wrong("a quantile is out of range in " + in_words(r.regime), "-5 to 5");
+      }
+    }
+    if (!all) return wrong("there is no regime of all steps", "one whose classes are all '*'");
+  }
+  for (const StepPoint& p : out.measured) {
+    if (p.accelerators < 1 || !(p.parameters_b > 0) || p.sequence < 1) {
+      return wrong("a measured step of no accelerators, parameters or sequence", "all above 0");
     }
   }
-  for (const MeasuredPoint& p : out.measured) {
-    if (p.accelerators < 1 || !(p.parameters_b > 0)) {
-      return wrong("a measured step of no accelerators or parameters", "both above 0");
-    }
-  }
-  if (!all) return wrong("there is no regime of all steps", "one whose classes are all '*'");
   return out;
 }
 
@@ -123,50 +183,84 @@ const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& 
   return regimes.front();
 }
 
-StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Cluster& cluster,
-                          NumberFormat precision, double parameters) {
-  const RegimeError& e = error_of(uncertainty.regimes, regime_of(cluster, precision));
+RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& regime) {
+  const RegimeError& own = error_of(uncertainty.regimes, regime);
+  RegimeError out = error_of(uncertainty.left_out, regime);
+  out.low = std::min(out.low, own.low);
+  out.high = std::max(out.high, own.high);
+  return out;
+}
+
+StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training) {
+  const Architecture& a = model.architecture;
+  return {.accelerator = cluster.accelerator.name,
+          .architecture = cluster.accelerator.architecture,
+          .accelerators = cluster.accelerators,
+          .parameters_b = std::max(parameters(model) / 1e9, 1e-6),
+          .mixture = a.moe.has_value(),
+          .sequence = std::max<std::int64_t>(training.sequence_length, 1)};
+}
+
+std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step) {
+  const std::string kind = kind_in_words(step.mixture);
+  const auto accelerators = static_cast<double>(step.accelerators);
+  const auto sequence = static_cast<double>(step.sequence);
+  bool architecture = false;
+  const StepPoint* of_kind = nullptr;  // nearest in accelerators
+  std::int64_t shortest = 0;           // sequences of those near in accelerators
+  std::int64_t longest = 0;
+  for (const StepPoint& p : measured) {
+    if (p.architecture != step.architecture) continue;
+    architecture = true;
+    if (p.mixture != step.mixture) continue;
+    const auto apart = [&](const StepPoint& q) {
+      return std::abs(std::log(static_cast<double>(q.accelerators) / accelerators));
+    };
+    if (of_kind == nullptr || apart(p) < apart(*of_kind)) of_kind = &p;
+    if (!near(static_cast<double>(p.accelerators), accelerators)) continue;
+    shortest = shortest == 0 ? p.sequence : std::min(shortest, p.sequence);
+    longest = std::max(longest, p.sequence);
+  }
+  if (!architecture) return fmt::format("no step was measured on {}", step.architecture);
+  if (of_kind == nullptr) {
+    return fmt::format("no {} step was measured on {}", kind, step.architecture);
+  }
+  if (longest == 0) {
+    return fmt::format("{} than the nearest {} step measured on {} has",
+                       factor(accelerators, static_cast<double>(of_kind->accelerators),
+                              "more accelerators", "fewer accelerators"),
+                       kind, step.architecture);
+  }
+  const auto end =
+      static_cast<double>(std::clamp(step.sequence, shortest, std::max(shortest, longest)));
+  if (near(sequence, end)) return "";
+  return fmt::format("{} as any {} step measured on about as many {} accelerators",
+                     sequence_factor(sequence, end), kind, step.architecture);
+}
+
+StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Model& model,
+                          const Cluster& cluster, const Training& training) {
+  const StepPoint step = point_of(model, cluster, training);
+  const Regime regime = regime_of(cluster, training.precision);
+  const std::string beyond = extrapolation(uncertainty.measured, step);
   StepTimeInterval out;
   out.level = uncertainty.level;
+  out.extrapolates = !beyond.empty();
+  const RegimeError& own = error_of(uncertainty.regimes, regime);
+  const RegimeError e = out.extrapolates ? extrapolated_error_of(uncertainty, regime) : own;
   // The estimate itself stays inside: where a regime is off to one side, the other end is the
   // estimate.
   out.low = step_time * std::exp(std::min(e.low, 0.0));
   out.high = step_time * std::exp(std::max(e.high, 0.0));
-  out.regime = fmt::format("{}: {:.0f} held-out steps", in_words(e.regime), e.rows);
-
-  const double n = static_cast<double>(cluster.accelerators);
-  const double billions = std::max(parameters / 1e9, 1e-6);
-  // The same accelerator, else any.
-  const MeasuredPoint* nearest = nullptr;
-  bool own = false;
-  for (const MeasuredPoint& p : uncertainty.measured) {
-    const bool same = p.accelerator == cluster.accelerator.name;
-    if (own && !same) continue;
-    if (nearest == nullptr || (same && !own) ||
-        distance(p, n, billions) < distance(*nearest, n, billions)) {
-      nearest = &p;
-    }
-    own = own || same;
+  if (out.extrapolates) {
+    out.regime =
+        fmt::format("{}, sources left out whole: {:.0f} held-out steps; not narrower than {}",
+                    in_words(e.regime), e.rows, in_words(own.regime));
+    out.distance = "extrapolates: " + beyond + "; ";
+  } else {
+    out.regime = fmt::format("{}: {:.0f} held-out steps", in_words(e.regime), e.rows);
   }
-  if (nearest == nullptr) {
-    out.distance = "no step was measured";
-    return out;
-  }
-  const auto factor = [](double asked, double measured, const char* what) {
-    if (asked > 1.05 * measured)
-      return fmt::format("{:.3g} times as many {}", asked / measured, what);
-    if (measured > 1.05 * asked)
-      return fmt::format("{:.3g} times fewer {}", measured / asked, what);
-    return std::string();
-  };
-  const std::string ranks = factor(n, static_cast<double>(nearest->accelerators), "accelerators");
-  const std::string size = factor(billions, nearest->parameters_b, "parameters");
-  out.distance = fmt::format("the nearest measured step is {} B parameters on {} {}",
-                             fmt::format("{:.3g}", nearest->parameters_b), nearest->accelerators,
-                             nearest->accelerator);
-  if (!ranks.empty() || !size.empty()) {
-    out.distance += ", this has " + ranks + (!ranks.empty() && !size.empty() ? " and " : "") + size;
-  }
+  out.distance += nearest_in_words(uncertainty.measured, step);
   return out;
 }
 

@@ -10,12 +10,18 @@
 //   q = (n q_own + k q_wider) / (n + k),   k = 15,   all < architecture < + scale < + precision
 //
 // (validate/regime_errors.h). The narrowest regime that has rows serves an estimate. How well this
-// holds is measured on folds that the quantiles had not seen either (docs/validation.md). How far
-// an estimate extrapolates is said by the nearest measured step, in factors of accelerators and of
-// parameters.
+// holds is measured on folds that the quantiles had not seen either (docs/validation.md).
+//
+// Those errors are of steps whose near-duplicates were measured. An estimate extrapolates if none
+// was measured that is like it: of its architecture and kind (dense, mixture of experts), of
+// accelerators and a sequence less than kNear times away. Its interval is that of steps whose whole
+// source was left out of the calibration, which met them as something new, and never narrower than
+// that of its own regime. kNear is two doublings: a class of scale spans a factor of eight, so that
+// a step nearer than four is of the same class or the next, and attention, which grows with the
+// square of the sequence, keeps its place among the costs.
 //
 // Source, date: catalog/step/uncertainty.yaml, written by `orrery calibrate --cross-validate`. Not
-// modelled: that an estimate far from every measured step is off by more than its interval says.
+// modelled: errors that grow with the distance further on; the nearest measured step is named.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +33,15 @@
 #include "catalog/catalog.h"
 #include "cluster/cluster.h"
 #include "document/fields.h"
+#include "model/model.h"
+#include "plan/plan.h"
 #include "units/number_format.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
 inline constexpr double kIntervalLevel = 0.9;
+inline constexpr double kNear = 4;
 
 // Names of classes; "*" stands for all of them.
 struct Regime {
@@ -53,41 +62,52 @@ struct RegimeError {
   bool operator==(const RegimeError&) const = default;
 };
 
-// A step that was measured.
-struct MeasuredPoint {
+// What a step is, as far as another one can be near to it.
+struct StepPoint {
   std::string accelerator;
+  std::string architecture;
   std::int64_t accelerators = 0;
   double parameters_b = 0;  // 1e9 parameters
-  auto operator<=>(const MeasuredPoint&) const = default;
+  bool mixture = false;     // of experts
+  std::int64_t sequence = 0;
+  auto operator<=>(const StepPoint&) const = default;
 };
+StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training);
+
+// Why a step is unlike every measured one, in words; empty if it is not.
+std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step);
 
 // The file catalog/step/uncertainty.yaml.
 struct Uncertainty {
   std::string source;
   double level = kIntervalLevel;
-  std::vector<RegimeError> regimes;  // one of them all
-  std::vector<MeasuredPoint> measured;
+  std::vector<RegimeError> regimes;   // one of them all
+  std::vector<RegimeError> left_out;  // of sources left out whole; by architecture, one of them all
+  std::vector<StepPoint> measured;
 };
 
 const Fields<Regime>& fields_of(const Regime*);
 const Fields<RegimeError>& fields_of(const RegimeError*);
-const Fields<MeasuredPoint>& fields_of(const MeasuredPoint*);
+const Fields<StepPoint>& fields_of(const StepPoint*);
 const Fields<Uncertainty>& fields_of(const Uncertainty*);
 
-// Errors: those of read(); no regime of all; low above high; a level outside (0, 1).
+// Errors: those of read(); no regime of all in either list; low above high; a level outside (0, 1).
 Result<Uncertainty> read_uncertainty(const Document& document);
 Result<Uncertainty> load_uncertainty(const Catalog& catalog);
 
 // The entry that serves a regime. `regimes` must hold the one of all.
 const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime);
+// That of sources left out, widened where the regime's own is wider.
+RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& regime);
 
 struct StepTimeInterval {
   Seconds low, high;
   double level = kIntervalLevel;
   std::string regime;    // "hopper, to 512 accelerators, 16 bit: 120 held-out steps"
-  std::string distance;  // "nearest measured step: ..."; from which it extrapolates
+  std::string distance;  // "extrapolates: ...; the nearest measured step is ..."
+  bool extrapolates = false;
 };
-StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Cluster& cluster,
-                          NumberFormat precision, double parameters);
+StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Model& model,
+                          const Cluster& cluster, const Training& training);
 
 }  // namespace orrery

@@ -16,16 +16,31 @@ regimes:
   - {regime: {architecture: "*", scale: "*", precision: "*"}, rows: 100, low: -0.3, high: 0.4}
   - {regime: {architecture: hopper, scale: "*", precision: "*"}, rows: 50, low: -0.1, high: 0.2}
   - {regime: {architecture: hopper, scale: to 64, precision: "*"}, rows: 9, low: 0.05, high: 0.1}
+left_out:
+  - {regime: {architecture: "*", scale: "*", precision: "*"}, rows: 90, low: -0.5, high: 0.6}
+  - {regime: {architecture: hopper, scale: "*", precision: "*"}, rows: 40, low: -0.3, high: 0.15}
 measured:
-  - {accelerator: h100-sxm, accelerators: 8, parameters_b: 7}
-  - {accelerator: h100-sxm, accelerators: 512, parameters_b: 70}
-  - {accelerator: a100-80gb-sxm, accelerators: 64, parameters_b: 13}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 8, parameters_b: 7,
+     mixture: false, sequence: 8192}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 64, parameters_b: 7,
+     mixture: false, sequence: 4096}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 512, parameters_b: 70,
+     mixture: false, sequence: 4096}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 256, parameters_b: 671,
+     mixture: true, sequence: 4096}
+  - {accelerator: a100-80gb-sxm, architecture: ampere, accelerators: 64, parameters_b: 13,
+     mixture: false, sequence: 4096}
 )";
 
 Uncertainty uncertainty() { return *read_uncertainty(*parse_yaml(kFile, "test.yaml")); }
 Cluster cluster(const char* name) { return *parse_cluster_name(name, Catalog::built_in()); }
-StepTimeInterval of(const char* name, double parameters = 7e9) {
-  return interval(uncertainty(), Seconds(10), cluster(name), NumberFormat::bf16, parameters);
+Model model_named(const char* name) {
+  return *build_model(*read_architecture(*Catalog::built_in().find("models", name)));
+}
+StepTimeInterval of(const char* name, const char* model = "llama-2-7b",
+                    std::int64_t sequence = 4096) {
+  return interval(uncertainty(), Seconds(10), model_named(model), cluster(name),
+                  {.sequence_length = sequence});
 }
 std::string error(std::string_view from, std::string_view to) {
   std::string text(kFile);
@@ -46,19 +61,60 @@ TEST(Uncertainty, TheEstimateLiesInItsInterval) {
 
 TEST(Uncertainty, ScalesWithTheStep) {
   const Cluster c = cluster("h100-sxm:512");
-  const auto a = interval(uncertainty(), Seconds(1), c, NumberFormat::bf16, 1e9);
-  const auto b = interval(uncertainty(), Seconds(5), c, NumberFormat::bf16, 1e9);
+  const Model model = model_named("llama-2-7b");
+  const auto a = interval(uncertainty(), Seconds(1), model, c, {.sequence_length = 4096});
+  const auto b = interval(uncertainty(), Seconds(5), model, c, {.sequence_length = 4096});
   EXPECT_NEAR(b.low / a.low, 5, 1e-12);
   EXPECT_NEAR(b.high / a.high, 5, 1e-12);
 }
 
 TEST(Uncertainty, SaysHowFarTheNearestMeasurementIs) {
-  EXPECT_EQ(of("h100-sxm:8").distance, "the nearest measured step is 7 B parameters on 8 h100-sxm");
-  EXPECT_EQ(
-      of("h100-sxm:2048", 140e9).distance,
-      "the nearest measured step is 70 B parameters on 512 h100-sxm, this has 4 times as many "
-      "accelerators and 2 times as many parameters");
-  EXPECT_THAT(of("b200-sxm:64", 13e9).distance, HasSubstr("64 a100-80gb-sxm"));
+  const auto near = of("h100-sxm:16");
+  EXPECT_FALSE(near.extrapolates);
+  EXPECT_EQ(near.distance,
+            "the nearest measured step is 7 B parameters at sequence 8192 on 8 h100-sxm, this has "
+            "2 times as many accelerators and 2 times as short a sequence");
+}
+
+// The interval of steps that the calibration met as new, and the regime's own where that is wider.
+TEST(Uncertainty, FarBeyondTheMeasuredScaleItIsThatOfSourcesLeftOut) {
+  const auto inside = of("h100-sxm:512");
+  const auto beyond = of("h100-sxm:25600");
+  EXPECT_TRUE(beyond.extrapolates);
+  EXPECT_NEAR(beyond.low.value(), 10 * std::exp(-0.3), 1e-9);
+  EXPECT_NEAR(beyond.high.value(), 10 * std::exp(0.2), 1e-9);  // left out: only 0.15
+  EXPECT_LE(beyond.low, inside.low);
+  EXPECT_GE(beyond.high, inside.high);
+  EXPECT_EQ(beyond.regime,
+            "hopper, sources left out whole: 40 held-out steps; not narrower than hopper");
+  EXPECT_THAT(beyond.distance,
+              HasSubstr("extrapolates: 50 times more accelerators than the nearest dense step "
+                        "measured on hopper has; the nearest measured step is"));
+}
+
+TEST(Uncertainty, AnAcceleratorWithoutStepsTakesTheIntervalOfSourcesLeftOut) {
+  const auto other = of("mi300x:64");
+  EXPECT_TRUE(other.extrapolates);
+  EXPECT_NEAR(other.low.value(), 10 * std::exp(-0.5), 1e-9);
+  EXPECT_NEAR(other.high.value(), 10 * std::exp(0.6), 1e-9);
+  EXPECT_THAT(other.distance, HasSubstr("extrapolates: no step was measured on cdna3;"));
+}
+
+TEST(Uncertainty, AMixtureOfExpertsIsHeldAgainstMixtures) {
+  EXPECT_FALSE(of("h100-sxm:128", "mixtral-8x7b").extrapolates);
+  EXPECT_THAT(of("h100-sxm:128", "mixtral-8x7b").distance, HasSubstr("671 B parameters on 256"));
+  EXPECT_TRUE(of("h100-sxm:64", "mixtral-8x7b").extrapolates);  // 4 times fewer
+  const auto none = of("a100-80gb-sxm:64", "mixtral-8x7b");
+  EXPECT_THAT(none.distance, HasSubstr("no mixture-of-experts step was measured on ampere"));
+}
+
+TEST(Uncertainty, ASequenceFarFromThoseMeasuredOnSuchAScaleExtrapolates) {
+  EXPECT_FALSE(of("h100-sxm:512", "llama-2-7b", 16383).extrapolates);
+  EXPECT_THAT(of("h100-sxm:512", "llama-2-7b", 131072).distance,
+              HasSubstr("32 times as long a sequence as any dense step measured on about as many "
+                        "hopper accelerators"));
+  EXPECT_THAT(of("h100-sxm:512", "llama-2-7b", 512).distance,
+              HasSubstr("8 times as short a sequence"));
 }
 
 TEST(Uncertainty, ClassesOfScaleAndPrecision) {
@@ -76,7 +132,9 @@ TEST(Uncertainty, RefusesWhatCannotBe) {
   EXPECT_THAT(error("high: 0.4", "high: 40"), HasSubstr("out of range in all accelerators"));
   EXPECT_THAT(error("architecture: \"*\"", "architecture: volta"),
               HasSubstr("there is no regime of all steps"));
-  EXPECT_THAT(error("accelerators: 8", "accelerators: 0"), HasSubstr("both above 0"));
+  EXPECT_THAT(error("rows: 90, low: -0.5", "rows: 90, low: 0.7"),
+              HasSubstr("low is above high in all accelerators"));
+  EXPECT_THAT(error("accelerators: 8", "accelerators: 0"), HasSubstr("all above 0"));
 }
 
 TEST(Uncertainty, OfTheCatalogIsSound) {

@@ -125,6 +125,7 @@ Value estimate_fields_json(const Estimate& e) {
   out.append_member("step_time_interval_s", std::move(interval));
   out.append_member("interval_level", Value::number(e.interval.level));
   out.append_member("interval_regime", Value::text(e.interval.regime));
+  out.append_member("extrapolates", Value::boolean(e.interval.extrapolates));
   out.append_member("extrapolation", Value::text(e.interval.distance));
   out.append_member("mfu", number_or_null(e.mfu));
   out.append_member("hfu", number_or_null(e.hfu));

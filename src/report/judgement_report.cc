@@ -85,16 +85,31 @@ Table regret_table(const Judgement& j) {
 }
 
 Table coverage_table(const Judgement& j) {
-  Table table(
-      {left("regime", 9), right("held-out steps", 8), right("inside", 9), right("mean width", 9)});
+  Table table({left("regime", 9), right("held-out steps", 8), right("inside", 9),
+               right("mean width", 9), right("source left out", 6), right("inside", 7),
+               right("mean width", 5)});
   const auto add = [&](const Coverage& c, Ink ink) {
     table.add_row({cell(c.regime, ink), cell(grouped(c.rows), ink), cell(percent(c.inside), ink),
-                   cell(percent(c.width), ink)});
+                   cell(percent(c.width), ink),
+                   cell(c.left_out_rows > 0 ? grouped(c.left_out_rows) : "", ink),
+                   cell(c.left_out_rows > 0 ? percent(c.left_out_inside) : "", ink),
+                   cell(c.left_out_rows > 0 ? percent(c.left_out_width) : "", ink)});
   };
   for (const Coverage& c : j.coverages) add(c, {});
   table.add_rule();
   add(j.coverage, kBold);
   return table;
+}
+
+// "a, one node (84.0 %), b (100.0 %)": regimes whose share inside is not that of a 90 % interval.
+std::string outside_the_range(const Judgement& j, int Coverage::* rows, double Coverage::* inside) {
+  std::string out;
+  for (const Coverage& c : j.coverages) {
+    if (c.*rows == 0 || (c.*inside >= kLeastInside && c.*inside <= kMostInside)) continue;
+    out += (out.empty() ? "" : "; ") +
+           fmt::format("{} ({} of {})", c.regime, percent(c.*inside), grouped(c.*rows));
+  }
+  return out.empty() ? "none" : out;
 }
 
 }  // namespace
@@ -154,8 +169,16 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
         "## Intervals\n\n"
         "An estimate's 90 % interval comes from the held-out errors of its regime. Whether it "
         "holds\nis measured on each fold with intervals made of the other folds; the width is "
-        "(high - low) /\nestimate.\n\n" +
-        coverage_table(j).markdown() + "\n";
+        "(high - low) /\nestimate. Steps of a source left out are held against the interval that "
+        "an estimate of them\nwould have had if nothing of that source had been measured: that of "
+        "the regime where other\nsources measured like steps, else that of an estimate that "
+        "extrapolates.\n\n" +
+        coverage_table(j).markdown() +
+        fmt::format(
+            "\nRegimes outside 85 to 95 %, with the number of steps that say so:\n\n"
+            "- held-out folds: {}\n- sources left out: {}\n\n",
+            outside_the_range(j, &Coverage::rows, &Coverage::inside),
+            outside_the_range(j, &Coverage::left_out_rows, &Coverage::left_out_inside));
   }
   return out;
 }

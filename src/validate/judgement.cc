@@ -95,17 +95,30 @@ std::vector<Regret> regrets_of(const std::vector<Judged>& rows) {
   return out;
 }
 
+struct Inside {
+  int rows = 0, inside = 0;
+  double width = 0;
+  void add(double log_ratio, const RegimeError& e) {
+    const double low = std::min(e.low, 0.0);
+    const double high = std::max(e.high, 0.0);
+    ++rows;
+    inside += log_ratio >= low && log_ratio <= high;
+    width += std::exp(high) - std::exp(low);
+  }
+  [[nodiscard]] double share() const { return rows > 0 ? static_cast<double>(inside) / rows : 0; }
+  [[nodiscard]] double mean_width() const { return rows > 0 ? width / rows : 0; }
+};
+std::vector<std::string> names_of_coverage(const Regime& r) {
+  return {"all", r.architecture + ", " + r.scale};
+}
+
 // Whether each row lies in the interval that the other folds' errors give.
-std::vector<Coverage> coverages_of(const std::vector<Judged>& rows) {
+std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
   std::set<int> folds;
   for (const Judged& j : rows) {
     if (j.fold) folds.insert(*j.fold);
   }
-  struct Sum {
-    int rows = 0, inside = 0;
-    double width = 0;
-  };
-  std::map<std::string, Sum> sums;
+  std::map<std::string, Inside> out;
   for (const int fold : folds) {
     std::vector<RegimeResidual> others;
     for (const Judged& j : rows) {
@@ -115,21 +128,64 @@ std::vector<Coverage> coverages_of(const std::vector<Judged>& rows) {
     for (const Judged& j : rows) {
       if (!j.fold || *j.fold != fold) continue;
       const RegimeError& e = error_of(regimes, j.row->regime);
-      const double low = std::min(e.low, 0.0);
-      const double high = std::max(e.high, 0.0);
-      const Regime& r = j.row->regime;
-      for (const std::string& name : {std::string("all"), r.architecture + ", " + r.scale}) {
-        Sum& sum = sums[name];
-        ++sum.rows;
-        sum.inside += j.log_ratio >= low && j.log_ratio <= high;
-        sum.width += std::exp(high) - std::exp(low);
+      for (const std::string& name : names_of_coverage(j.row->regime)) {
+        out[name].add(j.log_ratio, e);
       }
     }
   }
+  return out;
+}
+
+double left_out_log_ratio(const Judged& j) { return -std::log1p(*j.left_out.error); }
+
+// Whether each row of a source lies in the interval that an estimate of it would have if nothing of
+// that source had been measured.
+std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows) {
+  std::set<std::string> sources;
+  for (const Judged& j : rows) {
+    if (j.left_out.error) sources.insert(j.row->source_id);
+  }
+  std::map<std::string, Inside> out;
+  for (const std::string& source : sources) {
+    Uncertainty others;
+    std::vector<RegimeResidual> folds;
+    std::vector<RegimeResidual> left_out;
+    std::set<StepPoint> points;
+    for (const Judged& j : rows) {
+      if (j.row->source_id == source) continue;
+      points.insert(j.row->point);
+      if (j.fold) folds.push_back({j.row->regime, j.log_ratio});
+      if (j.left_out.error) left_out.push_back({j.row->regime, left_out_log_ratio(j)});
+    }
+    others.regimes = regime_errors(folds, kIntervalLevel);
+    others.left_out = left_out_errors(left_out, kIntervalLevel);
+    others.measured.assign(points.begin(), points.end());
+    for (const Judged& j : rows) {
+      if (j.row->source_id != source || !j.left_out.error) continue;
+      const RegimeError e = extrapolation(others.measured, j.row->point).empty()
+                                ? error_of(others.regimes, j.row->regime)
+                                : extrapolated_error_of(others, j.row->regime);
+      for (const std::string& name : names_of_coverage(j.row->regime)) {
+        out[name].add(left_out_log_ratio(j), e);
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<Coverage> coverages_of(const std::vector<Judged>& rows) {
+  const std::map<std::string, Inside> folds = inside_of_folds(rows);
+  const std::map<std::string, Inside> sources = inside_of_sources(rows);
   std::vector<Coverage> out;
-  for (const auto& [name, sum] : sums) {
-    out.push_back(
-        {name, sum.rows, static_cast<double>(sum.inside) / sum.rows, sum.width / sum.rows});
+  for (const auto& [name, of] : folds) {
+    Coverage c{name, of.rows, of.share(), of.mean_width()};
+    if (const auto found = sources.find(name); found != sources.end()) {
+      const Inside& left_out = found->second;
+      c.left_out_rows = left_out.rows;
+      c.left_out_inside = left_out.share();
+      c.left_out_width = left_out.mean_width();
+    }
+    out.push_back(std::move(c));
   }
   return out;
 }
@@ -342,6 +398,9 @@ Value judgement_json(const Judgement& j) {
   coverage.set("rows", Value::number(static_cast<std::int64_t>(j.coverage.rows)));
   coverage.set("inside", Value::number(j.coverage.inside));
   coverage.set("mean_width", Value::number(j.coverage.width));
+  coverage.set("left_out_rows", Value::number(static_cast<std::int64_t>(j.coverage.left_out_rows)));
+  coverage.set("left_out_inside", Value::number(j.coverage.left_out_inside));
+  coverage.set("left_out_mean_width", Value::number(j.coverage.left_out_width));
   out.set("interval_coverage", std::move(coverage));
   Value figures = Value::list();
   for (const Figure& f : j.figures) {

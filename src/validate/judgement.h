@@ -37,7 +37,15 @@ struct Coverage {
   int rows = 0;
   double inside = 0;  // share of rows
   double width = 0;   // mean of (high - low) / estimate
+  // The same of steps whose source is left out, of the calibration and of the intervals.
+  int left_out_rows = 0;
+  double left_out_inside = 0;
+  double left_out_width = 0;
 };
+
+// What an interval of kIntervalLevel is to hold; a regime outside is named.
+inline constexpr double kLeastInside = 0.85;
+inline constexpr double kMostInside = 0.95;
 
 // One published figure with its target.
 struct Figure {

@@ -95,6 +95,32 @@ TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
   EXPECT_GT(j.coverage.inside, 0.8);
 }
 
+// Twenty steps of another source scatter by 1 %, those of the new one are off by 10 %. On the
+// accelerators that the other source had they are outside its interval; on another architecture
+// the interval is that of what was left out, which is as narrow here.
+TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
+  std::vector<RowOutcome> rows;
+  std::vector<HeldOutStep> held;
+  for (int i = 0; i < 60; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    RowOutcome row = ran(id, 1, 1);
+    row.source_id = i % 3 == 0 ? "first" : i % 3 == 1 ? "second" : "third";
+    row.point = {"a100-80gb-sxm", "ampere", 64, 7, false, i % 3 == 2 ? 65536 : 2048};
+    rows.push_back(row);
+    held.push_back(step(id, Scheme::five_fold, 1, 1 + 0.001 * (i % 20 - 10), i % 5));
+    const double off = i % 3 == 0 ? 0.002 : 0.1;
+    held.push_back(
+        step(id, Scheme::leave_one_source_out, 1, 1 + off * (i % 20 - 10) / 10.0, i % 3));
+  }
+  const Judgement j = judged(summarised(rows), held);
+  EXPECT_EQ(j.coverage.left_out_rows, 60);
+  // first: all in its regime's. second: mostly not. third: a sequence that only it has measured,
+  // so that it takes what second's left-out errors say, which are like its own.
+  EXPECT_LT(j.coverage.left_out_inside, 0.8);
+  EXPECT_GT(j.coverage.left_out_inside, 0.6);
+  EXPECT_GT(j.coverage.left_out_width, j.coverage.width);
+}
+
 TEST(Judgement, FiguresComeBackFromTheirText) {
   const std::vector<Figure> figures = {{"a, b", 0.1234, 0.1, false}, {"c", 2, {}, true}};
   const auto back = read_figures(*parse_comma_separated(figures_text(figures), "f.csv"));

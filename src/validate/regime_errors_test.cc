@@ -29,6 +29,16 @@ TEST(RegimeErrors, OfOneRegimeAreItsQuantiles) {
   EXPECT_NEAR(of(errors, {"hopper", "to 64", "16 bit"}).high, 0.9, 1e-3);
 }
 
+TEST(RegimeErrors, OfSourcesLeftOutAreOfArchitecturesOfEnoughRows) {
+  auto residuals = spread({"hopper", "to 64", "16 bit"}, 39, 39);
+  const auto few = spread({"cdna3", "to 64", "16 bit"}, kRowsOfAnArchitecture - 1, 1);
+  residuals.insert(residuals.end(), few.begin(), few.end());
+  const auto errors = left_out_errors(residuals, 0.9);
+  ASSERT_EQ(errors.size(), 2u);                                        // all and hopper
+  EXPECT_NEAR(of(errors, {.architecture = "hopper"}).low, -36, 1e-9);  // not drawn to all
+  EXPECT_EQ(of(errors, {}).rows, 39 + kRowsOfAnArchitecture - 1);
+}
+
 TEST(RegimeErrors, OfFewAreTheirExtremes) {
   const auto errors = regime_errors(spread({"hopper", "to 64", "16 bit"}, 10, 1), 0.9);
   EXPECT_DOUBLE_EQ(of(errors, {}).low, -0.9);

@@ -164,22 +164,29 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
                              const std::string& date) {
   Uncertainty out;
   std::vector<RegimeResidual> residuals;
-  std::set<MeasuredPoint> points;
+  std::vector<RegimeResidual> left_out;
+  std::set<StepPoint> points;
   for (std::size_t i = 0; i < fit.steps().size(); ++i) {
     const MeasuredStep& s = fit.steps()[i];
-    residuals.push_back({regime_of(s.scenario.cluster, s.scenario.training.precision),
-                         std::log(s.measured.value()) - judged.five_fold[i]});
-    const double billions = parameters(s.scenario.model) / 1e9;
-    const double digits = std::pow(10, 1 - std::floor(std::log10(billions)));
-    points.insert({s.scenario.cluster.accelerator.name, s.scenario.cluster.accelerators,
-                   std::round(billions * digits) / digits});
+    const Regime regime = regime_of(s.scenario.cluster, s.scenario.training.precision);
+    const double measured = std::log(s.measured.value());
+    residuals.push_back({regime, measured - judged.five_fold[i]});
+    if (judged.left_out[i]) left_out.push_back({regime, measured - *judged.left_out[i]});
+    StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training);
+    const double digits = std::pow(10, 1 - std::floor(std::log10(point.parameters_b)));
+    point.parameters_b = std::round(point.parameters_b * digits) / digits;
+    points.insert(std::move(point));
   }
   out.source = "orrery calibrate --cross-validate, " + date +
-               ": five-fold held-out errors of the complete rows of validation/measured";
+               ": held-out errors of the complete rows of validation/measured, five-fold and of "
+               "each source left out whole";
   out.regimes = regime_errors(residuals, kIntervalLevel);
-  for (RegimeError& e : out.regimes) {
-    e.low = rounded(e.low);
-    e.high = rounded(e.high);
+  out.left_out = left_out_errors(left_out, kIntervalLevel);
+  for (auto* list : {&out.regimes, &out.left_out}) {
+    for (RegimeError& e : *list) {
+      e.low = rounded(e.low);
+      e.high = rounded(e.high);
+    }
   }
   out.measured.assign(points.begin(), points.end());
   return to_yaml(fields_of(static_cast<const decltype(out)*>(nullptr)).write(out));

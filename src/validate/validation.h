@@ -40,6 +40,7 @@ struct RowOutcome {
   std::int64_t accelerators = 0;
   bool mixture = false;               // of experts
   Regime regime;                      // of an estimated row
+  StepPoint point;                    // the same
   std::string skipped_because;        // empty if estimated
   bool impossible = false;            // skipped, for its step time cannot be
   std::vector<std::string> assumed;   // for cells the source leaves empty, in words
