@@ -61,6 +61,9 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
     out.rows.insert(out.rows.end(), read->rows.begin(), read->rows.end());
     out.problems.insert(out.problems.end(), read->problems.begin(), read->problems.end());
   }
+  for (RowProblem& problem : leave_out_repeats(out.rows)) {
+    out.problems.push_back(std::move(problem));
+  }
   if (files.empty()) {
     return fail(ErrorCode::not_found, "no file of measurements", "",
                 "name one, or call this where validation/measured is");
@@ -72,6 +75,17 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
     return fail(ErrorCode::bad_input, "no row can be used; " + first.what, first.where);
   }
   return out;
+}
+
+// An error if not one of the rows, of which there is at least one, was estimated.
+Result<std::monostate> some_row_used(const std::vector<RowOutcome>& rows) {
+  for (const RowOutcome& row : rows) {
+    if (row.skipped_because.empty()) return {};
+  }
+  const RowOutcome& first = rows.front();
+  return fail(ErrorCode::bad_input, "no row can be used",
+              first.place.substr(0, first.place.rfind(':')),
+              "the first problem is " + first.place + ": " + first.skipped_because);
 }
 
 // The page and, beside it in images/, its picture as SVG and PNG.
@@ -100,10 +114,11 @@ int validate_command(const ValidateOptions& options, const Common& common) {
   if (!catalog) return refuse(catalog.error());
   const auto inputs = read_inputs(options.files.empty() ? usual_files() : options.files);
   if (!inputs) return refuse(inputs.error());
+  const Validation validation = validate(inputs->rows, *catalog, common.threads);
+  if (const auto used = some_row_used(validation.rows); !used) return refuse(used.error());
   for (const RowProblem& p : inputs->problems) {
     std::fprintf(stderr, "orrery: %s: %s; left out\n", p.where.c_str(), p.what.c_str());
   }
-  const Validation validation = validate(inputs->rows, *catalog, common.threads);
   for (const RowOutcome& row : validation.rows) {
     if (!row.impossible) continue;
     std::fprintf(stderr, "orrery: %s: %s; left out\n", row.place.c_str(),

@@ -1,11 +1,13 @@
 #include "validate/measured_row.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <set>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -86,7 +88,7 @@ const std::array kColumns = {
     Column{"sharding_detail", &MeasuredRow::sharding_detail},
     Column{"offload", &MeasuredRow::offload},
     Column{"attention_kernel", &MeasuredRow::attention_kernel},
-    Column{"step_time_s", &MeasuredRow::step_time, kRequired},
+    Column{"step_time_s", &MeasuredRow::step_time},
     Column{"step_time_min_s", &MeasuredRow::step_time_min},
     Column{"step_time_max_s", &MeasuredRow::step_time_max},
     Column{"tokens_per_s_per_gpu", &MeasuredRow::tokens_per_s_per_gpu},
@@ -112,6 +114,9 @@ const std::array kColumns = {
 
 constexpr double kLargest = 1e18;
 constexpr double kSmallest = 1e-18;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+constexpr double kTera = 1e12;
+constexpr int kTellingDigits = 4;  // figures that agree in so many agree by more than chance
 
 template <class Number>
 std::optional<Number> number(std::string_view text) {
@@ -155,10 +160,10 @@ class Store {
     return real(member, [](double x) { return Seconds(x); });
   }
   Result<std::monostate> operator()(Memory MeasuredRow::* member) {
-    return real(member, [](double x) { return Bytes(x * 1024 * 1024 * 1024); });
+    return real(member, [](double x) { return Bytes(x * kGibibyte); });
   }
   Result<std::monostate> operator()(Rate MeasuredRow::* member) {
-    return real(member, [](double x) { return FlopsPerSecond(x * 1e12); });
+    return real(member, [](double x) { return FlopsPerSecond(x * kTera); });
   }
 
  private:
@@ -220,11 +225,62 @@ Result<std::vector<const Column*>> columns_of(const CommaSeparated& table,
     if (std::find(out.begin(), out.end(), &column) != out.end()) continue;
     absent += (absent.empty() ? "" : ", ") + std::string(column.name);
   }
+  const bool measures = std::any_of(out.begin(), out.end(), [](const Column* column) {
+    return column != nullptr && (column->name == "step_time_s" || column->name == "status" ||
+                                 column->name == "memory_per_gpu_gib");
+  });
+  if (!measures) absent += (absent.empty() ? "" : ", ") + std::string("step_time_s");
   if (!absent.empty()) {
     return fail(ErrorCode::bad_input, "columns are missing: " + absent + unknown, place,
                 "validation/measured/README.md lists the columns");
   }
   return out;
+}
+
+// Where a row was found, not what ran.
+constexpr std::array<std::string_view, 7> kProvenance = {
+    "row_id", "source", "table", "architecture_source", "reading", "derived", "notes"};
+constexpr std::array<std::string_view, 11> kMeasurements = {
+    "step_time_s",  "step_time_min_s",    "step_time_max_s",  "tokens_per_s_per_gpu",
+    "tokens_per_s", "samples_per_s",      "tflops_per_gpu",   "mfu_percent",
+    "hfu_percent",  "memory_per_gpu_gib", "time_to_train_min"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A cell as text again, in the unit of its column; equal numbers give equal text.
+std::string cell_text(const MeasuredRow& row, const Column& column) {
+  const auto text = [](double x) { return fmt::format("{:.12g}", x); };
+  return std::visit(
+      [&](auto member) -> std::string {
+        const auto& cell = row.*member;
+        if constexpr (std::is_same_v<std::decay_t<decltype(cell)>, std::string>) {
+          return cell;
+        } else {
+          if (!cell) return "";
+          using Cell = std::decay_t<decltype(*cell)>;
+          if constexpr (std::is_same_v<Cell, std::int64_t>) return std::to_string(*cell);
+          if constexpr (std::is_same_v<Cell, double>) return text(*cell);
+          if constexpr (std::is_same_v<Cell, Seconds>) return text(cell->value());
+          if constexpr (std::is_same_v<Cell, Bytes>) return text(cell->value() / kGibibyte);
+          if constexpr (std::is_same_v<Cell, FlopsPerSecond>) return text(cell->value() / kTera);
+          return "";
+        }
+      },
+      column.member);
+}
+
+// Of "0.02840": 3.
+int significant_digits(std::string_view number) {
+  number = number.substr(0, number.find('e'));
+  std::string digits;
+  for (const char c : number) {
+    if (c >= '0' && c <= '9' && (c != '0' || !digits.empty())) digits += c;
+  }
+  while (!digits.empty() && digits.back() == '0') digits.pop_back();
+  return static_cast<int>(digits.size());
 }
 
 // What no run can have; empty if it can.
@@ -268,38 +324,74 @@ Result<MeasuredRows> measured_rows(CommaSeparated table) {
   ORRERY_TRY(const std::vector<const Column*> columns, columns_of(table, out.problems));
   for (RowProblem& problem : refused_records(table)) out.problems.push_back(std::move(problem));
   out.rows.reserve(table.records.size());
-  std::set<std::string> ids;
-  std::map<std::vector<std::string>, std::string> contents;  // to row_id
   for (CommaSeparated::Record& record : table.records) {
     MeasuredRow row;
     row.file = table.name;
     row.line = record.line;
-    std::vector<std::string> content;
     std::string wrong;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i] == nullptr) continue;
-      if (columns[i]->name != "row_id") content.push_back(record.fields[i]);
       auto stored = std::visit(Store(row, *columns[i], record.fields[i]), columns[i]->member);
       if (!stored && wrong.empty()) {
         wrong = stored.error().message + " (" + stored.error().hint + ")";
       }
     }
     if (wrong.empty() && row.row_id.empty()) wrong = "row_id is empty";
-    if (wrong.empty() && !ids.insert(row.row_id).second) {
-      wrong = "row_id '" + row.row_id.substr(0, 80) + "' stands twice";
-    }
     if (wrong.empty()) wrong = impossible(row);
-    if (wrong.empty()) {
-      const auto [first, is_new] = contents.try_emplace(std::move(content), row.row_id);
-      if (!is_new) wrong = "is row '" + first->second.substr(0, 80) + "' again";
-    }
     if (wrong.empty()) {
       out.rows.push_back(std::move(row));
     } else {
       out.problems.push_back({row.place(), std::move(wrong)});
     }
   }
+  for (RowProblem& problem : leave_out_repeats(out.rows)) {
+    out.problems.push_back(std::move(problem));
+  }
   return out;
+}
+
+std::vector<RowProblem> leave_out_repeats(std::vector<MeasuredRow>& rows) {
+  std::vector<RowProblem> problems;
+  std::map<std::string, std::string> ids;       // to the file
+  std::map<std::string, std::string> contents;  // to row_id
+  std::vector<MeasuredRow> kept;
+  kept.reserve(rows.size());
+  for (MeasuredRow& row : rows) {
+    const std::string id = row.row_id.substr(0, 80);
+    std::string whole = "all";
+    std::string run = "run";
+    bool telling = false;
+    for (const Column& column : kColumns) {
+      if (column.name == "row_id") continue;
+      // Lengths keep cells apart whatever they hold.
+      const std::string text = cell_text(row, column);
+      const std::string cell = std::to_string(text.size()) + ":" + text;
+      whole += cell;
+      if (!is_one_of(kProvenance, column.name)) run += cell;
+      telling |=
+          is_one_of(kMeasurements, column.name) && significant_digits(text) >= kTellingDigits;
+    }
+    const auto [named, is_new] = ids.try_emplace(row.row_id, row.file);
+    if (!is_new) {
+      problems.push_back(
+          {row.place(), "row_id '" + id + "' stands " +
+                            (named->second == row.file ? std::string("twice")
+                                                       : "in " + named->second + " too")});
+      continue;
+    }
+    const auto same = contents.find(whole);
+    const auto same_run = telling ? contents.find(run) : contents.end();
+    if (same != contents.end() || same_run != contents.end()) {
+      const auto& first = same != contents.end() ? same->second : same_run->second;
+      problems.push_back({row.place(), "is row '" + first + "' again"});
+      continue;
+    }
+    contents.emplace(std::move(whole), id);
+    contents.emplace(std::move(run), id);
+    kept.push_back(std::move(row));
+  }
+  rows = std::move(kept);
+  return problems;
 }
 
 Result<MeasuredRows> parse_measured_rows(std::string_view text, std::string file) {

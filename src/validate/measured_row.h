@@ -67,17 +67,23 @@ struct MeasuredRows {
   std::vector<RowProblem> problems;
 };
 
-// Whether a table holds measured runs: it names rows and has a step time.
+// Whether a table holds measured runs: it names rows, accelerators and how many of them.
 bool is_measured_rows(const CommaSeparated& table);
 
-// Columns may stand in any order; those an estimate cannot do without (row_id, accelerator,
-// num_gpus, seq_len, tp, pp, micro_batch, global_batch, precision, step_time_s) must be there, the
-// others may be left out; unknown ones are named and not read. A row is left out for: a cell that
-// is no number where the column holds numbers (a unit written beside it included), not positive
-// (zero_stage, vpp, etp and percentages may be 0), infinite, above 1e18 or below 1e-18; a
-// utilisation above 100 %; a step time outside its own spread; an empty or repeated row_id; all
-// other cells those of an earlier row. Error: absent columns.
+// Columns may stand in any order; those that describe a run (row_id, accelerator, num_gpus,
+// seq_len, tp, pp, micro_batch, global_batch, precision) must be there, and one of step_time_s,
+// memory_per_gpu_gib and status; the others may be left out; unknown ones are named and not read. A
+// row is left out for: a cell that is no number where the column holds numbers (a unit written
+// beside it included), not positive (zero_stage, vpp, etp and percentages may be 0), infinite,
+// above 1e18 or below 1e-18; a utilisation above 100 %; a step time outside its own spread; an
+// empty row_id; repeating another row. Error: absent columns.
 Result<MeasuredRows> measured_rows(CommaSeparated table);
+
+// Takes out the rows that repeat an earlier one and names them: those of one row_id; those equal in
+// all cells but the row_id; and those equal in all that describes and measures the run, if a figure
+// of four digits or more is among it. Runs that were measured again agree in three digits by
+// chance, and where both ran out of memory always: such rows stay. O(rows x columns x log rows).
+std::vector<RowProblem> leave_out_repeats(std::vector<MeasuredRow>& rows);
 
 // The same from the text of a file. Errors: also those of parse_comma_separated.
 Result<MeasuredRows> parse_measured_rows(std::string_view text, std::string file);

@@ -109,6 +109,57 @@ TEST(MeasuredRow, ARowThatRepeatsAnotherIsNamed) {
             "f.csv:3: is row 'a' again");
 }
 
+// The figure tells: 2.8435 s twice is one run, 2.84 s twice may be two, and so may two that ran out
+// of memory.
+TEST(MeasuredRow, ARowUnderAnotherNameIsNamedIfItsFiguresTell) {
+  const auto twice = [](const std::string& run) {
+    return "a," + run + ",first\nb," + run + ",a copy\n";
+  };
+  EXPECT_EQ(error_of(twice("h100-sxm,16,1,8,1,2,64,bf16,2.8435"), ",notes"),
+            "f.csv:3: is row 'a' again");
+  EXPECT_EQ(error_of(twice("h100-sxm,16,1,8,1,2,64,bf16,2.84"), ",notes"), "no error");
+  EXPECT_EQ(error_of(twice("h100-sxm,16,1,8,1,2,64,bf16,,oom"), ",status,notes"), "no error");
+  EXPECT_EQ(
+      error_of("a,h100-sxm,16,1,8,1,2,64,bf16,2.8435\nb,h100-sxm,16,1,8,1,2,64,bf16,2.8436\n"),
+      "no error");
+  EXPECT_EQ(
+      error_of("a,h100-sxm,16,1,8,1,2,64,bf16,2.8435\nb,h100-sxm,16,1,8,1,4,64,bf16,2.8435\n"),
+      "no error");
+  // Another way to write the same number.
+  EXPECT_EQ(
+      error_of("a,h100-sxm,16,1,8,1,2,64,bf16,2.8435\nb,h100-sxm,16,1,8,1,2,64,bf16,2.84350\n"),
+      "f.csv:3: is row 'a' again");
+}
+
+TEST(MeasuredRow, ARowOfTwoFilesIsUsedOnce) {
+  const auto first = rows("a,h100-sxm,16,1,8,1,2,64,bf16,1\nb,h100-sxm,16,1,8,1,2,64,bf16,2\n");
+  auto second = parse_measured_rows(std::string(kHeader) + "\nb,h100-sxm,16,1,8,1,2,64,bf16,2\n" +
+                                        "c,h100-sxm,16,1,8,1,2,64,bf16,3\n",
+                                    "g.csv");
+  ASSERT_TRUE(first && second);
+  std::vector<MeasuredRow> all = first->rows;
+  all.insert(all.end(), second->rows.begin(), second->rows.end());
+  const std::vector<RowProblem> problems = leave_out_repeats(all);
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_EQ(problems[0].where, "g.csv:2");
+  EXPECT_EQ(problems[0].what, "row_id 'b' stands in f.csv too");
+  ASSERT_THAT(all, SizeIs(3));
+  EXPECT_EQ(all[2].row_id, "c");
+}
+
+// Memory and verdicts can be compared without a step time.
+TEST(MeasuredRow, AStepTimeIsNoDescriptionOfTheRun) {
+  for (const std::string measured : {"memory_per_gpu_gib", "status"}) {
+    const auto r = parse_measured_rows(
+        "row_id,accelerator,num_gpus,seq_len,tp,pp,micro_batch,global_batch,precision," + measured +
+            "\na,h100-sxm,16,1,8,1,2,64,bf16," + (measured == "status" ? "oom" : "70.5") + "\n",
+        "f.csv");
+    ASSERT_TRUE(r) << r.error().text();
+    ASSERT_THAT(r->rows, SizeIs(1));
+    EXPECT_FALSE(r->rows[0].step_time);
+  }
+}
+
 TEST(MeasuredRow, TheOtherRowsOfAFileAreUsed) {
   const auto r = rows(
       "a,h100-sxm,16,1,8,1,2,64,bf16,1\nb,h100-sxm,x,1,8,1,2,64,bf16,1\nc,h100-sxm,16,1,8,1,2,64,"

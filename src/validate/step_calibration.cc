@@ -12,7 +12,7 @@
 #include "calibrate/folds.h"
 #include "model/model.h"
 #include "parallel/parallel_for.h"
-#include "validate/impossible_step.h"
+#include "validate/impossible_measurement.h"
 #include "validate/regime_errors.h"
 #include "validate/scenario_of_row.h"
 #include "validate/validation.h"
@@ -228,6 +228,7 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
       }
     }
   }
+  for (RowProblem& problem : leave_out_repeats(rows)) out.problems.push_back(std::move(problem));
   std::vector<MeasuredStep> steps = measured_steps(rows, *request.catalog, threads, out.problems);
   out.used = steps.size();
   if (steps.empty()) return out;
@@ -274,7 +275,7 @@ std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
     if (!row.missing.empty() || !row.step_time || row.status == "oom") return;
     auto scenario = scenario_of_row(row, catalog);
     if (!scenario) return;
-    impossible[i] = impossible_step(row, scenario->scenario);
+    impossible[i] = impossible_measurement(row, scenario->scenario);
     if (!impossible[i].empty() || !estimate(scenario->scenario, catalog)) return;
     found[i] = MeasuredStep{.row_id = row.row_id,
                             .source_id = row.source_id,

@@ -8,7 +8,7 @@
 #include "calibrate/statistics.h"
 #include "estimate/estimate.h"
 #include "parallel/parallel_for.h"
-#include "validate/impossible_step.h"
+#include "validate/impossible_measurement.h"
 #include "validate/scenario_of_row.h"
 
 namespace orrery {
@@ -67,7 +67,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
     out.skipped_because = scenario.error().because;
     return out;
   }
-  if (std::string why = impossible_step(row, scenario->scenario); !why.empty()) {
+  if (std::string why = impossible_measurement(row, scenario->scenario); !why.empty()) {
     out.skipped_because = std::move(why);
     out.impossible = true;
     return out;
