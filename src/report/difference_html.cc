@@ -127,8 +127,9 @@ std::string difference_html(const Difference& d, const DifferenceSubject& subjec
       subject.predicted ? "a run and its prediction" : "two runs", html_text(subject.first),
       html_text((subject.predicted ? "predicted: " : "second: ") + subject.second));
   body += "<div class=\"tiles\">\n";
-  body += html_tile(subject.predicted ? "Recorded step" : "Step of the first", time(d.step_first()),
-                    fmt::format("{} steps over its ranks", d.first.steps));
+  body += html_tile(
+      subject.predicted ? "Recorded step" : "Step of the first", time(d.step_first()),
+      fmt::format("{} step{} over its ranks", d.first.steps, d.first.steps == 1 ? "" : "s"));
   body += html_tile(subject.predicted ? "Predicted step" : "Step of the second",
                     time(d.step_second()), change(d.step_first(), d.step_second()));
   body += html_tile("Difference", signed_time(d.step_second() - d.step_first()), "");

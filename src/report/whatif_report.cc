@@ -38,6 +38,8 @@ Ink ink_of(Seconds before, Seconds after) {
   return after > before ? kSlower : kFaster;
 }
 
+constexpr double kLeastEarlier = 0.01;  // of a step, to be worth a sentence
+
 struct PartRow {
   const char* key;
   const char* label;
@@ -78,6 +80,12 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   out += wrapped(fmt::format("The replay of the recording itself is {} off, on average.",
                              percent(w.replay_error)),
                  2, style);
+  if (w.earlier > kLeastEarlier * w.before) {
+    out += wrapped(fmt::format("Work launched before the first step began, up to {} of a rank, is "
+                               "left out of it.",
+                               time(w.earlier)),
+                   2, style);
+  }
   if (!w.edits.empty()) out += heading("Edits", "in the order in which they were applied", style);
   for (const AppliedEdit& edit : w.edits) {
     out += wrapped(fmt::format("{}  ({} changed)", printable(edit.text),
@@ -148,6 +156,7 @@ Value whatif_json(const WhatIf& w) {
   out.set("waiting_before_s", number(w.waiting_before));
   out.set("waiting_after_s", number(w.waiting_after));
   out.set("replay_error", Value::number(w.replay_error));
+  out.set("earlier_s", number(w.earlier));
   Value edits = Value::list();
   for (const AppliedEdit& edit : w.edits) {
     Value entry = Value::map();

@@ -133,8 +133,8 @@ TEST(Judgement, FiguresComeBackFromTheirText) {
 TEST(Judgement, AFigureThatFallsBehindIsNamed) {
   const std::vector<Figure> stored = {{"error", 0.1, {}, false}, {"rank", 0.9, {}, true}};
   EXPECT_THAT(
-      worse_than_stored(std::vector<Figure>{{"error", 0.104, {}, false}, {"rank", 0.897, {}, true}},
-                        stored),
+      worse_than_stored(
+          std::vector<Figure>{{"error", 0.1004, {}, false}, {"rank", 0.8997, {}, true}}, stored),
       IsEmpty());
   EXPECT_THAT(
       worse_than_stored(std::vector<Figure>{{"error", 0.12, {}, false}, {"rank", 0.95, {}, true}},

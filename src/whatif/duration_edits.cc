@@ -109,10 +109,13 @@ void apply_fuse(EditedRun& run, AppliedEdit& edit) {
     edit.assumed.emplace_back("no two of them follow each other on a stream: none is fused");
     return;
   }
-  edit.assumed.push_back(
-      fmt::format("{} works become {}, each taking {:g} of the sum of its parts and starting when "
-                  "its first part would have",
-                  absorbed.size() + runs, runs, factor));
+  const std::string taking = factor < 1   ? fmt::format("{:.3g} % of", 100 * factor)
+                             : factor > 1 ? fmt::format("{:g} times", factor)
+                                          : "as long as";
+  edit.assumed.push_back(fmt::format(
+      "{} works become {}, each taking {} {} and starting when its first part would have",
+      absorbed.size() + runs, runs, taking,
+      factor == 1 ? "its parts together" : "the sum of its parts"));
 }
 
 Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit) {

@@ -321,8 +321,9 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
                   to_text(edit.edit), "say which group is meant: group NAME");
     }
   }
+  const bool alone = edit.edit.count == 1;
   const auto latencies = assumed_latencies_ns(run);
-  assume_latencies(run, works, latencies, edit);
+  if (!alone) assume_latencies(run, works, latencies, edit);
   std::int64_t recorded_ranks = 0;
   const auto wanted = static_cast<double>(edit.edit.count);
   for (const std::uint32_t w : works) {
@@ -341,11 +342,7 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
     const std::int64_t t = run.duration_ns(w);
     const std::int64_t a = std::min(t, latencies.at(latency_key(s)));
     ++edit.changed;
-    if (n == edit.edit.count) continue;
-    if (edit.edit.count == 1) {
-      run.set_duration_ns(w, 0);
-      continue;
-    }
+    if (n == edit.edit.count || alone) continue;
     if (n < 2) {
       return fail(ErrorCode::bad_input, "the selected groups have one rank: nothing was sent",
                   to_text(edit.edit));
@@ -355,8 +352,17 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
         w, scaled_ns(a, std::log2(wanted) / std::log2(now)) +
                scaled_ns(t - a, ring_share(s.collective, wanted) / ring_share(s.collective, now)));
   }
-  edit.assumed.push_back(fmt::format("rings over {} ranks instead of {}, on links as fast",
-                                     edit.edit.count, recorded_ranks));
+  if (alone && recorded_ranks > 1) {
+    run.remove(works);
+    edit.assumed.push_back(fmt::format(
+        "a rank alone meets nobody: communications over {} ranks and their launches are removed",
+        recorded_ranks));
+  } else if (alone) {
+    edit.assumed.emplace_back("the groups have one rank, as recorded");
+  } else {
+    edit.assumed.push_back(fmt::format("rings over {} ranks instead of {}, on links as fast",
+                                       edit.edit.count, recorded_ranks));
+  }
   if (!tensor || edit.edit.count == recorded_ranks) return std::monostate();
   std::size_t kernels = 0;
   const double share = static_cast<double>(recorded_ranks) / wanted;
@@ -376,9 +382,11 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
         edit.edit.count));
   }
   edit.assumed.push_back(fmt::format(
-      "{} matrix products, attentions and softmaxes take {:.3g} of their time: all of them are "
-      "divided among the ranks; all else stays",
-      kernels, share));
+      "{} matrix products, attentions and softmaxes take {}: all of them are divided among the "
+      "ranks; all else stays",
+      kernels,
+      share > 1 ? fmt::format("{:.3g} times as long", share)
+                : fmt::format("{:.3g} % of their time", 100 * share)));
   return std::monostate();
 }
 

@@ -10,7 +10,8 @@
 //   dp N, tp N        groups have N ranks:
 //                     t' = a log2 N / log2 n + (t - a) share(N) / share(n),
 //                     share(n) = (n - 1) / n of all that is moved (rings; an all-reduce has twice
-//                     that, before and after); send and receive: as recorded.
+//                     that, before and after); send and receive: as recorded. N = 1: removed,
+//                     with their launches, and waiting for nobody.
 //                     tp also scales matrix products, attention and softmax with n / N.
 //
 // The latency of a communication is not recorded: it is taken as the shortest transfer of its kind

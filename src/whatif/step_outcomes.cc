@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -76,28 +78,70 @@ struct StepEnd {
   std::int64_t waiting_ns = 0;
 };
 
-std::vector<StepEnd> ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                                   const ReplayedRun& replayed) {
-  std::vector<StepEnd> ends;
+struct StepEnds {
+  std::vector<StepEnd> of_step;
+  std::map<Place, std::int64_t> before;  // when what was launched before the first step is done
+};
+
+// When each work was launched. Without a recorded launch: when it started, or, if all such work of
+// a recording ran before the first that has one, before the recording (compare/earlier_work.h).
+std::vector<std::int64_t> launch_times(std::span<const RecordedTrace> traces,
+                                       const RunGraph& graph) {
+  constexpr std::int64_t kBefore = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  std::vector<LaunchLinks> links;
+  links.reserve(traces.size());
+  for (const RecordedTrace& trace : traces) links.push_back(launch_links(trace));
+  const auto has_launch = [&](const RunWork& work) {
+    const LaunchLinks& of = links[work.trace];
+    return of.launch[work.event] != kNotLaunched || of.inner_operator[work.event] != kNotLaunched;
+  };
+  std::vector<std::int64_t> first_launched(traces.size(), kNever);
+  std::vector<std::int64_t> last_unlaunched(traces.size(), kBefore);
+  for (const RunWork& work : graph.works) {
+    const std::int64_t start = traces[work.trace].start_ns[work.event];
+    if (has_launch(work)) {
+      first_launched[work.trace] = std::min(first_launched[work.trace], start);
+    } else {
+      last_unlaunched[work.trace] = std::max(last_unlaunched[work.trace], start);
+    }
+  }
+  std::vector<std::int64_t> out;
+  out.reserve(graph.works.size());
+  for (const RunWork& work : graph.works) {
+    const std::uint32_t t = work.trace;
+    const bool earlier =
+        !has_launch(work) && first_launched[t] != kNever && last_unlaunched[t] < first_launched[t];
+    const std::uint32_t call = links[t].launch[work.event];
+    out.push_back(earlier ? kBefore : traces[t].start_ns[call == kNotLaunched ? work.event : call]);
+  }
+  return out;
+}
+
+StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                       const ReplayedRun& replayed) {
+  StepEnds out;
+  std::vector<StepEnd>& ends = out.of_step;
   ends.reserve(graph.steps.size());
   std::map<Place, std::vector<std::size_t>> steps_of;
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
     ends.push_back({replayed.end_ns[graph.steps[s].to], 0});
     steps_of[place(graph.steps[s])].push_back(s);
   }
-  std::vector<LaunchLinks> links;
-  links.reserve(traces.size());
-  for (const RecordedTrace& trace : traces) links.push_back(launch_links(trace));
-  for (const RunWork& work : graph.works) {
-    const std::uint32_t call = links[work.trace].launch[work.event];
-    const std::int64_t launched =
-        traces[work.trace].start_ns[call == kNotLaunched ? work.event : call];
+  const std::vector<std::int64_t> launches = launch_times(traces, graph);
+  for (std::size_t w = 0; w < graph.works.size(); ++w) {
+    const RunWork& work = graph.works[w];
+    const std::int64_t launched = launches[w];
     // Steps of a trace are by start and do not overlap.
     const std::vector<std::size_t>& steps = steps_of[place(work)];
     const auto after = std::upper_bound(
         steps.begin(), steps.end(), launched,
         [&](std::int64_t ns, std::size_t s) { return ns < graph.steps[s].start_ns; });
-    if (after == steps.begin()) continue;
+    if (after == steps.begin()) {
+      std::int64_t& before = out.before[place(work)];
+      before = std::max(before, replayed.end_ns[work.last]);
+      continue;
+    }
     const std::size_t s = *(after - 1);
     if (launched >= graph.steps[s].end_ns) continue;
     ends[s].at_ns = std::max(ends[s].at_ns, replayed.end_ns[work.last]);
@@ -105,29 +149,75 @@ std::vector<StepEnd> ends_of_steps(std::span<const RecordedTrace> traces, const 
       ends[s].waiting_ns += replayed.start_ns[work.last] - replayed.end_ns[work.first];
     }
   }
-  return ends;
+  return out;
 }
 
 }  // namespace
 
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
                                        const ReplayedRun& replayed) {
-  const std::vector<StepEnd> ends = ends_of_steps(traces, graph, replayed);
+  const StepEnds found = ends_of_steps(traces, graph, replayed);
+  const std::vector<StepEnd>& ends = found.of_step;
   auto changes = changes_by_place(traces, graph, replayed);
   std::map<Place, std::int64_t> done;  // with the step before
   std::vector<StepOutcome> out;
   out.reserve(graph.steps.size());
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
     const RunStep& step = graph.steps[s];
-    std::int64_t start = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
+    const std::int64_t begin = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
+    std::int64_t start = begin;
     const auto before = done.find(place(step));
-    if (before != done.end()) start = std::max(start, before->second);
+    const bool first = before == done.end();
+    if (!first) {
+      start = std::max(start, before->second);
+    } else if (const auto earlier = found.before.find(place(step)); earlier != found.before.end()) {
+      start = std::max(start, earlier->second);
+    }
     const std::int64_t end = std::max(start, ends[s].at_ns);
-    done[place(step)] = ends[s].at_ns;
+    done[place(step)] = end;
     out.push_back({from_ns(end - start), parts_between(changes[place(step)], start, end),
-                   from_ns(std::max<std::int64_t>(0, ends[s].waiting_ns))});
+                   from_ns(std::max<std::int64_t>(0, ends[s].waiting_ns)),
+                   from_ns(first ? start - begin : 0)});
   }
   return out;
+}
+
+ReplayedRun recorded_times(std::span<const RecordedTrace> traces, const RunGraph& graph) {
+  ReplayedRun out;
+  out.start_ns.assign(graph.nodes.size(), 0);
+  out.end_ns.assign(graph.nodes.size(), 0);
+  // A step from the start of the run begins at 0.
+  std::vector<std::int64_t> zero_ns(traces.size(), 0);
+  for (const RunStep& step : graph.steps) {
+    if (step.from == kNoEvent) zero_ns[step.trace] = step.start_ns;
+  }
+  for (const RunStep& step : graph.steps) {
+    if (step.from != kNoEvent) out.end_ns[step.from] = step.start_ns - zero_ns[step.trace];
+    out.end_ns[step.to] = step.end_ns - zero_ns[step.trace];
+  }
+  for (const RunWork& work : graph.works) {
+    const std::int64_t clock =
+        work.trace < graph.device_clock_ns.size() ? graph.device_clock_ns[work.trace] : 0;
+    const RecordedTrace& trace = traces[work.trace];
+    const std::int64_t start = trace.start_ns[work.event] + clock - zero_ns[work.trace];
+    out.start_ns[work.first] = start;
+    out.end_ns[work.first] = start;
+    out.start_ns[work.last] = start;
+    out.end_ns[work.last] = start + trace.duration_ns[work.event];
+  }
+  return out;
+}
+
+double mean_error(const std::vector<StepOutcome>& recorded,
+                  const std::vector<StepOutcome>& replayed) {
+  double sum = 0;
+  std::size_t steps = 0;
+  for (std::size_t s = 0; s < recorded.size(); ++s) {
+    if (!(recorded[s].time > Seconds(0))) continue;
+    sum += std::abs(replayed[s].time / recorded[s].time - 1);
+    ++steps;
+  }
+  return steps == 0 ? 0 : sum / static_cast<double>(steps);
 }
 
 Seconds mean_time(const std::vector<RunStep>& steps, const std::vector<StepOutcome>& outcomes) {

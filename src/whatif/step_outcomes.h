@@ -1,7 +1,8 @@
 // How long each step of a run takes, counted by when ranks are done.
 //
 //   step   from when a rank is done with the step before (its host has left it, and all work it
-//          launched has ended) until it is done with this one; the first step from its start
+//          launched has ended) until it is done with this one; before the first step that is
+//          what was launched before it, also before the recording began
 //
 // A step that only runs ahead on the host is thus not called shorter. Stages that an edit made of a
 // rank count as ranks. The parts are those of replay/replay.h within this window. O(work log work).
@@ -18,11 +19,20 @@ struct StepOutcome {
   Seconds time;
   FourParts parts;
   Seconds waiting;  // for other ranks
+  Seconds earlier;  // of the first step: from its start until what was launched before it is done
 };
 
 // By step of the graph.
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
                                        const ReplayedRun& replayed);
+
+// The times at which the recording has what step_outcomes counts: works, on their host's clock, and
+// ends of steps. Other nodes have none; waiting is not recorded.
+ReplayedRun recorded_times(std::span<const RecordedTrace> traces, const RunGraph& graph);
+
+// Mean over the steps of |replayed - recorded| / recorded, both counted as above.
+double mean_error(const std::vector<StepOutcome>& recorded,
+                  const std::vector<StepOutcome>& replayed);
 
 // The mean of the steps; of a rank that became a pipeline, a step is as long as on its longest
 // stage.

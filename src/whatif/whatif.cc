@@ -135,7 +135,6 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   if (auto once = check_said_once(edits); !once) return fail(once.error());
   WhatIf out;
   const ReplayedRun recorded = replayed_run(graph);
-  out.replay_error = replay(traces, graph, recorded).mean_error;
   EditedRun run(traces, graph);
   std::optional<AlignedStretches> alike;
   for (const Edit& edit : edits) {
@@ -146,6 +145,9 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   out.graph = std::move(run.graph());
   out.timeline = replayed_run(out.graph);
   const std::vector<StepOutcome> outcomes_before = step_outcomes(traces, graph, recorded);
+  out.replay_error =
+      mean_error(step_outcomes(traces, graph, recorded_times(traces, graph)), outcomes_before);
+  for (const StepOutcome& step : outcomes_before) out.earlier = std::max(out.earlier, step.earlier);
   const std::vector<StepOutcome> outcomes_after = step_outcomes(traces, out.graph, out.timeline);
   out.before = mean_time(graph.steps, outcomes_before);
   out.after = mean_time(out.graph.steps, outcomes_after);

@@ -51,9 +51,12 @@ struct WhatIf {
   Seconds after;
   Seconds waiting_before;  // of a rank for others in a step, on average
   Seconds waiting_after;
-  double replay_error = 0;  // mean of the replay itself: how far `before` may be trusted
-  RunGraph graph;           // edited
-  ReplayedRun timeline;     // of that graph
+  // How far `before` may be trusted: mean of the replayed steps against the recorded ones, both
+  // counted as `before` is (whatif/step_outcomes.h).
+  double replay_error = 0;
+  Seconds earlier;       // most that a rank's first step leaves out for work launched before it
+  RunGraph graph;        // edited
+  ReplayedRun timeline;  // of that graph
 };
 
 // Errors: an edit that selects nothing, an unknown accelerator, what ranks cannot divide as far as

@@ -187,6 +187,60 @@ TEST(WhatIf, ChangesTheNetwork) {
   EXPECT_NEAR(after(slow_run, "bandwidth by 0.5"), after(slow_run, "") + 4 * 100, 1);
 }
 
+TEST(WhatIf, ARankAloneMeetsNobody) {
+  std::vector<RecordedTrace> traces;
+  for (int rank = 0; rank < 2; ++rank) {
+    Training training;
+    training.product = rank == 1 ? 80 : 40;
+    traces.push_back(training.trace());
+    traces.back().rank = rank;
+    traces.back().world_size = 2;
+  }
+  const TracedRun run = run_of(std::move(traces));
+  for (const char* text : {"tp 1", "dp 1 kernel nccl*"}) {
+    const auto alone = changed(run, text);
+    ASSERT_TRUE(alone) << alone.error().text();
+    EXPECT_GT(alone->waiting_before, Seconds(0));
+    EXPECT_EQ(alone->waiting_after, Seconds(0)) << text;
+    EXPECT_EQ(alone->steps[0].parts_after.exposed_communication, Seconds(0)) << text;
+    EXPECT_THAT(alone->edits[0].assumed, testing::Contains(HasSubstr("meets nobody"))) << text;
+  }
+  EXPECT_THAT(changed(run, "tp 1")->edits[0].assumed,
+              testing::Contains(HasSubstr("take 2 times as long")));
+  EXPECT_THAT(changed(run, "tp 4")->edits[0].assumed,
+              testing::Contains(HasSubstr("take 50 % of their time")));
+}
+
+TEST(WhatIf, LeavesEarlierWorkOutOfTheFirstStep) {
+  RecordedTrace trace = Training{}.trace();
+  const double whole = after(run_of(Training{}), "");
+  for (std::size_t e = 0; e < trace.size(); ++e) {
+    if (trace.name_of(e) == "embedding") trace.correlation[e] = kNotRecorded;
+  }
+  std::vector<RecordedTrace> traces;
+  traces.push_back(std::move(trace));
+  const auto result = changed(run_of(std::move(traces)), "");
+  ASSERT_TRUE(result);
+  // It runs from 5 to 15 us after the step began.
+  EXPECT_NEAR(microseconds(result->earlier), 15, 1);
+  EXPECT_NEAR(microseconds(result->before), whole - 15, 1);
+  EXPECT_LT(result->replay_error, 0.01);
+}
+
+TEST(WhatIf, StatesTheErrorOfWhatItCounts) {
+  // 968 works were launched before the recording began; host marks are replayed to 0.02 %.
+  auto recorded = read_run({std::string(ORRERY_SOURCE_DIR) + "/validation/traces/TraceLens/mi300/"
+                                                             "resnet_act_checkpoint.json.gz"});
+  ASSERT_TRUE(recorded);
+  const TracedRun run = run_of(std::move(recorded->ranks));
+  const auto result = changed(run, "");
+  ASSERT_TRUE(result);
+  EXPECT_GT(result->replay_error, 0.01);
+  EXPECT_LT(result->replay_error, 0.03);
+  EXPECT_GT(result->earlier, Seconds(0.025));
+  for (const WhatIfStep& step : result->steps) EXPECT_NEAR(step.before.value(), 0.019, 0.001);
+}
+
 TEST(WhatIf, EvensOutASlowRank) {
   std::vector<RecordedTrace> traces;
   for (int rank = 0; rank < 4; ++rank) {
