@@ -1,7 +1,6 @@
 #include "compare/earlier_work.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "trace/launch_links.h"
 
@@ -12,21 +11,9 @@ bool has_no_launch(const ProfileLine& line) {
 }
 
 bool unlaunched_is_earlier(std::span<const RecordedTrace> run) {
-  for (const RecordedTrace& trace : run) {
-    const LaunchLinks links = launch_links(trace);
-    std::int64_t first_launched = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last_unlaunched = std::numeric_limits<std::int64_t>::min();
-    for (std::uint32_t e = 0; e < trace.size(); ++e) {
-      if (!is_device_work(trace.kind[e])) continue;
-      if (links.launch[e] != kNotLaunched || links.inner_operator[e] != kNotLaunched) {
-        first_launched = std::min(first_launched, trace.start_ns[e]);
-      } else {
-        last_unlaunched = std::max(last_unlaunched, trace.start_ns[e]);
-      }
-    }
-    if (last_unlaunched >= first_launched) return false;
-  }
-  return true;
+  return std::all_of(run.begin(), run.end(), [](const RecordedTrace& trace) {
+    return unlaunched_is_earlier(trace, launch_links(trace));
+  });
 }
 
 }  // namespace orrery

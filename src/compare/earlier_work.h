@@ -12,7 +12,7 @@ namespace orrery {
 // Whether no launch of the line's work is recorded: it is named after its kernel.
 bool has_no_launch(const ProfileLine& line);
 
-// Whether all work without a launch ran before the first work that has one. Linear.
+// Whether that is so of the unlaunched work of every rank (trace/launch_links.h). Linear.
 bool unlaunched_is_earlier(std::span<const RecordedTrace> run);
 
 }  // namespace orrery

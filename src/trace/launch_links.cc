@@ -1,5 +1,7 @@
 #include "trace/launch_links.h"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace orrery {
@@ -61,6 +63,21 @@ LaunchLinks launch_links(const RecordedTrace& trace) {
   link_operators(trace, links);
   link_launches(trace, links);
   return links;
+}
+
+bool unlaunched_is_earlier(const RecordedTrace& trace, const LaunchLinks& links) {
+  std::optional<std::int64_t> first_launched;
+  std::optional<std::int64_t> last_unlaunched;
+  for (std::uint32_t event = 0; event < trace.size(); ++event) {
+    if (!is_device_work(trace.kind[event])) continue;
+    const std::int64_t start = trace.start_ns[event];
+    if (!links.is_launched(event)) {
+      last_unlaunched = std::max(last_unlaunched.value_or(start), start);
+    } else if (!first_launched) {
+      first_launched = start;  // events are by start
+    }
+  }
+  return !last_unlaunched || (first_launched && *last_unlaunched < *first_launched);
 }
 
 }  // namespace orrery

@@ -29,8 +29,17 @@ struct LaunchLinks {
 
   // The outermost operator around the event, or that launched it: what a person called.
   [[nodiscard]] std::uint32_t outer_operator(std::uint32_t event) const;
+  // Whether it is recorded what launched this device work: the call, or at least the operator.
+  [[nodiscard]] bool is_launched(std::uint32_t event) const {
+    return launch[event] != kNotLaunched || inner_operator[event] != kNotLaunched;
+  }
 };
 
 LaunchLinks launch_links(const RecordedTrace& trace);
+
+// Whether device work without a launch was launched before the recording began, by a host that is
+// ahead of its device: all of it began before the first work that has a launch. False where no work
+// has one: nothing tells then.
+bool unlaunched_is_earlier(const RecordedTrace& trace, const LaunchLinks& links);
 
 }  // namespace orrery

@@ -83,37 +83,26 @@ struct StepEnds {
   std::map<Place, std::int64_t> before;  // when what was launched before the first step is done
 };
 
-// When each work was launched. Without a recorded launch: when it started, or, if all such work of
-// a recording ran before the first that has one, before the recording (compare/earlier_work.h).
+// When each work was launched. Without a recorded launch: when it started, or before the recording
+// (trace/launch_links.h).
 std::vector<std::int64_t> launch_times(std::span<const RecordedTrace> traces,
                                        const RunGraph& graph) {
   constexpr std::int64_t kBefore = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   std::vector<LaunchLinks> links;
+  std::vector<bool> earlier;  // what has no launch
   links.reserve(traces.size());
-  for (const RecordedTrace& trace : traces) links.push_back(launch_links(trace));
-  const auto has_launch = [&](const RunWork& work) {
-    const LaunchLinks& of = links[work.trace];
-    return of.launch[work.event] != kNotLaunched || of.inner_operator[work.event] != kNotLaunched;
-  };
-  std::vector<std::int64_t> first_launched(traces.size(), kNever);
-  std::vector<std::int64_t> last_unlaunched(traces.size(), kBefore);
-  for (const RunWork& work : graph.works) {
-    const std::int64_t start = traces[work.trace].start_ns[work.event];
-    if (has_launch(work)) {
-      first_launched[work.trace] = std::min(first_launched[work.trace], start);
-    } else {
-      last_unlaunched[work.trace] = std::max(last_unlaunched[work.trace], start);
-    }
+  for (const RecordedTrace& trace : traces) {
+    links.push_back(launch_links(trace));
+    earlier.push_back(unlaunched_is_earlier(trace, links.back()));
   }
   std::vector<std::int64_t> out;
   out.reserve(graph.works.size());
   for (const RunWork& work : graph.works) {
-    const std::uint32_t t = work.trace;
-    const bool earlier =
-        !has_launch(work) && first_launched[t] != kNever && last_unlaunched[t] < first_launched[t];
-    const std::uint32_t call = links[t].launch[work.event];
-    out.push_back(earlier ? kBefore : traces[t].start_ns[call == kNotLaunched ? work.event : call]);
+    const LaunchLinks& of = links[work.trace];
+    const std::uint32_t call = of.launch[work.event];
+    const bool before = earlier[work.trace] && !of.is_launched(work.event);
+    out.push_back(before ? kBefore
+                         : traces[work.trace].start_ns[call == kNotLaunched ? work.event : call]);
   }
   return out;
 }

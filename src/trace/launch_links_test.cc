@@ -1,0 +1,52 @@
+// Which call and operator launched what, and what was launched before a recording began.
+#include "trace/launch_links.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/hand_made_step.h"
+
+namespace orrery {
+namespace {
+
+RecordedTrace two_kernels() {
+  HandMadeStep step;
+  step.host_operator("aten::linear", "", 0, 40);
+  step.launch("aten::addmm", "", "gemm", 10, 20, 30);
+  step.launch("aten::relu", "", "elementwise", 60, 70, 5);
+  return step.trace();
+}
+
+std::uint32_t event_of(const RecordedTrace& trace, std::string_view name) {
+  std::uint32_t event = 0;
+  while (trace.name_of(event) != name) ++event;
+  return event;
+}
+
+TEST(LaunchLinks, FindTheCallTheInnermostAndTheOutermostOperator) {
+  const RecordedTrace trace = two_kernels();
+  const LaunchLinks links = launch_links(trace);
+  const std::uint32_t gemm = event_of(trace, "gemm");
+  EXPECT_EQ(trace.name_of(links.launch[gemm]), "cudaLaunchKernel");
+  EXPECT_EQ(trace.name_of(links.inner_operator[gemm]), "aten::addmm");
+  EXPECT_EQ(trace.name_of(links.outer_operator(gemm)), "aten::linear");
+  EXPECT_EQ(trace.name_of(links.outer_operator(event_of(trace, "elementwise"))), "aten::relu");
+  EXPECT_TRUE(links.is_launched(gemm));
+}
+
+TEST(LaunchLinks, WorkBeforeTheFirstLaunchedIsEarlier) {
+  RecordedTrace trace = two_kernels();
+  const auto earlier = [&] { return unlaunched_is_earlier(trace, launch_links(trace)); };
+  EXPECT_TRUE(earlier());  // there is none
+  trace.correlation[event_of(trace, "gemm")] = kNotRecorded;
+  EXPECT_TRUE(earlier());
+  // Lost in the middle of the recording, not launched before it.
+  trace = two_kernels();
+  trace.correlation[event_of(trace, "elementwise")] = kNotRecorded;
+  EXPECT_FALSE(earlier());
+  // A recording of the device alone: nothing tells.
+  trace.correlation[event_of(trace, "gemm")] = kNotRecorded;
+  EXPECT_FALSE(earlier());
+}
+
+}  // namespace
+}  // namespace orrery
