@@ -54,13 +54,11 @@ int run_replay(const ReplayOptions& options, const Common& common) {
   if (options.without_stream_waits) graph_options.stream_waits = StreamWaits::dropped;
   const auto graph = graph_from_run(run->ranks, graph_options);
   if (!graph) return refuse(graph.error());
-  WhatIf unedited;  // the run as it is, in the form that timelines are written of
-  unedited.timeline = replayed_run(graph->graph);
-  const Replay result = replay(run->ranks, graph->graph, unedited.timeline);
+  const ReplayedRun replayed = replayed_run(graph->graph);
+  const Replay result = replay(run->ranks, graph->graph, replayed);
   if (!options.timeline.empty()) {
-    unedited.graph = graph->graph;
     const auto written =
-        write_file(options.timeline, recorded_json(edited_recording(run->ranks, unedited)));
+        write_recorded_json(options.timeline, edited_recording(run->ranks, graph->graph, replayed));
     if (!written) return refuse(written.error());
   }
   if (common.json) return print(to_json(replay_json(result, *graph, run->ranks)));

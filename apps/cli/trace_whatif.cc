@@ -134,8 +134,8 @@ int whatif(const WhatIfOptions& options, const Common& common) {
   const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog, known);
   if (!answer) return refuse(answer.error());
   if (!options.timeline.empty()) {
-    const auto written =
-        write_recorded_json(options.timeline, edited_recording(run->ranks, *answer));
+    const auto written = write_recorded_json(
+        options.timeline, edited_recording(run->ranks, answer->graph, answer->timeline));
     if (!written) return refuse(written.error());
   }
   if (!options.html.empty()) {

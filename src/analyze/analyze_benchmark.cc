@@ -22,16 +22,7 @@ RecordedTrace synthetic_trace(std::int64_t operators) {
   }
   const auto add = [&](EventKind kind, const char* name, std::uint32_t lane, std::int64_t start,
                        std::int64_t duration, std::int64_t correlation) {
-    trace.start_ns.push_back(start);
-    trace.duration_ns.push_back(duration);
-    trace.correlation.push_back(correlation);
-    trace.external_id.push_back(kNotRecorded);
-    trace.name.push_back(trace.texts.intern(name));
-    trace.lane.push_back(lane);
-    trace.details.push_back(kNoDetails);
-    trace.communication.push_back(kNoDetails);
-    trace.place.push_back(static_cast<std::uint32_t>(trace.place.size()));
-    trace.kind.push_back(kind);
+    trace.correlation[trace.append(kind, name, lane, start, duration)] = correlation;
   };
   add(EventKind::annotation, "ProfilerStep#1", 0, 0, operators * 10'000, kNotRecorded);
   for (std::int64_t i = 0; i < operators; ++i) {

@@ -25,17 +25,9 @@ class HandMadeTrace {
 
   std::uint32_t add(EventKind kind, std::string_view name, std::uint32_t lane, std::int64_t start,
                     std::int64_t end, std::int64_t correlation = kNotRecorded) {
-    trace.start_ns.push_back(start);
-    trace.duration_ns.push_back(end - start);
-    trace.correlation.push_back(correlation);
-    trace.external_id.push_back(kNotRecorded);
-    trace.name.push_back(trace.texts.intern(name));
-    trace.lane.push_back(lane);
-    trace.details.push_back(kNoDetails);
-    trace.communication.push_back(kNoDetails);
-    trace.place.push_back(static_cast<std::uint32_t>(trace.place.size()));
-    trace.kind.push_back(kind);
-    return static_cast<std::uint32_t>(trace.size() - 1);
+    const std::uint32_t event = trace.append(kind, name, lane, start, end - start);
+    trace.correlation[event] = correlation;
+    return event;
   }
   std::uint32_t step(int number, std::int64_t start, std::int64_t end) {
     return add(EventKind::annotation, "ProfilerStep#" + std::to_string(number), 0, start, end);

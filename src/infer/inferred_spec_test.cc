@@ -196,16 +196,7 @@ RecordedTrace named_groups() {
                   {"3", "TENSOR_AND_DATA_PARALLEL_GROUP", 32, {}},
                   {"4", "mesh_cp", 2, {}}};
   trace.lanes.push_back({});
-  trace.start_ns.push_back(0);
-  trace.duration_ns.push_back(1000);
-  trace.correlation.push_back(kNotRecorded);
-  trace.external_id.push_back(kNotRecorded);
-  trace.name.push_back(trace.texts.intern("aten::empty"));
-  trace.lane.push_back(0);
-  trace.details.push_back(kNoDetails);
-  trace.communication.push_back(kNoDetails);
-  trace.place.push_back(0);
-  trace.kind.push_back(EventKind::cpu_operator);
+  trace.append(EventKind::cpu_operator, "aten::empty", 0, 0, 1000);
   return trace;
 }
 

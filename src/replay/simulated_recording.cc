@@ -53,20 +53,12 @@ class Recording {
   void add(EventKind kind, std::string_view name, std::uint32_t lane, std::int64_t start_ns,
            std::int64_t end_ns, std::int64_t external_id = kNotRecorded,
            std::optional<CommunicationDetails> communication = std::nullopt) {
-    trace_.start_ns.push_back(start_ns);
-    trace_.duration_ns.push_back(end_ns - start_ns);
-    trace_.correlation.push_back(kNotRecorded);
-    trace_.external_id.push_back(external_id);
-    trace_.name.push_back(trace_.texts.intern(name));
-    trace_.lane.push_back(lane);
-    trace_.details.push_back(kNoDetails);
-    trace_.communication.push_back(kNoDetails);
+    trace_.external_id[trace_.append(kind, name, lane, start_ns, end_ns - start_ns)] = external_id;
+    ++trace_.entries;
     if (communication) {
       trace_.communication.back() = static_cast<std::uint32_t>(trace_.communications.size());
       trace_.communications.push_back(*communication);
     }
-    trace_.place.push_back(static_cast<std::uint32_t>(trace_.entries++));
-    trace_.kind.push_back(kind);
   }
 
   // Analyses know communication by its name.

@@ -30,17 +30,12 @@ std::vector<RecordedTrace> ranks(const std::vector<std::int64_t>& ahead, int ins
           10'000 * static_cast<std::int64_t>((rank + static_cast<std::size_t>(i)) % ahead.size());
       const std::int64_t end = 1'000'000'000LL + 1'000'000LL * i + 300'000;
       details.sequence = i;
-      trace.start_ns.push_back(arrival + ahead[rank]);
-      trace.duration_ns.push_back(end - arrival);
-      trace.correlation.push_back(i);
-      trace.external_id.push_back(i);
-      trace.name.push_back(trace.texts.intern("ncclDevKernel_AllReduce"));
-      trace.lane.push_back(0);
-      trace.details.push_back(kNoDetails);
-      trace.communication.push_back(static_cast<std::uint32_t>(trace.communications.size()));
+      const std::uint32_t event = trace.append(EventKind::kernel, "ncclDevKernel_AllReduce", 0,
+                                               arrival + ahead[rank], end - arrival);
+      trace.correlation[event] = i;
+      trace.external_id[event] = i;
+      trace.communication[event] = static_cast<std::uint32_t>(trace.communications.size());
       trace.communications.push_back(details);
-      trace.place.push_back(static_cast<std::uint32_t>(i));
-      trace.kind.push_back(EventKind::kernel);
     }
   }
   return traces;

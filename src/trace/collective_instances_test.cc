@@ -37,17 +37,7 @@ RecordedTrace rank(std::int64_t number) {
 
 std::uint32_t add_kernel(RecordedTrace& trace, std::string_view name, std::int64_t start,
                          std::int64_t end) {
-  trace.start_ns.push_back(start);
-  trace.duration_ns.push_back(end - start);
-  trace.correlation.push_back(kNotRecorded);
-  trace.external_id.push_back(kNotRecorded);
-  trace.name.push_back(trace.texts.intern(name));
-  trace.lane.push_back(0);
-  trace.details.push_back(kNoDetails);
-  trace.communication.push_back(kNoDetails);
-  trace.place.push_back(static_cast<std::uint32_t>(trace.size()));
-  trace.kind.push_back(EventKind::kernel);
-  return static_cast<std::uint32_t>(trace.size() - 1);
+  return trace.append(EventKind::kernel, name, 0, start, end - start);
 }
 
 void add_communication(RecordedTrace& trace, std::int64_t start, std::int64_t end,

@@ -51,16 +51,9 @@ class HandMadeStep {
     });
     for (const std::size_t index : order) {
       const Event& event = events_[index];
-      out.start_ns.push_back(event.start);
-      out.duration_ns.push_back(event.duration);
-      out.correlation.push_back(event.correlation);
-      out.external_id.push_back(kNotRecorded);
-      out.name.push_back(out.texts.intern(event.name));
-      out.lane.push_back(lane(out, event.stream));
-      out.details.push_back(kNoDetails);
-      out.communication.push_back(kNoDetails);
-      out.place.push_back(static_cast<std::uint32_t>(index));
-      out.kind.push_back(event.kind);
+      out.append(event.kind, event.name, lane(out, event.stream), event.start, event.duration);
+      out.correlation.back() = event.correlation;
+      out.place.back() = static_cast<std::uint32_t>(index);
       if (event.kind == EventKind::cpu_operator) {
         out.details.back() = static_cast<std::uint32_t>(out.operators.size());
         OperatorDetails details;

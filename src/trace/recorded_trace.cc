@@ -29,6 +29,23 @@ std::uint32_t TextTable::intern(std::string_view text) {
   return index;
 }
 
+std::uint32_t RecordedTrace::append(EventKind of_kind, std::string_view named,
+                                    std::uint32_t on_lane, std::int64_t starts_ns,
+                                    std::int64_t takes_ns) {
+  const auto event = static_cast<std::uint32_t>(size());
+  start_ns.push_back(starts_ns);
+  duration_ns.push_back(takes_ns);
+  correlation.push_back(kNotRecorded);
+  external_id.push_back(kNotRecorded);
+  name.push_back(texts.intern(named));
+  lane.push_back(on_lane);
+  details.push_back(kNoDetails);
+  communication.push_back(kNoDetails);
+  place.push_back(event);
+  kind.push_back(of_kind);
+  return event;
+}
+
 bool is_communication_kernel(std::string_view name) {
   return contains_ignoring_case(name, "nccl") || contains_ignoring_case(name, "rccl") ||
          contains_ignoring_case(name, "dpsk::ep::");

@@ -204,6 +204,9 @@ struct RecordedTrace {
   [[nodiscard]] std::int64_t end_ns(std::size_t event) const {
     return start_ns[event] + duration_ns[event];
   }
+  // One more event, of which nothing else is known; its index.
+  std::uint32_t append(EventKind of_kind, std::string_view named, std::uint32_t on_lane,
+                       std::int64_t starts_ns, std::int64_t takes_ns);
 };
 
 // Whether a kernel communicates: NCCL, RCCL, or DeepEP, by its name, in any case. Every other

@@ -40,16 +40,8 @@ RecordedTrace recording_of(const RecordedTrace& from, std::vector<Event> events)
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
   for (const Event& event : events) {
-    out.start_ns.push_back(event.start_ns);
-    out.duration_ns.push_back(event.end_ns - event.start_ns);
-    out.correlation.push_back(event.correlation);
-    out.external_id.push_back(kNotRecorded);
-    out.name.push_back(out.texts.intern(event.name));
-    out.lane.push_back(event.lane);
-    out.details.push_back(kNoDetails);
-    out.communication.push_back(kNoDetails);
-    out.place.push_back(static_cast<std::uint32_t>(out.place.size()));
-    out.kind.push_back(event.kind);
+    out.append(event.kind, event.name, event.lane, event.start_ns, event.end_ns - event.start_ns);
+    out.correlation.back() = event.correlation;
     if (event.recorded == kNoEvent || from.communication[event.recorded] == kNoDetails) continue;
     out.communication.back() = static_cast<std::uint32_t>(out.communications.size());
     out.communications.push_back(
@@ -62,9 +54,7 @@ RecordedTrace recording_of(const RecordedTrace& from, std::vector<Event> events)
 }  // namespace
 
 std::vector<RecordedTrace> edited_recording(std::span<const RecordedTrace> traces,
-                                            const WhatIf& whatif) {
-  const RunGraph& graph = whatif.graph;
-  const ReplayedRun& times = whatif.timeline;
+                                            const RunGraph& graph, const ReplayedRun& times) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Event>> events;  // of ranks
   // A host's lane belongs to the stage whose work it launches, directly or over a latency.
   std::vector<std::uint32_t> stage_of_lane(graph.lanes.size(), 0);

@@ -13,6 +13,7 @@
 #include "whatif/edited_recording.h"
 #include "whatif/edited_run.h"
 #include "whatif/stragglers.h"
+#include "whatif/whatif.h"
 
 namespace orrery {
 namespace {
@@ -225,7 +226,8 @@ TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
   const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
   for (const char* edits : {"", "scale kernel * by 3", "pp 2 microbatches 4 send 1MB link 1GB/s"}) {
     const WhatIf edited = changed(run, edits);
-    const std::vector<RecordedTrace> recordings = edited_recording(run.traces, edited);
+    const std::vector<RecordedTrace> recordings =
+        edited_recording(run.traces, edited.graph, edited.timeline);
     ASSERT_EQ(recordings.size(), edited.staged ? 4u : 2u);
     std::size_t works = 0;
     std::size_t launched = 0;
