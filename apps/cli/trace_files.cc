@@ -57,13 +57,7 @@ Result<RecordedRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks,
     ORRERY_TRY(const ChakraRun run, read_chakra_run(sources.files, incomplete(files)));
     ChakraGraphOptions options;
     if (files.partial) options.absent = AbsentDependencies::count_as_done;
-    auto recorded = simulated_recording(run, options);
-    if (!recorded && recorded.error().hint.starts_with("name a cluster")) {
-      Error error = recorded.error();
-      error.hint = "orrery trace replay prices it on a cluster: --on h100-sxm:8";
-      return fail(std::move(error));
-    }
-    return recorded;
+    return simulated_recording(run, options);
   }
   if (sources.format == TraceFormat::graph) {
     ORRERY_TRY(const GraphFile graph, read_graph_file(sources.files[0]));

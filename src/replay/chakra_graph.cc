@@ -193,7 +193,7 @@ class Builder {
     }
     if (options_.prices == nullptr && !shortest) {
       return fail(ErrorCode::bad_input, "this communication has no recorded duration", place(first),
-                  "name a cluster that prices it: --on h100-sxm:8");
+                  "orrery trace replay prices it on a cluster: --on h100-sxm:8");
     }
     if (operation.duration_ps <= 0 && shortest) {
       operation.duration_ps = static_cast<double>(*shortest) * kPsPerMicrosecond;

@@ -135,7 +135,7 @@ double gain(const Call& a, const Call& b, std::optional<std::int64_t> offset_ns)
           std::min(a.end_ns, b.end_ns + *offset_ns) + kClocksApartNs) {
     return -1;
   }
-  const auto apart = static_cast<double>(std::llabs(a.end_ns - b.end_ns));
+  const auto apart = static_cast<double>(std::llabs(a.end_ns - b.end_ns - offset_ns.value_or(0)));
   return 1 + 1 / (1 + apart / kEndsTogetherNs);
 }
 

@@ -41,12 +41,12 @@ std::vector<Meeting> meetings(const EditedRun& run, const ReplayedRun& times,
     const std::uint32_t w = work_of[edge.from];
     Meeting& meeting = by_rendezvous[edge.to];
     const std::uint32_t trace = graph.works[w].trace;
-    if (meeting.launched.empty() || trace < meeting.launched.front().first) meeting.work = w;
+    if (meeting.launched.empty() || trace < graph.works[meeting.work].trace) meeting.work = w;
     meeting.launched.emplace_back(trace, launched[w]);
-    std::sort(meeting.launched.begin(), meeting.launched.end());
   }
   std::vector<Meeting> out;
   for (auto& [rendezvous, meeting] : by_rendezvous) {
+    std::sort(meeting.launched.begin(), meeting.launched.end());
     if (meeting.launched.front().first != meeting.launched.back().first) {
       out.push_back(std::move(meeting));
     }
@@ -76,10 +76,10 @@ struct StepEnds {
   }
 
   [[nodiscard]] std::string step_at(std::uint32_t trace, std::int64_t ns) const {
-    for (const auto& [end, name] : of_trace[trace]) {
-      if (ns <= end) return name;
-    }
-    return "after the last step";
+    const auto& ends = of_trace[trace];
+    const auto step = std::lower_bound(ends.begin(), ends.end(), ns,
+                                       [](const auto& e, std::int64_t at) { return e.first < at; });
+    return step == ends.end() ? "after the last step" : step->second;
   }
 };
 
@@ -351,8 +351,7 @@ void apply_even(EditedRun& run, AppliedEdit& edit, const AlignedStretches& stret
   edit.assumed.push_back(fmt::format(
       "between neighbouring points that ranks share ({} communications, and the ends of steps), a "
       "rank that takes longer than the mean of the ranks takes the mean, its threads and each "
-      "class "
-      "of kernels apart; faster ranks, transfers and how far apart the recordings begin stay",
+      "class of kernels apart; faster ranks, transfers and how far apart the recordings begin stay",
       stretches.points));
   constexpr double kNearlyAll = 0.98;
   if (totals.compared() < kNearlyAll) {
