@@ -35,5 +35,15 @@ TEST(DocumentEncoding, ControlCharactersSurviveWriting) {
   EXPECT_EQ(again->root.members()[0].second.scalar_text(), "a\r\n\tb\x7F");
 }
 
+// A key of 300 escaped characters is written longer than the 1024 that YAML allows before a colon.
+TEST(DocumentEncoding, LongKeysSurviveWriting) {
+  for (const std::string& key : {std::string(5000, 'k'), std::string(300, '\x01')}) {
+    const Value inner = Value::map().set(key, Value::text("v"));
+    const auto again = parse_yaml(to_yaml(Value::map().set("outer", inner)), "a.yaml");
+    ASSERT_TRUE(again.has_value()) << refusal(again);
+    EXPECT_EQ(again->root.members()[0].second.members()[0].first, key);
+  }
+}
+
 }  // namespace
 }  // namespace orrery

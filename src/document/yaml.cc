@@ -141,6 +141,10 @@ bool needs_quotes(const std::string& text) {
          });
 }
 
+// A key on the line of its value may take 1024 characters (YAML 1.2, section 7.4.2), and escapes
+// write a byte as up to four of them; longer ones are written after "? ".
+constexpr std::size_t kShortKey = 255;
+
 void emit_text(YAML::Emitter& out, const std::string& text) {
   if (needs_quotes(text)) out << YAML::DoubleQuoted;
   out << text;
@@ -170,6 +174,7 @@ void emit(YAML::Emitter& out, const Value& v) {
     case Value::Kind::map:
       out << YAML::BeginMap;
       for (const auto& [key, member] : v.members()) {
+        if (key.size() > kShortKey) out << YAML::LongKey;
         out << YAML::Key;
         emit_text(out, key);
         out << YAML::Value;
