@@ -35,6 +35,18 @@ TEST(DocumentEncoding, ControlCharactersSurviveWriting) {
   EXPECT_EQ(again->root.members()[0].second.scalar_text(), "a\r\n\tb\x7F");
 }
 
+TEST(DocumentEncoding, EscapesStandForWholeCharacters) {
+  const auto document = parse_yaml("\"a\\_\\N\": \"\\_\\L\u00e9\\_\"", "a.yaml");
+  ASSERT_TRUE(document.has_value()) << refusal(document);
+  const auto& [key, value] = document->root.members()[0];
+  EXPECT_EQ(key, "a\u00a0\u0085");
+  EXPECT_EQ(value.scalar_text(), "\u00a0\u2028\u00e9\u00a0");
+  const auto again = parse_yaml(to_yaml(document->root), "b.yaml");
+  ASSERT_TRUE(again.has_value()) << refusal(again);
+  EXPECT_EQ(again->root.members()[0].first, key);
+  EXPECT_EQ(refusal(parse_yaml("\"\\0\": 1", "a.yaml")), "a.yaml: line 1: a text holds \\0");
+}
+
 // A key of 300 escaped characters is written longer than the 1024 that YAML allows before a colon.
 TEST(DocumentEncoding, LongKeysSurviveWriting) {
   for (const std::string& key : {std::string(5000, 'k'), std::string(300, '\x01')}) {

@@ -33,6 +33,22 @@ bool is_number(const std::string& s) {
          s != "nan" && s != "-inf" && s != "infinity" && s != "-infinity";
 }
 
+// The escapes \N and \_ stand for U+0085 and U+00A0, of which yaml-cpp 0.7 leaves only the low
+// byte. As the file itself was UTF-8, such a byte can come from nothing else. False when another
+// byte begins no character: the escape \0, which no document here may hold.
+bool mend_escapes(std::string& text) {
+  std::string mended;
+  std::string_view rest = text;
+  while (const auto offset = first_invalid_utf8(rest)) {
+    const char byte = rest[*offset];
+    if (byte != '\x85' && byte != '\xA0') return false;
+    mended.append(rest.substr(0, *offset)).append({'\xC2', byte});
+    rest.remove_prefix(*offset + 1);
+  }
+  if (!mended.empty()) text = mended.append(rest);
+  return true;
+}
+
 // Thrown inside yaml-cpp's callbacks only, to stop the parser at the first refusal.
 struct Refused {};
 
@@ -52,7 +68,9 @@ class Builder : public YAML::EventHandler {
     check(builder.refuse("YAML aliases are not supported", line(mark)));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
-                const std::string& value) override {
+                const std::string& escaped) override {
+    std::string value = escaped;
+    if (!mend_escapes(value)) check(builder.refuse("a text holds \\0", line(mark)));
     if (builder.expects_key()) {
       check(builder.key(value, line(mark)));
       return;
