@@ -47,6 +47,15 @@ TEST(DocumentEncoding, EscapesStandForWholeCharacters) {
   EXPECT_EQ(refusal(parse_yaml("\"\\0\": 1", "a.yaml")), "a.yaml: line 1: a text holds \\0");
 }
 
+TEST(DocumentEncoding, MarkersOfDocumentsAreQuoted) {
+  for (const std::string text :
+       {"--- a", "... a", "---", "- a", "? a", "%a", "#a", "a: b", "a #"}) {
+    const auto again = parse_yaml(to_yaml(Value::text(text)), "a.yaml");
+    ASSERT_TRUE(again.has_value()) << refusal(again);
+    EXPECT_EQ(again->root.scalar_text(), text);
+  }
+}
+
 // A key of 300 escaped characters is written longer than the 1024 that YAML allows before a colon.
 TEST(DocumentEncoding, LongKeysSurviveWriting) {
   for (const std::string& key : {std::string(5000, 'k'), std::string(300, '\x01')}) {
