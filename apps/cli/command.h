@@ -28,7 +28,9 @@ struct Question {
   std::int64_t sequence_length = 0;
   std::int64_t global_batch = 0;
   std::string precision;
-  std::string software;  // a profile of the catalog
+  std::string software;           // a profile of the catalog
+  std::int64_t adapter_rank = 0;  // of low-rank adapters; 0: everything is trained
+  std::string adapt;              // which products they adapt
   std::string html;
   std::string timeline;
   bool expanded = false;

@@ -29,6 +29,10 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--precision", q.precision, "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4");
   app->add_option("--software", q.software,
                   "the training framework, of orrery catalog software: megatron-core-0.12, ...");
+  app->add_option("--adapter-rank", q.adapter_rank,
+                  "train low-rank adapters (LoRA) of this rank beside the frozen model")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  app->add_option("--adapted-products", q.adapt, "which products have adapters: attention, all");
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");

@@ -36,6 +36,20 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     ORRERY_TRY(spec.scenario.plan, parse_plan(q.plan, spec.scenario.plan));
     for (std::string& key : stated_fields(q.plan)) spec.stated.push_back(std::move(key));
   }
+  if (q.adapter_rank != 0) {
+    Adapters adapters{q.adapter_rank};
+    if (!q.adapt.empty()) {
+      auto products = parse_enum<AdaptedProducts>(q.adapt);
+      if (!products) return fail(at("--adapted-products", products.error()));
+      adapters.products = *products;
+    }
+    auto adapted = with_adapters(spec.scenario.model, adapters);
+    if (!adapted) return fail(at("--adapter-rank", adapted.error()));
+    spec.scenario.model = std::move(*adapted);
+  } else if (!q.adapt.empty()) {
+    return fail(ErrorCode::bad_input, "no adapters are there to place", "--adapted-products",
+                "give --adapter-rank as well");
+  }
   if (q.sequence_length != 0) spec.scenario.training.sequence_length = q.sequence_length;
   if (q.global_batch != 0) spec.scenario.training.global_batch = q.global_batch;
   if (!q.precision.empty()) {

@@ -11,7 +11,8 @@ namespace orrery::cli {
 Subject subject_of(const Scenario& scenario) {
   const std::string count = std::to_string(scenario.cluster.accelerators);
   const std::string& name = scenario.cluster.name;
-  return {scenario.model.architecture.name,
+  const Architecture& a = scenario.model.architecture;
+  return {a.adapters ? a.name + ", adapters of rank " + std::to_string(a.adapters->rank) : a.name,
           name.ends_with(":" + count) ? name : name + ":" + count};
 }
 

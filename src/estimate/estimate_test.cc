@@ -67,6 +67,43 @@ TEST(Estimate, ThePublishedRunIsWithinABand) {
   EXPECT_LT(e->achieved_per_gpu.value(), 520e12);
 }
 
+// Only gradients of adapters are made, sent and optimized, and only their states are kept; frozen
+// weights are 2 bytes each, divided over ranks under full sharding alone.
+TEST(Estimate, AdaptersBesideAFrozenModelAreFasterAndLighter) {
+  for (const char* plan : {"tp=4", "tp=4,zero=0", "tp=2,pp=2", "tp=4,zero=3,schedule=1f1b",
+                           "pp=4,schedule=zb_h1", "tp=4,recompute=full"}) {
+    const Scenario all = scenario("llama-3.1-8b", "h100-sxm:16", plan, 8192, 32);
+    Scenario adapted = all;
+    adapted.model = *with_adapters(all.model, {16});
+    const auto whole = estimate(all, catalog());
+    const auto low_rank = estimate(adapted, catalog());
+    ASSERT_TRUE(whole) << plan;
+    ASSERT_TRUE(low_rank) << plan << ": " << low_rank.error().text();
+    EXPECT_EQ(low_rank->breakdown.total().seconds(), low_rank->step_time);
+    // A third of the products' FLOPs is gone; what is left is computed again, waits in a pipeline
+    // or is reduced as before.
+    EXPECT_LT(low_rank->step_time, 0.97 * whole->step_time) << plan;
+    EXPECT_GT(low_rank->step_time, 0.6 * whole->step_time) << plan;
+    const double share = trained_parameters(adapted.model) / parameters(adapted.model);
+    EXPECT_LT(low_rank->breakdown[Category::optimizer].count(),
+              0.2 * whole->breakdown[Category::optimizer].count());
+    const MemoryReport& kept = low_rank->stages[0].memory;
+    const MemoryReport& before = whole->stages[0].memory;
+    // Half of an adapter is whole on each of up to 4 ranks; embedding and head have none.
+    EXPECT_LT(static_cast<double>(kept.gradients),
+              4 * share * static_cast<double>(before.gradients));
+    EXPECT_LT(static_cast<double>(kept.optimizer_states),
+              4 * share * static_cast<double>(before.optimizer_states));
+    EXPECT_NEAR(static_cast<double>(kept.parameters) / static_cast<double>(before.parameters),
+                1 / (1 - share), 0.005)
+        << plan;
+    // Beside a column product the gathered input is kept whole.
+    if (adapted.plan.tp == 1) {
+      EXPECT_LT(kept.activations, before.activations) << plan;
+    }
+  }
+}
+
 TEST(Estimate, NeverFasterThanPeak) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite", "gpt-3-1.3b"}) {
     const auto e = estimate(scenario(model, "b200-sxm:8", "", 2048, 64), catalog());
@@ -146,6 +183,20 @@ TEST(Spec, ReadsTheNestedForm) {
   EXPECT_EQ(s->scenario.cluster.accelerators, 16384);
   EXPECT_EQ(to_text(s->scenario.plan), "tp=8,pp=16,schedule=interleaved_1f1b,chunks=4,zero=2");
   EXPECT_THAT(s->stated, testing::ElementsAre("tp", "pp", "schedule", "chunks", "zero"));
+}
+
+TEST(Spec, AdaptersStandBesideAnyModel) {
+  const auto document = parse_yaml(
+      "model: llama-3.1-8b\ncluster: h100-sxm:8\nadapters: {rank: 8, products: all}\n", "s.yaml");
+  const auto spec = read_spec(*document, "", catalog());
+  ASSERT_TRUE(spec) << spec.error().text();
+  EXPECT_EQ(spec->scenario.model.architecture.adapters, (Adapters{8, AdaptedProducts::all}));
+  EXPECT_LT(trained_parameters(spec->scenario.model), 0.01 * parameters(spec->scenario.model));
+  const auto absurd =
+      parse_yaml("model: llama-3.1-8b\ncluster: h100-sxm:8\nadapters: {rank: 0}\n", "s.yaml");
+  EXPECT_THAT(read_spec(*absurd, "", catalog()).error().text(),
+              testing::AllOf(testing::HasSubstr("s.yaml: line 3, adapters"),
+                             testing::HasSubstr("adapters.rank is 0")));
 }
 
 TEST(Spec, ErrorsGiveFileLineAndField) {

@@ -113,8 +113,8 @@ bool is_spec(const Document& document) {
 }
 
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
-  static const std::vector<std::string> kKnown = {"model", "cluster", "training", "plan",
-                                                  "software"};
+  static const std::vector<std::string> kKnown = {"model", "cluster",  "training",
+                                                  "plan",  "software", "adapters"};
   for (const auto& [key, value] : document.root.members()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
       return fail(ErrorCode::bad_input, "unknown field '" + key + "'",
@@ -129,6 +129,14 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     out.scenario.model = std::move(*loaded);
   } else {
     ORRERY_TRY(out.scenario.model, model_of(Document{document.name, model}));
+  }
+
+  if (const Value* adapters = document.root.find("adapters")) {
+    ORRERY_TRY(const Adapters stated,
+               read<Adapters>(Document{document.name + ": adapters", *adapters}));
+    auto adapted = with_adapters(out.scenario.model, stated);
+    if (!adapted) return fail(at(place(document, *adapters, "adapters"), adapted.error()));
+    out.scenario.model = std::move(*adapted);
   }
 
   if (!cluster.empty()) {

@@ -13,7 +13,7 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
   if (runs_products(op)) out.launch_module();
   switch (op.kind) {
     case OperatorKind::gemm:
-      if (part == Part::both) {
+      if (part == Part::both && has_weight_gradient(op)) {
         backward_product(out, op, category);
       } else {
         input_gradient_product(out, op, category);
@@ -24,7 +24,7 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
       const double m = extent(op.m) / groups;
       cast(out, op, extent(op.m) * extent(op.n), category);
       out.compute(op.name, category, product(op, m, extent(op.k), extent(op.n), groups));
-      if (part == Part::both) {
+      if (part == Part::both && has_weight_gradient(op)) {
         out.compute(op.name, category, weight_gradient(op));
         accumulate(out, op);
       }
@@ -54,6 +54,7 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
       }
       return;
     case OperatorKind::embedding:
+      if (op.frozen) return;  // nothing before it asks for a gradient
       if (sharded_sequence()) {
         out.wait_for(out.transfer("all-gather of gradients", StreamKind::tp, Category::exposed_tp,
                                   tensor_collective(CollectiveKind::all_gather,

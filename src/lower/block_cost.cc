@@ -103,7 +103,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
     const bool expert = op.kind == OperatorKind::grouped_gemm;
-    (expert ? out.expert_parameters : out.dense_parameters) += parameters;
+    RankParameters& of = op.frozen ? out.frozen : out.trained;
+    (expert ? of.expert : of.dense) += parameters;
     const bool large =
         expert || op.kind == OperatorKind::gemm || op.kind == OperatorKind::embedding;
     if (large && parameters > 0) ++out.weight_tensors;

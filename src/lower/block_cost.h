@@ -26,6 +26,7 @@
 #include "lower/cost_context.h"
 #include "lower/pass_builder.h"
 #include "lower/rank_layout.h"
+#include "lower/rank_parameters.h"
 #include "model/model.h"
 #include "plan/plan.h"
 
@@ -33,11 +34,11 @@ namespace orrery {
 
 struct BlockCost {
   BlockPass forward;
-  BlockPass backward;           // input and weight gradient, and what is computed again
-  BlockPass input_gradient;     // first half of a split backward; empty unless asked for
-  BlockPass weight_gradient;    // second half
-  double dense_parameters = 0;  // on one rank
-  double expert_parameters = 0;
+  BlockPass backward;         // input and weight gradient, and what is computed again
+  BlockPass input_gradient;   // first half of a split backward; empty unless asked for
+  BlockPass weight_gradient;  // second half
+  RankParameters trained;
+  RankParameters frozen;
   int weight_tensors = 0;  // of products and embeddings
   BlockMemory memory;
   // What one microbatch still keeps between the halves of a split backward: inputs of the matrix

@@ -105,9 +105,10 @@ class BlockLowering {
     return s_.costs.communicate(kind, payload, s_.layout.tp);
   }
   // Recipes of narrow formats leave the logits and the router in 16 bits (Transformer Engine's
-  // modules replace the layers' products only; arXiv 2412.19437 s.3.3.1 names both).
+  // modules replace the layers' products only; arXiv 2412.19437 s.3.3.1 names both), and adapters.
   [[nodiscard]] NumberFormat format_of(const Operator& op) const {
-    const bool wide = op.op_class == OperatorClass::logits || op.op_class == OperatorClass::router;
+    const bool wide =
+        op.op_class == OperatorClass::logits || op.op_class == OperatorClass::router || op.adapter;
     return wide && element_size(format()) < kActivation ? NumberFormat::bf16 : format();
   }
   [[nodiscard]] Seconds product(const Operator& op, double m, double n, double k,

@@ -41,7 +41,7 @@ class OperatorReader {
         break;
       case OperatorKind::embedding:
         // Autograd's gradient of the whole matrix; no product into which it could be fused.
-        out.gradients = kActivation * extent(op.m) * extent(op.k);
+        out.gradients = op.frozen ? 0 : kActivation * extent(op.m) * extent(op.k);
         out.kernel = weight(op);
         break;
       case OperatorKind::cross_entropy: {
@@ -58,9 +58,9 @@ class OperatorReader {
     return out;
   }
 
-  // One 16-bit tensor of the shape of this operator's weight.
+  // One 16-bit tensor of the shape of this operator's weight, for its gradient.
   [[nodiscard]] double weight(const Operator& op) const {
-    return kActivation * extent(op.n) * extent(op.k);
+    return op.frozen ? 0 : kActivation * extent(op.n) * extent(op.k);
   }
 
  private:
@@ -119,6 +119,9 @@ class OperatorReader {
       out.kept += s_.facts.residual_mask_bytes * elements;
     } else if (!s_.facts.fused_gate && kept > 1.5 * kActivation * elements) {
       out.kept += kActivation * elements;  // keeps gate and up: also the activated gate
+    }
+    if (s_.facts.narrow_gate_inputs && op.elementwise == ElementwiseKind::gated_activation) {
+      out.kept *= std::min(1.0, element_size(s_.precision).value() / kActivation);
     }
     out.gradients = kActivation * elements + std::max(kept, kActivation * elements);
   }

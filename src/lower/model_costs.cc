@@ -14,8 +14,8 @@ PassTotals& PassTotals::operator+=(const BlockCost& b) {
   weight_gradient += b.weight_gradient.time;
   exposed_ep +=
       b.forward.breakdown[Category::exposed_ep] + b.backward.breakdown[Category::exposed_ep];
-  dense_parameters += b.dense_parameters;
-  expert_parameters += b.expert_parameters;
+  trained += b.trained;
+  frozen += b.frozen;
   saved += b.memory.saved;
   saved_for_weight_gradient += b.saved_for_weight_gradient;
   recomputed += b.recomputed;
@@ -28,8 +28,8 @@ PassTotals operator-(PassTotals a, const PassTotals& b) {
   a.input_gradient -= b.input_gradient;
   a.weight_gradient -= b.weight_gradient;
   a.exposed_ep -= b.exposed_ep;
-  a.dense_parameters -= b.dense_parameters;
-  a.expert_parameters -= b.expert_parameters;
+  a.trained -= b.trained;
+  a.frozen -= b.frozen;
   a.saved -= b.saved;
   a.saved_for_weight_gradient -= b.saved_for_weight_gradient;
   a.recomputed -= b.recomputed;
@@ -42,8 +42,8 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   a.input_gradient += b.input_gradient;
   a.weight_gradient += b.weight_gradient;
   a.exposed_ep += b.exposed_ep;
-  a.dense_parameters += b.dense_parameters;
-  a.expert_parameters += b.expert_parameters;
+  a.trained += b.trained;
+  a.frozen += b.frozen;
   a.saved += b.saved;
   a.saved_for_weight_gradient += b.saved_for_weight_gradient;
   a.recomputed += b.recomputed;

@@ -24,8 +24,8 @@ struct PassTotals {
   Picoseconds input_gradient;  // of a split backward; zero unless asked for
   Picoseconds weight_gradient;
   Picoseconds exposed_ep;  // all-to-alls in forward and backward that nothing hides
-  double dense_parameters = 0;
-  double expert_parameters = 0;
+  RankParameters trained;
+  RankParameters frozen;
   Bytes saved;
   Bytes saved_for_weight_gradient;
   Flops recomputed;

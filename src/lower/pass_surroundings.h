@@ -9,12 +9,14 @@ namespace orrery {
 // Which gradients a backward pass computes.
 enum class Part { both, input };
 
-inline bool has_weight_gradient(const Operator& op) {
+inline bool is_product(const Operator& op) {
   return op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
 }
 
+inline bool has_weight_gradient(const Operator& op) { return is_product(op) && !op.frozen; }
+
 inline bool runs_products(const Operator& op) {
-  return has_weight_gradient(op) || op.kind == OperatorKind::attention;
+  return is_product(op) || op.kind == OperatorKind::attention;
 }
 
 // What surrounds a pass and changes it.

@@ -56,6 +56,22 @@ class DistinctBlocks {
   double other_ = 0;
 };
 
+// Parameters of one unit of full sharding.
+struct UnitParameters {
+  double all = 0;
+  double trained = 0;
+  UnitParameters& operator+=(const BlockCost& block) {
+    all += block.trained.all() + block.frozen.all();
+    trained += block.trained.all();
+    return *this;
+  }
+};
+UnitParameters larger(const UnitParameters& known, const BlockCost& block) {
+  UnitParameters other;
+  other += block;
+  return {std::max(known.all, other.all), std::max(known.trained, other.trained)};
+}
+
 int communicators(const Plan& plan) {
   return (plan.tp > 1 ? 1 : 0) + (plan.cp > 1 ? 1 : 0) + (plan.pp > 1 ? 1 : 0) +
          (plan.dp * plan.cp > 1 ? 1 : 0) + (plan.ep > 1 ? 1 : 0);
@@ -77,14 +93,15 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
 
   FullestBackward fullest;
   DistinctBlocks blocks;
-  double root_parameters = 0;   // of the embedding and the head
-  double layer_parameters = 0;  // of the largest layer
+  RankParameters trained, frozen;
+  UnitParameters root;   // the embedding and the head
+  UnitParameters layer;  // the largest
   const bool equal = step.cache->model().blocks.size() == 1;
   for (int c = 0; c < step.chunks_held(); ++c) {
     const auto slot = static_cast<std::size_t>(c);
     const VirtualStage& stage = step.chunk(device, c);
-    in.dense_parameters += stage.totals.dense_parameters;
-    in.expert_parameters += stage.totals.expert_parameters;
+    trained += stage.totals.trained;
+    frozen += stage.totals.frozen;
     in.activations += stage.totals.saved * held.held[slot];
     if (slot < held.pending.size()) {
       in.activations += stage.totals.saved_for_weight_gradient * held.pending[slot];
@@ -97,29 +114,36 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     };
     if (stage.head) {
       backward(step.kept->head, MemoryMoment::head);
-      root_parameters += step.kept->head.dense_parameters;
+      root += step.kept->head;
     }
     // Those computed again come first, so their backward comes last.
     for (std::size_t i = stage.layers; i > 0;) {
       const bool again = i <= stage.recomputed;
       const std::size_t run = equal ? (again ? i : i - stage.recomputed) : 1;
-      const BlockCost& layer = step.block(stage, stage.first_layer + i - 1);
-      layer_parameters =
-          std::max(layer_parameters, layer.dense_parameters + layer.expert_parameters);
-      backward(layer, again ? MemoryMoment::recomputation : MemoryMoment::backward,
+      const BlockCost& block = step.block(stage, stage.first_layer + i - 1);
+      layer = larger(layer, block);
+      backward(block, again ? MemoryMoment::recomputation : MemoryMoment::backward,
                static_cast<double>(run));
       i -= run;
     }
     if (stage.embedding) {
       backward(step.kept->embedding, MemoryMoment::embedding);
-      root_parameters += step.kept->embedding.dense_parameters;
+      root += step.kept->embedding;
     }
     if (!facts.releases_stage_outputs && !stage.head && step.shape.devices > 1) {
       in.activations += step.boundary * held.held[slot];
     }
   }
   // Vocabulary parallelism: between its S and T pass a microbatch holds its part of the logits.
-  in.dense_parameters += step.vocabulary.parameters;
+  trained += step.vocabulary.trained;
+  frozen += step.vocabulary.frozen;
+  in.dense_parameters = trained.dense;
+  in.expert_parameters = trained.expert;
+  in.frozen_dense_parameters = frozen.dense;
+  in.frozen_expert_parameters = frozen.expert;
+  if (facts.narrow_frozen_weights) {
+    in.frozen_bytes = std::min(kWeight, element_size(step.cache->training().precision).value());
+  }
   in.activations += step.vocabulary.saved * (1 + step.schedule->vocabulary_barriers);
   if (step.schedule->splits_vocabulary) {
     fullest.begins(MemoryMoment::head, step.kept->head.memory.working.value() / step.shape.devices,
@@ -131,10 +155,10 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
       // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
       // gathered (arXiv 2304.11277 s.3.3, 3.4). A layer's gradient in 16 bits, and cast to the
       // format it is reduced in.
-      unsharded += kWeight * (2 * layer_parameters + root_parameters);
-      unsharded += (kWeight + in.gradient_bytes) * layer_parameters;
+      unsharded += kWeight * (2 * layer.all + root.all);
+      unsharded += (kWeight + in.gradient_bytes) * layer.trained;
     } else if (in.zero == 2) {
-      unsharded += in.gradient_bytes * std::max(layer_parameters, root_parameters);
+      unsharded += in.gradient_bytes * std::max(layer.trained, root.trained);
     }
   }
   in.transient = fullest.transient() + Bytes(unsharded);

@@ -66,10 +66,10 @@ double share_lost_beside_reduction(const CostContext& costs, const BlockCost& bl
 
 }  // namespace
 
-Picoseconds StepCosts::reduce(double dense, double expert) const {
+Picoseconds StepCosts::reduce(const RankParameters& trained) const {
   const CostContext& costs = cache->context();
-  const Bytes of_dense(dense * gradient_bytes);
-  const Bytes of_expert(expert * gradient_bytes);
+  const Bytes of_dense(trained.dense * gradient_bytes);
+  const Bytes of_expert(trained.expert * gradient_bytes);
   Picoseconds time =
       reduction(costs, of_dense, layout->dense_shard, layout->dense_outer, plan.zero) +
       reduction(costs, of_expert, layout->expert_shard, layout->expert_outer, plan.zero);
@@ -84,8 +84,9 @@ Picoseconds StepCosts::reduce(double dense, double expert) const {
   return time;
 }
 
-Picoseconds StepCosts::gather(double dense, double expert) const {
+Picoseconds StepCosts::gather(const RankParameters& trained, const RankParameters& frozen) const {
   const CostContext& costs = cache->context();
+  const RankParameters moved = plan.zero >= 3 ? trained + frozen : trained;
   constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
   const bool broadcasts = costs.software.broadcasts_weights && plan.zero < 3;
   const auto gathered = [&](double parameters, const GroupShape& shard) {
@@ -94,8 +95,8 @@ Picoseconds StepCosts::gather(double dense, double expert) const {
                             static_cast<double>(shard.size)
                       : costs.communicate(CollectiveKind::all_gather, all, shard);
   };
-  return round_to_picoseconds(gathered(dense, layout->dense_shard)) +
-         round_to_picoseconds(gathered(expert, layout->expert_shard));
+  return round_to_picoseconds(gathered(moved.dense, layout->dense_shard)) +
+         round_to_picoseconds(gathered(moved.expert, layout->expert_shard));
 }
 
 Picoseconds StepCosts::listing(int tensors) const {
@@ -130,7 +131,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
 
   const BlockCost& usual = out.kept->blocks[model.layers.front()];
   out.data_share_lost =
-      share_lost_beside_reduction(costs, usual, Bytes(usual.dense_parameters * out.gradient_bytes),
+      share_lost_beside_reduction(costs, usual, Bytes(usual.trained.dense * out.gradient_bytes),
                                   out.layout->dense_shard, plan.zero);
   constexpr Bytes kActivations{32 * 1024 * 1024};  // of a layer; chooses the algorithm
   const bool experts = out.layout->ep.size > 1;
@@ -168,7 +169,8 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
     if (stage.head) stage.totals += out.kept->head;
     // A device with the last stage, but not the first, keeps its own copy of a tied embedding.
     if (stage.head && ends_apart) {
-      stage.totals.dense_parameters += out.kept->embedding.dense_parameters;
+      stage.totals.trained.dense += out.kept->embedding.trained.dense;
+      stage.totals.frozen.dense += out.kept->embedding.frozen.dense;
     }
     first = last;
   }
@@ -213,24 +215,22 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   for (int device = 0; device < out.shape.devices; ++device) {
     PassTotals held;
     for (int c = 0; c < out.chunks_held(); ++c) held = held + out.chunk(device, c).totals;
-    held.dense_parameters += out.vocabulary.parameters;
-    const double owned = plan.zero == 0
-                             ? held.dense_parameters + held.expert_parameters
-                             : held.dense_parameters / out.layout->dense_shard.size +
-                                   held.expert_parameters / out.layout->expert_shard.size;
+    held.trained += out.vocabulary.trained;
+    const double owned = plan.zero == 0 ? held.trained.all()
+                                        : held.trained.sharded(out.layout->dense_shard.size,
+                                                               out.layout->expert_shard.size);
     // Accumulated gradients are set to zero for the next step; fully sharded ones are small.
-    const double accumulated =
-        plan.zero >= 2 ? owned : held.dense_parameters + held.expert_parameters;
+    const double accumulated = plan.zero >= 2 ? owned : held.trained.all();
     out.optimizer.push_back(
         round_to_picoseconds(costs.kernels.memory_bound(Bytes(owned * owned_bytes)) +
                              costs.kernels.memory_bound(Bytes(accumulated * out.gradient_bytes))));
   }
   out.gradient_norm = round_to_picoseconds(
       costs.communicate(CollectiveKind::all_reduce, Bytes(4), out.layout->world));
-  if (ends_apart) {
+  if (ends_apart && out.kept->embedding.trained.dense > 0) {
     out.tied_embedding = round_to_picoseconds(costs.communicate(
-        CollectiveKind::all_reduce,
-        Bytes(out.kept->embedding.dense_parameters * out.gradient_bytes), out.layout->end_stages));
+        CollectiveKind::all_reduce, Bytes(out.kept->embedding.trained.dense * out.gradient_bytes),
+        out.layout->end_stages));
   }
   return out;
 }
@@ -270,8 +270,7 @@ class BlockCommunication {
     for (const auto& [known, times] : known_) {
       if (known == &block) return times;
     }
-    const Times times{step_.gather(block.dense_parameters, block.expert_parameters),
-                      step_.reduce(block.dense_parameters, block.expert_parameters)};
+    const Times times{step_.gather(block.trained, block.frozen), step_.reduce(block.trained)};
     known_.emplace_back(&block, times);
     return times;
   }
@@ -365,13 +364,13 @@ Picoseconds lower_bound(const StepCosts& step) {
     }
     const VocabularyTimes& v = step.vocabulary.times;
     work += v.output_layer + v.output_layer_gradient + v.input_layer + v.input_layer_gradient;
-    held.dense_parameters += step.vocabulary.parameters;
+    held.trained += step.vocabulary.trained;
+    held.frozen += step.vocabulary.frozen;
     if (reduces_at_once) {
-      tail = step.reduce(held.dense_parameters, held.expert_parameters);
+      tail = step.reduce(held.trained);
       communicating += tail;
     }
-    if (gathers_at_once)
-      communicating += step.gather(held.dense_parameters, held.expert_parameters);
+    if (gathers_at_once) communicating += step.gather(held.trained, held.frozen);
     const Picoseconds all = work * m;
     bound = std::max({bound, all + tail, communicating});
     // Steps that follow each other without a flush need not wait for the pipeline to fill.

@@ -42,8 +42,10 @@ struct StepCosts {
   double paired_share_lost = 0;        // beside that of the other pass of a pair
 
   // Communication of the data-parallel ranks for a block or a device with these parameters.
-  [[nodiscard]] Picoseconds reduce(double dense, double expert) const;
-  [[nodiscard]] Picoseconds gather(double dense, double expert) const;
+  // Reduced is what is trained; gathered what was changed, under ZeRO 3 the frozen as well.
+  [[nodiscard]] Picoseconds reduce(const RankParameters& trained) const;
+  [[nodiscard]] Picoseconds gather(const RankParameters& trained,
+                                   const RankParameters& frozen) const;
   // What cutting so many tensors into one piece a rank takes the host while the device waits: each
   // piece is a view made and a copy launched, two operators,
   //

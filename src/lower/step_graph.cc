@@ -232,8 +232,8 @@ class StepBuilder {
 
   BlockComms comms(const BlockCost& cost) const {
     const Picoseconds listing = step_.listing(cost.weight_tensors);
-    return {step_.gather(cost.dense_parameters, cost.expert_parameters) + listing,
-            step_.reduce(cost.dense_parameters, cost.expert_parameters) + listing, true};
+    return {step_.gather(cost.trained, cost.frozen) + listing, step_.reduce(cost.trained) + listing,
+            true};
   }
   const BlockComms& comms_of_layer(std::size_t layer, const BlockCost& cost) {
     BlockComms& known = block_comms_[model_.layers[layer]];
@@ -471,7 +471,8 @@ class StepBuilder {
       for (int c = 0; c < step_.chunks_held(); ++c) {
         sum = sum + step_.chunk(static_cast<int>(d), c).totals;
       }
-      sum.dense_parameters += step_.vocabulary.parameters;
+      sum.trained += step_.vocabulary.trained;
+      sum.frozen += step_.vocabulary.frozen;
       return sum;
     };
     const auto part = [&](std::uint32_t d, StepInstance::Part p) {
@@ -484,15 +485,14 @@ class StepBuilder {
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
       if (replicated_ && step_.plan.zero <= 1 && !step_.plan.overlap.gradient_reduction) {
-        const PassTotals totals = held(d);
-        device.waits_at_end = on_data_parallel_stream(
-            d, names_.reduce, step_.reduce(totals.dense_parameters, totals.expert_parameters),
-            part(d, StepInstance::Part::reduce), device.last);
+        device.waits_at_end =
+            on_data_parallel_stream(d, names_.reduce, step_.reduce(held(d).trained),
+                                    part(d, StepInstance::Part::reduce), device.last);
       }
-      if (replicated_ && step_.vocabulary.parameters > 0 &&
+      if (replicated_ && step_.vocabulary.trained.dense > 0 &&
           (step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction)) {
         device.waits_at_end =
-            on_data_parallel_stream(d, names_.reduce, step_.reduce(step_.vocabulary.parameters, 0),
+            on_data_parallel_stream(d, names_.reduce, step_.reduce(step_.vocabulary.trained),
                                     part(d, StepInstance::Part::reduce), device.last);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);
@@ -528,9 +528,9 @@ class StepBuilder {
                            !step_.plan.overlap.parameter_gather;
       if (!gathers) continue;
       const PassTotals totals = held(d);
-      const NodeIndex gathered = on_data_parallel_stream(
-          d, names_.gather, step_.gather(totals.dense_parameters, totals.expert_parameters),
-          part(d, StepInstance::Part::gather), optimizer);
+      const NodeIndex gathered =
+          on_data_parallel_stream(d, names_.gather, step_.gather(totals.trained, totals.frozen),
+                                  part(d, StepInstance::Part::gather), optimizer);
       builder_.add(
           NodeSpec{NodeKind::barrier, Category::bubble, names_.end, stream(d, StreamKind::compute),
                    Picoseconds(0), 0, part(d, StepInstance::Part::optimizer)},

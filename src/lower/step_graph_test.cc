@@ -144,7 +144,7 @@ TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {
     const double parameters = 64e6;
     const Seconds one = context.communicate(CollectiveKind::broadcast, Bytes(2 * parameters / 64),
                                             step.layout->dense_shard);
-    return std::pair{step.gather(parameters, 0).seconds(), 64 * one};
+    return std::pair{step.gather({parameters, 0}, {}).seconds(), 64 * one};
   };
   const auto [in_turn, broadcasts] = gathered(true, "dp=64,zero=1");
   EXPECT_NEAR(in_turn / broadcasts, 1, 1e-6);

@@ -48,7 +48,8 @@ VocabularyShare vocabulary_share(const ModelCosts& costs, const CostContext& con
       time(CollectiveKind::all_reduce, barriers == 1 ? statistics + boundary : statistics);
   out.times.second_barrier = time(CollectiveKind::all_reduce, boundary);
   out.times.input_reduction = time(CollectiveKind::all_reduce, boundary);
-  out.parameters = (head.dense_parameters + embedding.dense_parameters) / devices;
+  out.trained = (head.trained + embedding.trained) / devices;
+  out.frozen = (head.frozen + embedding.frozen) / devices;
   out.saved = (head.memory.saved + embedding.memory.saved) / devices;
   return out;
 }

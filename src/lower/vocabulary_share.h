@@ -12,6 +12,7 @@
 #pragma once
 
 #include "lower/rank_layout.h"
+#include "lower/rank_parameters.h"
 #include "schedule/pipeline_times.h"
 #include "timeline/breakdown.h"
 #include "units/quantity.h"
@@ -24,8 +25,8 @@ struct CostContext;
 struct VocabularyShare {
   VocabularyTimes times;
   Breakdown output_layer, output_layer_gradient, input_layer, input_layer_gradient;
-  double parameters = 0;  // a device's part of both layers, on one rank
-  Bytes saved;            // of one microbatch, between its S and T pass
+  RankParameters trained, frozen;  // a device's part of both layers
+  Bytes saved;                     // of one microbatch, between its S and T pass
 };
 
 // `barriers` 1 or 2; `boundary` is what one microbatch hands from stage to stage on one rank, and

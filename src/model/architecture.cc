@@ -56,6 +56,14 @@ std::span<const EnumName<NormKind>> names_of(NormKind) {
   return kNames;
 }
 
+std::span<const EnumName<AdaptedProducts>> names_of(AdaptedProducts) {
+  static constexpr std::array<EnumName<AdaptedProducts>, 2> kNames{{
+      {AdaptedProducts::attention, "attention"},
+      {AdaptedProducts::all, "all"},
+  }};
+  return kNames;
+}
+
 bool is_gated(FeedForwardKind kind) {
   return kind == FeedForwardKind::swiglu || kind == FeedForwardKind::geglu;
 }
@@ -106,6 +114,14 @@ const Fields<VisionInput>& fields_of(const VisionInput*) {
   return table;
 }
 
+const Fields<Adapters>& fields_of(const Adapters*) {
+  static const Fields<Adapters> table =
+      Fields<Adapters>("adapters")
+          .required("rank", &Adapters::rank, "inner width of an adapter")
+          .optional("products", &Adapters::products, "products that are adapted");
+  return table;
+}
+
 const Fields<TrainingFacts>& fields_of(const TrainingFacts*) {
   using T = TrainingFacts;
   static const Fields<T> table =
@@ -152,6 +168,7 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional("vision", &T::vision, "image input")
           .optional("num_multi_token_prediction", &T::num_multi_token_prediction,
                     "modules that predict further tokens, arXiv 2412.19437 s.2.2")
+          .optional("adapters", &T::adapters, "low-rank adapters; the model itself is frozen")
           .optional("training", &T::training, "how the published model was trained")
           .optional("published_parameters", &T::published_parameters, "what the authors state")
           .optional("provenance", &T::provenance, "where the facts come from");

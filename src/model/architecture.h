@@ -74,6 +74,17 @@ struct VisionInput {
 };
 const Fields<VisionInput>& fields_of(const VisionInput*);
 
+// Low-rank adapters (LoRA, arXiv 2106.09685 s.4.1): to each adapted product x W is added x A B,
+// A: k x rank, B: rank x n. Only A and B are trained; the model itself is frozen.
+enum class AdaptedProducts { attention, all };  // all: the dense feed-forward's too, not experts'
+struct Adapters {
+  std::int64_t rank = 0;
+  AdaptedProducts products = AdaptedProducts::attention;
+  bool operator==(const Adapters&) const = default;
+};
+const Fields<Adapters>& fields_of(const Adapters*);
+std::span<const EnumName<AdaptedProducts>> names_of(AdaptedProducts);
+
 // How the published model was trained; 0: not known.
 struct TrainingFacts {
   std::int64_t sequence_length = 0;
@@ -115,6 +126,7 @@ struct Architecture {
   std::optional<MixtureOfExperts> moe;
   std::optional<VisionInput> vision;
   std::int64_t num_multi_token_prediction = 0;  // modules of arXiv 2412.19437 s.2.2
+  std::optional<Adapters> adapters;             // absent: everything is trained
   TrainingFacts training;
   double published_parameters = 0;  // what the authors state; 0: nothing
   Provenance provenance;

@@ -111,6 +111,7 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   check_attention(a, p);
   if (a.moe) check_experts(a, p);
   check_kind(a, p);
+  if (a.adapters) p.range("adapters.rank", a.adapters->rank, 1, kMaxWidth);
   p.range("max_position", a.max_position, a.position_encoding == PositionEncoding::learned ? 1 : 0,
           kMaxTokens);
   p.range("parallel_norms", a.parallel_norms, 1, 2);

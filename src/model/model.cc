@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/adapted_block.h"
 #include "model/blocks.h"
 
 namespace orrery {
@@ -104,11 +105,25 @@ Result<Model> build_model(const Architecture& architecture) {
     operators.insert(operators.end(), more.begin(), more.end());
   }
   model.head = {"head", std::move(operators)};
+  if (a.adapters) {
+    for (Block* block : {&model.embedding, &model.head}) adapt(*block, *a.adapters);
+    for (Block& block : model.blocks) adapt(block, *a.adapters);
+  }
   return model;
+}
+
+Result<Model> with_adapters(const Model& model, const Adapters& adapters) {
+  Architecture architecture = model.architecture;
+  architecture.adapters = adapters;
+  return build_model(architecture);
 }
 
 double parameters(const Model& model) {
   return sum(model, [](const Operator& op) { return op.auxiliary ? 0 : op.parameters; });
+}
+
+double trained_parameters(const Model& model) {
+  return sum(model, [](const Operator& op) { return op.frozen ? 0 : op.parameters; });
 }
 
 double active_parameters(const Model& model) {

@@ -58,6 +58,7 @@ Flops model_flops(const Operator& op, Phase phase, const Binding& b) {
   switch (op.kind) {
     case OperatorKind::gemm:
     case OperatorKind::grouped_gemm:
+      if (phase == Phase::weight_gradient && op.frozen) return Flops(0);
       return Flops(2 * size(op.m, b) * size(op.n, b) * size(op.k, b));
     case OperatorKind::attention: {
       if (phase == Phase::weight_gradient) return Flops(0);
@@ -111,6 +112,7 @@ Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand) {
 }
 
 Bytes bytes_for_weight_gradient(const Operator& op, const Binding& b, NumberFormat operand) {
+  if (op.frozen) return Bytes(0);
   if (op.kind != OperatorKind::gemm && op.kind != OperatorKind::grouped_gemm) return Bytes(0);
   const Bytes gradient = bytes_of({op.m, op.n, ElementKind::gemm_operand}, b, operand);
   return op.keeps_input ? gradient + bytes_of(op.saved.front(), b, operand) : gradient;

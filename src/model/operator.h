@@ -158,6 +158,10 @@ struct Operator {
   bool in_attention_core = false;
   // Counted in model FLOPs: every matrix product, the router's included, and attention.
   bool counts_in_model_flops = true;
+  // Its weights are not trained: their gradient is not computed, nor are inputs kept for it.
+  bool frozen = false;
+  // A low-rank adapter's product: in 16 bits, whatever recipe the layers' own products follow.
+  bool adapter = false;
   // Part of a multi-token prediction module: trained, but in no published parameter count.
   bool auxiliary = false;
 };
@@ -166,7 +170,7 @@ enum class Phase { forward, input_gradient, weight_gradient };
 
 // FLOPs on one rank of one microbatch. Attention is counted in full (not causal); a gemm's phase is
 // 2mnk each; attention's input gradient is twice its forward (no recomputation), its weight
-// gradient zero. Elementwise work counts zero.
+// gradient zero; so is a frozen product's. Elementwise work counts zero.
 Flops model_flops(const Operator& op, Phase phase, const Binding& b);
 
 // Parameters of this operator on one rank (before data-parallel sharding).

@@ -31,6 +31,10 @@ MemoryReport memory(const MemoryInputs& in) {
   // A parameter that is its own master is counted once, among the parameters.
   out.parameters =
       whole((master ? kFp32 : kWeight) * in.weight_versions * (in.zero >= 3 ? owned : all));
+  out.parameters += whole(
+      in.frozen_bytes * (in.zero >= 3 ? in.frozen_dense_parameters / in.dense_shard +
+                                            in.frozen_expert_parameters / in.expert_shard
+                                      : in.frozen_dense_parameters + in.frozen_expert_parameters));
   out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));

@@ -8,8 +8,9 @@
 // Mixed-precision state (ZeRO, arXiv 1910.02054 s.3.1): 2-byte weights, gradients in the format
 // they are accumulated in, and for Adam 12 bytes (fp32 master weight and two moments) a parameter,
 // each divided over the ranks its ZeRO stage shards it over; gradients narrower than fp32 have an
-// fp32 copy during the optimizer step. Activations: arXiv 2205.05198 s.4 through the operators'
-// saved tensors. What a framework keeps beside that: memory_facts.h.
+// fp32 copy during the optimizer step. Frozen parameters are weights and nothing else.
+// Activations: arXiv 2205.05198 s.4 through the operators' saved tensors. What a framework keeps
+// beside that: memory_facts.h.
 //
 // A caching allocator asks the driver for more only when no cached block is large enough, and gives
 // cached blocks back only when the driver has none left (PyTorch, c10/cuda/CUDACachingAllocator).
@@ -53,7 +54,10 @@ enum class MemoryMoment { backward, recomputation, head, embedding, optimizer };
 struct MemoryInputs {
   double dense_parameters = 0;  // on this rank, before data-parallel sharding
   double expert_parameters = 0;
-  int dense_shard = 1;  // ranks that divide a dense parameter's state
+  double frozen_dense_parameters = 0;  // further ones, of which there are weights only
+  double frozen_expert_parameters = 0;
+  double frozen_bytes = 2;  // of one of them
+  int dense_shard = 1;      // ranks that divide a dense parameter's state
   int expert_shard = 1;
   int zero = 0;
   double gradient_bytes = 4;    // of one accumulated gradient

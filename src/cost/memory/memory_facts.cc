@@ -22,8 +22,12 @@ const Fields<MemoryFacts>& fields_of(const MemoryFacts*) {
                     "products add into the accumulated gradient")
           .optional("weight_gradient_placeholders", &F::weight_gradient_placeholders,
                     "a 16-bit stand-in for each shape of weight")
+          .optional("narrow_frozen_weights", &F::narrow_frozen_weights,
+                    "frozen weights are kept in the format of the products alone")
           .optional("norm_kept_bytes", &F::norm_kept_bytes, "of a norm's input and its copies")
           .optional("fused_gate", &F::fused_gate, "gate and product are one kernel")
+          .optional("narrow_gate_inputs", &F::narrow_gate_inputs,
+                    "gate and up are kept in the format of the products")
           .optional("keeps_gathered_input", &F::keeps_gathered_input,
                     "sequence parallel inputs stay gathered")
           .optional("attention_outputs", &F::attention_outputs, "kept copies of the output")
@@ -82,6 +86,12 @@ MemoryFacts with_fused_cross_entropy(MemoryFacts f) {
 // leaves 9 to 11 bytes; the order of operators of that version is not published.
 MemoryFacts with_unfused_norms(MemoryFacts f) {
   f.norm_kept_bytes = 10;
+  return f;
+}
+
+MemoryFacts with_narrow_adapted_layers(MemoryFacts f) {
+  f.narrow_frozen_weights = true;
+  f.narrow_gate_inputs = true;
   return f;
 }
 

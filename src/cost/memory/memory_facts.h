@@ -33,10 +33,16 @@ struct MemoryFacts {
   // when weight gradients are fused (Transformer Engine: get_dummy_wgrad).
   bool weight_gradient_placeholders = true;
 
+  // Frozen weights are kept in the format of the products alone (NeMo: fp8_params).
+  bool narrow_frozen_weights = false;
+
   // --- activations ---
 
-  double norm_kept_bytes = 2;          // of the input of a normalisation, and of its copies
-  bool fused_gate = true;              // else the activated gate is kept beside gate and up
+  double norm_kept_bytes = 2;  // of the input of a normalisation, and of its copies
+  bool fused_gate = true;      // else the activated gate is kept beside gate and up
+  // Gate and up are kept in the format of the products until the backward casts them back
+  // (Megatron Core: activation_func_fp8_input_store).
+  bool narrow_gate_inputs = false;
   bool keeps_gathered_input = false;   // sequence parallel: else gathered again in the backward
   double attention_outputs = 1;        // copies of the attention's output that are kept
   double score_bytes = 4;              // unfused attention: kept of one score
@@ -67,5 +73,6 @@ std::string memory_facts_problem(const MemoryFacts& facts);
 // What a single run may do otherwise than its framework's profile.
 MemoryFacts with_fused_cross_entropy(MemoryFacts facts);
 MemoryFacts with_unfused_norms(MemoryFacts facts);
+MemoryFacts with_narrow_adapted_layers(MemoryFacts facts);  // frozen weights, inputs of the gate
 
 }  // namespace orrery

@@ -1,0 +1,33 @@
+// How many parameters one rank holds before data-parallel sharding: those of experts are divided
+// over other ranks than the rest.
+#pragma once
+
+namespace orrery {
+
+struct RankParameters {
+  double dense = 0;
+  double expert = 0;
+
+  [[nodiscard]] double all() const { return dense + expert; }
+  // Of one rank when so many ranks divide each kind.
+  [[nodiscard]] double sharded(int dense_shard, int expert_shard) const {
+    return dense / dense_shard + expert / expert_shard;
+  }
+
+  RankParameters& operator+=(const RankParameters& o) {
+    dense += o.dense;
+    expert += o.expert;
+    return *this;
+  }
+  RankParameters& operator-=(const RankParameters& o) {
+    dense -= o.dense;
+    expert -= o.expert;
+    return *this;
+  }
+  friend RankParameters operator+(RankParameters a, const RankParameters& b) { return a += b; }
+  friend RankParameters operator/(const RankParameters& a, double n) {
+    return {a.dense / n, a.expert / n};
+  }
+};
+
+}  // namespace orrery
