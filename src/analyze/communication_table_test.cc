@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "analyze/recorded_accelerator.h"
 #include "document/value.h"
 #include "trace/kineto/kineto.h"
 #include "trace/recorded_run.h"
@@ -155,19 +154,6 @@ TEST(BusFactor, MakesGroupsOfAnySizeComparable) {
   EXPECT_DOUBLE_EQ(bus_factor(Collective::all_gather, 8), 0.875);
   EXPECT_DOUBLE_EQ(bus_factor(Collective::broadcast, 8), 1);
   EXPECT_DOUBLE_EQ(bus_factor(Collective::all_reduce, 1), 0);
-}
-
-TEST(CatalogName, IsOfTheDeviceThatTheDriverNamed) {
-  const auto named = [](const char* name, double gib) {
-    return catalog_name_of(
-               {.name = name, .memory_bytes = static_cast<std::int64_t>(gib * 1073741824.0)})
-        .value_or("none");
-  };
-  EXPECT_EQ(named("NVIDIA H100 80GB HBM3", 79.2), "h100-sxm");
-  EXPECT_EQ(named("AMD Instinct MI300X VF", 191.5), "mi300x");
-  EXPECT_EQ(named("NVIDIA A100-PG509-200", 39.4), "a100-40gb-sxm");
-  EXPECT_EQ(named("NVIDIA A100-PG509-200", 79.2), "a100-80gb-sxm");
-  EXPECT_EQ(named("NVIDIA GeForce RTX 2080 Ti", 11), "none");
 }
 
 }  // namespace

@@ -1,62 +1,90 @@
 #include "analyze/recorded_accelerator.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace orrery {
 namespace {
 
-struct Known {
-  std::string_view part;  // of the driver's name
-  std::string_view name;  // in catalog/accelerators
-  double least_gib = 0;   // of memory
-};
+// "NVIDIA A100-SXM4-80GB" -> nvidia, a100, sxm4, 80gb.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  std::string word;
+  for (const char c : text) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) {
+      word += lower;
+    } else if (!word.empty()) {
+      out.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  if (!word.empty()) out.push_back(std::move(word));
+  return out;
+}
 
-// The first that fits. Names as drivers report them (cudaDeviceProp::name, hipDeviceProp_t::name).
-constexpr std::array<Known, 31> kKnown = {{
-    {"GH200 144G", "gh200-144gb"},
-    {"GH200", "gh200-96gb"},
-    {"GB300", "gb300"},
-    {"GB200", "gb200"},
-    {"B300", "b300-sxm"},
-    {"B200", "b200-sxm"},
-    {"H100 80GB HBM3", "h100-sxm"},
-    {"H100 PCIe", "h100-pcie"},
-    {"H200", "h200-sxm"},
-    {"H800 PCIe", "h800-pcie"},
-    {"H800", "h800-sxm"},
-    {"H20", "h20"},
-    {"A100-SXM4-80GB", "a100-80gb-sxm"},
-    {"A100-SXM-80GB", "a100-80gb-sxm"},
-    {"A100-SXM4-40GB", "a100-40gb-sxm"},
-    {"A100 80GB PCIe", "a100-80gb-pcie"},
-    {"A100-PG509-200", "a100-80gb-sxm", 60},
-    {"A100-PG509-200", "a100-40gb-sxm"},
-    {"A800-SXM4-80GB", "a800-80gb-sxm"},
-    {"V100-SXM2-32GB", "v100-32gb-sxm2"},
-    {"V100-SXM3-32GB", "v100-32gb-sxm2"},
-    {"V100-SXM2-16GB", "v100-16gb-sxm2"},
-    {"V100-PCIE", "v100-pcie"},
-    {"P100-SXM2-16GB", "p100-16gb-sxm2"},
-    {"MI300X", "mi300x"},
-    {"MI325X", "mi325x"},
-    {"MI355X", "mi355x"},
-    {"L40S", "l40s"},
-    {"NVIDIA A40", "a40"},
-    {"Tesla T4", "t4"},
-    {"RTX 4090", "rtx-4090"},
-}};
+bool has(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Boards of one chip with other clocks and links; what names none is a module of a server.
+bool of_one_form(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  constexpr std::array<std::string_view, 2> kForms = {"pcie", "nvl"};
+  return std::all_of(kForms.begin(), kForms.end(),
+                     [&](std::string_view form) { return has(a, form) == has(b, form); });
+}
+
+bool is_part(const RecordedDevice& device, const Accelerator& whole) {
+  constexpr double kLeastShare = 0.75;
+  return device.multiprocessors > 0 &&
+         device.multiprocessors < kLeastShare * static_cast<double>(whole.compute_units);
+}
 
 }  // namespace
 
-std::optional<std::string> catalog_name_of(const RecordedDevice& device) {
-  const double gib = static_cast<double>(device.memory_bytes) / (1024.0 * 1024 * 1024);
-  for (const Known& known : kKnown) {
-    if (device.name.find(known.part) != std::string::npos && gib >= known.least_gib) {
-      return std::string(known.name);
+const RecordedDevice* recorded_device(const RecordedTrace& trace) {
+  for (const Lane& lane : trace.lanes) {
+    if (lane.device && lane.process >= 0 &&
+        lane.process < static_cast<std::int64_t>(trace.devices.size())) {
+      return &trace.devices[static_cast<std::size_t>(lane.process)];
     }
   }
-  return std::nullopt;
+  return trace.devices.empty() ? nullptr : &trace.devices.front();
+}
+
+std::optional<Accelerator> recorded_accelerator(const Catalog& catalog,
+                                                const RecordedDevice& device) {
+  const std::vector<std::string> words = words_of(device.name);
+  std::optional<Accelerator> best;
+  double best_distance = 0;
+  for (const std::string& entry : catalog.names("accelerators")) {
+    const std::vector<std::string> parts = words_of(entry);
+    // The model is the first part of the entry: "h100" of "h100-pcie", "rtx" of "rtx-4090".
+    if (parts.empty() || !has(words, parts[0])) continue;
+    if (parts[0] == "rtx" && (parts.size() < 2 || !has(words, parts[1]))) continue;
+    if (!of_one_form(parts, words)) continue;
+    auto accelerator = load_accelerator(catalog, entry);
+    if (!accelerator || is_part(device, *accelerator)) continue;
+    const double memory = accelerator->memory.capacity.value();
+    const double distance = device.memory_bytes > 0
+                                ? std::abs(memory / static_cast<double>(device.memory_bytes) - 1)
+                                : 0;
+    if (!best || distance < best_distance) {
+      best = std::move(*accelerator);
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::optional<Accelerator> recorded_accelerator(const Catalog& catalog,
+                                                const RecordedTrace& trace) {
+  const RecordedDevice* device = recorded_device(trace);
+  return device == nullptr ? std::nullopt : recorded_accelerator(catalog, *device);
 }
 
 }  // namespace orrery

@@ -1,18 +1,31 @@
-// The accelerator of the catalog that a recording was made on, by the name its driver gives.
+// The catalog's accelerator that a recording was made on: "NVIDIA H100 80GB HBM3" is h100-sxm.
 //
-// "NVIDIA H100 80GB HBM3" is h100-sxm, "AMD Instinct MI300X VF" mi300x. Names that do not say how
-// much memory there is ("NVIDIA A100-PG509-200") are told apart by the recorded size. Nothing is
-// guessed: a device that is not listed has no roofline unless the caller names one.
+// Drivers name a product, not a catalog entry. The words of the name decide: the model (h100,
+// mi300x) and its form (pcie, nvl), which must be the entry's; where several entries are left, the
+// one whose memory is nearest to the recorded size ("NVIDIA A100-PG509-200" with 40 or 80 GB). A
+// device with fewer than three quarters of the entry's processors is a part of it (one die of an
+// MI250X, an instance of MIG) and not the entry. Nothing else is guessed: a device the catalog lacks
+// has no roofline and no model unless the caller names one. Source: the names in the recordings of
+// validation/traces, and those of NVIDIA's and AMD's drivers (cudaDeviceProp::name,
+// hipDeviceProp_t::name).
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "catalog/catalog.h"
+#include "cluster/accelerator.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
 
-// Name of a catalog entry; empty if it is not known.
-std::optional<std::string> catalog_name_of(const RecordedDevice& device);
+// The device that did the work, as recordings list all devices of their host; nullptr: none is
+// recorded.
+const RecordedDevice* recorded_device(const RecordedTrace& trace);
+
+// The entry of a device; empty if the catalog has none of that name.
+std::optional<Accelerator> recorded_accelerator(const Catalog& catalog,
+                                                const RecordedDevice& device);
+// The same of the device that did the work; empty too where none is recorded.
+std::optional<Accelerator> recorded_accelerator(const Catalog& catalog, const RecordedTrace& trace);
 
 }  // namespace orrery

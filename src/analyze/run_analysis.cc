@@ -8,29 +8,11 @@
 namespace orrery {
 namespace {
 
-// The device that did the work; recordings list all devices of the host.
-const RecordedDevice* device_of(const RecordedTrace& trace) {
-  for (const Lane& lane : trace.lanes) {
-    if (lane.device && lane.process >= 0 &&
-        lane.process < static_cast<std::int64_t>(trace.devices.size())) {
-      return &trace.devices[static_cast<std::size_t>(lane.process)];
-    }
-  }
-  return trace.devices.empty() ? nullptr : &trace.devices.front();
-}
-
 Result<std::optional<Accelerator>> accelerator_of(const RecordedTrace& trace,
                                                   const Catalog& catalog,
                                                   const std::string& asked) {
-  std::string name = asked;
-  if (name.empty()) {
-    const RecordedDevice* device = device_of(trace);
-    const auto known = device == nullptr ? std::nullopt : catalog_name_of(*device);
-    // A catalog of the caller's own may lack it: then there is no roofline.
-    if (!known || !catalog.contains("accelerators", *known)) return std::optional<Accelerator>();
-    name = *known;
-  }
-  ORRERY_TRY(Accelerator accelerator, load_accelerator(catalog, name));
+  if (asked.empty()) return recorded_accelerator(catalog, trace);
+  ORRERY_TRY(Accelerator accelerator, load_accelerator(catalog, asked));
   return std::optional<Accelerator>(std::move(accelerator));
 }
 
@@ -82,7 +64,7 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
                                   const Catalog& catalog, const AnalysisOptions& options) {
   RankAnalysis rank;
   rank.rank = trace.rank;
-  if (const RecordedDevice* device = device_of(trace)) rank.device = device->name;
+  if (const RecordedDevice* device = recorded_device(trace)) rank.device = device->name;
   ORRERY_TRY(rank.accelerator, accelerator_of(trace, catalog, options.accelerator));
   const std::vector<WorkKind> kinds = work_kinds(trace);
   rank.whole = temporal_breakdown(trace, started, options.preset);

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyze/recorded_accelerator.h"
 #include "infer/operator_uses.h"
 #include "infer/recorded_parallelism.h"
 #include "infer/recorded_software.h"
 #include "trace/marked_steps.h"
-#include "whatif/recorded_accelerator.h"
 
 namespace orrery {
 namespace {
@@ -386,14 +386,14 @@ class Inference {
   }
 
   bool read_accelerator(const Catalog& catalog) {
-    if (trace_.devices.empty()) return lacks("the accelerator", "the recording does not name it");
-    const auto found = recorded_accelerator(catalog, trace_.devices.front());
+    const RecordedDevice* device = recorded_device(trace_);
+    if (device == nullptr) return lacks("the accelerator", "the recording does not name it");
+    const auto found = recorded_accelerator(catalog, *device);
     if (!found) {
-      return lacks("the accelerator",
-                   fmt::format("the catalog has no '{}'", trace_.devices.front().name));
+      return lacks("the accelerator", fmt::format("the catalog has no '{}'", device->name));
     }
     spec_.cluster = fmt::format("{}:{}", found->name, ranks_);
-    add("cluster", spec_.cluster, trace_.devices.front().name);
+    add("cluster", spec_.cluster, device->name);
     return true;
   }
 

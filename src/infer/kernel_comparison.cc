@@ -6,11 +6,11 @@
 #include <cmath>
 #include <map>
 
+#include "analyze/recorded_accelerator.h"
 #include "calibrate/calibration.h"
 #include "cluster/cluster.h"
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
-#include "whatif/recorded_accelerator.h"
 
 namespace orrery {
 namespace {
@@ -141,11 +141,12 @@ Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
   std::optional<Accelerator> found;
   if (!accelerator.empty()) {
     ORRERY_TRY(found, load_accelerator(catalog, accelerator));
-  } else if (!run.front().devices.empty()) {
-    found = recorded_accelerator(catalog, run.front().devices.front());
+  } else {
+    found = recorded_accelerator(catalog, run.front());
   }
   if (!found) {
-    const std::string device = run.front().devices.empty() ? "" : run.front().devices.front().name;
+    const RecordedDevice* recorded = recorded_device(run.front());
+    const std::string device = recorded == nullptr ? "" : recorded->name;
     return fail(ErrorCode::not_found,
                 device.empty() ? std::string("the recording names no accelerator")
                                : fmt::format("the catalog has no '{}'", device),

@@ -6,10 +6,10 @@
 #include <array>
 #include <map>
 
+#include "analyze/recorded_accelerator.h"
 #include "cost/kernel/kernel_model.h"
 #include "whatif/edit_language.h"
 #include "whatif/network_edits.h"
-#include "whatif/recorded_accelerator.h"
 #include "whatif/tensor_shapes.h"
 
 namespace orrery {
@@ -74,10 +74,8 @@ std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const 
   std::vector<std::optional<Device>> out;
   for (const RecordedTrace& trace : run.traces()) {
     std::optional<Device> device;
-    if (!trace.devices.empty()) {
-      if (const auto found = recorded_accelerator(catalog, trace.devices.front())) {
-        if (auto loaded = device_of(*found, catalog)) device = std::move(*loaded);
-      }
+    if (const auto found = recorded_accelerator(catalog, trace)) {
+      if (auto loaded = device_of(*found, catalog)) device = std::move(*loaded);
     }
     out.push_back(std::move(device));
   }

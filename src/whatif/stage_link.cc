@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/recorded_accelerator.h"
 #include "cost/collective/collective.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"
-#include "whatif/recorded_accelerator.h"
 #include "whatif/tensor_shapes.h"
 
 namespace orrery {
@@ -78,8 +78,7 @@ Result<RecordedNetwork> recorded_network(const EditedRun& run, const Edit& edit,
   RecordedNetwork out;
   if (edit.rate) return out;
   const RecordedTrace& trace = run.traces()[0];
-  const auto accelerator =
-      trace.devices.empty() ? std::nullopt : recorded_accelerator(catalog, trace.devices.front());
+  const auto accelerator = recorded_accelerator(catalog, trace);
   if (!accelerator) {
     return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
                 to_text(edit), "say how fast its ranks are joined: link 50GB/s latency 5us");
