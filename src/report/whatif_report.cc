@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "report/figures.h"
 #include "report/table.h"
@@ -188,6 +189,74 @@ Value whatif_json(const WhatIf& w) {
   return out;
 }
 
+namespace {
+
+Seconds sum_of_waiting(const Stragglers& s) {
+  Seconds sum;
+  for (const RankWaiting& rank : s.waiting) sum += rank.caused;
+  return sum;
+}
+
+// The ranks that caused most of the waiting, and whether it would help to mend one of them.
+std::string causes_text(const Stragglers& s) {
+  const Seconds all = sum_of_waiting(s);
+  if (!(all > Seconds(0))) return "";
+  std::vector<std::size_t> order(s.waiting.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return s.waiting[a].caused > s.waiting[b].caused;
+  });
+  constexpr double kMost = 0.9;
+  constexpr std::size_t kNamed = 3;
+  std::string named;
+  Seconds sum;
+  for (std::size_t i = 0; i < std::min(kNamed, order.size()) && sum < kMost * all; ++i) {
+    const RankWaiting& rank = s.waiting[order[i]];
+    if (!(rank.caused > Seconds(0))) break;
+    sum += rank.caused;
+    named += fmt::format("{}{} {}", i == 0 ? "" : ", ", s.ranks[order[i]].what,
+                         percent(rank.caused / all));
+  }
+  const Seconds gain = s.before - s.even;
+  const auto best = std::max_element(s.ranks.begin(), s.ranks.end(),
+                                     [](const auto& a, const auto& b) { return a.gain < b.gain; });
+  std::string out = fmt::format("Others wait for {}.", named);
+  if (s.before > Seconds(0) && gain > kLeastShown * s.before && best->gain < 0.5 * gain) {
+    out += fmt::format(
+        " No rank is slow by itself: mending {} alone gains most, {}, as others are late in turns.",
+        best->what, time(std::max(Seconds(0), best->gain)));
+  }
+  return out;
+}
+
+std::string waiting_table(const Stragglers& s, const TextStyle& style) {
+  const Seconds all = sum_of_waiting(s);
+  if (!(all > Seconds(0))) return "";
+  Table rows({{"", Align::left, 5},
+              {"waits", Align::right, 8},
+              {"arrives last", Align::right, 7},
+              {"others wait for it", Align::right, 8},
+              {"", Align::right, 6},
+              {"", Align::left, 1, 40}});
+  for (std::size_t r = 0; r < s.waiting.size(); ++r) {
+    const RankWaiting& rank = s.waiting[r];
+    const double share = rank.caused / all;
+    Cell bar;
+    if (share > kNoGain) bar.bar.push_back({share, {.colour = 168}});
+    rows.add_row({{s.ranks[r].what},
+                  {time(rank.waited)},
+                  {std::to_string(rank.arrived_last)},
+                  {time(rank.caused)},
+                  {percent(share)},
+                  bar});
+  }
+  return heading("Waiting", "of the whole recording, replayed; booked on the rank that came last",
+                 style) +
+         rows.text(style);
+}
+
+}  // namespace
+
 std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
   const bool slowed = s.slowdown() > 1 + kNoGain;
   std::string out = wrapped(
@@ -203,6 +272,9 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
                                time(s.waiting_before), time(s.waiting_even)),
                    2, style);
   }
+  const std::string causes = causes_text(s);
+  if (!causes.empty()) out += wrapped(causes, 2, style);
+  out += waiting_table(s, style);
   const auto gained = [&](Seconds gain) -> Cell {
     const double share = s.before > Seconds(0) ? gain / s.before : 0;
     if (std::abs(share) < kNoGain) return {"0"};
@@ -239,6 +311,16 @@ Value stragglers_json(const Stragglers& s) {
   out.set("waiting_before_s", number(s.waiting_before));
   out.set("waiting_even_s", number(s.waiting_even));
   out.set("slowdown", Value::number(s.slowdown()));
+  Value waiting = Value::list();
+  for (std::size_t r = 0; r < s.waiting.size(); ++r) {
+    Value entry = Value::map();
+    entry.set("what", Value::text(s.ranks[r].what));
+    entry.set("waited_s", number(s.waiting[r].waited));
+    entry.set("arrived_last", Value::number(s.waiting[r].arrived_last));
+    entry.set("caused_s", number(s.waiting[r].caused));
+    waiting.append(std::move(entry));
+  }
+  out.set("waiting", std::move(waiting));
   const auto list = [&](const std::vector<StragglerGain>& gains) {
     Value entries = Value::list();
     for (const StragglerGain& gain : gains) {

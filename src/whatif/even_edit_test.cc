@@ -139,6 +139,28 @@ TEST(Even, AttributesByWhatRemains) {
   }
 }
 
+TEST(WaitingCauses, AreBookedOnTheRankThatComesLast) {
+  // Each rank is late by 60 once, and three wait for it.
+  const TracedRun run = run_of(late_in_turns());
+  const auto found = stragglers(run.traces, run.graph);
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(found->waiting.size(), 4u);
+  for (const RankWaiting& rank : found->waiting) {
+    EXPECT_EQ(rank.arrived_last, 1);
+    EXPECT_NEAR(microseconds(rank.waited), 3 * 60, 4);
+    EXPECT_NEAR(microseconds(rank.caused), 3 * 60, 4);
+  }
+  // One alone is late: it waits for nobody.
+  std::vector<std::vector<Stretch>> one(3, std::vector<Stretch>(2));
+  one[1][0].product = one[1][1].product = 100;
+  const TracedRun late = run_of(one);
+  const auto causes = waiting_causes(late.graph, replayed_run(late.graph), 3);
+  EXPECT_EQ(causes[1].arrived_last, 2);
+  EXPECT_NEAR(microseconds(causes[1].caused), 2 * 2 * 60, 4);
+  EXPECT_NEAR(microseconds(causes[1].waited), 0, 2);
+  EXPECT_NEAR(microseconds(causes[0].caused), 0, 2);
+}
+
 TEST(Even, HostsAreEvenedWhereTheyAreTheLimit) {
   // 200 and 100 launch 150 and 100, so that the slower comes 50 earlier; then the other one.
   const TracedRun run = run_of({{{200, 10}, {100, 10}}, {{100, 10}, {200, 10}}});

@@ -330,6 +330,27 @@ TEST(RecordedWhatIfs, AttributeWaitingToTheRankThatCausesIt) {
     EXPECT_GT(found->ranks[0].gain, found->ranks[r].gain);
     EXPECT_GT(found->ranks[0].remains, found->ranks[r].remains);
   }
+  // Who waits for whom is what trace analyze finds, to the error of the replay.
+  const auto recorded = read_run(paths_of(ranks("astra-sim/megatron-tp8", 8)));
+  ASSERT_TRUE(recorded) << recorded.error().text();
+  const auto analysis = analyze(*recorded, Catalog::built_in());
+  ASSERT_TRUE(analysis) << analysis.error().text();
+  ASSERT_EQ(found->waiting.size(), 8u);
+  const auto& published = analysis->communication.ranks;
+  Seconds caused;
+  Seconds waited;
+  for (std::size_t r = 0; r < 8; ++r) {
+    const RankWaiting& rank = found->waiting[r];
+    const double waiting_s = static_cast<double>(published[r].waiting_ns) * 1e-9;
+    const double caused_s = static_cast<double>(published[r].caused_waiting_ns) * 1e-9;
+    EXPECT_NEAR(rank.waited.value(), waiting_s, 0.002) << r;
+    EXPECT_NEAR(rank.caused.value(), caused_s, 0.01) << r;
+    waited += rank.waited;
+    caused += rank.caused;
+  }
+  EXPECT_NEAR(waited.value(), caused.value(), 1e-9);
+  // Ranks 0 and 6: 52 % and 42 %.
+  EXPECT_GT((found->waiting[0].caused + found->waiting[6].caused) / caused, 0.9);
   ASSERT_FALSE(found->kinds.empty());
   EXPECT_EQ(found->kinds[0].what, "host");
   for (std::size_t k = 1; k < found->kinds.size(); ++k) {

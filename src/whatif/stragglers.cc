@@ -103,6 +103,7 @@ Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGr
   out.even = mean_time(graph.steps, even);
   out.waiting_before = mean_waiting(recorded);
   out.waiting_even = mean_waiting(even);
+  out.waiting = waiting_causes(graph, replayed_run(graph), traces.size());
   out.ranks = gains_of(runs, ranks, out.before, out.even);
   out.kinds = gains_of(runs, kinds, out.before, out.even);
   return out;

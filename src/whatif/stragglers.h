@@ -8,6 +8,11 @@
 // Where ranks are late in turns, each alone gains little or nothing, as the others are still late;
 // what remains tells them apart. Where one rank is late, both say the same.
 //
+// and, beside the counterfactuals, who waited for whom in the run as it was
+// (whatif/waiting_causes.h). Ranks may cause waiting without costing anything: where the hosts of
+// all are as slow as each other and pause in turns, whoever happens to be behind is waited for, and
+// without it the next is.
+//
 // A rank waits for others in a step, on average, for `waiting`: the most that the even run can gain
 // (analyze/findings.h finds the same figure in the recording). What still waits in the even run
 // started apart, or ran ahead of others.
@@ -23,6 +28,7 @@
 #include "outcome/result.h"
 #include "replay/run_graph.h"
 #include "units/quantity.h"
+#include "whatif/waiting_causes.h"
 
 namespace orrery {
 
@@ -40,6 +46,8 @@ struct Stragglers {
   Seconds waiting_even;
   std::vector<StragglerGain> ranks;  // in the order of the recordings
   std::vector<StragglerGain> kinds;
+  std::vector<RankWaiting> waiting;  // of the whole run, by rank
+
   [[nodiscard]] double slowdown() const { return even > Seconds(0) ? before / even : 1; }
 };
 
