@@ -394,7 +394,10 @@ class BlockLowering {
                       double volume, CollectiveKind kind, bool after) {
     const int cp = s_.binding.cp;
     if (cp == 1) {
-      out.compute(op.name, category, time);
+      const bool unfused = s_.plan.attention == AttentionKernel::unfused;
+      const Phase phase = after ? Phase::input_gradient : Phase::forward;
+      out.compute(op.name, category, time,
+                  unfused ? unfused_attention_kernels(phase, s_.costs.software) : 1);
       return;
     }
     const Bytes payload = key_value_bytes(op);

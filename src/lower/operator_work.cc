@@ -61,6 +61,12 @@ OperatorWork score_dropout(bool dropout) {
   return dropout ? OperatorWork{2.5, 1} : OperatorWork{0, 0};
 }
 
+int unfused_attention_kernels(Phase phase, const SoftwareProfile& software) {
+  const int products = phase == Phase::forward ? 2 : 4;
+  if (software.softmax == Kernels::fused) return products + 1;
+  return products + (software.wide_softmax ? 5 : 3);
+}
+
 OperatorWork attention_copies(const SoftwareProfile& software) {
   return software.attention_copies ? OperatorWork{2, 4} : OperatorWork{0, 0};
 }

@@ -54,6 +54,11 @@ inline constexpr OperatorWork kGatheredLogits{4, 2};
 // The same for unfused attention's dropout on its probabilities: none without.
 OperatorWork score_dropout(bool dropout);
 
+// Kernels of unfused attention: two products forward, four backward, and between them softmax with
+// scale and mask in one kernel, or as framework operators (three; five with the casts to and from
+// an fp32 copy of the scores).
+int unfused_attention_kernels(Phase phase, const SoftwareProfile& software);
+
 // Copies between the layout of products and that of the attention kernel, of the arrays it reads
 // and writes; none unless the profile says so.
 OperatorWork attention_copies(const SoftwareProfile& software);

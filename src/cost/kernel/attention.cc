@@ -26,7 +26,9 @@
 //
 // Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are no multiple
 // of 8) cannot be loaded by the fast path of a tensor core: such a product runs at
-// `unaligned_fraction` of its rate.
+// `unaligned_fraction` of its rate. So do rows of the scores (keys that are no multiple of 8),
+// which every one of the products reads or writes; there only the computing is slowed, not the
+// stores. Products of fp32 and fp64 do not take that path.
 //
 // Source: FLOP counts of Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv 2407.08608);
 // Graham 1969. Not modelled: split of keys over processors (decoding), fp8 scores: narrow formats
@@ -86,6 +88,10 @@ NumberFormat computing_format(NumberFormat format) {
   }
 }
 
+bool on_tensor_cores(NumberFormat format) {
+  return format != NumberFormat::fp64 && format != NumberFormat::fp32;
+}
+
 bool is_empty(const AttentionShape& s) {
   return !(s.batch > 0 && s.queries > 0 && s.keys > 0 && s.heads > 0 && s.query_key_dim > 0 &&
            s.value_dim > 0);
@@ -99,9 +105,14 @@ Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction dir
   // A product with one head dimension among its sizes.
   const auto product = [&](double rows, double columns, double depth, double head_dim) {
     const double row = head_dim * element_size(format).value();
-    const bool aligned = std::fmod(row, kAlignedBytes) == 0;
-    return model.gemm({rows, columns, depth, products}, format) *
-           (aligned ? 1.0 : 1 / model.parameters().unaligned_fraction);
+    const Seconds time = model.gemm({rows, columns, depth, products}, format);
+    if (!on_tensor_cores(format)) return time;
+    const double slowed = model.parameters().unaligned_fraction;
+    if (std::fmod(row, kAlignedBytes) != 0) return time / slowed;
+    if (std::fmod(k * element_size(format).value(), kAlignedBytes) == 0) return time;
+    const FormatParameters& p = model.parameters().format(format);
+    const Flops work(2 * products * rows * columns * depth);
+    return std::max(time, p.floor + work / (p.ceiling * slowed));
   };
   const bool forward = direction == Direction::forward;
   double passes = model.parameters().score_passes * (forward ? 1.0 : kBackwardPasses);

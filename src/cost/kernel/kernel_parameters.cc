@@ -460,7 +460,8 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
   const double sustained = own ? c.sustained_fraction : borrowed_sustained_fraction(c, accelerator);
   out.sustained_fraction = sustained * (1 - fitted(c, NumberFormat::bf16)->heating_loss);
   out.score_passes = c.score_passes;
-  out.unaligned_fraction = c.unaligned_fraction;
+  // NVIDIA's tensor cores take operands in whole rows of 16 bytes; others are not known to.
+  out.unaligned_fraction = own || accelerator.vendor == "nvidia" ? c.unaligned_fraction : 1;
   for (std::size_t i = 0; i < kNumberFormats; ++i) {
     const auto wanted = static_cast<NumberFormat>(i);
     NumberFormat used = wanted;
