@@ -5,6 +5,7 @@
 #include "compare/earlier_work.h"
 #include "compare/step_profile.h"
 #include "estimate/forward_pass.h"
+#include "infer/prediction_gaps.h"
 #include "trace/kernel_class.h"
 
 namespace orrery {
@@ -84,7 +85,8 @@ StepPart part_of(const ProfileLine& line, bool unfused) {
 
 std::string_view name(StepPart part) {
   static constexpr std::array<std::string_view, kStepParts> kNames = {
-      "products", "attention", "memory_bound", "optimizer", "communication", "host", "other"};
+      "products",      "attention", "memory_bound", "optimizer",
+      "communication", "waiting",   "host",         "other"};
   return kNames[static_cast<std::size_t>(part)];
 }
 
@@ -102,20 +104,33 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
   for (const ProfileLine& line : profile.lines) {
     const LineTimes& t = line.times;
     const Seconds owned(profile.per_step_s(t.owned_ns));
+    const Seconds waiting(profile.per_step_s(std::min(t.waiting_ns, t.owned_ns)));
+    out.step_waiting += waiting;
+    out.step_idle += Seconds(profile.per_step_s(t.late_ns + t.latency_ns));
+    if (line.kind != LineKind::host) {
+      out.step_launches += static_cast<double>(t.calls) / static_cast<double>(profile.steps);
+    }
     if (drops_earlier && has_no_launch(line)) {
       out.earlier += owned;
       continue;
     }
+    const StepPart of = part_of(line, unfused);
+    part(of).recorded += owned - waiting;
+    if (owned > Seconds(0)) {
+      out.work.push_back({of, line.name, line.detail, owned - waiting,
+                          static_cast<double>(t.calls) / static_cast<double>(profile.steps)});
+    }
     // Without a backward pass neither the host nor waiting is compared.
-    const Seconds waiting(profile.per_step_s(std::min(t.waiting_ns, t.owned_ns)));
-    part(part_of(line, unfused)).recorded += out.spec.backward ? owned : owned - waiting;
     if (out.spec.backward) {
+      part(StepPart::waiting).recorded += waiting;
       part(StepPart::host).recorded += Seconds(profile.per_step_s(t.late_ns + t.latency_ns));
     }
   }
-  if (out.spec.backward) {
-    part(StepPart::host).recorded += Seconds(profile.per_step_s(profile.end_ns));
-  }
+  std::stable_sort(out.work.begin(), out.work.end(),
+                   [](const auto& a, const auto& b) { return a.time > b.time; });
+  const Seconds end(profile.per_step_s(profile.end_ns));
+  out.step_idle += end;
+  if (out.spec.backward) part(StepPart::host).recorded += end;
   for (const ComparedPart& p : out.parts) out.recorded += p.recorded;
   if (!out.spec.complete) return out;
 
@@ -130,10 +145,13 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
   }
   ORRERY_TRY(out.estimate, estimate(scenario, catalog));
   out.is_predicted = true;
+  ORRERY_TRY(out.launching, launching_time(scenario, catalog));
   Breakdown breakdown = out.estimate.breakdown;
   if (!out.spec.backward) {
     ORRERY_TRY(const Breakdown forward, forward_breakdown(scenario, catalog));
     breakdown = forward * out.estimate.microbatches;
+    breakdown[Category::host] = Picoseconds();
+    breakdown[Category::bubble] = Picoseconds();
     if (!out.spec.logits) breakdown[Category::logits] = Picoseconds();
     if (!out.spec.loss) breakdown[Category::loss] = Picoseconds();
   }
@@ -142,6 +160,7 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
     part(part_of(category)).predicted += breakdown[category].seconds();
   }
   for (const ComparedPart& p : out.parts) out.predicted += p.predicted;
+  out.causes = prediction_gaps(run, out);
   return out;
 }
 

@@ -1,17 +1,21 @@
 // The specification of a recording predicted, beside what was recorded, part by part.
 //
 // A recording with a backward pass is a training step: the step is compared. Of one without, the
-// time kernels ran is compared with the predicted forward passes, less what communications waited
-// for other ranks, and less kernels of work that was launched before the recording began: a device
-// that is behind its host still works on the pass before. Logits and loss are counted only where
-// the recording has them.
+// time kernels ran is compared with the predicted forward passes, less idle time and what
+// communications waited for other ranks, and less kernels of work that was launched before the
+// recording began: a device that is behind its host still works on the pass before. Logits and loss
+// are counted only where the recording has them.
 //
 // Parts: every moment of the recorded step belongs to the operator that owns it
 // (compare/step_profile.h), and that to a part by its class; every predicted second to a part by
-// its category (graph/category.h). Both add up to what is compared.
+// its category (graph/category.h). Both add up to what is compared. What ranks wait for each other
+// is a part of its own where several are recorded: a prediction takes them for alike. Of one rank
+// it is in the exposed communication.
 #pragma once
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "estimate/estimate.h"
 #include "infer/inferred_spec.h"
@@ -23,16 +27,33 @@ enum class StepPart : std::uint8_t {
   attention,
   memory_bound,  // norms, elementwise chains, embedding, loss
   optimizer,
-  communication,  // exposed
+  communication,  // exposed, without what is known to be waiting
+  waiting,        // for other ranks
   host,           // and bubbles: the device idles
   other,          // convolutions, copies, kernels of no known kind
 };
-inline constexpr std::size_t kStepParts = 7;
+inline constexpr std::size_t kStepParts = 8;
 std::string_view name(StepPart part);
 
 struct ComparedPart {
   Seconds predicted;
   Seconds recorded;
+};
+
+// What a part of the recording consists of.
+struct RecordedPartWork {
+  StepPart part = StepPart::other;
+  std::string name;    // "aten::bmm"
+  std::string detail;  // shapes, or the volume of a communication
+  Seconds time;        // of a step, on average
+  double calls = 0;    // kernels of a step
+};
+
+// Why a part differs (infer/prediction_gaps.h).
+struct PredictionGap {
+  StepPart part = StepPart::other;
+  Seconds difference;  // predicted - recorded
+  std::string why;     // a sentence, or several
 };
 
 struct InferredComparison {
@@ -44,6 +65,13 @@ struct InferredComparison {
   Seconds recorded_step;
   Seconds earlier;  // of it, kernels launched before the recording
   std::array<ComparedPart, kStepParts> parts{};
+  std::vector<PredictionGap> causes;   // the largest difference first; without a prediction none
+  std::vector<RecordedPartWork> work;  // the longest first
+  // Of the recorded step, whatever is compared.
+  Seconds step_waiting;  // for other ranks
+  Seconds step_idle;
+  double step_launches = 0;  // kernels, copies and fills, of a rank
+  Seconds launching;         // predicted: what the host needs to launch the step
 };
 
 // Errors: those of inferring and of estimating.

@@ -47,7 +47,7 @@ class Inference {
     known = known && read_embedding() && read_attention() && read_products();
     if (known) {
       read_degrees();
-      known = spec_.architecture.vocab > 0 ||
+      known = spec_.architecture.vocab > 0 || spec_.architecture.vision ||
               lacks("the vocabulary", "neither its table nor its product is found");
     }
     if (shapes) read_experts();
@@ -153,6 +153,41 @@ class Inference {
     });
   }
 
+  // Of a recording whose backward pass is marked, those of the forward one.
+  static std::int64_t forward_calls(const OperatorUse& use) {
+    return use.forward_calls() > 0 ? use.forward_calls() : use.calls;
+  }
+
+  // A convolution whose kernels lie side by side on the image makes a token of each patch.
+  void read_patches() {
+    for (const OperatorUse& use : uses_) {
+      if (!has(use.name, "conv") || use.shapes.size() < 2 || use.shapes[0].size() != 4 ||
+          use.shapes[1].size() != 4) {
+        continue;
+      }
+      const TensorShape& image = use.shapes[0];
+      const TensorShape& kernel = use.shapes[1];
+      const std::int64_t side = kernel[2];
+      if (side < 2 || kernel[3] != side || kernel[0] != spec_.architecture.hidden ||
+          image[2] < side || image[3] < side) {
+        continue;
+      }
+      const std::int64_t patches = (image[2] / side) * (image[3] / side);
+      // Beside the patches there are a class token and a few registers.
+      constexpr std::int64_t kMostOthers = 16;
+      const std::int64_t others = spec_.training.sequence_length - patches;
+      if (others < 0 || others > kMostOthers) continue;
+      VisionInput vision;
+      vision.patch = side;
+      vision.image = image[2];
+      vision.tokens = patches;
+      spec_.architecture.vision = vision;
+      spec_.architecture.kind = ModelKind::vision_encoder;
+      add("patches", fmt::format("{0} x {0} pixels", side), text_of(use));
+      return;
+    }
+  }
+
   // The lookup by the most tokens; of several tables the largest, which is the vocabulary's.
   bool read_embedding() {
     const OperatorUse* best = nullptr;
@@ -174,7 +209,7 @@ class Inference {
     spec_.architecture.hidden = best->shapes[0][1];
     spec_.plan.micro_batch = best->shapes[1][0];
     spec_.training.sequence_length = best->shapes[1][1];
-    spec_.microbatches = best->calls;
+    spec_.microbatches = forward_calls(*best);
     // Without a product over all tokens. A table as long as the sequence holds positions.
     if (best->shapes[0][0] != spec_.training.sequence_length) {
       table_ = best->shapes[0][0];
@@ -184,6 +219,7 @@ class Inference {
     add("micro-batch", spec_.plan.micro_batch, text_of(*best));
     add("sequence", spec_.training.sequence_length, text_of(*best));
     add("microbatches", spec_.microbatches, text_of(*best));
+    if (table_ == 0) read_patches();
     return true;
   }
 
@@ -210,7 +246,8 @@ class Inference {
   bool read_attention() {
     for (const OperatorUse& use : uses_) {
       const auto found = attention_of(use);
-      if (found && (attention_.use == nullptr || found->use->calls > attention_.use->calls)) {
+      if (found && (attention_.use == nullptr ||
+                    forward_calls(*found->use) > forward_calls(*attention_.use))) {
         attention_ = *found;
       }
     }
@@ -224,9 +261,13 @@ class Inference {
       }
     }
     // What is computed again runs its attention a second time.
-    const bool recomputes = backward > 0 && attention_.use->calls >= 2 * backward;
+    const std::int64_t forward = forward_calls(*attention_.use);
+    const bool recomputes = attention_.use->again_calls >= forward ||
+                            (backward > 0 && attention_.use->calls >= 2 * backward);
+    const bool marked = attention_.use->forward_calls() > 0 && forward < attention_.use->calls;
     spec_.architecture.num_layers =
-        (recomputes ? backward : attention_.use->calls) / spec_.microbatches;
+        (recomputes && !marked ? std::max<std::int64_t>(backward, 1) : forward) /
+        spec_.microbatches;
     spec_.plan.recompute = recomputes ? Recompute::full : Recompute::none;
     if (recomputes) add("recomputation", "full", text_of(*attention_.use));
     spec_.architecture.head_dim = attention_.head_dim;
@@ -240,7 +281,13 @@ class Inference {
     return true;
   }
 
-  // Products of all tokens of a microbatch.
+  // Whether operators below those of autograd are known to be so.
+  [[nodiscard]] bool marks_backward() const {
+    return std::any_of(uses_.begin(), uses_.end(),
+                       [](const OperatorUse& use) { return use.backward_calls > 0; });
+  }
+
+  // Products of all tokens of a microbatch, of the forward pass.
   [[nodiscard]] std::vector<Product> token_products() const {
     const auto tokens =
         static_cast<double>(spec_.plan.micro_batch * spec_.training.sequence_length);
@@ -248,7 +295,9 @@ class Inference {
     for (const OperatorUse& use : uses_) {
       if (use.name != "aten::mm" && use.name != "aten::addmm") continue;
       const auto shape = product_shape(use.name, use.shapes);
-      if (shape && shape->m == tokens) out.push_back({*shape, &use});
+      if (shape && shape->m == tokens && (use.forward_calls() > 0 || !marks_backward())) {
+        out.push_back({*shape, &use});
+      }
     }
     return out;
   }
@@ -261,11 +310,11 @@ class Inference {
     const Product* down = nullptr;
     const Product* logits = nullptr;
     for (const Product& p : products) {
-      if (p.shape.n == hidden && p.shape.k != attention_width && p.use->calls >= each_layer &&
-          (down == nullptr || p.shape.k > down->shape.k)) {
+      if (p.shape.n == hidden && p.shape.k != attention_width &&
+          forward_calls(*p.use) >= each_layer && (down == nullptr || p.shape.k > down->shape.k)) {
         down = &p;
       }
-      if (p.shape.k == hidden && p.use->calls == spec_.microbatches &&
+      if (p.shape.k == hidden && forward_calls(*p.use) == spec_.microbatches &&
           (logits == nullptr || p.shape.n > logits->shape.n)) {
         logits = &p;
       }
@@ -277,8 +326,10 @@ class Inference {
     std::int64_t up_calls = 0;
     for (const Product& p : products) {
       if (p.shape.k != hidden) continue;
-      if (p.shape.n == down->shape.k) up_calls += p.use->calls;
-      if (p.shape.n == 2 * down->shape.k && p.use->calls >= each_layer) up_calls = 2 * each_layer;
+      if (p.shape.n == down->shape.k) up_calls += forward_calls(*p.use);
+      if (p.shape.n == 2 * down->shape.k && forward_calls(*p.use) >= each_layer) {
+        up_calls = 2 * each_layer;
+      }
     }
     const bool gated = up_calls >= 2 * each_layer;
     spec_.architecture.ffn = gated ? FeedForwardKind::swiglu : FeedForwardKind::gelu;
@@ -288,12 +339,31 @@ class Inference {
                                : has(down->use->types, "Half")   ? NumberFormat::fp16
                                                                  : NumberFormat::fp32;
     ffn_from_ = text_of(*down->use);
+    read_positions(gated);
     if (logits != nullptr) {
       spec_.logits = true;
       local_vocab_ = static_cast<std::int64_t>(logits->shape.n);
       vocab_from_ = text_of(*logits->use);
     }
     return true;
+  }
+
+  // Rotated halves are negated, in operators of a framework or in a kernel that says so. Without
+  // either, gated models rotate (in a fused kernel) and others learn their positions.
+  void read_positions(bool gated) {
+    const std::int64_t layers = spec_.architecture.num_layers * spec_.microbatches;
+    std::int64_t rotations = 0;
+    for (const OperatorUse& use : uses_) {
+      if (use.name == "aten::neg" || has(use.name, "otary") || has(use.name, "rope") ||
+          has(use.name, "RoPE")) {
+        rotations += forward_calls(use);
+      }
+    }
+    const bool learned =
+        spec_.architecture.kind == ModelKind::vision_encoder || (rotations < layers && !gated);
+    if (!learned) return;
+    spec_.architecture.position_encoding = PositionEncoding::learned;
+    spec_.architecture.max_position = spec_.training.sequence_length;
   }
 
   // Layers whose activations are reduced, or the size a framework gives its group.

@@ -9,6 +9,8 @@
 //                                   as many from h to f, or twice as wide
 //   vocabulary                      the product from h that happens once a microbatch; without one
 //                                   over all tokens (generation), the rows of the table looked up
+//   positions                       rotated if halves are negated, or a kernel says so
+//   an encoder of images            a convolution with one patch a token
 //   tp                              h / (heads of this rank x head size), if b s h elements are
 //                                   communicated in every layer
 //   microbatches                    lookups in a step
@@ -19,6 +21,8 @@
 //   recomputation                   twice as many attentions forward as backward
 //   sharding                        gathers and scatters of what are no activations
 //   software                        operators (recorded_software.h)
+//
+// Operators that autograd calls are not counted: backward products have the shapes of forward ones.
 //
 // Each fact comes with what it was read from. What cannot be told is said with its reason, and the
 // facts that can are given without a specification. Valid: dense decoders and encoders recorded

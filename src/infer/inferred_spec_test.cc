@@ -136,6 +136,74 @@ TEST(InferredComparison, AddsUpToTheForwardPassOfTheEstimate) {
   EXPECT_EQ(breakdown->total(), whole->stages[0].forward);
 }
 
+std::vector<RecordedTrace> fork() { return run_of({"megatron-lm-fork/tp2"}); }
+
+TEST(InferredSpec, CountsOperatorsOfTheForwardPass) {
+  // A training step: backward products have the shapes of forward ones. Two layers of 12 with a
+  // plain feed-forward of 48 (README of the recording, aten::gelu).
+  const auto spec = inferred_spec(fork(), Catalog::built_in());
+  ASSERT_TRUE(spec) << spec.error().text();
+  EXPECT_TRUE(spec->complete);
+  EXPECT_TRUE(spec->backward);
+  EXPECT_EQ(spec->architecture.num_layers, 2);
+  EXPECT_EQ(spec->architecture.ffn_hidden, 48);
+  EXPECT_EQ(spec->architecture.ffn, FeedForwardKind::gelu);
+  EXPECT_EQ(spec->architecture.norm, NormKind::layernorm);
+  EXPECT_EQ(spec->architecture.position_encoding, PositionEncoding::learned);
+  EXPECT_EQ(spec->architecture.head_dim, 3);
+  EXPECT_EQ(spec->plan.tp, 2);
+  EXPECT_EQ(spec->plan.recompute, Recompute::none);
+}
+
+TEST(InferredComparison, SaysWhyAHostBoundStepDiffers) {
+  const auto c = inferred_comparison(fork(), Catalog::built_in());
+  ASSERT_TRUE(c) << c.error().text();
+  const auto part = [&](StepPart p) { return c->parts[static_cast<std::size_t>(p)]; };
+  // Tiny kernels: nothing that computes takes a millisecond, whatever the size of its heads.
+  for (const StepPart p : {StepPart::products, StepPart::attention, StepPart::memory_bound}) {
+    EXPECT_LT(part(p).predicted.value(), 0.5e-3) << name(p);
+  }
+  // The prediction too waits for its host, for as long as launching takes beyond the kernels.
+  EXPECT_GT(part(StepPart::host).predicted.value(), 0.5e-3);
+  EXPECT_GT(c->launching, part(StepPart::host).predicted);
+  // Rank 1 waits 48.2 ms, rank 0 not at all (README of the recording).
+  EXPECT_NEAR(part(StepPart::waiting).recorded.value(), 0.0241, 0.0003);
+  EXPECT_EQ(part(StepPart::waiting).predicted, Seconds(0));
+  EXPECT_EQ(part(StepPart::waiting).recorded, c->step_waiting);
+  EXPECT_NEAR(c->step_launches, 245, 1);
+  ASSERT_EQ(c->causes.size(), 2u);
+  EXPECT_EQ(c->causes[0].part, StepPart::host);
+  EXPECT_THAT(c->causes[0].why, HasSubstr("the device waits for its host"));
+  EXPECT_THAT(c->causes[0].why, HasSubstr("in synchronizing calls"));
+  EXPECT_THAT(c->causes[0].why, HasSubstr("245 kernels and copies a step"));
+  EXPECT_EQ(c->causes[1].part, StepPart::waiting);
+  EXPECT_THAT(c->causes[1].why, HasSubstr("rank 0 arrives last 13 times of 13"));
+  EXPECT_LT(c->causes[0].difference, Seconds(0));
+}
+
+TEST(InferredComparison, ReadsAnEncoderOfPatches) {
+  // OWLv2-large: CLIP ViT-L/14 on 1008 x 1008 pixels, 24 layers of 1024, eager (its config.json).
+  for (const auto& [file, most] : {std::pair{"h100", 0.1}, std::pair{"mi300", 0.3}}) {
+    const auto c =
+        inferred_comparison(run_of({std::string("TraceLens/") + file +
+                                    "/google_owlv2-large-patch14-ensemble__1016001.json.gz"}),
+                            Catalog::built_in());
+    ASSERT_TRUE(c) << c.error().text();
+    EXPECT_TRUE(c->is_predicted);
+    const Architecture& a = c->spec.architecture;
+    EXPECT_EQ(a.kind, ModelKind::vision_encoder);
+    ASSERT_TRUE(a.vision);
+    EXPECT_EQ(a.vision->patch, 14);
+    EXPECT_EQ(a.vision->tokens, 5184);
+    EXPECT_EQ(a.num_layers, 24);
+    EXPECT_EQ(a.ffn_hidden, 4096);
+    EXPECT_EQ(c->spec.microbatches, 5);
+    EXPECT_EQ(c->spec.software, "transformers");
+    EXPECT_NEAR(c->predicted / c->recorded, 1, most) << file;
+    EXPECT_FALSE(c->causes.empty());
+  }
+}
+
 const InferredFact* fact_of(const InferredSpec& spec, std::string_view name) {
   for (const InferredFact& fact : spec.facts) {
     if (fact.name == name) return &fact;
@@ -231,10 +299,15 @@ TEST(RecordedParallelism, FindsTheGroupThatCarriesActivations) {
 TEST(RecordedSoftware, GoesByOperators) {
   const RecordedTrace trace = named_groups();
   const auto used = [](std::string_view name, std::int64_t calls) {
-    return OperatorUse{name, "", "", {}, calls};
+    return OperatorUse{name, "", "", {}, calls, 0, 0};
   };
   EXPECT_EQ(recorded_software(trace, {used("aten::rsqrt", 9)}, 4).profile, "transformers");
   EXPECT_EQ(recorded_software(trace, {used("aten::rsqrt", 1)}, 4).profile, "");
+  EXPECT_EQ(recorded_software(trace, {used("aten::gelu", 4)}, 4).profile, "transformers");
+  EXPECT_EQ(recorded_software(trace, {used("aten::gelu", 1)}, 4).profile, "");
+  EXPECT_EQ(
+      recorded_software(trace, {used("aten::gelu", 4), used("_LayerNormLinear", 4)}, 4).profile,
+      "megatron-core-0.12");
   EXPECT_EQ(recorded_software(trace, {used("_LayerNormLinear", 4)}, 4).profile,
             "megatron-core-0.12");
   EXPECT_EQ(recorded_software(trace, {}, 0).profile, "");

@@ -30,6 +30,14 @@ bool marks(const RecordedTrace& trace, std::string_view word) {
   return false;
 }
 
+std::int64_t activations(const std::vector<OperatorUse>& uses) {
+  std::int64_t calls = 0;
+  for (const char* name : {"aten::gelu", "aten::silu", "aten::sigmoid", "aten::relu"}) {
+    calls += calls_of(uses, name);
+  }
+  return calls;
+}
+
 }  // namespace
 
 RecordedSoftware recorded_software(const RecordedTrace& trace, const std::vector<OperatorUse>& uses,
@@ -45,14 +53,19 @@ RecordedSoftware recorded_software(const RecordedTrace& trace, const std::vector
       return {"megatron-lm-2022", fmt::format("{} is Megatron-LM's", use->name)};
     }
   }
+  const bool sharded = marks(trace, "FSDP::") || marks(trace, "FullyShardedDataParallel");
+  const char* const eager = sharded ? "pytorch-fsdp" : "transformers";
   // Two norms a layer, each with one reciprocal root; halves of queries and keys are negated.
   const std::int64_t roots = calls_of(uses, "aten::rsqrt");
   const std::int64_t negations = calls_of(uses, "aten::neg");
   if (layers > 0 && (roots >= 2 * layers || negations >= 2 * layers)) {
-    const bool sharded = marks(trace, "FSDP::") || marks(trace, "FullyShardedDataParallel");
-    return {sharded ? "pytorch-fsdp" : "transformers",
+    return {eager,
             fmt::format("norms and rotations are chains: aten::rsqrt {} calls, aten::neg {} calls",
                         roots, negations)};
+  }
+  // Kernels of their own for what other profiles fuse.
+  if (layers > 0 && activations(uses) >= layers) {
+    return {eager, fmt::format("activations run by themselves, {} calls", activations(uses))};
   }
   return {};
 }

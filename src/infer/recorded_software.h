@@ -1,11 +1,11 @@
 // Which software profile a recording's operators and kernels speak for.
 //
 //   Transformer Engine's or Megatron's own modules   megatron-core-0.12, megatron-lm-2022
-//   norms of pow, mean and rsqrt, an activation apart from its product, rotations of negated
-//   halves:
+//   norms of pow, mean and rsqrt, rotations of negated halves, or an activation by itself (gelu,
+//   silu, sigmoid, relu) in every layer:
 //     in PyTorch's sharding (FSDP)                   pytorch-fsdp
 //     else                                           transformers
-//   norms in one kernel, anything else               the default profile
+//   anything else                                    the default profile
 //
 // A profile is a set of facts (plan/software.h); no time of the recording enters.
 // Source: names in the recordings of validation/traces; modeling_llama.py and modeling_qwen2.py of

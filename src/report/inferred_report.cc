@@ -20,6 +20,14 @@ Value spec_value(const InferredSpec& spec) {
   Value model = Value::map();
   const auto whole = [](std::int64_t n) { return Value::number(n); };
   model.set("name", Value::text(a.name));
+  if (a.vision) {
+    Value vision = Value::map();
+    vision.set("patch", whole(a.vision->patch));
+    vision.set("image", whole(a.vision->image));
+    vision.set("tokens", whole(a.vision->tokens));
+    model.set("kind", Value::text("vision-encoder"));
+    model.set("vision", std::move(vision));
+  }
   model.set("num_layers", whole(a.num_layers));
   model.set("hidden", whole(a.hidden));
   model.set("ffn_hidden", whole(a.ffn_hidden));
@@ -28,6 +36,10 @@ Value spec_value(const InferredSpec& spec) {
   model.set("num_kv_heads", whole(a.num_kv_heads));
   model.set("head_dim", whole(a.head_dim));
   model.set("vocab", whole(a.vocab));
+  if (a.position_encoding == PositionEncoding::learned) {
+    model.set("position_encoding", Value::text("learned"));
+    model.set("max_position", whole(a.max_position));
+  }
   model.set("norm", Value::text(a.norm == NormKind::rmsnorm ? "rmsnorm" : "layernorm"));
   model.set("linear_bias", Value::boolean(a.linear_bias));
   Value training = Value::map();
@@ -65,6 +77,8 @@ std::string in_words(StepPart part) {
       return "memory-bound";
     case StepPart::communication:
       return "exposed communication";
+    case StepPart::waiting:
+      return "waiting for ranks";
     case StepPart::host:
       return "idle";
     case StepPart::attention:
@@ -115,8 +129,13 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
     out = wrapped("Nothing is predicted: a specification needs what is not inferred.", 2, style);
   }
   if (!c.spec.backward && c.recorded_step > Seconds(0)) {
-    out += wrapped(fmt::format("The recorded step, with its host and waiting, takes {}.",
-                               time(c.recorded_step)),
+    const std::string waiting =
+        c.step_waiting > Seconds(0)
+            ? fmt::format(", {} waiting for other ranks", time(c.step_waiting))
+            : "";
+    out += wrapped(fmt::format("The recorded step, with its host and waiting, takes {}: the device "
+                               "is idle for {}{}.",
+                               time(c.recorded_step), time(c.step_idle), waiting),
                    2, style);
   }
   if (c.earlier > Seconds(0)) {
@@ -127,6 +146,14 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
   if (c.is_predicted) {
     out += heading("Where they differ", "", style);
     out += part_table(c).text(style);
+    if (!c.causes.empty()) out += heading("Why", "the largest differences", style);
+    for (const PredictionGap& cause : c.causes) {
+      const bool less = cause.difference < Seconds(0);
+      out += wrapped(fmt::format("{}, {} {} predicted: {}", in_words(cause.part),
+                                 time(less ? Seconds(0) - cause.difference : cause.difference),
+                                 less ? "more than" : "less than", printable(cause.why)),
+                     2, style);
+    }
   }
   out += heading("Inferred", "", style);
   Table table({{"", Align::left, 9}, {"", Align::right, 8}, {"from", Align::left, 3}});
@@ -159,6 +186,19 @@ Value inferred_json(const InferredComparison& c) {
     parts.set(std::string(name(static_cast<StepPart>(p))), std::move(one));
   }
   out.set("parts", std::move(parts));
+  Value causes = Value::list();
+  for (const PredictionGap& cause : c.causes) {
+    Value entry = Value::map();
+    entry.set("part", Value::text(std::string(name(cause.part))));
+    entry.set("difference_s", Value::number(cause.difference.value()));
+    entry.set("why", Value::text(printable(cause.why)));
+    causes.append(std::move(entry));
+  }
+  out.set("causes", std::move(causes));
+  out.set("step_waiting_s", Value::number(c.step_waiting.value()));
+  out.set("step_idle_s", Value::number(c.step_idle.value()));
+  out.set("step_launches", Value::number(c.step_launches));
+  out.set("launching_s", c.is_predicted ? Value::number(c.launching.value()) : Value::null());
   out.set("microbatches", Value::number(c.spec.microbatches));
   Value facts = Value::list();
   for (const InferredFact& fact : c.spec.facts) {
