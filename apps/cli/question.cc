@@ -17,13 +17,13 @@ Result<Spec> subject(const Question& q, const Catalog& catalog) {
       return spec;
     }
   }
+  Spec spec;
+  ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
   if (q.cluster.empty()) {
     return fail(
         ErrorCode::bad_input, "no cluster is given", "--on",
         "write --on h100-sxm:1024, a cluster's name or a YAML file; see orrery catalog clusters");
   }
-  Spec spec;
-  ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
   ORRERY_TRY(spec.scenario.cluster, parse_cluster(q.cluster, catalog));
   return spec;
 }

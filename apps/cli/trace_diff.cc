@@ -90,12 +90,12 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   }
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
+  const auto spec = ask(options.predicted, *catalog);
+  if (!spec) return refuse(spec.error());
   const auto run = recorded_run(options.files.files, options, common);
   if (!run) return refuse(run.error());
   const auto recorded = profile(*run, options);
   if (!recorded) return refuse(recorded.error());
-  const auto spec = ask(options.predicted, *catalog);
-  if (!spec) return refuse(spec.error());
   const auto predicted = estimate(spec->scenario, *catalog);
   if (!predicted) return refuse(predicted.error());
   DifferenceSubject subject{run_name(options.files.files), options.predicted.model, options.rows,
@@ -122,8 +122,21 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
               common);
 }
 
+// The first option that says what is predicted, although nothing is; empty: none.
+std::string without_prediction(const Question& asked) {
+  if (!asked.cluster.empty()) return "--on";
+  if (!asked.plan.empty()) return "--plan";
+  if (asked.sequence_length != 0) return "--seq";
+  return asked.global_batch != 0 ? "--global-batch" : "";
+}
+
 int diff(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
+  if (const std::string option = without_prediction(options.predicted); !option.empty()) {
+    return refuse({ErrorCode::bad_input, "stands without --predicted", option,
+                   "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
+                   "run with a prediction"});
+  }
   std::vector<std::string> first = options.files.files;
   std::vector<std::string> second = options.against;
   if (second.empty()) {

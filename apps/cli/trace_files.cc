@@ -7,6 +7,14 @@
 #include "trace/trace_inputs.h"
 
 namespace orrery::cli {
+
+CLI::Validator not_empty() {
+  return {[](const std::string& text) {
+            return text.empty() ? std::string("is empty") : std::string();
+          },
+          "TEXT"};
+}
+
 Incomplete incomplete(const TraceFiles& files) {
   return files.partial ? Incomplete::use_what_is_whole : Incomplete::refuse;
 }

@@ -22,6 +22,9 @@ struct TraceFiles {
 // Adds FILES, --partial, --no-stacks and --recorded-clocks.
 void add_trace_files(CLI::App* app, TraceFiles& files);
 
+// Refuses the empty text, which a shell makes of a variable that is not set.
+CLI::Validator not_empty();
+
 // What --partial asks for.
 Incomplete incomplete(const TraceFiles& files);
 

@@ -28,7 +28,9 @@ Result<std::monostate> write_tables(const KernelComparison& comparison,
   for (const ComparedKernel& k : comparison.kernels) recorded.kernels.push_back(k.recorded);
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
-  if (failed) return fail(ErrorCode::io, failed.message(), directory);
+  if (failed) {
+    return fail(ErrorCode::io, "the folder cannot be made: " + failed.message(), directory);
+  }
   for (const KernelTable& table : kernel_tables(recorded, comparison.accelerator, recorded_in)) {
     const auto path = std::filesystem::path(directory) / table.file;
     ORRERY_TRY([[maybe_unused]] const auto ok, write_file(path.string(), table.text));
@@ -60,10 +62,12 @@ TraceSubcommand trace_kernels(CLI::App& trace) {
   auto options = std::make_shared<KernelOptions>();
   add_trace_files(app, options->files);
   app->add_option("--accelerator", options->accelerator,
-                  "a name of the catalog instead of the recorded device");
+                  "a name of the catalog instead of the recorded device")
+      ->check(not_empty());
   app->add_option("--measurements", options->measurements,
                   "write tables for orrery calibrate into this folder");
   app->add_option("--top", options->top, "rows of the kernels that are off most")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
       ->capture_default_str();
   app->footer(
       "Example:\n  orrery trace kernels "

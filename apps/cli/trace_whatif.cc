@@ -178,7 +178,8 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
          "so many microbatches a step, each as large as a recorded one; with --pp or alone")
       ->check(any_count);
   app->add_option("--accelerator", options->accelerator,
-                  "kernels as they would run on another accelerator of the catalog");
+                  "kernels as they would run on another accelerator of the catalog")
+      ->check(not_empty());
   app->add_option("--timeline", options->timeline,
                   "write the edited run as a trace to this file, for Perfetto");
   app->add_option("--html", options->html,

@@ -126,13 +126,19 @@ Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit) {
   }
   Selection where = edit.edit.where;
   where.host = true;
+  bool selected = false;
   for (std::uint32_t n = 0; n < run.graph().nodes.size(); ++n) {
     RunNode& node = run.graph().nodes[n];
-    if (node.duration_ns == 0 || !run.selects_host(where, node) || run.begins_recording(n))
-      continue;
+    if (!run.selects_host(where, node)) continue;
+    selected = true;
+    if (node.duration_ns == 0 || run.begins_recording(n)) continue;
     if (loads_data(run.traces()[node.trace], node.event)) continue;
     node.duration_ns = 0;
     ++edit.changed;
+  }
+  if (!selected) {
+    return fail(ErrorCode::bad_input, "nothing is selected", edit.text,
+                "orrery trace analyze lists kernels, operators and communications");
   }
   edit.assumed.emplace_back(
       "the host takes no time but to load data and to wait for devices, the most that graphs can "
