@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "whatif/host_spans.h"
+
 namespace orrery {
 namespace {
 
@@ -73,24 +75,13 @@ std::vector<RecordedTrace> edited_recording(std::span<const RecordedTrace> trace
     launches[edge.from] = work_of[to];
     stage_of_lane[graph.nodes[edge.from].lane] = graph.works[work_of[to]].stage;
   }
-  for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) {
-    const RunNode& node = graph.nodes[n];
-    const bool of_host = node.kind == RunNodeKind::host || node.kind == RunNodeKind::call;
-    if (!of_host || node.lane == kNoLane || node.event == kNoEvent || node.duration_ns == 0) {
-      continue;
-    }
-    const RecordedTrace& trace = traces[node.trace];
-    // What a mark covers beside operators comes in pieces; a piece is no mark.
-    if (trace.kind[node.event] == EventKind::annotation) continue;
-    Event event{trace.kind[node.event],
-                trace.name_of(node.event),
-                trace.lane[node.event],
-                times.start_ns[n],
-                times.end_ns[n],
-                kNotRecorded,
-                kNoEvent};
-    if (launches[n] != kNoEvent) event.correlation = std::int64_t{launches[n]} + 1;
-    events[{node.trace, stage_of_lane[node.lane]}].push_back(event);
+  for (const HostSpan& span : host_spans(traces, graph, times, launches)) {
+    const RunLane& lane = graph.lanes[span.lane];
+    const RecordedTrace& trace = traces[lane.trace];
+    events[{lane.trace, stage_of_lane[span.lane]}].push_back(
+        {trace.kind[span.event], trace.name_of(span.event), trace.lane[span.event], span.start_ns,
+         span.end_ns, span.work == kNoEvent ? kNotRecorded : std::int64_t{span.work} + 1,
+         kNoEvent});
   }
   for (std::uint32_t w = 0; w < graph.works.size(); ++w) {
     const RunWork& work = graph.works[w];

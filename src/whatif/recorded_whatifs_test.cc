@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "analyze/findings.h"
 #include "replay/graph_from_run.h"
@@ -253,6 +254,51 @@ TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
       }
       EXPECT_TRUE(found) << edits;
     }
+  }
+}
+
+TEST(RecordedWhatIfs, WriteAnOperatorOnceHoweverManyPiecesItHas) {
+  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const auto calls = [](std::span<const RecordedTrace> recordings, std::string_view name) {
+    std::size_t out = 0;
+    for (const RecordedTrace& recording : recordings) {
+      for (std::size_t e = 0; e < recording.size(); ++e) {
+        out +=
+            recording.kind[e] == EventKind::cpu_operator && recording.name_of(e) == name ? 1U : 0U;
+      }
+    }
+    return out;
+  };
+  struct Case {
+    const char* edits;
+    std::size_t times;  // as often as recorded: of layers and of microbatches
+  };
+  for (const auto& [edits, times] :
+       {Case{"", 1}, Case{"layers 2 to 6", 3}, Case{"pp 1 microbatches 3", 3},
+        Case{"pp 2 microbatches 4 send 1MB link 1GB/s", 4}}) {
+    const WhatIf edited = changed(run, edits);
+    const auto recordings = edited_recording(run.traces, edited.graph, edited.timeline);
+    // Once a layer; the last three enclose others.
+    for (const char* name : {"aten::baddbmm", "aten::softmax", "aten::gelu", "BaddbmmBackward0",
+                             "autograd::engine::evaluate_function: BaddbmmBackward0"}) {
+      EXPECT_EQ(calls(recordings, name), times * calls(run.traces, name)) << edits << ": " << name;
+    }
+  }
+  // Read again, operators are in those that called them.
+  const WhatIf unchanged = changed(run, "");
+  const auto recordings = edited_recording(run.traces, unchanged.graph, unchanged.timeline);
+  const auto launched_by = [](const RecordedTrace& trace) {
+    const LaunchLinks links = launch_links(trace);
+    std::map<std::pair<std::string, std::string>, std::size_t> out;
+    for (std::uint32_t e = 0; e < trace.size(); ++e) {
+      if (!is_device_work(trace.kind[e]) || links.inner_operator[e] == kNotLaunched) continue;
+      ++out[{std::string(trace.name_of(links.inner_operator[e])),
+             std::string(trace.name_of(links.outer_operator(e)))}];
+    }
+    return out;
+  };
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(launched_by(recordings[r]), launched_by(run.traces[r])) << r;
   }
 }
 
