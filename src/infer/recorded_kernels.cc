@@ -11,9 +11,9 @@
 #include "analyze/recorded_message.h"
 #include "analyze/recorded_work.h"
 #include "analyze/spread.h"
-#include "infer/recorded_attention.h"
 #include "trace/collective_instances.h"
 #include "trace/kernel_class.h"
+#include "whatif/recorded_attention.h"
 #include "whatif/tensor_shapes.h"
 
 namespace orrery {

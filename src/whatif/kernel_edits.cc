@@ -10,6 +10,7 @@
 #include "cost/kernel/kernel_model.h"
 #include "whatif/edit_language.h"
 #include "whatif/network_edits.h"
+#include "whatif/recorded_attention.h"
 #include "whatif/tensor_shapes.h"
 
 namespace orrery {
@@ -47,6 +48,18 @@ Result<Device> device_of(const Accelerator& accelerator, const Catalog& catalog)
 
 Seconds product_time(const KernelModel& model, const ProductShape& shape, NumberFormat format) {
   return model.gemm({.m = shape.m, .n = shape.n, .k = shape.k, .groups = shape.batch}, format);
+}
+
+// The attention that launched a work, where its shapes are recorded.
+std::optional<RecordedAttention> attention_of(const EditedRun& run, const RunWork& work) {
+  const RecordedTrace& trace = run.traces()[work.trace];
+  const std::uint32_t op = run.links(work.trace).inner_operator[work.event];
+  if (op == kNotLaunched || trace.kind[op] != EventKind::cpu_operator ||
+      trace.details[op] == kNoDetails) {
+    return std::nullopt;
+  }
+  return recorded_attention(trace.name_of(op),
+                            recorded_arguments(trace, trace.operators[trace.details[op]]));
 }
 
 std::vector<TensorShape> resized(std::vector<TensorShape> shapes, const ResizedDimensions& change) {
@@ -157,6 +170,7 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
   ORRERY_TRY(const Device target, device_of(wanted, catalog));
   const auto devices = recorded_devices(run, catalog);
   std::size_t products = 0;
+  std::size_t attentions = 0;
   std::size_t by_rate = 0;
   std::size_t by_bandwidth = 0;
   std::string recorded_name;
@@ -190,6 +204,16 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
       const Seconds before = product_time(source.model, *product, format);
       ratio = before > Seconds(0) ? product_time(target.model, *product, format) / before : 1;
       ++products;
+    } else if (const auto attention = s.kernel_class == KernelClass::attention
+                                          ? attention_of(run, work)
+                                          : std::nullopt) {
+      const AttentionKernel kernel = recorded_attention_kernel(s.kernel);
+      const Seconds before =
+          source.model.attention(attention->shape, kernel, attention->direction, format);
+      const Seconds after =
+          target.model.attention(attention->shape, kernel, attention->direction, format);
+      ratio = before > Seconds(0) ? after / before : 1;
+      ++attentions;
     } else if (computes && old_rate && new_rate) {
       ratio = *old_rate / *new_rate;
       ++by_rate;
@@ -200,9 +224,10 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
     ++edit.changed;
   }
   edit.assumed.push_back(fmt::format(
-      "from {} to {}: {} matrix products by the cost model, {} other kernels that compute by peak "
-      "rates, {} by the bandwidth of memory; the host, copies and the network stay",
-      recorded_name, wanted.name, products, by_rate, by_bandwidth));
+      "from {} to {}: {} matrix products and {} attentions by the cost model, {} other kernels "
+      "that "
+      "compute by peak rates, {} by the bandwidth of memory; the host, copies and the network stay",
+      recorded_name, wanted.name, products, attentions, by_rate, by_bandwidth));
   return std::monostate();
 }
 

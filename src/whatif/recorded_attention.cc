@@ -1,4 +1,4 @@
-#include "infer/recorded_attention.h"
+#include "whatif/recorded_attention.h"
 
 #include <algorithm>
 #include <array>
