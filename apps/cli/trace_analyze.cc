@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "analyze/run_analysis.h"
 #include "document/value.h"
 #include "parallel/parallel_for.h"
+#include "replay/step_path.h"
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
 #include "report/analysis_text.h"
@@ -52,6 +54,19 @@ AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& co
   return out;
 }
 
+// By the graph of the run; without --preset hta, whose own construction analyze() has.
+Result<std::vector<StepPath>> paths_of(const RecordedRun& run, const AnalysisOptions& options) {
+  if (options.preset == BreakdownPreset::hta) return std::vector<StepPath>();
+  StepPathOptions asked;
+  for (const RecordedTrace& trace : run.ranks) {
+    if (options.critical_annotation.empty()) break;
+    ORRERY_TRY(const std::uint32_t event,
+               annotated_event(trace, options.critical_annotation, options.critical_instance));
+    asked.events.push_back(event);
+  }
+  return step_paths(run.ranks, asked);
+}
+
 int analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (options.instance > 0 && options.critical.empty()) {
     return refuse({ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
@@ -65,18 +80,22 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (!run) return refuse(run.error());
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());
-  const auto analysis = analyze(*run, *catalog, analysis_options(options, common));
+  const AnalysisOptions asked = analysis_options(options, common);
+  const auto paths = paths_of(*run, asked);
+  if (!paths) return refuse(paths.error());
+  const auto analysis = analyze(*run, *catalog, asked);
   if (!analysis) return refuse(analysis.error());
   const AnalysisView view = {.rank = *place,
                              .rows = options.rows,
-                             .more = options.more ? MoreTables::all : MoreTables::none};
+                             .more = options.more ? MoreTables::all : MoreTables::none,
+                             .paths = *paths};
   if (!options.html.empty()) {
     AnalysisView longer = view;
     longer.rows = std::max<std::size_t>(view.rows, 25);
     const auto written = write_file(options.html, analysis_html(*run, *analysis, longer));
     if (!written) return refuse(written.error());
   }
-  if (common.json) return print(to_json(analysis_json(*run, *analysis)));
+  if (common.json) return print(to_json(analysis_json(*run, *analysis, *paths)));
   std::string text = analysis_text(*run, *analysis, view, text_style());
   if (!options.html.empty()) text += "\n  Report with charts: " + options.html + "\n";
   return print(text);

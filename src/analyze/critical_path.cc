@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "analyze/data_loading.h"
 #include "outcome/nearest_name.h"
+#include "trace/data_loading.h"
 
 namespace orrery {
 namespace {
@@ -151,11 +151,11 @@ std::vector<PathRow> path_table(const RecordedTrace& trace, const PathGraph& gra
   return table;
 }
 
-Result<Interval> annotated_window(const RecordedTrace& trace, std::string_view part,
-                                  std::size_t instance) {
+Result<std::uint32_t> annotated_event(const RecordedTrace& trace, std::string_view part,
+                                      std::size_t instance) {
   std::size_t found = 0;
   std::set<std::string> names;
-  for (std::size_t e = 0; e < trace.size(); ++e) {
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (trace.kind[e] != EventKind::annotation && trace.kind[e] != EventKind::cpu_operator) {
       continue;
     }
@@ -163,7 +163,7 @@ Result<Interval> annotated_window(const RecordedTrace& trace, std::string_view p
       if (trace.kind[e] == EventKind::annotation) names.emplace(trace.name_of(e));
       continue;
     }
-    if (found++ == instance) return Interval{trace.start_ns[e], trace.end_ns(e)};
+    if (found++ == instance) return e;
   }
   if (found > 0) {
     return fail(ErrorCode::not_found,

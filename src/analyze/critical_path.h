@@ -112,9 +112,9 @@ struct PathRow {
 std::vector<PathRow> path_table(const RecordedTrace& trace, const PathGraph& graph,
                                 const CriticalPath& path);
 
-// The window of the k-th annotation (or operator) whose name contains `part`, from 0, by start.
+// The k-th annotation (or operator) whose name contains `part`, from 0, by start: an event.
 // Errors: there is none, with what there is instead.
-Result<Interval> annotated_window(const RecordedTrace& trace, std::string_view part,
-                                  std::size_t instance);
+Result<std::uint32_t> annotated_event(const RecordedTrace& trace, std::string_view part,
+                                      std::size_t instance);
 
 }  // namespace orrery

@@ -30,9 +30,10 @@ Analyzed analyzed(const std::string& file, std::string_view annotation, std::siz
   EXPECT_TRUE(trace) << trace.error().text();
   Analyzed result = {.trace = std::move(*trace), .started = {}, .graph = {}, .path = {}};
   result.started = launches(result.trace);
-  const auto window = annotated_window(result.trace, annotation, instance);
-  EXPECT_TRUE(window);
-  result.graph = path_graph(result.trace, result.started, *window);
+  const auto event = annotated_event(result.trace, annotation, instance);
+  EXPECT_TRUE(event);
+  result.graph = path_graph(result.trace, result.started,
+                            {result.trace.start_ns[*event], result.trace.end_ns(*event)});
   const auto path = critical_path(result.trace, result.graph);
   EXPECT_TRUE(path);
   result.path = *path;
@@ -180,13 +181,13 @@ TEST(CriticalPathByHand, CrossesStreamsWhereAnEventIsAwaited) {
   EXPECT_EQ(path->of(Bound::host), 10);
 }
 
-TEST(AnnotatedWindow, SaysWhatThereIsInstead) {
+TEST(AnnotatedEvent, SaysWhatThereIsInstead) {
   HandMadeTrace made;
-  made.step(7, 0, 10);
-  EXPECT_EQ(annotated_window(made.trace, "ProfilerStep", 0).value(), (Interval{0, 10}));
-  EXPECT_EQ(annotated_window(made.trace, "ProfilerStep", 1).error().text(),
+  const std::uint32_t step = made.step(7, 0, 10);
+  EXPECT_EQ(annotated_event(made.trace, "ProfilerStep", 0).value(), step);
+  EXPECT_EQ(annotated_event(made.trace, "ProfilerStep", 1).error().text(),
             "'ProfilerStep' occurs 1 times, there is no instance 1 (instances are 0 to 0)");
-  EXPECT_EQ(annotated_window(made.trace, "ProfilerStop", 0).error().text(),
+  EXPECT_EQ(annotated_event(made.trace, "ProfilerStop", 0).error().text(),
             "no annotation contains 'ProfilerStop' (did you mean 'ProfilerStep#7'?)");
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyze/data_loading.h"
+#include "trace/data_loading.h"
 
 namespace orrery {
 namespace {

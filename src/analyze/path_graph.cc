@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "analyze/critical_path.h"
-#include "analyze/data_loading.h"
+#include "trace/data_loading.h"
 #include "analyze/queue_length.h"
 
 namespace orrery {

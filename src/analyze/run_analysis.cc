@@ -27,9 +27,11 @@ Result<PathAnalysis> path_of(const RecordedTrace& trace, const Launches& started
                              const std::vector<RecordedStep>& steps,
                              const AnalysisOptions& options) {
   PathAnalysis analysis;
+  if (options.preset != BreakdownPreset::hta) return analysis;
   if (!options.critical_annotation.empty()) {
-    ORRERY_TRY(analysis.window,
-               annotated_window(trace, options.critical_annotation, options.critical_instance));
+    ORRERY_TRY(const std::uint32_t event,
+               annotated_event(trace, options.critical_annotation, options.critical_instance));
+    analysis.window = {trace.start_ns[event], trace.end_ns(event)};
     analysis.of = options.critical_annotation;
     if (options.critical_instance > 0) {
       analysis.of += " [" + std::to_string(options.critical_instance) + "]";

@@ -35,6 +35,7 @@ struct AnalysisOptions {
   OperatorGrouping grouping = OperatorGrouping::shapes;
   std::string accelerator;  // a catalog name; empty: by the name of the recorded device
   // The critical path of one annotation; empty: of the first step, without steps of everything.
+  // Only of the preset hta, whose construction it is; that of a run's graph is replay/step_path.h.
   std::string critical_annotation;
   std::size_t critical_instance = 0;
   int threads = 1;
@@ -45,6 +46,7 @@ struct StepAnalysis {
   TemporalBreakdown parts;  // of the step's window on the host
 };
 
+// Empty with presets other than hta.
 struct PathAnalysis {
   std::string of;  // "ProfilerStep#3", "the whole recording"
   Interval window;

@@ -19,6 +19,7 @@ RecordedRun two_ranks() {
 TEST(RunAnalysis, DoesNotDependOnTheNumberOfThreads) {
   const RecordedRun run = two_ranks();
   AnalysisOptions options;
+  options.preset = BreakdownPreset::hta;  // with its critical path
   const auto one = analyze(run, Catalog::built_in(), options);
   options.threads = 4;
   const auto four = analyze(run, Catalog::built_in(), options);
@@ -59,6 +60,7 @@ TEST(RunAnalysis, TakesTheRooflineOfTheRecordedDeviceUnlessToldOtherwise) {
 
 TEST(RunAnalysis, RefusesAnAnnotationThatWasNotRecorded) {
   AnalysisOptions options;
+  options.preset = BreakdownPreset::hta;
   options.critical_annotation = "ProfilerStep";
   options.critical_instance = 3;
   EXPECT_THAT(

@@ -13,6 +13,7 @@
 #include "replay/stream_waits.h"
 #include "replay/thread_waits.h"
 #include "replay/time_slices.h"
+#include "timeline/intervals.h"
 #include "trace/collective_instances.h"
 
 namespace orrery {
@@ -74,6 +75,7 @@ class Assembly {
   }
 
   GraphFromRun assembled() {
+    graph().nodes.reserve(most_nodes());
     for (std::uint32_t t = 0; t < traces_.size(); ++t) {
       trace_ = t;
       add_threads();
@@ -91,6 +93,18 @@ class Assembly {
   [[nodiscard]] bool empty() const { return zero_ns_ == std::numeric_limits<std::int64_t>::max(); }
 
  private:
+  // Nodes of threads and streams; rendezvous, and waits that take time, are few beside them.
+  [[nodiscard]] std::size_t most_nodes() const {
+    std::size_t nodes = 0;
+    for (const Recording& recording : recordings_) {
+      for (const HostThread& thread : recording.threads) {
+        nodes += thread.segments.size() + thread.calls.size();
+      }
+      for (const auto& stream : recording.work.streams) nodes += 3 * stream.size();
+    }
+    return nodes + nodes / 16;
+  }
+
   // The node at whose end a call has launched, and the time from there to the work.
   struct LaunchPoint {
     std::uint32_t node = 0;
@@ -323,7 +337,9 @@ class Assembly {
 
   void add_steps() {
     if (recording().threads.empty()) return;
-    const HostThread& thread = recording().threads[recording().main];
+    if (trace_ < options_.steps.size()) return add_asked_step(options_.steps[trace_]);
+    const std::size_t main = recording().main;
+    const HostThread& thread = recording().threads[main];
     const std::size_t before = graph().steps.size();
     std::int64_t until = std::numeric_limits<std::int64_t>::min();
     for (std::uint32_t e = 0; e < trace().size(); ++e) {
@@ -331,20 +347,32 @@ class Assembly {
       if (!trace().name_of(e).starts_with("ProfilerStep")) continue;
       if (trace().end_ns(e) <= until) continue;  // stands in another step
       until = trace().end_ns(e);
-      add_step(std::string(trace().name_of(e)), trace().start_ns[e], trace().end_ns(e));
+      add_step(std::string(trace().name_of(e)), main, {trace().start_ns[e], trace().end_ns(e)});
     }
     if (graph().steps.size() > before) return;
-    add_step("recording", thread.segments.front().start_ns, thread.segments.back().end_ns);
+    add_step("recording", main, {thread.segments.front().start_ns, thread.segments.back().end_ns});
   }
 
-  void add_step(std::string name, std::int64_t start, std::int64_t end) {
-    const HostThread& thread = recording().threads[recording().main];
-    const auto& nodes = placed_.back().last_of_segment[recording().main];
-    const std::size_t from = thread.last_ended_by(start);
-    const std::size_t to = thread.last_ended_by(end);
-    if (to >= nodes.size() || end <= start) return;
-    graph().steps.push_back({trace_, std::move(name), from >= nodes.size() ? begin_ : nodes[from],
-                             nodes[to], start, end});
+  void add_asked_step(std::uint32_t event) {
+    const std::vector<HostThread>& threads = recording().threads;
+    const auto thread = std::find_if(threads.begin(), threads.end(), [&](const HostThread& t) {
+      return t.lane == trace().lane[event];
+    });
+    if (thread == threads.end()) return;
+    add_step(std::string(trace().name_of(event)),
+             static_cast<std::size_t>(thread - threads.begin()),
+             {trace().start_ns[event], trace().end_ns(event)});
+  }
+
+  void add_step(std::string name, std::size_t of_thread, Interval window) {
+    const HostThread& thread = recording().threads[of_thread];
+    const auto& nodes = placed_.back().last_of_segment[of_thread];
+    const std::size_t from = thread.last_ended_by(window.start);
+    const std::size_t to = thread.last_ended_by(window.end);
+    if (to >= nodes.size() || window.end <= window.start) return;
+    std::uint32_t before = from < nodes.size() ? nodes[from] : kNoEvent;
+    if (before == kNoEvent && of_thread == recording().main) before = begin_;
+    graph().steps.push_back({trace_, std::move(name), before, nodes[to], window.start, window.end});
   }
 
   void add_rendezvous() {

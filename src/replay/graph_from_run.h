@@ -58,6 +58,8 @@ struct GraphFromRunOptions {
   // Dropped: streams of a device do not wait for each other, the error of earlier simulators that
   // Lumos section 3.1 measures.
   StreamWaits stream_waits = StreamWaits::kept;
+  // By trace: the event of a thread that is the trace's only step; empty: those that are marked.
+  std::vector<std::uint32_t> steps = {};
 };
 
 struct GraphFromRun {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -55,6 +56,42 @@ constexpr NodeKind node_kind(RunNodeKind kind) {
   return NodeKind::host;
 }
 
+// Every node after those it waits for.
+struct ExecutionOrder {
+  std::vector<std::uint32_t> nodes;
+  std::vector<std::uint32_t> position;  // of a node, in `nodes`
+};
+
+ExecutionOrder order_of(const RunGraph& run) {
+  Dependents d = dependents_of(run);
+  ExecutionOrder order;
+  order.nodes.reserve(run.nodes.size());
+  constexpr std::uint32_t kNotYet = kNoEvent;
+  std::vector<std::uint32_t>& position = order.position;
+  position.assign(run.nodes.size(), kNotYet);
+  const auto place = [&](std::uint32_t node) {
+    position[node] = static_cast<std::uint32_t>(order.nodes.size());
+    order.nodes.push_back(node);
+  };
+  for (std::uint32_t n = 0; n < run.nodes.size(); ++n) {
+    if (d.waits_for[n] == 0) place(n);
+  }
+  std::uint32_t next_forced = 0;
+  for (std::size_t done = 0; done < run.nodes.size(); ++done) {
+    if (done == order.nodes.size()) {
+      // Only cycles are left: the first node of the recording goes ahead without the rest.
+      while (position[next_forced] != kNotYet) ++next_forced;
+      place(next_forced);
+    }
+    const std::uint32_t node = order.nodes[done];
+    for (std::uint32_t i = d.offsets[node]; i < d.offsets[node + 1]; ++i) {
+      const std::uint32_t target = d.targets[i];
+      if (position[target] == kNotYet && --d.waits_for[target] == 0) place(target);
+    }
+  }
+  return order;
+}
+
 }  // namespace
 
 std::string_view name(RunNodeKind kind) {
@@ -64,32 +101,10 @@ std::string_view name(RunNodeKind kind) {
 }
 
 LoweredRun lowered_run(const RunGraph& run) {
-  Dependents d = dependents_of(run);
+  ExecutionOrder order = order_of(run);
+  const std::vector<std::uint32_t> position = std::move(order.position);
   LoweredRun lowered;
-  lowered.order.reserve(run.nodes.size());
-  constexpr std::uint32_t kNotYet = kNoEvent;
-  std::vector<std::uint32_t> position(run.nodes.size(), kNotYet);
-  const auto place = [&](std::uint32_t node) {
-    position[node] = static_cast<std::uint32_t>(lowered.order.size());
-    lowered.order.push_back(node);
-  };
-  for (std::uint32_t n = 0; n < run.nodes.size(); ++n) {
-    if (d.waits_for[n] == 0) place(n);
-  }
-  std::uint32_t next_forced = 0;
-  for (std::size_t done = 0; done < run.nodes.size(); ++done) {
-    if (done == lowered.order.size()) {
-      // Only cycles are left: the first node of the recording goes ahead without the rest.
-      while (position[next_forced] != kNotYet) ++next_forced;
-      place(next_forced);
-    }
-    const std::uint32_t node = lowered.order[done];
-    for (std::uint32_t i = d.offsets[node]; i < d.offsets[node + 1]; ++i) {
-      const std::uint32_t target = d.targets[i];
-      if (position[target] == kNotYet && --d.waits_for[target] == 0) place(target);
-    }
-  }
-
+  lowered.order = std::move(order.nodes);
   GraphBuilder builder;
   builder.reserve(run.nodes.size(), run.edges.size() + run.nodes.size());
   for (const RunLane& lane : run.lanes) {
@@ -134,8 +149,9 @@ LoweredRun lowered_run(const RunGraph& run) {
 }
 
 ReplayedRun replayed_run(const RunGraph& run) {
-  const LoweredRun lowered = lowered_run(run);
+  LoweredRun lowered = lowered_run(run);
   const Timeline timeline = simulate(lowered.graph);
+  lowered.graph = Graph();  // large, and done with
   ReplayedRun replayed;
   replayed.dropped_edges = lowered.dropped_edges;
   replayed.start_ns.resize(run.nodes.size());

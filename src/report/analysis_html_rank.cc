@@ -10,6 +10,7 @@
 #include "report/finding_text.h"
 #include "report/html_parts.h"
 #include "report/html_text.h"
+#include "report/path_report.h"
 #include "report/recorded_style.h"
 #include "report/roofline_svg.h"
 #include "report/svg_chart.h"
@@ -462,6 +463,9 @@ std::string launches_section(const RecordedTrace& trace, const RankAnalysis& ran
 
 std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
                          const AnalysisView& view) {
+  if (view.rank < view.paths.size()) {
+    return step_path_html(view.paths[view.rank], view.rows);
+  }
   const PathAnalysis& critical = rank.critical;
   if (critical.path.length_ns == 0) return "";
   static constexpr std::array<Category, CriticalPath::kBounds> kColours = {

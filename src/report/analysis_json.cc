@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/finding_text.h"
+#include "report/path_report.h"
 #include "report/recorded_style.h"
 #include "report/text_style.h"
 
@@ -270,6 +271,7 @@ Value findings_json(const RecordedRun& run, const RunAnalysis& analysis) {
 
 Value path_json(const RecordedTrace& trace, const PathAnalysis& critical, std::int64_t origin) {
   Value out = Value::map();
+  out.append_member("construction", text("hta"));
   out.append_member("of", text(critical.of));
   out.append_member("window", window_json(critical.window, origin));
   out.append_member("length_s", time(critical.path.length_ns));
@@ -331,7 +333,8 @@ Value copies_json(const RecordedTrace& trace, const RankAnalysis& rank) {
   return out;
 }
 
-Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64_t origin) {
+Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64_t origin,
+                Value path) {
   Value out = Value::map();
   out.append_member("rank", whole(rank.rank));
   out.append_member("file", text(trace.file));
@@ -364,7 +367,7 @@ Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64
   out.append_member("launches", launches_json(trace, rank, origin));
   out.append_member("sections", sections_json(rank));
   out.append_member("sequences", sequences_json(trace, rank));
-  out.append_member("critical_path", path_json(trace, rank.critical, origin));
+  out.append_member("critical_path", std::move(path));
   out.append_member("memory", memory_json(rank, origin));
   out.append_member("copies", copies_json(trace, rank));
   Value utilization = Value::map();
@@ -429,7 +432,8 @@ Value communication_json(const CommunicationTable& table) {
 
 }  // namespace
 
-Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis) {
+Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis,
+                    std::span<const StepPath> paths) {
   std::int64_t origin = 0;
   bool any = false;
   for (const RecordedTrace& trace : run.ranks) {
@@ -445,7 +449,11 @@ Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis) {
   out.append_member("findings", findings_json(run, analysis));
   Value ranks = Value::list();
   for (std::size_t i = 0; i < analysis.ranks.size(); ++i) {
-    ranks.append(rank_json(run.ranks[i], analysis.ranks[i], origin));
+    const RecordedTrace& trace = run.ranks[i];
+    const RankAnalysis& rank = analysis.ranks[i];
+    ranks.append(rank_json(trace, rank, origin,
+                           i < paths.size() ? step_path_json(paths[i], origin)
+                                            : path_json(trace, rank.critical, origin)));
   }
   out.append_member("ranks", std::move(ranks));
   out.append_member("communication", communication_json(analysis.communication));

@@ -15,7 +15,7 @@ Value sample_analysis_json(const std::string& files) {
   EXPECT_TRUE(run) << run.error().text();
   const auto analysis = analyze(*run, Catalog::built_in());
   EXPECT_TRUE(analysis) << analysis.error().text();
-  return analysis_json(*run, *analysis);
+  return analysis_json(*run, *analysis, step_paths(run->ranks));
 }
 
 namespace {
@@ -31,6 +31,7 @@ const std::string kTorchrec =
 struct Analyzed {
   RecordedRun run;
   RunAnalysis analysis;
+  std::vector<StepPath> paths;
 };
 
 Analyzed two_ranks() {
@@ -38,7 +39,8 @@ Analyzed two_ranks() {
   EXPECT_TRUE(run) << run.error().text();
   auto analysis = analyze(*run, Catalog::built_in());
   EXPECT_TRUE(analysis) << analysis.error().text();
-  return {.run = std::move(*run), .analysis = std::move(*analysis)};
+  auto paths = step_paths(run->ranks);
+  return {.run = std::move(*run), .analysis = std::move(*analysis), .paths = std::move(paths)};
 }
 
 TEST(RecordedParts, AddUpToTheWindow) {
@@ -65,7 +67,8 @@ TEST(ShortName, LeavesArgumentsAndTemplateArgumentsOut) {
 TEST(AnalysisText, NeverTakesMoreCellsThanTheTerminalHas) {
   const Analyzed two = two_ranks();
   for (const int width : {60, 100, 160}) {
-    const std::string text = analysis_text(two.run, two.analysis, {}, {.width = width});
+    const std::string text =
+        analysis_text(two.run, two.analysis, {.paths = two.paths}, {.width = width});
     std::size_t from = 0;
     while (from < text.size()) {
       const std::size_t to = text.find('\n', from);
@@ -81,8 +84,10 @@ TEST(AnalysisText, NeverTakesMoreCellsThanTheTerminalHas) {
 
 TEST(AnalysisText, ShowsAsManyRowsAsAskedFor) {
   const Analyzed two = two_ranks();
-  const std::string few = analysis_text(two.run, two.analysis, {.rank = 1, .rows = 2}, {});
-  const std::string many = analysis_text(two.run, two.analysis, {.rank = 1, .rows = 1000}, {});
+  const std::string few =
+      analysis_text(two.run, two.analysis, {.rank = 1, .rows = 2, .paths = two.paths}, {});
+  const std::string many =
+      analysis_text(two.run, two.analysis, {.rank = 1, .rows = 100000, .paths = two.paths}, {});
   EXPECT_THAT(few, HasSubstr("--rows shows more"));
   EXPECT_THAT(many, Not(HasSubstr("--rows shows more")));
   EXPECT_THAT(few, HasSubstr("Critical path  rank 1"));
@@ -111,7 +116,7 @@ TEST(AnalysisJson, HoldsWhatTheTextSays) {
 
 TEST(AnalysisHtml, IsOnePageThatLoadsNothing) {
   const Analyzed two = two_ranks();
-  const std::string page = analysis_html(two.run, two.analysis, {});
+  const std::string page = analysis_html(two.run, two.analysis, {.paths = two.paths});
   for (const char* part :
        {"Where the time of the device went", "The devices over time", "Communication",
         "Kernels over all ranks", "Over time", "Operators by device time", "Critical path",
@@ -120,7 +125,7 @@ TEST(AnalysisHtml, IsOnePageThatLoadsNothing) {
   }
   EXPECT_THAT(page, Not(HasSubstr("src=")));
   EXPECT_THAT(page, Not(HasSubstr("http")));
-  EXPECT_EQ(page, analysis_html(two.run, two.analysis, {}));
+  EXPECT_EQ(page, analysis_html(two.run, two.analysis, {.paths = two.paths}));
 }
 
 TEST(AnalysisHtml, HasAHeatMapWhereRanksHaveSeveralSteps) {
@@ -209,7 +214,7 @@ TEST(AnalysisHtml, NamesOfARecordingNeverBecomeMarkup) {
   Analyzed two = two_ranks();
   two.analysis.ranks[0].device = "<script>alert(1)</script>";
   two.analysis.communication.rows[0].group = "<img>";
-  const std::string page = analysis_html(two.run, two.analysis, {});
+  const std::string page = analysis_html(two.run, two.analysis, {.paths = two.paths});
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(page, Not(HasSubstr("<img>")));
 }

@@ -9,6 +9,7 @@
 #include "report/category_style.h"
 #include "report/figures.h"
 #include "report/finding_text.h"
+#include "report/path_report.h"
 #include "report/recorded_style.h"
 #include "report/table.h"
 #include "units/quantity_text.h"
@@ -315,6 +316,9 @@ std::string launch_section(const RecordedTrace& trace, const RankAnalysis& rank,
 
 std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
                          const AnalysisView& view, const TextStyle& style) {
+  if (view.rank < view.paths.size()) {
+    return step_path_text(view.paths[view.rank], view.rows, style);
+  }
   const PathAnalysis& critical = rank.critical;
   if (critical.path.length_ns == 0) return "";
   Table parts({left("bound by", 9), right("time", 9), right("share", 8)});
@@ -346,7 +350,7 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
       synchronized ? ""
                    : wrapped(
                          "No synchronizations are recorded: a call that waited for the device "
-                         "counts as the host's. orrery trace replay says what steps hung on.",
+                         "counts as the host's. The path of --preset orrery knows such waits.",
                          2, style);
   return heading("Critical path",
                  fmt::format("rank {}, {}: {}, pauses of the host apart", rank.rank,

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "analyze/run_analysis.h"
+#include "replay/step_path.h"
 #include "report/text_style.h"
 #include "trace/recorded_run.h"
 
@@ -18,6 +20,8 @@ struct AnalysisView {
   std::size_t rank = 0;   // place in the run of the rank whose tables are shown
   std::size_t rows = 12;  // of each table
   MoreTables more = MoreTables::none;
+  // Of every rank, by the replayed graph; empty: the paths of the analysis, if it has any.
+  std::span<const StepPath> paths = {};
 };
 
 // `analysis` is of `run`.

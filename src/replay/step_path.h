@@ -1,0 +1,108 @@
+// The critical path of a step: the chain of operations that determined when it ended, over threads,
+// streams and ranks, and why each began when it did.
+//
+// The run's graph (replay/graph_from_run.h) is simulated and walked back from the step's end
+// (replay/run_walk.h), so that whatever a replay knows of is on the path: order of threads and
+// streams, launches, waits between streams and threads, synchronizing calls, communications across
+// ranks. Where a rank waited for another in a communication, the path goes on in that other rank.
+//
+//   length = end of the step's last operation - end of the last one before the step
+//          = sum over bounds = sum over ranks = sum over stretches,   in whole nanoseconds
+//
+// A stretch is what the path spends on one thread or stream before it turns to another. What is not
+// on the path can become faster without making the step faster.
+//
+// The length is the replayed step's, which stands beside the recorded one. Where no steps are
+// marked, the whole recording of the rank counts, up to its last operation on host or device.
+// Memory: that of the graph while it is made; O(nodes + edges + chain).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/run_graph.h"
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+enum class PathBound : std::uint8_t {
+  host,  // threads, with calls of the runtime and pauses between operators
+  data_loading,
+  compute,
+  communication,  // from when the last rank has come
+  copies,         // and fills
+  kernel_gap,     // between two pieces of work of a stream
+  launch_delay,   // from a call to its work
+  wake_up,        // of a stream by another, of a thread by another
+  other_process,  // until another process's turn on the device was over
+};
+inline constexpr std::size_t kPathBounds = 9;
+std::string_view name(PathBound bound);
+
+// Why a stretch began when it did.
+enum class StretchCause : std::uint8_t {
+  window,        // the step begins with it
+  launch,        // a thread launched the work
+  other_stream,  // another stream of the device had to end
+  device,        // a thread waited for the device
+  other_thread,  // a thread waited for another
+  rank,          // the last rank came to a communication
+  room,          // the device was full, or another process had its turn
+};
+inline constexpr std::size_t kStretchCauses = 7;
+std::string_view name(StretchCause cause);
+
+struct PathStretch {
+  std::int64_t rank = 0;
+  std::string on;  // "thread 4711", "stream 7"
+  StretchCause cause = StretchCause::window;
+  std::int64_t begin_ns = 0;  // since the step began
+  std::int64_t end_ns = 0;
+  std::int64_t operations = 0;
+  std::string longest;                // the name it spends most of its time in
+  PathBound bound = PathBound::host;  // of that
+};
+
+// What of the path belongs to one name.
+struct PathShare {
+  std::string name;
+  PathBound bound = PathBound::host;
+  std::int64_t rank = 0;
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+};
+
+struct RankShare {
+  std::int64_t rank = 0;
+  std::int64_t total_ns = 0;
+};
+
+struct StepPath {
+  std::int64_t rank = 0;      // whose step it is
+  std::string of;             // "ProfilerStep#4", "the whole recording"
+  std::int64_t start_ns = 0;  // recorded, on the trace's clock
+  std::int64_t end_ns = 0;
+  std::int64_t length_ns = 0;
+  std::int64_t operations = 0;
+  std::array<std::int64_t, kPathBounds> by_bound_ns{};
+  std::array<std::int64_t, kPathBounds> on_others_ns{};  // of these, on other ranks
+  std::vector<RankShare> ranks;                          // that it touches, the longest first
+  std::vector<PathShare> names;                          // the longest first
+  std::vector<PathStretch> stretches;                    // first to last
+};
+
+struct StepPathOptions {
+  // By trace: the annotation or operator whose path is asked for; empty: the first marked step.
+  std::vector<std::uint32_t> events;
+};
+
+// Of every rank, in the order of `traces`; a rank without operators, calls and device work has a
+// path of no length.
+std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces,
+                                 const StepPathOptions& options = {});
+
+}  // namespace orrery
