@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "analyze/run_analysis.h"
 #include "document/value.h"
 #include "parallel/parallel_for.h"
+#include "replay/chakra_graph.h"
+#include "replay/graph_path.h"
 #include "replay/step_path.h"
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
@@ -55,8 +58,16 @@ AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& co
 }
 
 // By the graph of the run; without --preset hta, whose own construction analyze() has.
-Result<std::vector<StepPath>> paths_of(const RecordedRun& run, const AnalysisOptions& options) {
+Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const AnalysisOptions& options,
+                                       const TraceFiles& files) {
   if (options.preset == BreakdownPreset::hta) return std::vector<StepPath>();
+  const RecordedRun& run = seen.run;
+  if (const auto* file = std::get_if<GraphFile>(&seen.made_of)) return step_paths(*file, run);
+  if (const auto* traces = std::get_if<ChakraRun>(&seen.made_of)) {
+    const auto graph = chakra_graph(*traces, chakra_options(files));
+    // Start times alone make a recording, but no graph where a communication has no duration.
+    return graph ? step_paths(*traces, *graph, run) : std::vector<StepPath>();
+  }
   StepPathOptions asked;
   for (const RecordedTrace& trace : run.ranks) {
     if (options.critical_annotation.empty()) break;
@@ -76,12 +87,18 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (!catalog) return refuse(catalog.error());
   TraceFiles files = options.files;
   files.modules_only = true;  // nothing of the report is about other functions of Python
-  const auto run = read_seen_as_recorded(files, Ranks::any, common);
-  if (!run) return refuse(run.error());
+  const auto seen = read_seen_as_recorded(files, Ranks::any, common);
+  if (!seen) return refuse(seen.error());
+  const RecordedRun* run = &seen->run;
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());
   const AnalysisOptions asked = analysis_options(options, common);
-  const auto paths = paths_of(*run, asked);
+  if (!options.critical.empty() && run->source != RunSource::profiler &&
+      asked.preset != BreakdownPreset::hta) {
+    return refuse({ErrorCode::unsupported, "the path of one annotation is known of a profiler's traces only",
+                   "--critical-path", "without it the path of the whole step is shown"});
+  }
+  const auto paths = paths_of(*seen, asked, files);
   if (!paths) return refuse(paths.error());
   const auto analysis = analyze(*run, *catalog, asked);
   if (!analysis) return refuse(analysis.error());

@@ -39,7 +39,8 @@ Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const Di
                                  const Common& common) {
   TraceFiles how_read = options.files;
   how_read.files = files;
-  return read_seen_as_recorded(how_read, Ranks::any, common);
+  ORRERY_TRY(SeenRun seen, read_seen_as_recorded(how_read, Ranks::any, common));
+  return std::move(seen.run);
 }
 
 Result<StepProfile> profile(const RecordedRun& run, const DiffOptions& options) {
@@ -49,10 +50,17 @@ Result<StepProfile> profile(const RecordedRun& run, const DiffOptions& options) 
   return step_profile(run.ranks, how);
 }
 
-Result<StepProfile> profile(const std::vector<std::string>& files, const DiffOptions& options,
-                            const Common& common) {
+// One of two runs.
+struct Side {
+  StepProfile profile;
+  RunSource source = RunSource::profiler;
+};
+
+Result<Side> side(const std::vector<std::string>& files, const DiffOptions& options,
+                  const Common& common) {
   ORRERY_TRY(const RecordedRun run, recorded_run(files, options, common));
-  return profile(run, options);
+  ORRERY_TRY(StepProfile found, profile(run, options));
+  return Side{std::move(found), run.source};
 }
 
 std::string run_name(const std::vector<std::string>& files) {
@@ -98,8 +106,11 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   if (!recorded) return refuse(recorded.error());
   const auto predicted = estimate(spec->scenario, *catalog);
   if (!predicted) return refuse(predicted.error());
-  DifferenceSubject subject{run_name(options.files.files), options.predicted.model, options.rows,
-                            true};
+  DifferenceSubject subject{.first = run_name(options.files.files),
+                            .second = options.predicted.model,
+                            .rows = options.rows,
+                            .predicted = true,
+                            .first_source = run->source};
   Breakdown breakdown = predicted->breakdown;
   Unlaunched unlaunched = Unlaunched::of_its_kind;
   if (!has_backward(*recorded)) {
@@ -151,12 +162,17 @@ int diff(const DiffOptions& options, const Common& common) {
     second = {first.back()};
     first.pop_back();
   }
-  auto before = profile(first, options, common);
+  auto before = side(first, options, common);
   if (!before) return refuse(before.error());
-  auto after = profile(second, options, common);
+  auto after = side(second, options, common);
   if (!after) return refuse(after.error());
-  return show(difference(std::move(*before), std::move(*after)),
-              {run_name(first), run_name(second), options.rows}, options, common);
+  const DifferenceSubject subject{.first = run_name(first),
+                                  .second = run_name(second),
+                                  .rows = options.rows,
+                                  .first_source = before->source,
+                                  .second_source = after->source};
+  return show(difference(std::move(before->profile), std::move(after->profile)), subject, options,
+              common);
 }
 
 }  // namespace

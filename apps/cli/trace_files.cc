@@ -1,6 +1,7 @@
 #include "trace_files.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "progress.h"
 #include "replay/simulated_recording.h"
@@ -58,20 +59,26 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   return run;
 }
 
-Result<RecordedRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks,
-                                          const Common& common) {
+ChakraGraphOptions chakra_options(const TraceFiles& files) {
+  ChakraGraphOptions options;
+  if (files.partial) options.absent = AbsentDependencies::count_as_done;
+  return options;
+}
+
+Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, const Common& common) {
   ORRERY_TRY(const TraceSources sources, trace_sources(files.files));
   if (sources.format == TraceFormat::chakra) {
-    ORRERY_TRY(const ChakraRun run, read_chakra_run(sources.files, incomplete(files)));
-    ChakraGraphOptions options;
-    if (files.partial) options.absent = AbsentDependencies::count_as_done;
-    return simulated_recording(run, options);
+    ORRERY_TRY(ChakraRun run, read_chakra_run(sources.files, incomplete(files)));
+    ORRERY_TRY(RecordedRun seen, simulated_recording(run, chakra_options(files)));
+    return SeenRun{std::move(seen), std::move(run)};
   }
   if (sources.format == TraceFormat::graph) {
-    ORRERY_TRY(const GraphFile graph, read_graph_file(sources.files[0]));
-    return simulated_recording(graph, sources.files[0]);
+    ORRERY_TRY(GraphFile graph, read_graph_file(sources.files[0]));
+    ORRERY_TRY(RecordedRun seen, simulated_recording(graph, sources.files[0]));
+    return SeenRun{std::move(seen), std::move(graph)};
   }
-  return read_trace_files(files, ranks, common);
+  ORRERY_TRY(RecordedRun run, read_trace_files(files, ranks, common));
+  return SeenRun{std::move(run), {}};
 }
 
 }  // namespace orrery::cli

@@ -3,9 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "command.h"
+#include "replay/chakra_graph.h"
+#include "trace/chakra/chakra_run.h"
+#include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
 
 namespace orrery::cli {
@@ -31,9 +35,17 @@ Incomplete incomplete(const TraceFiles& files);
 // Reads them, with progress on a terminal. Errors: of their readers; a run without any event.
 Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common);
 
+// What can be seen as a recording, with what it was made of where that has a graph of its own.
+struct SeenRun {
+  RecordedRun run;
+  std::variant<std::monostate, ChakraRun, GraphFile> made_of;
+};
+
 // The same of whatever can be seen as a recording: .et files and graphs too
 // (replay/simulated_recording.h).
-Result<RecordedRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks,
-                                          const Common& common);
+Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, const Common& common);
+
+// How an .et trace with this option is read.
+ChakraGraphOptions chakra_options(const TraceFiles& files);
 
 }  // namespace orrery::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace orrery {
 namespace {
@@ -24,6 +25,30 @@ std::int64_t slow_operators_ns(const RankAnalysis& rank, std::int64_t compute_ns
   if (all <= 0) return 0;
   // Copies are launched by operators too.
   return static_cast<std::int64_t>(static_cast<double>(compute_ns) * std::min(1.0, lost / all));
+}
+
+Finding earlier_work(const RunAnalysis& analysis) {
+  Finding finding = {.kind = FindingKind::earlier_work};
+  if (analysis.preset != BreakdownPreset::orrery) return finding;
+  std::int64_t busy = 0;
+  std::int64_t earlier = 0;
+  for (std::size_t r = 0; r < analysis.ranks.size(); ++r) {
+    std::int64_t rank_busy = 0;
+    std::int64_t rank_earlier = 0;
+    for (const StepAnalysis& step : analysis.ranks[r].steps) {
+      rank_busy += step.lag.busy_ns;
+      rank_earlier += step.lag.earlier_ns;
+    }
+    busy += rank_busy;
+    earlier += rank_earlier;
+    const double share = share_of(rank_earlier, rank_busy);
+    if (share > finding.worst_share) {
+      finding.worst = r;
+      finding.worst_share = share;
+    }
+  }
+  finding.share = share_of(earlier, busy);
+  return finding;
 }
 
 using Costs = std::array<std::int64_t, kFindingKinds>;
@@ -53,7 +78,8 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
 
 std::string_view name(FindingKind kind) {
   static constexpr std::array<std::string_view, kFindingKinds> kNames = {
-      "host_waits", "waiting", "communication", "slow_operators", "copies", "stream_waits"};
+      "host_waits", "waiting",      "communication", "slow_operators",
+      "copies",     "stream_waits", "earlier_work"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -100,6 +126,8 @@ std::vector<Finding> findings(const RunAnalysis& analysis) {
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+  const Finding earlier = earlier_work(analysis);
+  if (earlier.share >= kLeastEarlier) found.push_back(earlier);
   return found;
 }
 

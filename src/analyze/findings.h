@@ -12,7 +12,13 @@
 //   copies          exposed copies and fills
 //   stream waits    idle although work was launched in time: it waited for another stream or event
 //
-// Findings of less than kLeastFinding of the time are left out. O(rows of the analysis).
+// Findings of less than kLeastFinding of the time are left out. Behind them, one that costs nothing
+// and says how to read the others:
+//
+//   earlier work   devices are behind their hosts: of what they did in the windows of steps, at
+//                  least kLeastEarlier was launched in steps before (analyze/device_lag.h)
+//
+// O(rows of the analysis).
 #pragma once
 
 #include <cstdint>
@@ -30,17 +36,19 @@ enum class FindingKind : std::uint8_t {
   slow_operators,
   copies,
   stream_waits,
+  earlier_work,
 };
-inline constexpr std::size_t kFindingKinds = 6;
+inline constexpr std::size_t kFindingKinds = 7;
 inline constexpr double kLeastFinding = 0.01;
+inline constexpr double kLeastEarlier = 0.25;
 std::string_view name(FindingKind kind);
 
 struct Finding {
   FindingKind kind = FindingKind::host_waits;
-  std::int64_t cost_ns = 0;  // of all ranks
-  double share = 0;          // of their time
+  std::int64_t cost_ns = 0;  // of all ranks; earlier work: 0
+  double share = 0;          // of their time; earlier work: of what devices did in the steps
   std::size_t worst = 0;     // place of the rank it costs most
-  double worst_share = 0;    // of that rank's time
+  double worst_share = 0;    // of that rank's time, or what its device did
 };
 
 // The longest first; of equals, the order of FindingKind.

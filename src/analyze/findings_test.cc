@@ -111,5 +111,19 @@ TEST(AnalyzedTime, IsTheSumOfTheSteps) {
   EXPECT_EQ(analyzed_time(rank, BreakdownPreset::tracelens).total_ns(), rank.whole.total_ns());
 }
 
+// This host is a whole step and more ahead of its device.
+TEST(Findings, SayThatWindowsHoldTheWorkOfEarlierSteps) {
+  const Found all = found({"TraceLens/mi300/resnet_act_checkpoint.json.gz"});
+  ASSERT_FALSE(all.findings.empty());
+  const Finding& last = all.findings.back();
+  EXPECT_EQ(last.kind, FindingKind::earlier_work);
+  EXPECT_EQ(last.cost_ns, 0);
+  EXPECT_GT(last.share, 0.9);
+  const StepAnalysis& step = all.analysis.ranks[0].steps.back();
+  EXPECT_GT(step.lag.behind_ns, step.parts.total_ns());
+  const Found level = found({"megatron-lm-fork/tp2/kineto_rank0.json.gz"});
+  EXPECT_EQ(of(level, FindingKind::earlier_work), nullptr);
+}
+
 }  // namespace
 }  // namespace orrery

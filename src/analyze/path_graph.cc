@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "analyze/critical_path.h"
-#include "trace/data_loading.h"
 #include "analyze/queue_length.h"
+#include "trace/data_loading.h"
 
 namespace orrery {
 namespace {

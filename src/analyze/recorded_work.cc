@@ -291,7 +291,7 @@ Work elementwise_named(std::string_view name, Arguments x) {
   if (first == x.end()) return std::nullopt;
   const double out = elements_of(broadcast(x));
   if (name == "copy") {  // the first argument is written, the second read
-    return work(RecordedWorkClass::elementwise, out, bytes_of_all(x), *first);
+    return work(RecordedWorkClass::elementwise, 0, bytes_of_all(x), *first);
   }
   double widest = width(*first);
   for (const RecordedArgument& argument : x) {

@@ -10,14 +10,15 @@
 //                                           attention works (recomputes the scores)
 //   normalization                           5 |x|, backward 9 |x|; x and out, backward dx too
 //   softmax                                 5 |x|
-//   elementwise                             |out|
+//   elementwise                             |out|; copies 0
 //   reduction                               |x|
 //   movement (cat, embedding, fill)         0
 //
 // Source: counting conventions of TraceLens 171dd747 (perf_model), whose published figures the
 // tests compare; Dao et al., FlashAttention-2 (2307.08691), section 4.1 for the factor of the
 // backward. Departures: an output's size is worked out also where TraceLens counts one element
-// (reductions), an operator in place writes its own type, and a convolution reads its bias. Not
+// (reductions), an operator in place writes its own type, a convolution reads its bias, and copies
+// compute nothing. Not
 // modelled: caches, padding of tiles. Operators without shapes or unknown here give nothing.
 #pragma once
 

@@ -75,7 +75,10 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   windows.reserve(steps.size());
   for (const RecordedStep& step : steps) windows.push_back(step.window);
   const std::vector<TemporalBreakdown> parts = temporal_breakdowns(trace, started, kinds, windows);
-  for (std::size_t i = 0; i < steps.size(); ++i) rank.steps.push_back({steps[i], parts[i]});
+  const std::vector<DeviceLag> lags = device_lags(trace, started, windows);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    rank.steps.push_back({steps[i], parts[i], lags[i]});
+  }
   const DeviceWork work = device_work(trace, kinds);
   const Interval span = device_span(trace, kinds);
   rank.host = host_of(trace, started, kinds, windows.empty() ? std::vector{span} : windows);

@@ -11,6 +11,7 @@
 #include "analyze/communication_table.h"
 #include "analyze/copy_rates.h"
 #include "analyze/critical_path.h"
+#include "analyze/device_lag.h"
 #include "analyze/host_activity.h"
 #include "analyze/kernel_overlap.h"
 #include "analyze/kernel_sequences.h"
@@ -44,6 +45,7 @@ struct AnalysisOptions {
 struct StepAnalysis {
   RecordedStep step;
   TemporalBreakdown parts;  // of the step's window on the host
+  DeviceLag lag;
 };
 
 // Empty with presets other than hta.

@@ -323,13 +323,18 @@ RunOptions without_clocks() {
   return options;
 }
 
-Result<RecordedRun> run_of(std::map<std::int64_t, Recording> ranks) {
+Result<RecordedRun> of_source(Result<RecordedRun> run, RunSource source) {
+  if (run) run->source = source;
+  return run;
+}
+
+Result<RecordedRun> run_of(std::map<std::int64_t, Recording> ranks, RunSource source) {
   std::vector<RecordedTrace> traces;
   for (auto& [rank, recording] : ranks) {
     ORRERY_TRY(RecordedTrace trace, recording.take());
     traces.push_back(std::move(trace));
   }
-  return make_run(std::move(traces), without_clocks());
+  return of_source(make_run(std::move(traces), without_clocks()), source);
 }
 
 Result<RecordedRun> simulated(const ChakraRun& run, const ChakraGraphOptions& options) {
@@ -376,7 +381,7 @@ Result<RecordedRun> simulated(const ChakraRun& run, const ChakraGraphOptions& op
       }
     }
   }
-  return run_of(std::move(ranks));
+  return run_of(std::move(ranks), RunSource::simulated_trace);
 }
 
 }  // namespace
@@ -390,7 +395,7 @@ Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphO
     ORRERY_TRY(RecordedTrace trace, TimedRank(rank, ranks_of(run)).read());
     traces.push_back(std::move(trace));
   }
-  return make_run(std::move(traces));
+  return of_source(make_run(std::move(traces)), RunSource::execution_trace);
 }
 
 Result<RecordedRun> simulated_recording(const GraphFile& file, const std::string& name) {
@@ -436,7 +441,7 @@ Result<RecordedRun> simulated_recording(const GraphFile& file, const std::string
     of_rank->second.add(EventKind::annotation, step.name, of_rank->second.host(-1, "steps"), start,
                         end);
   }
-  return run_of(std::move(ranks));
+  return run_of(std::move(ranks), RunSource::simulated_graph);
 }
 
 }  // namespace orrery

@@ -226,6 +226,7 @@ std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces,
       window.to = step->to;
     }
     window.step.rank = traces[t].rank;
+    window.step.recorded_ns = window.step.end_ns - window.step.start_ns;
     paths.push_back(walks.path(window));
   }
   return paths;

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,8 +85,9 @@ struct RankShare {
 struct StepPath {
   std::int64_t rank = 0;      // whose step it is
   std::string of;             // "ProfilerStep#4", "the whole recording"
-  std::int64_t start_ns = 0;  // recorded, on the trace's clock
+  std::int64_t start_ns = 0;  // of the recording, on the trace's clock
   std::int64_t end_ns = 0;
+  std::optional<std::int64_t> recorded_ns;  // none: nobody recorded it
   std::int64_t length_ns = 0;
   std::int64_t operations = 0;
   std::array<std::int64_t, kPathBounds> by_bound_ns{};

@@ -94,10 +94,10 @@ std::string findings_html(const RecordedRun& run, const RunAnalysis& analysis) {
   for (const Finding& finding : findings(analysis)) {
     const FindingText text = finding_text(run, analysis, finding);
     out += fmt::format(
-        "<div class=\"finding\"><span class=\"cost\">{}</span><b>{}, {}</b><p>{}</p>"
+        "<div class=\"finding\"><span class=\"cost\">{}</span><b>{}</b><p>{}</p>"
         "<p class=\"advice\">{}</p></div>\n",
-        percent(finding.share), html_text(text.title), time_text(finding.cost_ns),
-        html_text(text.detail), html_text(text.advice));
+        finding_label(finding), html_text(finding_title(finding, text)), html_text(text.detail),
+        html_text(text.advice));
   }
   return out;
 }
@@ -355,8 +355,9 @@ std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
   const RankAnalysis& first = analysis.ranks.front();
   const auto given = static_cast<std::int64_t>(analysis.ranks.size());
   return fmt::format(
-      "<header>\n<div class=\"eyebrow\">Orrery · recorded run</div>\n"
+      "<header>\n<div class=\"eyebrow\">Orrery · {} run</div>\n"
       "<h1>{} <span>{}</span></h1>\n</header>\n",
+      is_simulated(run.source) ? "simulated" : "recorded",
       html_text(first.device.empty() ? "A run without accelerators" : first.device),
       run.world_size == kNotRecorded
           ? fmt::format("{} rank{}", count(given), given == 1 ? "" : "s")
@@ -378,7 +379,8 @@ std::string analysis_html(const RecordedRun& run, const RunAnalysis& analysis,
                    [](const TemporalBreakdown& b) { return b.idle.total_ns(); });
   body += communication_section(analysis, view) + across_section(analysis, view) +
           rank_sections_html(trace, rank, view);
-  return html_page("Orrery: recorded run", body);
+  return html_page(is_simulated(run.source) ? "Orrery: simulated run" : "Orrery: recorded run",
+                   body);
 }
 
 }  // namespace orrery

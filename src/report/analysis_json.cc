@@ -346,6 +346,8 @@ Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64
     Value one = Value::map();
     one.append_member("step", whole(step.step.number));
     add_breakdown(one, step.parts, origin);
+    one.append_member("earlier_work_s", time(step.lag.earlier_ns));
+    one.append_member("behind_s", time(step.lag.behind_ns));
     steps.append(std::move(one));
   }
   out.append_member("steps", std::move(steps));
@@ -445,6 +447,7 @@ Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis,
   out.append_member("schema_version", whole(1));
   out.append_member("kind", text("trace_analysis"));
   out.append_member("preset", text(name(analysis.preset)));
+  out.append_member("times", text(is_simulated(run.source) ? "simulated" : "recorded"));
   out.append_member("world_size", whole_or_null(run.world_size));
   out.append_member("findings", findings_json(run, analysis));
   Value ranks = Value::list();

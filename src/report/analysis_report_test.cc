@@ -82,6 +82,20 @@ TEST(AnalysisText, NeverTakesMoreCellsThanTheTerminalHas) {
   }
 }
 
+TEST(AnalysisText, NamesOfCollectivesStayWhole) {
+  auto run = read_run(
+      {ORRERY_SOURCE_DIR "/validation/traces/TraceLens/mi300/resnet_act_checkpoint.json.gz"});
+  ASSERT_TRUE(run) << run.error().text();
+  const auto analysis = analyze(*run, Catalog::built_in());
+  ASSERT_TRUE(analysis);
+  for (const int width : {80, 100}) {
+    const std::string text = analysis_text(*run, *analysis, {}, {.width = width});
+    EXPECT_THAT(text, HasSubstr("  collective "));
+    EXPECT_THAT(text, HasSubstr("  all-reduce "));
+    EXPECT_THAT(text, HasSubstr("  bus bandwidth "));
+  }
+}
+
 TEST(AnalysisText, ShowsAsManyRowsAsAskedFor) {
   const Analyzed two = two_ranks();
   const std::string few =

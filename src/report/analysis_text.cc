@@ -69,9 +69,8 @@ std::string findings_section(const RecordedRun& run, const RunAnalysis& analysis
   for (const Finding& finding : found) {
     const FindingText text = finding_text(run, analysis, finding);
     std::string paragraph =
-        wrapped(fmt::format("{}, {}. {}", text.title, time_text(finding.cost_ns), text.detail),
-                kIndent, style);
-    const std::string label = fmt::format("  {:>7}  ", percent(finding.share));
+        wrapped(fmt::format("{}. {}", finding_title(finding, text), text.detail), kIndent, style);
+    const std::string label = fmt::format("  {:>7}  ", finding_label(finding));
     paragraph.replace(0, kIndent, painted(label, kBold, style));
     out += paragraph + wrapped(text.advice, kIndent + 2, style);
   }
@@ -141,9 +140,17 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
                                   const TextStyle& style) {
   const CommunicationTable& communication = analysis.communication;
   if (communication.rows.empty()) return "";
-  Table table({left("collective", 9), left("type", 4), left("group", 5), right("ranks", 5),
-               right("size", 8), right("count", 7), right("duration", 7), right("transfer", 8),
-               right("bus bandwidth", 8), right("waiting", 7)});
+  // The names of collectives stay whole ("reduce-scatter"): type and group are left out before.
+  Table table({{.title = "collective", .importance = 9, .shortest = 14},
+               left("type", 4),
+               left("group", 5),
+               right("ranks", 6),
+               right("size", 8),
+               right("count", 7),
+               right("duration", 7),
+               right("transfer", 8),
+               right("bus bandwidth", 8),
+               right("waiting", 7)});
   std::size_t shown = 0;
   for (const CommunicationRow& row : communication.rows) {
     if (shown++ == view.rows) break;
@@ -411,6 +418,7 @@ std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
   const bool works = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
                                  [](const RankAnalysis& rank) { return rank.has_device_work(); });
   if (!works) out += "; no work of an accelerator is recorded";
+  if (is_simulated(run.source)) out += "; simulated: the files hold no start times";
   return out + "\n";
 }
 

@@ -124,8 +124,10 @@ std::string difference_html(const Difference& d, const DifferenceSubject& subjec
   std::string body = fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} "
       "<span>{}</span></h1>\n</header>\n",
-      subject.predicted ? "a run and its prediction" : "two runs", html_text(subject.first),
-      html_text((subject.predicted ? "predicted: " : "second: ") + subject.second));
+      subject.predicted ? "a run and its prediction" : "two runs",
+      html_text(subject.first + std::string(simulated_mark(subject.first_source))),
+      html_text((subject.predicted ? "predicted: " : "second: ") + subject.second +
+                std::string(simulated_mark(subject.second_source))));
   body += "<div class=\"tiles\">\n";
   body += html_tile(
       subject.predicted ? "Recorded step" : "Step of the first", time(d.step_first()),

@@ -209,6 +209,10 @@ std::string difference_row_reason(const Difference& d, const DifferenceRow& row,
   return subject.predicted ? prediction_text(row) : cause_text(d, row);
 }
 
+std::string_view simulated_mark(RunSource source) {
+  return is_simulated(source) ? " (simulated)" : "";
+}
+
 std::string difference_text(const Difference& d, const DifferenceSubject& subject,
                             const TextStyle& style) {
   const Seconds change = d.step_second() - d.step_first();
@@ -223,15 +227,21 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                   : fmt::format("A step takes {} in the second run instead of {} in the first: {}.",
                                 time(d.step_second()), time(d.step_first()), by),
               2, style);
-  const std::string first_run = fmt::format("{}, {} {} over its ranks", printable(subject.first),
-                                            d.first.steps, d.first.steps == 1 ? "step" : "steps");
-  out += wrapped(subject.predicted ? fmt::format("recorded: {}; predicted: {}", first_run,
-                                                 printable(subject.second))
-                                   : fmt::format("first: {}; second: {}, {}", first_run,
-                                                 printable(subject.second), d.second.steps),
-                 2, style);
-  out += wrapped("A step is its mark on the host; trace whatif counts until its work is done.", 2,
-                 style);
+  const std::string first_run = fmt::format("{}{}, {} {} over its ranks", printable(subject.first),
+                                            simulated_mark(subject.first_source), d.first.steps,
+                                            d.first.steps == 1 ? "step" : "steps");
+  out +=
+      wrapped(subject.predicted
+                  ? fmt::format("{}: {}; predicted: {}",
+                                is_simulated(subject.first_source) ? "step" : "recorded", first_run,
+                                printable(subject.second))
+                  : fmt::format("first: {}; second: {}{}, {}", first_run, printable(subject.second),
+                                simulated_mark(subject.second_source), d.second.steps),
+              2, style);
+  if (subject.first_source == RunSource::profiler && subject.second_source == RunSource::profiler) {
+    out += wrapped("A step is its mark on the host; trace whatif counts until its work is done.", 2,
+                   style);
+  }
   if (subject.predicted) return out + predicted_rows(d, style);
 
   out += heading("Parts", "of a step, by what owned the time", style);
@@ -304,16 +314,20 @@ Value difference_json(const Difference& d, const DifferenceSubject& subject) {
   out.set("kind", Value::text("trace-diff"));
   out.set("steps_by", Value::text("host_marks"));
   out.set("predicted", Value::boolean(subject.predicted));
-  const auto run = [](const std::string& name, const StepProfile& profile, Seconds step) {
+  const auto run = [](const std::string& name, RunSource source, const StepProfile& profile,
+                      Seconds step) {
     Value side = Value::map();
     side.set("file", Value::text(printable(name)));
+    side.set("times", Value::text(is_simulated(source) ? "simulated" : "recorded"));
     side.set("steps", Value::number(profile.steps));
     side.set("step_time_s", number(step));
     side.set("parts_s", parts_json(parts(profile)));
     return side;
   };
-  out.set("first", run(subject.first, d.first, d.step_first()));
-  out.set("second", run(subject.second, d.second, d.step_second()));
+  out.set("first", run(subject.first, subject.first_source, d.first, d.step_first()));
+  Value second = run(subject.second, subject.second_source, d.second, d.step_second());
+  if (subject.predicted) second.set("times", Value::text("predicted"));
+  out.set("second", std::move(second));
   out.set("difference_s", number(d.step_second() - d.step_first()));
   Value rows = Value::list();
   for (const DifferenceRow& row : d.rows) {

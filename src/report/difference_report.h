@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "compare/difference.h"
 #include "document/value.h"
 #include "report/text_style.h"
+#include "trace/recorded_run.h"
 
 namespace orrery {
 
@@ -16,7 +18,12 @@ struct DifferenceSubject {
   std::string second;
   int rows = 20;           // that the table shows
   bool predicted = false;  // the second is a prediction: lines are kinds of work
+  RunSource first_source = RunSource::profiler;
+  RunSource second_source = RunSource::profiler;
 };
+
+// " (simulated)" behind the name of a run whose times nobody recorded.
+std::string_view simulated_mark(RunSource source);
 
 std::string difference_text(const Difference& difference, const DifferenceSubject& subject,
                             const TextStyle& style);

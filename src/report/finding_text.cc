@@ -138,7 +138,7 @@ std::string why_late(const RunAnalysis& analysis, std::size_t late) {
       to_text(Seconds(more_waits * 1e-9)));
 }
 
-FindingText waiting(const RunAnalysis& analysis, const Finding& finding) {
+FindingText waiting(const RecordedRun& run, const RunAnalysis& analysis, const Finding& finding) {
   const CommunicationTable& communication = analysis.communication;
   FindingText out = {.title = "Ranks wait for each other", .detail = {}, .advice = {}};
   const std::size_t late = main_cause(communication);
@@ -149,14 +149,30 @@ FindingText waiting(const RunAnalysis& analysis, const Finding& finding) {
                            cause.rank, times(cause.arrived_last), grouped(communication.matched),
                            percent(share(cause.caused_waiting_ns, all)));
   out.detail += why_late(analysis, late) + worst_rank(analysis, finding);
-  out.advice = fmt::format(
-      "Find what holds rank {} up (--rank {}); orrery trace whatif --no-stragglers says what even "
-      "ranks would gain.",
-      cause.rank, cause.rank);
+  out.advice = fmt::format("Find what holds rank {} up (--rank {}){}", cause.rank, cause.rank,
+                           run.source == RunSource::profiler
+                               ? "; orrery trace whatif --no-stragglers says what even ranks would "
+                                 "gain."
+                               : ".");
   return out;
 }
 
-FindingText communication(const RunAnalysis& analysis, const Finding& finding) {
+// What says what another network would bring; other commands refuse such files.
+std::string_view other_network(RunSource source) {
+  switch (source) {
+    case RunSource::profiler:
+      return ": orrery trace whatif --bandwidth 2 says what that would gain.";
+    case RunSource::execution_trace:
+    case RunSource::simulated_trace:
+      return ": orrery trace replay --on CLUSTER says what that would gain.";
+    case RunSource::simulated_graph:
+      break;
+  }
+  return ".";
+}
+
+FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
+                          const Finding& finding) {
   FindingText out = {.title = "Exposed communication", .detail = {}, .advice = {}};
   const CommunicationTable& table = analysis.communication;
   const auto row = std::max_element(table.rows.begin(), table.rows.end(),
@@ -190,9 +206,8 @@ FindingText communication(const RunAnalysis& analysis, const Finding& finding) {
     out.detail += " How much of it is waiting only the recordings of the other ranks can tell.";
   }
   out.detail += worst_rank(analysis, finding);
-  out.advice =
-      "Start it earlier or beside computing, move fewer bytes, or use a faster network: orrery "
-      "trace whatif --bandwidth 2 says what that would gain.";
+  out.advice = "Start it earlier or beside computing, move fewer bytes, or use a faster network";
+  out.advice += other_network(run.source);
   return out;
 }
 
@@ -255,7 +270,16 @@ FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Fi
   return out;
 }
 
-FindingText stream_waits(const RunAnalysis& analysis, const Finding& finding) {
+FindingText stream_waits(const RecordedRun& run, const RunAnalysis& analysis,
+                         const Finding& finding) {
+  if (run.source != RunSource::profiler) {
+    return {.title = "The device is idle",
+            .detail =
+                "It waits for what the files name as dependencies: other ranks, other "
+                "streams or the host." +
+                worst_rank(analysis, finding),
+            .advice = "The critical path says for which."};
+  }
   const LaunchStatistics& launch = analysis.ranks[finding.worst].launch;
   if (launch.without_call > launch.all.call.count) {
     return {.title = "The device is idle, and nothing says why",
@@ -275,6 +299,40 @@ FindingText stream_waits(const RunAnalysis& analysis, const Finding& finding) {
               "gaps between kernels."};
 }
 
+// Windows are the host's; what the device does in them was launched in steps before.
+FindingText earlier_work(const RunAnalysis& analysis, const Finding& finding) {
+  const RankAnalysis& rank = analysis.ranks[finding.worst];
+  const auto step = std::max_element(rank.steps.begin(), rank.steps.end(),
+                                     [](const StepAnalysis& a, const StepAnalysis& b) {
+                                       return a.lag.behind_ns < b.lag.behind_ns;
+                                     });
+  FindingText out = {.title = "Devices are behind their hosts", .detail = {}, .advice = {}};
+  out.detail = fmt::format(
+      "{} of what they did while a step lasted on the host was launched in steps before.",
+      percent(finding.share));
+  if (step != rank.steps.end() && step->lag.behind_ns > 0) {
+    out.detail += fmt::format(
+        " The work of step {}{} ends {} after the step, which lasts {}.", step->step.number,
+        analysis.ranks.size() > 1 ? fmt::format(" of rank {}", rank.rank) : std::string(),
+        time_text(step->lag.behind_ns), time_text(step->parts.total_ns()));
+  }
+  out.detail += fmt::format(" The parts of a step are therefore {} those of the steps before it.",
+                            finding.share > 0.5 ? "mostly" : "partly");
+  std::int64_t all = 0;
+  std::int64_t waits = 0;
+  for (const RankAnalysis& one : analysis.ranks) {
+    const TemporalBreakdown time = analyzed_time(one, analysis.preset);
+    all += time.total_ns();
+    waits += time.idle.host_wait_ns;
+  }
+  out.advice = fmt::format(
+      "Read averages over many steps, not single ones{}. Only a synchronization at the end of "
+      "steps "
+      "records them whole.",
+      share(waits, all) < kLeastFinding ? "; a faster host gains nothing here" : "");
+  return out;
+}
+
 }  // namespace
 
 FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
@@ -283,17 +341,27 @@ FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
     case FindingKind::host_waits:
       return host_waits(analysis, finding);
     case FindingKind::waiting:
-      return waiting(analysis, finding);
+      return waiting(run, analysis, finding);
     case FindingKind::communication:
-      return communication(analysis, finding);
+      return communication(run, analysis, finding);
     case FindingKind::slow_operators:
       return slow_operators(run, analysis, finding);
     case FindingKind::copies:
       return copies(run, analysis, finding);
     case FindingKind::stream_waits:
-      return stream_waits(analysis, finding);
+      return stream_waits(run, analysis, finding);
+    case FindingKind::earlier_work:
+      return earlier_work(analysis, finding);
   }
   return {};
+}
+
+std::string finding_title(const Finding& finding, const FindingText& text) {
+  return finding.cost_ns == 0 ? text.title : text.title + ", " + time_text(finding.cost_ns);
+}
+
+std::string finding_label(const Finding& finding) {
+  return finding.cost_ns == 0 ? "note" : percent(finding.share);
 }
 
 std::string path_length_text(const PathAnalysis& critical) {

@@ -19,6 +19,10 @@ struct FindingText {
 FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
                          const Finding& finding);
 
+// "Exposed communication, 32.2 ms" and "66.1 %"; without a cost the title alone and "note".
+std::string finding_title(const Finding& finding, const FindingText& text);
+std::string finding_label(const Finding& finding);
+
 // "23.7 ms of 62.6 ms": a critical path in the time it explains.
 std::string path_length_text(const PathAnalysis& critical);
 

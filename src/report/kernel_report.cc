@@ -21,6 +21,36 @@ double difference(const ComparedKernel& k) {
                      : 0;
 }
 
+// Rows that count in errors: predicted, and without waiting.
+bool has_error(const ComparedKernel& k) {
+  return k.predicted && !k.recorded.waiting_included && k.recorded.time > Seconds(0);
+}
+
+// Of the time of all calls: how much is predicted too short or too long, and what is left of that
+// in the sum.
+struct TimeWeighted {
+  double recorded_s = 0;
+  double predicted_s = 0;
+  double off_s = 0;
+
+  void add(const ComparedKernel& k) {
+    const auto calls = static_cast<double>(k.recorded.calls);
+    recorded_s += k.recorded.time.value() * calls;
+    predicted_s += k.predicted->value() * calls;
+    off_s += difference(k);
+  }
+  [[nodiscard]] double error() const { return recorded_s > 0 ? off_s / recorded_s : 0; }
+  [[nodiscard]] double bias() const { return recorded_s > 0 ? predicted_s / recorded_s - 1 : 0; }
+};
+
+TimeWeighted weighted(const KernelComparison& c) {
+  TimeWeighted sum;
+  for (const ComparedKernel& k : c.kernels) {
+    if (has_error(k)) sum.add(k);
+  }
+  return sum;
+}
+
 Table class_table(const KernelComparison& c) {
   Table table({{"", Align::left, 9},
                {"rows", Align::right, 5},
@@ -61,9 +91,12 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
   std::string sentence = fmt::format("{} of {} of device time is compared with the model of {}",
                                      percent(covered), time(c.total), c.accelerator);
   if (c.errors.rows > 0) {
-    sentence +=
-        fmt::format(": {} rows, median error {}, 90th percentile {}, bias {}", c.errors.rows,
-                    percent(c.errors.median), percent(c.errors.p90), signed_percent(c.errors.bias));
+    const TimeWeighted by_time = weighted(c);
+    sentence += fmt::format(
+        ". Weighted by time the error is {} and the sum {}; each of {} rows counted once, the "
+        "median error is {}, the 90th percentile {}, the bias {}",
+        percent(by_time.error()), signed_percent(by_time.bias()), c.errors.rows,
+        percent(c.errors.median), percent(c.errors.p90), signed_percent(c.errors.bias));
   }
   std::string out = wrapped(sentence + ".", 2, style);
   out += heading("By class", "all calls; |predicted / measured - 1|, each row once", style);
@@ -71,7 +104,7 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
 
   std::vector<const ComparedKernel*> rows;
   for (const ComparedKernel& k : c.kernels) {
-    if (k.predicted && !k.recorded.waiting_included) rows.push_back(&k);
+    if (has_error(k)) rows.push_back(&k);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const ComparedKernel* a, const ComparedKernel* b) {
     return difference(*a) > difference(*b);
@@ -117,6 +150,13 @@ Value kernel_json(const KernelComparison& c) {
   out.set("total_s", Value::number(c.total.value()));
   out.set("covered_s", Value::number(c.covered.value()));
   out.set("errors", errors_value(c.errors));
+  const TimeWeighted by_time = weighted(c);
+  Value time_weighted = Value::map();
+  time_weighted.set("recorded_s", Value::number(by_time.recorded_s));
+  time_weighted.set("predicted_s", Value::number(by_time.predicted_s));
+  time_weighted.set("error", Value::number(by_time.error()));
+  time_weighted.set("bias", Value::number(by_time.bias()));
+  out.set("errors_by_time", std::move(time_weighted));
   Value classes = Value::list();
   for (const ComparedClass& k : c.classes) {
     Value one = Value::map();

@@ -112,9 +112,12 @@ std::string summary(const StepPath& path) {
 }
 
 std::string times(const StepPath& path) {
+  if (!path.recorded_ns) {
+    return fmt::format("rank {}: {} simulated of {}", path.rank, time_text(path.length_ns),
+                       printable(path.of));
+  }
   return fmt::format("rank {}: {} replayed, {} recorded of {}", path.rank,
-                     time_text(path.length_ns), time_text(path.end_ns - path.start_ns),
-                     printable(path.of));
+                     time_text(path.length_ns), time_text(*path.recorded_ns), printable(path.of));
 }
 
 std::string and_more(std::size_t all, std::size_t shown, std::string_view what) {
@@ -312,6 +315,7 @@ Value step_path_json(const StepPath& path, std::int64_t origin_ns) {
   window.append_member("end_s", time(path.end_ns - origin_ns));
   out.append_member("window", std::move(window));
   out.append_member("length_s", time(path.length_ns));
+  out.append_member("recorded_s", path.recorded_ns ? time(*path.recorded_ns) : Value::null());
   out.append_member("nodes", Value::number(path.operations));
   Value bounds = Value::map();
   Value others = Value::map();

@@ -71,8 +71,8 @@ Table::Layout Table::layout(int width) const {
     std::size_t widest = out.columns.size();
     for (std::size_t i = 0; i < out.columns.size(); ++i) {
       const Column& column = columns_[out.columns[i]];
-      const bool can_shrink =
-          column.align == Align::left && column.longest_bar == 0 && out.widths[i] > kShortestText;
+      const bool can_shrink = column.align == Align::left && column.longest_bar == 0 &&
+                              out.widths[i] > std::max(kShortestText, column.shortest);
       if (can_shrink && (widest == out.columns.size() || out.widths[i] > out.widths[widest])) {
         widest = i;
       }

@@ -18,6 +18,7 @@ struct Column {
   Align align = Align::left;
   int importance = 1;   // 0: dropped before any text is shortened; the highest is dropped last
   int longest_bar = 0;  // > 0: cells of this column hold bars of at most that many cells
+  int shortest = 0;     // text is not shortened below it: less important columns go instead
   bool operator==(const Column&) const = default;
 };
 

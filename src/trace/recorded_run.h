@@ -44,10 +44,22 @@ struct RunOptions {
   std::function<void(double, const std::string&)> progress;
 };
 
+// Whose times a run's are.
+enum class RunSource : std::uint8_t {
+  profiler,         // that recorded it
+  execution_trace,  // the start times of Chakra traces
+  simulated_trace,  // Chakra traces without start times: nobody recorded any
+  simulated_graph,
+};
+constexpr bool is_simulated(RunSource source) {
+  return source == RunSource::simulated_trace || source == RunSource::simulated_graph;
+}
+
 struct RecordedRun {
   std::vector<RecordedTrace> ranks;  // sorted by rank; all with the base_ns of the first
   std::vector<ClockOffset> clocks;   // of each, as it was found; applied with Clocks::align
   std::int64_t world_size = kNotRecorded;
+  RunSource source = RunSource::profiler;
   std::vector<std::optional<LinkedHost>> hosts;  // of each rank, the execution trace linked to it
 };
 

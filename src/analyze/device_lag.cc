@@ -1,0 +1,72 @@
+#include "analyze/device_lag.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace orrery {
+namespace {
+
+struct Work {
+  Interval ran;
+  std::int64_t launched_ns = 0;
+};
+
+constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
+
+// By start. What was launched nobody knows when, within the recording, is left out.
+std::vector<Work> work_of(const RecordedTrace& trace, const Launches& started) {
+  std::vector<bool> launched(trace.lanes.size(), false);  // something of the lane was
+  std::vector<Work> all;
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (!is_device_work(trace.kind[e])) continue;
+    const std::uint32_t call = started.call[e];
+    if (call != kNoEvent) launched[trace.lane[e]] = true;
+    if (call == kNoEvent && launched[trace.lane[e]]) continue;
+    all.push_back({{trace.start_ns[e], trace.end_ns(e)},
+                   call == kNoEvent ? kBeforeAll : trace.start_ns[call]});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const Launches& started,
+                                   std::span<const Interval> windows) {
+  std::vector<DeviceLag> lags(windows.size());
+  if (windows.empty()) return lags;
+  const std::vector<Work> work = work_of(trace, started);
+  std::vector<std::int64_t> ended_by(work.size());  // the latest end up to a piece of work
+  std::int64_t latest = kBeforeAll;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    latest = std::max(latest, work[i].ran.end);
+    ended_by[i] = latest;
+  }
+  std::vector<Work> by_launch = work;
+  std::sort(by_launch.begin(), by_launch.end(), [](const Work& a, const Work& b) {
+    return a.launched_ns != b.launched_ns ? a.launched_ns < b.launched_ns : a.ran.end < b.ran.end;
+  });
+  for (std::size_t w = 0; w < windows.size(); ++w) {
+    const Interval window = windows[w];
+    Intervals busy;
+    Intervals earlier;
+    const auto first = std::upper_bound(ended_by.begin(), ended_by.end(), window.start);
+    for (auto i = static_cast<std::size_t>(first - ended_by.begin());
+         i < work.size() && work[i].ran.start < window.end; ++i) {
+      const Interval clipped = {std::max(work[i].ran.start, window.start),
+                                std::min(work[i].ran.end, window.end)};
+      add_by_start(busy, clipped);
+      if (work[i].launched_ns < window.start) add_by_start(earlier, clipped);
+    }
+    lags[w].busy_ns = length(busy);
+    lags[w].earlier_ns = length(earlier);
+    auto own =
+        std::lower_bound(by_launch.begin(), by_launch.end(), window.start,
+                         [](const Work& one, std::int64_t time) { return one.launched_ns < time; });
+    for (; own != by_launch.end() && own->launched_ns < window.end; ++own) {
+      lags[w].behind_ns = std::max(lags[w].behind_ns, own->ran.end - window.end);
+    }
+  }
+  return lags;
+}
+
+}  // namespace orrery

@@ -1,0 +1,50 @@
+#include "analyze/device_lag.h"
+
+#include <gmock/gmock.h>
+
+#include "analyze/hand_made_trace.h"
+
+namespace orrery {
+namespace {
+
+// The host launches two kernels of 100 ns in every step of 100 ns: the device falls behind.
+TEST(DeviceLag, GrowsWhereTheHostIsFaster) {
+  HandMadeTrace made;
+  std::vector<Interval> steps;
+  for (int s = 0; s < 3; ++s) {
+    const std::int64_t start = 100 * s;
+    steps.push_back({start, start + 100});
+    made.step(s, start, start + 100);
+    for (int k = 0; k < 2; ++k) {
+      const int id = 2 * s + k + 1;
+      made.call(start + 10 + 10 * k, start + 15 + 10 * k, id);
+      made.kernel("gemm", 7, 20 + 100 * (id - 1), 20 + 100 * id, id);
+    }
+  }
+  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  ASSERT_EQ(lags.size(), 3U);
+  EXPECT_EQ(lags[0].busy_ns, 80);
+  EXPECT_EQ(lags[0].earlier_ns, 0);
+  EXPECT_EQ(lags[0].behind_ns, 120);
+  EXPECT_EQ(lags[1].earlier_ns, 100);
+  EXPECT_EQ(lags[1].behind_ns, 220);
+  EXPECT_EQ(lags[2].earlier_ns, 100);
+  EXPECT_EQ(lags[2].behind_ns, 320);
+}
+
+TEST(DeviceLag, TakesWorkWithoutACallForEarlierOnlyInFrontOfItsStream) {
+  HandMadeTrace made;
+  made.step(1, 0, 100);
+  made.call(20, 25, 1);
+  made.kernel("before", 7, 0, 30, kNotRecorded);
+  made.kernel("own", 7, 30, 50, 1);
+  made.kernel("lost", 7, 60, 80, kNotRecorded);
+  const std::vector<Interval> steps = {{0, 100}};
+  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  EXPECT_EQ(lags.at(0).busy_ns, 50);
+  EXPECT_EQ(lags.at(0).earlier_ns, 30);
+  EXPECT_EQ(lags.at(0).behind_ns, 0);
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,26 @@
+// The critical path of every rank in a simulated graph: of Chakra traces, or of a graph's file.
+//
+// As replay/step_path.h, over the graph that these are simulated as (replay/chakra_graph.h,
+// trace/graph_file/graph_file.h): walked back from the end of a rank's step (where a file names
+// steps, the first), or of its last operation to its first, transfers between two ranks apart. An
+// operation of several ranks belongs to the one that the path goes on in. O(nodes + edges) for the
+// graph, O(length of the path) for a rank.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/chakra_graph.h"
+#include "replay/step_path.h"
+#include "trace/graph_file/graph_file.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+// Of the ranks of `seen`, the same files as a recording (replay/simulated_recording.h), whose
+// moments are the paths' windows.
+std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen);
+std::vector<StepPath> step_paths(const ChakraRun& run, const ChakraGraph& graph,
+                                 const RecordedRun& seen);
+
+}  // namespace orrery
