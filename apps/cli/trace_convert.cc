@@ -14,6 +14,7 @@
 
 #include "document/value.h"
 #include "graph_files.h"
+#include "progress.h"
 #include "replay/chakra_graph.h"
 #include "trace.h"
 #include "trace/byte_stream.h"
@@ -23,6 +24,7 @@
 #include "trace/chakra/chakra_run.h"
 #include "trace/perfetto/chrome_json.h"
 #include "trace/perfetto/recorded_json.h"
+#include "trace/perfetto/rewritten_recording.h"
 #include "trace/pytorch_et/host_pairs.h"
 #include "trace/trace_inputs.h"
 #include "trace/workload_text/workload_chakra.h"
@@ -233,15 +235,26 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& s
 
 Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sources,
                                const RecordedRun& run) {
-  if (sources.format == TraceFormat::kineto) {
+  Written out;
+  const bool piped =
+      std::find(sources.files.begin(), sources.files.end(), "-") != sources.files.end();
+  if (sources.format == TraceFormat::kineto && piped) {
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
                write_recorded_json(o.out, run.ranks));
+    out.remarks.emplace_back(
+        "standard input can be read but once: what Orrery does not read is not in the file");
+  } else if (sources.format == TraceFormat::kineto) {
+    RewriteOptions options;
+    options.incomplete = incomplete(o.files);
+    if (o.files.no_stacks) options.python_functions = PythonFunctions::leave_out;
+    options.interrupted = &Progress::interrupted();
+    ORRERY_TRY([[maybe_unused]] const std::monostate written,
+               write_rewritten_recording(o.out, run, options));
   } else {
     ORRERY_TRY(std::string text, perfetto_text(o, sources));
     if (o.out.ends_with(".gz")) text = gzip(text);
     ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(o.out, text));
   }
-  Written out;
   out.files.push_back(o.out + "  open it in ui.perfetto.dev");
   Value entry = Value::map();
   entry.set("file", Value::text(o.out));

@@ -53,6 +53,26 @@ std::optional<RankProcess> rank_process(std::string_view token) {
   return RankProcess{*number / kProcessesOfRank - 1, std::to_string(*number % kProcessesOfRank)};
 }
 
+std::string shared_process_token(std::string_view token, std::int64_t rank) {
+  if (token.empty()) return fmt::format("\"{}{} \"", kRank, rank);
+  if (token.front() == '"') return fmt::format("\"{}{} {}", kRank, rank, token.substr(1));
+  const std::int64_t number = integer_of(token).value_or(kNotRecorded);
+  const auto shared = shared_process(rank, number);
+  return shared ? std::to_string(*shared)
+                : fmt::format("\"{}\"", shared_process_text(rank, number, ""));
+}
+
+std::string shared_flow(std::string_view token, const PlaceInFile& place) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53U;  // in every reader of JSON
+  const bool digits = token.find_first_not_of("0123456789") == std::string_view::npos;
+  const auto number = digits ? integer_of(token) : std::nullopt;
+  if (number && *number >= 0 && *number < kExact / place.ranks - 1) {
+    return std::to_string(*number * place.ranks + place.place);
+  }
+  if (token.size() > 1 && token.front() == '"') token = token.substr(1, token.size() - 2);
+  return fmt::format("\"{} {}{}\"", token, kRank, place.rank);
+}
+
 std::string shared_process_name(std::int64_t rank, std::int64_t number, std::string_view name,
                                 bool device) {
   if (!name.empty()) return fmt::format("{}{} {}", kRank, rank, name);

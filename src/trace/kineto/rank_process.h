@@ -15,6 +15,15 @@ namespace orrery {
 
 inline constexpr std::string_view kRanksKey = "orreryRanks";
 
+// Of a rank in a file: its number, and its place among the ranks that share the file.
+struct PlaceInFile {
+  std::int64_t rank = 0;
+  std::int64_t place = 0;
+  std::int64_t ranks = 1;
+
+  [[nodiscard]] bool shared() const { return ranks > 1; }
+};
+
 // As a number where it fits, else as a text. `number` is kNotRecorded of a process that has only a
 // name.
 std::optional<std::int64_t> shared_process(std::int64_t rank, std::int64_t number);
@@ -26,6 +35,14 @@ struct RankProcess {
 };
 // Of a JSON number or text; nothing if it is of no rank.
 std::optional<RankProcess> rank_process(std::string_view token);
+
+// The process of an event of a file of one rank as JSON, in the file that ranks share; `token` is a
+// JSON number or text, or empty where the event has none.
+std::string shared_process_token(std::string_view token, std::int64_t rank);
+
+// Arrows join events of one identifier, which ranks must not share: number n becomes
+// n x ranks + place, and what is no number, or too large, the text "n rank 3". As JSON.
+std::string shared_flow(std::string_view token, const PlaceInFile& place);
 
 // The names of processes are for viewers: "rank 3 python"; "host" and "device 0" stand in for what
 // has no name. Back to the recorded one, empty if there was none.

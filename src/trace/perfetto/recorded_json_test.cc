@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "trace/kineto/kineto.h"
+#include "trace/perfetto/rewritten_recording.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
@@ -134,6 +135,25 @@ TEST_P(RecordedJsonOfARun, ReadsBackRankByRank) {
     expect_same((*again)[r], run->ranks[r]);
   }
   EXPECT_FALSE(read_kineto_bytes(recorded_json(run->ranks), "written"));  // holds several
+}
+
+// With all that the files hold, and what execution traces beside them know.
+TEST_P(RecordedJsonOfARun, ReadsBackRankByRankFromTheFilesRewritten) {
+  const auto run = read_run({kTraces + GetParam()});
+  ASSERT_TRUE(run) << run.error().text();
+  const auto json = rewritten_recording(*run);
+  ASSERT_TRUE(json) << json.error().text();
+  auto ranks = read_kineto_ranks_bytes(*json, "written");
+  ASSERT_TRUE(ranks) << ranks.error().text();
+  RunOptions options;
+  options.clocks = Clocks::as_recorded;
+  const auto again = make_run(std::move(*ranks), options);
+  ASSERT_TRUE(again) << again.error().text();
+  ASSERT_EQ(again->ranks.size(), run->ranks.size());
+  for (std::size_t r = 0; r < again->ranks.size(); ++r) {
+    SCOPED_TRACE(r);
+    expect_same(again->ranks[r], run->ranks[r]);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, RecordedJsonOfARun,

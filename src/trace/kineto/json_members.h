@@ -1,0 +1,32 @@
+// The members of one JSON object, one after the other, by its brackets and quotes only.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace orrery {
+
+struct JsonMember {
+  std::string_view key;  // as it is written, without its quotes
+  std::string_view value;
+};
+
+class JsonMembers {
+ public:
+  explicit JsonMembers(std::string_view object) : text_(object) {}
+
+  // Nothing behind the last one, and where the text is no object.
+  std::optional<JsonMember> next();
+  // Whether the closing brace was reached.
+  [[nodiscard]] bool whole() const { return whole_; }
+
+ private:
+  void skip_space();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool whole_ = false;
+};
+
+}  // namespace orrery

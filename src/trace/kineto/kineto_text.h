@@ -1,0 +1,56 @@
+// A trace of the PyTorch profiler as text: the members of its header and its events, one after the
+// other, byte for byte, piece by piece of a file larger than memory.
+//
+// Of files that kineto.h has read: what it would refuse is an error here too, but a short one, for
+// the file must have changed since.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "outcome/result.h"
+#include "trace/byte_stream.h"
+#include "trace/incomplete.h"
+#include "trace/kineto/text_window.h"
+
+namespace orrery {
+
+class KinetoText {
+ public:
+  enum class Kind {
+    member,           // of the header: `key` and `text`
+    begin_of_events,  // `key` is traceEvents; empty of a file that is nothing but its list
+    event,
+    end_of_events,
+    end,
+  };
+  struct Piece {
+    Kind kind = Kind::end;
+    std::string key;        // as it is written, without its quotes
+    std::string_view text;  // until the next piece is asked for
+  };
+
+  // With Incomplete::use_what_is_whole a text that is cut ends where it is cut.
+  KinetoText(ByteStream stream, std::string name, Incomplete incomplete)
+      : window_(std::move(stream), std::move(name)), incomplete_(incomplete) {}
+
+  Result<Piece> next();
+
+ private:
+  enum class Place { before, members, events, after };
+
+  // The first byte of the window behind a comma, if there is one; '\0' at the end of the text.
+  Result<char> behind_comma();
+  Result<Piece> member();
+  Result<Piece> event();
+  Result<Piece> cut();
+  [[nodiscard]] Failure changed() const;
+
+  TextWindow window_;
+  Incomplete incomplete_;
+  Place place_ = Place::before;
+  std::size_t given_ = 0;  // bytes of the window that the last piece lies in
+  bool is_list_ = false;
+};
+
+}  // namespace orrery

@@ -1,0 +1,162 @@
+#include "trace/perfetto/json_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "document/utf8.h"
+#include "trace/kineto/number_text.h"
+#include "trace/kineto/text_window.h"
+
+namespace orrery {
+namespace {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::size_t digits_at(std::string_view text, std::size_t from) {
+  std::size_t at = from;
+  while (at < text.size() && is_digit(text[at])) ++at;
+  return at - from;
+}
+
+bool is_json_number(std::string_view word) {
+  std::size_t at = word.starts_with('-') ? 1 : 0;
+  const std::size_t whole = digits_at(word, at);
+  if (whole == 0 || (whole > 1 && word[at] == '0')) return false;
+  at += whole;
+  if (at < word.size() && word[at] == '.') {
+    const std::size_t decimals = digits_at(word, at + 1);
+    if (decimals == 0) return false;
+    at += 1 + decimals;
+  }
+  if (at < word.size() && (word[at] == 'e' || word[at] == 'E')) {
+    ++at;
+    if (at < word.size() && (word[at] == '+' || word[at] == '-')) ++at;
+    const std::size_t exponent = digits_at(word, at);
+    if (exponent == 0) return false;
+    at += exponent;
+  }
+  return at == word.size();
+}
+
+bool is_json_word(std::string_view word) {
+  return word == "true" || word == "false" || word == "null" || is_json_number(word);
+}
+
+constexpr bool is_structural(char c) {
+  return c == '{' || c == '}' || c == '[' || c == ']' || c == ',' || c == ':';
+}
+
+// A time cut at the nanosecond: microseconds "-12.3456" are -12345 ns and "6".
+struct CutTime {
+  std::int64_t ns = 0;
+  std::string_view beyond;  // decimals behind the third
+  bool decimals = false;
+};
+
+std::optional<CutTime> cut_time(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::size_t first = negative ? 1 : 0;
+  const std::size_t whole = digits_at(text, first);
+  constexpr std::size_t kMostDigits = 15;  // nanoseconds_of takes at most 4e15 too
+  if (whole == 0 || whole > kMostDigits + 1) return std::nullopt;
+  CutTime out;
+  for (const char c : text.substr(first, whole)) out.ns = out.ns * 10 + (c - '0');
+  std::string_view decimals = text.substr(first + whole);
+  if (!decimals.empty()) {
+    if (decimals.front() != '.' || digits_at(decimals, 1) + 1 != decimals.size()) {
+      return std::nullopt;
+    }
+    decimals.remove_prefix(1);
+    out.decimals = true;
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    out.ns = out.ns * 10 + (i < decimals.size() ? decimals[i] - '0' : 0);
+  }
+  if (out.ns > kMaxTimeNs) return std::nullopt;
+  if (decimals.size() > 3) out.beyond = decimals.substr(3);
+  if (negative) out.ns = -out.ns;
+  return out;
+}
+
+}  // namespace
+
+void append_quoted(std::string_view text, std::string& out) {
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t whole = first_invalid_utf8(text).value_or(text.size());
+    for (const char c : text.substr(0, whole)) {
+      if (c == '"' || c == '\\') {
+        out += '\\';
+        out += c;
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        out += fmt::format("\\u{:04x}", static_cast<int>(c));
+      } else {
+        out += c;
+      }
+    }
+    text.remove_prefix(whole);
+    if (!text.empty()) {
+      out += '?';
+      text.remove_prefix(1);
+    }
+  }
+  out += '"';
+}
+
+void append_microseconds(std::int64_t ns, std::string& out) {
+  const bool negative = ns < 0;
+  const auto size = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  fmt::format_to(std::back_inserter(out), "{}{}.{:03}", negative ? "-" : "", size / 1000,
+                 size % 1000);
+}
+
+void append_as_json(std::string_view values, std::string& out) {
+  std::size_t copied = 0;
+  for (std::size_t at = 0; at < values.size();) {
+    const char c = values[at];
+    if (c == '"') {
+      at = std::min(end_of_json_value(values, at), values.size());
+      continue;
+    }
+    if (is_json_space(c) || is_structural(c)) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    while (at < values.size() && !is_json_space(values[at]) && !is_structural(values[at]) &&
+           values[at] != '"') {
+      ++at;
+    }
+    const std::string_view word = values.substr(begin, at - begin);
+    if (is_json_word(word)) continue;
+    out += values.substr(copied, begin - copied);
+    append_quoted(word, out);
+    copied = at;
+  }
+  out += values.substr(copied);
+}
+
+std::string later_microseconds(std::string_view token, std::int64_t by_ns) {
+  if (by_ns == 0) return std::string(token);
+  const bool quoted = token.size() > 1 && token.front() == '"' && token.back() == '"';
+  const std::string_view text = quoted ? token.substr(1, token.size() - 2) : token;
+  std::string out;
+  const auto cut = cut_time(text);
+  std::int64_t later = 0;
+  if (cut && !__builtin_add_overflow(cut->ns, by_ns, &later) &&
+      (cut->beyond.empty() || (cut->ns >= 0 && later >= 0 && !text.starts_with('-')))) {
+    append_microseconds(later, out);
+    if (!cut->decimals && later % 1000 == 0) out.resize(out.size() - 4);
+    out += cut->beyond;
+  } else {
+    const auto rounded = nanoseconds_of(text);
+    if (!rounded || __builtin_add_overflow(*rounded, by_ns, &later)) return std::string(token);
+    append_microseconds(later, out);
+  }
+  return quoted ? "\"" + out + "\"" : out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,115 @@
+#include "trace/perfetto/rewritten_event.h"
+
+#include "trace/kineto/json_members.h"
+#include "trace/perfetto/json_values.h"
+
+namespace orrery {
+namespace {
+
+// Copies a text from its beginning, but for the values that are replaced.
+class Copy {
+ public:
+  Copy(std::string_view text, std::string& out) : text_(text), out_(out) {}
+
+  void replace(std::string_view value, std::string_view with) {
+    before(value.data());
+    out_ += with;
+    copied_ = static_cast<std::size_t>(value.data() - text_.data()) + value.size();
+  }
+  // Behind the opening brace of an object.
+  void insert(std::string_view object, std::string_view members) {
+    before(object.data() + 1);
+    out_ += members;
+    JsonMembers inside(object);
+    if (inside.next()) out_ += ", ";
+  }
+  void rest() { append_as_json(text_.substr(copied_), out_); }
+
+ private:
+  void before(const char* place) {
+    const auto at = static_cast<std::size_t>(place - text_.data());
+    append_as_json(text_.substr(copied_, at - copied_), out_);
+    copied_ = at;
+  }
+
+  std::string_view text_;
+  std::string& out_;
+  std::size_t copied_ = 0;
+};
+
+// "python" as "rank 3 python"; without a name, a viewer's row says the rank all the same.
+void rename_process(std::string_view arguments, std::int64_t rank, Copy& copy) {
+  JsonMembers members(arguments);
+  while (const auto member = members.next()) {
+    if (member->key != "name" || !member->value.starts_with('"')) continue;
+    copy.replace(member->value,
+                 "\"rank " + std::to_string(rank) + " " + std::string(member->value.substr(1)));
+  }
+}
+
+}  // namespace
+
+EventText event_text(std::string_view event) {
+  EventText out;
+  out.text = event;
+  JsonMembers members(event);
+  while (const auto member = members.next()) {
+    const EventKey key = event_key(member->key);
+    if (key != EventKey::unknown) out.value[static_cast<std::size_t>(key)] = member->value;
+  }
+  return out;
+}
+
+void append_rewritten(const EventText& event, const EventChanges& changes, std::string& out) {
+  const std::string_view arguments = event[EventKey::arguments];
+  const bool has_arguments = arguments.starts_with('{');
+  Copy copy(event.text, out);
+  std::string in_front;
+  if (changes.shared && event[EventKey::process].empty()) {
+    in_front = "\"pid\": " + shared_process_token("", changes.shared->rank);
+  }
+  if (!changes.added_arguments.empty() && !has_arguments) {
+    in_front += in_front.empty() ? "" : ", ";
+    in_front += "\"args\": {" + changes.added_arguments + "}";
+  }
+  if (!in_front.empty()) copy.insert(event.text, in_front);
+  const bool names_process =
+      event[EventKey::phase] == "\"M\"" && event[EventKey::name] == "\"process_name\"";
+  JsonMembers members(event.text);
+  while (const auto member = members.next()) {
+    switch (event_key(member->key)) {
+      case EventKey::start:
+        if (changes.shift_ns != 0) {
+          copy.replace(member->value, later_microseconds(member->value, changes.shift_ns));
+        }
+        break;
+      case EventKey::process:
+        if (changes.shared) {
+          copy.replace(member->value, shared_process_token(member->value, changes.shared->rank));
+        }
+        break;
+      case EventKey::flow_id:
+        if (changes.shared) {
+          copy.replace(member->value, shared_flow(member->value, *changes.shared));
+        }
+        break;
+      case EventKey::arguments:
+        if (!member->value.starts_with('{')) break;
+        if (!changes.added_arguments.empty() && member->value.data() == arguments.data()) {
+          copy.insert(member->value, changes.added_arguments);
+        }
+        if (changes.shared && names_process) {
+          rename_process(member->value, changes.shared->rank, copy);
+        }
+        break;
+      default:
+        if (changes.shared && member->key == "bind_id") {
+          copy.replace(member->value, shared_flow(member->value, *changes.shared));
+        }
+        break;
+    }
+  }
+  copy.rest();
+}
+
+}  // namespace orrery

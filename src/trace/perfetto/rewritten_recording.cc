@@ -1,0 +1,367 @@
+#include "trace/perfetto/rewritten_recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "trace/kineto/event_category.h"
+#include "trace/kineto/header.h"
+#include "trace/kineto/json_members.h"
+#include "trace/kineto/kineto_text.h"
+#include "trace/kineto/number_text.h"
+#include "trace/perfetto/event_arguments.h"
+#include "trace/perfetto/json_values.h"
+#include "trace/perfetto/rank_events.h"
+#include "trace/perfetto/rewritten_event.h"
+#include "trace/perfetto/run_header.h"
+#include "trace/piece_writer.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+
+std::string_view unquoted(std::string_view token) {
+  const bool quoted = token.size() > 1 && token.front() == '"' && token.back() == '"';
+  return quoted ? token.substr(1, token.size() - 2) : token;
+}
+
+std::optional<std::int64_t> start_of(const EventText& event) {
+  return nanoseconds_of(unquoted(event[EventKey::start]));
+}
+
+// A rank of a file, and how far its events were met.
+struct SourceRank {
+  std::size_t in_run = 0;
+  std::int64_t entries = 0;
+  bool any_arrow = false;
+  // What its times in the new file are later than in its own; the first event with a time that the
+  // columns have tells.
+  std::int64_t shift_ns = 0;
+  std::int64_t timed_place = -1;
+  std::int64_t timed_ns = 0;            // since 1970, corrected
+  std::vector<bool> kept;               // places of events in the columns, where some are left out
+  std::vector<std::uint32_t> event_at;  // by place, where arguments may be added
+
+  SourceRank(const RecordedTrace& trace, std::size_t which, Incomplete incomplete, bool linked)
+      : in_run(which) {
+    const auto met = [&](std::uint32_t place, std::int64_t time_ns) {
+      if (timed_place >= 0 && place >= timed_place) return;
+      timed_place = place;
+      timed_ns = trace.base_ns + time_ns;
+    };
+    for (std::size_t e = 0; e < trace.size(); ++e) met(trace.place[e], trace.start_ns[e]);
+    for (const MemoryEvent& m : trace.memory) met(m.place, m.time_ns);
+    const auto count = static_cast<std::size_t>(trace.entries);
+    if (incomplete == Incomplete::use_what_is_whole) {
+      kept.resize(count);
+      for (const std::uint32_t place : trace.place) kept[place] = true;
+      for (const MemoryEvent& m : trace.memory) kept[m.place] = true;
+    }
+    if (linked) {
+      event_at.resize(count, kNowhere);
+      for (std::size_t e = 0; e < trace.size(); ++e) {
+        event_at[trace.place[e]] = static_cast<std::uint32_t>(e);
+      }
+    }
+  }
+};
+
+// The ranks of one file in their order there, and whose event is whose: as EventReader has it.
+class SourceRanks {
+ public:
+  SourceRanks(const RecordedRun& run, const std::string& file, Incomplete incomplete)
+      : run_(run), file_(file) {
+    for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+      if (run.ranks[i].file != file) continue;
+      ranks_.emplace_back(run.ranks[i], i, incomplete, i < run.hosts.size() && run.hosts[i]);
+    }
+  }
+
+  // The list of ranks in the file's header.
+  Result<std::monostate> order(std::string_view json) {
+    ORRERY_TRY(const std::vector<RecordedTrace> listed, read_header_of_ranks(json));
+    const auto number = [&](const SourceRank& rank) { return run_.ranks[rank.in_run].rank; };
+    for (std::size_t i = 0; i < std::min(listed.size(), ranks_.size()); ++i) {
+      const auto it =
+          std::find_if(ranks_.begin() + static_cast<std::ptrdiff_t>(i), ranks_.end(),
+                       [&](const SourceRank& r) { return number(r) == listed[i].rank; });
+      if (it != ranks_.end()) std::iter_swap(ranks_.begin() + static_cast<std::ptrdiff_t>(i), it);
+    }
+    return std::monostate{};
+  }
+
+  // nullptr: of none of them.
+  SourceRank* of(std::string_view process) {
+    if (ranks_.size() == 1 || process.empty()) return &ranks_.front();
+    if (last_ != nullptr && process == last_process_) return last_;
+    const auto found = rank_process(process);
+    if (!found) return nullptr;
+    for (SourceRank& rank : ranks_) {
+      if (run_.ranks[rank.in_run].rank != found->rank) continue;
+      last_process_ = process;
+      last_ = &rank;
+      return last_;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] bool shared() const { return ranks_.size() > 1; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+  std::vector<SourceRank>& all() { return ranks_; }
+  // Of a rank whose events are counted, though they are nobody's.
+  SourceRank& first() { return ranks_.front(); }
+
+ private:
+  const RecordedRun& run_;
+  std::string file_;
+  std::vector<SourceRank> ranks_;
+  SourceRank* last_ = nullptr;
+  std::string last_process_;
+};
+
+// What the columns know of the event and its text does not say.
+std::string missing_arguments(const RecordedTrace& trace, std::uint32_t event,
+                              std::string_view arguments) {
+  std::string known;
+  append_event_arguments(trace, event, known);
+  std::unordered_set<EventKey> there;
+  JsonMembers members(arguments);
+  while (const auto member = members.next()) there.insert(argument_key(member->key));
+  known = "{" + known + "}";
+  std::string out;
+  MembersText missing(out);
+  JsonMembers all(known);
+  while (const auto member = all.next()) {
+    if (!there.contains(argument_key(member->key))) missing.raw(member->key, member->value);
+  }
+  return out;
+}
+
+class Rewriting {
+ public:
+  Rewriting(const RecordedRun& run, const RewriteOptions& options, JsonText& out)
+      : run_(run), options_(options), out_(out), places_(places_in_file(run.ranks)) {
+    for (const RecordedTrace& trace : run.ranks) {
+      const bool known = std::any_of(sources_.begin(), sources_.end(),
+                                     [&](const SourceRanks& s) { return s.file() == trace.file; });
+      if (!known) sources_.emplace_back(run, trace.file, options.incomplete);
+    }
+  }
+
+  Result<std::monostate> write() {
+    for (SourceRanks& source : sources_) {
+      ORRERY_TRY([[maybe_unused]] const std::monostate done, find_shifts(source));
+    }
+    out_.text += "{\n";
+    if (merged()) {
+      out_.text += "\"schemaVersion\": 1,\n";
+      append_ranks(run_.ranks, out_.text);
+      out_.text += "\"displayTimeUnit\": \"ms\",\n";
+      fmt::format_to(std::back_inserter(out_.text),
+                     "\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns_);
+    }
+    std::string headers;
+    for (SourceRanks& source : sources_) {
+      ORRERY_TRY([[maybe_unused]] const std::monostate done, copy(source, headers));
+    }
+    out_.text += merged() ? "\n]" + headers + "\n}\n" : "\n}\n";
+    return std::monostate{};
+  }
+
+ private:
+  // Several files become one.
+  [[nodiscard]] bool merged() const { return sources_.size() > 1; }
+  // Whether the events of that file get new processes.
+  [[nodiscard]] bool renumbered(const SourceRanks& source) const {
+    return merged() && !source.shared();
+  }
+
+  Result<KinetoText> text_of(const SourceRanks& source) {
+    ORRERY_TRY(ByteStream stream, options_.open(source.file()));
+    return KinetoText(std::move(stream), source.file(), options_.incomplete);
+  }
+
+  // Reads as far as to the first event of each rank whose time is known.
+  Result<std::monostate> find_shifts(SourceRanks& source) {
+    auto wanted = static_cast<std::size_t>(
+        std::count_if(source.all().begin(), source.all().end(),
+                      [](const SourceRank& rank) { return rank.timed_place >= 0; }));
+    ORRERY_TRY(KinetoText text, text_of(source));
+    while (wanted > 0) {
+      ORRERY_TRY(const KinetoText::Piece piece, text.next());
+      if (piece.kind == KinetoText::Kind::end) break;
+      if (piece.kind == KinetoText::Kind::member && piece.key == kRanksKey && source.shared()) {
+        ORRERY_TRY([[maybe_unused]] const std::monostate done, source.order(piece.text));
+      }
+      if (piece.kind != KinetoText::Kind::event) continue;
+      const EventText event = event_text(piece.text);
+      SourceRank* rank = source.of(event[EventKey::process]);
+      if (rank == nullptr) rank = &source.first();
+      if (rank->entries++ != rank->timed_place) continue;
+      --wanted;
+      const auto start = start_of(event);
+      if (!start) continue;
+      const std::int64_t base_ns = rank->timed_ns - *start;
+      if (!based_) base_ns_ = base_ns;
+      based_ = true;
+      rank->shift_ns = base_ns - base_ns_;
+    }
+    for (SourceRank& rank : source.all()) rank.entries = 0;
+    return std::monostate{};
+  }
+
+  Result<std::monostate> copy(SourceRanks& source, std::string& headers) {
+    ORRERY_TRY(KinetoText text, text_of(source));
+    std::string header;  // of a rank that shares the new file
+    bool any_member = false;
+    bool distributed = source.shared();
+    const auto member = [&](std::string_view key, std::string_view value) {
+      std::string& to = merged() ? header : out_.text;
+      if (any_member) to += ",\n";
+      any_member = true;
+      fmt::format_to(std::back_inserter(to), "\"{}\": ", key);
+      to += value;
+    };
+    while (true) {
+      ORRERY_TRY(const KinetoText::Piece piece, text.next());
+      using Kind = KinetoText::Kind;
+      if (piece.kind == Kind::end) break;
+      if (piece.kind == Kind::event) {
+        copy_event(event_text(piece.text), source);
+        if (options_.interrupted != nullptr && options_.interrupted->load()) {
+          return fail(ErrorCode::io, "interrupted", source.file());
+        }
+      } else if (piece.kind == Kind::begin_of_events) {
+        if (!merged()) member("traceEvents", "[");
+        in_events_ = true;
+      } else if (piece.kind == Kind::end_of_events) {
+        end_events(source);
+      } else if (piece.kind == Kind::member && source.shared() && merged()) {
+        if (!piece.key.starts_with(kHeaderKey)) continue;
+        headers += ",\n\"" + piece.key + "\": ";
+        append_as_json(piece.text, headers);
+      } else if (piece.kind == Kind::member) {
+        std::string value;
+        const bool complete = !merged() && !source.shared();
+        if (complete && piece.key == "distributedInfo" && piece.text.starts_with('{')) {
+          value = completed_distributed_info(piece.text, run_.ranks[source.first().in_run]);
+          distributed = true;
+        } else {
+          append_as_json(piece.text, value);
+        }
+        member(piece.key, value);
+      }
+    }
+    if (in_events_) end_events(source);  // the text was cut
+    if (merged() && !source.shared()) {
+      headers += fmt::format(",\n\"{}{}\": {{", kHeaderKey, places_[source.first().in_run].rank);
+      headers += header + "}";
+    } else if (!distributed) {
+      const std::string value = completed_distributed_info("", run_.ranks[source.first().in_run]);
+      if (!value.empty()) member("distributedInfo", value);
+    }
+    return std::monostate{};
+  }
+
+  void end_events(SourceRanks& source) {
+    for (const SourceRank& rank : source.all()) {
+      const RecordedTrace& trace = run_.ranks[rank.in_run];
+      RankEvents events(trace, trace.base_ns - base_ns_, places_[rank.in_run], out_);
+      if (!rank.any_arrow) events.launches();
+      if (renumbered(source)) events.nameless_processes();
+    }
+    if (!merged()) out_.text += "\n]";
+    in_events_ = false;
+  }
+
+  void copy_event(const EventText& event, SourceRanks& source) {
+    SourceRank* rank = source.of(event[EventKey::process]);
+    if (rank == nullptr) {  // read with Incomplete::use_what_is_whole
+      ++source.first().entries;
+      return;
+    }
+    const auto place = static_cast<std::size_t>(rank->entries++);
+    if (unwanted(event, *rank, place)) return;
+    rank->any_arrow |= event[EventKey::phase] == "\"s\"";
+    EventChanges changes;
+    changes.shift_ns = rank->shift_ns;
+    if (renumbered(source)) changes.shared = places_[rank->in_run];
+    if (place < rank->event_at.size() && rank->event_at[place] != kNowhere) {
+      changes.added_arguments = missing_arguments(run_.ranks[rank->in_run], rank->event_at[place],
+                                                  event[EventKey::arguments]);
+    }
+    out_.next_event();
+    append_rewritten(event, changes, out_.text);
+  }
+
+  // Whether the columns leave the event out though its kind is kept, or it was not to be kept.
+  [[nodiscard]] bool unwanted(const EventText& event, const SourceRank& rank,
+                              std::size_t place) const {
+    const bool is_kept = place < rank.kept.size() && rank.kept[place];
+    if (event[EventKey::phase] == "\"X\"") {
+      const std::string_view category = event[EventKey::category];
+      if (category == "\"Trace\"" || category == "\"external_correlation\"") return false;
+      if (options_.python_functions != PythonFunctions::keep &&
+          kind_of(category, event[EventKey::name]) == EventKind::python_function &&
+          (options_.python_functions == PythonFunctions::leave_out ||
+           !event[EventKey::name].starts_with("\"nn.Module: "))) {
+        return true;
+      }
+      const bool timed = !event[EventKey::start].empty() && !event[EventKey::duration].empty();
+      return options_.incomplete == Incomplete::use_what_is_whole && timed && !is_kept;
+    }
+    // An allocation with a time that is none of this recording.
+    if (options_.incomplete == Incomplete::refuse || event[EventKey::name] != "\"[memory]\"") {
+      return false;
+    }
+    JsonMembers arguments(event[EventKey::arguments]);
+    while (const auto argument = arguments.next()) {
+      if (argument_key(argument->key) == EventKey::memory_bytes) {
+        return start_of(event).has_value() && !is_kept;
+      }
+    }
+    return false;
+  }
+
+  static constexpr std::string_view kHeaderKey = "orreryHeader ";
+
+  const RecordedRun& run_;
+  const RewriteOptions& options_;
+  JsonText& out_;
+  std::vector<PlaceInFile> places_;
+  std::vector<SourceRanks> sources_;
+  std::int64_t base_ns_ = 0;  // of the new file
+  bool based_ = false;
+  bool in_events_ = false;
+};
+
+}  // namespace
+
+Result<std::string> rewritten_recording(const RecordedRun& run, const RewriteOptions& options) {
+  JsonText out;
+  ORRERY_TRY([[maybe_unused]] const std::monostate done, Rewriting(run, options, out).write());
+  return std::move(out.text);
+}
+
+Result<std::monostate> write_rewritten_recording(const std::string& file, const RecordedRun& run,
+                                                 const RewriteOptions& options) {
+  ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
+  JsonText out;
+  out.file = &writer;
+  ORRERY_TRY([[maybe_unused]] const std::monostate done, Rewriting(run, options, out).write());
+  writer.append(out.text);
+  return writer.finish();
+}
+
+}  // namespace orrery

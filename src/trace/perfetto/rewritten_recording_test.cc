@@ -1,0 +1,360 @@
+// What a viewer's file holds of the files it was made of, seen by a reader of JSON that knows
+// nothing of traces: every member of every event and of the header, byte for byte where numbers
+// have more digits than a double.
+#include "trace/perfetto/rewritten_recording.h"
+
+#include <gmock/gmock.h>
+#include <simdjson.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "trace/kineto/kineto.h"
+#include "trace/kineto/rank_process.h"
+#include "trace/perfetto/recorded_json.h"
+#include "trace/trace_inputs.h"
+
+namespace orrery {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
+
+std::string unpacked(const std::string& file) {
+  auto stream = ByteStream::open(file);
+  EXPECT_TRUE(stream) << file;
+  auto text = stream->rest(std::size_t{1} << 30U, Incomplete::use_what_is_whole);
+  EXPECT_TRUE(text) << file;
+  return *text;
+}
+
+// The members of an object as texts, in their order; numbers as they are written.
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+Members members_of(simdjson::ondemand::object object) {
+  Members out;
+  for (auto field : object) {
+    const std::string key(std::string_view(field.unescaped_key()));
+    out.emplace_back(key, std::string(std::string_view(simdjson::to_json_string(field.value()))));
+  }
+  return out;
+}
+
+struct Contents {
+  Members header;
+  std::vector<Members> events;
+};
+
+Contents contents_of(const std::string& json) {
+  Contents out;
+  const simdjson::padded_string padded(json);
+  simdjson::dom::parser strict;
+  EXPECT_FALSE(strict.parse(padded).error()) << "not JSON";
+  simdjson::ondemand::parser parser;
+  auto document = parser.iterate(padded);
+  for (auto field : document.get_object()) {
+    const std::string key(std::string_view(field.unescaped_key()));
+    if (key != "traceEvents") {
+      out.header.emplace_back(
+          key, std::string(std::string_view(simdjson::to_json_string(field.value()))));
+      continue;
+    }
+    for (auto event : field.value().get_array()) {
+      out.events.push_back(members_of(event.get_object()));
+    }
+  }
+  return out;
+}
+
+std::string value_of(const Members& members, std::string_view key) {
+  for (const auto& [name, value] : members) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+RecordedRun run_of(const std::vector<std::string>& files,
+                   Incomplete incomplete = Incomplete::refuse,
+                   PythonFunctions python = PythonFunctions::keep) {
+  RunOptions options;
+  options.kineto.incomplete = incomplete;
+  options.kineto.python_functions = python;
+  auto run = read_run(files, options);
+  EXPECT_TRUE(run) << run.error().text();
+  return run ? std::move(*run) : RecordedRun{};
+}
+
+std::string rewritten(const RecordedRun& run, const RewriteOptions& options = {}) {
+  auto text = rewritten_recording(run, options);
+  EXPECT_TRUE(text) << text.error().text();
+  return text ? *text : "";
+}
+
+// Every recording of the profiler in the repository, one file a rank.
+std::vector<std::string> all_recordings() {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kTraces)) {
+    const std::string path = entry.path().string();
+    const bool named = path.ends_with(".json") || path.ends_with(".json.gz");
+    if (named && path != kTraces + "metrics.json" && format_of_file(path).value_or(TraceFormat::unknown) == TraceFormat::kineto) {
+      out.push_back(path);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(RewrittenRecording, HoldsAllOfEveryFile) {
+  std::size_t files = 0;
+  for (const std::string& file : all_recordings()) {
+    SCOPED_TRACE(file);
+    ++files;
+    const Contents source = contents_of(unpacked(file));
+    const Contents written = contents_of(rewritten(run_of({file})));
+    ASSERT_EQ(written.events.size() >= source.events.size(), true);
+    for (std::size_t e = 0; e < source.events.size(); ++e) {
+      ASSERT_EQ(written.events[e], source.events[e]) << "event " << e;
+    }
+    // Added: arrows of launches, where the file has none.
+    const bool any_arrow =
+        std::any_of(source.events.begin(), source.events.end(),
+                    [](const Members& event) { return value_of(event, "ph") == "\"s\""; });
+    for (std::size_t e = source.events.size(); e < written.events.size(); ++e) {
+      ASSERT_FALSE(any_arrow);
+      ASSERT_EQ(value_of(written.events[e], "cat"), "\"ac2g\"");
+    }
+    // And the rank of the file's name, where the header has none.
+    Members header = written.header;
+    if (header.size() > source.header.size()) {
+      EXPECT_EQ(header.back().first, "distributedInfo");
+      EXPECT_NE(rank_of_name(file), kNotRecorded);
+      header.pop_back();
+    }
+    ASSERT_EQ(header.size(), source.header.size());
+    for (std::size_t i = 0; i < header.size(); ++i) {
+      EXPECT_EQ(header[i].first, source.header[i].first);
+      std::string value = header[i].second;
+      if (header[i].first == "distributedInfo" && value != source.header[i].second) {
+        const std::string added = ", \"rank\": " + std::to_string(rank_of_name(file)) + "}";
+        ASSERT_TRUE(value.ends_with(added)) << value;
+        value = value.substr(0, value.size() - added.size()) + "}";
+      }
+      EXPECT_EQ(value, source.header[i].second);
+    }
+  }
+  EXPECT_GT(files, 40u);
+}
+
+// Back from a file of several ranks to what each had.
+struct Unshared {
+  std::int64_t rank = 0;
+  Members event;
+};
+
+Unshared unshared(Members event, std::size_t ranks, const std::vector<std::int64_t>& numbers) {
+  Unshared out;
+  const auto source = rank_process(value_of(event, "pid"));
+  EXPECT_TRUE(source) << value_of(event, "pid");
+  if (!source) return out;
+  out.rank = source->rank;
+  const bool names_process = value_of(event, "name") == "\"process_name\"";
+  for (auto& [key, value] : event) {
+    if (key == "pid") value = source->process;
+    if (key == "id") {
+      const std::int64_t id = std::stoll(value);
+      EXPECT_EQ(numbers[static_cast<std::size_t>(id) % ranks], out.rank);
+      value = std::to_string(id / static_cast<std::int64_t>(ranks));
+    }
+    const std::string before = "\"name\": \"rank " + std::to_string(out.rank) + " ";
+    if (key == "args" && names_process && value.find(before) != std::string::npos) {
+      value.replace(value.find(before), before.size(), "\"name\": \"");
+    }
+  }
+  out.event = std::move(event);
+  return out;
+}
+
+// Nanoseconds; of texts that a double holds to the digit.
+std::int64_t time_ns(const std::string& microseconds) {
+  return std::llround(std::stold(microseconds) * 1000);
+}
+
+class RewrittenRun : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RewrittenRun, HoldsAllOfEveryRank) {
+  const auto sources = trace_sources({kTraces + GetParam()});
+  ASSERT_TRUE(sources);
+  const RecordedRun run = run_of(sources->files);
+  ASSERT_GT(run.ranks.size(), 1u);
+  const Contents written = contents_of(rewritten(run));
+  std::vector<std::int64_t> numbers;
+  for (const RecordedTrace& trace : run.ranks) numbers.push_back(trace.rank);
+  std::map<std::int64_t, std::vector<Members>> of_rank;
+  for (const Members& event : written.events) {
+    Unshared back = unshared(event, run.ranks.size(), numbers);
+    of_rank[back.rank].push_back(std::move(back.event));
+  }
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    SCOPED_TRACE(run.ranks[r].file);
+    const Contents source = contents_of(unpacked(run.ranks[r].file));
+    const std::vector<Members>& events = of_rank[run.ranks[r].rank];
+    ASSERT_GE(events.size(), source.events.size());
+    const std::int64_t shift_ns = run.clocks[r].offset_ns;
+    for (std::size_t e = 0; e < source.events.size(); ++e) {
+      Members expected = source.events[e];
+      Members event = events[e];
+      ASSERT_EQ(event.size(), expected.size());
+      for (std::size_t i = 0; i < event.size(); ++i) {
+        if (event[i].first != "ts" || shift_ns == 0) continue;
+        ASSERT_EQ(time_ns(event[i].second), time_ns(expected[i].second) + shift_ns);
+        event[i].second = expected[i].second;
+      }
+      ASSERT_EQ(event, expected) << "event " << e;
+    }
+    const std::string key = "orreryHeader " + std::to_string(run.ranks[r].rank);
+    const simdjson::padded_string header(value_of(written.header, key));
+    simdjson::ondemand::parser parser;
+    auto document = parser.iterate(header);
+    EXPECT_EQ(members_of(document.get_object()), source.header);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, RewrittenRun,
+                         ::testing::Values("torchrec/sst_long_a2a_optimizer_4",
+                                           "astra-sim/megatron-tp8", "megatron-lm-fork/tp2",
+                                           "HolisticTraceAnalysis/trace_filter"));
+
+// Two files by content, which RewriteOptions::open gives once more.
+struct Given {
+  std::map<std::string, std::string> texts;
+  RewriteOptions options;
+
+  RecordedRun run(Incomplete incomplete = Incomplete::refuse,
+                  PythonFunctions python = PythonFunctions::keep) {
+    options.open = [this](const std::string& file) { return ByteStream::of(texts[file], file); };
+    options.incomplete = incomplete;
+    options.python_functions = python;
+    RunOptions reading;
+    reading.kineto.incomplete = incomplete;
+    reading.kineto.python_functions = python;
+    std::vector<RecordedTrace> traces;
+    for (const auto& [file, text] : texts) {
+      auto ranks = read_kineto_ranks_bytes(text, file, reading.kineto);
+      EXPECT_TRUE(ranks) << ranks.error().text();
+      for (RecordedTrace& trace : *ranks) traces.push_back(std::move(trace));
+    }
+    auto made = make_run(std::move(traces), reading);
+    EXPECT_TRUE(made) << made.error().text();
+    return std::move(*made);
+  }
+};
+
+constexpr const char* kEvent =
+    R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 8, "ts": 10, "dur": 5,
+        "args": {"Python id": 12345678901234567890123, "x": [1, {"y": null}], "nan": "nan"}})";
+
+TEST(RewrittenRecording, TurnsWordsThatAreNoJsonIntoTexts) {
+  Given given;
+  given.texts["a.json"] =
+      R"({"flops": nan, "traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1,
+         "dur": 1, "args": {"flops": inf, "bits": 0x7f, "n": -1.5e3, "ok": true}}]})";
+  const std::string text = rewritten(given.run(), given.options);
+  EXPECT_THAT(text, HasSubstr(R"("flops": "nan",)"));
+  EXPECT_THAT(text,
+              HasSubstr(R"("args": {"flops": "inf", "bits": "0x7f", "n": -1.5e3, "ok": true})"));
+}
+
+TEST(RewrittenRecording, MakesAnObjectOfAList) {
+  Given given;
+  given.texts["a.json"] = std::string("[") + kEvent + "]";
+  EXPECT_EQ(rewritten(given.run(), given.options),
+            std::string("{\n\"traceEvents\": [\n  ") + kEvent + "\n]\n}\n");
+}
+
+TEST(RewrittenRecording, SaysTheRankOfTheName) {
+  Given given;
+  given.texts["rank3.json"] = std::string(R"({"traceEvents": [)") + kEvent + "]}";
+  EXPECT_THAT(rewritten(given.run(), given.options),
+              HasSubstr("\"distributedInfo\": {\"rank\": 3}"));
+  given.texts["rank3.json"] =
+      std::string(R"({"distributedInfo": {"backend": "nccl"}, "traceEvents": [)") + kEvent + "]}";
+  EXPECT_THAT(rewritten(given.run(), given.options),
+              HasSubstr(R"("distributedInfo": {"backend": "nccl", "rank": 3})"));
+}
+
+TEST(RewrittenRecording, LeavesOutWhatWasNotWanted) {
+  Given given;
+  const std::string frame =
+      R"({"ph": "X", "cat": "python_function", "name": "f", "pid": 7, "tid": 8, "ts": 1, "dur": 1})";
+  const std::string row =
+      R"({"ph": "X", "cat": "Trace", "name": "t", "pid": "Spans", "tid": 8, "ts": 1, "dur": 1})";
+  given.texts["a.json"] =
+      R"({"traceEvents": [)" + frame + ", " + row + ", " + kEvent + R"(], "traceName": "/t"})";
+  const auto run = given.run(Incomplete::refuse, PythonFunctions::leave_out);
+  const std::string text = rewritten(run, given.options);
+  EXPECT_THAT(text, Not(HasSubstr("python_function")));
+  EXPECT_THAT(text, HasSubstr(row));
+  EXPECT_THAT(text, HasSubstr(kEvent));
+  EXPECT_THAT(text, HasSubstr(R"("traceName": "/t")"));
+}
+
+TEST(RewrittenRecording, UsesWhatIsWholeOfACutFile) {
+  Given given;
+  const std::string impossible =
+      R"({"ph": "X", "cat": "cpu_op", "name": "b", "pid": 7, "tid": 8, "ts": 2, "dur": -5})";
+  const std::string far =
+      R"({"ph": "X", "cat": "cpu_op", "name": "c", "pid": 7, "tid": 8, "ts": 4e15, "dur": 5})";
+  given.texts["a.json"] = R"({"schemaVersion": 1, "traceEvents": [)" + impossible + "," + far +
+                          "," + kEvent + "," + kEvent + "," + kEvent + ", {\"ph\": \"X\", \"na";
+  const auto run = given.run(Incomplete::use_what_is_whole);
+  const std::string text = rewritten(run, given.options);
+  EXPECT_EQ(text, std::string("{\n\"schemaVersion\": 1,\n\"traceEvents\": [\n  ") + kEvent +
+                      ",\n  " + kEvent + ",\n  " + kEvent + "\n]\n}\n");
+}
+
+TEST(RewrittenRecording, BringsFilesWithOtherBasesOntoOne) {
+  Given given;
+  const auto file = [](const std::string& base, const std::string& ts) {
+    return R"({"traceEvents": [{"ph": "i", "name": "mark", "pid": "Spans", "ts": )" + ts +
+           R"(}, {"ph": "s", "id": 5, "cat": "x", "ts": )" + ts +
+           R"(}, {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 7, "tid": 1, "ts": )" + ts +
+           R"(, "dur": 1.5}], "baseTimeNanoseconds": )" + base + "}";
+  };
+  given.texts["rank0.json"] = file("5000000", "12.34567");
+  given.texts["rank1.json"] = file("4000500", "1012.3456789");
+  const auto run = given.run();
+  const std::string text = rewritten(run, given.options);
+  EXPECT_THAT(text, HasSubstr(R"("baseTimeNanoseconds": 5000000,
+"traceEvents")"));
+  EXPECT_THAT(text,
+              HasSubstr(R"({"ph": "i", "name": "mark", "pid": "rank 0 Spans", "ts": 12.34567})"));
+  EXPECT_THAT(text,
+              HasSubstr(R"({"ph": "i", "name": "mark", "pid": "rank 1 Spans", "ts": 12.8456789})"));
+  EXPECT_THAT(
+      text, HasSubstr(R"({"pid": "rank 1 ", "ph": "s", "id": 11, "cat": "x", "ts": 12.8456789})"));
+  EXPECT_THAT(text, HasSubstr(R"("orreryHeader 1": {"baseTimeNanoseconds": 4000500})"));
+  // Once more, from the file of both.
+  Given again;
+  again.texts["both.json"] = text;
+  EXPECT_EQ(contents_of(rewritten(again.run(), again.options)).events, contents_of(text).events);
+}
+
+TEST(RewrittenRecording, RefusesAFileThatChanged) {
+  Given given;
+  given.texts["a.json"] = std::string(R"({"traceEvents": [)") + kEvent + "]}";
+  const auto run = given.run();
+  given.texts["a.json"].resize(60);
+  const auto text = rewritten_recording(run, given.options);
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().text(), HasSubstr("a.json: byte 17: is not what was read before"));
+}
+
+}  // namespace
+}  // namespace orrery
