@@ -368,8 +368,8 @@ TraceSubcommand trace_convert(CLI::App& trace) {
   app->add_flag("--work", o->work, "num_ops and tensor_size of kernels, from shapes");
   app->add_flag("--fills", o->fills, "keep fills of device memory");
   app->add_flag("--pauses", o->pauses,
-                "what the host does between operators as nodes, and operators without what they "
-                "wait for devices: for simulators that replay the file");
+                "pauses of host and devices as nodes, operators without what they only wait, and "
+                "work of before the recording: for simulators that replay the file");
   app->add_flag("--no-synchronization", o->no_synchronization, "operators do not wait for devices");
   add_chakra_dependencies(app, o->chakra);
   app->footer(

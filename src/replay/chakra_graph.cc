@@ -12,6 +12,7 @@
 
 #include "replay/chakra_prices.h"
 #include "simulate/simulate.h"
+#include "trace/chakra/chakra_conversion.h"
 
 namespace orrery {
 namespace {
@@ -42,6 +43,8 @@ Kinds kinds_of(const ChakraNode& node) {
       break;
   }
   if (node.is_host()) return {NodeKind::host, Category::host};
+  // A pause holds its stream as a copy does: nothing is computed.
+  if (node.name == kChakraPause) return {NodeKind::copy, Category::host};
   const bool copies = node.name.starts_with("Memcpy") || node.name.starts_with("Memset");
   return {copies ? NodeKind::copy : NodeKind::kernel, Category::elementwise};
 }

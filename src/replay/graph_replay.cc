@@ -83,7 +83,8 @@ GraphReplay replay(const Graph& graph) {
     for (const StreamIndex s : occupied) {
       const Stream& stream = graph.streams()[s.value()];
       RankTimes& rank = ranks[stream.rank_class];
-      if (kind != NodeKind::point_to_point) {
+      // What takes no time, such as the node of a thread, may stand before the rank begins.
+      if (kind != NodeKind::point_to_point && at.end > at.start) {
         rank.first = std::min(rank.first, at.start);
         rank.last = std::max(rank.last, at.end);
       }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/chakra/communication_node.h"
+#include "trace/chakra/device_order.h"
 #include "trace/chakra/host_order.h"
 #include "trace/chakra/host_pauses.h"
 #include "trace/chakra/operator_work.h"
@@ -16,9 +17,9 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kNsPerMicrosecond = 1000;
+constexpr std::int64_t kLongestDispatchNs = 20'000;
 constexpr std::string_view kThreadName = "[pytorch|profiler|execution_trace|thread]";
 constexpr std::string_view kGroupsName = "## process_group:init ##";
-constexpr std::string_view kPauseName = "## pause ##";
 constexpr std::string_view kVersion = "0.0.4";
 
 std::string quoted(std::string_view text) {
@@ -46,6 +47,22 @@ std::string groups_text(const std::vector<ProcessGroup>& groups) {
   return out + "]']";
 }
 
+// Rounds times of one row down to whole microseconds without losing what is cut: it is kept for the
+// next time of the row.
+class KeptRest {
+ public:
+  // In nanoseconds.
+  std::int64_t rounded(std::uint32_t lane, std::int64_t ns) {
+    if (rest_.size() <= lane) rest_.resize(lane + std::size_t{1});
+    const std::int64_t sum = std::max<std::int64_t>(0, ns) + rest_[lane];
+    rest_[lane] = sum % kNsPerMicrosecond;
+    return sum - rest_[lane];
+  }
+
+ private:
+  std::vector<std::int64_t> rest_;  // by lane
+};
+
 class Converter {
  public:
   Converter(const RecordedTrace& recorded, const HostTrace* host, const HostTraceLink* link,
@@ -61,19 +78,21 @@ class Converter {
 
   Result<ChakraConversion> convert() {
     metadata();
+    const bool with_pauses = options_.pauses == Pauses::write;
+    if (with_pauses) add_unlaunched();
     if (options_.synchronization == SynchronizationDependencies::keep) find_synchronizations();
-    if (options_.pauses == Pauses::write) {
-      pauses_ = host_pauses(recorded_, order_, synchronizations_);
-      for (std::size_t e = 0; e < recorded_.size(); ++e) {
-        order_.own_ns[e] = std::max<std::int64_t>(0, order_.own_ns[e] - pauses_.waiting_ns[e]);
-      }
+    if (with_pauses) {
+      devices_ = device_order(recorded_, options_.fills);
+      pauses_ = host_pauses(recorded_, order_, devices_, synchronizations_);
+      order_.own_ns = pauses_.spent_ns;
     }
     nodes_.reserve(tree_.nodes.size() + 1);  // one of groups
     nodes_.resize(tree_.nodes.size());
     for (std::uint32_t n = 0; n < tree_.nodes.size(); ++n) describe(n);
     chain_threads();
     add_synchronizations();
-    if (options_.stream_order == StreamOrder::as_dependencies) add_stream_order();
+    if (with_pauses) add_device_order();
+    if (!with_pauses && options_.stream_order == StreamOrder::as_dependencies) add_stream_order();
     add_groups();
     collect();
     return std::move(out_);
@@ -118,8 +137,12 @@ class Converter {
     }
     if (timed) {
       const std::int64_t start = recorded_.base_ns + recorded_.start_ns[from.event];
-      const std::int64_t spent =
+      std::int64_t spent =
           from.device ? recorded_.duration_ns[from.event] : order_.own_ns[from.event];
+      if (from.device && options_.pauses == Pauses::write) {
+        if (!late(from.event)) spent += devices_.lag_ns[from.event];
+        spent = stream_rest_.rounded(recorded_.lane[from.event], spent);
+      }
       to.start_micros =
           static_cast<std::uint64_t>(std::max(start, std::int64_t{0}) / kNsPerMicrosecond);
       to.duration_micros =
@@ -133,6 +156,17 @@ class Converter {
     identity(from, host, to);
     to.attributes.push_back(chakra_boolean("is_cpu_op", !from.device));
     if (from.device) device_attributes(n, to);
+  }
+
+  // Work whose launch was not recorded, as nodes behind all others that hang off nothing.
+  void add_unlaunched() {
+    for (std::uint32_t e = 0; e < recorded_.size(); ++e) {
+      if (!is_device_work(recorded_.kind[e]) || tree_.node_of_event[e] != kNoNode) continue;
+      if (recorded_.kind[e] == EventKind::fill && options_.fills == Fills::leave_out) continue;
+      tree_.node_of_event[e] = static_cast<std::uint32_t>(tree_.nodes.size());
+      tree_.nodes.push_back({.parent = 0, .event = e, .device = true});
+    }
+    out_.without_launch = 0;
   }
 
   void values(const CallTreeNode& from, const HostNode* host, ChakraNode& to) const {
@@ -189,6 +223,8 @@ class Converter {
     const CallTreeNode& from = tree_.nodes[n];
     to.attributes.push_back(
         chakra_int64("stream", recorded_.lanes[recorded_.lane[from.event]].thread));
+    // Communication of before the recording: other ranks need not have recorded it.
+    if (from.parent == 0) return;
     const auto c = communication_of(tree_, n, recorded_, host_);
     if (!c) {
       if (recorded_.kind[from.event] == EventKind::kernel &&
@@ -260,15 +296,19 @@ class Converter {
   }
 
   void chain(std::uint32_t n, std::uint32_t& last_operator, std::uint32_t& last) {
+    if (tree_.nodes[n].device && tree_.nodes[n].parent == 0) return;
     if (tree_.nodes[n].device) {
       if (last != kNoNode) add_dependency(nodes_[n], last);
       last = last_operator;
       return;
     }
     const std::uint32_t event = tree_.nodes[n].event;
-    if (event != kNoEvent && !pauses_.before_ns.empty() &&
-        pauses_.before_ns[event] >= kNsPerMicrosecond) {
-      add_pause(n, pauses_.before_ns[event]);
+    if (event != kNoEvent && !pauses_.before_ns.empty()) {
+      const std::uint32_t lane = recorded_.lane[event];
+      const std::int64_t pause = thread_rest_.rounded(lane, pauses_.before_ns[event]);
+      if (pause > 0) add_pause(n, pause);
+      nodes_[n].duration_micros = static_cast<std::uint64_t>(
+          thread_rest_.rounded(lane, order_.own_ns[event]) / kNsPerMicrosecond);
     }
     if (last_operator != kNoNode) add_dependency(waiting_node(n), last_operator);
     last_operator = n;
@@ -280,7 +320,9 @@ class Converter {
 
   // Those that can be written.
   void find_synchronizations() {
-    for (const SynchronizationEdge& edge : synchronization_edges(recorded_)) {
+    const UnlaunchedWork unlaunched =
+        options_.pauses == Pauses::write ? UnlaunchedWork::wait_for : UnlaunchedWork::leave_out;
+    for (const SynchronizationEdge& edge : synchronization_edges(recorded_, unlaunched)) {
       const std::uint32_t work = tree_.node_of_event[edge.work];
       const std::uint32_t next = tree_.node_of_event[edge.next_operator];
       if (work == kNoNode || next == kNoNode || !began_before(edge.work, edge.next_operator))
@@ -308,7 +350,7 @@ class Converter {
   void add_pause(std::uint32_t n, std::int64_t ns) {
     ChakraNode pause;
     pause.id = nodes_.size();
-    pause.name = kPauseName;
+    pause.name = kChakraPause;
     pause.type = ChakraNodeType::compute;
     pause.control_dependencies = nodes_[n].control_dependencies;
     pause.duration_micros = static_cast<std::uint64_t>(ns / kNsPerMicrosecond);
@@ -322,6 +364,62 @@ class Converter {
     pause_of_.emplace(n, static_cast<std::uint32_t>(pause.id));
     nodes_[n].data_dependencies.push_back(pause.id);
     nodes_.push_back(std::move(pause));
+  }
+
+  // What work on devices waits for: on its own stream too, or a simulator would serve first what is
+  // ready first.
+  void add_device_order() {
+    add_stream_order();
+    for (std::uint32_t e = 0; e < recorded_.size(); ++e) {
+      const std::uint32_t n = tree_.node_of_event[e];
+      if (n == kNoNode || !tree_.nodes[n].device) continue;
+      const auto after = [&](std::uint32_t event) {
+        const std::uint32_t other = event == kNoEvent ? kNoNode : tree_.node_of_event[event];
+        if (other != kNoNode) add_dependency(nodes_[n], other);
+      };
+      const bool hangs_off_nothing = tree_.nodes[n].parent == 0;
+      after(devices_.after_other[e]);
+      if (hangs_off_nothing) after(devices_.after_host[e]);
+      if (hangs_off_nothing && devices_.placed[e]) add_beginning(n);
+      if (late(e)) add_device_pause(n, devices_.lag_ns[e]);
+    }
+  }
+
+  // Whether a pause of its own stands before it, rather than in its time.
+  [[nodiscard]] bool late(std::uint32_t work) const {
+    return devices_.lag_ns[work] > kLongestDispatchNs;
+  }
+
+  // Puts a pause before work on a device, behind all other nodes of the file.
+  void add_device_pause(std::uint32_t n, std::int64_t ns) {
+    ChakraNode pause;
+    pause.id = nodes_.size();
+    pause.name = kChakraPause;
+    pause.type = ChakraNodeType::compute;
+    pause.control_dependencies = nodes_[n].control_dependencies;
+    pause.data_dependencies = std::exchange(nodes_[n].data_dependencies, {pause.id});
+    pause.duration_micros = static_cast<std::uint64_t>(ns / kNsPerMicrosecond);
+    pause.start_micros = nodes_[n].start_micros > pause.duration_micros
+                             ? nodes_[n].start_micros - pause.duration_micros
+                             : 0;
+    pause.attributes = {chakra_boolean("is_cpu_op", false)};
+    for (const ChakraAttribute& attribute : nodes_[n].attributes) {
+      if (attribute.name == "stream") pause.attributes.push_back(attribute);
+    }
+    nodes_.push_back(std::move(pause));
+  }
+
+  // A pause of no time that waits for nothing, so that it begins when it did, before work that
+  // began then.
+  void add_beginning(std::uint32_t n) {
+    ChakraNode beginning;
+    beginning.id = nodes_.size();
+    beginning.name = kChakraPause;
+    beginning.type = ChakraNodeType::compute;
+    beginning.start_micros = nodes_[n].start_micros;
+    beginning.attributes.push_back(chakra_boolean("is_cpu_op", true));
+    nodes_[n].data_dependencies.push_back(beginning.id);
+    nodes_.push_back(std::move(beginning));
   }
 
   void add_stream_order() {
@@ -368,7 +466,10 @@ class Converter {
   CallTree tree_;
   HostOrder order_;
   std::vector<SynchronizationEdge> synchronizations_;
+  DeviceOrder devices_;
   HostPauses pauses_;
+  KeptRest stream_rest_;
+  KeptRest thread_rest_;
   std::unordered_map<std::uint32_t, std::uint32_t> pause_of_;  // nodes
   std::vector<ChakraNode> nodes_;
   std::optional<ChakraNode> groups_;

@@ -22,15 +22,17 @@
 //   threads do not depend on the process node, which is not written
 //
 // and, behind switches, as they change what older files would be compared with: edges between
-// consecutive work of a stream, num_ops with tensor_size for simulators with a roofline, and pauses
-// of the host as nodes of its own, "## pause ##", with operators that do not last as long as they
-// wait for devices.
+// consecutive work of a stream, num_ops with tensor_size for simulators with a roofline, and, so
+// that every node begins when it did, pauses as nodes of their own, "## pause ##", operators that
+// do not last as long as they wait (host_pauses.h), what work on devices waited for and how long it
+// took to begin, and work whose launch was not recorded (device_order.h).
 //
 // Source: mlcommons/chakra, src/converter/pytorch_converter.py and src/trace_link. Checked in
 // chakra_conversion_test.cc against the golden files of validation/traces/megatron-lm-fork.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "outcome/result.h"
 #include "trace/chakra/call_tree.h"
@@ -39,6 +41,9 @@
 #include "trace/recorded_trace.h"
 
 namespace orrery {
+
+// The name of nodes that stand for time in which nothing is done (Pauses::write).
+inline constexpr std::string_view kChakraPause = "## pause ##";
 
 enum class StreamOrder : std::uint8_t {
   leave_to_simulator,
@@ -57,7 +62,7 @@ enum class WorkAttributes : std::uint8_t {
 
 enum class Pauses : std::uint8_t {
   leave_out,  // as Chakra's converter does
-  write,      // host_pauses.h
+  write,      // host_pauses.h, device_order.h
 };
 
 struct ChakraConversionOptions {

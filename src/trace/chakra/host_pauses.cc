@@ -9,87 +9,160 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kShortestInnerPauseNs = 5'000;
+constexpr std::int64_t kShortestOverlapNs = 20'000;
 
 bool is_operator(const RecordedTrace& recorded, std::uint32_t e) {
   return is_host_operator(recorded, e) &&
          recorded.name_of(e).find("ProfilerStep") == std::string_view::npos;
 }
 
-// Of each event the innermost operator of its thread that covers its start, or kNoEvent.
-std::vector<std::uint32_t> operators_around(const RecordedTrace& recorded) {
-  std::vector<std::uint32_t> out(recorded.size(), kNoEvent);
-  std::vector<std::vector<std::uint32_t>> open(recorded.lanes.size());
+// What a call waits for: the work that ends last.
+struct Wait {
+  std::int64_t begin = 0;  // of the call
+  std::int64_t end = 0;    // of the work, as the file has it; at most that of the call
+};
+
+// The blocking calls of each thread that wait, by start.
+std::vector<std::vector<Wait>> waits_of(const RecordedTrace& recorded, const DeviceOrder& devices,
+                                        std::span<const SynchronizationEdge> edges) {
+  std::vector<std::int64_t> until(recorded.size(), kNever);
+  for (const SynchronizationEdge& edge : edges) {
+    const std::int64_t end = std::min(devices.end_ns[edge.work], recorded.end_ns(edge.call));
+    until[edge.call] = std::max(until[edge.call], end);
+  }
+  std::vector<std::vector<Wait>> out(recorded.lanes.size());
   for (std::uint32_t e = 0; e < recorded.size(); ++e) {
-    std::vector<std::uint32_t>& stack = open[recorded.lane[e]];
-    while (!stack.empty() && recorded.end_ns(stack.back()) <= recorded.start_ns[e]) {
-      stack.pop_back();
+    if (until[e] > recorded.start_ns[e]) {
+      out[recorded.lane[e]].push_back({recorded.start_ns[e], until[e]});
     }
-    if (!stack.empty()) out[e] = stack.back();
-    if (is_operator(recorded, e)) stack.push_back(e);
   }
   return out;
 }
 
-// Books the time from `begin` to `end`, in which a thread only waited for another one, on the
-// operators that were open: `open` holds the outermost first.
-void wait_inside(const RecordedTrace& recorded, const std::vector<std::uint32_t>& open,
-                 std::int64_t begin, std::int64_t end, std::vector<std::int64_t>& waiting_ns) {
-  for (auto it = open.rbegin(); it != open.rend() && begin < end; ++it) {
-    const std::int64_t until = std::min(end, recorded.end_ns(*it));
-    if (until <= begin) continue;
-    waiting_ns[*it] += until - begin;
-    begin = until;
+// Calls that launched work, and when that began; of each thread by start.
+struct LaunchCall {
+  std::int64_t begin = 0;
+  std::int64_t work = 0;
+};
+
+std::vector<std::vector<LaunchCall>> launches_of(const RecordedTrace& recorded,
+                                                 const DeviceOrder& devices) {
+  std::vector<std::vector<LaunchCall>> out(recorded.lanes.size());
+  for (std::uint32_t e = 0; e < recorded.size(); ++e) {
+    const std::uint32_t call = devices.launch[e];
+    if (call == kNoEvent) continue;
+    const std::int64_t begin = recorded.start_ns[call];
+    out[recorded.lane[call]].push_back({begin, std::max(begin, recorded.start_ns[e])});
   }
+  for (std::vector<LaunchCall>& calls : out) {
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const LaunchCall& a, const LaunchCall& b) { return a.begin < b.begin; });
+  }
+  return out;
 }
+
+// The operators of one thread, one after the other.
+class ThreadPauses {
+ public:
+  ThreadPauses(const RecordedTrace& recorded, const HostOrder& order,
+               const std::vector<Wait>& waits, const std::vector<LaunchCall>& launches,
+               HostPauses& out)
+      : recorded_(recorded), order_(order), waits_(waits), launches_(launches), out_(out) {}
+
+  void add(std::uint32_t e) {
+    if (last_ != kNoEvent) {
+      end_of_last(recorded_.start_ns[e]);
+      pause_before(e);
+    }
+    // What begins a thread and follows nothing begins at its recorded start.
+    if (last_ == kNoEvent && order_.after_event[e] != kNoDetails) {
+      const std::int64_t other = recorded_.end_ns(order_.after_event[e]);
+      out_.before_ns[e] = std::max<std::int64_t>(0, recorded_.start_ns[e] - other);
+    }
+    previous_end_ = recorded_.end_ns(e);
+    covered_ = std::max(covered_, recorded_.end_ns(e));
+    last_ = e;
+  }
+
+  void finish() {
+    if (last_ != kNoEvent) end_of_last(covered_);
+    if (last_ != kNoEvent)
+      out_.spent_ns[last_] += std::max<std::int64_t>(0, covered_ - busy_until_);
+  }
+
+ private:
+  // The time of the last operator, less its waits, until the next one begins at `next`.
+  void end_of_last(std::int64_t next) {
+    const std::int64_t start = recorded_.start_ns[last_];
+    busy_until_ = std::min(recorded_.end_ns(last_), next);
+    overlaps_ = false;
+    for (; launch_ < launches_.size() && launches_[launch_].begin < busy_until_; ++launch_) {
+      const LaunchCall& launch = launches_[launch_];
+      if (launch.begin < start || launch.work > busy_until_ - kShortestOverlapNs) continue;
+      busy_until_ = launch.work;
+      overlaps_ = true;
+    }
+    std::int64_t spent = busy_until_ - start;
+    for (; wait_ < waits_.size() && waits_[wait_].begin < busy_until_; ++wait_) {
+      const std::int64_t from = std::max(start, waits_[wait_].begin);
+      spent -= std::max<std::int64_t>(0, std::min(busy_until_, waits_[wait_].end) - from);
+      // A call may last beyond the operator that made it.
+      busy_until_ = std::max(busy_until_, std::min(next, waits_[wait_].end));
+    }
+    out_.spent_ns[last_] = std::max<std::int64_t>(0, spent);
+    for (; wait_ < waits_.size() && waits_[wait_].begin < next; ++wait_) {
+      busy_until_ = std::max(busy_until_, std::min(next, waits_[wait_].end));
+    }
+  }
+
+  void pause_before(std::uint32_t e) {
+    const std::int64_t start = recorded_.start_ns[e];
+    std::int64_t from = busy_until_;
+    if (order_.after_event[e] != kNoDetails && start > previous_end_) {
+      from = std::max(from, std::min(start, recorded_.end_ns(order_.after_event[e])));
+    }
+    const std::int64_t pause = std::max<std::int64_t>(0, start - from);
+    const bool inside = start < covered_ && from == busy_until_ && !overlaps_;
+    if (inside && pause < kShortestInnerPauseNs) {
+      out_.spent_ns[last_] += pause;
+    } else {
+      out_.before_ns[e] = pause;
+    }
+  }
+
+  const RecordedTrace& recorded_;
+  const HostOrder& order_;
+  const std::vector<Wait>& waits_;
+  const std::vector<LaunchCall>& launches_;
+  HostPauses& out_;
+  std::size_t wait_ = 0;
+  std::size_t launch_ = 0;
+  bool overlaps_ = false;  // the last operator goes on beside what it launched
+  std::uint32_t last_ = kNoEvent;
+  std::int64_t busy_until_ = 0;         // the last operator, or what it waited for
+  std::int64_t previous_end_ = kNever;  // of the operator that started last
+  std::int64_t covered_ = kNever;       // the latest end of all so far
+};
 
 }  // namespace
 
 HostPauses host_pauses(const RecordedTrace& recorded, const HostOrder& order,
-                       std::span<const SynchronizationEdge> edges) {
+                       const DeviceOrder& devices, std::span<const SynchronizationEdge> edges) {
   HostPauses out;
   out.before_ns.assign(recorded.size(), 0);
-  out.waiting_ns.assign(recorded.size(), 0);
-  const std::vector<std::uint32_t> around = operators_around(recorded);
-  std::vector<std::int64_t> waited(recorded.size(), 0);         // of each call
-  std::vector<std::int64_t> work_end(recorded.size(), kNever);  // awaited by each operator
-  for (const SynchronizationEdge& edge : edges) {
-    const std::int64_t end = std::min(recorded.end_ns(edge.work), recorded.end_ns(edge.call));
-    waited[edge.call] = std::max(waited[edge.call], end - recorded.start_ns[edge.call]);
-    work_end[edge.next_operator] =
-        std::max(work_end[edge.next_operator], recorded.end_ns(edge.work));
+  out.spent_ns.assign(recorded.size(), 0);
+  const std::vector<std::vector<Wait>> waits = waits_of(recorded, devices, edges);
+  const std::vector<std::vector<LaunchCall>> launches = launches_of(recorded, devices);
+  std::vector<ThreadPauses> threads;
+  threads.reserve(recorded.lanes.size());
+  for (std::size_t lane = 0; lane < recorded.lanes.size(); ++lane) {
+    threads.emplace_back(recorded, order, waits[lane], launches[lane], out);
   }
   for (std::uint32_t e = 0; e < recorded.size(); ++e) {
-    if (waited[e] > 0 && around[e] != kNoEvent) out.waiting_ns[around[e]] += waited[e];
+    if (is_operator(recorded, e)) threads[recorded.lane[e]].add(e);
   }
-  struct Thread {
-    std::int64_t covered = kNever;       // end of what it did so far
-    std::int64_t previous_end = kNever;  // of the operator that started last
-    std::vector<std::uint32_t> open;
-  };
-  std::vector<Thread> threads(recorded.lanes.size());
-  for (std::uint32_t e = 0; e < recorded.size(); ++e) {
-    if (!is_operator(recorded, e)) continue;
-    Thread& thread = threads[recorded.lane[e]];
-    const std::int64_t start = recorded.start_ns[e];
-    std::int64_t from = thread.covered;
-    if (order.after_event[e] != kNoDetails) {
-      const std::int64_t other = std::min(start, recorded.end_ns(order.after_event[e]));
-      const bool begins = thread.previous_end == kNever || start > thread.previous_end;
-      if (begins && thread.previous_end != kNever) {
-        wait_inside(recorded, thread.open, thread.previous_end, other, out.waiting_ns);
-      }
-      if (begins) from = std::max(from, other);
-    }
-    from = std::max(from, std::min(start, work_end[e]));
-    // What begins a thread and follows nothing begins at its recorded start.
-    if (from != kNever && start > from) out.before_ns[e] = start - from;
-    thread.covered = std::max(thread.covered, recorded.end_ns(e));
-    thread.previous_end = recorded.end_ns(e);
-    while (!thread.open.empty() && recorded.end_ns(thread.open.back()) <= start) {
-      thread.open.pop_back();
-    }
-    thread.open.push_back(e);
-  }
+  for (ThreadPauses& thread : threads) thread.finish();
   return out;
 }
 

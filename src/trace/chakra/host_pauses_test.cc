@@ -27,26 +27,28 @@ TEST(HostPauses, AreWhatNoOperatorOfTheThreadCoversAndNothingIsAwaited) {
   const auto recorded = read_kineto_bytes(kStep, "step.json");
   ASSERT_TRUE(recorded) << recorded.error().text();
   const HostPauses pauses =
-      host_pauses(*recorded, host_order(*recorded), synchronization_edges(*recorded));
+      host_pauses(*recorded, host_order(*recorded), device_order(*recorded, Fills::leave_out),
+                  synchronization_edges(*recorded));
   const auto of = [&](std::string_view name) {
     for (std::size_t e = 0; e < recorded->size(); ++e) {
       if (recorded->name_of(e) == name) {
-        return std::pair(pauses.before_ns[e] / 1000, pauses.waiting_ns[e] / 1000);
+        return std::pair(pauses.before_ns[e] / 1000, pauses.spent_ns[e] / 1000);
       }
     }
     return std::pair(std::int64_t{-1}, std::int64_t{-1});
   };
   using Micros = std::pair<std::int64_t, std::int64_t>;
-  EXPECT_EQ(of("first"), Micros(0, 0));
-  // From the end of "first" at 10; its 3950 us from the end of "loss" at 50 to that of "backward"
-  // at 4000 are the other thread's.
-  EXPECT_EQ(of("step"), Micros(15, 3950));
-  EXPECT_EQ(of("loss"), Micros(0, 0));
+  EXPECT_EQ(of("first"), Micros(0, 10));
+  // From the end of "first" at 10; "step" works for 5 us before it calls "loss".
+  EXPECT_EQ(of("step"), Micros(15, 5));
+  EXPECT_EQ(of("loss"), Micros(0, 20));
   // The thread begins behind "loss", the last operator of the other one: 10 us after its end.
-  EXPECT_EQ(of("backward"), Micros(10, 0));
-  // The kernel ends at 4800, 700 us into the call that waits for it.
-  EXPECT_EQ(of("item"), Micros(0, 700));
-  EXPECT_EQ(of("next"), Micros(75, 0));
+  EXPECT_EQ(of("backward"), Micros(10, 3940));
+  // A group after "backward", which ended at 4000: what "step" waited for it is in no time. From
+  // 4040 on the kernel runs beside "item".
+  EXPECT_EQ(of("item"), Micros(20, 20));
+  // The kernel ends at 4800; then come 120 us of "item", 105 us of "step" and 75 us of the program.
+  EXPECT_EQ(of("next"), Micros(300, 10));
 }
 
 }  // namespace

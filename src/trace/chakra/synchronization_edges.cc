@@ -1,6 +1,7 @@
 #include "trace/chakra/synchronization_edges.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,7 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kClockSlackNs = 10'000;
+constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kAllStreams = -1;
 constexpr std::int64_t kAllStreamsUnsigned = 4'294'967'295;
 
@@ -39,7 +41,7 @@ struct StreamWork {
 
 class Finder {
  public:
-  explicit Finder(const RecordedTrace& recorded)
+  Finder(const RecordedTrace& recorded, UnlaunchedWork unlaunched)
       : recorded_(recorded),
         streams_(recorded.lanes.size()),
         operators_(recorded.lanes.size()),
@@ -56,14 +58,21 @@ class Finder {
     }
     // In the order of launches, which is also that of each stream.
     std::vector<std::pair<std::int64_t, std::uint32_t>> launched;
+    std::vector<std::int64_t> last_launch(recorded.lanes.size(), kBeforeAll);  // of each stream
     for (std::uint32_t e = 0; e < recorded.size(); ++e) {
-      if (!is_device_work(recorded.kind[e]) || recorded.correlation[e] == kNotRecorded) continue;
-      const auto call = calls_.find(recorded.correlation[e]);
-      if (call == calls_.end()) continue;
-      launched.emplace_back(recorded.start_ns[call->second], e);
-      work_of_call_[call->second].push_back(e);
+      if (!is_device_work(recorded.kind[e])) continue;
+      const auto call = recorded.correlation[e] == kNotRecorded
+                            ? calls_.end()
+                            : calls_.find(recorded.correlation[e]);
+      if (call != calls_.end()) {
+        last_launch[recorded.lane[e]] = recorded.start_ns[call->second];
+        work_of_call_[call->second].push_back(e);
+      } else if (unlaunched == UnlaunchedWork::leave_out) {
+        continue;
+      }
+      launched.emplace_back(last_launch[recorded.lane[e]], e);
     }
-    std::sort(launched.begin(), launched.end());
+    std::sort(launched.begin(), launched.end());  // of one call in their order
     for (const auto& [when, e] : launched) {
       streams_[recorded.lane[e]].launched_ns.push_back(when);
       streams_[recorded.lane[e]].events.push_back(e);
@@ -165,8 +174,9 @@ class Finder {
 
 }  // namespace
 
-std::vector<SynchronizationEdge> synchronization_edges(const RecordedTrace& recorded) {
-  return Finder(recorded).find();
+std::vector<SynchronizationEdge> synchronization_edges(const RecordedTrace& recorded,
+                                                       UnlaunchedWork unlaunched) {
+  return Finder(recorded, unlaunched).find();
 }
 
 }  // namespace orrery

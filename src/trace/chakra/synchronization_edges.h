@@ -13,6 +13,9 @@
 // device's clock may run ahead by kClockSlack. Work that ended later is left out: it cannot have
 // been waited for.
 //
+// Work whose launch was not recorded counts as launched with the work before it on its stream, or
+// before everything; or, as Chakra's converter has it, is not waited for.
+//
 // Not kept: waits of a stream for another one; they are none of the host.
 #pragma once
 
@@ -29,7 +32,13 @@ struct SynchronizationEdge {
   std::uint32_t call = 0;           // of the host, that waited
 };
 
+enum class UnlaunchedWork : std::uint8_t {
+  leave_out,
+  wait_for,
+};
+
 // In the order of calls. O(n log n).
-std::vector<SynchronizationEdge> synchronization_edges(const RecordedTrace& recorded);
+std::vector<SynchronizationEdge> synchronization_edges(
+    const RecordedTrace& recorded, UnlaunchedWork unlaunched = UnlaunchedWork::leave_out);
 
 }  // namespace orrery

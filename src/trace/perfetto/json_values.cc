@@ -116,22 +116,22 @@ void append_microseconds(std::int64_t ns, std::string& out) {
 void append_as_json(std::string_view values, std::string& out) {
   std::size_t copied = 0;
   for (std::size_t at = 0; at < values.size();) {
-    const char c = values[at];
-    if (c == '"') {
-      at = std::min(end_of_json_value(values, at), values.size());
-      continue;
-    }
-    if (is_json_space(c) || is_structural(c)) {
+    if (is_json_space(values[at]) || is_structural(values[at])) {
       ++at;
       continue;
     }
+    // Up to the next space, bracket, comma or colon; those of texts do not count.
     const std::size_t begin = at;
-    while (at < values.size() && !is_json_space(values[at]) && !is_structural(values[at]) &&
-           values[at] != '"') {
-      ++at;
+    std::size_t texts = 0;
+    while (at < values.size() && !is_json_space(values[at]) && !is_structural(values[at])) {
+      const bool is_text = values[at] == '"';
+      at = is_text ? std::min(end_of_json_value(values, at), values.size()) : at + 1;
+      texts += is_text ? 1 : 0;
     }
     const std::string_view word = values.substr(begin, at - begin);
-    if (is_json_word(word)) continue;
+    const bool is_one_text =
+        texts == 1 && word.front() == '"' && end_of_json_value(word, 0) == word.size();
+    if (is_one_text || is_json_word(word)) continue;
     out += values.substr(copied, begin - copied);
     append_quoted(word, out);
     copied = at;

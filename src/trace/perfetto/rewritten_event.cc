@@ -12,13 +12,13 @@ class Copy {
   Copy(std::string_view text, std::string& out) : text_(text), out_(out) {}
 
   void replace(std::string_view value, std::string_view with) {
-    before(value.data());
+    before(place_of(value));
     out_ += with;
-    copied_ = static_cast<std::size_t>(value.data() - text_.data()) + value.size();
+    copied_ += value.size();
   }
   // Behind the opening brace of an object.
   void insert(std::string_view object, std::string_view members) {
-    before(object.data() + 1);
+    before(place_of(object) + 1);
     out_ += members;
     JsonMembers inside(object);
     if (inside.next()) out_ += ", ";
@@ -26,8 +26,10 @@ class Copy {
   void rest() { append_as_json(text_.substr(copied_), out_); }
 
  private:
-  void before(const char* place) {
-    const auto at = static_cast<std::size_t>(place - text_.data());
+  [[nodiscard]] std::size_t place_of(std::string_view part) const {
+    return static_cast<std::size_t>(part.data() - text_.data());
+  }
+  void before(std::size_t at) {
     append_as_json(text_.substr(copied_, at - copied_), out_);
     copied_ = at;
   }
