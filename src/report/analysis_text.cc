@@ -216,9 +216,16 @@ std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
 
 std::string kernel_section(const RecordedTrace& trace, const RankAnalysis& rank,
                            const AnalysisView& view, const TextStyle& style) {
-  Table table({left("name", 9), left("kind", 4), right("count", 6), right("total", 9),
-               right("share", 8), right("mean", 7), right("least", 0), right("greatest", 0),
-               right("occupancy", 0), left("launched by", 5)});
+  Table table({{.title = "name", .importance = 9, .shortest = 24},
+               left("kind", 4),
+               right("count", 6),
+               right("total", 9),
+               right("share", 8),
+               right("mean", 7),
+               right("least", 0),
+               right("greatest", 0),
+               right("occupancy", 0),
+               left("launched by", 5)});
   std::size_t shown = 0;
   for (const KernelRow& row : rank.kernels) {
     if (shown++ == view.rows) break;
@@ -239,8 +246,14 @@ std::string kernel_section(const RecordedTrace& trace, const RankAnalysis& rank,
 
 std::string operator_section(const RecordedTrace& trace, const RankAnalysis& rank,
                              const AnalysisView& view, const TextStyle& style) {
-  Table table({left("operator", 9), left("shapes", 6), right("count", 6), right("device", 9),
-               right("mean", 0), right("host", 0), right("rate", 8), right("bandwidth", 7),
+  Table table({{.title = "operator", .importance = 9, .shortest = 20},
+               left("shapes", 6),
+               right("count", 6),
+               right("device", 9),
+               right("mean", 0),
+               right("host", 0),
+               right("rate", 8),
+               right("bandwidth", 7),
                right("of roofline", 8)});
   std::size_t with_device = 0;
   for (const OperatorRow& row : rank.operators.rows) {
@@ -296,8 +309,14 @@ std::string stream_section(const RecordedTrace& trace, const RankAnalysis& rank,
 std::string launch_section(const RecordedTrace& trace, const RankAnalysis& rank,
                            const AnalysisView& view, const TextStyle& style) {
   if (rank.launch.rows.empty()) return "";
-  Table table({left("launch call", 9), right("count", 8), right("call", 8), right("p90", 0),
-               right("delay", 8), right("p90", 0), right("slow calls", 6), right("long delays", 6),
+  Table table({{.title = "launch call", .importance = 9, .shortest = 19},
+               right("count", 8),
+               right("call", 8),
+               right("p90", 0),
+               right("delay", 8),
+               right("p90", 0),
+               right("slow calls", 6),
+               right("long delays", 6),
                right("work shorter than call", 7)});
   std::size_t shown = 0;
   for (const LaunchRow& row : rank.launch.rows) {

@@ -150,8 +150,9 @@ std::string stretches_text(const StepPath& path, std::size_t rows, const TextSty
   const bool others = has_other_ranks(path);
   std::vector<Column> columns = {right("at", 9)};
   if (others) columns.push_back(right("rank", 8));
-  for (Column& column :
-       std::vector<Column>{left("on", 8), right("for", 9), left("because", 7), left("mostly", 6)}) {
+  for (Column& column : std::vector<Column>{
+           left("on", 8), right("for", 9),
+           Column{.title = "because", .importance = 7, .shortest = 24}, left("mostly", 6)}) {
     columns.push_back(std::move(column));
   }
   Table table(std::move(columns));
@@ -224,9 +225,14 @@ std::string places_svg(const StepPath& path) {
   for (const Category colour : kColours) chart.css_classes.emplace_back(name(colour));
   for (const auto& [place, ns] : places) {
     band_of[place] = chart.bands.size();
-    const std::string label = fmt::format("{}: {}", place.first, place.second);
-    chart.bands.push_back({.label = label,
-                           .tip = fmt::format("rank {}: {} of the path", label, time_text(ns)),
+    // Short enough for the margin: "0: 7" of stream 7.
+    const bool numbered =
+        place.second.starts_with("stream ") || place.second.starts_with("thread ");
+    const std::string brief =
+        numbered ? place.second.substr(place.second.find(' ') + 1) : place.second;
+    chart.bands.push_back({.label = fmt::format("{}: {}", place.first, brief),
+                           .tip = fmt::format("rank {}, {}: {} of the path", place.first,
+                                              place.second, time_text(ns)),
                            .shares = std::vector<std::vector<double>>(
                                kPathBounds, std::vector<double>(kMostBins, 0.0))});
   }
@@ -284,26 +290,28 @@ std::string step_path_html(const StepPath& path, std::size_t rows) {
          .css_class = {},
          .tips = {full}});
   }
-  return html_section("Critical path", times(path) + ". " + summary(path),
-                      bounds_svg(path) + "<h3>Where it is over time, rank: thread or stream</h3>" +
-                          places_svg(path) + "<h3>Its longest stretches, in order</h3>" +
-                          html_table({{"at", true},
-                                      {"rank", true},
-                                      {"on"},
-                                      {"for", true},
-                                      {"because"},
-                                      {"mostly"},
-                                      {"operations", true}},
-                                     stretches) +
-                          "<h3>By name</h3>" +
-                          html_table({{"on the path"},
-                                      {"bound by"},
-                                      {"rank", true},
-                                      {"", false, true},
-                                      {"time", true},
-                                      {"share", true},
-                                      {"count", true}},
-                                     names));
+  return html_section(
+      "Critical path", times(path) + ". " + summary(path),
+      bounds_svg(path) +
+          "<h3>Where it is over time: rank, and number of the stream or thread</h3>" +
+          places_svg(path) + "<h3>Its longest stretches, in order</h3>" +
+          html_table({{"at", true},
+                      {"rank", true},
+                      {"on"},
+                      {"for", true},
+                      {"because"},
+                      {"mostly"},
+                      {"operations", true}},
+                     stretches) +
+          "<h3>By name</h3>" +
+          html_table({{"on the path"},
+                      {"bound by"},
+                      {"rank", true},
+                      {"", false, true},
+                      {"time", true},
+                      {"share", true},
+                      {"count", true}},
+                     names));
 }
 
 Value step_path_json(const StepPath& path, std::int64_t origin_ns) {
