@@ -95,7 +95,8 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   const AnalysisOptions asked = analysis_options(options, common);
   if (!options.critical.empty() && run->source != RunSource::profiler &&
       asked.preset != BreakdownPreset::hta) {
-    return refuse({ErrorCode::unsupported, "the path of one annotation is known of a profiler's traces only",
+    return refuse({ErrorCode::unsupported,
+                   "the path of one annotation is known of a profiler's traces only",
                    "--critical-path", "without it the path of the whole step is shown"});
   }
   const auto paths = paths_of(*seen, asked, files);
