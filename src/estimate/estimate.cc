@@ -11,8 +11,8 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
   ORRERY_TRY(Estimate out, estimate(scenario, catalog, conditions));
   ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
-  out.interval =
-      interval(uncertainty, out.step_time, scenario.model, scenario.cluster, out.training);
+  out.interval = interval(uncertainty, out.step_time, scenario.model, scenario.cluster,
+                          out.training, scenario.software.name);
   return out;
 }
 

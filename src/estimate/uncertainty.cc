@@ -126,7 +126,17 @@ const Fields<StepPoint>& fields_of(const StepPoint*) {
           .required("accelerators", &StepPoint::accelerators, "count")
           .required("parameters_b", &StepPoint::parameters_b, "1e9 parameters")
           .required("mixture", &StepPoint::mixture, "of experts")
-          .required("sequence", &StepPoint::sequence, "tokens");
+          .required("sequence", &StepPoint::sequence, "tokens")
+          .required("software", &StepPoint::software, "profile");
+  return table;
+}
+
+const Fields<BetweenSources>& fields_of(const BetweenSources*) {
+  static const Fields<BetweenSources> table =
+      Fields<BetweenSources>("what sources have of their own")
+          .required("sources", &BetweenSources::sources, "left out whole")
+          .required("deviation", &BetweenSources::deviation, "of log(measured / predicted)")
+          .required("half_width", &BetweenSources::half_width, "of an interval of that alone");
   return table;
 }
 
@@ -136,7 +146,7 @@ const Fields<Uncertainty>& fields_of(const Uncertainty*) {
           .required("source", &Uncertainty::source, "where the values are from")
           .required("level", &Uncertainty::level, "share of steps an interval is to hold")
           .required("regimes", &Uncertainty::regimes, "errors by regime")
-          .required("left_out", &Uncertainty::left_out, "errors of sources left out whole")
+          .required("between_sources", &Uncertainty::between_sources, "of sources left out whole")
           .required("measured", &Uncertainty::measured, "distinct measured steps");
   return table;
 }
@@ -149,16 +159,18 @@ Result<Uncertainty> read_uncertainty(const Document& document) {
   if (!(out.level > 0 && out.level < 1)) {
     return wrong(fmt::format("level {} is out of range", out.level), "above 0, below 1");
   }
-  for (const auto* list : {&out.regimes, &out.left_out}) {
-    bool all = false;
-    for (const RegimeError& r : *list) {
-      all = all || r.regime == Regime{};
-      if (r.low > r.high) return wrong("low is above high in " + in_words(r.regime), "low first");
-      if (std::abs(r.low) > 5 || std::abs(r.high) > 5) {
-        return wrong("a quantile is out of range in " + in_words(r.regime), "-5 to 5");
-      }
+  bool all = false;
+  for (const RegimeError& r : out.regimes) {
+    all = all || r.regime == Regime{};
+    if (r.low > r.high) return wrong("low is above high in " + in_words(r.regime), "low first");
+    if (std::abs(r.low) > 5 || std::abs(r.high) > 5) {
+      return wrong("a quantile is out of range in " + in_words(r.regime), "-5 to 5");
     }
-    if (!all) return wrong("there is no regime of all steps", "one whose classes are all '*'");
+  }
+  if (!all) return wrong("there is no regime of all steps", "one whose classes are all '*'");
+  const BetweenSources& between = out.between_sources;
+  if (!(between.half_width >= 0 && between.half_width <= 5)) {
+    return wrong("between_sources.half_width is out of range", "0 to 5");
   }
   for (const StepPoint& p : out.measured) {
     if (p.accelerators < 1 || !(p.parameters_b > 0) || p.sequence < 1) {
@@ -184,21 +196,23 @@ const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& 
 }
 
 RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& regime) {
-  const RegimeError& own = error_of(uncertainty.regimes, regime);
-  RegimeError out = error_of(uncertainty.left_out, regime);
-  out.low = std::min(out.low, own.low);
-  out.high = std::max(out.high, own.high);
+  RegimeError out = error_of(uncertainty.regimes, regime);
+  const double half = uncertainty.between_sources.half_width;
+  out.low = -std::hypot(std::min(out.low, 0.0), half);
+  out.high = std::hypot(std::max(out.high, 0.0), half);
   return out;
 }
 
-StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training) {
+StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training,
+                   std::string_view software) {
   const Architecture& a = model.architecture;
   return {.accelerator = cluster.accelerator.name,
           .architecture = cluster.accelerator.architecture,
           .accelerators = cluster.accelerators,
           .parameters_b = std::max(parameters(model) / 1e9, 1e-6),
           .mixture = a.moe.has_value(),
-          .sequence = std::max<std::int64_t>(training.sequence_length, 1)};
+          .sequence = std::max<std::int64_t>(training.sequence_length, 1),
+          .software = std::string(software)};
 }
 
 std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step) {
@@ -209,6 +223,8 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
   const StepPoint* of_kind = nullptr;  // nearest in accelerators
   std::int64_t shortest = 0;           // sequences of those near in accelerators
   std::int64_t longest = 0;
+  bool accelerator = false;  // the same one among those near
+  bool system = false;       // with the same software
   for (const StepPoint& p : measured) {
     if (p.architecture != step.architecture) continue;
     architecture = true;
@@ -220,6 +236,8 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
     if (!near(static_cast<double>(p.accelerators), accelerators)) continue;
     shortest = shortest == 0 ? p.sequence : std::min(shortest, p.sequence);
     longest = std::max(longest, p.sequence);
+    accelerator = accelerator || p.accelerator == step.accelerator;
+    system = system || (p.accelerator == step.accelerator && p.software == step.software);
   }
   if (!architecture) return fmt::format("no step was measured on {}", step.architecture);
   if (of_kind == nullptr) {
@@ -233,14 +251,19 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
   }
   const auto end =
       static_cast<double>(std::clamp(step.sequence, shortest, std::max(shortest, longest)));
-  if (near(sequence, end)) return "";
+  if (near(sequence, end)) {
+    if (system) return "";
+    return fmt::format("no {} step {}was measured on about as many {}", kind,
+                       accelerator ? "of " + step.software + " " : "", step.accelerator);
+  }
   return fmt::format("{} as any {} step measured on about as many {} accelerators",
                      sequence_factor(sequence, end), kind, step.architecture);
 }
 
 StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Model& model,
-                          const Cluster& cluster, const Training& training) {
-  const StepPoint step = point_of(model, cluster, training);
+                          const Cluster& cluster, const Training& training,
+                          std::string_view software) {
+  const StepPoint step = point_of(model, cluster, training, software);
   const Regime regime = regime_of(cluster, training.precision);
   const std::string beyond = extrapolation(uncertainty.measured, step);
   StepTimeInterval out;
@@ -253,9 +276,10 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, con
   out.low = step_time * std::exp(std::min(e.low, 0.0));
   out.high = step_time * std::exp(std::max(e.high, 0.0));
   if (out.extrapolates) {
-    out.regime =
-        fmt::format("{}, sources left out whole: {:.0f} held-out steps; not narrower than {}",
-                    in_words(e.regime), e.rows, in_words(own.regime));
+    out.regime = fmt::format(
+        "{}: {:.0f} held-out steps, widened by {:.0f} % for a system not measured: {:.0f} sources",
+        in_words(e.regime), e.rows, 100 * std::expm1(uncertainty.between_sources.half_width),
+        uncertainty.between_sources.sources);
     out.distance = "extrapolates: " + beyond + "; ";
   } else {
     out.regime = fmt::format("{}: {:.0f} held-out steps", in_words(e.regime), e.rows);

@@ -13,12 +13,20 @@
 // holds is measured on folds that the quantiles had not seen either (docs/validation.md).
 //
 // Those errors are of steps whose near-duplicates were measured. An estimate extrapolates if none
-// was measured that is like it: of its architecture and kind (dense, mixture of experts), of
-// accelerators and a sequence less than kNear times away. Its interval is that of steps whose whole
-// source was left out of the calibration, which met them as something new, and never narrower than
-// that of its own regime. kNear is two doublings: a class of scale spans a factor of eight, so that
-// a step nearer than four is of the same class or the next, and attention, which grows with the
-// square of the sequence, keeps its place among the costs.
+// was measured that is like it: of its architecture and kind (dense, mixture of experts), on
+// accelerators and a sequence less than kNear times away, and of these one on its accelerator with
+// its software. kNear is two doublings: a class of scale spans a factor of eight, so that a step
+// nearer than four is of the same class or the next, and attention, which grows with the square of
+// the sequence, keeps its place among the costs.
+//
+// What an unmeasured system adds is the variance between sources (random effects): how far the mean
+// error of a source that was left out whole lies from 0, beyond what its rows' own spread explains,
+//
+//   t^2 = mean over S sources of (m_s^2 - v_s / n_s),   m, v mean and variance of n rows
+//
+// and the interval of an estimate that extrapolates joins both parts as independent ones join:
+//
+//   low = -sqrt(low_own^2 + h^2),   high = sqrt(high_own^2 + h^2),   h = (Student's quantile) t
 //
 // Source, date: catalog/step/uncertainty.yaml, written by `orrery calibrate --cross-validate`. Not
 // modelled: errors that grow with the distance further on; the nearest measured step is named.
@@ -70,34 +78,46 @@ struct StepPoint {
   double parameters_b = 0;  // 1e9 parameters
   bool mixture = false;     // of experts
   std::int64_t sequence = 0;
+  std::string software;  // profile
   auto operator<=>(const StepPoint&) const = default;
 };
-StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training);
+StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training,
+                   std::string_view software);
 
 // Why a step is unlike every measured one, in words; empty if it is not.
 std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step);
+
+// What sources have of their own: log(measured / predicted) of sources left out whole.
+struct BetweenSources {
+  double sources = 0;     // behind it
+  double deviation = 0;   // t above
+  double half_width = 0;  // h above, at the level of the intervals
+  bool operator==(const BetweenSources&) const = default;
+};
 
 // The file catalog/step/uncertainty.yaml.
 struct Uncertainty {
   std::string source;
   double level = kIntervalLevel;
-  std::vector<RegimeError> regimes;   // one of them all
-  std::vector<RegimeError> left_out;  // of sources left out whole; by architecture, one of them all
+  std::vector<RegimeError> regimes;  // one of them all
+  BetweenSources between_sources;
   std::vector<StepPoint> measured;
 };
 
 const Fields<Regime>& fields_of(const Regime*);
 const Fields<RegimeError>& fields_of(const RegimeError*);
 const Fields<StepPoint>& fields_of(const StepPoint*);
+const Fields<BetweenSources>& fields_of(const BetweenSources*);
 const Fields<Uncertainty>& fields_of(const Uncertainty*);
 
-// Errors: those of read(); no regime of all in either list; low above high; a level outside (0, 1).
+// Errors: those of read(); no regime of all; low above high; a negative width; a level outside (0,
+// 1).
 Result<Uncertainty> read_uncertainty(const Document& document);
 Result<Uncertainty> load_uncertainty(const Catalog& catalog);
 
 // The entry that serves a regime. `regimes` must hold the one of all.
 const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime);
-// That of sources left out, widened where the regime's own is wider.
+// The same for a step unlike every measured one: widened by what sources have of their own.
 RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& regime);
 
 struct StepTimeInterval {
@@ -108,6 +128,7 @@ struct StepTimeInterval {
   bool extrapolates = false;
 };
 StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Model& model,
-                          const Cluster& cluster, const Training& training);
+                          const Cluster& cluster, const Training& training,
+                          std::string_view software);
 
 }  // namespace orrery

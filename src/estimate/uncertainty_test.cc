@@ -16,20 +16,18 @@ regimes:
   - {regime: {architecture: "*", scale: "*", precision: "*"}, rows: 100, low: -0.3, high: 0.4}
   - {regime: {architecture: hopper, scale: "*", precision: "*"}, rows: 50, low: -0.1, high: 0.2}
   - {regime: {architecture: hopper, scale: to 64, precision: "*"}, rows: 9, low: 0.05, high: 0.1}
-left_out:
-  - {regime: {architecture: "*", scale: "*", precision: "*"}, rows: 90, low: -0.5, high: 0.6}
-  - {regime: {architecture: hopper, scale: "*", precision: "*"}, rows: 40, low: -0.3, high: 0.15}
+between_sources: {sources: 14, deviation: 0.14, half_width: 0.24}
 measured:
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 8, parameters_b: 7,
-     mixture: false, sequence: 8192}
+     mixture: false, sequence: 8192, software: nemo-24}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 64, parameters_b: 7,
-     mixture: false, sequence: 4096}
+     mixture: false, sequence: 4096, software: nemo-24}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 512, parameters_b: 70,
-     mixture: false, sequence: 4096}
+     mixture: false, sequence: 4096, software: nemo-24}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 256, parameters_b: 671,
-     mixture: true, sequence: 4096}
+     mixture: true, sequence: 4096, software: nemo-24}
   - {accelerator: a100-80gb-sxm, architecture: ampere, accelerators: 64, parameters_b: 13,
-     mixture: false, sequence: 4096}
+     mixture: false, sequence: 4096, software: nemo-24}
 )";
 
 Uncertainty uncertainty() { return *read_uncertainty(*parse_yaml(kFile, "test.yaml")); }
@@ -38,9 +36,9 @@ Model model_named(const char* name) {
   return *build_model(*read_architecture(*Catalog::built_in().find("models", name)));
 }
 StepTimeInterval of(const char* name, const char* model = "llama-2-7b",
-                    std::int64_t sequence = 4096) {
+                    std::int64_t sequence = 4096, const char* software = "nemo-24") {
   return interval(uncertainty(), Seconds(10), model_named(model), cluster(name),
-                  {.sequence_length = sequence});
+                  {.sequence_length = sequence}, software);
 }
 std::string error(std::string_view from, std::string_view to) {
   std::string text(kFile);
@@ -62,8 +60,10 @@ TEST(Uncertainty, TheEstimateLiesInItsInterval) {
 TEST(Uncertainty, ScalesWithTheStep) {
   const Cluster c = cluster("h100-sxm:512");
   const Model model = model_named("llama-2-7b");
-  const auto a = interval(uncertainty(), Seconds(1), model, c, {.sequence_length = 4096});
-  const auto b = interval(uncertainty(), Seconds(5), model, c, {.sequence_length = 4096});
+  const auto a =
+      interval(uncertainty(), Seconds(1), model, c, {.sequence_length = 4096}, "nemo-24");
+  const auto b =
+      interval(uncertainty(), Seconds(5), model, c, {.sequence_length = 4096}, "nemo-24");
   EXPECT_NEAR(b.low / a.low, 5, 1e-12);
   EXPECT_NEAR(b.high / a.high, 5, 1e-12);
 }
@@ -76,28 +76,39 @@ TEST(Uncertainty, SaysHowFarTheNearestMeasurementIs) {
             "2 times as many accelerators and 2 times as short a sequence");
 }
 
-// The interval of steps that the calibration met as new, and the regime's own where that is wider.
-TEST(Uncertainty, FarBeyondTheMeasuredScaleItIsThatOfSourcesLeftOut) {
+// What a regime's rows and what sources have of their own join like independent errors.
+TEST(Uncertainty, FarBeyondTheMeasuredScaleItIsWidenedByTheSpreadBetweenSources) {
   const auto inside = of("h100-sxm:512");
   const auto beyond = of("h100-sxm:25600");
   EXPECT_TRUE(beyond.extrapolates);
-  EXPECT_NEAR(beyond.low.value(), 10 * std::exp(-0.3), 1e-9);
-  EXPECT_NEAR(beyond.high.value(), 10 * std::exp(0.2), 1e-9);  // left out: only 0.15
+  EXPECT_NEAR(beyond.low.value(), 10 * std::exp(-0.26), 1e-9);  // 0.1 and 0.24
+  EXPECT_NEAR(beyond.high.value(), 10 * std::exp(std::hypot(0.2, 0.24)), 1e-9);
   EXPECT_LE(beyond.low, inside.low);
   EXPECT_GE(beyond.high, inside.high);
   EXPECT_EQ(beyond.regime,
-            "hopper, sources left out whole: 40 held-out steps; not narrower than hopper");
+            "hopper: 50 held-out steps, widened by 27 % for a system not measured: 14 sources");
   EXPECT_THAT(beyond.distance,
               HasSubstr("extrapolates: 50 times more accelerators than the nearest dense step "
                         "measured on hopper has; the nearest measured step is"));
 }
 
-TEST(Uncertainty, AnAcceleratorWithoutStepsTakesTheIntervalOfSourcesLeftOut) {
+TEST(Uncertainty, AnAcceleratorWithoutStepsIsWidened) {
   const auto other = of("mi300x:64");
   EXPECT_TRUE(other.extrapolates);
-  EXPECT_NEAR(other.low.value(), 10 * std::exp(-0.5), 1e-9);
-  EXPECT_NEAR(other.high.value(), 10 * std::exp(0.6), 1e-9);
+  EXPECT_NEAR(other.low.value(), 10 * std::exp(-std::hypot(0.3, 0.24)), 1e-9);
+  EXPECT_NEAR(other.high.value(), 10 * std::exp(std::hypot(0.4, 0.24)), 1e-9);
   EXPECT_THAT(other.distance, HasSubstr("extrapolates: no step was measured on cdna3;"));
+}
+
+// Steps of one framework say little of another's, those of one accelerator little of its sibling.
+TEST(Uncertainty, SoftwareThatWasNotMeasuredThereExtrapolates) {
+  const auto other = of("h100-sxm:64", "llama-2-7b", 4096, "torchtitan");
+  EXPECT_TRUE(other.extrapolates);
+  EXPECT_THAT(other.distance,
+              HasSubstr("no dense step of torchtitan was measured on about as many h100-sxm"));
+  EXPECT_LT(other.low, of("h100-sxm:64").low);
+  EXPECT_THAT(of("h200-sxm:64").distance,
+              HasSubstr("no dense step was measured on about as many h200-sxm"));
 }
 
 TEST(Uncertainty, AMixtureOfExpertsIsHeldAgainstMixtures) {
@@ -132,8 +143,7 @@ TEST(Uncertainty, RefusesWhatCannotBe) {
   EXPECT_THAT(error("high: 0.4", "high: 40"), HasSubstr("out of range in all accelerators"));
   EXPECT_THAT(error("architecture: \"*\"", "architecture: volta"),
               HasSubstr("there is no regime of all steps"));
-  EXPECT_THAT(error("rows: 90, low: -0.5", "rows: 90, low: 0.7"),
-              HasSubstr("low is above high in all accelerators"));
+  EXPECT_THAT(error("half_width: 0.24", "half_width: -1"), HasSubstr("half_width is out of range"));
   EXPECT_THAT(error("accelerators: 8", "accelerators: 0"), HasSubstr("all above 0"));
 }
 

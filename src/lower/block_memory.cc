@@ -129,9 +129,35 @@ class OperatorReader {
   const BlockMemorySetting& s_;
 };
 
-bool computed_again(const Operator& op, Recompute recompute) {
-  return recompute == Recompute::full ||
-         (recompute == Recompute::selective && op.in_attention_core);
+// The input that a product keeps, without what else it keeps of its results.
+double kept_input(const Operator& op, const BlockMemorySetting& setting) {
+  if (op.saved.empty() || !op.keeps_input) return 0;
+  Operator input = op;
+  input.saved.resize(1);
+  return saved_bytes(input, setting.binding, setting.precision).value();
+}
+
+// Of the `kept` bytes of the operator at `index`, those that are made again apart from the block.
+double part_computed_again(const Block& block, std::size_t index, const BlockMemorySetting& setting,
+                           Recompute recompute, double kept) {
+  const Operator& op = block.operators[index];
+  if (recompute == Recompute::full || recompute == Recompute::alternate) return 0;
+  if (recompute == Recompute::selective && op.in_attention_core) return kept;
+  if (index == 0) return 0;
+  const Operator& before = block.operators[index - 1];
+  const bool product = op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
+  if (setting.facts.recomputes_elementwise && product) {
+    const bool activation = before.elementwise == ElementwiseKind::gated_activation ||
+                            before.elementwise == ElementwiseKind::activation;
+    if (before.op_class == OperatorClass::normalization || activation) {
+      return kept_input(op, setting);
+    }
+  }
+  if (!setting.facts.recomputes_up_projections) return 0;
+  // Values leave their product, queries and keys the rotation behind it.
+  if (op.name == "attention.key_value_up") return kept - kept_input(op, setting);
+  const bool latent = before.name == "attention.key_value_up";
+  return latent && op.name == "attention.rotary" ? kept : 0;
 }
 
 // Under Recompute::alternate: the input of the block, what attention and the kept products return,
@@ -167,9 +193,15 @@ BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
   double again = 0;
   double attention_weights = 0;
   double other_weights = 0;
-  for (const Operator& op : block.operators) {
+  const bool whole = recompute == Recompute::full || recompute == Recompute::alternate;
+  for (std::size_t i = 0; i < block.operators.size(); ++i) {
+    const Operator& op = block.operators[i];
     const double bytes = reader.read(op).kept;
-    (computed_again(op, recompute) ? again : kept) += bytes;
+    const double part = recompute == Recompute::full
+                            ? bytes
+                            : part_computed_again(block, i, setting, recompute, bytes);
+    again += part;
+    kept += bytes - part;
     if (op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm) {
       (op.op_class == OperatorClass::attention_projection ? attention_weights : other_weights) +=
           reader.weight(op);
@@ -190,14 +222,12 @@ BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
   out.saved = Bytes(kept);
 
   // A whole block is computed again before its backward begins, a part of it when its turn comes.
-  const bool whole = recompute == Recompute::full || recompute == Recompute::alternate;
   double extra = whole ? again : 0;
   double most = 0;
   for (std::size_t i = block.operators.size(); i-- > 0;) {
     const Operator& op = block.operators[i];
     const OperatorMemory memory = reader.read(op);
-    const bool part = recompute == Recompute::selective && op.in_attention_core;
-    if (part) extra += memory.kept;
+    extra += part_computed_again(block, i, setting, recompute, memory.kept);
     most = std::max(most, extra + memory.gradients + memory.kernel);
     extra -= memory.kept;
   }

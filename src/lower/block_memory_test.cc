@@ -104,6 +104,36 @@ TEST(BlockMemory, AlternateKeepsAttentionAndEverySecondProduct) {
   EXPECT_GE(some.saved, layer.memory(model.blocks[0], Recompute::full).saved);
 }
 
+// s b h (34 + ...) of Korthikanti holds 2 for the norms' outputs twice and 8 for gelu's.
+TEST(BlockMemory, ElementwiseResultsMadeAgainAreNotKept) {
+  const Model model = gpt(4096, 32);
+  const auto saved = [&](const MemoryFacts& facts) {
+    return Layer(bound(kBatch, kLength, 1, false), facts, AttentionKernel::flash_2)
+        .memory(model.blocks[0], Recompute::none)
+        .saved.value();
+  };
+  const MemoryFacts facts = facts_of("megatron-core-0.12");
+  EXPECT_NEAR(saved(facts) - saved(with_recomputed_elementwise(facts)), (2 + 2 + 8) * kSbh, 1);
+  EXPECT_EQ(saved(facts), saved(with_recomputed_up_projections(facts)));  // no latent attention
+}
+
+TEST(BlockMemory, LatentAttentionMakesQueriesKeysAndValuesAgain) {
+  const auto model =
+      build_model(*read_architecture(*Catalog::built_in().find("models", "deepseek-v3")));
+  ASSERT_TRUE(model) << model.error().text();
+  const auto memory = [&](const MemoryFacts& facts) {
+    return Layer(bound(1, 4096, 1, false), facts, AttentionKernel::library)
+        .memory(model->blocks[0], Recompute::none);
+  };
+  const MemoryFacts facts = facts_of("megatron-core-0.12");
+  const BlockMemory kept = memory(facts);
+  const BlockMemory again = memory(with_recomputed_up_projections(facts));
+  // 128 heads of 192 queries, 192 keys and 128 values, and the latent of 512 they are made of.
+  const double made = 2.0 * 4096 * (128 * (192 + 192 + 128) + 512);
+  EXPECT_NEAR((kept.saved - again.saved).value(), made, 0.01 * made);
+  EXPECT_LE(again.saved + again.working, kept.saved + kept.working);
+}
+
 TEST(BlockMemory, ComputingMoreAgainNeverNeedsMoreInAll) {
   const Model model = gpt(4096, 32);
   for (const AttentionKernel kernel : {AttentionKernel::unfused, AttentionKernel::flash_2}) {

@@ -105,6 +105,43 @@ Picoseconds StepCosts::listing(int tensors) const {
   return round_to_picoseconds(software.host.kernel * (2.0 * tensors * layout->dense_shard.size));
 }
 
+Picoseconds StepCosts::copying_gathered(double parameters) const {
+  const CostContext& costs = cache->context();
+  if (costs.software.shard_buffers != ShardBuffers::copied) return Picoseconds(0);
+  return round_to_picoseconds(costs.kernels.memory_bound(Bytes(4 * parameters)));
+}
+
+Picoseconds StepCosts::copying_reduced(double parameters) const {
+  const CostContext& costs = cache->context();
+  const double g = gradient_bytes;
+  switch (costs.software.shard_buffers) {
+    case ShardBuffers::in_place:
+      return Picoseconds(0);
+    case ShardBuffers::flat:
+      return round_to_picoseconds(
+          costs.kernels.memory_bound(Bytes((4 + (g == 2 ? 0 : 2 + g) + 2 * g) * parameters)));
+    case ShardBuffers::copied:
+      return round_to_picoseconds(costs.kernels.memory_bound(Bytes((2 + g) * parameters)));
+  }
+  return Picoseconds(0);
+}
+
+PassTotals StepCosts::held(int device) const {
+  PassTotals sum;
+  for (int c = 0; c < chunks_held(); ++c) sum = sum + chunk(device, c).totals;
+  sum.trained += vocabulary.trained;
+  sum.frozen += vocabulary.frozen;
+  return sum;
+}
+
+bool StepCosts::holds_an_end(int device) const {
+  for (int c = 0; c < chunks_held(); ++c) {
+    const VirtualStage& s = chunk(device, c);
+    if (s.embedding || s.head) return true;
+  }
+  return false;
+}
+
 const BlockCost& StepCosts::block(const VirtualStage& stage, std::size_t layer) const {
   const bool again = layer - stage.first_layer < stage.recomputed;
   return (again ? recomputed : kept)->blocks[cache->model().layers[layer]];
@@ -213,9 +250,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
 
   const double owned_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
   for (int device = 0; device < out.shape.devices; ++device) {
-    PassTotals held;
-    for (int c = 0; c < out.chunks_held(); ++c) held = held + out.chunk(device, c).totals;
-    held.trained += out.vocabulary.trained;
+    const PassTotals held = out.held(device);
     const double owned = plan.zero == 0 ? held.trained.all()
                                         : held.trained.sharded(out.layout->dense_shard.size,
                                                                out.layout->expert_shard.size);

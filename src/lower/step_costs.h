@@ -56,6 +56,20 @@ struct StepCosts {
   // (_allgather_param synchronises, narrows a buffer once a rank and hands over the list; PyTorch
   // copies its entries one by one).
   [[nodiscard]] Picoseconds listing(int tensors) const;
+  // Kernels that move fully sharded weights out of the buffer they are gathered to, and gradients
+  // into the one they are reduced from, g bytes each there; bytes of a parameter:
+  //
+  //             gathered     reduced
+  //   in place  0            0
+  //   flat      0            2 + 2 joined, 2 + g cast where g is not 2, g + g divided
+  //   copied    2 + 2        2 + g
+  //
+  // Source: PyTorch, torch/distributed/fsdp/_runtime_utils.py (_reduce_grad: cast, _div_if_needed;
+  // views of the flat parameter are split, so that their gradients are concatenated) and
+  // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py (all_gather_copy_out,
+  // reduce_scatter_copy_in).
+  [[nodiscard]] Picoseconds copying_gathered(double parameters) const;
+  [[nodiscard]] Picoseconds copying_reduced(double parameters) const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
   // Whether gradients have copies elsewhere to be reduced with.
@@ -65,6 +79,10 @@ struct StepCosts {
   }
   // Chunks a device holds: of every route of the schedule.
   [[nodiscard]] int chunks_held() const { return shape.chunks * schedule->routes; }
+  // What the chunks of a device have together, with its part of a divided vocabulary.
+  [[nodiscard]] PassTotals held(int device) const;
+  // Whether the device holds the first or the last virtual stage.
+  [[nodiscard]] bool holds_an_end(int device) const;
   // How often in a step a device works on one of its chunks.
   [[nodiscard]] int passes_a_chunk() const { return shape.microbatches / schedule->routes; }
   [[nodiscard]] const VirtualStage& chunk(int device, int chunk) const {

@@ -41,6 +41,8 @@ class StepBuilder {
     names_.begin = builder_.intern("begin of block");
     names_.gather = builder_.intern("gather parameters");
     names_.reduce = builder_.intern("reduce gradients");
+    names_.copy_gathered = builder_.intern("copy gathered weights");
+    names_.copy_reduced = builder_.intern("copy gradients to reduce");
     names_.slowed = builder_.intern("slowed by communication");
     names_.norm = builder_.intern("gradient norm");
     names_.optimizer = builder_.intern("optimizer");
@@ -101,7 +103,8 @@ class StepBuilder {
     std::array<NameIndex, kPasses> pass;
     NameIndex offload, reload, output_layer, output_layer_gradient, input_layer,
         input_layer_gradient;
-    NameIndex pair, begin, gather, reduce, slowed, norm, optimizer, tied, end;
+    NameIndex pair, begin, gather, reduce, copy_gathered, copy_reduced, slowed, norm, optimizer,
+        tied, end;
   };
   // What is remembered of a device while its operations are emitted.
   struct Device {
@@ -123,6 +126,7 @@ class StepBuilder {
   // Data-parallel communication of one distinct block.
   struct BlockComms {
     Picoseconds gather, reduce;
+    Picoseconds copy_gathered, copy_reduced;  // beside them, on the computing stream
     bool known = false;
   };
 
@@ -218,6 +222,16 @@ class StepBuilder {
     device_[device].last = n;
   }
 
+  // Weights out of the buffer they were gathered to, or gradients into the one they leave from.
+  void copy_buffer(std::uint32_t device, Picoseconds time, NameIndex name, std::uint32_t instance) {
+    if (time <= Picoseconds(0)) return;
+    Device& d = device_[device];
+    d.last = builder_.add(NodeSpec{NodeKind::kernel, Category::elementwise, name,
+                                   stream(device, StreamKind::compute), time, 0, instance},
+                          std::span<const NodeIndex>(d.waits));
+    d.waits.clear();
+  }
+
   NodeIndex on_data_parallel_stream(std::uint32_t device, NameIndex name, Picoseconds time,
                                     std::uint32_t instance, std::optional<NodeIndex> after) {
     const NodeSpec spec{NodeKind::collective,
@@ -233,7 +247,8 @@ class StepBuilder {
   BlockComms comms(const BlockCost& cost) const {
     const Picoseconds listing = step_.listing(cost.weight_tensors);
     return {step_.gather(cost.trained, cost.frozen) + listing, step_.reduce(cost.trained) + listing,
-            true};
+            step_.copying_gathered(cost.trained.all() + cost.frozen.all()),
+            step_.copying_reduced(cost.trained.all()), true};
   }
   const BlockComms& comms_of_layer(std::size_t layer, const BlockCost& cost) {
     BlockComms& known = block_comms_[model_.layers[layer]];
@@ -399,9 +414,7 @@ class StepBuilder {
       add_folded(device, whole.time, whole.breakdown, direction, id);
       return;
     }
-    // Shards are reduced over ranks of their own under hybrid sharding; over one group of ranks a
-    // reduction is queued before the gather of the next block, as measured (docs/calibrate.md).
-    const bool own_ranks = step_.layout->dense_outer.size > 1;
+    // A reduction is queued behind the gather of the next block, which was issued long before.
     std::optional<std::pair<Picoseconds, std::optional<NodeIndex>>> held;  // time, behind what
     const auto queue_reduction = [&] {
       if (!held) return;
@@ -409,6 +422,7 @@ class StepBuilder {
           on_data_parallel_stream(device, names_.reduce, held->first, id, held->second);
       held.reset();
     };
+    const bool sharded = step_.plan.zero == 3;
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms& comm) {
       const BlockPass& pass = pass_of(cost, direction);
       Picoseconds beside;
@@ -424,6 +438,7 @@ class StepBuilder {
         const Picoseconds gather = comm.gather * (again ? 2 : 1);
         d.waits.push_back(on_data_parallel_stream(device, names_.gather, gather, id, after));
         if (overlaps) beside += gather;
+        if (sharded) copy_buffer(device, comm.copy_gathered, names_.copy_gathered, id);
       }
       queue_reduction();
       add_block(device, pass, direction, id);
@@ -432,9 +447,10 @@ class StepBuilder {
       const bool counted = gathers && how == Gather::ahead;
       if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
+        if (sharded) copy_buffer(device, comm.copy_reduced, names_.copy_reduced, id);
         held.emplace(comm.reduce, d.last);
-        if (!own_ranks || reduces == Reduce::blocking) queue_reduction();
         if (reduces == Reduce::blocking) {
+          queue_reduction();
           d.waits.push_back(*d.waits_at_end);
         } else {
           beside += comm.reduce;
@@ -466,15 +482,7 @@ class StepBuilder {
 
   void end_of_step() {
     const auto devices = static_cast<std::uint32_t>(step_.shape.devices);
-    const auto held = [&](std::uint32_t d) {
-      PassTotals sum;
-      for (int c = 0; c < step_.chunks_held(); ++c) {
-        sum = sum + step_.chunk(static_cast<int>(d), c).totals;
-      }
-      sum.trained += step_.vocabulary.trained;
-      sum.frozen += step_.vocabulary.frozen;
-      return sum;
-    };
+    const auto held = [&](std::uint32_t d) { return step_.held(static_cast<int>(d)); };
     const auto part = [&](std::uint32_t d, StepInstance::Part p) {
       return instance(DeviceOperation{d, {}}, p);
     };
@@ -496,7 +504,7 @@ class StepBuilder {
                                     part(d, StepInstance::Part::reduce), device.last);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);
-      if (holds_an_end(d) && step_.tied_embedding > Picoseconds(0)) {
+      if (step_.holds_an_end(static_cast<int>(d)) && step_.tied_embedding > Picoseconds(0)) {
         last = builder_.add(NodeSpec{NodeKind::collective, Category::exposed_pp, names_.tied,
                                      stream(d, StreamKind::pp_backward), step_.tied_embedding, 0,
                                      part(d, StepInstance::Part::reduce)},
@@ -536,15 +544,6 @@ class StepBuilder {
                    Picoseconds(0), 0, part(d, StepInstance::Part::optimizer)},
           {gathered});
     }
-  }
-
-  // Whether the device holds the first or the last virtual stage.
-  [[nodiscard]] bool holds_an_end(std::uint32_t device) const {
-    for (int c = 0; c < pipeline_.chunks_held; ++c) {
-      const VirtualStage& s = stage(device, static_cast<std::size_t>(c));
-      if (s.embedding || s.head) return true;
-    }
-    return false;
   }
 
   static PipelineStreams add_streams(GraphBuilder& builder, int devices) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "lower/random_plan.h"
 #include "lower/step_window.h"
 #include "simulate/simulate.h"
@@ -131,6 +133,39 @@ TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
   EXPECT_EQ(priced(true, "dp=64,zero=1").first, Seconds(0));
 }
 
+// FSDP1 joins gradients (2 + 2 bytes), casts them to fp32 (2 + 4) and divides them (4 + 4); FSDP2
+// copies weights out of the gathered buffer (2 + 2) and casts gradients into another (2 + 4).
+TEST(StepCosts, ShardBuffersMoveBytesOnTheDevice) {
+  const auto priced = [](ShardBuffers buffers, std::string_view plan) {
+    RandomCase c = llama(4, "h100-sxm:16", plan, 16);
+    SoftwareProfile software;
+    software.shard_buffers = buffers;
+    const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
+    CostCache cache(c.model, c.training, context);
+    const StepCosts step = step_costs(cache, c.plan);
+    const double parameters = 1e9;
+    const Seconds byte = context.kernels.memory_bound(Bytes(1e9)) / 1e9;
+    const auto folded = simulate(step_graph(step, Folding::folded)->graph).makespan;
+    EXPECT_EQ(folded, simulate(step_graph(step, Folding::expanded)->graph).makespan);
+    return std::tuple{step.copying_gathered(parameters).seconds() / (byte * parameters),
+                      step.copying_reduced(parameters).seconds() / (byte * parameters),
+                      folded.seconds()};
+  };
+  const char* sharded = "dp=16,zero=3";
+  const auto [in_gathered, in_reduced, in_place] = priced(ShardBuffers::in_place, sharded);
+  const auto [flat_gathered, flat_reduced, flat] = priced(ShardBuffers::flat, sharded);
+  const auto [out_gathered, out_reduced, copied] = priced(ShardBuffers::copied, sharded);
+  EXPECT_EQ(in_gathered + in_reduced + flat_gathered, 0);
+  EXPECT_NEAR(flat_reduced, 18, 0.3);  // the start of a kernel counts less in more bytes
+  EXPECT_NEAR(out_gathered, 4, 0.1);
+  EXPECT_NEAR(out_reduced, 6, 0.1);
+  EXPECT_GT(flat, in_place);
+  EXPECT_GT(copied, in_place);
+  // Nothing is gathered or copied where only the optimizer is sharded.
+  EXPECT_EQ(std::get<2>(priced(ShardBuffers::flat, "dp=16,zero=1")),
+            std::get<2>(priced(ShardBuffers::in_place, "dp=16,zero=1")));
+}
+
 // 64 broadcasts of a 64th each: as many bytes as one all-gather, and 64 times the latency of a
 // broadcast.
 TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {
@@ -165,6 +200,25 @@ TEST(StepGraph, HybridShardsReduceBesideTheNextGather) {
   const Seconds beside = step("true").seconds();
   const Seconds blocking = step("false").seconds();
   EXPECT_LT(beside / blocking, 0.97);
+}
+
+// The gather of the next block was queued before a block's gradients were there to be reduced:
+// where blocks compute longer than both take, only the ends of a step show either.
+TEST(StepGraph, FullyShardedBlocksHideGatherAndReductionBehindComputing) {
+  const auto step = [](std::string_view overlap) {
+    RandomCase c =
+        llama(16, "h100-sxm:64", std::string("dp=64,zero=3,") + std::string(overlap), 64);
+    c.training.sequence_length = 8192;
+    return step_time(c).seconds();
+  };
+  const Seconds hidden = step("overlap.gradient_reduction=true,overlap.parameter_gather=true");
+  const Seconds shown = step("overlap.gradient_reduction=false,overlap.parameter_gather=false");
+  const RandomCase one = llama(16, "h100-sxm:1", "", 1);
+  RandomCase alone = one;
+  alone.training.sequence_length = 8192;
+  const Seconds computing = step_time(alone).seconds();
+  EXPECT_LT(hidden / computing, 1.15);
+  EXPECT_GT(shown / hidden, 1.2);
 }
 
 TEST(StepGraph, MoreMicrobatchesAndLongerModelsTakeLonger) {

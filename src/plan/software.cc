@@ -32,6 +32,13 @@ std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers) {
   return kNames;
 }
 
+std::span<const EnumName<ShardBuffers>> names_of(ShardBuffers) {
+  static constexpr EnumName<ShardBuffers> kNames[] = {{ShardBuffers::in_place, "in_place"},
+                                                      {ShardBuffers::flat, "flat"},
+                                                      {ShardBuffers::copied, "copied"}};
+  return kNames;
+}
+
 const Fields<HostCosts>& fields_of(const HostCosts*) {
   static const Fields<HostCosts> kTable =
       Fields<HostCosts>("host")
@@ -81,6 +88,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "gradients are unscaled and checked for overflow")
           .optional("lists_pieces", &SoftwareProfile::lists_pieces,
                     "fully sharded tensors travel one by one, as lists of one piece a rank")
+          .optional("shard_buffers", &SoftwareProfile::shard_buffers,
+                    "fully sharded tensors are gathered and reduced in place, flat or copied")
           .optional("broadcasts_weights", &SoftwareProfile::broadcasts_weights,
                     "ranks broadcast their shards of the weights in turn, instead of a gather")
           .optional("host", &SoftwareProfile::host, "what launching costs the host")

@@ -37,6 +37,14 @@ enum class PipelineTransfers {
   blocking,
 };
 
+// Where fully sharded weights are gathered to and their gradients reduced from.
+enum class ShardBuffers {
+  in_place,  // products read what was gathered and write what is reduced
+  flat,      // one tensor a unit, whose views are the weights: gradients are joined to one, cast to
+             // the format they are reduced in, and divided
+  copied,    // one buffer a unit: weights are copied out of it, gradients into it, cast on the way
+};
+
 // What stands between the host and the device.
 enum class LaunchPath {
   each,      // every kernel is launched by the framework
@@ -92,6 +100,7 @@ struct SoftwareProfile {
   // Fully sharded weights are gathered, and their gradients reduced, one tensor at a time through
   // lists of one piece a rank, each of which the host cuts and copies.
   bool lists_pieces = false;
+  ShardBuffers shard_buffers = ShardBuffers::in_place;
   // Optimizer states are sharded by whole tensors: behind the step each rank broadcasts its weights
   // in turn.
   bool broadcasts_weights = false;
@@ -117,5 +126,6 @@ std::span<const EnumName<Kernels>> names_of(Kernels);
 std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation);
 std::span<const EnumName<LaunchPath>> names_of(LaunchPath);
 std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers);
+std::span<const EnumName<ShardBuffers>> names_of(ShardBuffers);
 
 }  // namespace orrery

@@ -412,7 +412,8 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
   ORRERY_TRY(SearchResult out, run.run());
   ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
   for (Estimate& e : out.plans) {
-    e.interval = interval(uncertainty, e.step_time, scenario.model, scenario.cluster, e.training);
+    e.interval = interval(uncertainty, e.step_time, scenario.model, scenario.cluster, e.training,
+                          scenario.software.name);
   }
   return out;
 }

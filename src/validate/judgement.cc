@@ -149,16 +149,18 @@ std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows)
   for (const std::string& source : sources) {
     Uncertainty others;
     std::vector<RegimeResidual> folds;
-    std::vector<RegimeResidual> left_out;
+    std::map<std::string, std::vector<double>> left_out;
     std::set<StepPoint> points;
     for (const Judged& j : rows) {
       if (j.row->source_id == source) continue;
       points.insert(j.row->point);
       if (j.fold) folds.push_back({j.row->regime, j.log_ratio});
-      if (j.left_out.error) left_out.push_back({j.row->regime, left_out_log_ratio(j)});
+      if (j.left_out.error) left_out[j.row->source_id].push_back(left_out_log_ratio(j));
     }
     others.regimes = regime_errors(folds, kIntervalLevel);
-    others.left_out = left_out_errors(left_out, kIntervalLevel);
+    std::vector<std::vector<double>> of_sources;
+    for (auto& [name, residuals] : left_out) of_sources.push_back(std::move(residuals));
+    others.between_sources = between_sources(of_sources);
     others.measured.assign(points.begin(), points.end());
     for (const Judged& j : rows) {
       if (j.row->source_id != source || !j.left_out.error) continue;

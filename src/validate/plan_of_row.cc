@@ -276,9 +276,10 @@ class Reader {
     if (few_layers || contains(detail, "norm") || contains(detail, "act") ||
         contains(detail, "mla_up_proj") || contains(detail, "minimal")) {
       p.recompute = Recompute::none;
-      assume("recomputation of " + detail +
-             " left out: its time is not counted, its memory is "
-             "counted as kept");
+      const Recipe recipe = recipe_of_row(row_);
+      const bool memory = recipe.recomputes_elementwise || recipe.recomputes_up_projections;
+      assume("recomputation of " + detail + " left out: its time is not counted, its memory is " +
+             (memory ? "not counted as kept" : "counted as kept"));
       return "";
     }
     if (!detail.empty() && !contains(detail, "core_attn")) {
@@ -358,19 +359,19 @@ class Reader {
     if (o.tensor_parallel && out_.plan.tp > 1 && overlapped_here) {
       assume("tensor-parallel communication overlapped");
     }
-    if (out_.plan.ep > 1) experts();
-  }
-
-  void experts() {
     const Recipe recipe = recipe_of_row(row_);
-    out_.plan.dispatch = recipe.dispatch;
-    out_.plan.overlap.expert_batches =
-        recipe.expert_batches && out_.plan.recompute != Recompute::full;
     if (recipe.narrow_gradients) {
       out_.training.gradients = NumberFormat::bf16;
       out_.gradients_stated = true;
       assume("gradients accumulated and reduced in bf16: grad_reduce_in_fp32 is off in the recipe");
     }
+    if (out_.plan.ep > 1) experts(recipe);
+  }
+
+  void experts(const Recipe& recipe) {
+    out_.plan.dispatch = recipe.dispatch;
+    out_.plan.overlap.expert_batches =
+        recipe.expert_batches && out_.plan.recompute != Recompute::full;
     if (out_.plan.layers.empty()) out_.plan.layers = recipe.layers;
     for (const std::string& text : recipe.assumed) assume(text);
   }

@@ -66,6 +66,17 @@ void apply_bridge(const MeasuredRow& row, Recipe& out) {
 
 Recipe recipe_of_row(const MeasuredRow& row) {
   Recipe out;
+  // scripts/performance/configs/llama: set_llama3_common_configs and set_llama31_common_configs
+  // turn grad_reduce_in_fp32 off.
+  if (row.source_id == "megatron-bridge" && row.model.starts_with("Llama3")) {
+    out.narrow_gradients = true;
+  }
+  if (row.recompute == "selective") {
+    const std::string& detail = row.recompute_detail;
+    out.recomputes_up_projections = contains(detail, "mla_up_proj");
+    out.recomputes_elementwise =
+        (contains(detail, "norm") && contains(detail, "act")) || contains(detail, "remat minimal");
+  }
   if (row.num_experts.value_or(0) < 1) return out;
   if (row.source_id == "megatron-bridge") apply_bridge(row, out);
   if (contains(row.notes, "DeepEP")) deduplicate(out, "DeepEP");

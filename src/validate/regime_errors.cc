@@ -1,6 +1,7 @@
 #include "validate/regime_errors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "calibrate/statistics.h"
@@ -52,19 +53,28 @@ std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals
   return out;
 }
 
-std::vector<RegimeError> left_out_errors(std::span<const RegimeResidual> residuals, double level) {
-  std::map<Regime, std::vector<double>> values;
-  values[Regime{}];
-  for (const RegimeResidual& r : residuals) {
-    values[Regime{}].push_back(r.log_ratio);
-    values[Regime{.architecture = r.regime.architecture}].push_back(r.log_ratio);
+BetweenSources between_sources(std::span<const std::vector<double>> residuals) {
+  static_assert(kIntervalLevel == 0.9);
+  constexpr double kNormal = 1.6448536269514722;  // 95 % of normal draws lie below
+  BetweenSources out;
+  double variance = 0;
+  for (const std::vector<double>& of_source : residuals) {
+    const auto n = static_cast<double>(of_source.size());
+    if (n < 2) continue;
+    double mean = 0;
+    for (const double r : of_source) mean += r / n;
+    double own = 0;
+    for (const double r : of_source) own += (r - mean) * (r - mean) / (n - 1);
+    variance += mean * mean - own / n;
+    out.sources += 1;
   }
-  std::vector<RegimeError> out;
-  for (const auto& [regime, of_regime] : values) {
-    if (regime == Regime{} || of_regime.size() >= kRowsOfAnArchitecture) {
-      out.push_back(own_error(regime, of_regime, level));
-    }
-  }
+  if (out.sources < 2) return {};
+  const double z = kNormal;
+  const double nu = out.sources;
+  const double student = z + (z * z * z + z) / (4 * nu) +
+                         (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * nu * nu);
+  out.deviation = std::sqrt(std::max(variance / out.sources, 0.0));
+  out.half_width = student * out.deviation;
   return out;
 }
 

@@ -26,10 +26,10 @@ struct RegimeResidual {
 // Of every regime that occurs and of every wider one, sorted; of no residuals: all steps, 0 to 0.
 std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals, double level);
 
-inline constexpr int kRowsOfAnArchitecture = 20;  // fewer give no 90 % quantiles of their own
-
-// Of residuals of sources left out whole: of all, and of each architecture of that many rows; not
-// drawn towards one another, so that a wide one stays wide.
-std::vector<RegimeError> left_out_errors(std::span<const RegimeResidual> residuals, double level);
+// The spread between sources, of their residuals when left out whole, one list a source: equations
+// and use in estimate/uncertainty.h. Student's quantile is that of as many degrees of freedom as
+// sources, for 0 is given and no mean is taken (Abramowitz and Stegun 26.7.5). Of fewer than two
+// sources: nothing.
+BetweenSources between_sources(std::span<const std::vector<double>> residuals);
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace orrery {
 namespace {
@@ -29,14 +30,30 @@ TEST(RegimeErrors, OfOneRegimeAreItsQuantiles) {
   EXPECT_NEAR(of(errors, {"hopper", "to 64", "16 bit"}).high, 0.9, 1e-3);
 }
 
-TEST(RegimeErrors, OfSourcesLeftOutAreOfArchitecturesOfEnoughRows) {
-  auto residuals = spread({"hopper", "to 64", "16 bit"}, 39, 39);
-  const auto few = spread({"cdna3", "to 64", "16 bit"}, kRowsOfAnArchitecture - 1, 1);
-  residuals.insert(residuals.end(), few.begin(), few.end());
-  const auto errors = left_out_errors(residuals, 0.9);
-  ASSERT_EQ(errors.size(), 2u);                                        // all and hopper
-  EXPECT_NEAR(of(errors, {.architecture = "hopper"}).low, -36, 1e-9);  // not drawn to all
-  EXPECT_EQ(of(errors, {}).rows, 39 + kRowsOfAnArchitecture - 1);
+// Sources whose rows scatter by 0.3 about means of their own, which scatter by 0.2.
+TEST(BetweenSources, IsWhatTheMeansOfSourcesScatterBeyondTheirRows) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<std::vector<double>> sources(400);
+  for (auto& rows : sources) {
+    const double mean = 0.2 * normal(random);
+    for (int i = 0; i < 12; ++i) rows.push_back(mean + 0.3 * normal(random));
+  }
+  const BetweenSources b = between_sources(sources);
+  EXPECT_EQ(b.sources, 400);
+  EXPECT_NEAR(b.deviation, 0.2, 0.02);
+  EXPECT_NEAR(b.half_width / b.deviation, 1.649, 1e-3);  // Student's 95 % of 400
+  sources.resize(10);
+  const BetweenSources few = between_sources(sources);
+  EXPECT_NEAR(few.half_width / few.deviation, 1.812, 1e-2);  // of 10
+}
+
+TEST(BetweenSources, IsNothingWhereRowsExplainAllOrSourcesAreFew) {
+  EXPECT_EQ(between_sources({}), BetweenSources{});
+  const std::vector<std::vector<double>> one = {{0.3, 0.4, 0.5}};
+  EXPECT_EQ(between_sources(one), BetweenSources{});
+  const std::vector<std::vector<double>> centred = {{-0.1, 0.1}, {0.2, -0.2}, {-0.3, 0.3}};
+  EXPECT_EQ(between_sources(centred).half_width, 0);
 }
 
 TEST(RegimeErrors, OfFewAreTheirExtremes) {

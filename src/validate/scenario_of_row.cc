@@ -5,6 +5,7 @@
 #include "validate/architecture_of_row.h"
 #include "validate/cluster_of_row.h"
 #include "validate/plan_of_row.h"
+#include "validate/recipe_of_row.h"
 #include "validate/software_of_row.h"
 #include "validate/source_conventions.h"
 
@@ -53,6 +54,9 @@ MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
   }
   if (row.phase == "lora") facts = with_narrow_adapted_layers(facts);
   if (compiles_loss(row)) facts = with_fused_cross_entropy(facts);
+  const Recipe recipe = recipe_of_row(row);
+  if (recipe.recomputes_elementwise) facts = with_recomputed_elementwise(facts);
+  if (recipe.recomputes_up_projections) facts = with_recomputed_up_projections(facts);
   return facts;
 }
 
@@ -96,7 +100,10 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
     plan->assumed.push_back(unstated_gradients(plan->training, software->software.memory));
   }
   software->software.memory = memory_of_row(row, software->software.memory);
-  if (compiles_loss(row)) software->assumed.push_back("loss compiled: torchtitan since 2025");
+  if (compiles_loss(row)) {
+    software->software.cross_entropy = Kernels::fused;
+    software->assumed.push_back("loss compiled: torchtitan since 2025");
+  }
 
   RowScenario out{{std::move(*model), std::move(cluster->cluster), plan->training, plan->plan,
                    std::move(software->software), true},

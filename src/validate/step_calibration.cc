@@ -170,15 +170,16 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
                              const std::string& date) {
   Uncertainty out;
   std::vector<RegimeResidual> residuals;
-  std::vector<RegimeResidual> left_out;
+  std::map<std::string, std::vector<double>> left_out;
   std::set<StepPoint> points;
   for (std::size_t i = 0; i < fit.steps().size(); ++i) {
     const MeasuredStep& s = fit.steps()[i];
     const Regime regime = regime_of(s.scenario.cluster, s.scenario.training.precision);
     const double measured = std::log(s.measured.value());
     residuals.push_back({regime, measured - judged.five_fold[i]});
-    if (judged.left_out[i]) left_out.push_back({regime, measured - *judged.left_out[i]});
-    StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training);
+    if (judged.left_out[i]) left_out[s.source_id].push_back(measured - *judged.left_out[i]);
+    StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training,
+                               s.scenario.software.name);
     const double digits = std::pow(10, 1 - std::floor(std::log10(point.parameters_b)));
     point.parameters_b = std::round(point.parameters_b * digits) / digits;
     points.insert(std::move(point));
@@ -187,12 +188,14 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
                ": held-out errors of the complete rows of validation/measured, five-fold and of "
                "each source left out whole";
   out.regimes = regime_errors(residuals, kIntervalLevel);
-  out.left_out = left_out_errors(left_out, kIntervalLevel);
-  for (auto* list : {&out.regimes, &out.left_out}) {
-    for (RegimeError& e : *list) {
-      e.low = rounded(e.low);
-      e.high = rounded(e.high);
-    }
+  std::vector<std::vector<double>> of_sources;
+  for (auto& [name, of_source] : left_out) of_sources.push_back(std::move(of_source));
+  out.between_sources = between_sources(of_sources);
+  out.between_sources.deviation = rounded(out.between_sources.deviation);
+  out.between_sources.half_width = rounded(out.between_sources.half_width);
+  for (RegimeError& e : out.regimes) {
+    e.low = rounded(e.low);
+    e.high = rounded(e.high);
   }
   out.measured.assign(points.begin(), points.end());
   return to_yaml(fields_of(static_cast<const decltype(out)*>(nullptr)).write(out));

@@ -86,8 +86,8 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.tight = predicted->verdict == Verdict::tight;
   out.mixture = scenario->scenario.model.architecture.moe.has_value();
   out.regime = regime_of(scenario->scenario.cluster, scenario->scenario.training.precision);
-  out.point =
-      point_of(scenario->scenario.model, scenario->scenario.cluster, scenario->scenario.training);
+  out.point = point_of(scenario->scenario.model, scenario->scenario.cluster,
+                       scenario->scenario.training, scenario->scenario.software.name);
   out.defaults = std::move(predicted->assumed);
   std::erase_if(out.defaults, [&](const std::string& text) {
     return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
