@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "calibrate/statistics.h"
@@ -108,8 +109,11 @@ struct Inside {
   [[nodiscard]] double share() const { return rows > 0 ? static_cast<double>(inside) / rows : 0; }
   [[nodiscard]] double mean_width() const { return rows > 0 ? width / rows : 0; }
 };
-std::vector<std::string> names_of_coverage(const Regime& r) {
-  return {"all", r.architecture + ", " + r.scale};
+std::string_view kind_of(const RowOutcome& row) {
+  return row.mixture ? "mixture of experts" : "dense";
+}
+std::vector<std::string> names_of_coverage(const RowOutcome& row) {
+  return {"all", std::string(kind_of(row)), row.regime.architecture + ", " + row.regime.scale};
 }
 
 // Whether each row lies in the interval that the other folds' errors give.
@@ -128,7 +132,7 @@ std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
     for (const Judged& j : rows) {
       if (!j.fold || *j.fold != fold) continue;
       const RegimeError& e = error_of(regimes, j.row->regime);
-      for (const std::string& name : names_of_coverage(j.row->regime)) {
+      for (const std::string& name : names_of_coverage(*j.row)) {
         out[name].add(j.log_ratio, e);
       }
     }
@@ -167,7 +171,7 @@ std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows)
       const RegimeError e = extrapolation(others.measured, j.row->point).empty()
                                 ? error_of(others.regimes, j.row->regime)
                                 : extrapolated_error_of(others, j.row->regime);
-      for (const std::string& name : names_of_coverage(j.row->regime)) {
+      for (const std::string& name : names_of_coverage(*j.row)) {
         out[name].add(left_out_log_ratio(j), e);
       }
     }
@@ -313,7 +317,7 @@ Judgement judged(const Validation& validation, std::span<const HeldOutStep> held
     parts[{"accelerator", r.accelerator}].push_back(&j);
     parts[{"scale", scale_of(r.accelerators)}].push_back(&j);
     parts[{"precision", r.precision}].push_back(&j);
-    parts[{"model", r.mixture ? "mixture of experts" : "dense"}].push_back(&j);
+    parts[{"model", std::string(kind_of(r))}].push_back(&j);
     parts[{"framework", r.framework.empty() ? "not stated" : r.framework}].push_back(&j);
   }
   out.all = errors_of("all", "all but bigscience-v100", all);
