@@ -1,22 +1,18 @@
 #include "calibrate/calibration.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "calibrate/statistics.h"
 #include "outcome/invariant.h"
 
 namespace orrery {
 
-FitErrors fit_errors(std::span<const double> predicted, std::span<const double> measured) {
+ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured) {
   ORRERY_INVARIANT(predicted.size() == measured.size());
-  std::vector<double> absolute;
-  std::vector<double> own;
+  std::vector<double> errors;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
-    own.push_back(predicted[i] / measured[i] - 1);
-    absolute.push_back(std::abs(own.back()));
+    errors.push_back(predicted[i] / measured[i] - 1);
   }
-  return {own.size(), quantile(absolute, 0.5), mean(absolute), quantile(absolute, 0.9), mean(own)};
+  return error_summary(errors);
 }
 
 Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,

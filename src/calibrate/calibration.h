@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/error_summary.h"
 #include "calibrate/fit.h"
 #include "catalog/catalog.h"
 #include "document/comma_separated.h"
@@ -23,30 +24,22 @@
 
 namespace orrery {
 
-// Of relative errors e = predicted / measured - 1: median, mean and 90th percentile of |e|, and
-// the mean of e with its sign.
-struct FitErrors {
-  std::size_t rows = 0;
-  double median = 0;
-  double mean = 0;
-  double p90 = 0;
-  double bias = 0;
-};
-FitErrors fit_errors(std::span<const double> predicted, std::span<const double> measured);
+// Of predicted / measured - 1.
+ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured);
 
 // The same on some of the rows: "m >= 1024".
 struct PartOfRows {
   std::string name;
-  FitErrors in_sample;
-  std::optional<FitErrors> held_out;
+  ErrorSummary in_sample;
+  std::optional<ErrorSummary> held_out;
 };
 
 // One fit: "gemm bf16".
 struct CalibratedPart {
   std::string name;
   std::vector<FittedParameter> parameters;
-  FitErrors in_sample;
-  std::optional<FitErrors> held_out;  // with cross-validation
+  ErrorSummary in_sample;
+  std::optional<ErrorSummary> held_out;  // with cross-validation
   std::vector<PartOfRows> of_which;
 };
 

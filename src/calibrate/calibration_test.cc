@@ -88,8 +88,8 @@ TEST(Calibration, UnknownColumnsAreRefusedWithThoseThatAreKnown) {
 TEST(Calibration, ErrorsAreRelativeToTheMeasurement) {
   const std::vector<double> predicted = {1.1, 0.8, 1.0, 2.0, 1.0};
   const std::vector<double> measured(5, 1.0);
-  const FitErrors e = fit_errors(predicted, measured);
-  EXPECT_EQ(e.rows, 5U);
+  const ErrorSummary e = fit_errors(predicted, measured);
+  EXPECT_EQ(e.rows, 5);
   EXPECT_NEAR(e.median, 0.1, 1e-12);
   EXPECT_NEAR(e.mean, 1.3 / 5, 1e-12);
   EXPECT_NEAR(e.bias, 0.9 / 5, 1e-12);

@@ -103,7 +103,8 @@ TEST(CollectiveCalibration, WritesAFileThatReadsBackWithTheErrorsOfItsFolds) {
   EXPECT_LT(part.held_out->median, 0.08);
   std::size_t by_payload = 0;
   for (const PartOfRows& p : part.of_which) {
-    if (p.name.find("iB") != std::string::npos) by_payload += p.in_sample.rows;
+    if (p.name.find("iB") != std::string::npos)
+      by_payload += static_cast<std::size_t>(p.in_sample.rows);
   }
   EXPECT_EQ(by_payload, done.rows);  // the regimes share the rows out
   ASSERT_EQ(report.files.size(), 1u);

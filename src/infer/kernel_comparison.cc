@@ -7,7 +7,6 @@
 #include <map>
 
 #include "analyze/recorded_accelerator.h"
-#include "calibrate/calibration.h"
 #include "cluster/cluster.h"
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
@@ -86,15 +85,11 @@ std::string class_name(const RecordedKernel& row) {
   return row.of_class;
 }
 
-KernelErrors errors_of(const std::vector<const ComparedKernel*>& rows) {
-  std::vector<double> predicted;
-  std::vector<double> measured;
-  for (const ComparedKernel* row : rows) {
-    predicted.push_back(row->predicted->value());
-    measured.push_back(row->recorded.time.value());
-  }
-  const FitErrors e = fit_errors(predicted, measured);
-  return {e.rows, e.median, e.mean, e.p90, e.bias};
+ErrorSummary errors_of(const std::vector<const ComparedKernel*>& rows) {
+  std::vector<double> errors;
+  errors.reserve(rows.size());
+  for (const ComparedKernel* row : rows) errors.push_back(row->error());
+  return error_summary(errors);
 }
 
 void compare_classes(KernelComparison& out) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/error_summary.h"
 #include "catalog/catalog.h"
 #include "infer/recorded_kernels.h"
 #include "outcome/result.h"
@@ -28,22 +29,13 @@ struct ComparedKernel {
   [[nodiscard]] double error() const { return predicted ? *predicted / recorded.time - 1 : 0; }
 };
 
-// Of |error|: median, mean and 90th percentile; of the error with its sign the mean.
-struct KernelErrors {
-  std::size_t rows = 0;
-  double median = 0;
-  double mean = 0;
-  double p90 = 0;
-  double bias = 0;
-};
-
 struct ComparedClass {
   std::string name;  // "product bf16", "attention forward", "elementwise", "all-reduce"
   std::size_t rows = 0;
   std::int64_t calls = 0;
   Seconds recorded;                    // all calls, the median call standing for each
   Seconds predicted;                   // all calls; without a model zero
-  std::optional<KernelErrors> errors;  // of rows that are predicted and hold no waiting
+  std::optional<ErrorSummary> errors;  // of rows that are predicted and hold no waiting
   std::string why;                     // without a prediction: the first row's reason
 };
 
@@ -51,7 +43,7 @@ struct KernelComparison {
   std::string accelerator;
   std::vector<ComparedKernel> kernels;  // most total time first
   std::vector<ComparedClass> classes;   // most recorded time first
-  KernelErrors errors;                  // of all rows with one
+  ErrorSummary errors;                  // of all rows with one
   Seconds total;                        // of all device work
   Seconds covered;                      // of it, rows that are compared
   std::vector<std::string> assumed;     // what was defaulted, a sentence each

@@ -125,7 +125,7 @@ TEST(KernelComparison, PricesMegatronAsItRan) {
   EXPECT_NEAR(of("product fp16").predicted / of("product fp16").recorded, 1, 0.08);
   EXPECT_LT(of("all-reduce").errors->median, 0.12);
   // Every row once: rows of the classes are those with errors.
-  std::size_t rows = 0;
+  int rows = 0;
   for (const ComparedClass& k : c->classes) rows += k.errors ? k.errors->rows : 0;
   EXPECT_EQ(rows, c->errors.rows);
 }

@@ -37,8 +37,8 @@ Table parameter_table(const CalibrationReport& report) {
   return table;
 }
 
-void add_errors(Table& table, const std::string& name, const FitErrors& in_sample,
-                const std::optional<FitErrors>& held_out, Ink ink) {
+void add_errors(Table& table, const std::string& name, const ErrorSummary& in_sample,
+                const std::optional<ErrorSummary>& held_out, Ink ink) {
   table.add_row({{.text = name, .ink = ink},
                  {.text = grouped(static_cast<std::int64_t>(in_sample.rows))},
                  {.text = percent(in_sample.median)},
@@ -64,16 +64,6 @@ Table error_table(std::span<const CalibrationReport> reports, std::string first_
   return table;
 }
 
-Value errors_value(const FitErrors& e) {
-  Value out = Value::map();
-  out.set("rows", Value::number(static_cast<std::int64_t>(e.rows)));
-  out.set("median", Value::number(e.median));
-  out.set("mean", Value::number(e.mean));
-  out.set("p90", Value::number(e.p90));
-  out.set("bias", Value::number(e.bias));
-  return out;
-}
-
 Value part_value(const CalibratedPart& part) {
   Value out = Value::map();
   out.set("name", Value::text(part.name));
@@ -88,14 +78,14 @@ Value part_value(const CalibratedPart& part) {
     parameters.append(std::move(one));
   }
   out.set("parameters", std::move(parameters));
-  out.set("in_sample", errors_value(part.in_sample));
-  out.set("held_out", part.held_out ? errors_value(*part.held_out) : Value::null());
+  out.set("in_sample", value_of(part.in_sample, ErrorKeys::brief));
+  out.set("held_out", part.held_out ? value_of(*part.held_out, ErrorKeys::brief) : Value::null());
   Value some = Value::list();
   for (const PartOfRows& s : part.of_which) {
     Value one = Value::map();
     one.set("name", Value::text(s.name));
-    one.set("in_sample", errors_value(s.in_sample));
-    one.set("held_out", s.held_out ? errors_value(*s.held_out) : Value::null());
+    one.set("in_sample", value_of(s.in_sample, ErrorKeys::brief));
+    one.set("held_out", s.held_out ? value_of(*s.held_out, ErrorKeys::brief) : Value::null());
     some.append(std::move(one));
   }
   out.set("of_which", std::move(some));

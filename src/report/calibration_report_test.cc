@@ -18,7 +18,7 @@ std::vector<Calibration> sample() {
   p.parameters = {{"peak_fraction", "", 0.832, 0.0021, false},
                   {"floor", "us", 2.6, std::nullopt, true}};
   p.in_sample = {1000, 0.031, 0.045, 0.12, -0.004};
-  p.held_out = FitErrors{1000, 0.033, 0.047, 0.125, -0.004};
+  p.held_out = ErrorSummary{1000, 0.033, 0.047, 0.125, -0.004};
   p.of_which = {{"m >= 1024", {300, 0.02, 0.03, 0.06, 0.001}, std::nullopt}};
   r.parts = {p};
   r.files = {{"kernels/h100-sxm.yaml", "accelerator: h100-sxm\n"}};

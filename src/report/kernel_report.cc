@@ -74,16 +74,6 @@ Table class_table(const KernelComparison& c) {
   return table;
 }
 
-Value errors_value(const KernelErrors& e) {
-  Value out = Value::map();
-  out.set("rows", Value::number(static_cast<std::int64_t>(e.rows)));
-  out.set("median", Value::number(e.median));
-  out.set("mean", Value::number(e.mean));
-  out.set("p90", Value::number(e.p90));
-  out.set("bias", Value::number(e.bias));
-  return out;
-}
-
 }  // namespace
 
 std::string kernel_text(const KernelComparison& c, std::size_t top, const TextStyle& style) {
@@ -149,7 +139,7 @@ Value kernel_json(const KernelComparison& c) {
   out.set("accelerator", Value::text(c.accelerator));
   out.set("total_s", Value::number(c.total.value()));
   out.set("covered_s", Value::number(c.covered.value()));
-  out.set("errors", errors_value(c.errors));
+  out.set("errors", value_of(c.errors, ErrorKeys::brief));
   const TimeWeighted by_time = weighted(c);
   Value time_weighted = Value::map();
   time_weighted.set("recorded_s", Value::number(by_time.recorded_s));
@@ -166,7 +156,7 @@ Value kernel_json(const KernelComparison& c) {
     one.set("recorded_s", Value::number(k.recorded.value()));
     const bool predicted = k.predicted > Seconds(0);
     one.set("predicted_s", predicted ? Value::number(k.predicted.value()) : Value::null());
-    one.set("errors", k.errors ? errors_value(*k.errors) : Value::null());
+    one.set("errors", k.errors ? value_of(*k.errors, ErrorKeys::brief) : Value::null());
     one.set("not_compared_because", k.why.empty() ? Value::null() : Value::text(k.why));
     classes.append(std::move(one));
   }

@@ -32,7 +32,9 @@ ErrorSummary summary(const std::vector<const Judged*>& rows, RowOutcome Judged::
   std::vector<const RowOutcome*> of;
   of.reserve(rows.size());
   for (const Judged* j : rows) of.push_back(&(j->*scheme));
-  return error_summary(of, &RowOutcome::error);
+  ErrorSummary out = error_summary(of, &RowOutcome::error);
+  out.worst_row.clear();  // a scheme shows no row
+  return out;
 }
 
 SchemeErrors errors_of(std::string axis, std::string name, const std::vector<const Judged*>& rows) {
@@ -281,24 +283,13 @@ void add_figures(Judgement& out, const Validation& validation, const std::vector
   }
 }
 
-Value errors_json(const ErrorSummary& s) {
-  Value out = Value::map();
-  out.set("rows", Value::number(static_cast<std::int64_t>(s.rows)));
-  if (s.rows == 0) return out;
-  out.set("median_absolute_error", Value::number(s.median));
-  out.set("mean_absolute_error", Value::number(s.mean));
-  out.set("p90_absolute_error", Value::number(s.p90));
-  out.set("bias", Value::number(s.bias));
-  return out;
-}
-
 Value scheme_json(const SchemeErrors& s) {
   Value out = Value::map();
   out.set("axis", Value::text(s.axis));
   out.set("name", Value::text(s.name));
-  out.set("fitted", errors_json(s.fitted));
-  out.set("five_fold", errors_json(s.five_fold));
-  out.set("leave_one_source_out", errors_json(s.left_out));
+  out.set("fitted", value_of(s.fitted, ErrorKeys::spelled_out));
+  out.set("five_fold", value_of(s.five_fold, ErrorKeys::spelled_out));
+  out.set("leave_one_source_out", value_of(s.left_out, ErrorKeys::spelled_out));
   return out;
 }
 

@@ -85,9 +85,9 @@ Result<CrossValidated> cross_validated(const StepFit& fit, const StepExpansion& 
 }
 
 // Of the steps that `shown` picks and `predicted` has.
-FitErrors errors_of(const std::vector<MeasuredStep>& steps,
-                    const std::vector<std::optional<double>>& log_predicted,
-                    const std::string& source) {
+ErrorSummary errors_of(const std::vector<MeasuredStep>& steps,
+                       const std::vector<std::optional<double>>& log_predicted,
+                       const std::string& source) {
   std::vector<double> predicted;
   std::vector<double> measured;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -126,7 +126,7 @@ CalibratedPart part_of(std::string name, const StepFit& fit, const StepFit::Solu
 double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 
 std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
-                          const FitErrors& errors, const std::string& date) {
+                          const ErrorSummary& errors, const std::string& date) {
   TrainingConditions out = fit.problem().conditions(solution.fit.values());
   std::map<std::string, double> accelerators;
   std::map<std::string, double> networks;
@@ -251,7 +251,7 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
                   "and submissions with adapters are fitted with a quarter of the weight; "
                   "bigscience-v100 is left out of the errors of all rows",
                   out.used, out.rows));
-  FitErrors errors = errors_of(fit.steps(), known(solution.expansion.log_predicted), "");
+  ErrorSummary errors = errors_of(fit.steps(), known(solution.expansion.log_predicted), "");
   if (request.cross_validate) {
     ORRERY_TRY(const CrossValidated judged,
                cross_validated(fit, solution.expansion, request.folds));

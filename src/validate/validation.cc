@@ -108,25 +108,14 @@ void set_errors(RowOutcome& row) {
 
 ErrorSummary error_summary(const std::vector<const RowOutcome*>& rows,
                            std::optional<double> RowOutcome::* error) {
-  ErrorSummary out;
-  std::vector<double> with_sign;
-  std::vector<double> absolute;
+  std::vector<double> errors;
+  std::vector<std::string> names;
   for (const RowOutcome* row : rows) {
     if (!(row->*error)) continue;
-    const double e = *(row->*error);
-    with_sign.push_back(e);
-    absolute.push_back(std::abs(e));
-    if (std::abs(e) > std::abs(out.worst)) {
-      out.worst = e;
-      out.worst_row = row->row_id;
-    }
+    errors.push_back(*(row->*error));
+    names.push_back(row->row_id);
   }
-  out.rows = static_cast<int>(absolute.size());
-  out.median = quantile(absolute, 0.5);
-  out.mean = mean(absolute);
-  out.p90 = quantile(absolute, 0.9);
-  out.bias = mean(with_sign);
-  return out;
+  return error_summary(errors, names);
 }
 
 namespace {
@@ -203,19 +192,6 @@ Value optional_value(const std::optional<T>& value, Convert convert) {
 }
 Value whole(int n) { return Value::number(static_cast<std::int64_t>(n)); }
 
-Value errors_json(const ErrorSummary& s) {
-  Value out = Value::map();
-  out.set("rows", whole(s.rows));
-  if (s.rows == 0) return out;
-  out.set("median_absolute_error", Value::number(s.median));
-  out.set("mean_absolute_error", Value::number(s.mean));
-  out.set("p90_absolute_error", Value::number(s.p90));
-  out.set("bias", Value::number(s.bias));
-  out.set("worst_error", Value::number(s.worst));
-  out.set("worst_row", Value::text(s.worst_row));
-  return out;
-}
-
 Value source_json(const SourceSummary& s) {
   Value out = Value::map();
   out.set("source_id", Value::text(s.source_id));
@@ -223,8 +199,8 @@ Value source_json(const SourceSummary& s) {
   out.set("complete", whole(s.complete));
   out.set("complete_estimated", whole(s.complete_estimated));
   out.set("skipped", whole(s.skipped));
-  out.set("step_time", errors_json(s.step_time));
-  out.set("memory", errors_json(s.memory));
+  out.set("step_time", value_of(s.step_time, ErrorKeys::spelled_out));
+  out.set("memory", value_of(s.memory, ErrorKeys::spelled_out));
   Value verdicts = Value::map();
   verdicts.set("ran_fits", whole(s.verdicts.ran_fits));
   verdicts.set("ran_does_not_fit", whole(s.verdicts.ran_does_not_fit));

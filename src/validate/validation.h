@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/error_summary.h"
 #include "catalog/catalog.h"
 #include "cost/memory/memory.h"
 #include "document/value.h"
@@ -52,17 +53,7 @@ struct RowOutcome {
   double sequences = 0;  // global batch
 };
 
-// Absolute values are of relative errors; 0.1 is 10 %.
-struct ErrorSummary {
-  int rows = 0;
-  double median = 0;  // of the absolute errors
-  double mean = 0;
-  double p90 = 0;
-  double bias = 0;   // mean of the signed errors; above 0: predicted too slow (or too much)
-  double worst = 0;  // signed
-  std::string worst_row;
-};
-
+// Of the rows that have this error.
 ErrorSummary error_summary(const std::vector<const RowOutcome*>& rows,
                            std::optional<double> RowOutcome::* error);
 
