@@ -7,6 +7,7 @@
 #include "estimate/forward_pass.h"
 #include "infer/prediction_gaps.h"
 #include "trace/kernel_class.h"
+#include "whatif/tensor_shapes.h"
 
 namespace orrery {
 namespace {
@@ -81,6 +82,31 @@ StepPart part_of(const ProfileLine& line, bool unfused) {
   return StepPart::other;
 }
 
+bool is_of_model(const InferredSpec& spec, std::string_view shapes) {
+  const std::int64_t sequence =
+      spec.training.sequence_length / std::max<std::int64_t>(1, spec.plan.cp);
+  const std::int64_t tokens = sequence * spec.plan.micro_batch;
+  const std::vector<TensorShape> tensors = tensor_shapes(shapes);
+  const bool shaped = std::any_of(tensors.begin(), tensors.end(),
+                                  [](const TensorShape& tensor) { return !tensor.empty(); });
+  return !shaped || std::any_of(tensors.begin(), tensors.end(), [&](const TensorShape& tensor) {
+    return std::any_of(tensor.begin(), tensor.end(),
+                       [&](std::int64_t n) { return n == tokens || n == sequence; });
+  });
+}
+
+// Of products and attention, by their recorded time.
+double share_of_model(const std::vector<RecordedPartWork>& work) {
+  Seconds all;
+  Seconds of_model;
+  for (const RecordedPartWork& w : work) {
+    if (w.part != StepPart::products && w.part != StepPart::attention) continue;
+    all += w.time;
+    if (w.of_model) of_model += w.time;
+  }
+  return all > Seconds(0) ? of_model / all : 1;
+}
+
 }  // namespace
 
 std::string_view name(StepPart part) {
@@ -118,7 +144,9 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
     part(of).recorded += owned - waiting;
     if (owned > Seconds(0)) {
       out.work.push_back({of, line.name, line.detail, owned - waiting,
-                          static_cast<double>(t.calls) / static_cast<double>(profile.steps)});
+                          static_cast<double>(t.calls) / static_cast<double>(profile.steps),
+                          line.kind == LineKind::communication || !out.spec.complete ||
+                              is_of_model(out.spec, line.detail)});
     }
     // Without a backward pass neither the host nor waiting is compared.
     if (out.spec.backward) {
@@ -130,6 +158,7 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
                    [](const auto& a, const auto& b) { return a.time > b.time; });
   const Seconds end(profile.per_step_s(profile.end_ns));
   out.step_idle += end;
+  out.model_share = share_of_model(out.work);
   if (out.spec.backward) part(StepPart::host).recorded += end;
   for (const ComparedPart& p : out.parts) out.recorded += p.recorded;
   if (!out.spec.complete) return out;

@@ -47,6 +47,8 @@ struct RecordedPartWork {
   std::string detail;  // shapes, or the volume of a communication
   Seconds time;        // of a step, on average
   double calls = 0;    // kernels of a step
+  // Its shapes have the tokens of a microbatch or of a sequence; so has what records no shapes.
+  bool of_model = true;
 };
 
 // Why a part differs (infer/prediction_gaps.h).
@@ -70,6 +72,8 @@ struct InferredComparison {
   // Of the recorded step, whatever is compared.
   Seconds step_waiting;  // for other ranks
   Seconds step_idle;
+  // Of recorded products and attention, the share with the shapes of the specification.
+  double model_share = 1;
   double step_launches = 0;  // kernels, copies and fills, of a rank
   Seconds launching;         // predicted: what the host needs to launch the step
 };

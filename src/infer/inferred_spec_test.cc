@@ -181,6 +181,23 @@ TEST(InferredComparison, SaysWhyAHostBoundStepDiffers) {
   EXPECT_LT(c->causes[0].difference, Seconds(0));
 }
 
+TEST(InferredComparison, SaysThatMostOfWhatRanIsAnotherModel) {
+  // A diffusion transformer of 2432, whose text encoder alone has an embedding.
+  const auto c =
+      inferred_comparison(run_of({"TraceLens/inference/xdit_sd_3.5/profile_trace_rank_0.json.gz"}),
+                          Catalog::built_in());
+  ASSERT_TRUE(c) << c.error().text();
+  EXPECT_LT(c->model_share, 0.1);
+  ASSERT_FALSE(c->causes.empty());
+  EXPECT_THAT(c->causes[0].why, HasSubstr("shapes that the inferred model does not have"));
+  // Of a rank alone waiting cannot be told.
+  const auto alone = inferred_comparison(run_of({"astra-sim/megatron-tp8/kineto_rank4.json.gz"}),
+                                         Catalog::built_in());
+  ASSERT_TRUE(alone) << alone.error().text();
+  EXPECT_GT(alone->model_share, 0.95);
+  EXPECT_THAT(alone->causes.at(0).why, HasSubstr("one rank is recorded"));
+}
+
 TEST(InferredComparison, ReadsAnEncoderOfPatches) {
   // OWLv2-large: CLIP ViT-L/14 on 1008 x 1008 pixels, 24 layers of 1024, eager (its config.json).
   for (const auto& [file, most] : {std::pair{"h100", 0.1}, std::pair{"mi300", 0.3}}) {
@@ -200,6 +217,7 @@ TEST(InferredComparison, ReadsAnEncoderOfPatches) {
     EXPECT_EQ(c->spec.microbatches, 5);
     EXPECT_EQ(c->spec.software, "transformers");
     EXPECT_NEAR(c->predicted / c->recorded, 1, most) << file;
+    EXPECT_GT(c->model_share, 0.95);
     EXPECT_FALSE(c->causes.empty());
   }
 }

@@ -115,28 +115,37 @@ std::string why_waiting(std::span<const RecordedTrace> run) {
                                         static_cast<double>(all)));
 }
 
-std::string why_work(const InferredComparison& c, StepPart part) {
+std::string why_work(std::span<const RecordedTrace> run, const InferredComparison& c,
+                     StepPart part) {
   constexpr std::size_t kNamed = 3;
   constexpr double kLeastWork = 0.05;
+  constexpr double kMuch = 0.5;  // of the difference
   constexpr std::size_t kLongestDetail = 48;
   const ComparedPart& compared = c.parts[static_cast<std::size_t>(part)];
   std::string longest;
   std::size_t named = 0;
+  Seconds of_others;
   for (const RecordedPartWork& work : c.work) {
-    if (work.part != part || !(work.time > kLeastWork * compared.recorded)) continue;
-    if (named++ == kNamed) break;
+    if (work.part != part) continue;
+    if (!work.of_model) of_others += work.time;
+    if (!(work.time > kLeastWork * compared.recorded) || named == kNamed) continue;
+    ++named;
     std::string detail = work.detail.substr(0, kLongestDetail);
     if (detail.size() < work.detail.size()) detail += "...";
     longest += fmt::format("{}{}{}{} {} in {:.0f}", longest.empty() ? "" : "; ", work.name,
                            detail.empty() ? "" : " ", detail, to_text(work.time), work.calls);
   }
+  const bool slow = compared.predicted > compared.recorded;
   std::string out;
   if (!(compared.predicted > Seconds(0))) {
     out = "the model of a step has no such work";
-  } else if (compared.predicted > compared.recorded) {
-    out = "predicted too slow";
+  } else if (!slow && of_others > kMuch * (compared.recorded - compared.predicted)) {
+    out = fmt::format("{} is work of shapes that the inferred model does not have",
+                      to_text(of_others));
+  } else if (!slow && part == StepPart::communication && run.size() == 1 && c.estimate.gpus > 1) {
+    out = "one rank is recorded, so that what it waited for others is in it";
   } else {
-    out = "predicted too fast, or work that the inferred model does not have";
+    out = slow ? "predicted too slow" : "predicted too fast";
   }
   if (!longest.empty()) out += fmt::format("; recorded, kernels of a step: {}", longest);
   return out + ".";
@@ -163,7 +172,7 @@ std::vector<PredictionGap> prediction_gaps(std::span<const RecordedTrace> run,
   for (PredictionGap& cause : out) {
     cause.why = cause.part == StepPart::host      ? why_idle(run, comparison)
                 : cause.part == StepPart::waiting ? why_waiting(run)
-                                                  : why_work(comparison, cause.part);
+                                                  : why_work(run, comparison, cause.part);
   }
   return out;
 }

@@ -143,6 +143,14 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
         fmt::format("Work launched before the recording began, {}, is left out.", time(c.earlier)),
         2, style);
   }
+  constexpr double kMost = 0.5;
+  if (c.is_predicted && c.model_share < kMost) {
+    out +=
+        wrapped(fmt::format("Products and attention with the shapes of the inferred model are {} "
+                            "of those recorded: most of what ran is not this model.",
+                            percent(c.model_share)),
+                2, style);
+  }
   if (c.is_predicted) {
     out += heading("Where they differ", "", style);
     out += part_table(c).text(style);
@@ -195,6 +203,7 @@ Value inferred_json(const InferredComparison& c) {
     causes.append(std::move(entry));
   }
   out.set("causes", std::move(causes));
+  out.set("model_share", Value::number(c.model_share));
   out.set("step_waiting_s", Value::number(c.step_waiting.value()));
   out.set("step_idle_s", Value::number(c.step_idle.value()));
   out.set("step_launches", Value::number(c.step_launches));
