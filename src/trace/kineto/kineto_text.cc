@@ -4,13 +4,13 @@
 
 namespace orrery {
 
-Failure KinetoText::changed() const {
-  return fail(ErrorCode::io, "is not what was read before", window_.place(),
-              "another program writes to the file: convert it when that has ended");
+Failure KinetoText::broken() const {
+  return fail(ErrorCode::bad_input, "not JSON here, or not what was read before", window_.place(),
+              "values that are not needed are not checked when a trace is read, but copied here");
 }
 
 Result<KinetoText::Piece> KinetoText::cut() {
-  if (incomplete_ == Incomplete::refuse) return changed();
+  if (incomplete_ == Incomplete::refuse) return broken();
   place_ = Place::after;
   return Piece{};
 }
@@ -31,7 +31,7 @@ Result<KinetoText::Piece> KinetoText::next() {
       window_.take(3);
       ORRERY_TRY(next, window_.peek());
     }
-    if (next != '{' && next != '[') return changed();
+    if (next != '{' && next != '[') return broken();
     window_.take(1);
     is_list_ = next == '[';
     place_ = is_list_ ? Place::events : Place::members;
@@ -50,14 +50,14 @@ Result<KinetoText::Piece> KinetoText::member() {
     place_ = Place::after;
     return Piece{};
   }
-  if (next != '"') return changed();
+  if (next != '"') return broken();
   ORRERY_TRY(const std::string_view key, window_.value());
   if (key.empty()) return cut();
   Piece out{Kind::member, std::string(key.substr(1, key.size() - 2)), ""};
   window_.take(key.size());
   ORRERY_TRY(next, window_.peek());
   if (window_.text().empty()) return cut();
-  if (next != ':') return changed();
+  if (next != ':') return broken();
   window_.take(1);
   ORRERY_TRY(next, window_.peek());
   if (window_.text().empty()) return cut();
@@ -81,7 +81,7 @@ Result<KinetoText::Piece> KinetoText::event() {
     place_ = is_list_ ? Place::after : Place::members;
     return Piece{Kind::end_of_events, "", ""};
   }
-  if (next != '{') return changed();
+  if (next != '{') return broken();
   ORRERY_TRY(const std::string_view text, window_.value());
   if (text.empty()) return cut();
   given_ = text.size();

@@ -1,8 +1,8 @@
 // A trace of the PyTorch profiler as text: the members of its header and its events, one after the
 // other, byte for byte, piece by piece of a file larger than memory.
 //
-// Of files that kineto.h has read: what it would refuse is an error here too, but a short one, for
-// the file must have changed since.
+// Of files that kineto.h has read: what it would refuse is an error here too, but a short one. The
+// file has changed since, or is broken in a value that was not read then.
 #pragma once
 
 #include <string>
@@ -44,7 +44,7 @@ class KinetoText {
   Result<Piece> member();
   Result<Piece> event();
   Result<Piece> cut();
-  [[nodiscard]] Failure changed() const;
+  [[nodiscard]] Failure broken() const;
 
   TextWindow window_;
   Incomplete incomplete_;
