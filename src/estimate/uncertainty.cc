@@ -14,10 +14,10 @@ namespace {
 const std::string kAll = "*";
 
 std::string in_words(const Regime& r) {
-  if (r.architecture == kAll) return "all accelerators";
-  std::string out = r.architecture;
+  std::string out = r.architecture == kAll ? "all accelerators" : r.architecture;
   if (r.scale != kAll)
     out += r.scale == "one node" ? ", one node" : ", " + r.scale + " accelerators";
+  if (r.kind != kAll) out += r.kind == "dense" ? ", dense" : ", mixtures of experts";
   if (r.precision != kAll) out += r.precision == "narrow" ? ", 8 bit or less" : ", 16 bit";
   return out;
 }
@@ -83,7 +83,7 @@ std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoin
 
 }  // namespace
 
-Regime regime_of(const Cluster& cluster, NumberFormat precision) {
+Regime regime_of(const Cluster& cluster, NumberFormat precision, bool mixture) {
   const std::int64_t n = cluster.accelerators;
   const bool narrow = precision == NumberFormat::fp8 || precision == NumberFormat::mxfp8 ||
                       precision == NumberFormat::nvfp4;
@@ -92,11 +92,18 @@ Regime regime_of(const Cluster& cluster, NumberFormat precision) {
                    : n <= 64                          ? "to 64"
                    : n <= 512                         ? "to 512"
                                                       : "above 512",
-          .precision = narrow ? "narrow" : "16 bit"};
+          .precision = narrow ? "narrow" : "16 bit",
+          .kind = mixture ? "mixture of experts" : "dense"};
 }
 
 std::vector<Regime> widening(const Regime& r) {
-  return {r, {r.architecture, r.scale, kAll}, {r.architecture, kAll, kAll}, {kAll, kAll, kAll}};
+  std::vector<Regime> out = {r,
+                             {r.architecture, r.scale, kAll, r.kind},
+                             {r.architecture, kAll, kAll, r.kind},
+                             {kAll, kAll, kAll, r.kind},
+                             {}};
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 const Fields<Regime>& fields_of(const Regime*) {
@@ -104,7 +111,8 @@ const Fields<Regime>& fields_of(const Regime*) {
       Fields<Regime>("regime")
           .required("architecture", &Regime::architecture, "of the accelerator; \"*\": all")
           .required("scale", &Regime::scale, "class of the number of accelerators; \"*\": all")
-          .required("precision", &Regime::precision, "class of precision; \"*\": all");
+          .required("precision", &Regime::precision, "class of precision; \"*\": all")
+          .required("kind", &Regime::kind, "dense or mixture of experts; \"*\": all");
   return table;
 }
 
@@ -264,7 +272,7 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, con
                           const Cluster& cluster, const Training& training,
                           std::string_view software) {
   const StepPoint step = point_of(model, cluster, training, software);
-  const Regime regime = regime_of(cluster, training.precision);
+  const Regime regime = regime_of(cluster, training.precision, step.mixture);
   const std::string beyond = extrapolation(uncertainty.measured, step);
   StepTimeInterval out;
   out.level = uncertainty.level;

@@ -3,12 +3,15 @@
 //   measured / predicted lies in [exp(low), exp(high)] for `level` of the steps of a regime
 //
 // low and high are quantiles of log(measured / predicted) over measured steps that the calibration
-// had not seen. A regime is an architecture of accelerators, a scale and a class of precision; few
-// rows say little, so the quantiles of a regime with n rows are drawn towards those of the wider
-// one
+// had not seen. A regime is a kind of model, an architecture of accelerators, a scale and a class
+// of precision; few rows say little, so the quantiles of a regime with n rows are drawn towards
+// those of the wider one
 //
-//   q = (n q_own + k q_wider) / (n + k),   k = 15,   all < architecture < + scale < + precision
+//   q = (n q_own + k q_wider) / (n + k),   k = 15,
+//   all < kind < + architecture < + scale < + precision
 //
+// The kind comes first: mixtures of experts are off by other amounts than dense models wherever
+// they run, and their outliers would widen the intervals of dense models on the same accelerators.
 // (validate/regime_errors.h). The narrowest regime that has rows serves an estimate. How well this
 // holds is measured on folds that the quantiles had not seen either (docs/validation.md).
 //
@@ -56,9 +59,10 @@ struct Regime {
   std::string architecture = "*";  // of the accelerator: "hopper"
   std::string scale = "*";         // "one node", "to 64", "to 512", "above 512" accelerators
   std::string precision = "*";     // of products: "16 bit", "narrow"
+  std::string kind = "*";          // of the model: "dense", "mixture of experts"
   auto operator<=>(const Regime&) const = default;
 };
-Regime regime_of(const Cluster& cluster, NumberFormat precision);
+Regime regime_of(const Cluster& cluster, NumberFormat precision, bool mixture);
 // The regime itself, then wider and wider ones; the last is all.
 std::vector<Regime> widening(const Regime& regime);
 

@@ -13,9 +13,11 @@ constexpr std::string_view kFile = R"(
 source: a test
 level: 0.9
 regimes:
-  - {regime: {architecture: "*", scale: "*", precision: "*"}, rows: 100, low: -0.3, high: 0.4}
-  - {regime: {architecture: hopper, scale: "*", precision: "*"}, rows: 50, low: -0.1, high: 0.2}
-  - {regime: {architecture: hopper, scale: to 64, precision: "*"}, rows: 9, low: 0.05, high: 0.1}
+  - {regime: {architecture: "*", scale: "*", precision: "*", kind: "*"}, rows: 100, low: -0.3, high: 0.4}
+  - {regime: {architecture: hopper, scale: "*", precision: "*", kind: dense}, rows: 50, low: -0.1,
+     high: 0.2}
+  - {regime: {architecture: hopper, scale: to 64, precision: "*", kind: dense}, rows: 9, low: 0.05,
+     high: 0.1}
 between_sources: {sources: 14, deviation: 0.14, half_width: 0.24}
 measured:
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 8, parameters_b: 7,
@@ -49,7 +51,7 @@ std::string error(std::string_view from, std::string_view to) {
 TEST(Uncertainty, TheNarrowestKnownRegimeServes) {
   EXPECT_NEAR(of("a100-80gb-sxm:64").low.value(), 10 * std::exp(-0.3), 1e-9);
   EXPECT_NEAR(of("h100-sxm:512").high.value(), 10 * std::exp(0.2), 1e-9);
-  EXPECT_EQ(of("h100-sxm:512").regime, "hopper: 50 held-out steps");
+  EXPECT_EQ(of("h100-sxm:512").regime, "hopper, dense: 50 held-out steps");
   EXPECT_NEAR(of("h100-sxm:64").high.value(), 10 * std::exp(0.1), 1e-9);
 }
 
@@ -85,8 +87,9 @@ TEST(Uncertainty, FarBeyondTheMeasuredScaleItIsWidenedByTheSpreadBetweenSources)
   EXPECT_NEAR(beyond.high.value(), 10 * std::exp(std::hypot(0.2, 0.24)), 1e-9);
   EXPECT_LE(beyond.low, inside.low);
   EXPECT_GE(beyond.high, inside.high);
-  EXPECT_EQ(beyond.regime,
-            "hopper: 50 held-out steps, widened by 27 % for a system not measured: 14 sources");
+  EXPECT_EQ(
+      beyond.regime,
+      "hopper, dense: 50 held-out steps, widened by 27 % for a system not measured: 14 sources");
   EXPECT_THAT(beyond.distance,
               HasSubstr("extrapolates: 50 times more accelerators than the nearest dense step "
                         "measured on hopper has; the nearest measured step is"));
@@ -129,12 +132,20 @@ TEST(Uncertainty, ASequenceFarFromThoseMeasuredOnSuchAScaleExtrapolates) {
 }
 
 TEST(Uncertainty, ClassesOfScaleAndPrecision) {
-  const auto regime = [](const char* name, NumberFormat f) { return regime_of(cluster(name), f); };
-  EXPECT_EQ(regime("h100-sxm:8", NumberFormat::bf16), (Regime{"hopper", "one node", "16 bit"}));
-  EXPECT_EQ(regime("h100-sxm:64", NumberFormat::fp8), (Regime{"hopper", "to 64", "narrow"}));
-  EXPECT_EQ(regime("h100-sxm:512", NumberFormat::fp16), (Regime{"hopper", "to 512", "16 bit"}));
+  const auto regime = [](const char* name, NumberFormat f) {
+    return regime_of(cluster(name), f, false);
+  };
+  EXPECT_EQ(regime("h100-sxm:8", NumberFormat::bf16),
+            (Regime{"hopper", "one node", "16 bit", "dense"}));
+  EXPECT_EQ(regime("h100-sxm:64", NumberFormat::fp8),
+            (Regime{"hopper", "to 64", "narrow", "dense"}));
+  EXPECT_EQ(regime("h100-sxm:512", NumberFormat::fp16),
+            (Regime{"hopper", "to 512", "16 bit", "dense"}));
   EXPECT_EQ(regime("b200-sxm:1024", NumberFormat::nvfp4),
-            (Regime{"blackwell", "above 512", "narrow"}));
+            (Regime{"blackwell", "above 512", "narrow", "dense"}));
+  EXPECT_EQ(regime_of(cluster("h100-sxm:8"), NumberFormat::bf16, true).kind, "mixture of experts");
+  EXPECT_EQ(widening(regime("h100-sxm:8", NumberFormat::bf16)).size(), 5u);
+  EXPECT_EQ(widening(Regime{}).size(), 1u);
 }
 
 TEST(Uncertainty, RefusesWhatCannotBe) {

@@ -78,6 +78,16 @@ TEST(RegimeErrors, FewRowsAreDrawnTowardsTheWiderRegime) {
   EXPECT_LT(of(errors, {"volta", "one node", "*"}).high, narrow);
 }
 
+// Experts that are off by much leave the intervals of dense models on the same accelerators alone.
+TEST(RegimeErrors, KindsOfModelsAreHeldApart) {
+  std::vector<RegimeResidual> residuals = spread({"hopper", "to 64", "16 bit", "dense"}, 400, 0.1);
+  const auto experts = spread({"hopper", "to 64", "16 bit", "mixture of experts"}, 100, 2);
+  residuals.insert(residuals.end(), experts.begin(), experts.end());
+  const auto errors = regime_errors(residuals, 0.9);
+  EXPECT_LT(of(errors, {"hopper", "to 64", "16 bit", "dense"}).high, 0.1);
+  EXPECT_GT(of(errors, {"hopper", "to 64", "16 bit", "mixture of experts"}).high, 1.5);
+}
+
 TEST(RegimeErrors, DoNotDependOnTheOrderOfRows) {
   std::vector<RegimeResidual> residuals = spread({"hopper", "to 64", "16 bit"}, 40, 1);
   const auto other = spread({"ampere", "to 64", "narrow"}, 30, 0.3);

@@ -85,7 +85,8 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.fits = predicted->verdict != Verdict::does_not_fit;
   out.tight = predicted->verdict == Verdict::tight;
   out.mixture = scenario->scenario.model.architecture.moe.has_value();
-  out.regime = regime_of(scenario->scenario.cluster, scenario->scenario.training.precision);
+  out.regime =
+      regime_of(scenario->scenario.cluster, scenario->scenario.training.precision, out.mixture);
   out.point = point_of(scenario->scenario.model, scenario->scenario.cluster,
                        scenario->scenario.training, scenario->scenario.software.name);
   out.defaults = std::move(predicted->assumed);
