@@ -55,8 +55,6 @@ struct Contents {
 Contents contents_of(const std::string& json) {
   Contents out;
   const simdjson::padded_string padded(json);
-  simdjson::dom::parser strict;
-  EXPECT_FALSE(strict.parse(padded).error()) << "not JSON";
   simdjson::ondemand::parser parser;
   auto document = parser.iterate(padded);
   for (auto field : document.get_object()) {
@@ -94,6 +92,11 @@ RecordedRun run_of(const std::vector<std::string>& files,
 std::string rewritten(const RecordedRun& run, const RewriteOptions& options = {}) {
   auto text = rewritten_recording(run, options);
   EXPECT_TRUE(text) << text.error().text();
+  // Numbers of more than 64 bits are JSON too.
+  simdjson::dom::parser strict;
+  const auto error = text ? strict.parse(*text).error() : simdjson::SUCCESS;
+  EXPECT_TRUE(error == simdjson::SUCCESS || error == simdjson::NUMBER_ERROR)
+      << simdjson::error_message(error);
   return text ? *text : "";
 }
 
