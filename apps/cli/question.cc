@@ -36,8 +36,10 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     ORRERY_TRY(spec.scenario.plan, parse_plan(q.plan, spec.scenario.plan));
     for (std::string& key : stated_fields(q.plan)) spec.stated.push_back(std::move(key));
   }
-  if (q.adapter_rank != 0) {
-    Adapters adapters{q.adapter_rank};
+  const std::optional<Adapters>& stated = spec.scenario.model.architecture.adapters;
+  if (q.adapter_rank != 0 || (stated && !q.adapt.empty())) {
+    Adapters adapters = stated.value_or(Adapters{});
+    if (q.adapter_rank != 0) adapters.rank = q.adapter_rank;
     if (!q.adapt.empty()) {
       auto products = parse_enum<AdaptedProducts>(q.adapt);
       if (!products) return fail(at("--adapted-products", products.error()));
@@ -48,7 +50,7 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     spec.scenario.model = std::move(*adapted);
   } else if (!q.adapt.empty()) {
     return fail(ErrorCode::bad_input, "no adapters are there to place", "--adapted-products",
-                "give --adapter-rank as well");
+                "give --adapter-rank as well, or adapters in the specification");
   }
   if (q.sequence_length != 0) spec.scenario.training.sequence_length = q.sequence_length;
   if (q.global_batch != 0) spec.scenario.training.global_batch = q.global_batch;

@@ -11,9 +11,8 @@ namespace orrery::cli {
 Subject subject_of(const Scenario& scenario) {
   const std::string count = std::to_string(scenario.cluster.accelerators);
   const std::string& name = scenario.cluster.name;
-  const Architecture& a = scenario.model.architecture;
-  return {a.adapters ? a.name + ", adapters of rank " + std::to_string(a.adapters->rank) : a.name,
-          name.ends_with(":" + count) ? name : name + ":" + count};
+  return {scenario.model.architecture.name, name.ends_with(":" + count) ? name : name + ":" + count,
+          scenario.model.architecture.adapters};
 }
 
 Result<std::vector<std::string>> write_report_files(const Question& question,

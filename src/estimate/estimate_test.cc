@@ -104,6 +104,20 @@ TEST(Estimate, AdaptersBesideAFrozenModelAreFasterAndLighter) {
   }
 }
 
+// The S pass of vocab_1 already holds the input gradient, and a frozen head has no other.
+TEST(Estimate, AFrozenHeadCostsBothVocabularySchedulesTheSame) {
+  const auto logits = [](const char* plan, bool adapters) {
+    Scenario s = scenario("gemma-2-27b", "h100-sxm:8", plan, 4096, 64);
+    if (adapters) s.model = *with_adapters(s.model, {16});
+    const auto e = estimate(s, catalog());
+    EXPECT_TRUE(e) << plan;
+    return e ? e->breakdown[Category::logits].count() : 0;
+  };
+  const double one = logits("pp=4,tp=2,schedule=vocab_1", true);
+  EXPECT_NEAR(one / logits("pp=4,tp=2,schedule=vocab_2", true), 1, 0.02);
+  EXPECT_NEAR(one / logits("pp=4,tp=2,schedule=vocab_1", false), 2.0 / 3, 0.05);
+}
+
 TEST(Estimate, NeverFasterThanPeak) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite", "gpt-3-1.3b"}) {
     const auto e = estimate(scenario(model, "b200-sxm:8", "", 2048, 64), catalog());

@@ -60,12 +60,13 @@ std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
                                100 * e.breakdown[c].count() / e.breakdown.total().count()),
                    to_text(e.breakdown[c].seconds()), std::move(source)});
   }
-  out.push_back({"model_flops",
-                 "forward and backward (3x) of every matrix product and full attention, logits "
-                 "included, embedding look-up and recomputation excluded",
-                 fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences",
-                             to_text(per_sequence), length, sequences),
-                 to_text(total), "operators of " + scenario.model.architecture.name});
+  out.push_back(
+      {"model_flops",
+       "forward and backward (3x; frozen 2x) of every matrix product and full attention, logits "
+       "included, embedding look-up and recomputation excluded",
+       fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences", to_text(per_sequence),
+                   length, sequences),
+       to_text(total), "operators of " + scenario.model.architecture.name});
   out.push_back({"tflops_per_gpu", "model FLOPs / (step time x GPUs)",
                  fmt::format("{} / ({} x {})", to_text(total), to_text(e.step_time), e.gpus),
                  to_text(e.achieved_per_gpu), "definition"});

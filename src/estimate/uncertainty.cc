@@ -17,12 +17,15 @@ std::string in_words(const Regime& r) {
   std::string out = r.architecture == kAll ? "all accelerators" : r.architecture;
   if (r.scale != kAll)
     out += r.scale == "one node" ? ", one node" : ", " + r.scale + " accelerators";
-  if (r.kind != kAll) out += r.kind == "dense" ? ", dense" : ", mixtures of experts";
+  if (r.kind != kAll) out += ", " + (r.kind == kMixture ? "mixtures of experts" : r.kind);
   if (r.precision != kAll) out += r.precision == "narrow" ? ", 8 bit or less" : ", 16 bit";
   return out;
 }
 
-std::string kind_in_words(bool mixture) { return mixture ? "mixture-of-experts" : "dense"; }
+// "no ... step was measured"
+std::string kind_in_words(const std::string& kind) {
+  return kind == kMixture ? "mixture-of-experts" : kind == kAdapters ? "adapter" : kind;
+}
 
 // Distance in factors: one doubling of any counts the same.
 double distance(const StepPoint& p, const StepPoint& q) {
@@ -50,7 +53,7 @@ bool near(double a, double b) { return a < kNear * b && b < kNear * a; }
 // The first that is of the same kind and accelerator, and nearest; nothing of none.
 const StepPoint* nearest_of(std::span<const StepPoint> measured, const StepPoint& step) {
   const auto unlike = [&](const StepPoint& p) {
-    return std::tuple(p.mixture != step.mixture, p.accelerator != step.accelerator,
+    return std::tuple(p.kind != step.kind, p.accelerator != step.accelerator,
                       p.architecture != step.architecture, distance(p, step));
   };
   const auto found = std::min_element(
@@ -64,8 +67,7 @@ std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoin
   if (nearest == nullptr) return "no step was measured";
   std::string out = fmt::format(
       "the nearest measured {}step is {:.3g} B parameters{} on {} {}",
-      nearest->mixture != step.mixture ? kind_in_words(nearest->mixture) + " " : "",
-      nearest->parameters_b,
+      nearest->kind != step.kind ? kind_in_words(nearest->kind) + " " : "", nearest->parameters_b,
       nearest->sequence != step.sequence ? fmt::format(" at sequence {}", nearest->sequence) : "",
       nearest->accelerators, nearest->accelerator);
   std::string differs;
@@ -83,7 +85,7 @@ std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoin
 
 }  // namespace
 
-Regime regime_of(const Cluster& cluster, NumberFormat precision, bool mixture) {
+Regime regime_of(const Cluster& cluster, NumberFormat precision, std::string_view kind) {
   const std::int64_t n = cluster.accelerators;
   const bool narrow = precision == NumberFormat::fp8 || precision == NumberFormat::mxfp8 ||
                       precision == NumberFormat::nvfp4;
@@ -93,7 +95,7 @@ Regime regime_of(const Cluster& cluster, NumberFormat precision, bool mixture) {
                    : n <= 512                         ? "to 512"
                                                       : "above 512",
           .precision = narrow ? "narrow" : "16 bit",
-          .kind = mixture ? "mixture of experts" : "dense"};
+          .kind = std::string(kind)};
 }
 
 std::vector<Regime> widening(const Regime& r) {
@@ -112,7 +114,7 @@ const Fields<Regime>& fields_of(const Regime*) {
           .required("architecture", &Regime::architecture, "of the accelerator; \"*\": all")
           .required("scale", &Regime::scale, "class of the number of accelerators; \"*\": all")
           .required("precision", &Regime::precision, "class of precision; \"*\": all")
-          .required("kind", &Regime::kind, "dense or mixture of experts; \"*\": all");
+          .required("kind", &Regime::kind, "dense, mixture of experts or adapters; \"*\": all");
   return table;
 }
 
@@ -133,7 +135,7 @@ const Fields<StepPoint>& fields_of(const StepPoint*) {
           .required("architecture", &StepPoint::architecture, "of the accelerator")
           .required("accelerators", &StepPoint::accelerators, "count")
           .required("parameters_b", &StepPoint::parameters_b, "1e9 parameters")
-          .required("mixture", &StepPoint::mixture, "of experts")
+          .required("kind", &StepPoint::kind, "of the model")
           .required("sequence", &StepPoint::sequence, "tokens")
           .required("software", &StepPoint::software, "profile");
   return table;
@@ -211,20 +213,24 @@ RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& 
   return out;
 }
 
+std::string kind_of(const Model& model) {
+  const Architecture& a = model.architecture;
+  return std::string(a.adapters ? kAdapters : a.moe ? kMixture : kDense);
+}
+
 StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training,
                    std::string_view software) {
-  const Architecture& a = model.architecture;
   return {.accelerator = cluster.accelerator.name,
           .architecture = cluster.accelerator.architecture,
           .accelerators = cluster.accelerators,
           .parameters_b = std::max(parameters(model) / 1e9, 1e-6),
-          .mixture = a.moe.has_value(),
+          .kind = kind_of(model),
           .sequence = std::max<std::int64_t>(training.sequence_length, 1),
           .software = std::string(software)};
 }
 
 std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step) {
-  const std::string kind = kind_in_words(step.mixture);
+  const std::string kind = kind_in_words(step.kind);
   const auto accelerators = static_cast<double>(step.accelerators);
   const auto sequence = static_cast<double>(step.sequence);
   bool architecture = false;
@@ -236,7 +242,7 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
   for (const StepPoint& p : measured) {
     if (p.architecture != step.architecture) continue;
     architecture = true;
-    if (p.mixture != step.mixture) continue;
+    if (p.kind != step.kind) continue;
     const auto apart = [&](const StepPoint& q) {
       return std::abs(std::log(static_cast<double>(q.accelerators) / accelerators));
     };
@@ -272,7 +278,7 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, con
                           const Cluster& cluster, const Training& training,
                           std::string_view software) {
   const StepPoint step = point_of(model, cluster, training, software);
-  const Regime regime = regime_of(cluster, training.precision, step.mixture);
+  const Regime regime = regime_of(cluster, training.precision, step.kind);
   const std::string beyond = extrapolation(uncertainty.measured, step);
   StepTimeInterval out;
   out.level = uncertainty.level;

@@ -16,11 +16,11 @@
 // holds is measured on folds that the quantiles had not seen either (docs/validation.md).
 //
 // Those errors are of steps whose near-duplicates were measured. An estimate extrapolates if none
-// was measured that is like it: of its architecture and kind (dense, mixture of experts), on
-// accelerators and a sequence less than kNear times away, and of these one on its accelerator with
-// its software. kNear is two doublings: a class of scale spans a factor of eight, so that a step
-// nearer than four is of the same class or the next, and attention, which grows with the square of
-// the sequence, keeps its place among the costs.
+// was measured that is like it: of its architecture and kind (dense, mixture of experts, adapters),
+// on accelerators and a sequence less than kNear times away, and of these one on its accelerator
+// with its software. kNear is two doublings: a class of scale spans a factor of eight, so that a
+// step nearer than four is of the same class or the next, and attention, which grows with the
+// square of the sequence, keeps its place among the costs.
 //
 // What an unmeasured system adds is the variance between sources (random effects): how far the mean
 // error of a source that was left out whole lies from 0, beyond what its rows' own spread explains,
@@ -54,15 +54,21 @@ namespace orrery {
 inline constexpr double kIntervalLevel = 0.9;
 inline constexpr double kNear = 4;
 
+// Kinds of models. With adapters the model itself is frozen, dense or not.
+inline constexpr std::string_view kDense = "dense";
+inline constexpr std::string_view kMixture = "mixture of experts";
+inline constexpr std::string_view kAdapters = "adapters";
+std::string kind_of(const Model& model);
+
 // Names of classes; "*" stands for all of them.
 struct Regime {
   std::string architecture = "*";  // of the accelerator: "hopper"
   std::string scale = "*";         // "one node", "to 64", "to 512", "above 512" accelerators
   std::string precision = "*";     // of products: "16 bit", "narrow"
-  std::string kind = "*";          // of the model: "dense", "mixture of experts"
+  std::string kind = "*";          // of the model
   auto operator<=>(const Regime&) const = default;
 };
-Regime regime_of(const Cluster& cluster, NumberFormat precision, bool mixture);
+Regime regime_of(const Cluster& cluster, NumberFormat precision, std::string_view kind);
 // The regime itself, then wider and wider ones; the last is all.
 std::vector<Regime> widening(const Regime& regime);
 
@@ -80,7 +86,7 @@ struct StepPoint {
   std::string architecture;
   std::int64_t accelerators = 0;
   double parameters_b = 0;  // 1e9 parameters
-  bool mixture = false;     // of experts
+  std::string kind;         // of the model
   std::int64_t sequence = 0;
   std::string software;  // profile
   auto operator<=>(const StepPoint&) const = default;

@@ -21,15 +21,15 @@ regimes:
 between_sources: {sources: 14, deviation: 0.14, half_width: 0.24}
 measured:
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 8, parameters_b: 7,
-     mixture: false, sequence: 8192, software: nemo-24}
+     kind: dense, sequence: 8192, software: nemo-24}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 64, parameters_b: 7,
-     mixture: false, sequence: 4096, software: nemo-24}
+     kind: dense, sequence: 4096, software: nemo-24}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 512, parameters_b: 70,
-     mixture: false, sequence: 4096, software: nemo-24}
+     kind: dense, sequence: 4096, software: nemo-24}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 256, parameters_b: 671,
-     mixture: true, sequence: 4096, software: nemo-24}
+     kind: mixture of experts, sequence: 4096, software: nemo-24}
   - {accelerator: a100-80gb-sxm, architecture: ampere, accelerators: 64, parameters_b: 13,
-     mixture: false, sequence: 4096, software: nemo-24}
+     kind: dense, sequence: 4096, software: nemo-24}
 )";
 
 Uncertainty uncertainty() { return *read_uncertainty(*parse_yaml(kFile, "test.yaml")); }
@@ -133,7 +133,7 @@ TEST(Uncertainty, ASequenceFarFromThoseMeasuredOnSuchAScaleExtrapolates) {
 
 TEST(Uncertainty, ClassesOfScaleAndPrecision) {
   const auto regime = [](const char* name, NumberFormat f) {
-    return regime_of(cluster(name), f, false);
+    return regime_of(cluster(name), f, kDense);
   };
   EXPECT_EQ(regime("h100-sxm:8", NumberFormat::bf16),
             (Regime{"hopper", "one node", "16 bit", "dense"}));
@@ -143,7 +143,8 @@ TEST(Uncertainty, ClassesOfScaleAndPrecision) {
             (Regime{"hopper", "to 512", "16 bit", "dense"}));
   EXPECT_EQ(regime("b200-sxm:1024", NumberFormat::nvfp4),
             (Regime{"blackwell", "above 512", "narrow", "dense"}));
-  EXPECT_EQ(regime_of(cluster("h100-sxm:8"), NumberFormat::bf16, true).kind, "mixture of experts");
+  EXPECT_EQ(regime_of(cluster("h100-sxm:8"), NumberFormat::bf16, kMixture).kind,
+            "mixture of experts");
   EXPECT_EQ(widening(regime("h100-sxm:8", NumberFormat::bf16)).size(), 5u);
   EXPECT_EQ(widening(Regime{}).size(), 1u);
 }

@@ -10,6 +10,8 @@ namespace orrery {
 
 void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
   const Category category = category_of(op.op_class);
+  // Before the first layer nothing is trained, so nothing asks for a gradient.
+  if (op.frozen && op.op_class == OperatorClass::embedding) return;
   if (runs_products(op)) out.launch_module();
   switch (op.kind) {
     case OperatorKind::gemm:
@@ -54,7 +56,6 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
       }
       return;
     case OperatorKind::embedding:
-      if (op.frozen) return;  // nothing before it asks for a gradient
       if (sharded_sequence()) {
         out.wait_for(out.transfer("all-gather of gradients", StreamKind::tp, Category::exposed_tp,
                                   tensor_collective(CollectiveKind::all_gather,

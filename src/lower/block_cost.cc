@@ -107,7 +107,10 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     (expert ? of.expert : of.dense) += parameters;
     const bool large =
         expert || op.kind == OperatorKind::gemm || op.kind == OperatorKind::embedding;
-    if (large && parameters > 0) ++out.weight_tensors;
+    if (large && parameters > 0) {
+      ++out.weight_tensors;
+      if (!op.frozen) ++out.trained_tensors;
+    }
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
     if (again[i] > 0) out.recomputed += model_flops(op, Phase::forward, balanced) * again[i];

@@ -39,7 +39,8 @@ struct BlockCost {
   BlockPass weight_gradient;  // second half
   RankParameters trained;
   RankParameters frozen;
-  int weight_tensors = 0;  // of products and embeddings
+  int weight_tensors = 0;   // of products and embeddings
+  int trained_tensors = 0;  // of them
   BlockMemory memory;
   // What one microbatch still keeps between the halves of a split backward: inputs of the matrix
   // products and gradients of their outputs. May exceed `saved` under recomputation.

@@ -245,8 +245,8 @@ class StepBuilder {
   }
 
   BlockComms comms(const BlockCost& cost) const {
-    const Picoseconds listing = step_.listing(cost.weight_tensors);
-    return {step_.gather(cost.trained, cost.frozen) + listing, step_.reduce(cost.trained) + listing,
+    return {step_.gather(cost.trained, cost.frozen) + step_.listing(cost.weight_tensors),
+            step_.reduce(cost.trained) + step_.listing(cost.trained_tensors),
             step_.copying_gathered(cost.trained.all() + cost.frozen.all()),
             step_.copying_reduced(cost.trained.all()), true};
   }

@@ -111,6 +111,20 @@ TEST(StepCosts, TransfersInPiecesCarryATpthOverTheNetwork) {
   EXPECT_NEAR((pieces - gather) / whole, 1.0 / 8, 0.02);
 }
 
+// Of a layer: queries, keys and values, output, gate and up, down; and two adapters of two each.
+TEST(StepCosts, FrozenTensorsAreGatheredAndNotReduced) {
+  RandomCase c = llama(4, "a100-80gb-sxm:64", "dp=64,zero=3", 64);
+  c.model = *with_adapters(c.model, {16});
+  CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
+  const StepCosts step = step_costs(cache, c.plan);
+  const BlockCost& block = step.kept->blocks[0];
+  EXPECT_EQ(block.weight_tensors, 8);
+  EXPECT_EQ(block.trained_tensors, 4);
+  EXPECT_EQ(block.trained.all() * 4, trained_parameters(c.model));
+  EXPECT_LT(step.reduce(block.trained), step.gather(block.trained, block.frozen));
+  EXPECT_EQ(step.kept->embedding.trained.all(), 0);
+}
+
 TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
   const auto priced = [](bool lists, std::string_view plan) {
     const RandomCase c = llama(4, "a100-80gb-sxm:64", plan, 64);

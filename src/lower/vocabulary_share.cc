@@ -27,9 +27,12 @@ VocabularyShare vocabulary_share(const ModelCosts& costs, const CostContext& con
   out.output_layer = part(head.forward.breakdown, 1, devices);
   if (barriers == 1) {
     // The product of the softmax with the weights, as large as the one that made the logits; the
-    // input gradient is then no part of the T pass.
+    // input gradient is then no part of the T pass, which has the weight gradient, if any.
     out.output_layer += part(head.forward.breakdown, 1, devices);
-    out.output_layer_gradient = part(head.backward.breakdown, 1, 2 * devices);
+    Breakdown after = head.backward.breakdown;
+    const bool frozen = head.trained.dense == 0;
+    if (frozen) after[Category::logits] = Picoseconds(0);
+    out.output_layer_gradient = part(after, 1, frozen ? devices : 2 * devices);
   } else {
     out.output_layer_gradient = part(head.backward.breakdown, 1, devices);
   }

@@ -103,5 +103,15 @@ TEST(AdaptedBlock, AbsurdRanksAreRefused) {
   }
 }
 
+TEST(AdaptedBlock, AdaptersOfExpertsAloneAreRefused) {
+  Architecture a = llama_70b();
+  a.moe = MixtureOfExperts{.num_experts = 8, .top_k = 2, .expert_ffn = 4096};
+  const Model plain = *build_model(a);
+  EXPECT_TRUE(with_adapters(plain, {16}));
+  const auto refused = with_adapters(plain, {16, AdaptedProducts::all});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("adapters of experts are not modelled"));
+}
+
 }  // namespace
 }  // namespace orrery

@@ -116,7 +116,7 @@ const Fields<VisionInput>& fields_of(const VisionInput*) {
 
 const Fields<Adapters>& fields_of(const Adapters*) {
   static const Fields<Adapters> table =
-      Fields<Adapters>("adapters")
+      Fields<Adapters>("low-rank adapter")
           .required("rank", &Adapters::rank, "inner width of an adapter")
           .optional("products", &Adapters::products, "products that are adapted");
   return table;

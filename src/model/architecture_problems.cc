@@ -111,7 +111,15 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   check_attention(a, p);
   if (a.moe) check_experts(a, p);
   check_kind(a, p);
-  if (a.adapters) p.range("adapters.rank", a.adapters->rank, 1, kMaxWidth);
+  if (a.adapters) {
+    p.range("adapters.rank", a.adapters->rank, 1, a.hidden);
+    const bool none = a.moe && a.moe->shared_ffn == 0 && a.moe->first_dense_layers == 0 &&
+                      a.moe->layer_interval == 1;
+    p.require(
+        a.adapters->products == AdaptedProducts::attention || !none,
+        "adapters.products is all, but only experts follow attention, and adapters of experts "
+        "are not modelled; use attention");
+  }
   p.range("max_position", a.max_position, a.position_encoding == PositionEncoding::learned ? 1 : 0,
           kMaxTokens);
   p.range("parallel_norms", a.parallel_norms, 1, 2);

@@ -152,6 +152,7 @@ Value estimate_json(const Estimate& e, const Subject& subject) {
   Value out = Value::map();
   out.append_member("schema_version", integer(kEstimateSchemaVersion));
   out.append_member("model", Value::text(subject.model));
+  if (subject.adapters) out.append_member("adapters", Codec<Adapters>::write(*subject.adapters));
   out.append_member("cluster", Value::text(subject.cluster));
   const Value fields = estimate_fields_json(e);
   for (const auto& [key, value] : fields.members()) out.append_member(key, value);

@@ -46,8 +46,10 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
   const int room = usable_width(style) - 2;
   std::string out =
       "  " +
-      painted(shortened(printable(fmt::format("{} on {}", subject.model, subject.cluster)), room),
-              kBold, style) +
+      painted(
+          shortened(printable(fmt::format("{} on {}", model_in_words(subject), subject.cluster)),
+                    room),
+          kBold, style) +
       "\n";
   const auto dim_lines = [&](const std::string& sentence) {
     const std::string lines = wrapped(sentence, 2, style);

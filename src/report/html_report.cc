@@ -67,8 +67,8 @@ std::string headline(const HtmlReport& report) {
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} <span>on {}</span></h1>\n"
       "<div class=\"chips\">\n{}</div>\n</header>\n",
-      report.search != nullptr ? "best plan" : "estimate", html_text(report.subject.model),
-      html_text(report.subject.cluster), chips);
+      report.search != nullptr ? "best plan" : "estimate",
+      html_text(model_in_words(report.subject)), html_text(report.subject.cluster), chips);
 }
 
 // "8.00 s" -> "8.00<small>s</small>".
@@ -290,7 +290,8 @@ std::string html_report(const HtmlReport& report) {
   body += derivations(report.derivations) + assumptions(e);
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
           html_text(training_sentence(e.training)) + "</footer>\n";
-  return html_page(fmt::format("{} on {}", report.subject.model, report.subject.cluster), body);
+  return html_page(fmt::format("{} on {}", model_in_words(report.subject), report.subject.cluster),
+                   body);
 }
 
 }  // namespace orrery

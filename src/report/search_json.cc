@@ -67,6 +67,7 @@ Value search_json(const SearchResult& r, const Subject& subject, Seconds elapsed
   Value out = Value::map();
   out.append_member("schema_version", integer(kSearchSchemaVersion));
   out.append_member("model", Value::text(subject.model));
+  if (subject.adapters) out.append_member("adapters", Codec<Adapters>::write(*subject.adapters));
   out.append_member("cluster", Value::text(subject.cluster));
   out.append_member("considered", integer(r.considered));
   out.append_member("too_large", integer(r.too_large));

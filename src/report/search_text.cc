@@ -275,8 +275,8 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
   std::string out;
   if (r.plans.empty()) {
     out += "  " +
-           painted(shortened(printable(fmt::format("No plan of {} fits on {}", subject.model,
-                                                   subject.cluster)),
+           painted(shortened(printable(fmt::format("No plan of {} fits on {}",
+                                                   model_in_words(subject), subject.cluster)),
                              usable_width(style) - 2),
                    verdict_ink(Verdict::does_not_fit), style) +
            "\n" + counts_text(r, elapsed, style);
@@ -287,13 +287,12 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
     return out + near_misses_text(r, style);
   }
   const std::string title = r.plans.size() == 1 ? "Best plan" : "Best plans";
-  out +=
-      "  " +
-      painted(shortened(
-                  printable(fmt::format("{} for {} on {}", title, subject.model, subject.cluster)),
-                  usable_width(style) - 2),
-              kBold, style) +
-      "\n" + counts_text(r, elapsed, style) + "\n" + plans_table(r).text(style);
+  out += "  " +
+         painted(shortened(printable(fmt::format("{} for {} on {}", title, model_in_words(subject),
+                                                 subject.cluster)),
+                           usable_width(style) - 2),
+                 kBold, style) +
+         "\n" + counts_text(r, elapsed, style) + "\n" + plans_table(r).text(style);
   if (const std::string common = common_to_plans(r); !common.empty()) {
     out += wrapped((r.plans.size() > 1 ? "in all: " : "with ") + common, 2, style);
   }

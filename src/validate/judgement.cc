@@ -111,11 +111,8 @@ struct Inside {
   [[nodiscard]] double share() const { return rows > 0 ? static_cast<double>(inside) / rows : 0; }
   [[nodiscard]] double mean_width() const { return rows > 0 ? width / rows : 0; }
 };
-std::string_view kind_of(const RowOutcome& row) {
-  return row.mixture ? "mixture of experts" : "dense";
-}
 std::vector<std::string> names_of_coverage(const RowOutcome& row) {
-  return {"all", std::string(kind_of(row)), row.regime.architecture + ", " + row.regime.scale};
+  return {"all", row.kind, row.regime.architecture + ", " + row.regime.scale};
 }
 
 // Whether each row lies in the interval that the other folds' errors give.
@@ -308,7 +305,7 @@ Judgement judged(const Validation& validation, std::span<const HeldOutStep> held
     parts[{"accelerator", r.accelerator}].push_back(&j);
     parts[{"scale", scale_of(r.accelerators)}].push_back(&j);
     parts[{"precision", r.precision}].push_back(&j);
-    parts[{"model", std::string(kind_of(r))}].push_back(&j);
+    parts[{"model", r.kind}].push_back(&j);
     parts[{"framework", r.framework.empty() ? "not stated" : r.framework}].push_back(&j);
   }
   out.all = errors_of("all", "all but bigscience-v100", all);

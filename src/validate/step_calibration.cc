@@ -174,8 +174,8 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
   std::set<StepPoint> points;
   for (std::size_t i = 0; i < fit.steps().size(); ++i) {
     const MeasuredStep& s = fit.steps()[i];
-    const Regime regime = regime_of(s.scenario.cluster, s.scenario.training.precision,
-                                    s.scenario.model.architecture.moe.has_value());
+    const Regime regime =
+        regime_of(s.scenario.cluster, s.scenario.training.precision, kind_of(s.scenario.model));
     const double measured = std::log(s.measured.value());
     residuals.push_back({regime, measured - judged.five_fold[i]});
     if (judged.left_out[i]) left_out[s.source_id].push_back(measured - *judged.left_out[i]);

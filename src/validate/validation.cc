@@ -84,9 +84,9 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
   out.memory_capacity = predicted->memory_capacity;
   out.fits = predicted->verdict != Verdict::does_not_fit;
   out.tight = predicted->verdict == Verdict::tight;
-  out.mixture = scenario->scenario.model.architecture.moe.has_value();
+  out.kind = kind_of(scenario->scenario.model);
   out.regime =
-      regime_of(scenario->scenario.cluster, scenario->scenario.training.precision, out.mixture);
+      regime_of(scenario->scenario.cluster, scenario->scenario.training.precision, out.kind);
   out.point = point_of(scenario->scenario.model, scenario->scenario.cluster,
                        scenario->scenario.training, scenario->scenario.software.name);
   out.defaults = std::move(predicted->assumed);

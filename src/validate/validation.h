@@ -39,7 +39,7 @@ struct RowOutcome {
   bool tight = false;                  // predicted to fit only if the allocator wastes little
   std::string accelerator, precision, framework;
   std::int64_t accelerators = 0;
-  bool mixture = false;               // of experts
+  std::string kind;                   // of the model
   Regime regime;                      // of an estimated row
   StepPoint point;                    // the same
   std::string skipped_because;        // empty if estimated
