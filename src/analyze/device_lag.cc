@@ -13,19 +13,30 @@ struct Work {
 
 constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
 
-// By start. What was launched nobody knows when, within the recording, is left out.
+// Of every lane, the first event of its launched work; kNoEvent: no launch of its work is recorded.
+std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const Launches& started) {
+  std::vector<std::uint32_t> first(trace.lanes.size(), kNoEvent);
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;
+    std::uint32_t& of_lane = first[trace.lane[e]];
+    if (of_lane == kNoEvent) of_lane = e;
+  }
+  return first;
+}
+
+// By start. What was launched nobody knows when is left out.
 std::vector<Work> work_of(const RecordedTrace& trace, const Launches& started) {
-  std::vector<bool> launched(trace.lanes.size(), false);  // something of the lane was
-  std::vector<Work> all;
+  const std::vector<std::uint32_t> first = first_launched(trace, started);
+  std::vector<Work> known;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
     const std::uint32_t call = started.call[e];
-    if (call != kNoEvent) launched[trace.lane[e]] = true;
-    if (call == kNoEvent && launched[trace.lane[e]]) continue;
-    all.push_back({{trace.start_ns[e], trace.end_ns(e)},
-                   call == kNoEvent ? kBeforeAll : trace.start_ns[call]});
+    const std::uint32_t launched = first[trace.lane[e]];
+    if (call == kNoEvent && (launched == kNoEvent || e > launched)) continue;
+    known.push_back({{trace.start_ns[e], trace.end_ns(e)},
+                     call == kNoEvent ? kBeforeAll : trace.start_ns[call]});
   }
-  return all;
+  return known;
 }
 
 }  // namespace
@@ -57,6 +68,7 @@ std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const Launches& s
       add_by_start(busy, clipped);
       if (work[i].launched_ns < window.start) add_by_start(earlier, clipped);
     }
+    lags[w].known = !work.empty();
     lags[w].busy_ns = length(busy);
     lags[w].earlier_ns = length(earlier);
     auto own =

@@ -46,5 +46,31 @@ TEST(DeviceLag, TakesWorkWithoutACallForEarlierOnlyInFrontOfItsStream) {
   EXPECT_EQ(lags.at(0).behind_ns, 0);
 }
 
+// Chakra traces and profilers of the device alone hold no launches.
+TEST(DeviceLag, IsNotKnownWithoutLaunches) {
+  HandMadeTrace made;
+  made.step(1, 0, 100);
+  made.kernel("gemm", 7, 0, 60, kNotRecorded);
+  made.kernel("gemm", 7, 60, 90, 4);  // the call is not in the recording
+  const std::vector<Interval> steps = {{0, 100}};
+  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  EXPECT_FALSE(lags.at(0).known);
+  EXPECT_EQ(lags.at(0).earlier_ns, 0);
+  EXPECT_EQ(lags.at(0).behind_ns, 0);
+}
+
+TEST(DeviceLag, LeavesStreamsOutWhoseLaunchesAreNotRecorded) {
+  HandMadeTrace made;
+  made.step(1, 0, 100);
+  made.call(10, 15, 1);
+  made.kernel("own", 7, 20, 50, 1);
+  made.kernel("nobody knows", 9, 30, 90, kNotRecorded);
+  const std::vector<Interval> steps = {{0, 100}};
+  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  EXPECT_TRUE(lags.at(0).known);
+  EXPECT_EQ(lags.at(0).busy_ns, 30);
+  EXPECT_EQ(lags.at(0).earlier_ns, 0);
+}
+
 }  // namespace
 }  // namespace orrery

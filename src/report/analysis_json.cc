@@ -346,8 +346,9 @@ Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64
     Value one = Value::map();
     one.append_member("step", whole(step.step.number));
     add_breakdown(one, step.parts, origin);
-    one.append_member("earlier_work_s", time(step.lag.earlier_ns));
-    one.append_member("behind_s", time(step.lag.behind_ns));
+    const DeviceLag& lag = step.lag;
+    one.append_member("earlier_work_s", lag.known ? time(lag.earlier_ns) : Value::null());
+    one.append_member("behind_s", lag.known ? time(lag.behind_ns) : Value::null());
     steps.append(std::move(one));
   }
   out.append_member("steps", std::move(steps));
