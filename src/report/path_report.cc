@@ -91,7 +91,15 @@ std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t mos
   return order;
 }
 
+// Of a path of one operation there is nothing more to tell.
+std::string only_operation(const StepPath& path) {
+  const PathStretch& only = path.stretches.front();
+  return fmt::format("One operation alone, {} on {}, bound by: {}.",
+                     shown_name(only.longest, only.bound), only.on, label_of(only.bound));
+}
+
 std::string summary(const StepPath& path) {
+  if (path.operations == 1) return only_operation(path);
   const auto stretches = static_cast<std::int64_t>(path.stretches.size());
   std::string out = fmt::format(
       "{} operations one after the other, in {} stretch{} of one thread or stream each.",
@@ -258,14 +266,19 @@ Value time(std::int64_t ns) { return Value::number(seconds(ns)); }
 }  // namespace
 
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
-  if (path.operations < 2) return "";
-  return heading("Critical path", times(path), style) + wrapped(summary(path), 2, style) +
-         bounds_text(path, style) + "\n" + stretches_text(path, rows, style) +
+  if (path.operations == 0) return "";
+  const std::string first =
+      heading("Critical path", times(path), style) + wrapped(summary(path), 2, style);
+  if (path.operations == 1) return first;
+  return first + bounds_text(path, style) + "\n" + stretches_text(path, rows, style) +
          names_text(path, rows, style);
 }
 
 std::string step_path_html(const StepPath& path, std::size_t rows) {
-  if (path.operations < 2) return "";
+  if (path.operations == 0) return "";
+  if (path.operations == 1) {
+    return html_section("Critical path", times(path) + ". " + summary(path), bounds_svg(path));
+  }
   std::vector<HtmlRow> stretches;
   for (const std::size_t i : longest_stretches(path, rows)) {
     const PathStretch& s = path.stretches[i];
