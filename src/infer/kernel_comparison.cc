@@ -107,12 +107,14 @@ void compare_classes(KernelComparison& out) {
     ++c.rows;
     c.calls += row.recorded.calls;
     const auto calls = static_cast<double>(row.recorded.calls);
+    const Seconds total = row.recorded.total - row.recorded.waiting;
+    c.total += total;
     // Without a prediction nothing is compared: the time as it was.
-    c.recorded += row.predicted ? row.recorded.time * calls : row.recorded.total;
+    c.recorded += row.predicted ? row.recorded.time * calls : total;
     if (!row.predicted) continue;
     c.predicted += *row.predicted * calls;
     if (row.recorded.waiting_included || !(row.recorded.time > Seconds(0))) continue;
-    out.covered += row.recorded.total;
+    out.covered += total;
     rows.with_error.push_back(&row);
     all.push_back(&row);
   }
@@ -123,7 +125,7 @@ void compare_classes(KernelComparison& out) {
   }
   std::stable_sort(out.classes.begin(), out.classes.end(),
                    [](const ComparedClass& a, const ComparedClass& b) {
-                     return a.recorded.value() > b.recorded.value();
+                     return a.total.value() > b.total.value();
                    });
   if (!all.empty()) out.errors = errors_of(all);
 }
@@ -158,6 +160,7 @@ Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
   KernelComparison out;
   out.accelerator = found->name;
   out.total = recorded.total;
+  out.waiting = recorded.waiting;
   for (const KernelAssumption& a : parameters.assumed) {
     const bool concerns = std::any_of(
         recorded.kernels.begin(), recorded.kernels.end(), [&](const RecordedKernel& row) {

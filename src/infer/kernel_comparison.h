@@ -8,7 +8,8 @@
 //                  group's ranks next to each other
 //
 // Errors are predicted / measured - 1, each row once whatever its calls; totals are over all calls.
-// Rows whose measurement still holds waiting have a prediction but are no part of the errors.
+// Rows whose measurement still holds waiting have a prediction but are no part of the errors. What
+// is known to be waiting is no part of the rows' times: with it the classes add up to the total.
 #pragma once
 
 #include <optional>
@@ -33,6 +34,7 @@ struct ComparedClass {
   std::string name;  // "product bf16", "attention forward", "elementwise", "all-reduce"
   std::size_t rows = 0;
   std::int64_t calls = 0;
+  Seconds total;                       // of all ranks, as it was, without waiting
   Seconds recorded;                    // all calls, the median call standing for each
   Seconds predicted;                   // all calls; without a model zero
   std::optional<ErrorSummary> errors;  // of rows that are predicted and hold no waiting
@@ -42,10 +44,11 @@ struct ComparedClass {
 struct KernelComparison {
   std::string accelerator;
   std::vector<ComparedKernel> kernels;  // most total time first
-  std::vector<ComparedClass> classes;   // most recorded time first
+  std::vector<ComparedClass> classes;   // most time first
   ErrorSummary errors;                  // of all rows with one
-  Seconds total;                        // of all device work
-  Seconds covered;                      // of it, rows that are compared
+  Seconds total;                        // of all device work of all ranks
+  Seconds waiting;                      // of it, communications wait for other ranks
+  Seconds covered;                      // of it, rows that are compared, without waiting
   std::vector<std::string> assumed;     // what was defaulted, a sentence each
 };
 

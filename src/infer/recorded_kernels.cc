@@ -271,6 +271,7 @@ struct Transfers {
   std::vector<std::int64_t> whole_ns;
   std::int64_t shortest_ns = 0;
   std::int64_t all_ns = 0;
+  std::int64_t waiting_ns = 0;
 };
 
 std::int64_t add_communications(std::span<const RecordedTrace> run,
@@ -281,9 +282,11 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
   for (const CollectiveInstance& instance : collective_instances(run)) {
     RecordedMessage message;
     std::int64_t ns = 0;
+    std::int64_t waiting = 0;
     std::int64_t shortest = 0;
     for (const CollectiveMember& m : instance.members) {
       ns += m.transfer_ns + m.waiting_ns;
+      waiting += m.waiting_ns;
       shortest = shortest == 0 ? m.transfer_ns : std::min(shortest, m.transfer_ns);
       if (message.bytes <= 0) {
         message = recorded_message(run[m.trace], started[m.trace], m.event);
@@ -316,6 +319,7 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
     }
     ++transfers.row.calls;
     transfers.all_ns += ns;
+    transfers.waiting_ns += waiting;
     transfers.shortest_ns = std::min(transfers.shortest_ns, shortest);
     if (ranks > 0 && std::cmp_greater_equal(instance.members.size(), ranks)) {
       transfers.whole_ns.push_back(instance.transfer_ns);
@@ -324,6 +328,7 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
   for (auto& [key, transfers] : rows) {
     transfers.row.waiting_included = transfers.whole_ns.empty();
     transfers.row.total = seconds(transfers.all_ns);
+    transfers.row.waiting = seconds(transfers.waiting_ns);
     transfers.row.time =
         seconds(transfers.whole_ns.empty() ? transfers.shortest_ns
                                            : spread_of(std::move(transfers.whole_ns)).median_ns);
@@ -368,6 +373,7 @@ RecordedKernels recorded_kernels(std::span<const RecordedTrace> run) {
   }
   all_ns += add_communications(run, started, out.kernels);
   out.total = seconds(all_ns);
+  for (const RecordedKernel& row : out.kernels) out.waiting += row.waiting;
   std::sort(
       out.kernels.begin(), out.kernels.end(), [](const RecordedKernel& a, const RecordedKernel& b) {
         return std::tuple(-a.total.value(), std::string_view(a.name), std::string_view(a.shapes),

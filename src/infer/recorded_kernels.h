@@ -59,11 +59,13 @@ struct RecordedKernel {
   double launches = 1;     // kernels of one call, in the mean
   Seconds time;            // of one call: the median
   Seconds total;           // of all calls; of a communication with waiting, of all ranks
+  Seconds waiting;         // of the total: a communication's, for ranks that came later
 };
 
 struct RecordedKernels {
   std::vector<RecordedKernel> kernels;  // most total time first
   Seconds total;                        // of all device work of all ranks: the sum of the totals
+  Seconds waiting;                      // of it, communications wait for other ranks
   std::int64_t ranks = 0;               // recorded
 };
 

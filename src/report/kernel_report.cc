@@ -55,6 +55,7 @@ Table class_table(const KernelComparison& c) {
   Table table({{"", Align::left, 9},
                {"rows", Align::right, 5},
                {"calls", Align::right, 4},
+               {"all ranks", Align::right, 9},
                {"recorded", Align::right, 9},
                {"predicted", Align::right, 9},
                {"", Align::right, 8},
@@ -65,11 +66,15 @@ Table class_table(const KernelComparison& c) {
     table.add_row({{printable(k.name)},
                    {grouped(static_cast<std::int64_t>(k.rows))},
                    {grouped(k.calls)},
+                   {time(k.total)},
                    {time(k.recorded)},
                    {predicted ? time(k.predicted) : "-"},
                    {k.errors ? signed_percent(k.predicted / k.recorded - 1) : ""},
                    {k.errors ? percent(k.errors->median) : (predicted ? "with waiting" : "")},
                    {k.errors ? percent(k.errors->p90) : ""}});
+  }
+  if (c.waiting > Seconds(0)) {
+    table.add_row({{"waiting"}, {""}, {""}, {time(c.waiting)}, {""}, {""}, {""}, {""}, {""}});
   }
   return table;
 }
@@ -77,9 +82,15 @@ Table class_table(const KernelComparison& c) {
 }  // namespace
 
 std::string kernel_text(const KernelComparison& c, std::size_t top, const TextStyle& style) {
-  const double covered = c.total > Seconds(0) ? c.covered / c.total : 0;
+  const Seconds work = c.total - c.waiting;
+  const double covered = work > Seconds(0) ? c.covered / work : 0;
   std::string sentence = fmt::format("{} of {} of device time is compared with the model of {}",
-                                     percent(covered), time(c.total), c.accelerator);
+                                     percent(covered), time(work), c.accelerator);
+  if (c.waiting > Seconds(0)) {
+    sentence += fmt::format(
+        "; for another {} communications wait for other ranks, which no model of kernels has",
+        time(c.waiting));
+  }
   if (c.errors.rows > 0) {
     const TimeWeighted by_time = weighted(c);
     sentence += fmt::format(
@@ -89,7 +100,9 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
         percent(c.errors.median), percent(c.errors.p90), signed_percent(c.errors.bias));
   }
   std::string out = wrapped(sentence + ".", 2, style);
-  out += heading("By class", "all calls; |predicted / measured - 1|, each row once", style);
+  out += heading("By class",
+                 "all ranks: as it was; recorded: calls at their median; errors: each row once",
+                 style);
   out += class_table(c).text(style);
 
   std::vector<const ComparedKernel*> rows;
@@ -138,6 +151,7 @@ Value kernel_json(const KernelComparison& c) {
   out.set("kind", Value::text("trace-kernels"));
   out.set("accelerator", Value::text(c.accelerator));
   out.set("total_s", Value::number(c.total.value()));
+  out.set("waiting_s", Value::number(c.waiting.value()));
   out.set("covered_s", Value::number(c.covered.value()));
   out.set("errors", value_of(c.errors, ErrorKeys::brief));
   const TimeWeighted by_time = weighted(c);
@@ -153,6 +167,7 @@ Value kernel_json(const KernelComparison& c) {
     one.set("name", Value::text(printable(k.name)));
     one.set("rows", Value::number(static_cast<std::int64_t>(k.rows)));
     one.set("calls", Value::number(k.calls));
+    one.set("total_s", Value::number(k.total.value()));
     one.set("recorded_s", Value::number(k.recorded.value()));
     const bool predicted = k.predicted > Seconds(0);
     one.set("predicted_s", predicted ? Value::number(k.predicted.value()) : Value::null());
@@ -175,6 +190,7 @@ Value kernel_json(const KernelComparison& c) {
     one.set("calls", Value::number(r.calls));
     one.set("recorded_s", Value::number(r.time.value()));
     one.set("total_s", Value::number(r.total.value()));
+    one.set("waiting_s", Value::number(r.waiting.value()));
     one.set("waiting_included", Value::boolean(r.waiting_included));
     one.set("predicted_s", k.predicted ? Value::number(k.predicted->value()) : Value::null());
     kernels.append(std::move(one));
