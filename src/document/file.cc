@@ -5,6 +5,7 @@
 #include <memory>
 #include <system_error>
 
+#include "document/new_file.h"
 #include "document/value.h"
 
 namespace orrery {
@@ -54,19 +55,9 @@ Result<Document> read_document(const std::string& path) {
 }
 
 Result<std::monostate> write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".part";
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) {
-    return fail(ErrorCode::io, std::string("cannot be written: ") + std::strerror(errno), path);
-  }
-  const bool wrote = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (wrote && closed && std::rename(temporary.c_str(), path.c_str()) == 0) {
-    return std::monostate{};
-  }
-  const int error = errno;
-  std::remove(temporary.c_str());
-  return fail(ErrorCode::io, std::string("cannot be written: ") + std::strerror(error), path);
+  ORRERY_TRY(NewFile file, NewFile::create(path));
+  file.append(text);
+  return file.finish();
 }
 
 }  // namespace orrery

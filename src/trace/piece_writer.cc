@@ -3,11 +3,11 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
+
+#include "document/new_file.h"
 
 namespace orrery {
 namespace {
@@ -17,11 +17,8 @@ constexpr int kWindowAndGzip = 15 + 16;  // zlib: the largest window, and gzip's
 }  // namespace
 
 struct PieceWriter::State {
-  std::string name;
-  std::string temporary;
-  std::FILE* file = nullptr;
+  std::optional<NewFile> file;
   bool packed = false;
-  int error = 0;  // errno of the first write that failed
   z_stream deflater{};
 
   State() = default;
@@ -29,13 +26,6 @@ struct PieceWriter::State {
   State& operator=(const State&) = delete;
   ~State() {
     if (packed) deflateEnd(&deflater);
-    if (file == nullptr) return;
-    std::fclose(file);
-    std::remove(temporary.c_str());
-  }
-
-  void write(const char* bytes, std::size_t size) {
-    if (error == 0 && std::fwrite(bytes, 1, size, file) != size) error = errno == 0 ? EIO : errno;
   }
 
   void pack(std::string_view bytes, int flush) {
@@ -49,7 +39,7 @@ struct PieceWriter::State {
       deflater.avail_out = sizeof out;
       const int status = deflate(&deflater, flush);
       bytes.remove_prefix(fed - deflater.avail_in);
-      write(out, sizeof out - deflater.avail_out);
+      file->append(std::string_view(out, sizeof out - deflater.avail_out));
       const bool done =
           flush == Z_FINISH ? status == Z_STREAM_END : bytes.empty() && deflater.avail_out > 0;
       if (done || (status != Z_OK && status != Z_BUF_ERROR)) return;
@@ -64,12 +54,7 @@ PieceWriter::~PieceWriter() = default;
 
 Result<PieceWriter> PieceWriter::create(const std::string& file) {
   auto state = std::make_unique<State>();
-  state->name = file;
-  state->temporary = file + ".part";
-  state->file = std::fopen(state->temporary.c_str(), "wb");
-  if (state->file == nullptr) {
-    return fail(ErrorCode::io, std::string("cannot be written: ") + std::strerror(errno), file);
-  }
+  ORRERY_TRY(state->file, NewFile::create(file));
   if (file.ends_with(".gz")) {
     state->packed = deflateInit2(&state->deflater, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                                  kWindowAndGzip, 8, Z_DEFAULT_STRATEGY) == Z_OK;
@@ -82,21 +67,13 @@ void PieceWriter::append(std::string_view bytes) {
   if (state_->packed) {
     state_->pack(bytes, Z_NO_FLUSH);
   } else {
-    state_->write(bytes.data(), bytes.size());
+    state_->file->append(bytes);
   }
 }
 
 Result<std::monostate> PieceWriter::finish() {
   if (state_->packed) state_->pack({}, Z_FINISH);
-  const bool closed = std::fclose(std::exchange(state_->file, nullptr)) == 0;
-  if (!closed && state_->error == 0) state_->error = errno;
-  const bool named =
-      state_->error == 0 && std::rename(state_->temporary.c_str(), state_->name.c_str()) == 0;
-  if (named) return std::monostate{};
-  const int error = state_->error == 0 ? errno : state_->error;
-  std::remove(state_->temporary.c_str());
-  return fail(ErrorCode::io, std::string("cannot be written: ") + std::strerror(error),
-              state_->name);
+  return state_->file->finish();
 }
 
 }  // namespace orrery

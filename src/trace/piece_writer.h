@@ -1,6 +1,6 @@
 // A file written piece by piece, so that its text need not fit in memory; gzip if its name ends in
-// .gz (as trace/byte_stream.h packs). The whole file or nothing: it gets its name when it is
-// finished. Errors are kept until then.
+// .gz (as trace/byte_stream.h packs). The whole file or nothing, as document/new_file.h writes it.
+// Errors are kept until it is finished.
 #pragma once
 
 #include <memory>
