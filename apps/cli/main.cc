@@ -8,6 +8,7 @@
 #include "command.h"
 #include "outcome/invariant.h"
 #include "outcome/nearest_name.h"
+#include "signals.h"
 #include "trace.h"
 
 namespace orrery::cli {
@@ -205,6 +206,7 @@ int run(int argc, char** argv) {
 }  // namespace orrery::cli
 
 int main(int argc, char** argv) {
+  orrery::cli::remove_unfinished_files_on_signals();
   try {
     return orrery::cli::run(argc, argv);
   } catch (const orrery::InvariantError& e) {

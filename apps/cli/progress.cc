@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "signals.h"
 
 namespace orrery::cli {
 namespace {
@@ -16,18 +17,19 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 void note_interrupt(int) {
   interrupt_flag.store(true);
-  (void)std::signal(SIGINT, SIG_DFL);
+  (void)std::signal(SIGINT, end_by_signal);
 }
 
 }  // namespace
 
 Progress::Progress(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO) == 1) {
-  (void)std::signal(SIGINT, note_interrupt);
+  before_ = std::signal(SIGINT, note_interrupt);
+  if (before_ == SIG_IGN) (void)std::signal(SIGINT, SIG_IGN);
 }
 
 Progress::~Progress() {
   if (shown_) std::fputs("\r\x1b[K", stderr);
-  (void)std::signal(SIGINT, SIG_DFL);
+  (void)std::signal(SIGINT, before_);
 }
 
 void Progress::show(double fraction, const std::string& text) {

@@ -1,4 +1,5 @@
-// One line of progress on a terminal, for whatever takes longer than a moment; Ctrl-C is noticed.
+// One line of progress on a terminal, for whatever takes longer than a moment. Meanwhile Ctrl-C is
+// noticed rather than ends the program, unless it is ignored.
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,7 @@ class Progress {
  private:
   bool wanted_;
   bool shown_ = false;
+  void (*before_)(int) = nullptr;  // what Ctrl-C did, and does again
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

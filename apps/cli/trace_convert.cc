@@ -14,7 +14,6 @@
 
 #include "document/value.h"
 #include "graph_files.h"
-#include "progress.h"
 #include "replay/chakra_graph.h"
 #include "trace.h"
 #include "trace/byte_stream.h"
@@ -247,7 +246,6 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
     RewriteOptions options;
     options.incomplete = incomplete(o.files);
     if (o.files.no_stacks) options.python_functions = PythonFunctions::leave_out;
-    options.interrupted = &Progress::interrupted();
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
                write_rewritten_recording(o.out, run, options));
   } else {

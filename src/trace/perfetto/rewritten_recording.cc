@@ -239,9 +239,6 @@ class Rewriting {
       if (piece.kind == Kind::end) break;
       if (piece.kind == Kind::event) {
         copy_event(event_text(piece.text), source);
-        if (options_.interrupted != nullptr && options_.interrupted->load()) {
-          return fail(ErrorCode::io, "interrupted", source.file());
-        }
       } else if (piece.kind == Kind::begin_of_events) {
         if (!merged()) member("traceEvents", "[");
         in_events_ = true;

@@ -25,7 +25,6 @@
 // two blocks, and where execution traces are linked four bytes an event.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <variant>
@@ -41,7 +40,6 @@ struct RewriteOptions {
   // As they were when the run was read.
   Incomplete incomplete = Incomplete::refuse;
   PythonFunctions python_functions = PythonFunctions::keep;
-  const std::atomic<bool>* interrupted = nullptr;  // true: give up, with an error
   // The bytes of RecordedTrace::file once more.
   std::function<Result<ByteStream>(const std::string&)> open = ByteStream::open;
 };
