@@ -75,7 +75,10 @@ Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const AnalysisOption
                annotated_event(trace, options.critical_annotation, options.critical_instance));
     asked.events.push_back(event);
   }
-  return step_paths(run.ranks, asked);
+  Result<std::vector<StepPath>> paths = step_paths(run.ranks, asked);
+  // Nothing that could be replayed is no reason to withhold the rest, unless a path was asked for.
+  if (!paths && asked.events.empty()) return std::vector<StepPath>();
+  return paths;
 }
 
 int analyze_files(const AnalyzeOptions& options, const Common& common) {

@@ -49,26 +49,35 @@ class GraphWalks {
     return std::llround(timeline_.start(graph_, NodeIndex(n)).count() / 1000);
   }
 
-  // From the first to the last operation of a rank, transfers between two ranks apart.
-  [[nodiscard]] Window whole(std::uint32_t rank) const {
-    Window window;
-    window.rank = rank;
-    window.of = "the whole run";
-    window.from_ns = std::numeric_limits<std::int64_t>::max();
-    double end = -1;
+  // Of every rank of the graph's streams, from its first to its last operation, transfers between
+  // two ranks apart.
+  [[nodiscard]] std::vector<Window> wholes() const {
+    std::uint32_t ranks = 0;
+    for (const Stream& one : graph_.streams()) ranks = std::max(ranks, one.rank_class + 1);
+    std::vector<Window> windows(ranks);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      windows[rank] = whole_of_nothing(rank);
+    }
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const NodeIndex n(i);
       if (graph_.kind(n) == NodeKind::point_to_point || graph_.kind(n) == NodeKind::barrier ||
-          graph_.duration(n).count() <= 0 || stream_of(n, rank).value() == kNone ||
-          is_wire(stream_of(n, rank))) {
+          graph_.duration(n).count() <= 0) {
         continue;
       }
-      window.from_ns = std::min(window.from_ns, start_ns(i));
-      if (timeline_.end_ps[i] <= end) continue;
-      end = timeline_.end_ps[i];
-      window.to = static_cast<std::uint32_t>(i);
+      const StreamIndex own = graph_.stream(n);
+      if (!is_wire(own)) extend(windows[stream(own).rank_class], i);
+      for (const StreamIndex s : graph_.rendezvous_streams(n)) {
+        if (!is_wire(s) && stream(s).rank_class != stream(own).rank_class) {
+          extend(windows[stream(s).rank_class], i);
+        }
+      }
     }
-    return window;
+    return windows;
+  }
+
+  static Window whole_of_nothing(std::uint32_t rank) {
+    return {
+        .rank = rank, .from_ns = std::numeric_limits<std::int64_t>::max(), .of = "the whole run"};
   }
 
   // `name_of(node, rank)` is text that outlives the call.
@@ -114,6 +123,13 @@ class GraphWalks {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
   };
+
+  // By node `i`, which ends the window if none of it ends later.
+  void extend(Window& window, std::size_t i) const {
+    window.from_ns = std::min(window.from_ns, start_ns(i));
+    if (window.to != kNone && timeline_.end_ps[i] <= timeline_.end_ps[window.to]) return;
+    window.to = static_cast<std::uint32_t>(i);
+  }
 
   std::uint32_t follow(std::vector<std::uint32_t>& last, StreamIndex s, std::size_t node) const {
     if (is_wire(s)) return kNone;
@@ -224,13 +240,21 @@ class GraphWalks {
   std::vector<std::vector<std::uint32_t>> others_before_;  // of each rendezvous, on its other ones
 };
 
+// Of a rank that may have no stream.
+Window whole_of(const std::vector<Window>& wholes, std::int64_t rank) {
+  const auto place = static_cast<std::size_t>(rank);
+  return place < wholes.size() ? wholes[place]
+                               : GraphWalks::whole_of_nothing(static_cast<std::uint32_t>(rank));
+}
+
 }  // namespace
 
 std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen) {
   const GraphWalks walks(file.graph, file.stream_names);
+  const std::vector<Window> wholes = walks.wholes();
   std::vector<StepPath> paths;
   for (const RecordedTrace& trace : seen.ranks) {
-    Window window = walks.whole(static_cast<std::uint32_t>(trace.rank));
+    Window window = whole_of(wholes, trace.rank);
     const auto step = std::find_if(file.steps.begin(), file.steps.end(), [&](const auto& s) {
       return s.rank == trace.rank && s.name.starts_with("ProfilerStep");
     });
@@ -249,6 +273,7 @@ std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen)
 std::vector<StepPath> step_paths(const ChakraRun& run, const ChakraGraph& graph,
                                  const RecordedRun& seen) {
   const GraphWalks walks(graph.graph, graph.streams);
+  const std::vector<Window> wholes = walks.wholes();
   std::vector<StepPath> paths;
   for (const RecordedTrace& trace : seen.ranks) {
     const auto name_of = [&](NodeIndex n, std::uint32_t rank) -> std::string_view {
@@ -263,7 +288,7 @@ std::vector<StepPath> step_paths(const ChakraRun& run, const ChakraGraph& graph,
                  : std::string_view(
                        run[members[0].node.rank].trace.nodes[members[0].node.node].name);
     };
-    Window window = walks.whole(static_cast<std::uint32_t>(trace.rank));
+    const Window window = whole_of(wholes, trace.rank);
     StepPath path = walks.path(window, trace, name_of);
     if (seen.source == RunSource::execution_trace) path.recorded_ns = path.end_ns - path.start_ns;
     paths.push_back(std::move(path));

@@ -37,7 +37,7 @@ TEST(GraphPath, OfAGraphMadeOfARecordingIsThatOfTheRecording) {
   const auto seen = simulated_recording(file, "graph");
   ASSERT_TRUE(seen) << seen.error().text();
   EXPECT_EQ(seen->source, RunSource::simulated_graph);
-  const std::vector<StepPath> recorded = step_paths(run->ranks);
+  const std::vector<StepPath> recorded = *step_paths(run->ranks);
   const std::vector<StepPath> simulated = step_paths(file, *seen);
   ASSERT_EQ(simulated.size(), recorded.size());
   for (std::size_t r = 0; r < recorded.size(); ++r) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "replay/graph_from_run.h"
 #include "replay/path_hops.h"
@@ -159,28 +160,30 @@ class Walks {
   std::vector<std::vector<Intervals>> loading_;  // by trace, then lane
 };
 
-// From the first to the last thing a rank did, on its host or on its devices.
-WalkedWindow whole_recording(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                             const ReplayedRun& replayed, std::uint32_t t) {
-  WalkedWindow window;
-  window.step.of = "the whole recording";
-  window.from_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+// Of every rank from the first to the last thing it did, on its host or on its devices.
+std::vector<WalkedWindow> whole_recordings(std::span<const RecordedTrace> traces,
+                                           const RunGraph& graph, const ReplayedRun& replayed) {
+  std::vector<WalkedWindow> windows(traces.size());
+  for (std::size_t t = 0; t < traces.size(); ++t) {
+    const RecordedTrace& trace = traces[t];
+    StepPath& step = windows[t].step;
+    step.of = "the whole recording";
+    windows[t].from_ns = std::numeric_limits<std::int64_t>::max();
+    if (trace.size() == 0) continue;
+    step.start_ns = trace.start_ns.front();
+    step.end_ns = step.start_ns;
+    for (std::size_t e = 0; e < trace.size(); ++e) {
+      step.end_ns = std::max(step.end_ns, trace.end_ns(e));
+    }
+  }
   for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) {
     const RunNode& node = graph.nodes[n];
-    if (node.trace != t || node.lane == kNoLane || node.event == kNoEvent) continue;
+    if (node.lane == kNoLane || node.event == kNoEvent) continue;
+    WalkedWindow& window = windows[node.trace];
     window.from_ns = std::min(window.from_ns, replayed.start_ns[n]);
-    if (replayed.end_ns[n] > end) window.to = n;
-    end = std::max(end, replayed.end_ns[n]);
+    if (window.to == kNoEvent || replayed.end_ns[n] > replayed.end_ns[window.to]) window.to = n;
   }
-  const RecordedTrace& trace = traces[t];
-  if (trace.size() == 0) return window;
-  window.step.start_ns = trace.start_ns.front();
-  window.step.end_ns = window.step.start_ns;
-  for (std::size_t e = 0; e < trace.size(); ++e) {
-    window.step.end_ns = std::max(window.step.end_ns, trace.end_ns(e));
-  }
-  return window;
+  return windows;
 }
 
 }  // namespace
@@ -198,15 +201,16 @@ std::string_view name(StretchCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces,
-                                 const StepPathOptions& options) {
+Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
+                                         const StepPathOptions& options) {
   GraphFromRunOptions graph_options;
   graph_options.steps = options.events;
-  const Result<GraphFromRun> made = graph_from_run(traces, graph_options);
-  static const RunGraph kNothing;
-  const RunGraph& graph = made ? made->graph : kNothing;
+  ORRERY_TRY(const GraphFromRun made, graph_from_run(traces, graph_options));
+  const RunGraph& graph = made.graph;
   const ReplayedRun replayed = replayed_run(graph);
   const Walks walks(traces, graph, replayed);
+  std::vector<WalkedWindow> wholes;
+  if (options.events.empty()) wholes = whole_recordings(traces, graph, replayed);
   std::vector<StepPath> paths;
   paths.reserve(traces.size());
   auto step = graph.steps.begin();
@@ -217,7 +221,7 @@ std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces,
     if (!options.events.empty() && !found) {
       window.step.of = traces[t].name_of(options.events[t]);
     } else if (options.events.empty() && (!found || !step->name.starts_with("ProfilerStep"))) {
-      window = whole_recording(traces, graph, replayed, t);
+      window = std::move(wholes[t]);
     } else {
       window.step.of = step->name;
       window.step.start_ns = step->start_ns;

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "outcome/result.h"
 #include "replay/run_graph.h"
 #include "trace/recorded_trace.h"
 
@@ -103,8 +104,8 @@ struct StepPathOptions {
 };
 
 // Of every rank, in the order of `traces`; a rank without operators, calls and device work has a
-// path of no length.
-std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces,
-                                 const StepPathOptions& options = {});
+// path of no length. Refuses what graph_from_run refuses: runs in which no rank has any.
+Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
+                                         const StepPathOptions& options = {});
 
 }  // namespace orrery

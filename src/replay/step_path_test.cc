@@ -43,7 +43,7 @@ TEST(StepPath, LeadsThroughTheDeviceWhereACallWaitedForIt) {
   r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(7, "gemm", 35, 500, 1);
   r.call(1, "cudaDeviceSynchronize", 100, 440, 2);
   const auto traces = one(r);
-  const StepPath path = step_paths(traces).at(0);
+  const StepPath path = step_paths(traces)->at(0);
   EXPECT_EQ(path.of, "ProfilerStep#1");
   EXPECT_EQ(path.length_ns, 1'000'000);
   EXPECT_EQ(of(path, PathBound::compute), 500'000);
@@ -59,7 +59,7 @@ TEST(StepPath, StaysOnTheHostWhereNothingWaitsForTheDevice) {
   r.step(1, 0, 1000).op(1, "aten::mm", 10, 50);
   r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(7, "gemm", 35, 5000, 1);
   const auto traces = one(r);
-  const StepPath path = step_paths(traces).at(0);
+  const StepPath path = step_paths(traces)->at(0);
   EXPECT_EQ(of(path, PathBound::host), 1'000'000);
   EXPECT_EQ(path.length_ns, 1'000'000);
 }
@@ -73,7 +73,7 @@ TEST(StepPath, CrossesStreamsWhereAnEventIsAwaited) {
   r.call(1, "cudaLaunchKernel", 50, 10, 2).kernel(8, "reduce", 635, 300, 2);
   r.call(1, "cudaDeviceSynchronize", 100, 840, 4);
   const auto traces = one(r);
-  const StepPath path = step_paths(traces).at(0);
+  const StepPath path = step_paths(traces)->at(0);
   EXPECT_EQ(of(path, PathBound::compute), 900'000);
   ASSERT_EQ(path.stretches.size(), 4U);
   EXPECT_EQ(path.stretches[2].cause, StretchCause::other_stream);
@@ -100,7 +100,7 @@ std::vector<RecordedTrace> late_rank() {
 
 TEST(StepPath, GoesOnInTheRankThatWasWaitedFor) {
   const auto traces = late_rank();
-  const std::vector<StepPath> paths = step_paths(traces);
+  const std::vector<StepPath> paths = *step_paths(traces);
   ASSERT_EQ(paths.size(), 2U);
   const StepPath& waiting = paths[0];
   EXPECT_EQ(waiting.length_ns, 1'000'000);
@@ -122,7 +122,7 @@ TEST(StepPath, IsOfTheOperatorAskedFor) {
   r.step(1, 0, 1000).op(1, "aten::mm", 10, 50).op(1, "aten::add", 20, 10);
   const auto traces = one(r);
   for (std::uint32_t e = 0; e < traces[0].size(); ++e) {
-    const StepPath path = step_paths(traces, {.events = {e}}).at(0);
+    const StepPath path = step_paths(traces, {.events = {e}})->at(0);
     EXPECT_EQ(path.of, traces[0].name_of(e));
     EXPECT_EQ(path.length_ns, traces[0].duration_ns[e]);
   }
@@ -132,15 +132,29 @@ TEST(StepPath, OfARecordingWithoutStepsEndsWithItsLastWork) {
   SampleRecording r;
   r.op(1, "aten::mm", 0, 50);
   r.call(1, "cudaLaunchKernel", 20, 10, 1).kernel(7, "gemm", 35, 500, 1);
-  const StepPath path = step_paths(one(r)).at(0);
+  const StepPath path = step_paths(one(r))->at(0);
   EXPECT_EQ(path.of, "the whole recording");
   EXPECT_EQ(path.length_ns, 535'000);
   EXPECT_EQ(of(path, PathBound::compute), 500'000);
 }
 
-TEST(StepPath, OfNothingIsEmpty) {
+TEST(StepPath, OfNothingIsRefused) {
   const std::vector<RecordedTrace> traces(1);
-  EXPECT_EQ(step_paths(traces).at(0).length_ns, 0);
+  const auto paths = step_paths(traces);
+  ASSERT_FALSE(paths);
+  EXPECT_THAT(paths.error().text(), HasSubstr("nothing to replay"));
+}
+
+TEST(StepPath, OfARankWithoutAnythingIsEmpty) {
+  SampleRecording r;
+  r.op(1, "aten::mm", 0, 50);
+  std::vector<RecordedTrace> traces = one(r);
+  traces.emplace_back();
+  traces.back().rank = 1;
+  const auto paths = step_paths(traces);
+  ASSERT_TRUE(paths) << paths.error().text();
+  EXPECT_EQ(paths->at(0).length_ns, 50'000);
+  EXPECT_EQ(paths->at(1).length_ns, 0);
 }
 
 class RecordedPaths : public testing::TestWithParam<std::vector<std::string>> {
@@ -161,7 +175,7 @@ TEST_P(RecordedPaths, AddUpToTheStepInEveryWay) {
   const auto made = graph_from_run(run.ranks);
   ASSERT_TRUE(made);
   const ReplayedRun replayed = replayed_run(made->graph);
-  const std::vector<StepPath> paths = step_paths(run.ranks);
+  const std::vector<StepPath> paths = *step_paths(run.ranks);
   ASSERT_EQ(paths.size(), run.ranks.size());
   for (const StepPath& path : paths) {
     const auto step =

@@ -15,7 +15,7 @@ Value sample_analysis_json(const std::string& files) {
   EXPECT_TRUE(run) << run.error().text();
   const auto analysis = analyze(*run, Catalog::built_in());
   EXPECT_TRUE(analysis) << analysis.error().text();
-  return analysis_json(*run, *analysis, step_paths(run->ranks));
+  return analysis_json(*run, *analysis, *step_paths(run->ranks));
 }
 
 namespace {
@@ -39,7 +39,7 @@ Analyzed two_ranks() {
   EXPECT_TRUE(run) << run.error().text();
   auto analysis = analyze(*run, Catalog::built_in());
   EXPECT_TRUE(analysis) << analysis.error().text();
-  auto paths = step_paths(run->ranks);
+  auto paths = *step_paths(run->ranks);
   return {.run = std::move(*run), .analysis = std::move(*analysis), .paths = std::move(paths)};
 }
 
