@@ -11,6 +11,7 @@
 #include "replay/chakra_graph.h"
 #include "replay/graph_path.h"
 #include "replay/step_path.h"
+#include "replay/time_slices.h"
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
 #include "report/analysis_text.h"
@@ -81,6 +82,15 @@ Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const AnalysisOption
   return paths;
 }
 
+// Of every rank, when another process had its device; what is simulated has none beside it.
+std::vector<Intervals> other_process_of(const RecordedRun& run, int threads) {
+  std::vector<Intervals> turns(run.ranks.size());
+  if (run.source != RunSource::profiler) return turns;
+  parallel_for(run.ranks.size(), threads,
+               [&](std::size_t i) { turns[i] = other_process_turns(run.ranks[i]); });
+  return turns;
+}
+
 int analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (options.instance > 0 && options.critical.empty()) {
     return refuse({ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
@@ -95,7 +105,7 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   const RecordedRun* run = &seen->run;
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());
-  const AnalysisOptions asked = analysis_options(options, common);
+  AnalysisOptions asked = analysis_options(options, common);
   if (!options.critical.empty() && run->source != RunSource::profiler &&
       asked.preset != BreakdownPreset::hta) {
     return refuse({ErrorCode::unsupported,
@@ -104,6 +114,7 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   }
   const auto paths = paths_of(*seen, asked, files);
   if (!paths) return refuse(paths.error());
+  asked.other_process = other_process_of(*run, asked.threads);
   const auto analysis = analyze(*run, *catalog, asked);
   if (!analysis) return refuse(analysis.error());
   const AnalysisView view = {.rank = *place,

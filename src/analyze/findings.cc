@@ -65,7 +65,9 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
     waiting = std::clamp<std::int64_t>(analysis.communication.ranks[rank].waiting_ns, 0,
                                        time.exposed_communication_ns);
   }
-  set(FindingKind::host_waits, time.idle.host_wait_ns);
+  const std::int64_t shared = other_process_ns(one, time);
+  set(FindingKind::host_waits, time.idle.host_wait_ns - shared);
+  set(FindingKind::other_process, shared);
   set(FindingKind::waiting, waiting);
   set(FindingKind::communication, time.exposed_communication_ns - waiting);
   set(FindingKind::slow_operators, slow_operators_ns(one, time.compute_ns));
@@ -78,9 +80,13 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
 
 std::string_view name(FindingKind kind) {
   static constexpr std::array<std::string_view, kFindingKinds> kNames = {
-      "host_waits", "waiting",      "communication", "slow_operators",
-      "copies",     "stream_waits", "earlier_work"};
+      "host_waits",     "other_process", "waiting",      "communication",
+      "slow_operators", "copies",        "stream_waits", "earlier_work"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t other_process_ns(const RankAnalysis& rank, const TemporalBreakdown& time) {
+  return std::min(rank.other_process_ns, time.idle.host_wait_ns);
 }
 
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset) {

@@ -5,6 +5,8 @@
 // bound of what mending it alone could save, summed over ranks:
 //
 //   host waits      the device stood idle because its next work had not been launched
+//   other process   of these, the work was launched but another process had its turn on the device
+//                   (replay/time_slices.h); host waits are without it
 //   waiting         exposed communication in which a rank only waited for others to arrive
 //   communication   the rest of the exposed communication; all of it where one rank is recorded
 //   slow operators  computing x (1 - the roofline's time / the time taken), over operators whose
@@ -31,6 +33,7 @@ namespace orrery {
 
 enum class FindingKind : std::uint8_t {
   host_waits,
+  other_process,
   waiting,
   communication,
   slow_operators,
@@ -38,7 +41,7 @@ enum class FindingKind : std::uint8_t {
   stream_waits,
   earlier_work,
 };
-inline constexpr std::size_t kFindingKinds = 7;
+inline constexpr std::size_t kFindingKinds = 8;
 inline constexpr double kLeastFinding = 0.01;
 inline constexpr double kLeastEarlier = 0.25;
 std::string_view name(FindingKind kind);
@@ -53,6 +56,10 @@ struct Finding {
 
 // The longest first; of equals, the order of FindingKind.
 std::vector<Finding> findings(const RunAnalysis& analysis);
+
+// Of the waits for the host of `time`, which is of analyzed_time(), what was none: another process
+// had the device.
+std::int64_t other_process_ns(const RankAnalysis& rank, const TemporalBreakdown& time);
 
 // The parts of one rank's time that findings refer to. Its window is as long as the time and
 // stands at no particular moment.

@@ -125,5 +125,44 @@ TEST(Findings, SayThatWindowsHoldTheWorkOfEarlierSteps) {
   EXPECT_EQ(of(level, FindingKind::earlier_work), nullptr);
 }
 
+// What another process took is a finding of its own and taken out of the waits for the host.
+TEST(Findings, KeepTheTurnsOfAnotherProcessApart) {
+  const std::string file = "megatron-lm-fork/tp2/kineto_rank0.json.gz";
+  const Found alone = found({file});
+  const Finding* all_waits = of(alone, FindingKind::host_waits);
+  ASSERT_NE(all_waits, nullptr);
+  EXPECT_EQ(of(alone, FindingKind::other_process), nullptr);
+  const Interval step = alone.analysis.ranks[0].steps[0].step.window;
+  // The longest wait for the host, as if its last half were a turn.
+  const RecordedTrace& trace = alone.run.ranks[0];
+  std::vector<std::uint32_t> work;
+  for (std::uint32_t e = 0; e < trace.size(); ++e) {
+    if (is_device_work(trace.kind[e])) work.push_back(e);
+  }
+  Interval longest;
+  for (const Gap& gap : gaps(trace, launches(trace), work)) {
+    const Interval in_step = {std::max(gap.span.start, step.start),
+                              std::min(gap.span.end, step.end)};
+    if (gap.cause != GapCause::host_wait || gap.ended_by == kNoEvent) continue;
+    if (in_step.end - in_step.start > longest.end - longest.start) longest = in_step;
+  }
+  const Interval turn = {std::midpoint(longest.start, longest.end), longest.end};
+  AnalysisOptions options;
+  options.other_process = {{turn}};
+  const auto analysis = analyze(alone.run, Catalog::built_in(), options);
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->ranks[0].other_process_ns, turn.end - turn.start);
+  EXPECT_EQ(analysis->ranks[0].host.total_ns(),
+            alone.analysis.ranks[0].host.total_ns() - (turn.end - turn.start));
+  const std::vector<Finding> list = findings(*analysis);
+  const auto cost = [&](FindingKind kind) {
+    std::int64_t ns = 0;
+    for (const Finding& one : list) ns += one.kind == kind ? one.cost_ns : 0;
+    return ns;
+  };
+  EXPECT_EQ(cost(FindingKind::other_process), turn.end - turn.start);
+  EXPECT_EQ(cost(FindingKind::host_waits), all_waits->cost_ns - (turn.end - turn.start));
+}
+
 }  // namespace
 }  // namespace orrery

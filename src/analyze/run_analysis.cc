@@ -51,19 +51,19 @@ Result<PathAnalysis> path_of(const RecordedTrace& trace, const Launches& started
   return analysis;
 }
 
+// `windows` are disjoint, by start.
 HostTime host_of(const RecordedTrace& trace, const Launches& started,
-                 const std::vector<WorkKind>& kinds, std::vector<Interval> windows) {
-  std::sort(windows.begin(), windows.end(),
-            [](Interval a, Interval b) { return a.start < b.start; });
+                 const std::vector<WorkKind>& kinds, const Intervals& windows) {
   std::vector<std::uint32_t> work;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] != WorkKind::none) work.push_back(e);
   }
-  return host_activity(trace, started, gaps(trace, started, work), union_of(windows));
+  return host_activity(trace, started, gaps(trace, started, work), windows);
 }
 
 Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& started,
-                                  const Catalog& catalog, const AnalysisOptions& options) {
+                                  const Intervals& other_process, const Catalog& catalog,
+                                  const AnalysisOptions& options) {
   RankAnalysis rank;
   rank.rank = trace.rank;
   if (const RecordedDevice* device = recorded_device(trace)) rank.device = device->name;
@@ -81,7 +81,14 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   }
   const DeviceWork work = device_work(trace, kinds);
   const Interval span = device_span(trace, kinds);
-  rank.host = host_of(trace, started, kinds, windows.empty() ? std::vector{span} : windows);
+  Intervals waits = {span};
+  if (!windows.empty()) {
+    std::sort(windows.begin(), windows.end(),
+              [](Interval a, Interval b) { return a.start < b.start; });
+    waits = union_of(windows);
+  }
+  rank.other_process_ns = length(intersection(other_process, waits));
+  rank.host = host_of(trace, started, kinds, difference(waits, other_process));
   rank.overlap = kernel_overlap(work);
   rank.kernels = kernel_table(trace, started, kinds);
   rank.sequences = kernel_sequences(trace, started);
@@ -126,7 +133,9 @@ Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
   std::vector<Result<RankAnalysis>> ranks(count);
   parallel_for(count, options.threads, [&](std::size_t i) {
     started[i] = launches(run.ranks[i]);
-    ranks[i] = analyze_rank(run.ranks[i], started[i], catalog, options);
+    const Intervals turns =
+        i < options.other_process.size() ? options.other_process[i] : Intervals();
+    ranks[i] = analyze_rank(run.ranks[i], started[i], turns, catalog, options);
   });
   RunAnalysis analysis;
   analysis.preset = options.preset;

@@ -27,6 +27,7 @@
 #include "analyze/temporal_breakdown.h"
 #include "analyze/utilization.h"
 #include "catalog/catalog.h"
+#include "timeline/intervals.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
@@ -39,6 +40,9 @@ struct AnalysisOptions {
   // Only of the preset hta, whose construction it is; that of a run's graph is replay/step_path.h.
   std::string critical_annotation;
   std::size_t critical_instance = 0;
+  // By rank of the run: idle time in which another process had the device, by start
+  // (replay/time_slices.h); empty: not known of any.
+  std::vector<Intervals> other_process;
   int threads = 1;
 };
 
@@ -63,7 +67,10 @@ struct RankAnalysis {
   std::optional<Accelerator> accelerator;  // what rooflines refer to
   TemporalBreakdown whole;                 // by the preset
   std::vector<StepAnalysis> steps;
-  HostTime host;          // during host waits of the steps; of the whole where there are none
+  HostTime host;  // during host waits of the steps; of the whole where there are none
+  // Of these host waits, in which the work was launched but another process had the device; `host`
+  // is without it.
+  std::int64_t other_process_ns = 0;
   KernelOverlap overlap;  // of the whole, by the default definitions
   std::vector<KernelRow> kernels;
   std::vector<KernelSequence> sequences;

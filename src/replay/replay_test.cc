@@ -8,6 +8,7 @@
 #include <random>
 
 #include "replay/sample_recording.h"
+#include "replay/time_slices.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
@@ -472,6 +473,16 @@ TEST(RecordedRun, ADeviceSharedByTurnsIsFound) {
   const GraphFromRun g = graph_of(run.ranks);
   EXPECT_NEAR(static_cast<double>(g.parameters[0].slice_ns), 2.4e6, 0.05e6);
   EXPECT_EQ(g.parameters[1].slice_ns, 0);
+  // Most of what stands idle on it was launched by then; nothing runs meanwhile.
+  const Intervals turns = other_process_turns(run.ranks[0]);
+  EXPECT_NEAR(static_cast<double>(length(turns)), 52.7e6, 2.5e6);
+  Intervals work;
+  for (std::uint32_t e = 0; e < run.ranks[0].size(); ++e) {
+    if (!is_device_work(run.ranks[0].kind[e])) continue;
+    add_by_start(work, {run.ranks[0].start_ns[e], run.ranks[0].end_ns(e)});
+  }
+  EXPECT_TRUE(intersection(turns, work).empty());
+  EXPECT_TRUE(other_process_turns(run.ranks[1]).empty());
 }
 
 TEST(RecordedRun, ReplaysTheSameTwice) {

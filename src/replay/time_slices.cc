@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replay/host_segments.h"
 #include "replay/run_graph.h"
 
 namespace orrery {
@@ -56,6 +57,17 @@ TimeSlices time_slices(const RecordedTrace& trace, const LaunchedWork& work) {
     return trace.start_ns[r.to] - trace.end_ns(r.from) < slices.slice_ns - tolerance;
   });
   return slices;
+}
+
+Intervals other_process_turns(const RecordedTrace& trace) {
+  const LaunchedWork work = device_work(trace, host_threads(trace));
+  Intervals turns;
+  for (const StreamWait& resumed : time_slices(trace, work).resumed) {
+    const std::int64_t launched = trace.end_ns(work.launch_of[resumed.to]) - work.clock_ns;
+    add_by_start(turns,
+                 {std::max(trace.end_ns(resumed.from), launched), trace.start_ns[resumed.to]});
+  }
+  return turns;
 }
 
 }  // namespace orrery

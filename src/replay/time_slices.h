@@ -18,6 +18,7 @@
 
 #include "replay/device_work.h"
 #include "replay/stream_waits.h"
+#include "timeline/intervals.h"
 
 namespace orrery {
 
@@ -27,5 +28,10 @@ struct TimeSlices {
 };
 
 TimeSlices time_slices(const RecordedTrace& trace, const LaunchedWork& work);
+
+// When the device did nothing although its next work was launched, because another process had its
+// turn: from the end of the launch call, or of the work before where that is later, to the work.
+// By start, on the device's clock of the recording. What the host took to launch is no part of it.
+Intervals other_process_turns(const RecordedTrace& trace);
 
 }  // namespace orrery

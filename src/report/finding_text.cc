@@ -99,6 +99,17 @@ FindingText host_waits(const RunAnalysis& analysis, const Finding& finding) {
   return out;
 }
 
+FindingText other_process(const RunAnalysis& analysis, const Finding& finding) {
+  return {.title = "Another process has the device",
+          .detail =
+              "Processes share it by turns: work that is launched after the device ran dry "
+              "starts when the turn of the other one is over." +
+              worst_rank(analysis, finding),
+          .advice =
+              "Give each process a device of its own, or let them run side by side (NVIDIA MPS); "
+              "launching ahead keeps the turn."};
+}
+
 std::size_t main_cause(const CommunicationTable& communication) {
   const auto it = std::max_element(communication.ranks.begin(), communication.ranks.end(),
                                    [](const RankCommunication& a, const RankCommunication& b) {
@@ -107,35 +118,40 @@ std::size_t main_cause(const CommunicationTable& communication) {
   return static_cast<std::size_t>(it - communication.ranks.begin());
 }
 
-// What tells a late rank from the others: the waits for its host or its computing, whichever takes
-// more time than on the rank in the middle of the others.
+// What tells a late rank from the others: its computing, the waits for its host or for another
+// process, whichever takes most more time than on the rank in the middle of the others.
 std::string why_late(const RunAnalysis& analysis, std::size_t late) {
   std::vector<double> waits;  // ns a step, here and below
+  std::vector<double> turns;
   std::vector<double> computing;
   std::vector<double> times;
   for (const RankAnalysis& rank : analysis.ranks) {
     const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    const std::int64_t shared = other_process_ns(rank, time);
     const double steps = std::max<double>(1, static_cast<double>(rank.steps.size()));
-    waits.push_back(static_cast<double>(time.idle.host_wait_ns) / steps);
+    waits.push_back(static_cast<double>(time.idle.host_wait_ns - shared) / steps);
+    turns.push_back(static_cast<double>(shared) / steps);
     computing.push_back(static_cast<double>(time.compute_ns) / steps);
     times.push_back(static_cast<double>(time.total_ns()) / steps);
   }
-  const auto median_of_others = [&](std::vector<double> values) {
+  const auto more_than_others = [&](std::vector<double> values) {
+    const double own = values[late];
     values.erase(values.begin() + static_cast<std::ptrdiff_t>(late));
     std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+    return own - values[values.size() / 2];
   };
-  const double more_waits = waits[late] - median_of_others(waits);
-  const double more_computing = computing[late] - median_of_others(computing);
+  const double more_waits = more_than_others(waits);
+  const double more_turns = more_than_others(turns);
+  const double more_computing = more_than_others(computing);
   constexpr double kNotable = 0.01;  // of the step
-  if (std::max(more_waits, more_computing) < kNotable * times[late]) return "";
-  if (more_computing > more_waits) {
-    return fmt::format(" It computes {} longer in each step than the others.",
-                       to_text(Seconds(more_computing * 1e-9)));
+  const double most = std::max({more_waits, more_turns, more_computing});
+  if (most < kNotable * times[late]) return "";
+  const std::string longer = to_text(Seconds(most * 1e-9));
+  if (more_computing == most) {
+    return fmt::format(" It computes {} longer in each step than the others.", longer);
   }
-  return fmt::format(
-      " Its device waits {} longer for its host in each step than those of the others.",
-      to_text(Seconds(more_waits * 1e-9)));
+  return fmt::format(" Its device waits {} longer for {} in each step than those of the others.",
+                     longer, more_turns == most ? "the turns of another process" : "its host");
 }
 
 FindingText waiting(const RecordedRun& run, const RunAnalysis& analysis, const Finding& finding) {
@@ -340,6 +356,8 @@ FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
   switch (finding.kind) {
     case FindingKind::host_waits:
       return host_waits(analysis, finding);
+    case FindingKind::other_process:
+      return other_process(analysis, finding);
     case FindingKind::waiting:
       return waiting(run, analysis, finding);
     case FindingKind::communication:
