@@ -319,5 +319,24 @@ TEST(CollectiveInstances, MatchesManyKernelsPieceByPiece) {
   }
 }
 
+// Sixty thousand of each, the table of whose pairs would take minutes; ends differ by rank.
+TEST(CollectiveInstances, LongEqualSequencesMatchOneByOne) {
+  constexpr int kCalls = 60'000;
+  std::vector<RecordedTrace> traces;
+  for (const std::int64_t r : {0, 1}) traces.push_back(rank(r));
+  for (int i = 0; i < kCalls; ++i) {
+    const std::int64_t start = 100'000LL * i;
+    add_communication(traces[0], start, start + 50'000, {.elements = 1024 + i % 3});
+    add_communication(traces[1], start + 20'000, start + 50'000 + i % 7 * 1000,
+                      {.elements = 1024 + i % 3});
+  }
+  const auto instances = collective_instances(traces);
+  ASSERT_THAT(instances, SizeIs(kCalls));
+  for (const CollectiveInstance& instance : instances) {
+    ASSERT_THAT(instance.members, SizeIs(2));
+    ASSERT_EQ(instance.members[0].event, instance.members[1].event);
+  }
+}
+
 }  // namespace
 }  // namespace orrery
