@@ -5,6 +5,7 @@
 #include "report/analysis_json.h"
 #include "report/analysis_text.h"
 #include "report/finding_text.h"
+#include "report/path_report.h"
 #include "report/recorded_style.h"
 #include "report/sample_analysis.h"
 
@@ -50,6 +51,20 @@ TEST(RecordedParts, AddUpToTheWindow) {
     for (const RecordedPart& part : parts_of(rank.whole)) sum += part.ns;
     EXPECT_EQ(sum, rank.whole.total_ns());
   }
+}
+
+// Kernels that differ in template arguments are shown under one name, in one row.
+TEST(StepPathText, HasARowForEachShownName) {
+  StepPath path;
+  path.length_ns = 100'000;
+  path.operations = 4;
+  path.names = {{"host work", PathBound::host, 0, 1, 50'000},
+                {"void apply<int>(int)", PathBound::compute, 0, 1, 30'000},
+                {"void apply<float>(float)", PathBound::compute, 0, 2, 20'000}};
+  const std::string text = step_path_text(path, 12, {});
+  EXPECT_EQ(text.find("apply"), text.rfind("apply")) << text;
+  EXPECT_THAT(text, HasSubstr("50.0 us"));
+  EXPECT_THAT(text, Not(HasSubstr("30.0 us")));
 }
 
 TEST(ShortName, LeavesArgumentsAndTemplateArgumentsOut) {

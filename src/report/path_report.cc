@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,26 @@ std::string label_of(PathBound bound) {
 std::string shown_name(std::string_view text, PathBound bound) {
   const bool of_host = bound == PathBound::host || bound == PathBound::data_loading;
   return of_host ? printable(text) : short_name(text);
+}
+
+// Rows whose names are shown alike (kernels that differ in template arguments) are one row.
+std::vector<PathShare> shown_names(const StepPath& path) {
+  std::vector<PathShare> rows;
+  std::map<std::tuple<std::string, PathBound, std::int64_t>, std::size_t> place;
+  for (const PathShare& one : path.names) {
+    std::string shown = shown_name(one.name, one.bound);
+    const auto [at, added] = place.try_emplace({shown, one.bound, one.rank}, rows.size());
+    if (added) {
+      rows.push_back(one);
+      rows.back().name = std::move(shown);
+      continue;
+    }
+    rows[at->second].count += one.count;
+    rows[at->second].total_ns += one.total_ns;
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const PathShare& a, const PathShare& b) { return a.total_ns > b.total_ns; });
+  return rows;
 }
 
 bool has_other_ranks(const StepPath& path) {
@@ -186,17 +207,17 @@ std::string names_text(const StepPath& path, std::size_t rows, const TextStyle& 
     columns.push_back(std::move(column));
   }
   Table table(std::move(columns));
-  for (std::size_t i = 0; i < std::min(rows, path.names.size()); ++i) {
-    const PathShare& row = path.names[i];
-    std::vector<Cell> cells = {{.text = shown_name(row.name, row.bound)},
-                               {.text = label_of(row.bound), .ink = kDim}};
+  const std::vector<PathShare> all = shown_names(path);
+  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
+    const PathShare& row = all[i];
+    std::vector<Cell> cells = {{.text = row.name}, {.text = label_of(row.bound), .ink = kDim}};
     if (others) cells.push_back({.text = std::to_string(row.rank)});
     cells.push_back({.text = grouped(row.count)});
     cells.push_back({.text = time_text(row.total_ns)});
     cells.push_back({.text = percent(share(row.total_ns, path.length_ns))});
     table.add_row(std::move(cells));
   }
-  return table.text(style) + and_more(path.names.size(), rows, "names");
+  return table.text(style) + and_more(all.size(), rows, "names");
 }
 
 std::string bounds_svg(const StepPath& path) {
@@ -267,7 +288,7 @@ Value time(std::int64_t ns) { return Value::number(seconds(ns)); }
 
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
   if (path.operations == 0) return "";
-  const std::string first =
+  std::string first =
       heading("Critical path", times(path), style) + wrapped(summary(path), 2, style);
   if (path.operations == 1) return first;
   return first + bounds_text(path, style) + "\n" + stretches_text(path, rows, style) +
@@ -290,18 +311,18 @@ std::string step_path_html(const StepPath& path, std::size_t rows) {
                          .tips = {"", "", "", "", "", full}});
   }
   std::vector<HtmlRow> names;
-  for (std::size_t i = 0; i < std::min(rows, path.names.size()); ++i) {
-    const PathShare& row = path.names[i];
-    const std::string full = shown_name(row.name, row.bound);
+  const std::vector<PathShare> all = shown_names(path);
+  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
+    const PathShare& row = all[i];
     names.push_back(
-        {.cells = {shortened(full, kLongestName + 12), label_of(row.bound),
+        {.cells = {shortened(row.name, kLongestName + 12), label_of(row.bound),
                    std::to_string(row.rank),
-                   fmt::format("{:.1f} {}", 100 * share(row.total_ns, path.names.front().total_ns),
+                   fmt::format("{:.1f} {}", 100 * share(row.total_ns, all.front().total_ns),
                                name(colour_of(row.bound))),
                    time_text(row.total_ns), percent(share(row.total_ns, path.length_ns)),
                    grouped(row.count)},
          .css_class = {},
-         .tips = {full}});
+         .tips = {row.name}});
   }
   return html_section(
       "Critical path", times(path) + ". " + summary(path),
