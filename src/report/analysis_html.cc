@@ -164,7 +164,10 @@ std::string breakdown_section(const RunAnalysis& analysis) {
     table += breakdown_row(rows[i].rank, rows[i].step, rows[i].parts, longest);
   }
   table += "</tbody></table></div>";
-  std::string remark = "of each rank in each step, by the window of the step on the host";
+  const bool any_steps = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
+                                     [](const RankAnalysis& rank) { return !rank.steps.empty(); });
+  std::string remark = any_steps ? "of each rank in each step, by the window of the step"
+                                 : "of each rank, from its first to its last work";
   if (rows.size() > kMostRows) {
     remark += fmt::format("; {} of {} ranks are shown, the JSON has all", kMostRows, rows.size());
   }
@@ -351,14 +354,22 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
   return html_section("Communication", "medians; transfer: what is left without waiting", body);
 }
 
+// Files of predictions do not name what they predict for.
+std::string device_text(const RunAnalysis& analysis) {
+  const std::string& device = analysis.ranks.front().device;
+  if (!device.empty()) return html_text(device);
+  const bool any_work =
+      std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
+                  [](const RankAnalysis& rank) { return rank.has_device_work(); });
+  return any_work ? "Accelerators that are not named" : "A run without accelerators";
+}
+
 std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
-  const RankAnalysis& first = analysis.ranks.front();
   const auto given = static_cast<std::int64_t>(analysis.ranks.size());
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · {} run</div>\n"
       "<h1>{} <span>{}</span></h1>\n</header>\n",
-      is_simulated(run.source) ? "simulated" : "recorded",
-      html_text(first.device.empty() ? "A run without accelerators" : first.device),
+      is_simulated(run.source) ? "simulated" : "recorded", device_text(analysis),
       run.world_size == kNotRecorded
           ? fmt::format("{} rank{}", count(given), given == 1 ? "" : "s")
           : fmt::format("{} of {} ranks", count(given), count(run.world_size)));
