@@ -140,6 +140,9 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("rank", Value::number(trace.rank));
   rank.append_member("file", Value::text(trace.file));
   rank.append_member("truncated", Value::boolean(trace.truncated));
+  const bool base_lost =
+      std::find(run.lost_bases.begin(), run.lost_bases.end(), trace.rank) != run.lost_bases.end();
+  rank.append_member("base_lost", Value::boolean(base_lost));
   rank.append_member("entries", Value::number(trace.entries));
   rank.append_member("left_out", Value::number(trace.left_out));
   Value events = Value::map();
@@ -232,6 +235,13 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   Table recorded({{"what", Align::left, 3}, {"how much", Align::right, 2}, {"", Align::left, 1}});
   add_recorded(recorded, summaries, run);
   out += recorded.text(style);
+  for (const std::int64_t rank : run.lost_bases) {
+    out += "\n" + wrapped(fmt::format("Rank {}: the end of its file is cut off, and with it "
+                                      "baseTimeNanoseconds; its times count from where the other "
+                                      "ranks' do.",
+                                      rank),
+                          0, style);
+  }
   std::int64_t left_out = 0;
   for (const RecordedTrace& trace : run.ranks) left_out += trace.left_out;
   if (left_out > 0) {

@@ -43,6 +43,21 @@ std::string contradiction(const RecordedTrace& a, const RecordedTrace& b) {
   return "";
 }
 
+// Gives cut files that lost the moment from which their times count that of the first which has
+// one, and their ranks.
+std::vector<std::int64_t> restore_lost_bases(std::vector<RecordedTrace>& traces) {
+  std::vector<std::int64_t> restored;
+  const auto known = std::find_if(traces.begin(), traces.end(),
+                                  [](const RecordedTrace& trace) { return trace.base_ns != 0; });
+  if (known == traces.end()) return restored;
+  for (RecordedTrace& trace : traces) {
+    if (!trace.truncated || trace.base_ns != 0) continue;
+    trace.base_ns = known->base_ns;
+    restored.push_back(trace.rank);
+  }
+  return restored;
+}
+
 void rebase(RecordedTrace& trace, std::int64_t base_ns) {
   const std::int64_t shift = trace.base_ns - base_ns;
   if (shift == 0) return;
@@ -99,6 +114,7 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
   }
   std::stable_sort(traces.begin(), traces.end(),
                    [](const RecordedTrace& a, const RecordedTrace& b) { return a.rank < b.rank; });
+  run.lost_bases = restore_lost_bases(traces);
   for (std::size_t i = 1; i < traces.size(); ++i) {
     if (traces[i].rank == traces[i - 1].rank) {
       return fail(ErrorCode::bad_input, "both are of rank " + std::to_string(traces[i].rank),

@@ -6,6 +6,9 @@
 // recordings more than 10 s apart), and with Ranks::all files that are missing of a run whose size
 // is recorded.
 //
+// Kineto writes the moment from which times count behind the events, so a cut file has lost it. All
+// ranks of a job count from the same one (a multiple of three months): it takes the others'.
+//
 // Host execution traces beside them are linked to their ranks (host_pairs.h) and give what the
 // profiler did not record (host_details.h).
 #pragma once
@@ -61,6 +64,7 @@ struct RecordedRun {
   std::int64_t world_size = kNotRecorded;
   RunSource source = RunSource::profiler;
   std::vector<std::optional<LinkedHost>> hosts;  // of each rank, the execution trace linked to it
+  std::vector<std::int64_t> lost_bases;          // ranks whose cut files took the others' base
 };
 
 // The number behind "rank", "rank-" or "rank_" in the name of a file, or else behind "worker" or

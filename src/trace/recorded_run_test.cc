@@ -186,6 +186,27 @@ TEST(RecordedRun, RefusesFilesThatDoNotBelongTogether) {
             "or give it alone)");
 }
 
+TEST(RecordedRun, ACutFileTakesTheBaseOfTheOthers) {
+  constexpr std::int64_t kBaseNs = 1'719'853'884'000'000'000;
+  const auto based = [](std::int64_t rank, std::int64_t base_ns, bool cut) {
+    RecordedTrace trace = trace_of(rank, 3, 5'000, "rank" + std::to_string(rank) + ".json");
+    trace.base_ns = base_ns;
+    trace.truncated = cut;
+    return trace;
+  };
+  const auto run = run_of({}, based(0, 0, true), based(1, kBaseNs, false), based(2, 0, true));
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_EQ(run->lost_bases, (std::vector<std::int64_t>{0, 2}));
+  for (const RecordedTrace& trace : run->ranks) {
+    EXPECT_EQ(trace.base_ns, kBaseNs);
+    EXPECT_EQ(trace.start_ns.front(), run->ranks[1].start_ns.front());
+  }
+  // A whole file lost nothing, and where nobody has a base nobody lost one.
+  EXPECT_THAT(run_of({}, based(0, 0, false), based(1, kBaseNs, false)).error().text(),
+              HasSubstr("their times do not overlap"));
+  EXPECT_TRUE(run_of({}, based(0, 0, true), based(1, 0, false))->lost_bases.empty());
+}
+
 TEST(RecordedRun, RefusesMissingRanksWhereAllAreNeeded) {
   RunOptions all;
   all.ranks = Ranks::all;
