@@ -48,7 +48,59 @@ struct ConvertOptions {
   bool fills = false;
   bool pauses = false;
   ChakraGraphOptions chakra;
+  std::vector<std::string> given;  // of kScopedOptions
 };
+
+// Options that mean something in some conversions only.
+struct ScopedOption {
+  const char* name;
+  const char* scope;
+  bool (*means)(TraceFormat from, Target to);
+};
+
+constexpr bool profile_to_chakra(TraceFormat from, Target to) {
+  return from == TraceFormat::kineto && to == Target::chakra;
+}
+constexpr bool to_chakra(TraceFormat, Target to) { return to == Target::chakra; }
+constexpr bool from_workload(TraceFormat from, Target) {
+  return from == TraceFormat::workload_text;
+}
+constexpr bool from_chakra(TraceFormat from, Target) { return from == TraceFormat::chakra; }
+constexpr bool simulated_chakra(TraceFormat from, Target to) {
+  return from == TraceFormat::chakra && to != Target::chakra;
+}
+
+constexpr const char* kProfileToChakra = "traces of the PyTorch profiler written as chakra";
+constexpr std::array<ScopedOption, 10> kScopedOptions = {{
+    {"--prefix", "what is written as chakra", to_chakra},
+    {"--ranks", "text workloads", from_workload},
+    {"--launching-operator", kProfileToChakra, profile_to_chakra},
+    {"--stream-order", kProfileToChakra, profile_to_chakra},
+    {"--work", kProfileToChakra, profile_to_chakra},
+    {"--fills", kProfileToChakra, profile_to_chakra},
+    {"--pauses", kProfileToChakra, profile_to_chakra},
+    {"--no-synchronization", kProfileToChakra, profile_to_chakra},
+    {"--ignore-absent", "Chakra execution traces", from_chakra},
+    {"--ignore-control", "Chakra execution traces written as perfetto or graph", simulated_chakra},
+}};
+
+const char* name_of(Target target) {
+  if (target == Target::chakra) return "chakra";
+  return target == Target::perfetto ? "perfetto" : "graph";
+}
+
+Result<std::monostate> check_scopes(const ConvertOptions& o, const TraceSources& sources,
+                                    Target target) {
+  for (const ScopedOption& option : kScopedOptions) {
+    const bool given = std::find(o.given.begin(), o.given.end(), option.name) != o.given.end();
+    if (!given || option.means(sources.format, target)) continue;
+    return fail(ErrorCode::bad_input,
+                std::string(option.name) + " is of " + option.scope + ", but this is " +
+                    std::string(name(sources.format)) + " written as " + name_of(target),
+                sources.files[0], "leave it out");
+  }
+  return std::monostate{};
+}
 
 // What was written, and what is to be said about it.
 struct Written {
@@ -220,14 +272,11 @@ Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& 
 }
 
 Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& sources) {
-  std::vector<TimelineSpan> spans;
-  if (sources.format == TraceFormat::chakra) {
-    ORRERY_TRY(const ChakraRun chakra, read_chakra_run(sources.files, incomplete(o.files)));
-    ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
-    spans = chakra_spans(chakra, graph);
-  }
+  ORRERY_TRY(const ChakraRun chakra, read_chakra_run(sources.files, incomplete(o.files)));
+  ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
+  const std::vector<TimelineSpan> spans = chakra_spans(chakra, graph);
   if (spans.empty()) {
-    return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
+    return fail(ErrorCode::bad_input, "holds nothing that could be drawn", sources.files[0]);
   }
   return chrome_json(spans, sources.files[0]);
 }
@@ -262,9 +311,6 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
 
 Result<Written> write_graph(const ConvertOptions& o, const TraceSources& sources,
                             const RecordedRun& run) {
-  if (sources.format == TraceFormat::workload_text) {
-    return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
-  }
   ORRERY_TRY(std::string line, run.ranks.empty() ? write_chakra_graph(o.out, sources.files,
                                                                       incomplete(o.files), o.chakra)
                                                  : write_run_graph(o.out, run));
@@ -299,6 +345,10 @@ Result<Target> target_of(const ConvertOptions& o) {
 Result<Written> converted(const ConvertOptions& o, const Common& common) {
   ORRERY_TRY(const Target target, target_of(o));
   ORRERY_TRY(const TraceSources sources, sources_of(o.files.files));
+  if (sources.format == TraceFormat::workload_text && target != Target::chakra) {
+    return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
+  }
+  ORRERY_TRY([[maybe_unused]] const std::monostate meant, check_scopes(o, sources, target));
   RecordedRun run;
   if (sources.format == TraceFormat::kineto) {
     TraceFiles files = o.files;
@@ -376,7 +426,10 @@ TraceSubcommand trace_convert(CLI::App& trace) {
       "  orrery trace convert validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "
       "validation/traces/megatron-lm-fork/tp2/pytorch_et_rank0.json.gz --out chakra\n"
       "  orrery trace convert validation/traces/torchrec/sst_long_a2a_optimizer --out run.json.gz");
-  return TraceSubcommand{app, [o](const Common& common) {
+  return TraceSubcommand{app, [o, app](const Common& common) {
+                           for (const ScopedOption& option : kScopedOptions) {
+                             if (app->count(option.name) > 0) o->given.emplace_back(option.name);
+                           }
                            // What a cut file lost cannot be waited for.
                            if (o->files.partial) {
                              o->chakra.absent = AbsentDependencies::count_as_done;
