@@ -284,13 +284,16 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& s
 Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sources,
                                const RecordedRun& run) {
   Written out;
-  const bool piped =
-      std::find(sources.files.begin(), sources.files.end(), "-") != sources.files.end();
-  if (sources.format == TraceFormat::kineto && piped) {
+  const auto piped =
+      std::find_if(sources.files.begin(), sources.files.end(), [](const std::string& file) {
+        std::error_code ignored;
+        return file == "-" || !std::filesystem::is_regular_file(file, ignored);
+      });
+  if (sources.format == TraceFormat::kineto && piped != sources.files.end()) {
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
                write_recorded_json(o.out, run.ranks));
-    out.remarks.emplace_back(
-        "standard input can be read but once: what Orrery does not read is not in the file");
+    out.remarks.push_back((*piped == "-" ? "standard input" : *piped) +
+                          " can be read but once: what Orrery does not read is not in the file");
   } else if (sources.format == TraceFormat::kineto) {
     RewriteOptions options;
     options.incomplete = incomplete(o.files);

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "outcome/invariant.h"
@@ -35,10 +37,30 @@ StandardInput& standard_input() {
   return input;
 }
 
+// Of other pipes too, such as a shell's <(...): what was read of one that was only looked at, and
+// what is left of it, wait for the next stream of that name.
+constexpr std::size_t kMostOfALook = std::size_t{1} << 20U;
+struct Pipe {
+  bool spent = false;  // or being read
+  int descriptor = -1;
+  std::string beginning;
+};
+struct Pipes {
+  std::mutex mutex;
+  std::map<std::string, Pipe> of_name;
+};
+Pipes& pipes() {
+  static Pipes all;
+  return all;
+}
+
 }  // namespace
 
 struct ByteStream::State {
   std::string name;
+  bool pipe = false;        // in `pipes`, under its name
+  bool only_look = true;    // so far
+  std::string looked_at;    // all that was read of it, if it was but a look
   int descriptor = -1;      // of a file
   std::string_view memory;  // or the bytes themselves
   std::vector<char> block;
@@ -57,7 +79,48 @@ struct ByteStream::State {
   State& operator=(const State&) = delete;
   ~State() {
     if (gzip) inflateEnd(&inflater);
-    if (descriptor > STDIN_FILENO) close(descriptor);
+    if (pipe && only_look) {
+      const std::lock_guard lock(pipes().mutex);
+      pipes().of_name[name] = {false, descriptor, std::move(looked_at)};
+    } else if (descriptor > STDIN_FILENO) {
+      close(descriptor);
+    }
+  }
+
+  // The pipe that another stream looked at; false if there is none of this name.
+  Result<bool> take_pipe() {
+    const std::lock_guard lock(pipes().mutex);
+    const auto found = pipes().of_name.find(name);
+    if (found == pipes().of_name.end()) return false;
+    if (found->second.spent) {
+      return fail(ErrorCode::io, "is no regular file and can be read but once", name,
+                  "write it to a file first");
+    }
+    pipe = true;
+    found->second.spent = true;
+    descriptor = found->second.descriptor;
+    looked_at = std::move(found->second.beginning);
+    give_back(looked_at);
+    return true;
+  }
+
+  // Bytes that were read already come first.
+  void give_back(std::string_view bytes) {
+    block.resize(std::max(kBlock, bytes.size()));
+    std::copy(bytes.begin(), bytes.end(), block.begin());
+    next = block.data();
+    left = bytes.size();
+    taken = bytes.size();
+  }
+
+  void note_look(std::string_view bytes) {
+    if (!pipe || !only_look) return;
+    only_look = looked_at.size() + bytes.size() <= kMostOfALook;
+    if (only_look) {
+      looked_at += bytes;
+    } else {
+      looked_at = std::string();
+    }
   }
 
   // Makes at least `wanted` unread bytes available, fewer only at the end of the file.
@@ -73,6 +136,7 @@ struct ByteStream::State {
         return fail(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno), name);
       }
       if (got == 0) break;
+      note_look({block.data() + left, static_cast<std::size_t>(got)});
       left += static_cast<std::size_t>(got);
       taken += static_cast<std::uint64_t>(got);
     }
@@ -163,25 +227,28 @@ ByteStream::~ByteStream() = default;
 Result<ByteStream> ByteStream::open(const std::string& file) {
   auto state = std::make_unique<State>();
   state->name = file == "-" ? "standard input" : file;
-  state->descriptor = file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  ORRERY_TRY(const bool looked_at, file == "-" ? Result<bool>(false) : state->take_pipe());
+  if (!looked_at) {
+    state->descriptor = file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  }
   if (state->descriptor < 0) {
     return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io,
                 std::string("cannot be opened: ") + std::strerror(errno), file);
   }
   struct stat about{};
-  if (fstat(state->descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
-    state->size = static_cast<std::uint64_t>(about.st_size);
+  const bool known = fstat(state->descriptor, &about) == 0;
+  if (known && S_ISREG(about.st_mode)) state->size = static_cast<std::uint64_t>(about.st_size);
+  if (known && file != "-" && !looked_at && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
+    const std::lock_guard lock(pipes().mutex);
+    pipes().of_name[file].spent = true;
+    state->pipe = true;
   }
   if (file == "-") {
     StandardInput& input = standard_input();
     const std::lock_guard lock(input.mutex);
     if (input.kept) {
       input.kept = false;
-      state->block.resize(std::max(kBlock, input.beginning.size()));
-      std::copy(input.beginning.begin(), input.beginning.end(), state->block.begin());
-      state->next = state->block.data();
-      state->left = input.beginning.size();
-      state->taken = input.beginning.size();
+      state->give_back(input.beginning);
     }
   }
   ORRERY_TRY([[maybe_unused]] const std::size_t available, state->start());
