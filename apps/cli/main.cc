@@ -6,6 +6,7 @@
 #include <new>
 
 #include "command.h"
+#include "number_option.h"
 #include "outcome/invariant.h"
 #include "outcome/nearest_name.h"
 #include "signals.h"
@@ -62,7 +63,7 @@ void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
   app->add_option("--perfetto", s.perfetto, "write a Chrome/Perfetto timeline to this file");
   app->add_option("--width", s.width, "characters of a line")->check(CLI::Range(40, 1000));
   app->add_option("--time-limit", s.time_limit, "auto: seconds to search")
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(number_within(0.001, 1e6));
   app->footer(
       "Examples:\n"
       "  orrery schedule list\n"

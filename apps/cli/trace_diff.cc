@@ -13,6 +13,7 @@
 #include "estimate/estimate.h"
 #include "estimate/forward_pass.h"
 #include "infer/inferred_spec.h"
+#include "number_option.h"
 #include "question.h"
 #include "report/difference_html.h"
 #include "report/difference_report.h"
@@ -206,7 +207,7 @@ TraceSubcommand trace_diff(CLI::App& trace) {
          "--fail-above", options->fail_above,
          "exit with 1 if a step of the second run takes more than so many percent longer, or one "
          "of the recording than predicted")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(number_within(0, 1e6));
   app->add_option("--html", options->html, "write a page with charts to this file");
   app->footer(
       "Options of every command, as --json, --threads and --catalog: orrery --help\n"

@@ -9,6 +9,7 @@
 
 #include "document/value.h"
 #include "infer/known_division.h"
+#include "number_option.h"
 #include "replay/graph_from_run.h"
 #include "replay/operation_replay.h"
 #include "report/replay_report.h"
@@ -161,7 +162,7 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
                 "between two meetings no rank takes longer than the mean of the ranks (even)");
   app->add_option("--bandwidth", options->bandwidth,
                   "the network's bandwidth times this (bandwidth by FACTOR)")
-      ->check(CLI::Range(1e-6, 1e6));
+      ->check(number_within(1e-6, 1e6));
   const CLI::Range any_count(std::int64_t{1}, std::int64_t{1'000'000'000});
   app->add_option("--dp", options->dp,
                   "so many data-parallel ranks; of a run without any, its gradients are reduced")
