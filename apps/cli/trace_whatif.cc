@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "document/value.h"
-#include "infer/known_division.h"
+#include "infer/recorded_division.h"
 #include "number_option.h"
 #include "replay/graph_from_run.h"
 #include "replay/operation_replay.h"
@@ -131,7 +131,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
     return edit.kind == EditKind::tensor_ranks || edit.kind == EditKind::data_ranks ||
            edit.kind == EditKind::resize;
   });
-  const KnownDivision known = divides ? known_division(run->ranks, *catalog) : KnownDivision{};
+  const KnownDivision known = divides ? recorded_division(run->ranks, *catalog) : KnownDivision{};
   const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog, known);
   if (!answer) return refuse(answer.error());
   if (!options.timeline.empty()) {

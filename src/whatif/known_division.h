@@ -1,6 +1,6 @@
 // What is known of a recorded run's model and of how its ranks divide it: what edits of ranks and
 // shapes must respect. Where nothing is known (fields are 0) nothing is refused, and edits say so.
-// Read off the recording by infer/known_division.h. O(1), but for the dimensions: O(log).
+// Read off the recording by infer/recorded_division.h. O(1), but for the dimensions: O(log).
 #pragma once
 
 #include <cstdint>

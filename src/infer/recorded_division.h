@@ -11,6 +11,6 @@
 namespace orrery {
 
 // Nothing where no whole specification is inferred.
-KnownDivision known_division(std::span<const RecordedTrace> run, const Catalog& catalog);
+KnownDivision recorded_division(std::span<const RecordedTrace> run, const Catalog& catalog);
 
 }  // namespace orrery

@@ -1,10 +1,10 @@
-#include "infer/known_division.h"
+#include "infer/recorded_division.h"
 
 #include "infer/inferred_spec.h"
 
 namespace orrery {
 
-KnownDivision known_division(std::span<const RecordedTrace> run, const Catalog& catalog) {
+KnownDivision recorded_division(std::span<const RecordedTrace> run, const Catalog& catalog) {
   KnownDivision out;
   const auto spec = inferred_spec(run, catalog);
   if (!spec || !spec->complete) return out;

@@ -1,4 +1,4 @@
-#include "infer/known_division.h"
+#include "infer/recorded_division.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 KnownDivision of(const std::string& file) {
   const auto run = read_run({std::string(ORRERY_SOURCE_DIR) + "/validation/traces/" + file});
   EXPECT_TRUE(run) << run.error().text();
-  return run ? known_division(run->ranks, Catalog::built_in()) : KnownDivision{};
+  return run ? recorded_division(run->ranks, Catalog::built_in()) : KnownDivision{};
 }
 
 TEST(KnownDivision, IsThatOfTheInferredSpecification) {
