@@ -5,9 +5,9 @@
 #include "compare/earlier_work.h"
 #include "compare/step_profile.h"
 #include "estimate/forward_pass.h"
+#include "infer/model_sizes.h"
 #include "infer/prediction_gaps.h"
 #include "trace/kernel_class.h"
-#include "whatif/tensor_shapes.h"
 
 namespace orrery {
 namespace {
@@ -82,19 +82,6 @@ StepPart part_of(const ProfileLine& line, bool unfused) {
   return StepPart::other;
 }
 
-bool is_of_model(const InferredSpec& spec, std::string_view shapes) {
-  const std::int64_t sequence =
-      spec.training.sequence_length / std::max<std::int64_t>(1, spec.plan.cp);
-  const std::int64_t tokens = sequence * spec.plan.micro_batch;
-  const std::vector<TensorShape> tensors = tensor_shapes(shapes);
-  const bool shaped = std::any_of(tensors.begin(), tensors.end(),
-                                  [](const TensorShape& tensor) { return !tensor.empty(); });
-  return !shaped || std::any_of(tensors.begin(), tensors.end(), [&](const TensorShape& tensor) {
-    return std::any_of(tensor.begin(), tensor.end(),
-                       [&](std::int64_t n) { return n == tokens || n == sequence; });
-  });
-}
-
 // Of products and attention, by their recorded time.
 double share_of_model(const std::vector<RecordedPartWork>& work) {
   Seconds all;
@@ -126,6 +113,7 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
     return out.parts[static_cast<std::size_t>(p)];
   };
   const bool unfused = out.spec.plan.attention == AttentionKernel::unfused;
+  const ModelSizes sizes = model_sizes(out.spec);
   const bool drops_earlier = !out.spec.backward && unlaunched_is_earlier(run);
   for (const ProfileLine& line : profile.lines) {
     const LineTimes& t = line.times;
@@ -143,10 +131,13 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
     const StepPart of = part_of(line, unfused);
     part(of).recorded += owned - waiting;
     if (owned > Seconds(0)) {
+      const bool dense = of == StepPart::products || of == StepPart::attention;
+      const bool of_model =
+          line.kind == LineKind::communication || of == StepPart::optimizer || !out.spec.complete ||
+          (dense ? is_of_model(sizes, line.detail) : has_tokens(sizes, line.detail));
       out.work.push_back({of, line.name, line.detail, owned - waiting,
                           static_cast<double>(t.calls) / static_cast<double>(profile.steps),
-                          line.kind == LineKind::communication || !out.spec.complete ||
-                              is_of_model(out.spec, line.detail)});
+                          of_model});
     }
     // Without a backward pass neither the host nor waiting is compared.
     if (out.spec.backward) {

@@ -47,7 +47,7 @@ struct RecordedPartWork {
   std::string detail;  // shapes, or the volume of a communication
   Seconds time;        // of a step, on average
   double calls = 0;    // kernels of a step
-  // Its shapes have the tokens of a microbatch or of a sequence; so has what records no shapes.
+  // By its shapes (infer/model_sizes.h); the optimizer, whose shapes are of weights, always is.
   bool of_model = true;
 };
 
