@@ -12,12 +12,14 @@
 #include "compare/work_profile.h"
 #include "estimate/estimate.h"
 #include "estimate/forward_pass.h"
+#include "infer/inferred_comparison.h"
 #include "infer/inferred_spec.h"
 #include "number_option.h"
 #include "question.h"
 #include "report/difference_html.h"
 #include "report/difference_report.h"
 #include "report/figures.h"
+#include "report/inferred_report.h"
 #include "trace.h"
 #include "trace/recorded_run.h"
 #include "trace_files.h"
@@ -92,6 +94,36 @@ int show(const Difference& d, const DifferenceSubject& subject, const DiffOption
   return slower ? ExitCode::negative : ExitCode::done;
 }
 
+// What is predicted, and where the recording is known to be of something else.
+std::vector<std::string> prediction_notes(const Training& training, const Architecture& predicted,
+                                          const RecordedRun& run, const Catalog& catalog) {
+  const auto batch = [](const Training& t) {
+    return fmt::format("{} {} of {} tokens", grouped(t.global_batch),
+                       t.global_batch == 1 ? "sequence" : "sequences", grouped(t.sequence_length));
+  };
+  const auto layers = [](const Architecture& a) {
+    return fmt::format("{} layers of hidden size {}", grouped(a.num_layers), grouped(a.hidden));
+  };
+  std::vector<std::string> out = {fmt::format("The prediction is of {} a step.", batch(training))};
+  const auto inferred = inferred_comparison(run.ranks, catalog);
+  if (!inferred || !inferred->spec.complete) return out;
+  const InferredSpec& spec = inferred->spec;
+  if (spec.training.global_batch != training.global_batch ||
+      spec.training.sequence_length != training.sequence_length) {
+    out.push_back(fmt::format("Recorded are {}: --seq {} --global-batch {} predicts those.",
+                              batch(spec.training), spec.training.sequence_length,
+                              spec.training.global_batch));
+  }
+  if (spec.architecture.num_layers != predicted.num_layers ||
+      spec.architecture.hidden != predicted.hidden) {
+    out.push_back(fmt::format("Another model was recorded: {}; predicted are {}.",
+                              layers(spec.architecture), layers(predicted)));
+  }
+  const std::string other_model = other_model_warning(*inferred);
+  if (!other_model.empty()) out.push_back(other_model);
+  return out;
+}
+
 int diff_prediction(const DiffOptions& options, const Common& common) {
   if (!options.against.empty()) {
     return refuse({ErrorCode::bad_input, "stands beside --predicted", "--against",
@@ -112,6 +144,8 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
                             .rows = options.rows,
                             .predicted = true,
                             .first_source = run->source};
+  subject.notes =
+      prediction_notes(predicted->training, spec->scenario.model.architecture, *run, *catalog);
   Breakdown breakdown = predicted->breakdown;
   Unlaunched unlaunched = Unlaunched::of_its_kind;
   if (!has_backward(*recorded)) {

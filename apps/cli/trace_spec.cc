@@ -28,7 +28,9 @@ int infer(const SpecOptions& options, const Common& common) {
                    "not inferred: " + compared->spec.not_inferred.front()});
   }
   if (!options.yaml.empty()) {
-    const auto written = write_file(options.yaml, inferred_yaml(compared->spec));
+    const std::string other_model = other_model_warning(*compared);
+    const std::string comment = other_model.empty() ? "" : "# " + other_model + "\n";
+    const auto written = write_file(options.yaml, comment + inferred_yaml(compared->spec));
     if (!written) return refuse(written.error());
   }
   return print(common.json ? to_json(inferred_json(*compared))

@@ -242,6 +242,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
     out += wrapped("A step is its mark on the host; trace whatif counts until its work is done.", 2,
                    style);
   }
+  for (const std::string& note : subject.notes) out += wrapped(printable(note), 2, style);
   if (subject.predicted) return out + predicted_rows(d, style);
 
   out += heading("Parts", "of a step, by what owned the time", style);
@@ -329,6 +330,9 @@ Value difference_json(const Difference& d, const DifferenceSubject& subject) {
   if (subject.predicted) second.set("times", Value::text("predicted"));
   out.set("second", std::move(second));
   out.set("difference_s", number(d.step_second() - d.step_first()));
+  Value notes = Value::list();
+  for (const std::string& note : subject.notes) notes.append(Value::text(printable(note)));
+  out.set("notes", std::move(notes));
   Value rows = Value::list();
   for (const DifferenceRow& row : d.rows) {
     Value entry = Value::map();

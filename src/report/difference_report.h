@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compare/difference.h"
 #include "document/value.h"
@@ -20,6 +21,7 @@ struct DifferenceSubject {
   bool predicted = false;  // the second is a prediction: lines are kinds of work
   RunSource first_source = RunSource::profiler;
   RunSource second_source = RunSource::profiler;
+  std::vector<std::string> notes = {};  // on what is predicted, a sentence each
 };
 
 // " (simulated)" behind the name of a run whose times nobody recorded.

@@ -118,6 +118,15 @@ Table part_table(const InferredComparison& c) {
 
 }  // namespace
 
+std::string other_model_warning(const InferredComparison& c) {
+  constexpr double kMost = 0.5;
+  if (!c.is_predicted || c.model_share >= kMost) return "";
+  return fmt::format(
+      "Products and attention with the shapes of the inferred model are {} of those recorded: most "
+      "of what ran is not this model.",
+      percent(c.model_share));
+}
+
 std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
   std::string out;
   if (c.is_predicted) {
@@ -143,14 +152,8 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
         fmt::format("Work launched before the recording began, {}, is left out.", time(c.earlier)),
         2, style);
   }
-  constexpr double kMost = 0.5;
-  if (c.is_predicted && c.model_share < kMost) {
-    out +=
-        wrapped(fmt::format("Products and attention with the shapes of the inferred model are {} "
-                            "of those recorded: most of what ran is not this model.",
-                            percent(c.model_share)),
-                2, style);
-  }
+  const std::string other_model = other_model_warning(c);
+  if (!other_model.empty()) out += wrapped(other_model, 2, style);
   if (c.is_predicted) {
     out += heading("Where they differ", "", style);
     out += part_table(c).text(style);

@@ -12,6 +12,9 @@ namespace orrery {
 
 inline constexpr int kInferredSchemaVersion = 1;
 
+// A sentence where most of what was recorded is not the inferred model; else empty.
+std::string other_model_warning(const InferredComparison& comparison);
+
 std::string inferred_text(const InferredComparison& comparison, const TextStyle& style);
 Value inferred_json(const InferredComparison& comparison);
 
