@@ -79,6 +79,7 @@ table{border-collapse:collapse;width:100%;font-size:14px;font-variant-numeric:ta
 th{color:var(--soft);font-weight:500;font-size:12.5px;text-align:left;padding:5px 14px 6px 0;
 border-bottom:1px solid var(--line);white-space:nowrap}
 td{padding:5px 14px 5px 0;border-bottom:1px solid var(--grid);vertical-align:top}
+td[data-tip]{overflow-wrap:anywhere}
 tr:last-child td{border-bottom:0}
 .n{text-align:right;white-space:nowrap}
 tr.group td{font-weight:640;padding-top:11px}
