@@ -327,7 +327,7 @@ TEST(CollectiveInstances, LongEqualSequencesMatchOneByOne) {
   for (int i = 0; i < kCalls; ++i) {
     const std::int64_t start = 100'000LL * i;
     add_communication(traces[0], start, start + 50'000, {.elements = 1024 + i % 3});
-    add_communication(traces[1], start + 20'000, start + 50'000 + i % 7 * 1000,
+    add_communication(traces[1], start + 20'000, start + 50'000 + i % 7 * 1000LL,
                       {.elements = 1024 + i % 3});
   }
   const auto instances = collective_instances(traces);
