@@ -80,4 +80,22 @@ HostTime host_activity(const RecordedTrace& trace, const Launches& started,
   return time;
 }
 
+std::string_view in_words(HostActivity activity) {
+  switch (activity) {
+    case HostActivity::data_loading:
+      return "loading data";
+    case HostActivity::synchronizing:
+      return "in synchronizing calls";
+    case HostActivity::allocating:
+      return "allocating or freeing memory";
+    case HostActivity::calling:
+      return "in launches and other calls";
+    case HostActivity::operators:
+      return "in operators";
+    case HostActivity::elsewhere:
+      return "outside of operators";
+  }
+  return "";
+}
+
 }  // namespace orrery

@@ -35,6 +35,8 @@ enum class HostActivity : std::uint8_t {
 };
 inline constexpr std::size_t kHostActivities = 6;
 std::string_view name(HostActivity activity);
+// "in launches and other calls"
+std::string_view in_words(HostActivity activity);
 
 struct HostTime {
   std::array<std::int64_t, kHostActivities> ns{};

@@ -21,24 +21,6 @@ constexpr double kLeastShare = 0.1;  // of all differences
 
 std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-std::string in_words(HostActivity activity) {
-  switch (activity) {
-    case HostActivity::data_loading:
-      return "loading data";
-    case HostActivity::synchronizing:
-      return "in synchronizing calls";
-    case HostActivity::allocating:
-      return "allocating memory";
-    case HostActivity::calling:
-      return "in launches and other calls";
-    case HostActivity::operators:
-      return "in operators";
-    case HostActivity::elsewhere:
-      return "outside of operators";
-  }
-  return "";
-}
-
 // What the hosts of all ranks did while their devices waited for them, within the steps.
 HostTime host_time(std::span<const RecordedTrace> run) {
   HostTime sum;

@@ -20,24 +20,6 @@ std::string brief(std::string_view text, int width = 48) {
   return shortened(printable(text), width);
 }
 
-std::string_view words(HostActivity activity) {
-  switch (activity) {
-    case HostActivity::data_loading:
-      return "loading data";
-    case HostActivity::synchronizing:
-      return "in synchronizing calls";
-    case HostActivity::allocating:
-      return "allocating or freeing memory";
-    case HostActivity::calling:
-      return "in launches and other calls";
-    case HostActivity::operators:
-      return "in operators";
-    case HostActivity::elsewhere:
-      return "outside of operators";
-  }
-  return "";
-}
-
 std::string_view advice(HostActivity activity) {
   switch (activity) {
     case HostActivity::data_loading:
@@ -84,8 +66,9 @@ FindingText host_waits(const RunAnalysis& analysis, const Finding& finding) {
   std::string meanwhile;
   for (const std::size_t a : order) {
     if (share(host.ns[a], all) < 0.05) break;
-    meanwhile += fmt::format("{}{} {}", meanwhile.empty() ? "" : ", ",
-                             percent(share(host.ns[a], all)), words(static_cast<HostActivity>(a)));
+    meanwhile +=
+        fmt::format("{}{} {}", meanwhile.empty() ? "" : ", ", percent(share(host.ns[a], all)),
+                    in_words(static_cast<HostActivity>(a)));
   }
   if (!meanwhile.empty()) out.detail = "Meanwhile the host is " + meanwhile + ".";
   const LaunchRow& launches = analysis.ranks[finding.worst].launch.all;
