@@ -12,13 +12,15 @@ TEST(DeviceLag, GrowsWhereTheHostIsFaster) {
   HandMadeTrace made;
   std::vector<Interval> steps;
   for (int s = 0; s < 3; ++s) {
-    const std::int64_t start = 100 * s;
+    const std::int64_t start = std::int64_t{100} * s;
     steps.push_back({start, start + 100});
     made.step(s, start, start + 100);
     for (int k = 0; k < 2; ++k) {
       const int id = 2 * s + k + 1;
-      made.call(start + 10 + 10 * k, start + 15 + 10 * k, id);
-      made.kernel("gemm", 7, 20 + 100 * (id - 1), 20 + 100 * id, id);
+      const std::int64_t at = start + 10 + std::int64_t{10} * k;
+      made.call(at, at + 5, id);
+      const std::int64_t end = 20 + std::int64_t{100} * id;
+      made.kernel("gemm", 7, end - 100, end, id);
     }
   }
   const auto lags = device_lags(made.trace, launches(made.trace), steps);
