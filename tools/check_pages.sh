@@ -1,6 +1,8 @@
 #!/bin/sh
 # Opens every kind of HTML report in a headless browser, at the widths of a desk and of a phone:
-# no script may fail, no request leave the page, nothing stick out, overlap or say NaN.
+# no script may fail, no request leave the page, nothing stick out, overlap or say NaN. The only
+# fonts are DejaVu's, which are wide: what fits in them fits elsewhere, and every machine measures
+# the same.
 #
 #   tools/check_pages.sh ORRERY DIRECTORY
 #
@@ -30,6 +32,15 @@ write difference trace diff "$traces/HolisticTraceAnalysis/trace_compare/base" \
 
 profile=$(mktemp -d)
 trap 'rm -rf "$profile"' EXIT
+mkdir "$profile/fonts"
+ln -s /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf /usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf \
+  /usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf "$profile/fonts"
+cat >"$profile/fonts.conf" <<EOF
+<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>$profile/fonts</dir><cachedir>$profile/fonts</cachedir></fontconfig>
+EOF
+export FONTCONFIG_FILE="$profile/fonts.conf"
 faults=0
 for page in "$pages"/*.html; do
   case $page in *.probed.html) continue ;; esac

@@ -16,7 +16,8 @@ namespace orrery {
 namespace {
 
 constexpr double kWidth = 1080;
-constexpr double kLeft = 62;
+constexpr double kLeft = 92;  // room for kLongestLabel digits of a wide font
+constexpr std::size_t kLongestLabel = 10;
 constexpr double kRight = kWidth - 8;
 
 std::string number(double x) {
@@ -119,7 +120,7 @@ std::string band_chart_svg(const BandChart& chart) {
   out += time_ticks(chart.seconds, kTop, bottom);
   double top = kTop;
   for (const Band& band : chart.bands) {
-    out += text_at(kLeft - 8, top + row / 2 + 3, "tick end", shortened(band.label, 9));
+    out += text_at(kLeft - 8, top + row / 2 + 3, "tick end", shortened(band.label, kLongestLabel));
     std::vector<double> below;
     for (std::size_t c = 0; c < band.shares.size() && c < chart.css_classes.size(); ++c) {
       const std::vector<double>& shares = band.shares[c];
