@@ -22,11 +22,11 @@
 
 #include <vector>
 
+#include "cost/memory/rank_parameters.h"
 #include "lower/block_memory.h"
 #include "lower/cost_context.h"
 #include "lower/pass_builder.h"
 #include "lower/rank_layout.h"
-#include "lower/rank_parameters.h"
 #include "model/model.h"
 #include "plan/plan.h"
 

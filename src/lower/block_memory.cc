@@ -145,8 +145,7 @@ double part_computed_again(const Block& block, std::size_t index, const BlockMem
   if (recompute == Recompute::selective && op.in_attention_core) return kept;
   if (index == 0) return 0;
   const Operator& before = block.operators[index - 1];
-  const bool product = op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
-  if (setting.facts.recomputes_elementwise && product) {
+  if (setting.facts.recomputes_elementwise && is_product(op)) {
     const bool activation = before.elementwise == ElementwiseKind::gated_activation ||
                             before.elementwise == ElementwiseKind::activation;
     if (before.op_class == OperatorClass::normalization || activation) {
@@ -202,7 +201,7 @@ BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
                             : part_computed_again(block, i, setting, recompute, bytes);
     again += part;
     kept += bytes - part;
-    if (op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm) {
+    if (is_product(op)) {
       (op.op_class == OperatorClass::attention_projection ? attention_weights : other_weights) +=
           reader.weight(op);
     }

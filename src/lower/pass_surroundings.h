@@ -9,10 +9,6 @@ namespace orrery {
 // Which gradients a backward pass computes.
 enum class Part { both, input };
 
-inline bool is_product(const Operator& op) {
-  return op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
-}
-
 inline bool has_weight_gradient(const Operator& op) { return is_product(op) && !op.frozen; }
 
 inline bool runs_products(const Operator& op) {

@@ -93,15 +93,14 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
 
   FullestBackward fullest;
   DistinctBlocks blocks;
-  RankParameters trained, frozen;
   UnitParameters root;   // the embedding and the head
   UnitParameters layer;  // the largest
   const bool equal = step.cache->model().blocks.size() == 1;
   for (int c = 0; c < step.chunks_held(); ++c) {
     const auto slot = static_cast<std::size_t>(c);
     const VirtualStage& stage = step.chunk(device, c);
-    trained += stage.totals.trained;
-    frozen += stage.totals.frozen;
+    in.trained += stage.totals.trained;
+    in.frozen += stage.totals.frozen;
     in.activations += stage.totals.saved * held.held[slot];
     if (slot < held.pending.size()) {
       in.activations += stage.totals.saved_for_weight_gradient * held.pending[slot];
@@ -135,12 +134,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     }
   }
   // Vocabulary parallelism: between its S and T pass a microbatch holds its part of the logits.
-  trained += step.vocabulary.trained;
-  frozen += step.vocabulary.frozen;
-  in.dense_parameters = trained.dense;
-  in.expert_parameters = trained.expert;
-  in.frozen_dense_parameters = frozen.dense;
-  in.frozen_expert_parameters = frozen.expert;
+  in.trained += step.vocabulary.trained;
+  in.frozen += step.vocabulary.frozen;
   if (facts.narrow_frozen_weights) {
     in.frozen_bytes = std::min(kWeight, element_size(step.cache->training().precision).value());
   }

@@ -11,8 +11,8 @@
 // Not modelled: tile effects of the narrower products.
 #pragma once
 
+#include "cost/memory/rank_parameters.h"
 #include "lower/rank_layout.h"
-#include "lower/rank_parameters.h"
 #include "schedule/pipeline_times.h"
 #include "timeline/breakdown.h"
 #include "units/quantity.h"

@@ -123,7 +123,8 @@ double parameters(const Model& model) {
 }
 
 double trained_parameters(const Model& model) {
-  return sum(model, [](const Operator& op) { return op.frozen ? 0 : op.parameters; });
+  return sum(model,
+             [](const Operator& op) { return op.frozen || op.auxiliary ? 0 : op.parameters; });
 }
 
 double active_parameters(const Model& model) {

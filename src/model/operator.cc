@@ -112,8 +112,7 @@ Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand) {
 }
 
 Bytes bytes_for_weight_gradient(const Operator& op, const Binding& b, NumberFormat operand) {
-  if (op.frozen) return Bytes(0);
-  if (op.kind != OperatorKind::gemm && op.kind != OperatorKind::grouped_gemm) return Bytes(0);
+  if (op.frozen || !is_product(op)) return Bytes(0);
   const Bytes gradient = bytes_of({op.m, op.n, ElementKind::gemm_operand}, b, operand);
   return op.keeps_input ? gradient + bytes_of(op.saved.front(), b, operand) : gradient;
 }

@@ -166,6 +166,10 @@ struct Operator {
   bool auxiliary = false;
 };
 
+inline bool is_product(const Operator& op) {
+  return op.kind == OperatorKind::gemm || op.kind == OperatorKind::grouped_gemm;
+}
+
 enum class Phase { forward, input_gradient, weight_gradient };
 
 // FLOPs on one rank of one microbatch. Attention is counted in full (not causal); a gemm's phase is

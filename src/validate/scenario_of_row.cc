@@ -83,9 +83,9 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
   if (!architecture) return skip(architecture.error().because);
   if (row.phase == "lora") {
     architecture->architecture.adapters = Adapters{kAdapterRank, AdaptedProducts::attention};
-    architecture->assumed.push_back(
-        "adapters of rank " + std::to_string(kAdapterRank) +
-        " on the products of attention; frozen weights and inputs of the gate kept in fp8");
+    architecture->assumed.push_back("adapters of rank " + std::to_string(kAdapterRank) +
+                                    " on the products of attention; frozen weights and inputs of "
+                                    "the gate kept in the format of the products");
   }
   auto model = build_model(architecture->architecture);
   if (!model) return skip("the model: " + model.error().text());

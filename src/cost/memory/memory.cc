@@ -19,9 +19,8 @@ ByteCount whole(double bytes) {
 
 MemoryReport memory(const MemoryInputs& in) {
   const MemoryFacts& facts = in.facts;
-  const double all = in.dense_parameters + in.expert_parameters;
-  const double owned =
-      in.dense_parameters / in.dense_shard + in.expert_parameters / in.expert_shard;
+  const double all = in.trained.all();
+  const double owned = in.trained.sharded(in.dense_shard, in.expert_shard);
   const bool master = facts.parameters_are_master && in.zero >= 3;
   const double accumulated = facts.gradient_bytes > 0 ? facts.gradient_bytes : in.gradient_bytes;
   const double gradient =
@@ -31,10 +30,9 @@ MemoryReport memory(const MemoryInputs& in) {
   // A parameter that is its own master is counted once, among the parameters.
   out.parameters =
       whole((master ? kFp32 : kWeight) * in.weight_versions * (in.zero >= 3 ? owned : all));
-  out.parameters += whole(
-      in.frozen_bytes * (in.zero >= 3 ? in.frozen_dense_parameters / in.dense_shard +
-                                            in.frozen_expert_parameters / in.expert_shard
-                                      : in.frozen_dense_parameters + in.frozen_expert_parameters));
+  const double frozen =
+      in.zero >= 3 ? in.frozen.sharded(in.dense_shard, in.expert_shard) : in.frozen.all();
+  out.parameters += whole(in.frozen_bytes * frozen);
   out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));

@@ -23,6 +23,7 @@
 #include <string>
 
 #include "cost/memory/memory_facts.h"
+#include "cost/memory/rank_parameters.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -52,10 +53,8 @@ inline constexpr Bytes kCommunicator{688e6};
 enum class MemoryMoment { backward, recomputation, head, embedding, optimizer };
 
 struct MemoryInputs {
-  double dense_parameters = 0;  // on this rank, before data-parallel sharding
-  double expert_parameters = 0;
-  double frozen_dense_parameters = 0;  // further ones, of which there are weights only
-  double frozen_expert_parameters = 0;
+  RankParameters trained;
+  RankParameters frozen;    // of which there are weights only
   double frozen_bytes = 2;  // of one of them
   int dense_shard = 1;      // ranks that divide a dense parameter's state
   int expert_shard = 1;

@@ -10,7 +10,7 @@ namespace {
 double state_gb(int zero, MemoryFacts facts = {}) {
   MemoryInputs in;
   in.facts = facts;
-  in.dense_parameters = 7.5e9;
+  in.trained.dense = 7.5e9;
   in.dense_shard = 64;
   in.zero = zero;
   in.gradient_bytes = 2;
@@ -32,8 +32,8 @@ TEST(Memory, ShardedParametersAreTheirOwnMaster) {
 
 MemoryInputs some() {
   MemoryInputs in;
-  in.dense_parameters = 1e9;
-  in.expert_parameters = 3e9;
+  in.trained.dense = 1e9;
+  in.trained.expert = 3e9;
   in.expert_shard = 4;
   in.zero = 1;
   in.activations = Bytes(20e9);
@@ -118,7 +118,7 @@ TEST(Memory, StashedWeightVersionsAreParametersOnly) {
 
 TEST(Memory, AbsurdSizesSaturateInsteadOfOverflowing) {
   MemoryInputs in;
-  in.dense_parameters = 1e30;
+  in.trained.dense = 1e30;
   in.activations = Bytes(1e30);
   in.separate = Bytes(1e30);
   const MemoryReport m = memory(in);
