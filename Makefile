@@ -24,7 +24,7 @@ build/%/build.ninja: CMakePresets.json
 
 # ---- what people use -----------------------------------------------------------------------------
 
-.PHONY: help build demo test check bench validate calibrate schedule-pictures format clean
+.PHONY: help build demo test check bench bench-large validate calibrate schedule-pictures format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
@@ -41,6 +41,10 @@ test: build ## every test of the release build
 
 bench: build ## the benchmarks, with ratios to their baselines
 	tools/bench.sh
+
+bench-large: build ## the trace commands on made recordings of 1 and 8 GB, left in build/bench
+	mkdir -p build/bench
+	build/release/bin/large_recordings build/bench 1 8
 
 validate: build/packages.build build/release/build.ninja ## predictions against published measurements
 	cmake --build --preset release -j $(JOBS) --target orrery

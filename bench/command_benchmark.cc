@@ -1,55 +1,14 @@
-// Whole commands timed from outside: wall time, processor time and peak memory of the process.
-//
-// peak_MB is the largest resident set that the kernel saw (getrusage(2), ru_maxrss, 10^6 bytes).
+// Whole commands timed from outside (process_run.h): wall time, processor time and peak memory.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "process_run.h"
+
+namespace orrery {
 namespace {
-
-struct Run {
-  double wall_seconds = 0;
-  double processor_seconds = 0;
-  double peak_bytes = 0;
-  bool ok = false;
-};
-
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-Run run(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const auto start = std::chrono::steady_clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
-    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(nowhere, STDIN_FILENO);
-    dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
-    execv(arguments.front(), arguments.data());
-    _exit(127);
-  }
-  int status = 0;
-  rusage usage{};
-  if (child < 0 || wait4(child, &status, 0, &usage) != child) return {};
-  Run out;
-  out.wall_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  out.processor_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  out.peak_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
-  out.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  return out;
-}
 
 void measure(benchmark::State& state, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {ORRERY_COMMAND};
@@ -57,7 +16,7 @@ void measure(benchmark::State& state, const std::vector<std::string>& arguments)
   double processor = 0;
   double peak = 0;
   for (auto _ : state) {  // NOLINT(readability-identifier-naming): the loop of Google Benchmark
-    const Run one = run(words);
+    const ProcessRun one = run_command(words);
     if (!one.ok) {
       state.SkipWithError("the command failed");
       break;
@@ -96,3 +55,4 @@ BENCHMARK(search_405b)->UseManualTime()->Unit(benchmark::kMillisecond)->Iteratio
 BENCHMARK(search_405b_one_thread)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
+}  // namespace orrery
