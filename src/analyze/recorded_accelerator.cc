@@ -38,6 +38,20 @@ bool of_one_form(const std::vector<std::string>& a, const std::vector<std::strin
                      [&](std::string_view form) { return has(a, form) == has(b, form); });
 }
 
+// Zero where entry and device agree on the size of the memory, as the device has it or, where it
+// was not recorded, as its name says ("80gb").
+double memory_distance(const Accelerator& entry, const std::vector<std::string>& parts,
+                       const RecordedDevice& device, const std::vector<std::string>& words) {
+  if (device.memory_bytes > 0) {
+    return std::abs(entry.memory.capacity.value() / static_cast<double>(device.memory_bytes) - 1);
+  }
+  return std::any_of(
+             parts.begin(), parts.end(),
+             [&](const std::string& part) { return part.ends_with("gb") && has(words, part); })
+             ? 0
+             : 1;
+}
+
 bool is_part(const RecordedDevice& device, const Accelerator& whole) {
   constexpr double kLeastShare = 0.75;
   return device.multiprocessors > 0 &&
@@ -69,10 +83,7 @@ std::optional<Accelerator> recorded_accelerator(const Catalog& catalog,
     if (!of_one_form(parts, words)) continue;
     auto accelerator = load_accelerator(catalog, entry);
     if (!accelerator || is_part(device, *accelerator)) continue;
-    const double memory = accelerator->memory.capacity.value();
-    const double distance = device.memory_bytes > 0
-                                ? std::abs(memory / static_cast<double>(device.memory_bytes) - 1)
-                                : 0;
+    const double distance = memory_distance(*accelerator, parts, device, words);
     if (!best || distance < best_distance) {
       best = std::move(*accelerator);
       best_distance = distance;

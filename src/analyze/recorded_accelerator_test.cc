@@ -36,6 +36,8 @@ TEST(RecordedAccelerator, IsOfTheDeviceThatTheDriverNamed) {
 TEST(RecordedAccelerator, TellsEntriesApartByTheirMemory) {
   EXPECT_EQ(named("NVIDIA A100-PG509-200", 39.4), "a100-40gb-sxm");
   EXPECT_EQ(named("NVIDIA A100-PG509-200", 79.2), "a100-80gb-sxm");
+  EXPECT_EQ(named("NVIDIA A100-SXM4-80GB"), "a100-80gb-sxm");
+  EXPECT_EQ(named("NVIDIA A100-SXM4-40GB"), "a100-40gb-sxm");
   EXPECT_EQ(named("NVIDIA GH200 480GB", 95.0), "gh200-96gb");
   EXPECT_EQ(named("Tesla V100-SXM2-32GB", 31.7), "v100-32gb-sxm2");
   EXPECT_EQ(named("Tesla V100-SXM2-16GB", 15.8), "v100-16gb-sxm2");

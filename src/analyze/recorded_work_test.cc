@@ -4,6 +4,8 @@
 
 #include "analyze/operator_table.h"
 #include "catalog/catalog.h"
+#include "cluster/accelerator.h"
+#include "trace/kineto/kineto.h"
 
 namespace orrery {
 namespace {
@@ -131,6 +133,31 @@ TEST(PeakRate, IsOfTheUnitsThatDoTheWork) {
   const Accelerator v100 = *load_accelerator(Catalog::built_in(), "v100-pcie");
   EXPECT_EQ(peak_rate(v100, RecordedWorkClass::product, "c10::BFloat16"), std::nullopt);
   EXPECT_EQ(peak_rate(v100, RecordedWorkClass::product, "float"), v100.peaks.fp32);
+}
+
+double roofline_of_gelu(const std::string& types) {
+  const auto trace = read_kineto_bytes(
+      R"({"traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "aten::gelu", "pid": 1, "tid": 1, "ts": 0, "dur": 9,
+   "args": {"Input Dims": [[1024, 16384], []])" +
+          types + R"(}},
+  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2,
+   "dur": 5, "args": {"correlation": 8}},
+  {"ph": "X", "cat": "kernel", "name": "gelu", "pid": 0, "tid": 7, "ts": 10, "dur": 40,
+   "args": {"device": 0, "stream": 7, "correlation": 8}}]})",
+      "made");
+  EXPECT_TRUE(trace) << trace.error().text();
+  const auto h100 = load_accelerator(Catalog::built_in(), "h100-sxm");
+  const OperatorTable table =
+      operator_table(*trace, launches(*trace), OperatorGrouping::shapes, &*h100);
+  EXPECT_EQ(table.rows.size(), 1U);
+  return table.rows.front().roofline;
+}
+
+TEST(RecordedWork, OfUnknownBytesHasNoRooflineButOfAProduct) {
+  // 67 MB at 3.35 TB/s take 20 of the 40 us; how many bytes an element has, only types say.
+  EXPECT_NEAR(roofline_of_gelu(R"(, "Input type": ["c10::BFloat16", ""])"), 0.5, 0.01);
+  EXPECT_LT(roofline_of_gelu(""), 0);
 }
 
 }  // namespace
