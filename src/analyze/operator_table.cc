@@ -101,13 +101,13 @@ void add_work(Gathered& into, const RecordedWork& work, std::int64_t ns,
   if (accelerator == nullptr) return;
   const auto peak = peak_rate(*accelerator, work.operator_class, work.type);
   const Seconds moving = work.bytes / accelerator->memory.bandwidth;
-  // Without recorded types nobody knows what the operator moves; its few FLOPs bound nothing.
-  if (!is_matrix_work(work.operator_class) && !(work.bytes > Bytes(0))) {
-    into.bounded = false;
-  } else if (peak) {
+  // Without recorded types nobody knows what an operator moves; only a product's FLOPs bound it.
+  const bool is_matrix = is_matrix_work(work.operator_class);
+  const bool moves = work.bytes > Bytes(0);
+  if (peak && (is_matrix || moves)) {
     row.peak = *peak;
     into.bound_s += std::max(moving, work.flops / *peak).value();
-  } else if (is_matrix_work(work.operator_class)) {
+  } else if (is_matrix || !moves) {
     into.bounded = false;
   } else {
     into.bound_s += moving.value();
