@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "outcome/invariant.h"
@@ -49,6 +50,13 @@ std::string sequence_factor(double asked, double measured) {
 }
 
 bool near(double a, double b) { return a < kNear * b && b < kNear * a; }
+
+// On as many accelerators, of the same model and sequence. Of one kind, accelerator and software.
+bool differs_in_its_plan(const StepPoint& p, const StepPoint& step) {
+  return p.accelerators == step.accelerators && p.sequence == step.sequence &&
+         p.parameters_b < kSameModel * step.parameters_b &&
+         step.parameters_b < kSameModel * p.parameters_b;
+}
 
 // The first that is of the same kind and accelerator, and nearest; nothing of none.
 const StepPoint* nearest_of(std::span<const StepPoint> measured, const StepPoint& step) {
@@ -137,7 +145,8 @@ const Fields<StepPoint>& fields_of(const StepPoint*) {
           .required("parameters_b", &StepPoint::parameters_b, "1e9 parameters")
           .required("kind", &StepPoint::kind, "of the model")
           .required("sequence", &StepPoint::sequence, "tokens")
-          .required("software", &StepPoint::software, "profile");
+          .required("software", &StepPoint::software, "profile")
+          .optional("source", &StepPoint::source, "who measured it");
   return table;
 }
 
@@ -205,8 +214,9 @@ const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& 
   return regimes.front();
 }
 
-RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& regime) {
+RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime, const StepPoint& step) {
   RegimeError out = error_of(uncertainty.regimes, regime);
+  if (extrapolation(uncertainty.measured, step).empty()) return out;
   const double half = uncertainty.between_sources.half_width;
   out.low = -std::hypot(std::min(out.low, 0.0), half);
   out.high = std::hypot(std::max(out.high, 0.0), half);
@@ -226,7 +236,8 @@ StepPoint point_of(const Model& model, const Cluster& cluster, const Training& t
           .parameters_b = std::max(parameters(model) / 1e9, 1e-6),
           .kind = kind_of(model),
           .sequence = std::max<std::int64_t>(training.sequence_length, 1),
-          .software = std::string(software)};
+          .software = std::string(software),
+          .source = {}};
 }
 
 std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step) {
@@ -237,8 +248,8 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
   const StepPoint* of_kind = nullptr;  // nearest in accelerators
   std::int64_t shortest = 0;           // sequences of those near in accelerators
   std::int64_t longest = 0;
-  bool accelerator = false;  // the same one among those near
-  bool system = false;       // with the same software
+  bool accelerator = false;              // the same one among those near
+  std::set<std::string_view> of_system;  // sources with the same software there
   for (const StepPoint& p : measured) {
     if (p.architecture != step.architecture) continue;
     architecture = true;
@@ -251,7 +262,9 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
     shortest = shortest == 0 ? p.sequence : std::min(shortest, p.sequence);
     longest = std::max(longest, p.sequence);
     accelerator = accelerator || p.accelerator == step.accelerator;
-    system = system || (p.accelerator == step.accelerator && p.software == step.software);
+    if (p.accelerator != step.accelerator || p.software != step.software) continue;
+    if (differs_in_its_plan(p, step)) return "";
+    of_system.insert(p.source);
   }
   if (!architecture) return fmt::format("no step was measured on {}", step.architecture);
   if (of_kind == nullptr) {
@@ -266,7 +279,11 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
   const auto end =
       static_cast<double>(std::clamp(step.sequence, shortest, std::max(shortest, longest)));
   if (near(sequence, end)) {
-    if (system) return "";
+    if (of_system.size() > 1) return "";
+    if (of_system.size() == 1) {
+      return fmt::format("one source alone measured {} steps of {} on about as many {}", kind,
+                         step.software, step.accelerator);
+    }
     return fmt::format("no {} step {}was measured on about as many {}", kind,
                        accelerator ? "of " + step.software + " " : "", step.accelerator);
   }
@@ -283,15 +300,14 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, con
   StepTimeInterval out;
   out.level = uncertainty.level;
   out.extrapolates = !beyond.empty();
-  const RegimeError& own = error_of(uncertainty.regimes, regime);
-  const RegimeError e = out.extrapolates ? extrapolated_error_of(uncertainty, regime) : own;
+  const RegimeError e = error_of(uncertainty, regime, step);
   // The estimate itself stays inside: where a regime is off to one side, the other end is the
   // estimate.
   out.low = step_time * std::exp(std::min(e.low, 0.0));
   out.high = step_time * std::exp(std::max(e.high, 0.0));
   if (out.extrapolates) {
     out.regime = fmt::format(
-        "{}: {:.0f} held-out steps, widened by {:.0f} % for a system not measured: {:.0f} sources",
+        "{}: {:.0f} held-out steps, widened by {:.0f} % for the spread between {:.0f} sources",
         in_words(e.regime), e.rows, 100 * std::expm1(uncertainty.between_sources.half_width),
         uncertainty.between_sources.sources);
     out.distance = "extrapolates: " + beyond + "; ";

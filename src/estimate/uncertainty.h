@@ -17,10 +17,13 @@
 //
 // Those errors are of steps whose near-duplicates were measured. An estimate extrapolates if none
 // was measured that is like it: of its architecture and kind (dense, mixture of experts, adapters),
-// on accelerators and a sequence less than kNear times away, and of these one on its accelerator
-// with its software. kNear is two doublings: a class of scale spans a factor of eight, so that a
-// step nearer than four is of the same class or the next, and attention, which grows with the
-// square of the sequence, keeps its place among the costs.
+// on accelerators and a sequence less than kNear times away, and of these some on its accelerator
+// with its software, by two sources: what one alone measured is as much that source's (its machines
+// and settings, which the calibration has learnt) as the system's, and those of a second source lie
+// as far off as those of a system that nobody measured. A step that differs from a measured one in
+// its plan alone does not extrapolate. kNear is two doublings: a class of scale spans a factor of
+// eight, so that a step nearer than four is of the same class or the next, and attention, which
+// grows with the square of the sequence, keeps its place among the costs.
 //
 // What an unmeasured system adds is the variance between sources (random effects): how far the mean
 // error of a source that was left out whole lies from 0, beyond what its rows' own spread explains,
@@ -53,6 +56,8 @@ namespace orrery {
 
 inline constexpr double kIntervalLevel = 0.9;
 inline constexpr double kNear = 4;
+// Parameters of one model: counts are kept to two digits.
+inline constexpr double kSameModel = 1.1;
 
 // Kinds of models. With adapters the model itself is frozen, dense or not.
 inline constexpr std::string_view kDense = "dense";
@@ -89,6 +94,7 @@ struct StepPoint {
   std::string kind;         // of the model
   std::int64_t sequence = 0;
   std::string software;  // profile
+  std::string source;    // of a measured step
   auto operator<=>(const StepPoint&) const = default;
 };
 StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training,
@@ -127,8 +133,8 @@ Result<Uncertainty> load_uncertainty(const Catalog& catalog);
 
 // The entry that serves a regime. `regimes` must hold the one of all.
 const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime);
-// The same for a step unlike every measured one: widened by what sources have of their own.
-RegimeError extrapolated_error_of(const Uncertainty& uncertainty, const Regime& regime);
+// That of a step: its regime's, and if it extrapolates, widened by what sources have of their own.
+RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime, const StepPoint& step);
 
 struct StepTimeInterval {
   Seconds low, high;

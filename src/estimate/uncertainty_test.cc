@@ -21,15 +21,21 @@ regimes:
 between_sources: {sources: 14, deviation: 0.14, half_width: 0.24}
 measured:
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 8, parameters_b: 7,
-     kind: dense, sequence: 8192, software: nemo-24}
+     kind: dense, sequence: 8192, software: nemo-24, source: one}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 24, parameters_b: 13,
+     kind: dense, sequence: 8192, software: nemo-24, source: other}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 64, parameters_b: 7,
-     kind: dense, sequence: 4096, software: nemo-24}
+     kind: dense, sequence: 4096, software: nemo-24, source: one}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 512, parameters_b: 70,
-     kind: dense, sequence: 4096, software: nemo-24}
+     kind: dense, sequence: 4096, software: nemo-24, source: one}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 480, parameters_b: 70,
+     kind: dense, sequence: 4096, software: nemo-24, source: other}
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 256, parameters_b: 671,
-     kind: mixture of experts, sequence: 4096, software: nemo-24}
-  - {accelerator: a100-80gb-sxm, architecture: ampere, accelerators: 64, parameters_b: 13,
-     kind: dense, sequence: 4096, software: nemo-24}
+     kind: mixture of experts, sequence: 4096, software: nemo-24, source: one}
+  - {accelerator: h100-sxm, architecture: hopper, accelerators: 320, parameters_b: 671,
+     kind: mixture of experts, sequence: 4096, software: nemo-24, source: other}
+  - {accelerator: a100-80gb-sxm, architecture: ampere, accelerators: 64, parameters_b: 7,
+     kind: dense, sequence: 4096, software: nemo-24, source: one}
 )";
 
 Uncertainty uncertainty() { return *read_uncertainty(*parse_yaml(kFile, "test.yaml")); }
@@ -87,9 +93,8 @@ TEST(Uncertainty, FarBeyondTheMeasuredScaleItIsWidenedByTheSpreadBetweenSources)
   EXPECT_NEAR(beyond.high.value(), 10 * std::exp(std::hypot(0.2, 0.24)), 1e-9);
   EXPECT_LE(beyond.low, inside.low);
   EXPECT_GE(beyond.high, inside.high);
-  EXPECT_EQ(
-      beyond.regime,
-      "hopper, dense: 50 held-out steps, widened by 27 % for a system not measured: 14 sources");
+  EXPECT_EQ(beyond.regime,
+            "hopper, dense: 50 held-out steps, widened by 27 % for the spread between 14 sources");
   EXPECT_THAT(beyond.distance,
               HasSubstr("extrapolates: 50 times more accelerators than the nearest dense step "
                         "measured on hopper has; the nearest measured step is"));
@@ -101,6 +106,18 @@ TEST(Uncertainty, AnAcceleratorWithoutStepsIsWidened) {
   EXPECT_NEAR(other.low.value(), 10 * std::exp(-std::hypot(0.3, 0.24)), 1e-9);
   EXPECT_NEAR(other.high.value(), 10 * std::exp(std::hypot(0.4, 0.24)), 1e-9);
   EXPECT_THAT(other.distance, HasSubstr("extrapolates: no step was measured on cdna3;"));
+}
+
+// What one source measured is its own as much as the system's.
+TEST(Uncertainty, ASystemThatOneSourceAloneMeasuredExtrapolates) {
+  const auto alone = of("a100-80gb-sxm:128");
+  EXPECT_TRUE(alone.extrapolates);
+  EXPECT_THAT(alone.distance, HasSubstr("extrapolates: one source alone measured dense steps of "
+                                        "nemo-24 on about as many a100-80gb-sxm; the nearest"));
+  // Of the very model, sequence and accelerators that were measured, only the plan may differ.
+  EXPECT_FALSE(of("a100-80gb-sxm:64").extrapolates);
+  EXPECT_TRUE(of("a100-80gb-sxm:64", "llama-2-7b", 8192).extrapolates);
+  EXPECT_TRUE(of("a100-80gb-sxm:64", "llama-2-13b").extrapolates);
 }
 
 // Steps of one framework say little of another's, those of one accelerator little of its sibling.

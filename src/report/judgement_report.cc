@@ -167,12 +167,12 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
   if (j.coverage.rows > 0) {
     out +=
         "## Intervals\n\n"
-        "An estimate's 90 % interval comes from the held-out errors of its regime. Whether it "
-        "holds\nis measured on each fold with intervals made of the other folds; the width is "
-        "(high - low) /\nestimate. Steps of a source left out are held against the interval that "
-        "an estimate of them\nwould have had if nothing of that source had been measured: that of "
-        "the regime where other\nsources measured like steps, else that of an estimate that "
-        "extrapolates.\n\n" +
+        "An estimate's 90 % interval comes from the held-out errors of its regime, widened if it\n"
+        "[extrapolates](estimate.md#what-the-figures-mean). It is tested on the steps of each "
+        "fold\n"
+        "with intervals made of the other folds (near-duplicates share one), and on those of each\n"
+        "source with intervals made of the other sources. The width is (high - low) / "
+        "estimate.\n\n" +
         coverage_table(j).markdown() +
         fmt::format(
             "\nRegimes outside 85 to 95 %, with the number of steps that say so:\n\n"

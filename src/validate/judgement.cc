@@ -115,7 +115,36 @@ std::vector<std::string> names_of_coverage(const RowOutcome& row) {
   return {"all", row.kind, row.regime.architecture + ", " + row.regime.scale};
 }
 
-// Whether each row lies in the interval that the other folds' errors give.
+double left_out_log_ratio(const Judged& j) { return -std::log1p(*j.left_out.error); }
+
+// What estimates would be held against if the rows of `unseen` had never been measured.
+template <class Unseen>
+Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
+  Uncertainty out;
+  std::vector<RegimeResidual> folds;
+  std::map<std::string, std::vector<double>> left_out;
+  std::set<StepPoint> points;
+  for (const Judged& j : rows) {
+    if (unseen(j)) continue;
+    points.insert(j.row->point);
+    if (j.fold) folds.push_back({j.row->regime, j.log_ratio});
+    if (j.left_out.error) left_out[j.row->source_id].push_back(left_out_log_ratio(j));
+  }
+  out.regimes = regime_errors(folds, kIntervalLevel);
+  std::vector<std::vector<double>> of_sources;
+  for (auto& [name, residuals] : left_out) of_sources.push_back(std::move(residuals));
+  out.between_sources = between_sources(of_sources);
+  out.measured.assign(points.begin(), points.end());
+  return out;
+}
+
+void add_to(std::map<std::string, Inside>& out, const RowOutcome& row, double log_ratio,
+            const Uncertainty& known) {
+  const RegimeError e = error_of(known, row.regime, row.point);
+  for (const std::string& name : names_of_coverage(row)) out[name].add(log_ratio, e);
+}
+
+// Whether each row lies in the interval that an estimate of it would have without its fold.
 std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
   std::set<int> folds;
   for (const Judged& j : rows) {
@@ -123,23 +152,13 @@ std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
   }
   std::map<std::string, Inside> out;
   for (const int fold : folds) {
-    std::vector<RegimeResidual> others;
+    const Uncertainty known = known_without(rows, [&](const Judged& j) { return j.fold == fold; });
     for (const Judged& j : rows) {
-      if (j.fold && *j.fold != fold) others.push_back({j.row->regime, j.log_ratio});
-    }
-    const std::vector<RegimeError> regimes = regime_errors(others, kIntervalLevel);
-    for (const Judged& j : rows) {
-      if (!j.fold || *j.fold != fold) continue;
-      const RegimeError& e = error_of(regimes, j.row->regime);
-      for (const std::string& name : names_of_coverage(*j.row)) {
-        out[name].add(j.log_ratio, e);
-      }
+      if (j.fold == fold) add_to(out, *j.row, j.log_ratio, known);
     }
   }
   return out;
 }
-
-double left_out_log_ratio(const Judged& j) { return -std::log1p(*j.left_out.error); }
 
 // Whether each row of a source lies in the interval that an estimate of it would have if nothing of
 // that source had been measured.
@@ -150,29 +169,10 @@ std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows)
   }
   std::map<std::string, Inside> out;
   for (const std::string& source : sources) {
-    Uncertainty others;
-    std::vector<RegimeResidual> folds;
-    std::map<std::string, std::vector<double>> left_out;
-    std::set<StepPoint> points;
+    const auto of_source = [&](const Judged& j) { return j.row->source_id == source; };
+    const Uncertainty known = known_without(rows, of_source);
     for (const Judged& j : rows) {
-      if (j.row->source_id == source) continue;
-      points.insert(j.row->point);
-      if (j.fold) folds.push_back({j.row->regime, j.log_ratio});
-      if (j.left_out.error) left_out[j.row->source_id].push_back(left_out_log_ratio(j));
-    }
-    others.regimes = regime_errors(folds, kIntervalLevel);
-    std::vector<std::vector<double>> of_sources;
-    for (auto& [name, residuals] : left_out) of_sources.push_back(std::move(residuals));
-    others.between_sources = between_sources(of_sources);
-    others.measured.assign(points.begin(), points.end());
-    for (const Judged& j : rows) {
-      if (j.row->source_id != source || !j.left_out.error) continue;
-      const RegimeError e = extrapolation(others.measured, j.row->point).empty()
-                                ? error_of(others.regimes, j.row->regime)
-                                : extrapolated_error_of(others, j.row->regime);
-      for (const std::string& name : names_of_coverage(*j.row)) {
-        out[name].add(left_out_log_ratio(j), e);
-      }
+      if (of_source(j) && j.left_out.error) add_to(out, *j.row, left_out_log_ratio(j), known);
     }
   }
   return out;

@@ -96,8 +96,8 @@ TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
 }
 
 // Sources whose steps scatter by 1 %; left out, two of them are off by 10 %. A source that measured
-// where another did has that one's narrow interval, and one that measured elsewhere has what
-// sources have of their own.
+// the very steps of another has that one's narrow interval, and one that measured elsewhere has
+// what sources have of their own.
 TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
   std::vector<RowOutcome> rows;
   std::vector<HeldOutStep> held;
@@ -105,7 +105,8 @@ TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
     const std::string id = "r" + std::to_string(i);
     RowOutcome row = ran(id, 1, 1);
     row.source_id = i % 3 == 0 ? "first" : i % 3 == 1 ? "second" : "third";
-    row.point = {"a100-80gb-sxm", "ampere", 64, 7, "dense", i % 3 == 2 ? 65536 : 2048, ""};
+    row.point = {"a100-80gb-sxm",           "ampere", 64,           7, "dense",
+                 i % 3 == 2 ? 65536 : 2048, "",       row.source_id};
     rows.push_back(row);
     held.push_back(step(id, Scheme::five_fold, 1, 1 + 0.001 * (i % 20 - 10), i % 5));
     const double off = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.1 : -0.1;

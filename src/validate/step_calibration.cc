@@ -182,6 +182,7 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
     StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training,
                                s.scenario.software.name);
     const double digits = std::pow(10, 1 - std::floor(std::log10(point.parameters_b)));
+    point.source = s.source_id;
     point.parameters_b = std::round(point.parameters_b * digits) / digits;
     points.insert(std::move(point));
   }

@@ -89,6 +89,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
       regime_of(scenario->scenario.cluster, scenario->scenario.training.precision, out.kind);
   out.point = point_of(scenario->scenario.model, scenario->scenario.cluster,
                        scenario->scenario.training, scenario->scenario.software.name);
+  out.point.source = row.source_id;
   out.defaults = std::move(predicted->assumed);
   std::erase_if(out.defaults, [&](const std::string& text) {
     return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
