@@ -215,6 +215,55 @@ TEST(Accumulation, CostsTheBytesItMoves) {
               2e-3);  // and a launch floor each
 }
 
+// Llama 3 8B: 32 query heads share 8 of keys and values. Forward these are read and those written,
+// of 128 elements for keys and as many for values.
+TEST(ContextParallel, RepeatedKeysCostTheBytesTheyMove) {
+  const auto forward = [](bool repeats) {
+    SoftwareProfile software;
+    software.repeats_keys = repeats;
+    Priced p(small_model("llama-3-8b", 2), "h100-sxm:1", "tp=1", 65536, NumberFormat::bf16,
+             software);
+    return p.costs(Backward::fused).blocks[0].forward.breakdown[Category::attention_core].seconds();
+  };
+  const auto context =
+      *cost_context(*parse_cluster("h100-sxm:1", Catalog::built_in()), Catalog::built_in());
+  const Seconds moved =
+      Bytes(2.0 * 65536 * (32 + 8) * 2 * 128) / context.kernels.parameters().memory_bandwidth;
+  EXPECT_NEAR((forward(true) - forward(false)) / moved, 1, 0.02);  // and two launch floors
+}
+
+// On four ranks of a long sequence the gather hides beside the first of four pieces, and of the
+// gradients' ring only the last step, to their owner, is left. Three pieces are merged: an fp32 sum
+// read and written and 16 bits read.
+TEST(ContextParallel, PiecesHideTheirTransfersAndAreMerged) {
+  const auto priced = [](bool pieces, std::string_view plan) {
+    SoftwareProfile software;
+    software.attends_in_pieces = pieces;
+    Priced p(small_model("llama-3-8b", 2), "h100-sxm:4", plan, 131072, NumberFormat::bf16,
+             software);
+    return p.costs(Backward::fused).blocks[0];
+  };
+  const BlockCost whole = priced(false, "cp=4");
+  const BlockCost pieces = priced(true, "cp=4");
+  EXPECT_GT(whole.forward.breakdown[Category::exposed_cp], Picoseconds(0));
+  EXPECT_EQ(pieces.forward.breakdown[Category::exposed_cp], Picoseconds(0));
+  // One fp32 step of the ring against all of its three in 16 bits, and the gather.
+  EXPECT_NEAR(pieces.backward.breakdown[Category::exposed_cp].count() /
+                  static_cast<double>(whole.backward.breakdown[Category::exposed_cp].count()),
+              2.0 / 6, 0.01);
+  const auto context =
+      *cost_context(*parse_cluster("h100-sxm:4", Catalog::built_in()), Catalog::built_in());
+  const double rows = 131072.0 / 4;
+  const Seconds moved = Bytes(2 * rows * (3 * 5 * 32 * 128 + 2 * 8 * 2 * 128)) /
+                        context.kernels.parameters().memory_bandwidth;
+  const Seconds longer = pieces.forward.breakdown[Category::attention_core].seconds() -
+                         whole.forward.breakdown[Category::attention_core].seconds();
+  EXPECT_NEAR(longer / moved, 1, 0.02);
+  // Round the ring they hide as well.
+  EXPECT_EQ(priced(true, "cp=4,context_parallel=ring").forward.breakdown[Category::exposed_cp],
+            Picoseconds(0));
+}
+
 // Two modules of one input reduce two gradients of it; sequence parallelism reduces one.
 TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {
   const auto exposed = [](bool separate, bool overlaps, std::string_view plan) {

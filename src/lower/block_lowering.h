@@ -355,11 +355,15 @@ class BlockLowering {
     return shape;
   }
 
+  // Elements of a token's keys and values as attention gets them.
+  [[nodiscard]] double keys_and_values(const AttentionShape& a) const {
+    return (s_.costs.software.repeats_keys ? a.heads : a.kv_heads) *
+           (a.query_key_dim + a.value_dim);
+  }
   // Keys and values of the whole sequence, of this rank's heads.
   [[nodiscard]] Bytes key_value_bytes(const Operator& op) const {
     const AttentionShape a = attention_shape(op);
-    const double keys = whole_length(op.n.symbol);
-    return kActivation * (a.batch * keys * a.kv_heads * (a.query_key_dim + a.value_dim));
+    return kActivation * (a.batch * whole_length(op.n.symbol) * keys_and_values(a));
   }
 
   void forward_attention(PassBuilder& out, const Operator& op, Category category) {
@@ -383,6 +387,11 @@ class BlockLowering {
     const double rows = a.batch * a.queries;
     passes_over(out, "attention layout", category, attention_copies(s_.costs.software),
                 rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));
+    if (s_.costs.software.repeats_keys && a.kv_heads < a.heads) {
+      // Forward the shared ones are read and the repeated ones written, backward the reverse.
+      passes_over(out, "repeated keys and values", category, OperatorWork{1, 2},
+                  rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));
+    }
     if (s_.plan.attention == AttentionKernel::unfused) {
       passes_over(out, "attention dropout", category, score_dropout(s_.training.dropout),
                   rows * a.heads * a.keys);
@@ -398,6 +407,10 @@ class BlockLowering {
       const Phase phase = after ? Phase::input_gradient : Phase::forward;
       out.compute(op.name, category, time,
                   unfused ? unfused_attention_kernels(phase, s_.costs.software) : 1);
+      return;
+    }
+    if (s_.costs.software.attends_in_pieces) {
+      attend_in_pieces(out, op, category, time, after);
       return;
     }
     const Bytes payload = key_value_bytes(op);
@@ -428,6 +441,51 @@ class BlockLowering {
       out.slowed_compute(op.name, category, time / cp, j + 1 < cp ? step : Seconds(0));
       if (j > 0) merge_ring_step(out, op, category, after);
     }
+  }
+
+  // PyTorch's context_parallel (torch/distributed/tensor/experimental/_attention.py): keys and
+  // values, joined to one buffer, are gathered beside the attention to a rank's own, or travel
+  // round the ring; then follows a kernel for those of each other rank. Backward an fp32 buffer of
+  // their gradients moves on a rank behind each, beside the next, and last to its owner.
+  void attend_in_pieces(PassBuilder& out, const Operator& op, Category category, Seconds time,
+                        bool backward) {
+    const int cp = s_.binding.cp;
+    const bool ring = s_.plan.context_parallel == ContextParallel::ring;
+    const AttentionShape a = attention_shape(op);
+    const double rows = a.batch * a.queries;
+    const Seconds step =
+        s_.costs.communicate(CollectiveKind::all_gather, key_value_bytes(op), s_.layout.cp) /
+        (cp - 1);
+    const Seconds gradient_step = 2 * step;  // fp32
+    std::optional<NodeIndex> arriving;
+    std::optional<NodeIndex> gradients;
+    for (int j = 0; j < cp; ++j) {
+      out.wait_for(arriving);
+      arriving.reset();
+      Seconds beside = backward && j > 0 ? gradient_step : Seconds(0);
+      if (ring ? j + 1 < cp : j == 0) {
+        passes_over(out, "keys and values to send", category, OperatorWork{2, 1},
+                    rows * keys_and_values(a));
+        const Seconds transfer = ring ? step : step * (cp - 1);
+        arriving =
+            out.transfer(ring ? "keys and values round the ring" : "all-gather of keys and values",
+                         StreamKind::cp, Category::exposed_cp, transfer,
+                         ring ? NodeKind::point_to_point : NodeKind::collective);
+        beside += transfer;
+      }
+      out.slowed_compute(op.name, category, time / cp, beside);
+      if (j > 0) {
+        out.wait_for(gradients);
+        passes_over(out, "merge of a piece", category, OperatorWork{5, backward ? 3 : 1},
+                    rows * (backward ? a.heads * a.query_key_dim + keys_and_values(a)
+                                     : a.heads * a.value_dim));
+      }
+      if (backward) {
+        gradients = out.transfer("gradients of keys and values round the ring", StreamKind::cp,
+                                 Category::exposed_cp, gradient_step, NodeKind::point_to_point);
+      }
+    }
+    out.wait_for(gradients);
   }
 
   // What a step round the ring found is added to what earlier ones did: forward the output, weighed

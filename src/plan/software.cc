@@ -66,6 +66,10 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional("optimizer", &SoftwareProfile::optimizer, "optimizer step")
           .optional("attention_copies", &SoftwareProfile::attention_copies,
                     "queries, keys, values and outputs change layout around attention")
+          .optional("repeats_keys", &SoftwareProfile::repeats_keys,
+                    "keys and values are copied once for every query head before attention")
+          .optional("attends_in_pieces", &SoftwareProfile::attends_in_pieces,
+                    "context parallelism: a kernel for the keys of each rank, summed in fp32")
           .optional("softmax", &SoftwareProfile::softmax,
                     "scale, mask and softmax of unfused attention")
           .optional("wide_softmax", &SoftwareProfile::wide_softmax,

@@ -80,6 +80,10 @@ struct SoftwareProfile {
   // Queries, keys, values and outputs are copied between the layouts of the products and of the
   // attention kernel.
   bool attention_copies = false;
+  bool repeats_keys = false;  // keys and values once for every query head that shares them
+  // Under context parallelism each rank's keys are attended to by a kernel of their own, and what
+  // it found is added to an fp32 sum; gradients of keys and values travel on in fp32 meanwhile.
+  bool attends_in_pieces = false;
   Kernels softmax = Kernels::fused;  // of unfused attention; eager: mask, scale and softmax apart
   bool wide_softmax = false;  // eager on an fp32 copy of the scores, cast back for the product
   // Full recomputation of a block ends with the last tensor that its backward reads, so that the
