@@ -216,6 +216,7 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   }
   FabricLevel level;
   level.name = described.name;
+  if (fabric != level.name) level.fabric = fabric;
   level.accelerators = described.accelerators;
   level.bandwidth = described.bandwidth.value_or(network.bandwidth);
   if (level.bandwidth.value() == 0) {

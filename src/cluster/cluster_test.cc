@@ -201,6 +201,32 @@ levels:
   EXPECT_EQ(c->levels[2].oversubscription, 2);
 }
 
+TEST(ClusterFile, NamesOfLevelsDoNotChangeWhatTheyAre) {
+  const auto plain = parse("h100-sxm:512");
+  const auto described = from_yaml(R"(
+name: mine
+node: dgx-h100
+accelerators: 512
+levels:
+  - {name: spine, accelerators: 512}
+)");
+  ASSERT_TRUE(described) << described.error().text();
+  EXPECT_EQ(technology_of(plain.levels[1]), "infiniband");
+  EXPECT_EQ(fabric_of(described->levels[1]), plain.levels[1].name);
+  FabricLevel renamed = described->levels[1];
+  renamed.name = plain.levels[1].name;
+  renamed.fabric.clear();
+  EXPECT_EQ(renamed, plain.levels[1]);
+  FabricLevel level;
+  for (const auto& [name, technology] :
+       {std::pair("infiniband-hdr", "infiniband"), std::pair("omni-path-100g", "omni-path"),
+        std::pair("efa-v2", "efa"), std::pair("network", "network"),
+        std::pair("tcpxo-200g", "tcpxo")}) {
+    level.name = name;
+    EXPECT_EQ(technology_of(level), technology);
+  }
+}
+
 TEST(ClusterFile, JoinsSitesByALink) {
   const auto c = from_yaml(R"(
 name: two-sites

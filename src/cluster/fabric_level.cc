@@ -1,5 +1,7 @@
 #include "cluster/fabric_level.h"
 
+#include <cctype>
+
 namespace orrery {
 
 const Fields<FabricLevel>& fields_of(const FabricLevel*) {
@@ -10,6 +12,8 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*) {
           .required("bandwidth", &FabricLevel::bandwidth,
                     "of one accelerator, one direction, nominal")
           .required("latency", &FabricLevel::latency, "of one message, device to device")
+          .optional("fabric", &FabricLevel::fabric,
+                    "name in the catalog's fabrics, where the level's own is another")
           .optional("oversubscription", &FabricLevel::oversubscription,
                     "1 = full bisection, 7 = one seventh of the bandwidth")
           .optional("efficiency", &FabricLevel::efficiency,
@@ -17,6 +21,23 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*) {
           .optional("in_switch_reduction", &FabricLevel::in_switch_reduction,
                     "the switch adds up the contributions of an all-reduce");
   return table;
+}
+
+std::string_view fabric_of(const FabricLevel& level) {
+  return level.fabric.empty() ? level.name : level.fabric;
+}
+
+std::string_view technology_of(const FabricLevel& level) {
+  const std::string_view fabric = fabric_of(level);
+  for (std::size_t i = 0; i + 1 < fabric.size(); ++i) {
+    if (fabric[i] != '-') continue;
+    const std::string_view rest = fabric.substr(i + 1);
+    const bool grade = rest == "edr" || rest == "hdr" || rest == "ndr" || rest == "xdr" ||
+                       std::isdigit(static_cast<unsigned char>(rest.front())) != 0 ||
+                       (rest.size() > 1 && rest.front() == 'v');
+    if (grade) return fabric.substr(0, i);
+  }
+  return fabric;
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/fields.h"
@@ -12,7 +13,8 @@
 namespace orrery {
 
 struct FabricLevel {
-  std::string name;               // "nvlink", "infiniband-ndr"
+  std::string name;               // "nvlink", "infiniband-ndr", "spine"
+  std::string fabric;             // in the catalog's fabrics; empty: the name says it
   std::int64_t accelerators = 0;  // accelerators below one unit of this level
   BytesPerSecond bandwidth;       // per accelerator, one direction, nominal
   Seconds latency;                // one message, device to device
@@ -22,5 +24,11 @@ struct FabricLevel {
   bool operator==(const FabricLevel&) const = default;
 };
 const Fields<FabricLevel>& fields_of(const FabricLevel*);
+
+std::string_view fabric_of(const FabricLevel& level);
+
+// The technology of a level: its fabric's name up to the first dash that is followed by a digit or
+// a grade ("infiniband-hdr" is "infiniband").
+std::string_view technology_of(const FabricLevel& level);
 
 }  // namespace orrery

@@ -136,7 +136,7 @@ std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
     accelerators[c.accelerator.name] += 1;
     attention[{s.scenario.plan.attention, c.accelerator.architecture}] += 1;
     for (std::size_t l = 1; l < c.levels.size(); ++l) {
-      networks[network_technology(c.levels[l].name)] += 1;
+      networks[std::string(technology_of(c.levels[l]))] += 1;
     }
   }
   out.source =

@@ -27,13 +27,6 @@ std::vector<MeasuredStep> steps_of(const std::string& source) {
   return out;
 }
 
-TEST(StepProblem, NamesTheTechnologyOfALevel) {
-  EXPECT_EQ(network_technology("infiniband-hdr"), "infiniband");
-  EXPECT_EQ(network_technology("omni-path-100g"), "omni-path");
-  EXPECT_EQ(network_technology("efa-v2"), "efa");
-  EXPECT_EQ(network_technology("network"), "network");
-}
-
 TEST(StepProblem, ARowDependsOnItsOwnHardwareOnly) {
   const std::vector<Cluster> clusters = {
       *parse_cluster_name("a100-80gb-sxm:16", Catalog::built_in()),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -53,18 +52,6 @@ bool has_network(const Cluster& cluster) { return cluster.levels.size() > 1; }
 
 }  // namespace
 
-std::string network_technology(std::string_view level) {
-  for (std::size_t i = 0; i + 1 < level.size(); ++i) {
-    if (level[i] != '-') continue;
-    const std::string_view rest = level.substr(i + 1);
-    const bool grade = rest == "edr" || rest == "hdr" || rest == "ndr" || rest == "xdr" ||
-                       std::isdigit(static_cast<unsigned char>(rest.front())) != 0 ||
-                       (rest.size() > 1 && rest.front() == 'v');
-    if (grade) return std::string(level.substr(0, i));
-  }
-  return std::string(level);
-}
-
 StepProblem::StepProblem(std::span<const Cluster> clusters,
                          std::span<const AttentionKernel> attention) {
   ORRERY_INVARIANT(clusters.size() == attention.size());
@@ -80,7 +67,7 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
   for (const Cluster& c : clusters) {
     accelerators.insert({c.accelerator.name, c.accelerator.architecture});
     for (std::size_t l = 1; l < c.levels.size(); ++l) {
-      networks.insert(network_technology(c.levels[l].name));
+      networks.emplace(technology_of(c.levels[l]));
     }
   }
   accelerators_.assign(accelerators.begin(), accelerators.end());
@@ -151,9 +138,9 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
     if (many) out.push_back(first + at_own_scale_up);
   }
   for (std::size_t n = 0; n < networks_.size(); ++n) {
-    const bool used = std::any_of(
-        cluster.levels.begin() + 1, cluster.levels.end(),
-        [&](const FabricLevel& level) { return network_technology(level.name) == networks_[n]; });
+    const bool used =
+        std::any_of(cluster.levels.begin() + 1, cluster.levels.end(),
+                    [&](const FabricLevel& level) { return technology_of(level) == networks_[n]; });
     if (used) out.push_back(first_network() + n);
   }
   for (std::size_t k = 0; k < attention_.size(); ++k) {

@@ -52,8 +52,4 @@ class StepProblem {
   [[nodiscard]] std::size_t first_attention() const;
 };
 
-// The technology of a fabric level: its name up to the first dash that is followed by a digit or a
-// grade ("infiniband-hdr" is "infiniband").
-std::string network_technology(std::string_view level);
-
 }  // namespace orrery

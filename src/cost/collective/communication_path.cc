@@ -45,7 +45,7 @@ BytesPerSecond host_rate(int members, const CollectiveParameters& parameters) {
 }  // namespace
 
 LinkKind link_kind(const FabricLevel& level, std::size_t index) {
-  const std::string_view name = level.name;
+  const std::string_view name = fabric_of(level);
   if (begins_with_any(name, kPcie)) return LinkKind::pcie;
   if (begins_with_any(name, kScaleUp)) return LinkKind::nvlink;
   const bool mesh = name.ends_with("-mesh");

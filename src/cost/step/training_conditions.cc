@@ -90,7 +90,7 @@ const Fields<NetworkConditions>& fields_of(const NetworkConditions*) {
   static const Fields<NetworkConditions> table =
       Fields<NetworkConditions>("network conditions")
           .required("technology", &NetworkConditions::technology,
-                    "the fabric's name begins so; \"*\": every other one")
+                    "of the fabric (infiniband of infiniband-ndr); \"*\": every other one")
           .required("share", &NetworkConditions::share, "of the bandwidth of a collective alone")
           .optional("rows", &NetworkConditions::rows, "measured steps behind it");
   return table;
@@ -133,10 +133,12 @@ const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
   return *best;
 }
 
-const NetworkConditions& network_of(const TrainingConditions& conditions, std::string_view level) {
+const NetworkConditions& network_of(const TrainingConditions& conditions,
+                                    const FabricLevel& level) {
+  const std::string_view technology = technology_of(level);
   const NetworkConditions* best = nullptr;
   for (const NetworkConditions& n : conditions.networks) {
-    if (level.starts_with(n.technology)) return n;
+    if (n.technology == technology) return n;
     if (n.technology == "*") best = &n;
   }
   return *best;
@@ -207,8 +209,7 @@ std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
   const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const bool inside = l == 0 && cluster.accelerators_per_node > 1;
-    levels[l].efficiency *=
-        inside ? a.scale_up_share : network_of(conditions, levels[l].name).share;
+    levels[l].efficiency *= inside ? a.scale_up_share : network_of(conditions, levels[l]).share;
     levels[l].efficiency = std::min(levels[l].efficiency, 1.0);
   }
   return levels;
@@ -226,6 +227,13 @@ std::vector<std::string> assumed_conditions(const TrainingConditions& conditions
   } else if (a.rows == 0) {
     out.push_back("no training step was measured on " + cluster.accelerator.name +
                   ": clocks and bandwidths under load as on accelerators on average");
+  }
+  for (std::size_t l = cluster.accelerators_per_node > 1 ? 1 : 0; l < cluster.levels.size(); ++l) {
+    if (network_of(conditions, cluster.levels[l]).technology != "*") continue;
+    std::string note = "no training step was measured over " +
+                       std::string(technology_of(cluster.levels[l])) +
+                       ": bandwidth under load as over networks on average";
+    if (std::find(out.begin(), out.end(), note) == out.end()) out.push_back(std::move(note));
   }
   return out;
 }

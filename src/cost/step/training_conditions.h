@@ -58,7 +58,7 @@ struct AttentionConditions {
 
 // A network technology in use by a whole job.
 struct NetworkConditions {
-  std::string technology;  // the fabric's name begins so: "infiniband"; "*": every other one
+  std::string technology;  // technology_of a level: "infiniband"; "*": every other one
   double share = 1;        // of what a collective alone reaches
   double rows = 0;
   bool operator==(const NetworkConditions&) const = default;
@@ -90,8 +90,8 @@ Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
 // else "*".
 const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator);
-// The entry that serves a fabric level of this name.
-const NetworkConditions& network_of(const TrainingConditions& conditions, std::string_view level);
+// The entry that serves this level's technology.
+const NetworkConditions& network_of(const TrainingConditions& conditions, const FabricLevel& level);
 
 // Of this kernel on this architecture: its own entry, else the kernel's "*", else 1.
 double attention_share(const TrainingConditions& conditions, AttentionKernel kernel,

@@ -66,8 +66,16 @@ TEST(TrainingConditions, ServeAnAcceleratorByNameThenArchitectureThenAll) {
   EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a100-80gb-sxm")).matrix_share, 0.8);
   EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a40")).matrix_share, 0.8);
   EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "h100-sxm")).matrix_share, 0.85);
-  EXPECT_EQ(network_of(c, "infiniband-ndr").share, 0.6);
-  EXPECT_EQ(network_of(c, "roce-400g").share, 0.5);
+  FabricLevel level;
+  level.name = "infiniband-ndr";
+  EXPECT_EQ(network_of(c, level).share, 0.6);
+  level.name = "infinibandish-200g";
+  EXPECT_EQ(network_of(c, level).share, 0.5);
+  level.name = "spine";
+  level.fabric = "infiniband-hdr";
+  EXPECT_EQ(network_of(c, level).share, 0.6);
+  level.fabric = "roce-400g";
+  EXPECT_EQ(network_of(c, level).share, 0.5);
 }
 
 TEST(TrainingConditions, SlowKernelsByShareGapAndSlowestRank) {
