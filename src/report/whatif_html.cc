@@ -15,6 +15,7 @@
 #include "report/html_text.h"
 #include "report/time_axis.h"
 #include "report/time_chart_svg.h"
+#include "report/whatif_report.h"
 #include "trace/kernel_class.h"
 
 namespace orrery {
@@ -213,6 +214,10 @@ std::string whatif_html(std::span<const RecordedTrace> traces, const RunGraph& g
   body += html_tile("Step after", time(w.after), change(w.before, w.after));
   body += html_tile("Step before", time(w.before),
                     fmt::format("the replay is {} off", percent(w.replay_error)));
+  if (leaves_earlier_work_out(w)) {
+    body += html_tile("Work of before", time(w.earlier),
+                      "launched before the first step, left out of it");
+  }
   if (w.waiting_before > Seconds(0) || w.waiting_after > Seconds(0)) {
     body += html_tile("Waiting for ranks", time(w.waiting_after),
                       fmt::format("of a step; before: {}", time(w.waiting_before)));

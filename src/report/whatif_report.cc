@@ -39,8 +39,6 @@ Ink ink_of(Seconds before, Seconds after) {
   return after > before ? kSlower : kFaster;
 }
 
-constexpr double kLeastEarlier = 0.01;  // of a step, to be worth a sentence
-
 struct PartRow {
   const char* key;
   const char* label;
@@ -74,6 +72,11 @@ std::string rank_text(std::int64_t rank) {
 
 }  // namespace
 
+bool leaves_earlier_work_out(const WhatIf& w) {
+  constexpr double kLeast = 0.01;  // of a step
+  return w.earlier > kLeast * w.before;
+}
+
 std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   std::string out = wrapped(fmt::format("A step would take {} instead of {}: {}.", time(w.after),
                                         time(w.before), change_text(w.before, w.after)),
@@ -81,7 +84,7 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   out += wrapped(fmt::format("The replay of the recording itself is {} off, on average.",
                              percent(w.replay_error)),
                  2, style);
-  if (w.earlier > kLeastEarlier * w.before) {
+  if (leaves_earlier_work_out(w)) {
     out += wrapped(fmt::format("Work launched before the first step began, up to {} of a rank, is "
                                "left out of it.",
                                time(w.earlier)),

@@ -13,6 +13,9 @@ namespace orrery {
 
 inline constexpr int kWhatIfSchemaVersion = 1;
 
+// Whether the work from before the first step is worth a sentence.
+bool leaves_earlier_work_out(const WhatIf& whatif);
+
 std::string whatif_text(const WhatIf& whatif, const TextStyle& style);
 Value whatif_json(const WhatIf& whatif);
 

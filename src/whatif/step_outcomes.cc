@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "timeline/intervals.h"
 #include "trace/launch_links.h"
 
 namespace orrery {
@@ -107,6 +108,31 @@ std::vector<std::int64_t> launch_times(std::span<const RecordedTrace> traces,
   return out;
 }
 
+// How much of the time up to a moment a set of intervals covers.
+class BusyTime {
+ public:
+  explicit BusyTime(Intervals set) : set_(std::move(set)) {
+    before_.reserve(set_.size());
+    std::int64_t sum = 0;
+    for (const Interval& i : set_) {
+      before_.push_back(sum);
+      sum += i.end - i.start;
+    }
+  }
+
+  [[nodiscard]] std::int64_t until(std::int64_t ns) const {
+    const auto after = std::upper_bound(set_.begin(), set_.end(), ns,
+                                        [](std::int64_t t, Interval i) { return t < i.start; });
+    if (after == set_.begin()) return 0;
+    const auto last = static_cast<std::size_t>(after - set_.begin()) - 1;
+    return before_[last] + std::min(ns, set_[last].end) - set_[last].start;
+  }
+
+ private:
+  Intervals set_;
+  std::vector<std::int64_t> before_;  // of each, what those before it cover
+};
+
 StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const ReplayedRun& replayed) {
   StepEnds out;
@@ -143,27 +169,62 @@ StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& gr
 
 }  // namespace
 
+std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& replayed) {
+  std::map<std::uint32_t, Intervals> of_trace;
+  for (const RunLane& lane : graph.lanes) {
+    if (lane.device) continue;
+    Intervals of_lane;
+    for (const std::uint32_t n : lane.nodes) {
+      add_by_start(of_lane, {replayed.start_ns[n], replayed.end_ns[n]});
+    }
+    Intervals& busy = of_trace[lane.trace];
+    busy = union_of(busy, of_lane);
+  }
+  std::map<std::uint32_t, BusyTime> busy;
+  for (const auto& [trace, intervals] : of_trace) busy.emplace(trace, intervals);
+  std::vector<std::int64_t> out;
+  out.reserve(graph.steps.size());
+  for (const RunStep& step : graph.steps) {
+    const std::int64_t begin = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
+    const auto found = busy.find(step.trace);
+    out.push_back(found == busy.end()
+                      ? 0
+                      : found->second.until(replayed.end_ns[step.to]) - found->second.until(begin));
+  }
+  return out;
+}
+
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                                       const ReplayedRun& replayed) {
+                                       const ReplayedRun& replayed,
+                                       std::span<const std::int64_t> host_ns) {
   const StepEnds found = ends_of_steps(traces, graph, replayed);
   const std::vector<StepEnd>& ends = found.of_step;
   auto changes = changes_by_place(traces, graph, replayed);
-  std::map<Place, std::int64_t> done;  // with the step before
+  struct Progress {
+    std::int64_t done_ns = 0;  // with the step before
+    bool behind = false;       // the device still is, by what was launched before the first step
+  };
+  std::map<Place, Progress> progress;
   std::vector<StepOutcome> out;
   out.reserve(graph.steps.size());
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
     const RunStep& step = graph.steps[s];
     const std::int64_t begin = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
-    std::int64_t start = begin;
-    const auto before = done.find(place(step));
-    const bool first = before == done.end();
-    if (!first) {
-      start = std::max(start, before->second);
-    } else if (const auto earlier = found.before.find(place(step)); earlier != found.before.end()) {
-      start = std::max(start, earlier->second);
+    const auto [of, first] = progress.try_emplace(place(step));
+    Progress& so_far = of->second;
+    if (first) {
+      const auto earlier = found.before.find(place(step));
+      so_far.done_ns = earlier == found.before.end() ? begin : earlier->second;
+      so_far.behind = so_far.done_ns > begin;
     }
-    const std::int64_t end = std::max(start, ends[s].at_ns);
-    done[place(step)] = end;
+    std::int64_t start = std::max(begin, so_far.done_ns);
+    std::int64_t end = std::max(start, ends[s].at_ns);
+    so_far.done_ns = end;
+    so_far.behind = so_far.behind && host_ns[s] > end - start;
+    if (so_far.behind) {
+      end = std::max(begin + host_ns[s], replayed.end_ns[step.to]);
+      start = end - host_ns[s];
+    }
     out.push_back({from_ns(end - start), parts_between(changes[place(step)], start, end),
                    from_ns(std::max<std::int64_t>(0, ends[s].waiting_ns)),
                    from_ns(first ? start - begin : 0)});

@@ -4,8 +4,11 @@
 //          launched has ended) until it is done with this one; before the first step that is
 //          what was launched before it, also before the recording began
 //
-// A step that only runs ahead on the host is thus not called shorter. Stages that an edit made of a
-// rank count as ranks. The parts are those of replay/replay.h within this window. O(work log work).
+// A step that only runs ahead on the host is thus not called shorter. Nor is one in which the
+// device catches up with what it had left to do when the first step began: until it falls behind
+// again or has caught up, a step takes what its host takes without its waits for the device. Stages
+// that an edit made of a rank count as ranks. The parts are those of replay/replay.h within this
+// window. O(work log work).
 #pragma once
 
 #include <span>
@@ -22,9 +25,13 @@ struct StepOutcome {
   Seconds earlier;  // of the first step: from its start until what was launched before it is done
 };
 
-// By step of the graph.
+// Of each step of the graph, how long a thread of its rank does anything.
+std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& replayed);
+
+// By step of the graph; `host_ns` of it, or of the graph it was made of.
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                                       const ReplayedRun& replayed);
+                                       const ReplayedRun& replayed,
+                                       std::span<const std::int64_t> host_ns);
 
 // The times at which the recording has what step_outcomes counts: works, on their host's clock, and
 // ends of steps. Other nodes have none; waiting is not recorded.

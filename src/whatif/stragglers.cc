@@ -30,7 +30,8 @@ class EvenRuns {
       applied.edit.where = where;
       apply_even(run, applied, stretches_);
     }
-    return step_outcomes(run.traces(), run.graph(), replayed_run(run.graph()));
+    const ReplayedRun replayed = replayed_run(run.graph());
+    return step_outcomes(run.traces(), run.graph(), replayed, host_times(run.graph(), replayed));
   }
   [[nodiscard]] Seconds time(const std::vector<Selection>& even) const {
     return mean_time(recorded_.graph().steps, with(even));
