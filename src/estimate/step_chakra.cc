@@ -351,6 +351,7 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
 
   ChakraTrace out;
   out.version = "0.0.4";
+  out.mark_times_simulated();
   out.nodes.push_back(s.groups(rank));
   std::vector<std::uint64_t> id_of(graph.size(), 0);           // of what has been written
   std::vector<std::uint64_t> last(graph.streams().size(), 0);  // of each stream

@@ -12,6 +12,8 @@
 //   order of a stream           data dependencies, since ASTRA-sim has no streams; `stream` says
 //                               which (graph/graph.h), -1 none
 //
+// The metadata say that the start times are simulated (ChakraTrace::has_simulated_times).
+//
 // Ranks are laid out in the plan's placement order (lower/rank_layout.h). Start and end are rounded
 // to microseconds apart, so that durations do not drift.
 //

@@ -149,6 +149,8 @@ GraphReplay replay(const ChakraRun& run, const ChakraGraph& graph) {
         std::find_if(run.begin(), run.end(), [&](const auto& r) { return r.rank == rank.rank; });
     if (it != run.end()) rank.recorded = recorded(it->trace);
   }
+  out.of_simulated_times = std::any_of(
+      run.begin(), run.end(), [](const ChakraRank& r) { return r.trace.has_simulated_times(); });
   return out;
 }
 

@@ -2,7 +2,8 @@
 //
 //   step          from the first operation of any rank to the last
 //   rank          from its first operation to its last, transfers between two ranks apart, as they
-//                 may go on beside the next step; recorded from its start times, if it has any
+//                 may go on beside the next step; recorded from its start times, if it has any,
+//                 which a prediction simulated before
 //
 // and the step, in five parts that add up to it:
 //
@@ -54,6 +55,7 @@ struct GraphReplay {
   Seconds step;
   Seconds longest_rank;                  // the largest `replayed`
   std::vector<ReplayedRank> ranks;       // ascending
+  bool of_simulated_times = false;       // the ranks' `recorded`, as the traces say
   std::vector<ReplayedGraphStep> steps;  // that the file names
 };
 

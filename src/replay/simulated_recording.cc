@@ -395,6 +395,12 @@ Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphO
     ORRERY_TRY(RecordedTrace trace, TimedRank(rank, ranks_of(run)).read());
     traces.push_back(std::move(trace));
   }
+  const bool predicted = std::any_of(run.begin(), run.end(), [](const ChakraRank& rank) {
+    return rank.trace.has_simulated_times();
+  });
+  if (predicted) {  // on one clock
+    return of_source(make_run(std::move(traces), without_clocks()), RunSource::predicted_trace);
+  }
   return of_source(make_run(std::move(traces)), RunSource::execution_trace);
 }
 

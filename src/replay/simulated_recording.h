@@ -5,7 +5,9 @@
 // no caller's own duration is shorter than what it called, durations count as whole already. A mark
 // ProfilerStep#N, which the format gives no time, lasts as long as what it called.
 //
-// Traces without start times, as of a predicted run, and graphs are simulated first
+// Traces of a predicted run say that their start times are simulated, and so does the recording.
+//
+// Traces without start times, and graphs are simulated first
 // (replay/chakra_graph.h). The steps that a graph file names become marks.
 //
 //   operator of the host          cpu_operator of its thread

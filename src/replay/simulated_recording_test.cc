@@ -141,6 +141,25 @@ TEST(SimulatedRecording, SurvivesCallersInACircleAndRefusesImpossibleTimes) {
   EXPECT_THAT(impossible.error().text(), HasSubstr("t.0.et: node 2: starts at 1844"));
 }
 
+// The mark is one attribute with one text; others of that name, as a list, say nothing.
+TEST(SimulatedRecording, BelievesATraceThatSaysItsTimesAreSimulated) {
+  ChakraRun run(2);
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    run[static_cast<std::size_t>(rank)].rank = rank;
+    run[static_cast<std::size_t>(rank)].file = "t.et";
+    run[static_cast<std::size_t>(rank)].trace.nodes = {node(1, 0, false, 1000, 20)};
+  }
+  run[1].trace.attributes = {chakra_text("times", "recorded"), chakra_int64("times", 1)};
+  EXPECT_EQ(simulated_recording(run)->source, RunSource::execution_trace);
+  run[1].trace.mark_times_simulated();
+  const auto marked = simulated_recording(run);
+  EXPECT_EQ(marked->source, RunSource::predicted_trace);
+  EXPECT_TRUE(is_simulated(marked->source));
+  const std::size_t attributes = run[1].trace.attributes.size();
+  run[1].trace.mark_times_simulated();
+  EXPECT_EQ(run[1].trace.attributes.size(), attributes);
+}
+
 TEST(SimulatedRecording, SimulatesWhatHasNoTimes) {
   ChakraRun run(1);
   run[0].file = "t.0.et";

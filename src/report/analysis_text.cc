@@ -437,7 +437,11 @@ std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
   const bool works = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
                                  [](const RankAnalysis& rank) { return rank.has_device_work(); });
   if (!works) out += "; no work of an accelerator is recorded";
-  if (is_simulated(run.source)) out += "; simulated: the files hold no start times";
+  if (run.source == RunSource::predicted_trace) {
+    out += "; simulated: the files say that their times are";
+  } else if (is_simulated(run.source)) {
+    out += "; simulated: the files hold no start times";
+  }
   return out + "\n";
 }
 

@@ -162,6 +162,7 @@ std::string_view other_network(RunSource source) {
     case RunSource::profiler:
       return ": orrery trace whatif --bandwidth 2 says what that would gain.";
     case RunSource::execution_trace:
+    case RunSource::predicted_trace:
     case RunSource::simulated_trace:
       return ": orrery trace replay --on CLUSTER says what that would gain.";
     case RunSource::simulated_graph:

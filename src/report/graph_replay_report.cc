@@ -59,7 +59,9 @@ std::string table_of(const GraphReplay& replay, const TextStyle& style) {
   const bool recorded = std::any_of(replay.ranks.begin(), replay.ranks.end(),
                                     [](const auto& rank) { return rank.recorded.has_value(); });
   std::vector<Column> columns = {{"rank", Align::right, 9}};
-  if (recorded) columns.push_back({"recorded", Align::right, 8});
+  if (recorded) {
+    columns.push_back({replay.of_simulated_times ? "simulated" : "recorded", Align::right, 8});
+  }
   for (const Column& column :
        {Column{"replayed", Align::right, 8}, Column{"computing", Align::right, 5},
         Column{"both", Align::right, 3}, Column{"communicating", Align::right, 5},
@@ -123,6 +125,10 @@ std::string chakra_replay_text(const GraphReplay& replay, const ChakraGraph& gra
 Value chakra_replay_json(const GraphReplay& replay, const ChakraGraph& graph,
                          const ChakraRun& run) {
   Value out = document_of(replay, graph.graph, "chakra-replay");
+  const bool timed = std::any_of(replay.ranks.begin(), replay.ranks.end(),
+                                 [](const auto& rank) { return rank.recorded.has_value(); });
+  out.set("times", timed ? Value::text(replay.of_simulated_times ? "simulated" : "recorded")
+                         : Value::null());
   Value files = Value::list();
   for (const ChakraRank& rank : run) files.append(Value::text(rank.file));
   out.set("files", std::move(files));

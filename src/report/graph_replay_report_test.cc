@@ -10,10 +10,14 @@
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
 #include "replay/chakra_prices.h"
+#include "replay/simulated_recording.h"
 #include "trace/chakra/chakra_file.h"
 
 namespace orrery {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Catalog& catalog() { return Catalog::built_in(); }
 
@@ -102,6 +106,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"llama-3-8b", "h100-sxm:8", "pp=4,schedule=pipeoffload_half,chunks=2", 16},
         Case{"mixtral-8x7b", "h100-sxm:16", "tp=2,ep=4,pp=2", 16},
         Case{"mixtral-8x7b", "h100-sxm:16", "ep=8,pp=2,etp=1", 16}));
+
+// Nobody recorded it, and whatever reads the files says so.
+TEST(PredictedRun, IsCalledSimulated) {
+  ChakraRun run = written(scenario("llama-3-8b", "h100-sxm:8", "tp=2", 16));
+  const auto reported = [&run] {
+    const auto graph = chakra_graph(run);
+    return chakra_replay_text(replay(run, *graph), *graph, TextStyle());
+  };
+  EXPECT_EQ(simulated_recording(run)->source, RunSource::predicted_trace);
+  EXPECT_THAT(reported(), HasSubstr("simulated"));
+  EXPECT_THAT(reported(), Not(HasSubstr("recorded")));
+  for (ChakraRank& rank : run) rank.trace.attributes.clear();
+  EXPECT_EQ(simulated_recording(run)->source, RunSource::execution_trace);
+  EXPECT_THAT(reported(), HasSubstr("recorded"));
+}
 
 // A rank that does not send gives its transfers by their recorded starts.
 TEST(PredictedRun, GivesTheSameStepWhereItsSendersAreMissing) {

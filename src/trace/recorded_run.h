@@ -51,11 +51,12 @@ struct RunOptions {
 enum class RunSource : std::uint8_t {
   profiler,         // that recorded it
   execution_trace,  // the start times of Chakra traces
+  predicted_trace,  // the start times of Chakra traces which say that these are simulated
   simulated_trace,  // Chakra traces without start times: nobody recorded any
   simulated_graph,
 };
 constexpr bool is_simulated(RunSource source) {
-  return source == RunSource::simulated_trace || source == RunSource::simulated_graph;
+  return source != RunSource::profiler && source != RunSource::execution_trace;
 }
 
 struct RecordedRun {

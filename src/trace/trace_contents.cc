@@ -187,6 +187,7 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   facts.number("control_dependencies", control);
   facts.number("absent_dependencies", absent);
   facts.number("start_times", starts);
+  if (starts > 0) facts.text("times", trace.has_simulated_times() ? "simulated" : "recorded");
   const ChakraReport report = check_chakra(trace);
   facts.number("findings", report.total);
   if (!report.findings.empty()) {

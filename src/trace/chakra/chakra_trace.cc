@@ -5,6 +5,13 @@
 #include <limits>
 
 namespace orrery {
+namespace {
+
+// Of the metadata.
+constexpr std::string_view kTimes = "times";
+constexpr std::string_view kSimulated = "simulated";
+
+}  // namespace
 
 std::string_view name(ChakraNodeType type) {
   static constexpr std::array<std::string_view, kChakraNodeTypes> kNames = {
@@ -62,6 +69,17 @@ std::string_view ChakraNode::text(std::string_view attribute) const {
   if (found == nullptr) return {};
   const auto* value = std::get_if<std::string>(&found->value);
   return value == nullptr ? std::string_view{} : std::string_view(*value);
+}
+
+bool ChakraTrace::has_simulated_times() const {
+  return std::any_of(attributes.begin(), attributes.end(), [](const ChakraAttribute& attribute) {
+    const auto* value = std::get_if<std::string>(&attribute.value);
+    return attribute.name == kTimes && value != nullptr && *value == kSimulated;
+  });
+}
+
+void ChakraTrace::mark_times_simulated() {
+  if (!has_simulated_times()) attributes.push_back(chakra_text(kTimes, kSimulated));
 }
 
 }  // namespace orrery

@@ -161,6 +161,11 @@ struct ChakraTrace {
   std::vector<ChakraNode> nodes;
 
   bool operator==(const ChakraTrace&) const = default;
+
+  // Whether the trace says that a simulation made its start times: its metadata have the attribute
+  // times with the text "simulated", which ASTRA-sim's feeder passes over.
+  [[nodiscard]] bool has_simulated_times() const;
+  void mark_times_simulated();
 };
 
 }  // namespace orrery
