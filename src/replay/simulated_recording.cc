@@ -1,5 +1,8 @@
 #include "replay/simulated_recording.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -95,10 +98,16 @@ bool is_timed(const ChakraTrace& trace) {
   });
 }
 
+// A process group that the nodes of a rank define. Groups of other ranks may have the same name.
+struct DefinedGroup {
+  std::int64_t size = 0;
+  std::string ranks;  // "[0, 1, 2]", ascending; empty: all of the job
+};
+using GroupsByName = std::unordered_map<std::string, DefinedGroup>;
+
 // As NCCL's arguments say it, in bytes.
 CommunicationDetails details_of(const ChakraNode& node, std::int64_t ranks_of_job,
-                                const std::unordered_map<std::string, std::int64_t>& groups,
-                                TextTable& texts) {
+                                const GroupsByName& groups, TextTable& texts) {
   static constexpr std::array<std::string_view, kChakraCollectives> kNames = {
       "allreduce",
       "reduce",
@@ -120,7 +129,8 @@ CommunicationDetails details_of(const ChakraNode& node, std::int64_t ranks_of_jo
   const std::string group(node.text("pg_name"));
   out.group = texts.intern(group);
   const auto known = groups.find(group);
-  out.group_size = known != groups.end() ? known->second : ranks_of_job;
+  out.group_size = known != groups.end() ? known->second.size : ranks_of_job;
+  if (known != groups.end()) out.group_ranks = texts.intern(known->second.ranks);
   if (node.type != ChakraNodeType::collective) {
     out.collective = texts.intern(node.type == ChakraNodeType::send ? "send" : "recv");
     out.group_size = 2;
@@ -142,15 +152,17 @@ CommunicationDetails details_of(const ChakraNode& node, std::int64_t ranks_of_jo
   return out;
 }
 
-// Sizes of the groups that the nodes define.
-std::unordered_map<std::string, std::int64_t> group_sizes(const ChakraTrace& trace,
-                                                          std::int64_t ranks_of_job) {
-  std::unordered_map<std::string, std::int64_t> out;
+GroupsByName defined_by(const ChakraTrace& trace, std::int64_t ranks_of_job) {
+  GroupsByName out;
   for (const ChakraNode& node : trace.nodes) {
     if (node.type != ChakraNodeType::metadata) continue;
-    for (const NamedGroup& group : defined_groups(node).groups) {
-      out[group.name] =
-          group.ranks.empty() ? ranks_of_job : static_cast<std::int64_t>(group.ranks.size());
+    for (NamedGroup& group : defined_groups(node).groups) {
+      DefinedGroup& defined = out[group.name];
+      defined = {ranks_of_job, ""};
+      if (group.ranks.empty()) continue;
+      defined.size = static_cast<std::int64_t>(group.ranks.size());
+      std::sort(group.ranks.begin(), group.ranks.end());
+      defined.ranks = fmt::format("[{}]", fmt::join(group.ranks, ", "));
     }
   }
   return out;
@@ -249,7 +261,7 @@ class TimedRank {
 
   Result<RecordedTrace> record() {
     Recording out(rank_.rank, rank_.file);
-    const auto groups = group_sizes(rank_.trace, ranks_of_job_);
+    const GroupsByName groups = defined_by(rank_.trace, ranks_of_job_);
     std::uint64_t first = kMostMicroseconds;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (ran(n)) first = std::min(first, nodes_[n].start_micros);
@@ -342,10 +354,10 @@ Result<RecordedRun> simulated(const ChakraRun& run, const ChakraGraphOptions& op
   const Graph& graph = built.graph;
   const Timeline timeline = simulate(graph);
   std::map<std::int64_t, Recording> ranks;
-  std::map<std::int64_t, std::unordered_map<std::string, std::int64_t>> groups;
+  std::map<std::int64_t, GroupsByName> groups;
   for (const ChakraRank& rank : run) {
     ranks.try_emplace(rank.rank, rank.rank, rank.file);
-    groups[rank.rank] = group_sizes(rank.trace, ranks_of(run));
+    groups[rank.rank] = defined_by(rank.trace, ranks_of(run));
   }
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);

@@ -9,6 +9,7 @@
 #include "replay/replay.h"
 #include "replay/run_graph_file.h"
 #include "trace/chakra/chakra_conversion.h"
+#include "trace/collective_instances.h"
 #include "trace/marked_steps.h"
 
 namespace orrery {
@@ -158,6 +159,42 @@ TEST(SimulatedRecording, BelievesATraceThatSaysItsTimesAreSimulated) {
   const std::size_t attributes = run[1].trace.attributes.size();
   run[1].trace.mark_times_simulated();
   EXPECT_EQ(run[1].trace.attributes.size(), attributes);
+}
+
+// A group is its ranks: two groups of one name, as of two pipeline stages, have nothing to do with
+// each other, though their collectives end together.
+TEST(SimulatedRecording, MatchesCommunicationsWithinTheRanksOfAGroup) {
+  ChakraRun run(4);
+  for (std::size_t r = 0; r < run.size(); ++r) {
+    run[r].rank = static_cast<std::int64_t>(r);
+    run[r].file = "t.et";
+    ChakraNode groups;
+    groups.id = 1;
+    groups.name = "## process_group:init ##";
+    groups.type = ChakraNodeType::metadata;
+    const std::string ranks = r < 2 ? "0, 1" : r == 2 ? "3, 2" : "2, 3";  // in any order
+    groups.inputs =
+        ChakraValues{R"(['[{"pg_name": "1", "ranks": [)" + ranks + "]}]']", "[[]]", "['String']"};
+    run[r].trace.nodes = {groups};
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      ChakraNode reduce = node(2 + k, 0, false, 1000 + 100 * k + (r < 2 ? 0 : 5), 50);
+      reduce.type = ChakraNodeType::collective;
+      reduce.attributes.insert(reduce.attributes.end(),
+                               {chakra_int64("comm_type", 0), chakra_int64("comm_size", 4096),
+                                chakra_text("pg_name", "1")});
+      run[r].trace.nodes.push_back(reduce);
+    }
+  }
+  const auto seen = simulated_recording(run);
+  ASSERT_TRUE(seen) << seen.error().text();
+  const auto instances = collective_instances(seen->ranks);
+  ASSERT_EQ(instances.size(), 6U);
+  for (const CollectiveInstance& instance : instances) {
+    ASSERT_EQ(instance.members.size(), 2U);
+    EXPECT_EQ(instance.ranks, 2);
+    EXPECT_EQ(instance.members[0].trace / 2, instance.members[1].trace / 2);
+    for (const CollectiveMember& member : instance.members) EXPECT_EQ(member.waiting_ns, 0);
+  }
 }
 
 TEST(SimulatedRecording, SimulatesWhatHasNoTimes) {

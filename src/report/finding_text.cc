@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "report/figures.h"
 #include "report/recorded_style.h"
@@ -171,25 +173,46 @@ std::string_view other_network(RunSource source) {
   return ".";
 }
 
+// What one collective of one size costs in all groups of as many ranks together.
+struct CommunicationKind {
+  const CommunicationRow* longest = nullptr;  // of its rows
+  std::int64_t transfer_ns = 0;
+  std::int64_t instances = 0;
+  std::int64_t complete = 0;
+};
+
+// The kind that transfers longest.
+CommunicationKind main_kind(const CommunicationTable& table) {
+  std::map<std::tuple<Collective, std::int64_t, std::int64_t>, CommunicationKind> kinds;
+  const CommunicationKind* most = nullptr;
+  for (const CommunicationRow& row : table.rows) {
+    CommunicationKind& kind = kinds[{row.collective, row.ranks, row.bytes}];
+    kind.transfer_ns += row.transfer.total_ns;
+    kind.instances += row.instances;
+    kind.complete += row.complete;
+    if (kind.longest == nullptr || row.transfer.total_ns > kind.longest->transfer.total_ns) {
+      kind.longest = &row;
+    }
+    if (most == nullptr || kind.transfer_ns > most->transfer_ns) most = &kind;
+  }
+  return most == nullptr ? CommunicationKind() : *most;
+}
+
 FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
                           const Finding& finding) {
   FindingText out = {.title = "Exposed communication", .detail = {}, .advice = {}};
-  const CommunicationTable& table = analysis.communication;
-  const auto row = std::max_element(table.rows.begin(), table.rows.end(),
-                                    [](const CommunicationRow& a, const CommunicationRow& b) {
-                                      return a.transfer.total_ns < b.transfer.total_ns;
-                                    });
-  if (row != table.rows.end()) {
+  const CommunicationKind kind = main_kind(analysis.communication);
+  if (const CommunicationRow* row = kind.longest; row != nullptr) {
     out.detail = fmt::format(
         "Most is {}{}{}", name(row->collective),
         row->bytes == kNotRecorded ? std::string()
                                    : " of " + to_text(Bytes(static_cast<double>(row->bytes))),
         row->ranks == kNotRecorded ? std::string() : fmt::format(" over {} ranks", row->ranks));
     const BytesPerSecond bus = row->median_bus_bandwidth();
-    out.detail += fmt::format(", {}", times(row->instances));
+    out.detail += fmt::format(", {}", times(kind.instances));
     if (bus.value() > 0) {
       out.detail += fmt::format(" at {}{} bus bandwidth",
-                                row->complete < row->instances ? "at least " : "", to_text(bus));
+                                kind.complete < kind.instances ? "at least " : "", to_text(bus));
     }
     out.detail += ".";
   }
