@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compare/difference.h"
@@ -14,6 +16,7 @@
 #include "estimate/forward_pass.h"
 #include "infer/inferred_comparison.h"
 #include "infer/inferred_spec.h"
+#include "infer/prediction_gaps.h"
 #include "number_option.h"
 #include "question.h"
 #include "report/difference_html.h"
@@ -46,11 +49,15 @@ Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const Di
   return std::move(seen.run);
 }
 
-Result<StepProfile> profile(const RecordedRun& run, const DiffOptions& options) {
+ProfileOptions profile_options(const DiffOptions& options) {
   ProfileOptions how;
   if (options.step >= 0) how.step = options.step;
   if (options.rank >= 0) how.rank = options.rank;
-  return step_profile(run.ranks, how);
+  return how;
+}
+
+Result<StepProfile> profile(const RecordedRun& run, const DiffOptions& options) {
+  return step_profile(run.ranks, profile_options(options));
 }
 
 // One of two runs.
@@ -164,8 +171,21 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   StepProfile recorded_work = profile_by_work(*recorded, unlaunched);
   StepProfile predicted_work = predicted_profile(breakdown);
   fold_untold_work(recorded_work, predicted_work);
-  return show(difference(std::move(recorded_work), std::move(predicted_work)), subject, options,
-              common);
+  const Difference d = difference(std::move(recorded_work), std::move(predicted_work));
+  ComparedIdleTime idle;
+  idle.recorded_step = d.step_first();
+  idle.launches = step_launches(*recorded);
+  if (has_backward(*recorded)) {
+    const auto launching = launching_time(spec->scenario, *catalog);
+    if (!launching) return refuse(launching.error());
+    idle.launching = {spec->scenario.software.name, *launching};
+  }
+  if (run->source == RunSource::profiler) {  // others hold no launches
+    std::vector<std::string> reasons =
+        idle_and_waiting_notes(d, run->ranks, idle, profile_options(options));
+    std::move(reasons.begin(), reasons.end(), std::back_inserter(subject.notes));
+  }
+  return show(d, subject, options, common);
 }
 
 // The first option that says what is predicted, although nothing is; empty: none.

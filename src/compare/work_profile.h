@@ -1,25 +1,5 @@
-// Profiles by kind of work, in which a recorded step and a predicted one can be compared: a
-// prediction knows neither operators of a framework nor kernels.
-//
-//   kind                     recorded                              predicted (graph/category.h)
-//   matrix products          kernels by trace/kernel_class.h       projections, feed-forward,
-//                                                                  experts, logits
-//   attention                fused, or else its batched products   attention
-//                            and softmaxes
-//   normalization                                                  normalization
-//   embedding                                                      embedding
-//   optimizer                                                      optimizer
-//   elementwise and others   all other kernels                     elementwise, router, loss
-//   recomputation            (among the kinds)                     recomputation
-//   contention               (in every kernel's time)              contention
-//   communication, exposed   alone on the device, not waiting      of all axes
-//   waiting for other ranks  of communication, exposed             (none)
-//   copies, exposed          alone on the device                   (none)
-//   launched before the      of a recording that begins in the     (none)
-//   recording                midst of work
-//   idle                     host late, launches, end of the step  bubble, host
-//
-// Each side adds up to its step. O(lines).
+// Profiles by kind of work (compare/step_work.h), in which a recorded step and a predicted one can
+// be compared. Each side adds up to its step. O(lines).
 #pragma once
 
 #include "compare/step_profile.h"

@@ -4,80 +4,39 @@
 
 #include "compare/earlier_work.h"
 #include "compare/step_profile.h"
+#include "compare/step_work.h"
 #include "estimate/forward_pass.h"
 #include "infer/model_sizes.h"
 #include "infer/prediction_gaps.h"
-#include "trace/kernel_class.h"
 
 namespace orrery {
 namespace {
 
-StepPart part_of(Category c) {
-  switch (c) {
-    case Category::attention_projection:
-    case Category::feed_forward:
-    case Category::experts:
-    case Category::router:
-    case Category::logits:
+StepPart part_of(StepWork work) {
+  switch (work) {
+    case StepWork::products:
       return StepPart::products;
-    case Category::attention_core:
+    case StepWork::attention:
       return StepPart::attention;
-    case Category::normalization:
-    case Category::elementwise:
-    case Category::embedding:
-    case Category::loss:
+    case StepWork::normalization:
+    case StepWork::embedding:
+    case StepWork::others:
       return StepPart::memory_bound;
-    case Category::optimizer:
+    case StepWork::optimizer:
       return StepPart::optimizer;
-    case Category::exposed_tp:
-    case Category::exposed_cp:
-    case Category::exposed_ep:
-    case Category::exposed_pp:
-    case Category::exposed_dp:
-    case Category::contention:
+    case StepWork::recomputation:
+      return StepPart::recomputation;
+    case StepWork::contention:
+    case StepWork::communication:
       return StepPart::communication;
-    case Category::bubble:
-    case Category::host:
+    case StepWork::waiting:
+      return StepPart::waiting;
+    case StepWork::idle:
       return StepPart::host;
-    case Category::recompute:
+    case StepWork::convolutions:
+    case StepWork::copies:
+    case StepWork::earlier:
       return StepPart::other;
-  }
-  return StepPart::other;
-}
-
-// Of a line of the profile; scores of unfused attention are batched products and their softmax.
-StepPart part_of(const ProfileLine& line, bool unfused) {
-  if (line.kind == LineKind::communication) return StepPart::communication;
-  if (line.kind == LineKind::host) return StepPart::host;
-  const auto longest =
-      std::max_element(line.kernels.begin(), line.kernels.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::string_view kernel =
-      longest == line.kernels.end() ? std::string_view(line.name) : longest->first;
-  switch (kernel_class(kernel, line.name, line.context)) {
-    case KernelClass::matrix_product:
-      return unfused && (line.name == "aten::bmm" || line.name == "aten::baddbmm")
-                 ? StepPart::attention
-                 : StepPart::products;
-    case KernelClass::attention:
-      return StepPart::attention;
-    case KernelClass::softmax:
-      return unfused ? StepPart::attention : StepPart::memory_bound;
-    case KernelClass::normalization:
-    case KernelClass::embedding:
-    case KernelClass::reduction:
-    case KernelClass::elementwise:
-      return StepPart::memory_bound;
-    case KernelClass::optimizer:
-      return StepPart::optimizer;
-    case KernelClass::communication:
-      return StepPart::communication;
-    case KernelClass::convolution:
-    case KernelClass::copy:
-      return StepPart::other;
-    case KernelClass::other:
-      // Kernels of eager operators and of compilers: "triton__0d1d", "CatArrayBatchedCopy".
-      return line.kind == LineKind::computing ? StepPart::memory_bound : StepPart::other;
   }
   return StepPart::other;
 }
@@ -98,7 +57,7 @@ double share_of_model(const std::vector<RecordedPartWork>& work) {
 
 std::string_view name(StepPart part) {
   static constexpr std::array<std::string_view, kStepParts> kNames = {
-      "products",      "attention", "memory_bound", "optimizer",
+      "products",      "attention", "memory_bound", "recomputation", "optimizer",
       "communication", "waiting",   "host",         "other"};
   return kNames[static_cast<std::size_t>(part)];
 }
@@ -112,7 +71,8 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
   const auto part = [&](StepPart p) -> ComparedPart& {
     return out.parts[static_cast<std::size_t>(p)];
   };
-  const bool unfused = out.spec.plan.attention == AttentionKernel::unfused;
+  const AttentionScores scores = attention_scores(profile);
+  out.step_launches = step_launches(profile);
   const ModelSizes sizes = model_sizes(out.spec);
   const bool drops_earlier = !out.spec.backward && unlaunched_is_earlier(run);
   for (const ProfileLine& line : profile.lines) {
@@ -121,14 +81,11 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
     const Seconds waiting(profile.per_step_s(std::min(t.waiting_ns, t.owned_ns)));
     out.step_waiting += waiting;
     out.step_idle += Seconds(profile.per_step_s(t.late_ns + t.latency_ns));
-    if (line.kind != LineKind::host) {
-      out.step_launches += static_cast<double>(t.calls) / static_cast<double>(profile.steps);
-    }
     if (drops_earlier && has_no_launch(line)) {
       out.earlier += owned;
       continue;
     }
-    const StepPart of = part_of(line, unfused);
+    const StepPart of = part_of(work_of(line, scores));
     part(of).recorded += owned - waiting;
     if (owned > Seconds(0)) {
       const bool dense = of == StepPart::products || of == StepPart::attention;
@@ -177,7 +134,7 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
   }
   for (std::size_t c = 0; c < kCategories; ++c) {
     const auto category = static_cast<Category>(c);
-    part(part_of(category)).predicted += breakdown[category].seconds();
+    part(part_of(work_of(category))).predicted += breakdown[category].seconds();
   }
   for (const ComparedPart& p : out.parts) out.predicted += p.predicted;
   out.causes = prediction_gaps(run, out);

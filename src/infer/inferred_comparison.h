@@ -7,8 +7,8 @@
 // are counted only where the recording has them.
 //
 // Parts: every moment of the recorded step belongs to the operator that owns it
-// (compare/step_profile.h), and that to a part by its class; every predicted second to a part by
-// its category (graph/category.h). Both add up to what is compared. What ranks wait for each other
+// (compare/step_profile.h), and that to a part by its kind of work, as every predicted second
+// (compare/step_work.h). Both add up to what is compared. What ranks wait for each other
 // is a part of its own where several are recorded: a prediction takes them for alike. Of one rank
 // it is in the exposed communication.
 #pragma once
@@ -25,14 +25,15 @@ namespace orrery {
 enum class StepPart : std::uint8_t {
   products,
   attention,
-  memory_bound,  // norms, elementwise chains, embedding, loss
+  memory_bound,   // norms, elementwise chains, embedding, loss
+  recomputation,  // predicted; what is recorded of it is among the other parts
   optimizer,
   communication,  // exposed, without what is known to be waiting
   waiting,        // for other ranks
   host,           // and bubbles: the device idles
   other,          // convolutions, copies, kernels of no known kind
 };
-inline constexpr std::size_t kStepParts = 8;
+inline constexpr std::size_t kStepParts = 9;
 std::string_view name(StepPart part);
 
 struct ComparedPart {
@@ -54,8 +55,9 @@ struct RecordedPartWork {
 // Why a part differs (infer/prediction_gaps.h).
 struct PredictionGap {
   StepPart part = StepPart::other;
-  Seconds difference;  // predicted - recorded
-  std::string why;     // a sentence, or several
+  Seconds difference;    // predicted - recorded
+  std::string why;       // a sentence, or several
+  bool compared = true;  // false: of the recorded step, but of no part
 };
 
 struct InferredComparison {

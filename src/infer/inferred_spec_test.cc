@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cluster/cluster.h"
 #include "estimate/forward_pass.h"
 #include "infer/inferred_comparison.h"
@@ -12,6 +14,7 @@ namespace orrery {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<RecordedTrace> run_of(const std::vector<std::string>& files) {
   std::vector<std::string> paths;
@@ -173,8 +176,10 @@ TEST(InferredComparison, SaysWhyAHostBoundStepDiffers) {
   EXPECT_NEAR(c->step_launches, 245, 1);
   ASSERT_EQ(c->causes.size(), 2u);
   EXPECT_EQ(c->causes[0].part, StepPart::host);
-  EXPECT_THAT(c->causes[0].why, HasSubstr("the device waits for its host"));
-  EXPECT_THAT(c->causes[0].why, HasSubstr("in synchronizing calls"));
+  // One rank shares its device with another process; what its host did then is no reason.
+  EXPECT_THAT(c->causes[0].why, HasSubstr("another process has the device for 74 % of the time"));
+  EXPECT_THAT(c->causes[0].why, HasSubstr("it waits for its host"));
+  EXPECT_THAT(c->causes[0].why, HasSubstr("55 % loading data"));
   EXPECT_THAT(c->causes[0].why, HasSubstr("245 kernels and copies a step"));
   EXPECT_EQ(c->causes[1].part, StepPart::waiting);
   EXPECT_THAT(c->causes[1].why, HasSubstr("rank 0 arrives last 13 times of 13"));
@@ -196,6 +201,27 @@ TEST(InferredComparison, SaysThatMostOfWhatRanIsAnotherModel) {
   ASSERT_TRUE(alone) << alone.error().text();
   EXPECT_GT(alone->model_share, 0.95);
   EXPECT_THAT(alone->causes.at(0).why, HasSubstr("one rank is recorded"));
+}
+
+// Of forward passes neither is compared, but a reader sees both in the recorded step.
+TEST(InferredComparison, ExplainsIdleTimeAndWaitingOfForwardPasses) {
+  const auto c = inferred_comparison(run_of({"astra-sim/megatron-tp8"}), Catalog::built_in());
+  ASSERT_TRUE(c) << c.error().text();
+  EXPECT_FALSE(c->spec.backward);
+  const auto gap = [&](StepPart part) {
+    return *std::find_if(c->causes.begin(), c->causes.end(),
+                         [&](const PredictionGap& cause) { return cause.part == part; });
+  };
+  const PredictionGap idle = gap(StepPart::host);
+  EXPECT_FALSE(idle.compared);
+  EXPECT_EQ(idle.difference, Seconds(0) - c->step_idle);
+  EXPECT_THAT(idle.why, HasSubstr("the device waits for its host, which meanwhile is"));
+  EXPECT_THAT(idle.why, Not(HasSubstr("software profile")));  // that launches whole steps
+  const PredictionGap waiting = gap(StepPart::waiting);
+  EXPECT_FALSE(waiting.compared);
+  EXPECT_EQ(waiting.difference, Seconds(0) - c->step_waiting);
+  EXPECT_THAT(waiting.why, HasSubstr("rank 0 arrives last 32 times of 84"));
+  EXPECT_EQ(c->parts[static_cast<std::size_t>(StepPart::host)].recorded, Seconds(0));
 }
 
 TEST(InferredComparison, ReadsAnEncoderOfPatches) {

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
-#include "analyze/communication_table.h"
-#include "analyze/device_work.h"
-#include "analyze/host_activity.h"
+#include "compare/step_work.h"
 #include "plan/software.h"
-#include "trace/collective_instances.h"
-#include "trace/marked_steps.h"
 #include "units/quantity_text.h"
 
 namespace orrery {
@@ -19,82 +17,19 @@ namespace {
 constexpr std::size_t kMostCauses = 3;
 constexpr double kLeastShare = 0.1;  // of all differences
 
-std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-// What the hosts of all ranks did while their devices waited for them, within the steps.
-HostTime host_time(std::span<const RecordedTrace> run) {
-  HostTime sum;
-  for (const RecordedTrace& trace : run) {
-    const Launches started = launches(trace);
-    std::vector<std::uint32_t> work;
-    for (std::uint32_t e = 0; e < trace.size(); ++e) {
-      if (is_device_work(trace.kind[e])) work.push_back(e);
-    }
-    if (work.empty()) continue;
-    std::vector<Interval> windows;
-    for (const MarkedStep& step : marked_steps(trace)) {
-      windows.push_back({step.start_ns, step.end_ns});
-    }
-    std::sort(windows.begin(), windows.end(),
-              [](const Interval& a, const Interval& b) { return a.start < b.start; });
-    const HostTime of =
-        host_activity(trace, started, gaps(trace, started, work), union_of(windows));
-    for (std::size_t a = 0; a < kHostActivities; ++a) sum.ns[a] += of.ns[a];
+// Of idle time, from a comparison. Of forward passes alone no launching is predicted.
+ComparedIdleTime idle_time_of(const InferredComparison& c) {
+  const ComparedPart& host = c.parts[static_cast<std::size_t>(StepPart::host)];
+  ComparedIdleTime idle{.recorded = c.step_idle,
+                        .predicted = host.predicted,
+                        .recorded_step = c.recorded_step,
+                        .launches = c.step_launches,
+                        .launching = std::nullopt};
+  if (c.spec.backward) {
+    idle.launching = {c.spec.software.empty() ? SoftwareProfile().name : c.spec.software,
+                      c.launching};
   }
-  return sum;
-}
-
-std::string why_idle(std::span<const RecordedTrace> run, const InferredComparison& c) {
-  const ComparedPart& idle = c.parts[static_cast<std::size_t>(StepPart::host)];
-  const std::string software = c.spec.software.empty() ? SoftwareProfile().name : c.spec.software;
-  const std::string predicted = fmt::format(
-      "by software profile {} it launches the step's passes in {}", software, to_text(c.launching));
-  if (idle.predicted > idle.recorded) {
-    return fmt::format("the recorded host keeps ahead of its device; {}.", predicted);
-  }
-  std::string out = "the device waits for its host";
-  const HostTime host = host_time(run);
-  if (host.total_ns() > 0) {
-    std::vector<HostActivity> order;
-    for (std::size_t a = 0; a < kHostActivities; ++a) order.push_back(static_cast<HostActivity>(a));
-    std::stable_sort(order.begin(), order.end(),
-                     [&](HostActivity a, HostActivity b) { return host.of(a) > host.of(b); });
-    std::string parts;
-    for (const HostActivity activity : order) {
-      const double share =
-          static_cast<double>(host.of(activity)) / static_cast<double>(host.total_ns());
-      if (share < kLeastShare) break;
-      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", percent_text(share),
-                           in_words(activity));
-    }
-    out += fmt::format(", which meanwhile is {}", parts);
-  }
-  out += ".";
-  if (c.step_launches >= 1) {
-    out += fmt::format(
-        " It launches {:.0f} kernels and copies a step, one in {}; {}, without data loading, "
-        "synchronizing calls and what the profiler itself costs.",
-        c.step_launches, to_text(c.recorded_step / c.step_launches), predicted);
-  }
-  return out;
-}
-
-std::string why_waiting(std::span<const RecordedTrace> run) {
-  std::vector<Launches> started;
-  for (const RecordedTrace& trace : run) started.push_back(launches(trace));
-  const CommunicationTable table = communication_table(run, started, collective_instances(run));
-  std::int64_t all = 0;
-  const RankCommunication* most = nullptr;
-  for (const RankCommunication& rank : table.ranks) {
-    all += rank.caused_waiting_ns;
-    if (most == nullptr || rank.caused_waiting_ns > most->caused_waiting_ns) most = &rank;
-  }
-  std::string out = "ranks wait for each other, and a prediction takes them for alike";
-  if (most == nullptr || all == 0) return out + ".";
-  return out + fmt::format(": rank {} arrives last {} times of {} and causes {} of the waiting.",
-                           most->rank, most->arrived_last, table.matched,
-                           percent_text(static_cast<double>(most->caused_waiting_ns) /
-                                        static_cast<double>(all)));
+  return idle;
 }
 
 std::string why_work(std::span<const RecordedTrace> run, const InferredComparison& c,
@@ -119,7 +54,9 @@ std::string why_work(std::span<const RecordedTrace> run, const InferredCompariso
   }
   const bool slow = compared.predicted > compared.recorded;
   std::string out;
-  if (!(compared.predicted > Seconds(0))) {
+  if (part == StepPart::recomputation) {
+    out = "what a recording computes again is among its other parts";
+  } else if (!(compared.predicted > Seconds(0))) {
     out = "the model of a step has no such work";
   } else if (!slow && of_others > kMuch * (compared.recorded - compared.predicted)) {
     out = fmt::format("{} is work of shapes that the inferred model does not have",
@@ -151,10 +88,45 @@ std::vector<PredictionGap> prediction_gaps(std::span<const RecordedTrace> run,
                    [&](const auto& a, const auto& b) { return size(a) > size(b); });
   std::erase_if(out, [&](const auto& c) { return !(size(c) > 0) || size(c) < kLeastShare * all; });
   if (out.size() > kMostCauses) out.resize(kMostCauses);
+  // Of forward passes alone neither is compared, but a reader sees both in the recorded step.
+  if (!comparison.spec.backward) {
+    const Seconds least = kLeastShare * comparison.recorded_step;
+    for (const auto& [part, time] : {std::pair(StepPart::host, comparison.step_idle),
+                                     std::pair(StepPart::waiting, comparison.step_waiting)}) {
+      if (time > least) out.push_back({part, Seconds(0) - time, "", false});
+    }
+  }
   for (PredictionGap& cause : out) {
-    cause.why = cause.part == StepPart::host      ? why_idle(run, comparison)
+    cause.why = cause.part == StepPart::host      ? why_idle(run, idle_time_of(comparison))
                 : cause.part == StepPart::waiting ? why_waiting(run)
                                                   : why_work(run, comparison, cause.part);
+  }
+  return out;
+}
+
+std::vector<std::string> idle_and_waiting_notes(const Difference& by_work,
+                                                std::span<const RecordedTrace> run,
+                                                ComparedIdleTime idle,
+                                                const ProfileOptions& steps) {
+  double all = 0;
+  for (const DifferenceRow& row : by_work.rows) all += std::abs(row.difference().value());
+  std::vector<std::string> out;
+  for (const DifferenceRow& row : by_work.rows) {
+    const Seconds change = row.difference();
+    if (!(std::abs(change.value()) > 0) || std::abs(change.value()) < kLeastShare * all) continue;
+    const std::string& what = row.first.empty() ? by_work.second.lines[row.second.front()].name
+                                                : by_work.first.lines[row.first.front()].name;
+    const bool less = change < Seconds(0);
+    const std::string by =
+        fmt::format("{} {} predicted: ", to_text(less ? Seconds(0) - change : change),
+                    less ? "more than" : "less than");
+    if (what == name(StepWork::idle)) {
+      idle.recorded = row.contribution_first;
+      idle.predicted = row.contribution_second;
+      out.push_back("Idle, " + by + why_idle(run, idle, steps));
+    } else if (what == name(StepWork::waiting)) {
+      out.push_back("Waiting for ranks, " + by + why_waiting(run, steps));
+    }
   }
   return out;
 }

@@ -82,6 +82,7 @@ std::string in_words(StepPart part) {
     case StepPart::host:
       return "idle";
     case StepPart::attention:
+    case StepPart::recomputation:
     case StepPart::optimizer:
     case StepPart::other:
       return std::string(name(part));
@@ -160,9 +161,12 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
     if (!c.causes.empty()) out += heading("Why", "the largest differences", style);
     for (const PredictionGap& cause : c.causes) {
       const bool less = cause.difference < Seconds(0);
-      out += wrapped(fmt::format("{}, {} {} predicted: {}", in_words(cause.part),
+      out += wrapped(fmt::format("{}, {} {}: {}", in_words(cause.part),
                                  time(less ? Seconds(0) - cause.difference : cause.difference),
-                                 less ? "more than" : "less than", printable(cause.why)),
+                                 !cause.compared ? "not compared"
+                                 : less          ? "more than predicted"
+                                                 : "less than predicted",
+                                 printable(cause.why)),
                      2, style);
     }
   }
@@ -202,6 +206,7 @@ Value inferred_json(const InferredComparison& c) {
     Value entry = Value::map();
     entry.set("part", Value::text(std::string(name(cause.part))));
     entry.set("difference_s", Value::number(cause.difference.value()));
+    entry.set("compared", Value::boolean(cause.compared));
     entry.set("why", Value::text(printable(cause.why)));
     causes.append(std::move(entry));
   }
