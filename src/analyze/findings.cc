@@ -65,9 +65,8 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
     waiting = std::clamp<std::int64_t>(analysis.communication.ranks[rank].waiting_ns, 0,
                                        time.exposed_communication_ns);
   }
-  const std::int64_t shared = other_process_ns(one, time);
-  set(FindingKind::host_waits, time.idle.host_wait_ns - shared);
-  set(FindingKind::other_process, shared);
+  set(FindingKind::host_waits, time.idle.own_host_wait_ns());
+  set(FindingKind::other_process, time.idle.other_process_ns);
   set(FindingKind::waiting, waiting);
   set(FindingKind::communication, time.exposed_communication_ns - waiting);
   set(FindingKind::slow_operators, slow_operators_ns(one, time.compute_ns));
@@ -85,10 +84,6 @@ std::string_view name(FindingKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::int64_t other_process_ns(const RankAnalysis& rank, const TemporalBreakdown& time) {
-  return std::min(rank.other_process_ns, time.idle.host_wait_ns);
-}
-
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset) {
   if (preset != BreakdownPreset::orrery || rank.steps.empty()) return rank.whole;
   TemporalBreakdown sum;
@@ -101,6 +96,7 @@ TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset
     sum.idle.host_wait_ns += b.idle.host_wait_ns;
     sum.idle.kernel_wait_ns += b.idle.kernel_wait_ns;
     sum.idle.other_ns += b.idle.other_ns;
+    sum.idle.other_process_ns += b.idle.other_process_ns;
     sum.communication_ns += b.communication_ns;
     sum.copy_ns += b.copy_ns;
     sum.overlapped_ns += b.overlapped_ns;

@@ -57,10 +57,6 @@ struct Finding {
 // The longest first; of equals, the order of FindingKind.
 std::vector<Finding> findings(const RunAnalysis& analysis);
 
-// Of the waits for the host of `time`, which is of analyzed_time(), what was none: another process
-// had the device.
-std::int64_t other_process_ns(const RankAnalysis& rank, const TemporalBreakdown& time);
-
 // The parts of one rank's time that findings refer to. Its window is as long as the time and
 // stands at no particular moment.
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset);

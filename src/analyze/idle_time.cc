@@ -31,8 +31,10 @@ std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
   return found;
 }
 
-DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window) {
+DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window,
+                     const Intervals& other_process) {
   DeviceIdle idle;
+  Intervals host_waits;
   auto it = std::partition_point(gaps.begin(), gaps.end(),
                                  [&](const Gap& gap) { return gap.span.end <= window.start; });
   for (; it != gaps.end() && it->span.start < window.end; ++it) {
@@ -41,6 +43,8 @@ DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window) {
     switch (it->cause) {
       case GapCause::host_wait:
         idle.host_wait_ns += ns;
+        add_by_start(host_waits,
+                     {std::max(window.start, it->span.start), std::min(window.end, it->span.end)});
         break;
       case GapCause::kernel_wait:
         idle.kernel_wait_ns += ns;
@@ -50,6 +54,7 @@ DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window) {
         break;
     }
   }
+  idle.other_process_ns = length(intersection(host_waits, other_process));
   return idle;
 }
 

@@ -7,6 +7,9 @@
 //   other        the work was launched in time: it waited for another stream, or its launch was
 //                under way; or its launch is not in the recording
 //
+// Of a host wait, the turns of another process on a shared device (replay/time_slices.h) are known
+// apart: the work was launched, but the device was not ours. They are part of it by the definition.
+//
 // A gap with no work after it belongs to the host. The whole gap goes to one cause; a gap that a
 // window cuts keeps the cause it has as a whole.
 //
@@ -29,6 +32,10 @@ struct DeviceIdle {
   std::int64_t host_wait_ns = 0;
   std::int64_t kernel_wait_ns = 0;
   std::int64_t other_ns = 0;
+  std::int64_t other_process_ns = 0;  // of host_wait_ns: another process had the device
+
+  // What the host can be blamed for.
+  [[nodiscard]] std::int64_t own_host_wait_ns() const { return host_wait_ns - other_process_ns; }
   [[nodiscard]] std::int64_t total_ns() const { return host_wait_ns + kernel_wait_ns + other_ns; }
   bool operator==(const DeviceIdle&) const = default;
 };
@@ -47,7 +54,9 @@ std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
                       const std::vector<std::uint32_t>& work,
                       std::int64_t consecutive_gap_ns = kConsecutiveKernelGapNs);
 
-// Idle time within a window. O(gaps in the window + log gaps).
-DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window);
+// Idle time within a window; `other_process` are the turns of another process, by start.
+// O((gaps + turns) in the window + log gaps).
+DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window,
+                     const Intervals& other_process = {});
 
 }  // namespace orrery

@@ -69,12 +69,13 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   if (const RecordedDevice* device = recorded_device(trace)) rank.device = device->name;
   ORRERY_TRY(rank.accelerator, accelerator_of(trace, catalog, options.accelerator));
   const std::vector<WorkKind> kinds = work_kinds(trace);
-  rank.whole = temporal_breakdown(trace, started, options.preset);
+  rank.whole = temporal_breakdown(trace, started, options.preset, std::nullopt, other_process);
   std::vector<Interval> windows;
   const std::vector<RecordedStep> steps = recorded_steps(trace);
   windows.reserve(steps.size());
   for (const RecordedStep& step : steps) windows.push_back(step.window);
-  const std::vector<TemporalBreakdown> parts = temporal_breakdowns(trace, started, kinds, windows);
+  const std::vector<TemporalBreakdown> parts =
+      temporal_breakdowns(trace, started, kinds, windows, other_process);
   const std::vector<DeviceLag> lags = device_lags(trace, started, windows);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     rank.steps.push_back({steps[i], parts[i], lags[i]});
@@ -87,7 +88,6 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
               [](Interval a, Interval b) { return a.start < b.start; });
     waits = union_of(windows);
   }
-  rank.other_process_ns = length(intersection(other_process, waits));
   rank.host = host_of(trace, started, kinds, difference(waits, other_process));
   rank.overlap = kernel_overlap(work);
   rank.kernels = kernel_table(trace, started, kinds);

@@ -67,10 +67,9 @@ struct RankAnalysis {
   std::optional<Accelerator> accelerator;  // what rooflines refer to
   TemporalBreakdown whole;                 // by the preset
   std::vector<StepAnalysis> steps;
-  HostTime host;  // during host waits of the steps; of the whole where there are none
-  // Of these host waits, in which the work was launched but another process had the device; `host`
-  // is without it.
-  std::int64_t other_process_ns = 0;
+  // During host waits of the steps, without the turns of another process; of the whole where there
+  // are no steps.
+  HostTime host;
   KernelOverlap overlap;  // of the whole, by the default definitions
   std::vector<KernelRow> kernels;
   std::vector<KernelSequence> sequences;

@@ -43,14 +43,14 @@ std::vector<std::uint32_t> events_of(const std::vector<WorkKind>& kinds,
 
 // The work is clipped to the window already.
 TemporalBreakdown breakdown_of(const DeviceWork& work, const std::vector<Gap>& idle,
-                               Interval window) {
+                               Interval window, const Intervals& other_process) {
   const Intervals copying = union_of(work.copies, work.fills);
   const Intervals kernels = work.kernels();
   return {.window = window,
           .compute_ns = length(work.compute),
           .exposed_communication_ns = length(difference(work.communication, work.compute)),
           .exposed_copy_ns = length(difference(copying, kernels)),
-          .idle = idle_time(idle, window),
+          .idle = idle_time(idle, window, other_process),
           .communication_ns = length(work.communication),
           .copy_ns = length(copying),
           .overlapped_ns = length(intersection(work.communication, work.compute))};
@@ -64,7 +64,8 @@ std::string_view name(BreakdownPreset preset) {
 }
 
 TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,
-                                     BreakdownPreset preset, std::optional<Interval> window) {
+                                     BreakdownPreset preset, std::optional<Interval> window,
+                                     const Intervals& other_process) {
   std::vector<WorkKind> kinds;
   std::function<bool(std::size_t)> taken;
   if (preset == BreakdownPreset::orrery) {
@@ -85,19 +86,20 @@ TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches&
   }
   const Interval whole = window ? *window : device_span(trace, kinds, taken);
   const DeviceWork work = clipped(device_work(trace, kinds, taken), whole);
-  return breakdown_of(work, gaps(trace, started, events_of(kinds, taken)), whole);
+  return breakdown_of(work, gaps(trace, started, events_of(kinds, taken)), whole, other_process);
 }
 
 std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
                                                    const Launches& started,
                                                    const std::vector<WorkKind>& kinds,
-                                                   const std::vector<Interval>& windows) {
+                                                   const std::vector<Interval>& windows,
+                                                   const Intervals& other_process) {
   const DeviceWork work = device_work(trace, kinds);
   const std::vector<Gap> idle = gaps(trace, started, events_of(kinds, {}));
   std::vector<TemporalBreakdown> breakdowns;
   breakdowns.reserve(windows.size());
   for (const Interval& window : windows) {
-    breakdowns.push_back(breakdown_of(clipped(work, window), idle, window));
+    breakdowns.push_back(breakdown_of(clipped(work, window), idle, window, other_process));
   }
   return breakdowns;
 }

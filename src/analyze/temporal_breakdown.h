@@ -61,15 +61,17 @@ struct TemporalBreakdown {
   }
 };
 
-// Of one rank. `window` only applies to BreakdownPreset::orrery.
+// Of one rank. `window` only applies to BreakdownPreset::orrery. `other_process`: as of idle_time.
 TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,
                                      BreakdownPreset preset,
-                                     std::optional<Interval> window = std::nullopt);
+                                     std::optional<Interval> window = std::nullopt,
+                                     const Intervals& other_process = {});
 
 // The same for several windows of one rank at once, by the definitions of BreakdownPreset::orrery.
 std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
                                                    const Launches& started,
                                                    const std::vector<WorkKind>& kinds,
-                                                   const std::vector<Interval>& windows);
+                                                   const std::vector<Interval>& windows,
+                                                   const Intervals& other_process = {});
 
 }  // namespace orrery

@@ -25,9 +25,11 @@ constexpr std::size_t kMostRows = 96;      // of ranks and steps
 
 std::string count(std::int64_t n) { return grouped(n); }
 
-std::string legend() {
+// Turns of another process are rare: without any they are no part.
+std::string legend(std::int64_t other_process_ns) {
   std::string out = "<div class=\"legend\">";
   for (const RecordedPart& part : parts_of(TemporalBreakdown{})) {
+    if (part.key == "idle_other_process" && other_process_ns == 0) continue;
     out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", name(part.colour),
                        html_text(part.label));
   }
@@ -52,6 +54,7 @@ std::string tiles(const RunAnalysis& analysis) {
     sum.compute_ns += time.compute_ns;
     sum.exposed_communication_ns += time.exposed_communication_ns;
     sum.idle.host_wait_ns += time.idle.host_wait_ns;
+    sum.idle.other_process_ns += time.idle.other_process_ns;
     sum.idle.other_ns += time.idle.other_ns + time.idle.kernel_wait_ns;
     sum.communication_ns += time.communication_ns;
     sum.overlapped_ns += time.overlapped_ns;
@@ -79,8 +82,11 @@ std::string tiles(const RunAnalysis& analysis) {
                        ? "none recorded"
                        : percent(share(sum.overlapped_ns, sum.communication_ns)) +
                              " of it runs beside computing");
-  out += html_tile("Idle", percent(share(sum.idle.total_ns(), all)),
-                   percent(share(sum.idle.host_wait_ns, all)) + " waits for the host");
+  std::string idle = percent(share(sum.idle.own_host_wait_ns(), all)) + " waits for the host";
+  if (sum.idle.other_process_ns > 0) {
+    idle += ", " + percent(share(sum.idle.other_process_ns, all)) + " another process's turns";
+  }
+  out += html_tile("Idle", percent(share(sum.idle.total_ns(), all)), idle);
   if (flops > 0 && device_ns > 0) {
     out += html_tile("Achieved per device", to_text(Flops(flops) / Seconds(seconds(device_ns))),
                      "of operators whose shapes are known");
@@ -153,7 +159,11 @@ std::string breakdown_section(const RunAnalysis& analysis) {
   }
   if (rows.empty()) return "";
   std::int64_t longest = 0;
-  for (const Row& row : rows) longest = std::max(longest, row.parts.total_ns());
+  std::int64_t other_process_ns = 0;
+  for (const Row& row : rows) {
+    longest = std::max(longest, row.parts.total_ns());
+    other_process_ns += row.parts.idle.other_process_ns;
+  }
   std::string table =
       "<div class=\"scroll\"><table><thead><tr><th>rank</th><th>step</th><th class=\"n\">time</th>"
       "<th></th><th class=\"n\">compute</th><th class=\"n\">exposed comm</th>"
@@ -171,7 +181,8 @@ std::string breakdown_section(const RunAnalysis& analysis) {
   if (rows.size() > kMostRows) {
     remark += fmt::format("; {} of {} ranks are shown, the JSON has all", kMostRows, rows.size());
   }
-  return html_section("Where the time of the device went", remark, table + legend());
+  return html_section("Where the time of the device went", remark,
+                      table + legend(other_process_ns));
 }
 
 std::string timeline_section(const RunAnalysis& analysis) {

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "analyze/hand_made_trace.h"
 #include "report/analysis_html.h"
 #include "report/analysis_json.h"
@@ -42,6 +44,22 @@ Analyzed two_ranks() {
   EXPECT_TRUE(analysis) << analysis.error().text();
   auto paths = *step_paths(run->ranks);
   return {.run = std::move(*run), .analysis = std::move(*analysis), .paths = std::move(paths)};
+}
+
+// Also where another process had the device for a part of it.
+TEST(RecordedParts, HaveTheTurnsOfAnotherProcessBesideWaitsForTheHost) {
+  TemporalBreakdown b = {.window = {.start = 0, .end = 100}};
+  b.compute_ns = 20;
+  b.idle = {.host_wait_ns = 70, .kernel_wait_ns = 0, .other_ns = 10, .other_process_ns = 45};
+  std::int64_t sum = 0;
+  std::map<std::string_view, std::int64_t> parts;
+  for (const RecordedPart& part : parts_of(b)) {
+    sum += part.ns;
+    parts[part.key] = part.ns;
+  }
+  EXPECT_EQ(sum, b.total_ns());
+  EXPECT_EQ(parts["idle_host_wait"], 25);
+  EXPECT_EQ(parts["idle_other_process"], 45);
 }
 
 TEST(RecordedParts, AddUpToTheWindow) {
@@ -95,6 +113,21 @@ TEST(AnalysisText, NeverTakesMoreCellsThanTheTerminalHas) {
       from = to + 1;
     }
   }
+}
+
+// A column only where there is anything to say; the tile and the legend of the page likewise.
+TEST(AnalysisReports, NameTheTurnsOfAnotherProcessWhereThereAreAny) {
+  Analyzed two = two_ranks();
+  const AnalysisView view = {.rank = 0, .paths = two.paths};
+  const auto text = [&] { return analysis_text(two.run, two.analysis, view, TextStyle()); };
+  const auto page = [&] { return analysis_html(two.run, two.analysis, view); };
+  EXPECT_THAT(text(), Not(HasSubstr("idle: host  other process")));
+  EXPECT_THAT(page(), Not(HasSubstr("another process has the device")));
+  for (StepAnalysis& step : two.analysis.ranks[0].steps) {
+    step.parts.idle.other_process_ns = step.parts.idle.host_wait_ns / 2;
+  }
+  EXPECT_THAT(text(), HasSubstr("idle: host  other process"));
+  EXPECT_THAT(page(), HasSubstr("idle: another process has the device"));
 }
 
 TEST(AnalysisText, NamesOfCollectivesStayWhole) {

@@ -31,25 +31,39 @@ std::string and_more(std::size_t all, std::size_t shown, std::string_view what) 
                      : "";
 }
 
+// Whose a device of the run is: the turns of another process have a column where there are any.
+enum class DeviceSharing : std::uint8_t { none, with_another_process };
+
+DeviceSharing sharing_of(const RunAnalysis& analysis) {
+  const bool any =
+      std::any_of(analysis.ranks.begin(), analysis.ranks.end(), [&](const RankAnalysis& rank) {
+        return rank.whole.idle.other_process_ns > 0 ||
+               analyzed_time(rank, analysis.preset).idle.other_process_ns > 0;
+      });
+  return any ? DeviceSharing::with_another_process : DeviceSharing::none;
+}
+
 void add_breakdown(Table& table, const std::string& rank, const std::string& step,
-                   const TemporalBreakdown& b) {
+                   const TemporalBreakdown& b, DeviceSharing sharing) {
   std::vector<BarSegment> bar;
   for (const RecordedPart& part : parts_of(b)) {
     bar.push_back(
         {.share = share(part.ns, b.total_ns()), .ink = {.colour = swatch(part.colour).terminal}});
   }
   const auto of = [&](std::int64_t ns) { return Cell{.text = percent(share(ns, b.total_ns()))}; };
-  table.add_row({{.text = rank, .ink = kBold},
-                 {.text = step},
-                 time_cell(b.total_ns()),
-                 {.text = {}, .ink = {}, .bar = std::move(bar)},
-                 of(b.compute_ns),
-                 of(b.exposed_communication_ns),
-                 of(b.exposed_copy_ns),
-                 of(b.idle.host_wait_ns),
-                 of(b.idle.kernel_wait_ns),
-                 of(b.idle.other_ns),
-                 {.text = b.communication_ns == 0 ? "" : percent(b.overlap())}});
+  std::vector<Cell> row = {{.text = rank, .ink = kBold},
+                           {.text = step},
+                           time_cell(b.total_ns()),
+                           {.text = {}, .ink = {}, .bar = std::move(bar)},
+                           of(b.compute_ns),
+                           of(b.exposed_communication_ns),
+                           of(b.exposed_copy_ns),
+                           of(b.idle.own_host_wait_ns())};
+  if (sharing == DeviceSharing::with_another_process) row.push_back(of(b.idle.other_process_ns));
+  row.push_back(of(b.idle.kernel_wait_ns));
+  row.push_back(of(b.idle.other_ns));
+  row.push_back({.text = b.communication_ns == 0 ? "" : percent(b.overlap())});
+  table.add_row(std::move(row));
 }
 
 // Neither device work nor steps.
@@ -77,24 +91,25 @@ std::string findings_section(const RecordedRun& run, const RunAnalysis& analysis
   return out;
 }
 
-void add_rank(Table& table, const RunAnalysis& analysis, const RankAnalysis& rank,
-              bool every_step) {
+void add_rank(Table& table, const RunAnalysis& analysis, const RankAnalysis& rank, bool every_step,
+              DeviceSharing sharing) {
   const std::string name = std::to_string(rank.rank);
   const bool has_steps = analysis.preset == BreakdownPreset::orrery && !rank.steps.empty();
   const bool alone = analysis.ranks.size() == 1;
   if (rank.has_device_work() && (alone || !has_steps)) {
-    add_breakdown(table, name, "device", rank.whole);
+    add_breakdown(table, name, "device", rank.whole, sharing);
   }
   if (!has_steps) return;
   if (!every_step) {
     const std::string label = rank.steps.size() == 1
                                   ? "#" + std::to_string(rank.steps.front().step.number)
                                   : fmt::format("{} steps", rank.steps.size());
-    return add_breakdown(table, name, label, analyzed_time(rank, analysis.preset));
+    return add_breakdown(table, name, label, analyzed_time(rank, analysis.preset), sharing);
   }
   bool first = !(alone && rank.has_device_work());
   for (const StepAnalysis& step : rank.steps) {
-    add_breakdown(table, first ? name : "", "#" + std::to_string(step.step.number), step.parts);
+    add_breakdown(table, first ? name : "", "#" + std::to_string(step.step.number), step.parts,
+                  sharing);
     first = false;
   }
 }
@@ -102,17 +117,17 @@ void add_rank(Table& table, const RunAnalysis& analysis, const RankAnalysis& ran
 std::string breakdown_section(const RunAnalysis& analysis, const AnalysisView& view,
                               const TextStyle& style) {
   if (table_is_empty(analysis)) return "";
-  Table table({left("rank", 9),
-               left("step", 8),
-               right("time", 9),
-               {.title = "", .importance = 5, .longest_bar = 24},
-               right("compute", 8),
-               right("exposed comm", 8),
-               right("copies", 4),
-               right("idle: host", 7),
-               right("kernels", 3),
-               right("other", 6),
-               right("overlap", 6)});
+  const DeviceSharing sharing = sharing_of(analysis);
+  std::vector<Column> columns = {
+      left("rank", 9),     left("step", 8),
+      right("time", 9),    {.title = "", .importance = 5, .longest_bar = 24},
+      right("compute", 8), right("exposed comm", 8),
+      right("copies", 4),  right("idle: host", 7)};
+  if (sharing == DeviceSharing::with_another_process) columns.push_back(right("other process", 7));
+  columns.push_back(right("kernels", 3));
+  columns.push_back(right("other", 6));
+  columns.push_back(right("overlap", 6));
+  Table table(std::move(columns));
   std::size_t lines = 0;
   for (const RankAnalysis& rank : analysis.ranks)
     lines += std::max<std::size_t>(1, rank.steps.size());
@@ -123,7 +138,7 @@ std::string breakdown_section(const RunAnalysis& analysis, const AnalysisView& v
     const RankAnalysis& rank = analysis.ranks[i];
     steps = steps || !rank.steps.empty();
     if (i > 0 && every_step && rank.steps.size() > 1) table.add_rule();
-    add_rank(table, analysis, rank, every_step);
+    add_rank(table, analysis, rank, every_step, sharing);
   }
   std::string remark = fmt::format("device: as {} counts", name(analysis.preset));
   if (analysis.preset == BreakdownPreset::orrery) {

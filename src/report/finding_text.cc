@@ -112,10 +112,9 @@ std::string why_late(const RunAnalysis& analysis, std::size_t late) {
   std::vector<double> times;
   for (const RankAnalysis& rank : analysis.ranks) {
     const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
-    const std::int64_t shared = other_process_ns(rank, time);
     const double steps = std::max<double>(1, static_cast<double>(rank.steps.size()));
-    waits.push_back(static_cast<double>(time.idle.host_wait_ns - shared) / steps);
-    turns.push_back(static_cast<double>(shared) / steps);
+    waits.push_back(static_cast<double>(time.idle.own_host_wait_ns()) / steps);
+    turns.push_back(static_cast<double>(time.idle.other_process_ns) / steps);
     computing.push_back(static_cast<double>(time.compute_ns) / steps);
     times.push_back(static_cast<double>(time.total_ns()) / steps);
   }
@@ -346,7 +345,7 @@ FindingText earlier_work(const RunAnalysis& analysis, const Finding& finding) {
   for (const RankAnalysis& one : analysis.ranks) {
     const TemporalBreakdown time = analyzed_time(one, analysis.preset);
     all += time.total_ns();
-    waits += time.idle.host_wait_ns;
+    waits += time.idle.own_host_wait_ns();
   }
   out.advice = fmt::format(
       "Read averages over many steps, not single ones{}. Only a synchronization at the end of "

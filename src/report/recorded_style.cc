@@ -10,7 +10,9 @@ std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& b) {
       {"exposed_communication", "exposed communication", Category::exposed_tp,
        b.exposed_communication_ns},
       {"exposed_copy", "exposed copies", Category::embedding, b.exposed_copy_ns},
-      {"idle_host_wait", "idle: waits for the host", Category::host, b.idle.host_wait_ns},
+      {"idle_host_wait", "idle: waits for the host", Category::host, b.idle.own_host_wait_ns()},
+      {"idle_other_process", "idle: another process has the device", Category::contention,
+       b.idle.other_process_ns},
       {"idle_kernel_wait", "idle: between kernels", Category::normalization, b.idle.kernel_wait_ns},
       {"idle_other", "idle: other", Category::bubble, b.idle.other_ns},
   }};

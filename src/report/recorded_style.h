@@ -20,7 +20,7 @@ struct RecordedPart {
   Category colour;         // whose colour it has
   std::int64_t ns = 0;
 };
-inline constexpr std::size_t kRecordedParts = 6;
+inline constexpr std::size_t kRecordedParts = 7;
 // Add up to the window.
 std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& breakdown);
 
