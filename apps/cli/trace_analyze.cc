@@ -100,6 +100,11 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (!catalog) return refuse(catalog.error());
   TraceFiles files = options.files;
   files.modules_only = true;  // nothing of the report is about other functions of Python
+  const auto sources = trace_sources(files.files);
+  if (!sources) return refuse(sources.error());
+  if (const auto meant = check_scopes(files, {*sources}, ChakraUse::as_recording); !meant) {
+    return refuse(meant.error());
+  }
   const auto seen = read_seen_as_recorded(files, Ranks::any, common);
   if (!seen) return refuse(seen.error());
   const RecordedRun* run = &seen->run;

@@ -352,6 +352,8 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
     return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
   }
   ORRERY_TRY([[maybe_unused]] const std::monostate meant, check_scopes(o, sources, target));
+  ORRERY_TRY([[maybe_unused]] const std::monostate read_so,
+             check_scopes(o.files, {sources}, ChakraUse::as_graph));
   RecordedRun run;
   if (sources.format == TraceFormat::kineto) {
     TraceFiles files = o.files;

@@ -49,6 +49,17 @@ Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const Di
   return std::move(seen.run);
 }
 
+// Of one of the runs at least.
+Result<std::monostate> options_mean_something(const DiffOptions& options,
+                                              const std::vector<std::vector<std::string>>& runs) {
+  std::vector<TraceSources> sources;
+  for (const std::vector<std::string>& files : runs) {
+    ORRERY_TRY(TraceSources of_run, trace_sources(files));
+    sources.push_back(std::move(of_run));
+  }
+  return check_scopes(options.files, sources, ChakraUse::as_recording);
+}
+
 ProfileOptions profile_options(const DiffOptions& options) {
   ProfileOptions how;
   if (options.step >= 0) how.step = options.step;
@@ -140,6 +151,9 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   if (!catalog) return refuse(catalog.error());
   const auto spec = ask(options.predicted, *catalog);
   if (!spec) return refuse(spec.error());
+  if (const auto meant = options_mean_something(options, {options.files.files}); !meant) {
+    return refuse(meant.error());
+  }
   const auto run = recorded_run(options.files.files, options, common);
   if (!run) return refuse(run.error());
   const auto recorded = profile(*run, options);
@@ -216,6 +230,9 @@ int diff(const DiffOptions& options, const Common& common) {
     }
     second = {first.back()};
     first.pop_back();
+  }
+  if (const auto meant = options_mean_something(options, {first, second}); !meant) {
+    return refuse(meant.error());
   }
   auto before = side(first, options, common);
   if (!before) return refuse(before.error());

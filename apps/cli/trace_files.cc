@@ -1,6 +1,7 @@
 #include "trace_files.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "progress.h"
@@ -14,6 +15,44 @@ CLI::Validator not_empty() {
             return text.empty() ? std::string("is empty") : std::string();
           },
           "TEXT"};
+}
+
+namespace {
+
+bool uses_partial(TraceFormat format) {
+  return format == TraceFormat::kineto || format == TraceFormat::chakra ||
+         format == TraceFormat::operation_timeline;
+}
+
+}  // namespace
+
+Result<std::monostate> check_scopes(const TraceFiles& options,
+                                    const std::vector<TraceSources>& runs, ChakraUse use) {
+  const auto check = [&](bool given, std::string_view option, std::string_view scope,
+                         const auto& means) -> Result<std::monostate> {
+    const bool any = std::any_of(runs.begin(), runs.end(),
+                                 [&](const TraceSources& run) { return means(run.format); });
+    if (!given || any || runs.empty()) return std::monostate{};
+    return fail(ErrorCode::bad_input,
+                std::string(option) + " is of " + std::string(scope) + ", but this is " +
+                    std::string(name(runs[0].format)),
+                runs[0].files[0], "leave it out");
+  };
+  const bool clocks = use == ChakraUse::as_recording;
+  ORRERY_TRY([[maybe_unused]] const std::monostate partial,
+             check(options.partial, "--partial",
+                   "traces of the PyTorch profiler, Chakra execution traces and timelines of "
+                   "operations",
+                   uses_partial));
+  ORRERY_TRY([[maybe_unused]] const std::monostate stacks,
+             check(options.no_stacks, "--no-stacks", "traces of the PyTorch profiler",
+                   [](TraceFormat format) { return format == TraceFormat::kineto; }));
+  return check(options.recorded_clocks, "--recorded-clocks",
+               clocks ? "traces of the PyTorch profiler and Chakra execution traces"
+                      : "traces of the PyTorch profiler",
+               [&](TraceFormat format) {
+                 return format == TraceFormat::kineto || (clocks && format == TraceFormat::chakra);
+               });
 }
 
 Incomplete incomplete(const TraceFiles& files) {
@@ -69,7 +108,9 @@ Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, cons
   ORRERY_TRY(const TraceSources sources, trace_sources(files.files));
   if (sources.format == TraceFormat::chakra) {
     ORRERY_TRY(ChakraRun run, read_chakra_run(sources.files, incomplete(files)));
-    ORRERY_TRY(RecordedRun seen, simulated_recording(run, chakra_options(files)));
+    ORRERY_TRY(RecordedRun seen,
+               simulated_recording(run, chakra_options(files),
+                                   files.recorded_clocks ? Clocks::as_recorded : Clocks::align));
     return SeenRun{std::move(seen), std::move(run)};
   }
   if (sources.format == TraceFormat::graph) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "trace/chakra/chakra_run.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
+#include "trace/trace_inputs.h"
 
 namespace orrery::cli {
 
@@ -25,6 +27,14 @@ struct TraceFiles {
 
 // Adds FILES, --partial, --no-stacks and --recorded-clocks.
 void add_trace_files(CLI::App* app, TraceFiles& files);
+
+// What a command makes of Chakra traces: with start times a recording of several clocks, or a
+// graph.
+enum class ChakraUse : std::uint8_t { as_recording, as_graph };
+
+// Refuses --partial, --no-stacks and --recorded-clocks where they mean nothing for any of the runs.
+Result<std::monostate> check_scopes(const TraceFiles& options,
+                                    const std::vector<TraceSources>& runs, ChakraUse use);
 
 // Refuses the empty text, which a shell makes of a variable that is not set.
 CLI::Validator not_empty();

@@ -49,6 +49,12 @@ Result<Sorted> sorted(const std::vector<std::string>& files) {
 int show(const TraceFiles& given, const Common& common) {
   const auto files = sorted(given.files);
   if (!files) return refuse(files.error());
+  std::vector<TraceSources> runs;
+  if (!files->of_run.empty()) runs.push_back({TraceFormat::kineto, files->of_run, {}});
+  for (const TraceInput& input : files->others) runs.push_back({input.format, {input.file}, {}});
+  if (const auto meant = check_scopes(given, runs, ChakraUse::as_graph); !meant) {
+    return refuse(meant.error());
+  }
   std::vector<TraceContents> contents;
   for (const TraceInput& input : files->others) {
     auto read = read_contents(input.file, input.format, incomplete(given));

@@ -33,6 +33,9 @@ int run_operations(const ReplayOptions& options, const std::string& file, const 
 int run_replay(const ReplayOptions& options, const Common& common) {
   const auto sources = trace_sources(options.files.files);
   if (!sources) return refuse(sources.error());
+  if (const auto meant = check_scopes(options.files, {*sources}, ChakraUse::as_graph); !meant) {
+    return refuse(meant.error());
+  }
   if (sources->format != TraceFormat::kineto && !options.timeline.empty()) {
     return refuse({ErrorCode::unsupported, "has no recorded events for --timeline",
                    sources->files[0], "orrery trace convert writes such files for viewers"});

@@ -95,6 +95,10 @@ std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const
     return refuse({ErrorCode::unsupported, "a timeline of operations has no kernels to edit",
                    files[0], "--attribute says what each worker, stage and type costs"});
   }
+  const TraceSources sources{.format = *format, .files = files, .hosts = {}};
+  if (const auto meant = check_scopes(options.files, {sources}, ChakraUse::as_graph); !meant) {
+    return refuse(meant.error());
+  }
   const auto timeline = read_operation_timeline(files[0], incomplete(options.files));
   if (!timeline) return refuse(timeline.error());
   const auto replay = replay_operations(*timeline);

@@ -398,7 +398,8 @@ Result<RecordedRun> simulated(const ChakraRun& run, const ChakraGraphOptions& op
 
 }  // namespace
 
-Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphOptions& options) {
+Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphOptions& options,
+                                        Clocks clocks) {
   const bool timed = std::all_of(run.begin(), run.end(),
                                  [](const ChakraRank& rank) { return is_timed(rank.trace); });
   if (!timed) return simulated(run, options);
@@ -413,7 +414,9 @@ Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphO
   if (predicted) {  // on one clock
     return of_source(make_run(std::move(traces), without_clocks()), RunSource::predicted_trace);
   }
-  return of_source(make_run(std::move(traces)), RunSource::execution_trace);
+  RunOptions of_clocks;
+  of_clocks.clocks = clocks;
+  return of_source(make_run(std::move(traces), of_clocks), RunSource::execution_trace);
 }
 
 Result<RecordedRun> simulated_recording(const GraphFile& file, const std::string& name) {

@@ -27,8 +27,10 @@
 namespace orrery {
 
 // Errors: as chakra_graph where traces are simulated; times beyond those of a recording.
+// `clocks` are of recorded start times; simulated ones are of one clock.
 Result<RecordedRun> simulated_recording(const ChakraRun& run,
-                                        const ChakraGraphOptions& options = {});
+                                        const ChakraGraphOptions& options = {},
+                                        Clocks clocks = Clocks::align);
 // `file` stands for each rank.
 Result<RecordedRun> simulated_recording(const GraphFile& graph, const std::string& file);
 

@@ -197,6 +197,31 @@ TEST(SimulatedRecording, MatchesCommunicationsWithinTheRanksOfAGroup) {
   }
 }
 
+// A collective that ends on one rank before the other enters it: its clock is 5 ms off.
+TEST(SimulatedRecording, CorrectsClocksOfRecordedTimesUnlessToldNotTo) {
+  ChakraRun run(2);
+  for (std::size_t r = 0; r < run.size(); ++r) {
+    run[r].rank = static_cast<std::int64_t>(r);
+    run[r].file = "t.et";
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      ChakraNode reduce = node(1 + k, 0, false, 1000 + 100'000 * k + 5000 * r, 50);
+      reduce.type = ChakraNodeType::collective;
+      reduce.attributes.insert(reduce.attributes.end(),
+                               {chakra_int64("comm_type", 0), chakra_int64("comm_size", 4096),
+                                chakra_text("pg_name", "0")});
+      run[r].trace.nodes.push_back(reduce);
+    }
+  }
+  const auto behind_ns = [](const RecordedRun& seen) {
+    return seen.ranks[1].base_ns + seen.ranks[1].start_ns[0] - seen.ranks[0].base_ns -
+           seen.ranks[0].start_ns[0];
+  };
+  EXPECT_EQ(behind_ns(*simulated_recording(run)), 0);
+  EXPECT_EQ(behind_ns(*simulated_recording(run, {}, Clocks::as_recorded)), 5'000'000);
+  for (ChakraRank& rank : run) rank.trace.mark_times_simulated();
+  EXPECT_EQ(behind_ns(*simulated_recording(run)), 5'000'000);  // of one clock
+}
+
 TEST(SimulatedRecording, SimulatesWhatHasNoTimes) {
   ChakraRun run(1);
   run[0].file = "t.0.et";
