@@ -85,7 +85,7 @@ Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const AnalysisOption
 // Of every rank, when another process had its device; what is simulated has none beside it.
 std::vector<Intervals> other_process_of(const RecordedRun& run, int threads) {
   std::vector<Intervals> turns(run.ranks.size());
-  if (run.source != RunSource::profiler) return turns;
+  if (!has_calls(run.source)) return turns;
   parallel_for(run.ranks.size(), threads,
                [&](std::size_t i) { turns[i] = other_process_turns(run.ranks[i]); });
   return turns;
@@ -111,7 +111,7 @@ int analyze_files(const AnalyzeOptions& options, const Common& common) {
   const auto place = place_of(*run, options.rank);
   if (!place) return refuse(place.error());
   AnalysisOptions asked = analysis_options(options, common);
-  if (!options.critical.empty() && run->source != RunSource::profiler &&
+  if (!options.critical.empty() && !has_calls(run->source) &&
       asked.preset != BreakdownPreset::hta) {
     return refuse({ErrorCode::unsupported,
                    "the path of one annotation is known of a profiler's traces only",

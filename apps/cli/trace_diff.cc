@@ -194,7 +194,7 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
     if (!launching) return refuse(launching.error());
     idle.launching = {spec->scenario.software.name, *launching};
   }
-  if (run->source == RunSource::profiler) {  // others hold no launches
+  if (has_calls(run->source)) {  // others hold no launches
     std::vector<std::string> reasons =
         idle_and_waiting_notes(d, run->ranks, idle, profile_options(options));
     std::move(reasons.begin(), reasons.end(), std::back_inserter(subject.notes));

@@ -452,7 +452,7 @@ std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
   const bool works = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
                                  [](const RankAnalysis& rank) { return rank.has_device_work(); });
   if (!works) out += "; no work of an accelerator is recorded";
-  if (run.source == RunSource::predicted_trace) {
+  if (run.source == RunSource::predicted_trace || run.source == RunSource::replayed_run) {
     out += "; simulated: the files say that their times are";
   } else if (is_simulated(run.source)) {
     out += "; simulated: the files hold no start times";

@@ -238,7 +238,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                   : fmt::format("first: {}; second: {}{}, {}", first_run, printable(subject.second),
                                 simulated_mark(subject.second_source), d.second.steps),
               2, style);
-  if (subject.first_source == RunSource::profiler && subject.second_source == RunSource::profiler) {
+  if (has_calls(subject.first_source) && has_calls(subject.second_source)) {
     out += wrapped("A step is its mark on the host; trace whatif counts until its work is done.", 2,
                    style);
   }

@@ -150,7 +150,7 @@ FindingText waiting(const RecordedRun& run, const RunAnalysis& analysis, const F
                            percent(share(cause.caused_waiting_ns, all)));
   out.detail += why_late(analysis, late) + worst_rank(analysis, finding);
   out.advice = fmt::format("Find what holds rank {} up (--rank {}){}", cause.rank, cause.rank,
-                           run.source == RunSource::profiler
+                           has_calls(run.source)
                                ? "; orrery trace whatif --no-stragglers says what even ranks would "
                                  "gain."
                                : ".");
@@ -161,6 +161,7 @@ FindingText waiting(const RecordedRun& run, const RunAnalysis& analysis, const F
 std::string_view other_network(RunSource source) {
   switch (source) {
     case RunSource::profiler:
+    case RunSource::replayed_run:
       return ": orrery trace whatif --bandwidth 2 says what that would gain.";
     case RunSource::execution_trace:
     case RunSource::predicted_trace:
@@ -294,7 +295,7 @@ FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Fi
 
 FindingText stream_waits(const RecordedRun& run, const RunAnalysis& analysis,
                          const Finding& finding) {
-  if (run.source != RunSource::profiler) {
+  if (!has_calls(run.source)) {
     return {.title = "The device is idle",
             .detail =
                 "It waits for what the files name as dependencies: other ranks, other "

@@ -143,6 +143,7 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   const bool base_lost =
       std::find(run.lost_bases.begin(), run.lost_bases.end(), trace.rank) != run.lost_bases.end();
   rank.append_member("base_lost", Value::boolean(base_lost));
+  rank.append_member("times", Value::text(trace.simulated ? "simulated" : "recorded"));
   rank.append_member("entries", Value::number(trace.entries));
   rank.append_member("left_out", Value::number(trace.left_out));
   Value events = Value::map();
@@ -192,7 +193,8 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   summaries.reserve(run.ranks.size());
   for (const RecordedTrace& trace : run.ranks) summaries.push_back(summary(trace));
   const std::string device = printable(summaries.front().device);
-  std::string out = heading(run_title(run), device, style);
+  const bool simulated = is_simulated(run.source);
+  std::string out = heading(run_title(run) + (simulated ? ", simulated" : ""), device, style);
   std::vector<Column> columns = {{"rank", Align::right, 9},    {"file", Align::left, 2},
                                  {"events", Align::right, 8},  {"span", Align::right, 7},
                                  {"steps", Align::right, 6},   {"kernels", Align::right, 6},

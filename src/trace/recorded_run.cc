@@ -130,6 +130,7 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
   ORRERY_TRY([[maybe_unused]] const std::monostate added, add_hosts(run, hosts));
   for (const RecordedTrace& trace : run.ranks) {
     run.world_size = std::max(run.world_size, trace.world_size);
+    if (trace.simulated) run.source = RunSource::replayed_run;
   }
   if (options.ranks == Ranks::all && run.world_size > static_cast<std::int64_t>(run.ranks.size())) {
     std::int64_t absent = 0;

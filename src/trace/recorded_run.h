@@ -49,7 +49,8 @@ struct RunOptions {
 
 // Whose times a run's are.
 enum class RunSource : std::uint8_t {
-  profiler,         // that recorded it
+  profiler,      // that recorded it
+  replayed_run,  // a recording that was simulated again, edited or not (whatif/edited_recording.h)
   execution_trace,  // the start times of Chakra traces
   predicted_trace,  // the start times of Chakra traces which say that these are simulated
   simulated_trace,  // Chakra traces without start times: nobody recorded any
@@ -57,6 +58,10 @@ enum class RunSource : std::uint8_t {
 };
 constexpr bool is_simulated(RunSource source) {
   return source != RunSource::profiler && source != RunSource::execution_trace;
+}
+// Whether the calls of hosts are there, with what they launched, as a profiler records them.
+constexpr bool has_calls(RunSource source) {
+  return source == RunSource::profiler || source == RunSource::replayed_run;
 }
 
 struct RecordedRun {

@@ -198,6 +198,7 @@ struct RecordedTrace {
   std::int64_t entries = 0;   // of the file's list, with those that were not kept
   std::int64_t left_out = 0;  // events without usable times
   bool truncated = false;     // the file ends in the middle; what was whole is here
+  bool simulated = false;     // the file says that its times are of a simulation
 
   [[nodiscard]] std::size_t size() const { return start_ns.size(); }
   [[nodiscard]] std::string_view name_of(std::size_t event) const { return texts[name[event]]; }

@@ -106,6 +106,7 @@ std::vector<RecordedTrace> edited_recording(std::span<const RecordedTrace> trace
     out.push_back(recording_of(trace, std::move(of_rank)));
     const std::int64_t rank = trace.rank == kNotRecorded ? place.first : trace.rank;
     out.back().rank = rank * stages + place.second;
+    out.back().simulated = true;
     if (trace.world_size != kNotRecorded) out.back().world_size = trace.world_size * stages;
   }
   return out;

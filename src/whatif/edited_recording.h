@@ -4,8 +4,9 @@
 // nested as they were (whatif/host_spans.h), and the steps, with the times of the replay; launches
 // keep their links to their work, communications their arguments. Written as a file
 // (trace/perfetto/recorded_json.h) it opens in the Perfetto UI, and everything that reads
-// recordings reads it. Stages that an edit made of a rank are ranks of their own: rank x stages +
-// stage. Left out: marks other than steps, shapes, allocations. Linear, up to a sort.
+// recordings reads it, and calls it simulated. Stages that an edit made of a rank are ranks of
+// their own: rank x stages + stage. Left out: marks other than steps, shapes, allocations. Linear,
+// up to a sort.
 #pragma once
 
 #include <span>

@@ -233,6 +233,7 @@ TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
     std::size_t works = 0;
     std::size_t launched = 0;
     for (const RecordedTrace& recording : recordings) {
+      EXPECT_TRUE(recording.simulated);
       const LaunchLinks links = launch_links(recording);
       for (std::size_t e = 0; e < recording.size(); ++e) {
         if (!is_device_work(recording.kind[e])) continue;

@@ -78,6 +78,7 @@ class Converter {
 
   Result<ChakraConversion> convert() {
     metadata();
+    if (recorded_.simulated) out_.trace.mark_times_simulated();
     const bool with_pauses = options_.pauses == Pauses::write;
     if (with_pauses) add_unlaunched();
     if (options_.synchronization == SynchronizationDependencies::keep) find_synchronizations();

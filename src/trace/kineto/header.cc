@@ -89,7 +89,7 @@ Failure not_json(std::string_view key, simdjson::error_code error) {
 
 bool is_header_key(std::string_view key) {
   return key == "deviceProperties" || key == "computeProperties" || key == "distributedInfo" ||
-         key == "baseTimeNanoseconds";
+         key == "baseTimeNanoseconds" || key == kTimesKey;
 }
 
 Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
@@ -109,6 +109,9 @@ Result<std::monostate> read_header_value(std::string_view key, std::string_view 
   if (error != simdjson::SUCCESS) return not_json(key, error);
   if (key == "deviceProperties" || key == "computeProperties") {  // the second: in 2021
     read_devices(value, trace);
+  } else if (key == kTimesKey) {
+    std::string_view times;
+    trace.simulated = value.get(times) == simdjson::SUCCESS && times == kSimulatedTimes;
   } else {
     read_distributed(value, trace);
   }
@@ -138,6 +141,7 @@ Result<std::vector<RecordedTrace>> read_header_of_ranks(std::string_view json) {
     element part;
     if (of_rank["deviceProperties"].get(part) == simdjson::SUCCESS) read_devices(part, trace);
     if (of_rank["distributedInfo"].get(part) == simdjson::SUCCESS) read_distributed(part, trace);
+    trace.simulated = text(of_rank, kTimesKey) == kSimulatedTimes;
     trace.rank = rank;
   }
   return out;

@@ -11,6 +11,10 @@
 
 namespace orrery {
 
+// Of a file that a simulation wrote: "simulated", whose times these are.
+inline constexpr std::string_view kTimesKey = "orreryTimes";
+inline constexpr std::string_view kSimulatedTimes = "simulated";
+
 // Whether that key of the file is read.
 bool is_header_key(std::string_view key);
 

@@ -13,6 +13,7 @@ namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
@@ -197,6 +198,30 @@ TEST(RecordedJson, KeepsProcessesThatFitNoNumber) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     SCOPED_TRACE(r);
     expect_same((*again)[r], ranks[r]);
+  }
+}
+
+// Of one rank and of several; what says something else is a recording.
+TEST(RecordedJson, SaysThatTimesAreSimulated) {
+  const Lane lane = {.process = 1, .thread = 2, .process_name = "", .thread_name = ""};
+  std::vector<RecordedTrace> ranks;
+  ranks.push_back(one_event(0, lane));
+  EXPECT_THAT(recorded_json(ranks), Not(HasSubstr("orreryTimes")));
+  ranks[0].simulated = true;
+  const auto alone = read_kineto_ranks_bytes(recorded_json(ranks), "written");
+  ASSERT_TRUE(alone) << alone.error().text();
+  EXPECT_TRUE(alone->at(0).simulated);
+  ranks.push_back(one_event(1, lane));
+  auto both = read_kineto_ranks_bytes(recorded_json(ranks), "written");
+  ASSERT_TRUE(both) << both.error().text();
+  EXPECT_TRUE(both->at(0).simulated);
+  EXPECT_FALSE(both->at(1).simulated);
+  EXPECT_EQ(make_run(std::move(*both))->source, RunSource::replayed_run);
+  for (const char* other : {"\"recorded\"", "7", "{}", "null"}) {
+    const auto read = read_kineto_ranks_bytes(
+        std::string(R"({"orreryTimes": )") + other + R"(, "traceEvents": []})", "written");
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_FALSE(read->at(0).simulated) << other;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "trace/kineto/header.h"
 #include "trace/kineto/json_members.h"
 #include "trace/perfetto/event_arguments.h"
 #include "trace/perfetto/json_values.h"
@@ -50,6 +51,9 @@ void append_rank_header(const RecordedTrace& trace, std::string& out) {
                      d.memory_bytes, d.multiprocessors);
     }
     out += "],\n";
+  }
+  if (trace.simulated) {
+    fmt::format_to(std::back_inserter(out), "\"{}\": \"{}\",\n", kTimesKey, kSimulatedTimes);
   }
   if (trace.rank == kNotRecorded && trace.world_size == kNotRecorded) return;
   out += "\"distributedInfo\": {";
