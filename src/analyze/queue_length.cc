@@ -24,7 +24,8 @@ std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
     std::int64_t length = 0;
     for (QueueChange& change : changes) {
       length += change.length;
-      change.length = length;
+      // Work that starts before its launch, by clocks that differ, is in no queue.
+      change.length = std::max<std::int64_t>(length, 0);
     }
   }
   return lanes;

@@ -19,7 +19,6 @@ namespace {
 
 constexpr double kPsPerMicrosecond = 1e6;
 // Simulated time is exact up to 2^53 ps.
-constexpr std::uint64_t kMostMicroseconds = 9'000'000'000;
 
 struct Kinds {
   NodeKind node = NodeKind::kernel;
@@ -163,9 +162,9 @@ class Builder {
     for (Operation& operation : operations_) {
       for (const ChakraMember& m : operation.members) {
         const std::uint64_t micros = node_of(m).duration_micros;
-        if (micros > kMostMicroseconds) {
-          return fail(ErrorCode::bad_input, "takes " + std::to_string(micros) + " microseconds",
-                      place(m), "at most 9e9, two and a half hours");
+        if (micros > kLongestNodeMicros) {
+          return fail(ErrorCode::bad_input, "takes " + node_time_text(micros), place(m),
+                      "at most 9e9, two and a half hours");
         }
       }
       if (operation.kinds.node == NodeKind::barrier) continue;
@@ -248,7 +247,7 @@ class Builder {
     const ChakraMember m = operation.members.front();
     const std::uint64_t start = node_of(m).start_micros;
     const std::uint64_t since = start > first_micros_ ? start - first_micros_ : 0;
-    if (since > kMostMicroseconds) {
+    if (since > kLongestNodeMicros) {
       return fail(ErrorCode::bad_input,
                   "starts " + std::to_string(since / 1'000'000) + " seconds after the first node",
                   place(m), "at most 9000 s: are these files of one run?");

@@ -23,8 +23,7 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view kStepMark = "ProfilerStep#";
-constexpr std::uint64_t kMostMicroseconds = 4'000'000'000'000'000;  // as of recorded times
-constexpr std::uint64_t kLongestMicroseconds = 86'400'000'000;      // a day
+constexpr std::uint64_t kLongestMicroseconds = 86'400'000'000;  // a day
 
 std::int64_t nanoseconds(Picoseconds time) { return std::llround(time.count() / 1000.0); }
 
@@ -179,7 +178,7 @@ class TimedRank {
 
   Result<RecordedTrace> read() {
     for (const ChakraNode& node : nodes_) {
-      if (node.start_micros > kMostMicroseconds || node.duration_micros > kLongestMicroseconds) {
+      if (node.start_micros > kLatestNodeMicros || node.duration_micros > kLongestMicroseconds) {
         return fail(ErrorCode::bad_input,
                     "starts at " + std::to_string(node.start_micros) + " us and takes " +
                         std::to_string(node.duration_micros),
@@ -229,7 +228,7 @@ class TimedRank {
     last_.assign(nodes_.size(), 0);
     std::vector<std::uint32_t> ready;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-      begin_[n] = ran(n) ? nodes_[n].start_micros : kMostMicroseconds;
+      begin_[n] = ran(n) ? nodes_[n].start_micros : kLatestNodeMicros;
       own_end_[n] = ran(n) ? nodes_[n].start_micros + nodes_[n].duration_micros : 0;
       whole_[n] = nodes_[n].duration_micros;
       if (is_host(n) && missing[n] == 0) ready.push_back(n);
@@ -245,7 +244,7 @@ class TimedRank {
       if (!ran(caller)) begin_[caller] = std::min(begin_[caller], begin_[n]);
       whole_[caller] = std::min(whole_[caller] + whole_[n], kLongestMicroseconds);
       const std::uint64_t end = std::max(own_end_[n], begin_[n] + whole_[n]);
-      if (begin_[n] < kMostMicroseconds) {
+      if (begin_[n] < kLatestNodeMicros) {
         last_[caller] = std::max({last_[caller], end, last_[n]});
       }
       if (--missing[caller] == 0) ready.push_back(caller);
@@ -262,7 +261,7 @@ class TimedRank {
   Result<RecordedTrace> record() {
     Recording out(rank_.rank, rank_.file);
     const GroupsByName groups = defined_by(rank_.trace, ranks_of_job_);
-    std::uint64_t first = kMostMicroseconds;
+    std::uint64_t first = kLatestNodeMicros;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (ran(n)) first = std::min(first, nodes_[n].start_micros);
     }
@@ -274,7 +273,7 @@ class TimedRank {
       const ChakraNode& node = nodes_[n];
       const auto id = static_cast<std::int64_t>(n);
       if (is_mark(n)) {
-        if (begin_[n] < kMostMicroseconds && end_of(n) > begin_[n]) {
+        if (begin_[n] < kLatestNodeMicros && end_of(n) > begin_[n]) {
           out.add(EventKind::annotation, node.name, out.host(thread_of(n)), since(begin_[n]),
                   since(end_of(n)));
         }

@@ -138,6 +138,12 @@ class Checker {
   void check_node(const ChakraNode& node) {
     if (first_invalid_utf8(node.name)) find(node, "its name is not UTF-8");
     if (node.type == ChakraNodeType::invalid) return;
+    if (node.duration_micros > kLongestNodeMicros) {
+      find(node, "takes " + node_time_text(node.duration_micros));
+    }
+    if (node.start_micros > kLatestNodeMicros) {
+      find(node, "starts at " + node_time_text(node.start_micros));
+    }
     number(node, "is_cpu_op", false);
     number(node, "num_ops", false);
     number(node, "comm_priority", false);

@@ -90,6 +90,18 @@ TEST(ChakraCheck, ChecksTheStructure) {
               ElementsAre("1: the dependencies form a cycle through, or before, node 1"));
 }
 
+TEST(ChakraCheck, ChecksTimes) {
+  ChakraNode timed = node(1, ChakraNodeType::compute);
+  timed.start_micros = 1'700'000'000'000'000;
+  timed.duration_micros = kLongestNodeMicros;
+  EXPECT_THAT(findings({timed}), testing::IsEmpty());
+  timed.duration_micros = static_cast<std::uint64_t>(-5);
+  EXPECT_THAT(findings({timed}), ElementsAre("1: takes -5 microseconds"));
+  timed.duration_micros = 5;
+  timed.start_micros = std::uint64_t{1} << 62U;
+  EXPECT_THAT(findings({timed}), ElementsAre("1: starts at 4611686018427387904 microseconds"));
+}
+
 TEST(ChakraCheck, ChecksCommunication) {
   ChakraNode collective = node(4, ChakraNodeType::collective);
   EXPECT_THAT(findings({collective}), ElementsAre("4: has no comm_size", "4: has no comm_type"));

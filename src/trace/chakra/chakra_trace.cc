@@ -82,4 +82,8 @@ void ChakraTrace::mark_times_simulated() {
   if (!has_simulated_times()) attributes.push_back(chakra_text(kTimes, kSimulated));
 }
 
+std::string node_time_text(std::uint64_t micros) {
+  return std::to_string(static_cast<std::int64_t>(micros)) + " microseconds";
+}
+
 }  // namespace orrery

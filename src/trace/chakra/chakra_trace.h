@@ -132,6 +132,13 @@ struct ChakraValues {
   bool operator==(const ChakraValues&) const = default;
 };
 
+// What a node may take, two and a half hours, and when it may start: later times are damage, or
+// negative numbers of a writer that had no sign to give them.
+inline constexpr std::uint64_t kLongestNodeMicros = 9'000'000'000;
+inline constexpr std::uint64_t kLatestNodeMicros = 4'000'000'000'000'000;
+// With the sign that such a writer meant: "-5 microseconds".
+std::string node_time_text(std::uint64_t micros);
+
 struct ChakraNode {
   std::uint64_t id = 0;
   std::string name;
