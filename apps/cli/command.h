@@ -75,6 +75,7 @@ struct ValidateOptions {
   std::vector<std::string> files;
   std::string markdown;
   std::string figures;
+  std::string software = "megatron-core-0.12";  // of rows whose source and framework are unknown
   bool all_rows = false;
 };
 

@@ -161,6 +161,11 @@ int run(int argc, char** argv) {
   validate_app->add_option("--figures", validate.figures, "write the published figures as CSV");
   validate_app->add_option("--markdown", validate.markdown, "write the error tables to this file");
   validate_app->add_flag("--rows", validate.all_rows, "print every row");
+  validate_app
+      ->add_option("--software", validate.software,
+                   "profile, of orrery catalog software, of rows whose source and framework are "
+                   "unknown")
+      ->capture_default_str();
   validate_app->footer("Example:\n  orrery validate validation/measured/torchtitan.csv");
 
   CalibrateOptions calibrate;

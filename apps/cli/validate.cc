@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "document/value.h"
+#include "plan/software.h"
 #include "report/judgement_report.h"
 #include "report/png.h"
 #include "report/scatter_svg.h"
@@ -112,9 +113,12 @@ Result<std::monostate> write_page(const std::string& path, const Validation& val
 int validate_command(const ValidateOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
+  if (const auto known = load_software(*catalog, options.software); !known) {
+    return refuse(at("--software", known.error()));
+  }
   const auto inputs = read_inputs(options.files.empty() ? usual_files() : options.files);
   if (!inputs) return refuse(inputs.error());
-  const Validation validation = validate(inputs->rows, *catalog, common.threads);
+  const Validation validation = validate(inputs->rows, *catalog, common.threads, options.software);
   if (const auto used = some_row_used(validation.rows); !used) return refuse(used.error());
   for (const RowProblem& p : inputs->problems) {
     std::fprintf(stderr, "orrery: %s: %s; left out\n", p.where.c_str(), p.what.c_str());

@@ -96,7 +96,7 @@ Expressible<RowArchitecture> base_of(const MeasuredRow& row, const Catalog& cata
 }  // namespace
 
 Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
-                                                 const SourceConvention& convention,
+                                                 const RunConvention& convention,
                                                  const Catalog& catalog) {
   auto base = base_of(row, catalog);
   if (!base) return skip(base.error().because);

@@ -12,7 +12,7 @@
 #include "model/architecture.h"
 #include "validate/expressible.h"
 #include "validate/measured_row.h"
-#include "validate/source_conventions.h"
+#include "validate/run_convention.h"
 
 namespace orrery {
 
@@ -23,7 +23,7 @@ struct RowArchitecture {
 
 // Skipped: a dimension that is unknown, a kind of feed-forward or mixture that cannot be expressed.
 Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
-                                                 const SourceConvention& convention,
+                                                 const RunConvention& convention,
                                                  const Catalog& catalog);
 
 }  // namespace orrery

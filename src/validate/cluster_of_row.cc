@@ -81,7 +81,7 @@ struct Between {
   std::string fabric;
 };
 
-std::optional<Between> between_nodes(const MeasuredRow& row, const SourceConvention& convention,
+std::optional<Between> between_nodes(const MeasuredRow& row, const RunConvention& convention,
                                      double per_node, std::vector<std::string>& assumed) {
   const auto stated = network_link(row.inter_node_link);
   const auto usual = network_link(convention.link);
@@ -103,7 +103,7 @@ std::optional<Between> between_nodes(const MeasuredRow& row, const SourceConvent
 
 }  // namespace
 
-Expressible<RowCluster> cluster_of_row(const MeasuredRow& row, const SourceConvention& convention,
+Expressible<RowCluster> cluster_of_row(const MeasuredRow& row, const RunConvention& convention,
                                        const Catalog& catalog) {
   if (row.accelerator.empty()) return skip("the source does not state: accelerator");
   if (!row.num_gpus) return skip("the source does not state: num_gpus");

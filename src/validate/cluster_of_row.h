@@ -14,7 +14,7 @@
 #include "cluster/cluster.h"
 #include "validate/expressible.h"
 #include "validate/measured_row.h"
-#include "validate/source_conventions.h"
+#include "validate/run_convention.h"
 
 namespace orrery {
 
@@ -24,7 +24,7 @@ struct RowCluster {
 };
 
 // Skipped: an accelerator that is not in the catalog; a count that does not fill its nodes.
-Expressible<RowCluster> cluster_of_row(const MeasuredRow& row, const SourceConvention& convention,
+Expressible<RowCluster> cluster_of_row(const MeasuredRow& row, const RunConvention& convention,
                                        const Catalog& catalog);
 
 }  // namespace orrery

@@ -64,7 +64,7 @@ std::vector<std::int64_t> layers_of_equal_parameters(const MeasuredRow& row, std
 
 class Reader {
  public:
-  Reader(const MeasuredRow& row, const SourceConvention& convention)
+  Reader(const MeasuredRow& row, const RunConvention& convention)
       : row_(row), convention_(convention) {}
 
   Expressible<RowPlan> read() {
@@ -261,10 +261,10 @@ class Reader {
     if (row_.recompute != "selective") {
       return "recomputation '" + row_.recompute + "' is not modelled";
     }
-    if (row_.source_id == "fms-fsdp") {
+    if (convention_.selective == SelectiveRecomputation::share_of_layers) {
       return "selective recomputation of an unstated share of the layers is not modelled";
     }
-    if (row_.source_id == "torchtitan") {
+    if (convention_.selective == SelectiveRecomputation::alternate_products) {
       p.recompute = Recompute::alternate;
       assume("every second matrix product computed again: selective_ac_option = op, torchtitan's");
       return "";
@@ -377,13 +377,13 @@ class Reader {
   }
 
   const MeasuredRow& row_;
-  const SourceConvention& convention_;
+  const RunConvention& convention_;
   RowPlan out_;
 };
 
 }  // namespace
 
-Expressible<RowPlan> plan_of_row(const MeasuredRow& row, const SourceConvention& convention) {
+Expressible<RowPlan> plan_of_row(const MeasuredRow& row, const RunConvention& convention) {
   return Reader(row, convention).read();
 }
 

@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 #include "validate/expressible.h"
 #include "validate/measured_row.h"
-#include "validate/source_conventions.h"
+#include "validate/run_convention.h"
 
 namespace orrery {
 
@@ -20,6 +20,6 @@ struct RowPlan {
 };
 
 // Skipped: the reasons listed in scenario_of_row.h.
-Expressible<RowPlan> plan_of_row(const MeasuredRow& row, const SourceConvention& convention);
+Expressible<RowPlan> plan_of_row(const MeasuredRow& row, const RunConvention& convention);
 
 }  // namespace orrery

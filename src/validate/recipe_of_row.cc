@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "validate/framework_conventions.h"
+
 namespace orrery {
 namespace {
 
@@ -66,9 +68,11 @@ void apply_bridge(const MeasuredRow& row, Recipe& out) {
 
 Recipe recipe_of_row(const MeasuredRow& row) {
   Recipe out;
+  const bool bridge =
+      row.source_id == "megatron-bridge" || framework_named(row.framework) == "megatron-bridge";
   // scripts/performance/configs/llama: set_llama3_common_configs and set_llama31_common_configs
   // turn grad_reduce_in_fp32 off.
-  if (row.source_id == "megatron-bridge" && row.model.starts_with("Llama3")) {
+  if (bridge && row.model.starts_with("Llama3")) {
     out.narrow_gradients = true;
   }
   if (row.recompute == "selective") {
@@ -78,7 +82,7 @@ Recipe recipe_of_row(const MeasuredRow& row) {
         (contains(detail, "norm") && contains(detail, "act")) || contains(detail, "remat minimal");
   }
   if (row.num_experts.value_or(0) < 1) return out;
-  if (row.source_id == "megatron-bridge") apply_bridge(row, out);
+  if (bridge) apply_bridge(row, out);
   if (contains(row.notes, "DeepEP")) deduplicate(out, "DeepEP");
   if (contains(row.notes, "expert-communication overlap")) overlap(out);
   return out;

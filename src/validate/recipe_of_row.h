@@ -33,7 +33,7 @@ struct Recipe {
   std::vector<std::string> assumed;  // sentences
 };
 
-// The default for rows whose source has no recipes.
+// The default for rows whose source and framework have no recipes.
 Recipe recipe_of_row(const MeasuredRow& row);
 
 }  // namespace orrery

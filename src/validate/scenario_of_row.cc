@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 // Why the whole row is no training step of the kind that is modelled; empty if it is one.
-std::string not_a_step(const MeasuredRow& row, const SourceConvention& convention) {
+std::string not_a_step(const MeasuredRow& row, const RunConvention& convention) {
   if (row.phase == "layer") return "one transformer layer timed alone, not a training step";
   const bool packed = row.source_id == "mlperf";
   if (row.phase == "sft" || (row.phase == "lora" && !packed)) {
@@ -39,13 +39,15 @@ constexpr std::int64_t kAdapterRank = 16;
 
 // torchtitan compiles its loss with its blocks since 2025 (torchtitan/components/loss.py:
 // build_cross_entropy_loss); its tables carry their month in their name.
-bool compiles_loss(const MeasuredRow& row) {
+bool compiles_loss(const MeasuredRow& row, const RunConvention& convention) {
   const bool compiled = row.variant.find("compile=on") != std::string::npos;
-  return row.source_id == "torchtitan" && compiled && row.source.find("_2025") != std::string::npos;
+  return convention.framework == "torchtitan" && compiled &&
+         row.source.find("_2025") != std::string::npos;
 }
 
 // What of the framework's memory the row itself states.
-MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
+MemoryFacts memory_of_row(const MeasuredRow& row, const RunConvention& convention,
+                          MemoryFacts facts) {
   if (row.variant.find("norm_kernel=unfused") != std::string::npos) {
     facts = with_unfused_norms(facts);
   }
@@ -53,7 +55,7 @@ MemoryFacts memory_of_row(const MeasuredRow& row, MemoryFacts facts) {
     facts = with_fused_cross_entropy(facts);
   }
   if (row.phase == "lora") facts = with_narrow_adapted_layers(facts);
-  if (compiles_loss(row)) facts = with_fused_cross_entropy(facts);
+  if (compiles_loss(row, convention)) facts = with_fused_cross_entropy(facts);
   const Recipe recipe = recipe_of_row(row);
   if (recipe.recomputes_elementwise) facts = with_recomputed_elementwise(facts);
   if (recipe.recomputes_up_projections) facts = with_recomputed_up_projections(facts);
@@ -71,8 +73,9 @@ std::string unstated_gradients(Training& training, const MemoryFacts& facts) {
 
 }  // namespace
 
-Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog) {
-  const SourceConvention& convention = convention_of(row.source_id, row.accelerator);
+Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog,
+                                         std::string_view software_of_others) {
+  const RunConvention convention = convention_of(row, software_of_others);
   if (std::string because = not_a_step(row, convention); !because.empty()) return skip(because);
 
   auto plan = plan_of_row(row, convention);
@@ -99,8 +102,8 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
   if (!plan->gradients_stated) {
     plan->assumed.push_back(unstated_gradients(plan->training, software->software.memory));
   }
-  software->software.memory = memory_of_row(row, software->software.memory);
-  if (compiles_loss(row)) {
+  software->software.memory = memory_of_row(row, convention, software->software.memory);
+  if (compiles_loss(row, convention)) {
     software->software.cross_entropy = Kernels::fused;
     software->assumed.push_back("loss compiled: torchtitan since 2025");
   }

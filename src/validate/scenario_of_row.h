@@ -1,6 +1,7 @@
 // A measured row as a question to the model: what was trained, where, how.
 //
-// Every choice the row leaves open is made by its source's convention (source_conventions.h) and
+// Every choice the row leaves open is made by the convention of its source or, where that is not
+// known, of its framework (source_conventions.h), and
 // said in `assumed`. A row that needs something the product does not model is skipped with a reason
 // that names it:
 //   fine-tuning whose sequences may be padded; one layer timed; schedules that are not registered;
@@ -11,12 +12,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalog/catalog.h"
 #include "estimate/estimate.h"
 #include "validate/expressible.h"
 #include "validate/measured_row.h"
+#include "validate/run_convention.h"
 
 namespace orrery {
 
@@ -25,6 +28,8 @@ struct RowScenario {
   std::vector<std::string> assumed;
 };
 
-Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog);
+// `software`: the profile of a row whose source and framework are unknown.
+Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog,
+                                         std::string_view software = kUsualSoftware);
 
 }  // namespace orrery

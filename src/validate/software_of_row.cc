@@ -11,11 +11,9 @@ bool states(const MeasuredRow& row, std::string_view fact) {
 
 }  // namespace
 
-Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const SourceConvention& convention,
+Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConvention& convention,
                                          const Catalog& catalog) {
-  // The rows of arXiv 2104.04473 Table 2 that run DeepSpeed below Megatron's layers.
-  const bool below = row.framework.starts_with("DeepSpeed ZeRO-3");
-  auto profile = load_software(catalog, below ? "megatron-deepspeed" : convention.software);
+  auto profile = load_software(catalog, convention.software);
   if (!profile) return skip("the software profile: " + profile.error().text());
   RowSoftware out{std::move(*profile), {}};
   SoftwareProfile& software = out.software;

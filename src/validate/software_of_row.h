@@ -1,5 +1,5 @@
-// Which software profile a measured row ran on: its source's (source_conventions.h), with what the
-// row itself states (`variant`).
+// Which software profile a measured row ran on: its convention's (source_conventions.h), with what
+// the row itself states (`variant`).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 #include "plan/software.h"
 #include "validate/expressible.h"
 #include "validate/measured_row.h"
-#include "validate/source_conventions.h"
+#include "validate/run_convention.h"
 
 namespace orrery {
 
@@ -19,7 +19,7 @@ struct RowSoftware {
   std::vector<std::string> assumed;
 };
 
-Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const SourceConvention& convention,
+Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConvention& convention,
                                          const Catalog& catalog);
 
 }  // namespace orrery

@@ -3,287 +3,168 @@
 #include <algorithm>
 #include <array>
 
+#include "validate/framework_conventions.h"
+
 namespace orrery {
 namespace {
 
 using enum Transfers;
-constexpr auto kNoSequence = SequenceParallelism::never;
-constexpr auto kMegatron = VocabularyPadding::megatron;
-
-// Megatron-LM reduces gradients after the last microbatch unless --overlap-grad-reduce is given,
-// which did not exist before 2023; arXiv 2205.05198 s.6.3 says so of its runs. DeepSpeed with a
-// pipeline reduces after it too (PipelineEngine, ReduceGrads).
-constexpr std::string_view kAfterStep =
-    "gradients are reduced after the last microbatch: default of Megatron-LM and of DeepSpeed "
-    "pipelines (arXiv 2205.05198 s.6.3)";
 constexpr std::string_view kReadme =
     "gradient reduction and parameter gather overlapped: validation/measured/README.md";
-constexpr std::string_view kFullySharded =
-    "gathers and reductions overlapped: default of PyTorch FSDP (arXiv 2304.11277 s.3.3)";
+
+constexpr void network(RunConvention& c, std::string_view link, std::string_view fabric) {
+  c.link = link;
+  c.fabric = fabric;
+}
+
+// The network of NVIDIA's own systems; racks of GB200 and GB300 count nodes of four.
+constexpr void nvidia_nodes(RunConvention& c) {
+  network(c, "8 x 400 Gb/s", "infiniband-ndr");
+  c.overlap_source = kReadme;
+}
+constexpr void nvidia_racks(RunConvention& c) {
+  network(c, "4 x 400 Gb/s", "infiniband-ndr");
+  c.overlap_source = kReadme;
+}
+
+// Eight HDR cards, as in DGX A100.
+constexpr void hdr_nodes(RunConvention& c) { network(c, "8 x 200 Gb/s", "infiniband-hdr"); }
+
+// Jean Zay.
+constexpr void omni_path(RunConvention& c) { network(c, "4 x 100 Gb/s", "omni-path-100g"); }
 
 constexpr std::array kConventions = {
-    SourceConvention{.source_id = "aleph-alpha-layouts",
-                     .software = "aleph-alpha",
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 200 Gb/s",
-                     .fabric = "infiniband-hdr",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     // The paper states no partition; of the two of Aleph-Alpha/scaling,
-                     // core/nn/parallel_module/pipeline_partitioning.py, the balanced one (that of
-                     // DeepSpeed, partition_method parameters) agrees with its grid.
-                     .balances_parameters = true,
-                     .overlap_source = kAfterStep},
-    SourceConvention{.source_id = "bigscience-a100",
-                     .software = "megatron-deepspeed",
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 100 Gb/s",
-                     .fabric = "omni-path-100g",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
-    SourceConvention{.source_id = "bigscience-v100",
-                     .software = "megatron-deepspeed",
-                     .dropout = true,
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 100 Gb/s",
-                     .fabric = "omni-path-100g",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
+    SourceConvention{"aleph-alpha-layouts", "", "aleph-alpha", hdr_nodes},
+    SourceConvention{"bigscience-a100", "", "megatron-deepspeed", omni_path},
+    SourceConvention{"bigscience-v100", "", "megatron-deepspeed",
+                     [](RunConvention& c) {
+                       omni_path(c);
+                       c.dropout = true;
+                     }},
     // BLOOM and other models trained with Megatron and DeepSpeed.
-    SourceConvention{.source_id = "misc-papers",
-                     .software = "megatron-deepspeed",
-                     .accelerator = "a100",
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 100 Gb/s",
-                     .fabric = "omni-path-100g",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
+    SourceConvention{"misc-papers", "a100", "megatron-deepspeed", omni_path},
     // Tensor-parallel overlap: ub_tp_comm_overlap of nemo_megatron/gpt3_175b_hydra.yaml and
     // nemotron/nemotron4-15b-synth.yaml in NVIDIA/dgxc-benchmarking, tp_comm_overlap of NeMo's
     // recipe llama31_405b in performance mode.
-    SourceConvention{.source_id = "dgxc",
-                     .software = "nemo-24",
-                     .accelerator = "gb",
-                     .link = "4 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .tensor_parallel = overlapped,
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "dgxc",
-                     .software = "nemo-24",
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .tensor_parallel = overlapped,
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "nemo",
-                     .software = "nemo-24",
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     // ub_tp_comm_overlap is on in conf/training/gpt3/175b.yaml of
-                     // NeMo-Framework-Launcher and off in conf/training/llama/llama2_70b.yaml.
-                     .tensor_parallel_models = "GPT3-175B",
-                     .flash = AttentionKernel::library,
-                     // NeMo's manual until its pull request 9188 of May 2024; afterwards
-                     // Transformer Engine prefers cuDNN on Hopper.
-                     .transformer_engine = AttentionKernel::flash_2,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    // Tensor-parallel overlap: CommOverlapConfig(tp_comm_overlap = tp > 1) of its performance
-    // recipes.
-    SourceConvention{.source_id = "megatron-bridge",
-                     .accelerator = "gb",
-                     .link = "4 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .tensor_parallel = overlapped,
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "megatron-bridge",
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .tensor_parallel = overlapped,
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "megatron-moe-modelzoo",
-                     .accelerator = "gb",
-                     .link = "4 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "megatron-moe-modelzoo",
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "mlperf",
-                     .accelerator = "gb",
-                     .link = "4 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .tensor_parallel = overlapped,
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "mlperf",
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .tensor_parallel = overlapped,
-                     .flash = AttentionKernel::library,
-                     .padding = kMegatron,
-                     .overlap_source = kReadme},
-    SourceConvention{.source_id = "megatron-sc21",
-                     .software = "megatron-lm-2021",
-                     .dropout = true,
-                     .zero = 0,
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 200 Gb/s",
-                     .fabric = "infiniband-hdr",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
-    SourceConvention{.source_id = "korthikanti",
-                     .software = "megatron-lm-2022",
-                     .dropout = true,
-                     .zero = 0,
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 200 Gb/s",
-                     .fabric = "infiniband-hdr",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
-    SourceConvention{.source_id = "megatron-2020",
-                     .software = "megatron-lm-2021",
-                     .dropout = true,
-                     .zero = 0,
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 200 Gb/s",
-                     .fabric = "infiniband-hdr",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
-    // Its attention is the Triton kernel (attn_impl triton, the default of
-    // scripts/train/benchmarking/submit_benchmarks.py then), which runs like flash-1: arXiv
-    // 2307.08691, figures 4 and 5.
-    SourceConvention{.source_id = "llm-foundry",
-                     .software = "llm-foundry",
-                     .accelerator = "a100",
-                     .zero = 3,
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 200 Gb/s",
-                     .fabric = "roce-200g",
-                     .flash = AttentionKernel::flash_1,
-                     .overlap_source = kFullySharded},
-    SourceConvention{.source_id = "llm-foundry",
-                     .software = "llm-foundry",
-                     .zero = 3,
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .flash = AttentionKernel::flash_1,
-                     .overlap_source = kFullySharded},
+    SourceConvention{"dgxc", "gb", "nemo",
+                     [](RunConvention& c) {
+                       nvidia_racks(c);
+                       c.tensor_parallel = overlapped;
+                     }},
+    SourceConvention{"dgxc", "", "nemo",
+                     [](RunConvention& c) {
+                       nvidia_nodes(c);
+                       c.tensor_parallel = overlapped;
+                     }},
+    SourceConvention{"nemo", "", "nemo",
+                     [](RunConvention& c) {
+                       nvidia_nodes(c);
+                       // ub_tp_comm_overlap is on in conf/training/gpt3/175b.yaml of
+                       // NeMo-Framework-Launcher and off in conf/training/llama/llama2_70b.yaml.
+                       c.tensor_parallel_models = "GPT3-175B";
+                       // NeMo's manual until its pull request 9188 of May 2024; afterwards
+                       // Transformer Engine prefers cuDNN on Hopper.
+                       c.transformer_engine = AttentionKernel::flash_2;
+                     }},
+    SourceConvention{"megatron-bridge", "gb", "megatron-bridge", nvidia_racks},
+    SourceConvention{"megatron-bridge", "", "megatron-bridge", nvidia_nodes},
+    SourceConvention{"megatron-moe-modelzoo", "gb", "megatron-core", nvidia_racks},
+    SourceConvention{"megatron-moe-modelzoo", "", "megatron-core", nvidia_nodes},
+    SourceConvention{"mlperf", "gb", "megatron-core",
+                     [](RunConvention& c) {
+                       nvidia_racks(c);
+                       c.tensor_parallel = overlapped;
+                     }},
+    SourceConvention{"mlperf", "", "megatron-core",
+                     [](RunConvention& c) {
+                       nvidia_nodes(c);
+                       c.tensor_parallel = overlapped;
+                     }},
+    SourceConvention{"megatron-sc21", "", "megatron-lm-2021", hdr_nodes},
+    SourceConvention{"korthikanti", "", "megatron-lm-2022", hdr_nodes},
+    SourceConvention{"megatron-2020", "", "megatron-lm-2021", hdr_nodes},
+    SourceConvention{"llm-foundry", "a100", "llm-foundry",
+                     [](RunConvention& c) { network(c, "8 x 200 Gb/s", "roce-200g"); }},
+    SourceConvention{"llm-foundry", "", "llm-foundry",
+                     [](RunConvention& c) { network(c, "8 x 400 Gb/s", "infiniband-ndr"); }},
     // The notes say HSDP for its first model; its default group is one node.
-    SourceConvention{.source_id = "fms-fsdp",
-                     .software = "torchtitan",
-                     .zero = 3,
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 100 Gb/s",
-                     .fabric = "roce-100g",
-                     // reduce_dtype of fms_fsdp/policies/mixed_precision.py.
-                     .narrow_gradients = true,
-                     .overlap_source = kFullySharded},
-    SourceConvention{.source_id = "torchtitan",
-                     .software = "torchtitan",
-                     .zero = 3,
-                     .sequence_parallel = kNoSequence,
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "roce-400g",
-                     // torchtitan context_parallel_rotate_method = allgather (its config manager).
-                     .context_parallel = ContextParallel::all_gather,
-                     .overlap_source = kFullySharded},
+    SourceConvention{"fms-fsdp", "", "fms-fsdp",
+                     [](RunConvention& c) { network(c, "4 x 100 Gb/s", "roce-100g"); }},
+    SourceConvention{"torchtitan", "", "torchtitan",
+                     [](RunConvention& c) { network(c, "8 x 400 Gb/s", "roce-400g"); }},
     // The notes of its rows: FSDP inside a node of 8, data parallel across nodes. Google A3 (High):
     // catalog/nodes/gcp-a3-high.yaml.
-    SourceConvention{.source_id = "maxtext-a3",
-                     .software = "maxtext",
-                     .zero = 3,
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 200 Gb/s",
-                     .fabric = "tcpx-200g",
-                     .flash = AttentionKernel::library,
-                     .shard_group = 8,
-                     .overlap_source = "gathers and reductions overlapped: XLA's latency-hiding "
-                                       "scheduler, on in the recipes of MaxText"},
-    SourceConvention{.source_id = "internevo",
-                     .software = "internevo",
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 100 Gb/s",
-                     .fabric = "roce-100g",
-                     .parameters = exposed,
-                     .overlap_source = "overlap_sync_grad on, overlap_sync_param off: InternEvo "
-                                       "configs/7B_sft.py"},
-    SourceConvention{.source_id = "zero-bubble",
-                     .software = "megatron-lm-2022",
-                     .zero = 0,
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 200 Gb/s",
-                     .fabric = "roce-200g",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .vocab = 50304,
-                     .overlap_source = kAfterStep},
-    SourceConvention{.source_id = "vocabulary-parallelism",
-                     .software = "megatron-lm-2022",
-                     .zero = 0,
-                     .sequence_parallel = kNoSequence,
-                     .link = "4 x 200 Gb/s",
-                     .fabric = "roce-200g",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .padding = kMegatron,
-                     .overlap_source = kAfterStep},
-    SourceConvention{.source_id = "simumax-b200",
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "infiniband-ndr",
-                     .gradients = exposed,
-                     .parameters = exposed,
-                     .flash = AttentionKernel::library,
-                     .overlap_source = "overlap off: notes of the rows"},
-    SourceConvention{.source_id = "llama3-paper",
-                     .zero = 2,
-                     .link = "8 x 400 Gb/s",
-                     .fabric = "roce-400g",
-                     // arXiv 2407.21783 s.3.3.2.
-                     .context_parallel = ContextParallel::all_gather,
-                     .flash = AttentionKernel::library,
-                     .overlap_source = kReadme},
-    // Everyone else: the defaults of `orrery estimate`, and the accelerator's usual network.
-    SourceConvention{.overlap_source = "gradient reduction and parameter gather overlapped: the "
-                                       "default of a plan"},
+    SourceConvention{"maxtext-a3", "", "maxtext",
+                     [](RunConvention& c) {
+                       network(c, "4 x 200 Gb/s", "tcpx-200g");
+                       c.shard_group = 8;
+                     }},
+    SourceConvention{"internevo", "", "internevo",
+                     [](RunConvention& c) { network(c, "4 x 100 Gb/s", "roce-100g"); }},
+    SourceConvention{"zero-bubble", "", "megatron-lm-2022",
+                     [](RunConvention& c) {
+                       network(c, "4 x 200 Gb/s", "roce-200g");
+                       c.dropout = false;
+                       c.vocab = 50304;
+                     }},
+    SourceConvention{"vocabulary-parallelism", "", "megatron-lm-2022",
+                     [](RunConvention& c) {
+                       network(c, "4 x 200 Gb/s", "roce-200g");
+                       c.dropout = false;
+                     }},
+    SourceConvention{"simumax-b200", "", "megatron-core",
+                     [](RunConvention& c) {
+                       network(c, "8 x 400 Gb/s", "infiniband-ndr");
+                       c.gradients = exposed;
+                       c.parameters = exposed;
+                       c.padding = VocabularyPadding::none;
+                       c.overlap_source = "overlap off: notes of the rows";
+                     }},
+    SourceConvention{"llama3-paper", "", "",
+                     [](RunConvention& c) {
+                       network(c, "8 x 400 Gb/s", "roce-400g");
+                       c.zero = 2;
+                       // arXiv 2407.21783 s.3.3.2.
+                       c.context_parallel = ContextParallel::all_gather;
+                       c.flash = AttentionKernel::library;
+                       c.overlap_source = kReadme;
+                     }},
 };
+
+const RunConvention& of_framework(std::string_view name) {
+  const auto all = framework_conventions();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const RunConvention& c) { return c.framework == name; });
+  return found == all.end() ? all.front() : *found;
+}
 
 }  // namespace
 
 std::span<const SourceConvention> source_conventions() { return kConventions; }
 
-const SourceConvention& convention_of(std::string_view source_id, std::string_view accelerator) {
-  return *std::find_if(kConventions.begin(), kConventions.end(), [&](const SourceConvention& c) {
-    return (c.source_id.empty() || c.source_id == source_id) &&
-           accelerator.starts_with(c.accelerator);
+RunConvention convention_of(const MeasuredRow& row, std::string_view software) {
+  const auto* const source =
+      std::find_if(kConventions.begin(), kConventions.end(), [&](const SourceConvention& s) {
+        return s.source_id == row.source_id && row.accelerator.starts_with(s.accelerator);
+      });
+  if (source != kConventions.end()) {
+    RunConvention out = of_framework(source->framework);
+    source->add(out);
+    // The rows of arXiv 2104.04473 Table 2 that run DeepSpeed below Megatron's layers.
+    const bool below = row.framework.starts_with("DeepSpeed ZeRO-3");
+    if (below && row.source_id == "megatron-sc21") out.software = "megatron-deepspeed";
+    return out;
+  }
+  RunConvention out = framework_convention(row);
+  if (!out.framework.empty()) return out;
+  // With its profile come the other habits of a framework.
+  const auto all = framework_conventions();
+  const auto known = std::find_if(all.begin(), all.end(), [&](const RunConvention& c) {
+    return !c.framework.empty() && c.software == software;
   });
+  if (software != kUsualSoftware && known != all.end()) return *known;
+  out.software = software;
+  return out;
 }
 
 }  // namespace orrery

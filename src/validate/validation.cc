@@ -42,7 +42,7 @@ ByteCount as_measured(const Estimate& e, const std::string& kind) {
   return most;
 }
 
-RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
+RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::string_view software) {
   RowOutcome out;
   out.row_id = row.row_id;
   out.source_id = row.source_id.empty() ? "unnamed" : row.source_id;
@@ -62,7 +62,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
       !out.out_of_memory) {
     out.measured_memory = static_cast<ByteCount>(std::llround(row.memory_per_gpu->value()));
   }
-  auto scenario = scenario_of_row(row, catalog);
+  auto scenario = scenario_of_row(row, catalog, software);
   if (!scenario) {
     out.skipped_because = scenario.error().because;
     return out;
@@ -73,6 +73,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog) {
     return out;
   }
   out.plan = to_text(scenario->scenario.plan);
+  out.software = scenario->scenario.software.name;
   out.assumed = std::move(scenario->assumed);
   auto predicted = estimate(scenario->scenario, catalog);
   if (!predicted) {
@@ -232,6 +233,7 @@ Value row_json(const RowOutcome& row) {
   out.set("row_id", Value::text(row.row_id));
   out.set("source_id", Value::text(row.source_id));
   out.set("plan", row.plan.empty() ? Value::null() : Value::text(row.plan));
+  out.set("software", row.software.empty() ? Value::null() : Value::text(row.software));
   out.set("predicted_step_time_s", optional_value(row.predicted, seconds));
   out.set("measured_step_time_s", optional_value(row.measured, seconds));
   out.set("step_time_error", optional_value(row.error, real));
@@ -252,10 +254,11 @@ Value row_json(const RowOutcome& row) {
 
 }  // namespace
 
-Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads) {
+Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads,
+                    std::string_view software) {
   std::vector<RowOutcome> outcomes(rows.size());
   parallel_for(rows.size(), threads_to_use(threads),
-               [&](std::size_t i) { outcomes[i] = outcome_of(rows[i], catalog); });
+               [&](std::size_t i) { outcomes[i] = outcome_of(rows[i], catalog, software); });
   return summarised(std::move(outcomes));
 }
 

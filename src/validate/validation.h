@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/error_summary.h"
@@ -19,6 +20,7 @@
 #include "estimate/uncertainty.h"
 #include "units/quantity.h"
 #include "validate/measured_row.h"
+#include "validate/run_convention.h"
 
 namespace orrery {
 
@@ -38,6 +40,7 @@ struct RowOutcome {
   std::optional<bool> fits;            // predicted
   bool tight = false;                  // predicted to fit only if the allocator wastes little
   std::string accelerator, precision, framework;
+  std::string software;  // the profile it was estimated with; empty if skipped before
   std::int64_t accelerators = 0;
   std::string kind;                   // of the model
   Regime regime;                      // of an estimated row
@@ -113,8 +116,9 @@ struct Validation {
 };
 
 // Estimates every row it can, on so many threads (0: all cores); the result does not depend on how
-// many they are.
-Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads = 0);
+// many they are. `software`: the profile of rows whose source and framework are unknown.
+Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads = 0,
+                    std::string_view software = kUsualSoftware);
 
 // The statistics of outcomes; sets `error`, `memory_error` and everything but `rows`.
 Validation summarised(std::vector<RowOutcome> rows);
