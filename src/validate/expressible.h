@@ -10,6 +10,7 @@ namespace orrery {
 
 struct Skipped {
   std::string because;
+  bool wrong = false;  // what the row states contradicts itself
 };
 
 template <class T>
@@ -17,6 +18,10 @@ using Expressible = tl::expected<T, Skipped>;
 
 inline tl::unexpected<Skipped> skip(std::string because) {
   return tl::unexpected<Skipped>(Skipped{std::move(because)});
+}
+
+inline tl::unexpected<Skipped> skip_wrong(std::string because) {
+  return tl::unexpected<Skipped>(Skipped{std::move(because), true});
 }
 
 }  // namespace orrery

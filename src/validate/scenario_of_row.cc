@@ -91,7 +91,7 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
                                     "the gate kept in the format of the products");
   }
   auto model = build_model(architecture->architecture);
-  if (!model) return skip("the model: " + model.error().text());
+  if (!model) return skip_wrong("the model: " + model.error().text());
 
   // Some tables print an expert-tensor degree for dense models too; it divides nothing there.
   if (!model->architecture.moe) plan->plan.etp = 0;

@@ -10,6 +10,7 @@
 #include "parallel/parallel_for.h"
 #include "validate/impossible_measurement.h"
 #include "validate/scenario_of_row.h"
+#include "validate/wrong_cells.h"
 
 namespace orrery {
 namespace {
@@ -62,9 +63,15 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
       !out.out_of_memory) {
     out.measured_memory = static_cast<ByteCount>(std::llround(row.memory_per_gpu->value()));
   }
+  if (std::string wrong = wrong_cells(row, catalog); !wrong.empty()) {
+    out.skipped_because = std::move(wrong);
+    out.impossible = true;
+    return out;
+  }
   auto scenario = scenario_of_row(row, catalog, software);
   if (!scenario) {
     out.skipped_because = scenario.error().because;
+    out.impossible = scenario.error().wrong;
     return out;
   }
   if (std::string why = impossible_measurement(row, scenario->scenario); !why.empty()) {
@@ -78,6 +85,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   auto predicted = estimate(scenario->scenario, catalog);
   if (!predicted) {
     out.skipped_because = predicted.error().text();
+    out.impossible = predicted.error().code == ErrorCode::bad_input;
     return out;
   }
   out.predicted = predicted->step_time;

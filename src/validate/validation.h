@@ -46,7 +46,7 @@ struct RowOutcome {
   Regime regime;                      // of an estimated row
   StepPoint point;                    // the same
   std::string skipped_because;        // empty if estimated
-  bool impossible = false;            // skipped, for what it states cannot be
+  bool impossible = false;            // skipped, for what it states cannot be or be understood
   std::vector<std::string> assumed;   // for cells the source leaves empty, in words
   std::vector<std::string> defaults;  // what the estimate itself filled in
 
