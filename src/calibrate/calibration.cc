@@ -49,6 +49,18 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
     }
     return fail(ErrorCode::bad_input, "no row can be used", tables.front().name, why);
   }
+  const auto says_nothing = [](const CalibrationReport& report) { return report.parts.empty(); };
+  const bool nothing = std::all_of(out.begin(), out.end(), [&](const Calibration& c) {
+    return std::all_of(c.reports.begin(), c.reports.end(), says_nothing);
+  });
+  if (!tables.empty() && nothing) {
+    std::size_t used = 0;
+    for (const Calibration& c : out) used += c.used;
+    return fail(ErrorCode::bad_input,
+                std::to_string(used) + (used == 1 ? " usable row is" : " usable rows are") +
+                    " too few to fit anything",
+                tables.front().name, "docs/calibrate.md says how many a fit needs");
+  }
   return out;
 }
 

@@ -88,7 +88,7 @@ struct MeasurementKind {
 
 // Hands each table to the first kind that recognises it, all tables of a kind together; results in
 // the order of `kinds`. Errors: a table no kind recognises, with the columns each would; the first
-// error of a kind; nothing usable in any table.
+// error of a kind; nothing usable in any table, or too little of every kind.
 Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,
                                            std::span<const MeasurementKind> kinds,
                                            const CalibrationRequest& request);

@@ -78,6 +78,25 @@ TEST(Calibration, NothingUsableIsAnErrorWithTheFirstProblem) {
       "and at most 100)");
 }
 
+TEST(Calibration, RowsTooFewToFitAnythingAreAnError) {
+  const MeasurementKind kind{
+      "none", "speed", [](const CommaSeparated&) { return true; },
+      [](std::span<const CommaSeparated>, const CalibrationRequest&) -> Result<Calibration> {
+        Calibration out;
+        out.rows = out.used = 1;
+        out.reports.emplace_back();
+        return out;
+      }};
+  CalibrationRequest request;
+  request.catalog = &Catalog::built_in();
+  const std::vector<CommaSeparated> tables = {table_of("name,speed\na,2\n")};
+  const auto done = calibrate(tables, std::vector<MeasurementKind>{kind}, request);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text(),
+            "rows.csv: 1 usable row is too few to fit anything (docs/calibrate.md says how many a "
+            "fit needs)");
+}
+
 TEST(Calibration, UnknownColumnsAreRefusedWithThoseThatAreKnown) {
   const auto done = calibrated("name,weight\na,2\n");
   ASSERT_FALSE(done);

@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 6> kColumns = {"accelerator", "collective
 constexpr double kLongest = 1e9;  // us
 constexpr double kMostBytes = 1e13;
 constexpr double kMostRanks = 1024;
+constexpr Seconds kLaunch(20e-6);
+constexpr Seconds kStep(1e-6);  // of each rank
 
 // Bytes that one rank must at least receive.
 double least_received(CollectiveKind kind, double payload, int ranks) {
@@ -94,6 +96,7 @@ std::vector<CollectiveMeasurement> collective_measurements(std::span<const Comma
                        " times the bandwidth of its links: wrong unit?");
         continue;
       }
+      if (!cells.not_too_slow(m.time, m.payload / link + kLaunch + kStep * m.ranks)) continue;
       if (!seen.add(m.accelerator + ' ' + m.shape() + ' ' + dtype, cells)) continue;
       out.push_back(std::move(m));
     }

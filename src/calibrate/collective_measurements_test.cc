@@ -71,6 +71,19 @@ TEST(CollectiveMeasurements, NameWhatIsWrongRowByRow) {
   EXPECT_NE(read.problems[6].what.find("times the bandwidth of its links"), std::string::npos);
 }
 
+TEST(CollectiveMeasurements, TimesInTooSmallAUnitAreNamed) {
+  const Read read = read_rows(
+      "h100-sxm,all-reduce,fp16,8,1024,12000\n"
+      "h100-sxm,all-reduce,fp16,8,1073741824,4200000\n"
+      "l40s,all-reduce,int8,8,268435456,361910\n");  // through the host, as measured
+  EXPECT_EQ(read.rows.size(), 1u);
+  ASSERT_EQ(read.problems.size(), 2u);
+  for (const RowProblem& p : read.problems) {
+    EXPECT_NE(p.what.find("at peak rates, launch included: wrong unit?"), std::string::npos)
+        << p.what;
+  }
+}
+
 TEST(CollectiveMeasurements, RowsWithoutANodeAreNamed) {
   Read read = read_rows("h100-sxm,all-reduce,fp16,64,1048576,90\n");
   ASSERT_EQ(read.rows.size(), 1u);

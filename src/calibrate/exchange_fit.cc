@@ -23,6 +23,7 @@ constexpr std::array<View, 10> kNvlink = {"accelerator", "phase",     "kernel", 
 constexpr double kMostSize = 1e8;
 constexpr double kMostMicroseconds = 1e8;
 constexpr double kMostRanks = 1024;
+constexpr Seconds kLaunch(50e-6);     // of kernels that first tell each other how much they send
 constexpr double kScaledBlock = 128;  // elements that share a 4-byte scale in 8-bit dispatch
 constexpr std::size_t kLeastRows = 16;
 
@@ -127,6 +128,7 @@ class Reader {
       cells.complain("tokens would leave faster than the links carry: wrong unit?");
       return;
     }
+    if (!cells.not_too_slow(m.time, m.token * (m.tokens * m.copies) / nominal_ + kLaunch)) return;
     m.shape = std::to_string(m.ranks) + " x " + std::to_string(m.tokens) + " x " +
               std::to_string(m.token.value());
     out_.push_back(std::move(m));

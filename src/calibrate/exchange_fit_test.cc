@@ -89,13 +89,15 @@ TEST(ExchangeFit, NamesWhatCannotBe) {
                "combine_us\n"
                "h100-sxm,8,7168,65536,8,256,20,7,9\n"
                "abacus,8,7168,64,8,256,20,40,60\n"
-               "h100-sxm,8,7168,64,8,256,20,-1,60\n"),
+               "h100-sxm,8,7168,64,8,256,20,-1,60\n"
+               "h100-sxm,8,7168,64,8,256,24,40000,60000\n"),
       Catalog::built_in(), problems);
   EXPECT_TRUE(rows.empty());
   ASSERT_GE(problems.size(), 3u);
   EXPECT_THAT(problems.front().what,
               testing::HasSubstr("tokens would leave faster than the links carry"));
   EXPECT_EQ(problems.front().where, "measured.csv:2");
+  EXPECT_THAT(problems.back().what, testing::HasSubstr("launch included: wrong unit?"));
 }
 
 }  // namespace

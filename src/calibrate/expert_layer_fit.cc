@@ -27,6 +27,7 @@ constexpr std::array<View, 11> kColumns = {
 constexpr double kMostSize = 1e8;
 constexpr double kMostExperts = 65536;
 constexpr double kMostMicroseconds = 1e8;
+constexpr Seconds kLaunch(20e-6);
 constexpr double kMostTokensOfSampler = 0.8;  // of all, in one expert
 constexpr std::size_t kLeastRows = 40;
 
@@ -55,6 +56,7 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
                                       std::vector<RowProblem>& problems) {
   std::vector<MeasuredExpertLayer> out;
   SeenRows seen;
+  std::map<std::string, std::optional<Accelerator>> accelerators;
   for (RowProblem& problem : refused_records(table)) problems.push_back(std::move(problem));
   for (const CommaSeparated::Record& record : table.records) {
     MeasurementCells cells(table, record, problems);
@@ -82,6 +84,21 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
     if (!catalog.contains("kernels", m.accelerator)) {
       cells.complain("no products were fitted on '" + m.accelerator + "'");
       continue;
+    }
+    auto& accelerator = accelerators[m.accelerator];
+    if (!accelerator) {
+      if (auto loaded = load_accelerator(catalog, m.accelerator)) accelerator = std::move(*loaded);
+    }
+    const std::optional<FlopsPerSecond> peak =
+        accelerator ? accelerator->peak(m.format) : std::nullopt;
+    if (peak) {
+      const double assigned = m.tokens * m.top_k / m.ranks;  // of a balanced rank
+      const double weights = 3 * m.hidden * m.ffn;
+      const Bytes moved =
+          element_size(m.format) * weights * std::min(assigned, m.experts / m.ranks);
+      const Seconds least =
+          Flops(2 * assigned * weights) / *peak + moved / accelerator->memory.bandwidth + kLaunch;
+      if (!cells.not_too_slow(m.measured, least)) continue;
     }
     if (!seen.add(fmt::format("{} {} {} {} {} {} {} {} {}", m.accelerator, m.dtype, m.tokens,
                               m.hidden, m.ffn, m.top_k, m.experts, m.ranks, m.power),

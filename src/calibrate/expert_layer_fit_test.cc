@@ -144,7 +144,8 @@ TEST(ExpertLayerFit, NamesWhatCannotBe) {
                "h100-sxm,int3,64,4096,1536,8,128,1,1,balanced,100\n"
                "h100-sxm,bf16,64,4096,1536,8,128,1,1,lopsided,100\n"
                "h100-sxm,bf16,64,4096,1536,200,128,1,1,balanced,100\n"
-               "abacus,bf16,64,4096,1536,8,128,1,1,balanced,100\n",
+               "abacus,bf16,64,4096,1536,8,128,1,1,balanced,100\n"
+               "h100-sxm,bf16,64,4096,1536,8,128,1,1,balanced,1000000\n",
                "measured.csv")};
   const Catalog& catalog = Catalog::built_in();
   CalibrationRequest request;
@@ -152,10 +153,11 @@ TEST(ExpertLayerFit, NamesWhatCannotBe) {
   const auto done = kind.calibrate(tables, request);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->used, 0u);
-  ASSERT_EQ(done->problems.size(), 4u);
+  ASSERT_EQ(done->problems.size(), 5u);
   EXPECT_EQ(done->problems[0].what, "dtype 'int3' is none of bf16, fp8, fp8_block, nvfp4");
   EXPECT_THAT(done->problems[1].what, testing::HasSubstr("neither balanced nor power-law-a"));
   EXPECT_EQ(done->problems[3].what, "no products were fitted on 'abacus'");
+  EXPECT_THAT(done->problems[4].what, testing::HasSubstr("launch included: wrong unit?"));
 }
 
 }  // namespace

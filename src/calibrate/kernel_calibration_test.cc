@@ -165,6 +165,41 @@ TEST(KernelCalibration, BadRowsAreNamedAndTheRestIsUsed) {
   EXPECT_THAT(text, testing::HasSubstr("g.csv:8: n 4096.5 is no whole number\n"));
 }
 
+// Microseconds written as nanoseconds are a thousand times too long: no kernel is that slow.
+TEST(KernelCalibration, TimesInTooSmallAUnitAreNamed) {
+  const auto problems_of = [](const std::string& text) {
+    const std::vector<CommaSeparated> tables = {*parse_comma_separated(text, "t.csv")};
+    const KernelMeasurements all = read_kernel_measurements(tables, Catalog::built_in());
+    EXPECT_EQ(all.used, 1U) << text;
+    return all.problems.size() == 1 ? all.problems.front().where + ": " + all.problems.front().what
+                                    : std::to_string(all.problems.size()) + " problems";
+  };
+  EXPECT_EQ(problems_of("accelerator,dtype,m,n,k,latency_us\n"
+                        "l40s,bf16,4096,4096,4096,620\n"
+                        "l40s,bf16,4096,4096,2048,310000\n"),
+            "t.csv:3: 3.1e+05 us are 1.12e+03 times the 277.5 us at peak rates, launch included: "
+            "wrong unit?");
+  const char* const wrong = "times the ";
+  EXPECT_THAT(problems_of("accelerator,dtype,batch,seq_len,num_heads,num_kv_heads,head_dim,"
+                          "latency_us\n"
+                          "a100-80gb-sxm,bf16,1,128,8,1,128,16.725\n"
+                          "a100-80gb-sxm,bf16,1,128,8,8,128,16384\n"),
+              testing::HasSubstr(wrong));
+  EXPECT_THAT(problems_of("accelerator,hidden,ffn,tp,num_tokens,op,median_latency_us\n"
+                          "a100-80gb-sxm,8192,28672,1,1,add,2\n"
+                          "a100-80gb-sxm,8192,28672,1,2,add,2000\n"),
+              testing::HasSubstr(wrong));
+  EXPECT_THAT(problems_of("accelerator,op,shape,efficiency,peak_tflops\n"
+                          "a100-80gb-pcie,matmul,\"b=1, m=4096, k=5120, n=1536\",0.78,312\n"
+                          "a100-80gb-pcie,matmul,\"b=1, m=4096, k=5120, n=512\",0.0008,312\n"),
+              testing::HasSubstr(wrong));
+  EXPECT_THAT(problems_of("accelerator,direction,dtype,causal,head_dim,seq_len,implementation,"
+                          "tflops\n"
+                          "h100-sxm,fwd,fp16/bf16,true,64,8192,standard,18\n"
+                          "h100-sxm,fwd,fp16/bf16,true,128,8192,standard,0.06\n"),
+              testing::HasSubstr(wrong));
+}
+
 // Training operators: each of another machine than the micro-benchmarks, by one parameter, the
 // sustained clock.
 TEST(KernelCalibration, ProductsOfATrainingStepAreMetAtTheSustainedClock) {

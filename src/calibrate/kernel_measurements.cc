@@ -19,6 +19,7 @@ constexpr double kTokensOfFigures = 16384;  // batch x sequence in every bar of 
 constexpr double kHiddenOfFigures = 2048;   // heads x head dimension
 constexpr double kMostMicroseconds = 1e8;   // 100 s: longer is a wrong unit
 constexpr double kMostSize = 1e8;
+constexpr Seconds kLaunch(10e-6);  // generous: the shortest rows take 1 to 4 us
 
 enum class Columns {
   products,
@@ -139,9 +140,10 @@ class Reader {
     return &*slot;
   }
 
-  // Complains of a rate above the peak: a wrong unit, or FLOPs counted otherwise.
+  // Complains of a rate above the peak (a wrong unit, or FLOPs counted otherwise), and of a time
+  // far above what FLOPs and `moved`, each operand once, take at the peaks.
   static bool possible(MeasurementCells& row, const Accelerator& accelerator, NumberFormat format,
-                       double flops, double seconds) {
+                       double flops, double seconds, Bytes moved) {
     const std::optional<FlopsPerSecond> peak = accelerator.peak(format);
     if (!peak) {
       row.complain(fmt::format("{} has no {} peak", accelerator.name, name_of(format)));
@@ -152,7 +154,20 @@ class Reader {
                                flops / seconds * 1e-12, peak->value() * 1e-12));
       return false;
     }
-    return true;
+    return row.not_too_slow(Seconds(seconds),
+                            Flops(flops) / *peak + moved / accelerator.memory.bandwidth + kLaunch);
+  }
+
+  static Bytes moved(const GemmShape& g, NumberFormat format) {
+    return element_size(format) * (g.groups * (g.m * g.k + g.n * g.k)) +
+           Bytes(2 * g.groups * g.m * g.n);
+  }
+  // Queries, keys, values and the output in 16 bits, and what separate kernels write between.
+  static Bytes moved(const AttentionShape& s, AttentionKernel kernel) {
+    const double width = s.query_key_dim + s.value_dim;
+    const double scores =
+        kernel == AttentionKernel::unfused ? s.batch * s.heads * s.queries * s.keys : 0;
+    return Bytes(2 * (s.batch * width * (s.queries * s.heads + s.keys * s.kv_heads) + scores));
   }
 
   static std::optional<NumberFormat> format(MeasurementCells& row) {
@@ -170,13 +185,15 @@ class Reader {
     const double n = row.count("n", 1, kMostSize);
     const double k = row.count("k", 1, kMostSize);
     const double us = row.number("latency_us", 0, kMostMicroseconds);
-    if (!row.usable() || !possible(row, accelerator, *f, 2 * m * n * k, us * 1e-6)) return;
+    if (!row.usable()) return;
+    const GemmShape shape{m, n, k};
+    if (!possible(row, accelerator, *f, 2 * m * n * k, us * 1e-6, moved(shape, *f))) return;
     if (!seen_.add(fmt::format("product {} {} {} {} {} {}", accelerator.name, row.text("dtype"), m,
                                n, k, row.text("library")),
                    row)) {
       return;
     }
-    out_.products.push_back({accelerator.name, *f, {m, n, k}, Seconds(us * 1e-6)});
+    out_.products.push_back({accelerator.name, *f, shape, Seconds(us * 1e-6)});
     ++out_.used;
   }
 
@@ -198,7 +215,7 @@ class Reader {
     a.measured = Seconds(us * 1e-6);
     const double s = a.shape.queries;
     const double flops = 2 * a.shape.batch * a.shape.heads * a.shape.value_dim * s * s;
-    if (!possible(row, accelerator, *f, flops, us * 1e-6)) return;
+    if (!possible(row, accelerator, *f, flops, us * 1e-6, moved(a.shape, a.kernel))) return;
     if (!seen_.add(fmt::format("prefill {} {} {} {} {} {} {} {}", accelerator.name,
                                row.text("dtype"), a.shape.batch, s, a.shape.heads, a.shape.kv_heads,
                                a.shape.value_dim, a.implementation),
@@ -248,7 +265,8 @@ class Reader {
     const double flops = 4 * s * s * d * a.shape.heads * a.shape.batch *
                          (a.shape.causal ? 0.5 : 1.0) * (both ? 3.5 : 1.0);
     a.measured = Seconds(flops / (tflops * 1e12));
-    if (!possible(row, accelerator, NumberFormat::bf16, flops, a.measured.value()) ||
+    if (!possible(row, accelerator, NumberFormat::bf16, flops, a.measured.value(),
+                  moved(a.shape, a.kernel)) ||
         !seen_.add(
             fmt::format("figure {} {} {} {} {} {} {}", accelerator.name, known->name,
                         row.text("direction"), row.text("causal"), d, s, row.text("source_id")),
@@ -277,13 +295,16 @@ class Reader {
     }
     const double us = row.number("median_latency_us", 0, kMostMicroseconds);
     if (!row.usable()) return;
+    const Bytes bytes(2 * elements * tokens);
+    if (!row.not_too_slow(Seconds(us * 1e-6), bytes / accelerator.memory.bandwidth + kLaunch)) {
+      return;
+    }
     if (!seen_.add(fmt::format("layer {} {} {} {} {} {} {}", accelerator.name,
                                row.text("model_shape"), hidden, ffn, tp, tokens, operation),
                    row)) {
       return;
     }
-    out_.layers.push_back(
-        {accelerator.name, operation, Bytes(2 * elements * tokens), Seconds(us * 1e-6)});
+    out_.layers.push_back({accelerator.name, operation, bytes, Seconds(us * 1e-6)});
     ++out_.used;
   }
 
@@ -335,7 +356,11 @@ class Reader {
       if (!row.usable()) return;
       const double flops = 2 * g.shape.m * g.shape.n * g.shape.k * g.shape.groups;
       g.measured = Seconds(flops / rate);
-      if (!possible(row, accelerator, g.format, flops, g.measured.value()) || !is_new(row)) return;
+      if (!possible(row, accelerator, g.format, flops, g.measured.value(),
+                    moved(g.shape, g.format)) ||
+          !is_new(row)) {
+        return;
+      }
       out_.in_training.push_back(std::move(g));
       ++out_.used;
       return;
@@ -361,7 +386,9 @@ class Reader {
                           (a.shape.query_key_dim + a.shape.value_dim);
     const double flops = square * (a.direction == MeasuredDirection::backward ? 2.5 : 1);
     a.measured = Seconds(flops / rate);
-    if (!possible(row, accelerator, a.format, flops / 2, a.measured.value()) || !is_new(row)) {
+    if (!possible(row, accelerator, a.format, flops / 2, a.measured.value(),
+                  moved(a.shape, a.kernel)) ||
+        !is_new(row)) {
       return;
     }
     out_.attention.push_back(std::move(a));
@@ -396,7 +423,7 @@ class Reader {
     if (!row.usable()) return;
     g.format = *f;
     const double flops = 2 * g.shape.m * g.shape.n * g.shape.k * g.shape.groups;
-    if (!possible(row, accelerator, *f, flops, g.measured.value()) ||
+    if (!possible(row, accelerator, *f, flops, g.measured.value(), moved(g.shape, *f)) ||
         !is_new_recorded(fmt::format("product {} {} {} {} {}", row.text("dtype"), g.shape.m,
                                      g.shape.n, g.shape.k, g.shape.groups),
                          row)) {
@@ -443,7 +470,8 @@ class Reader {
                     row.text("causal"), a.shape.batch, a.shape.queries, a.shape.keys, a.shape.heads,
                     a.shape.query_key_dim);
     // Masked blocks may be left out.
-    if (!possible(row, accelerator, *f, flops.value() / 2, a.measured.value()) ||
+    if (!possible(row, accelerator, *f, flops.value() / 2, a.measured.value(),
+                  moved(a.shape, a.kernel)) ||
         !is_new_recorded(shape, row)) {
       return;
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calibrate/calibration.h"
+#include "units/quantity.h"
 
 namespace orrery {
 
@@ -31,6 +32,10 @@ class MeasurementCells {
   std::optional<double> optional_number(std::string_view column, double above, double most);
   // A whole number from `least` to `most`.
   double count(std::string_view column, double least, double most);
+
+  // Whether a time may be one of something that nothing could do faster than `least`, launch
+  // included; otherwise it is in another unit, and the row complains.
+  bool not_too_slow(Seconds time, Seconds least);
 
   void complain(std::string what);  // marks the row as unusable
   void remark(std::string what);    // names the row, which is still used

@@ -112,6 +112,7 @@ TEST(NetworkFit, NamesRowsItCannotUseAndUsesTheRest) {
            std::pair("m,h100-sxm,all-reduce,16,1,4096,90", "num_nodes"),
            std::pair("m,h100-sxm,all-reduce,16,2,4096,-3", "latency_us"),
            std::pair("m,h100-sxm,all-reduce,16,2,1e10,0.09", "wrong unit"),
+           std::pair("m,h100-sxm,all-reduce,16,2,4096,90000", "wrong unit"),
            std::pair(",h100-sxm,all-reduce,16,2,4096,90", "machine is empty"),
            std::pair("m,h100-sxm,all-reduce,16,2,1048576,91", "measures the same as net.csv:2"),
            std::pair("m,h100-sxm,all-reduce,16,2", "fields"),

@@ -16,6 +16,10 @@ constexpr double kMostBytes = 1e13;
 constexpr double kMostRanks = 65536;
 // Above any node's network: tells bytes from bits and micro- from milliseconds.
 constexpr BytesPerSecond kFastestNode(20e12);
+// One common network card (100 Gb/s), and a message to each rank in turn. The slowest of the
+// published rows takes 3 times that.
+constexpr BytesPerSecond kCard(12.5e9);
+constexpr Seconds kMessage(20e-6);
 
 }  // namespace
 
@@ -64,6 +68,7 @@ std::vector<NetworkMeasurement> network_measurements(std::span<const CommaSepara
         cells.complain("more than 20 TB/s through one node: wrong unit?");
         continue;
       }
+      if (!cells.not_too_slow(m.time, m.payload / kCard + kMessage * m.ranks)) continue;
       const std::string key = m.machine + ' ' + m.accelerator + ' ' + name + ' ' +
                               std::to_string(m.ranks) + ' ' + std::to_string(m.nodes) + ' ' +
                               std::to_string(m.payload.value());
