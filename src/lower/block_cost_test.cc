@@ -265,6 +265,34 @@ TEST(ContextParallel, PiecesHideTheirTransfersAndAreMerged) {
 }
 
 // Two modules of one input reduce two gradients of it; sequence parallelism reduces one.
+// 8 key-value heads under tp 16: each is on two ranks, with its weights and work; all else is
+// divided as ever. The model itself counts them once.
+TEST(TensorParallel, KeyValueHeadsAreCopiedWhereRanksAreMore) {
+  constexpr double kCopied = 8 * 2 * 128;  // columns of the copies of keys and values
+  constexpr double kHidden = 4096;
+  constexpr double kTokens = 4096;
+  constexpr double kNorms = 2 * kHidden;  // on every rank
+  const Model model = small_model("llama-3-8b", 4);
+  const auto priced = [&](std::int64_t tp, const char* recompute = "full") {
+    Priced p(model, "gb200:16", "tp=" + std::to_string(tp) + ",recompute=" + recompute, 4096);
+    return p.costs(Backward::fused).blocks[0];
+  };
+  const BlockCost divided = priced(8);
+  const BlockCost copied = priced(16);
+  EXPECT_DOUBLE_EQ(16 * (copied.trained.dense - kNorms),
+                   8 * (divided.trained.dense - kNorms) + kHidden * kCopied);
+  EXPECT_DOUBLE_EQ((16 * copied.recomputed).value(),
+                   (8 * divided.recomputed).value() + 2 * kTokens * kHidden * kCopied);
+  // Half the work and the copies, on twice the ranks.
+  EXPECT_LT(copied.forward.breakdown[Category::attention_core],
+            divided.forward.breakdown[Category::attention_core]);
+  EXPECT_GT(priced(16, "none").memory.saved * 16, priced(8, "none").memory.saved * 8);
+
+  EXPECT_FALSE(with_copied_heads(model, 8));
+  EXPECT_FALSE(with_copied_heads(small_model("deepseek-v2-lite", 4), 16));
+  EXPECT_EQ(with_copied_heads(model, 32)->architecture.attention, AttentionKind::mha);
+}
+
 TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {
   const auto exposed = [](bool separate, bool overlaps, std::string_view plan) {
     SoftwareProfile software;

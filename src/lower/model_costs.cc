@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "outcome/invariant.h"
 #include "plan/validity.h"
 
 namespace orrery {
@@ -48,6 +49,16 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   a.saved_for_weight_gradient += b.saved_for_weight_gradient;
   a.recomputed += b.recomputed;
   return a;
+}
+
+std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp) {
+  Architecture a = model.architecture;
+  if (a.latent_attention || tp <= a.num_kv_heads || tp % a.num_kv_heads != 0) return std::nullopt;
+  a.num_kv_heads = tp;
+  a.attention = a.num_heads == tp ? AttentionKind::mha : AttentionKind::gqa;
+  Result<Model> copied = build_model(a);
+  ORRERY_INVARIANT(copied.has_value());
+  return std::move(*copied);
 }
 
 Binding binding(const Model& model, const Training& training, const Plan& plan) {
@@ -182,7 +193,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
                              groups,
                              context_};
   auto made = std::make_unique<ModelCosts>();
-  for (const Block& block : model_.blocks) {
+  const std::optional<Model> copied = with_copied_heads(model_, plan.tp);
+  for (const Block& block : (copied ? *copied : model_).blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }
   made->embedding = block_cost(model_.embedding, setting, Recompute::none, backward);

@@ -41,7 +41,7 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
                                              "gb200:72", "meta-h100-24k-roce:64"}),
                                Catalog::built_in());
   Plan& p = out.plan;
-  p.tp = pick<std::int64_t>(random, {1, 2, 4, 8});
+  p.tp = pick<std::int64_t>(random, {1, 2, 4, 8, 16});
   p.cp = pick<std::int64_t>(random, {1, 1, 2, 4});
   p.pp = pick<std::int64_t>(random, {1, 2, 4, 8});
   p.ep = pick<std::int64_t>(random, {1, 1, 2, 4, 8});

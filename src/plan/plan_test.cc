@@ -124,6 +124,16 @@ TEST(Validity, SaysEveryReasonWithItsNumbers) {
             "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n");
 }
 
+TEST(Validity, KeyValueHeadsAreDividedOrCopied) {
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=16,pp=16"), "");
+  EXPECT_EQ(problems("palm-8b", "h100-sxm:64", "tp=4"), "");  // one head
+  const Model m = model("llama-3.1-405b");
+  EXPECT_THAT(completed_plan(m, cluster("gb200:144"), {}, *parse_plan("tp=16,pp=9")).assumed,
+              testing::Contains("each of 8 key-value heads is held by 2 tensor-parallel ranks"));
+  EXPECT_THAT(problems("phi-3-medium", "h100-sxm:16", "tp=4"),
+              testing::HasSubstr("tp 4 and 10 key-value heads: neither divides the other"));
+}
+
 TEST(Validity, DefaultsAreSaid) {
   const CompletedPlan c = completed_plan(model("llama-3-8b"), cluster("h100-sxm:64"), {},
                                          *parse_plan("tp=4,pp=2,chunks=2"));

@@ -90,6 +90,11 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
     if (a.moe) assume("etp = " + n(plan.etp) + (plan.ep > 1 ? ": experts are not cut" : ": as tp"));
   }
   if (plan.tp == 1) plan.sequence_parallel = false;
+  if (!a.latent_attention && a.num_kv_heads > 0 && plan.tp > a.num_kv_heads &&
+      plan.tp % a.num_kv_heads == 0) {
+    assume("each of " + n(a.num_kv_heads) + " key-value heads is held by " +
+           n(plan.tp / a.num_kv_heads) + " tensor-parallel ranks");
+  }
   out.training = training;
   out.plan = std::move(plan);
   return out;
@@ -141,10 +146,11 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   if (a.num_heads % plan.tp != 0) {
     problem("tp " + n(plan.tp) + " does not divide " + n(a.num_heads) + " attention heads");
   }
-  // The single head of multi-query attention is replicated, not split.
-  if (a.num_kv_heads > 1 && a.num_kv_heads % plan.tp != 0) {
-    problem("tp " + n(plan.tp) + " does not divide " + n(a.num_kv_heads) +
-            " key-value heads: heads would be split");
+  // Fewer heads than ranks are copied, where that comes out even.
+  if (!a.latent_attention && a.num_kv_heads > 0 && a.num_kv_heads % plan.tp != 0 &&
+      plan.tp % a.num_kv_heads != 0) {
+    problem("tp " + n(plan.tp) + " and " + n(a.num_kv_heads) +
+            " key-value heads: neither divides the other, so that heads would be split");
   }
   if (a.ffn_hidden > 0 && a.ffn_hidden % plan.tp != 0) {
     problem("tp " + n(plan.tp) + " does not divide the feed-forward width " + n(a.ffn_hidden));
