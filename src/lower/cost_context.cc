@@ -3,9 +3,36 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/collective/communication_path.h"
 #include "cost/kernel/kernel_parameters.h"
 
 namespace orrery {
+namespace {
+
+// Servers differ most in how their cards reach each other without a switch: 1.3 GB/s of eight L40S
+// in nccl-collectives-measured.csv, 23.7 of four A100 in vidur-network-measured.csv
+// (validation/kernels).
+void add_host_path(const Cluster& cluster, const CollectiveParameters& collectives,
+                   std::vector<std::string>& assumed) {
+  const HostPathParameters& host = collectives.host_path;
+  const FabricLevel& level = cluster.levels.front();
+  if (host.direct_ranks == 0 || level.accelerators <= host.direct_ranks ||
+      link_kind(level, 0) != LinkKind::pcie) {
+    return;
+  }
+  std::string rates = to_text(host.socket) + " each";
+  if (level.accelerators > host.socket_ranks) {
+    rates += " up to " + std::to_string(host.socket_ranks) + " and " + to_text(host.node) +
+             " each beyond";
+  }
+  assumed.push_back("more than " + std::to_string(host.direct_ranks) + " " +
+                    cluster.accelerator.name + " of a node meet in the memory of the host, at " +
+                    rates + ", as on the one server that catalog/collectives/" + collectives.name +
+                    ".yaml was fitted to; servers with a PCIe switch reach 23.7 GB/s "
+                    "(docs/models/collectives.md)");
+}
+
+}  // namespace
 
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  SoftwareProfile software) {
@@ -20,9 +47,11 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
   Cluster loaded = cluster;
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
+  std::vector<std::string> assumed = assumed_conditions(conditions, cluster);
+  add_host_path(cluster, collectives, assumed);
   return CostContext{
       std::move(loaded),      KernelModel(under_training(std::move(kernels), conditions, cluster)),
-      std::move(collectives), assumed_conditions(conditions, cluster),
+      std::move(collectives), std::move(assumed),
       std::move(software),    cluster.levels};
 }
 

@@ -22,7 +22,7 @@ struct CostContext {
   Cluster cluster;
   KernelModel kernels;
   CollectiveParameters collectives;
-  std::vector<std::string> assumed;  // what the training conditions borrow
+  std::vector<std::string> assumed;  // what training conditions borrow, how PCIe cards meet
   SoftwareProfile software;
   std::vector<FabricLevel> pairwise;  // the levels as two ranks alone on them see them
 
