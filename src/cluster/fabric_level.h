@@ -14,13 +14,13 @@ namespace orrery {
 
 struct FabricLevel {
   std::string name;               // "nvlink", "infiniband-ndr", "spine"
-  std::string fabric;             // in the catalog's fabrics; empty: the name says it
   std::int64_t accelerators = 0;  // accelerators below one unit of this level
   BytesPerSecond bandwidth;       // per accelerator, one direction, nominal
   Seconds latency;                // one message, device to device
   double oversubscription = 1;  // 1 = full bisection; the usable share of bandwidth is its inverse
   double efficiency = 1;  // share of nominal that large transfers reach, before protocol effects
   bool in_switch_reduction = false;  // NVLink SHARP and the like
+  std::string fabric{};              // in the catalog's fabrics; empty: the name says it
   bool operator==(const FabricLevel&) const = default;
 };
 const Fields<FabricLevel>& fields_of(const FabricLevel*);
