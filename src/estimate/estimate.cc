@@ -16,6 +16,25 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
   return out;
 }
 
+namespace {
+
+// By convention MFU and HFU count every pair of tokens; a causal kernel computes half of them.
+// Where that is much of the step, either may exceed 100 %. Empty where it is not.
+std::string attention_note(const Model& model, const Estimate& e) {
+  constexpr double kMuch = 0.25;  // of the FLOPs of the model
+  const auto length = static_cast<double>(e.training.sequence_length);
+  const auto source = static_cast<double>(e.training.source_length);
+  const double computed = model_flops_per_sequence(model, length, AttentionCount::causal, source) /
+                          model_flops_per_sequence(model, length, AttentionCount::full, source);
+  if (1 - computed < kMuch) return "";
+  return fmt::format(
+      "MFU and HFU count all pairs of tokens, as is usual; causal attention leaves out {:.0f} % of "
+      "the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
+      100 * (1 - computed), 100 * computed * e.mfu);
+}
+
+}  // namespace
+
 Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
                           const TrainingConditions& conditions) {
   CompletedPlan completed =
@@ -42,6 +61,9 @@ Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
   CostCache cache(scenario.model, completed.training, std::move(context));
   ORRERY_TRY(Estimate out, evaluate(cache, completed.plan));
   out.assumed = std::move(assumed);
+  if (std::string note = attention_note(scenario.model, out); !note.empty()) {
+    out.assumed.push_back(std::move(note));
+  }
   return out;
 }
 

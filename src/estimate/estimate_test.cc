@@ -27,6 +27,18 @@ Scenario published() {
   return scenario("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8", 8192, 2048);
 }
 
+TEST(Estimate, LongSequencesSayWhatCausalAttentionLeavesOut) {
+  const auto said = [](const char* model, const char* plan, std::int64_t sequence) {
+    const auto e = estimate(scenario(model, "h100-sxm:8", plan, sequence, 8), catalog());
+    return e ? e->assumed : std::vector<std::string>{e.error().text()};
+  };
+  const auto note =
+      testing::Contains(testing::AllOf(testing::HasSubstr("MFU and HFU count all pairs of tokens"),
+                                       testing::HasSubstr("causal attention leaves out 4")));
+  EXPECT_THAT(said("llama-3.1-8b", "cp=8,recompute=full", 1048576), note);
+  EXPECT_THAT(said("llama-3.1-8b", "cp=8,recompute=full", 8192), testing::Not(note));
+}
+
 TEST(Estimate, TheBreakdownIsTheStepTime) {
   for (const char* plan : {"tp=8,pp=16,chunks=8", "tp=8,pp=16", "tp=4,cp=2,pp=16,zero=2",
                            "tp=8,pp=8,recompute=full,schedule=gpipe"}) {

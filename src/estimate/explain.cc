@@ -76,9 +76,12 @@ std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
                  fmt::format("{:.2f} %", 100 * e.mfu),
                  "dense " + std::string(to_text(e.training.precision)) + " peak of " + a.name +
                      ": " + a.provenance.source});
-  out.push_back({"hfu", "(model FLOPs + recomputed FLOPs) / (step time x GPUs x peak)",
-                 fmt::format("recompute={}", to_text(p.recompute)),
-                 fmt::format("{:.2f} %", 100 * e.hfu), "arXiv 2205.05198 s.6.3"});
+  out.push_back(
+      {"hfu",
+       "(model FLOPs + recomputed FLOPs) / (step time x GPUs x peak); all pairs of tokens "
+       "count, of which causal kernels compute half",
+       fmt::format("recompute={}", to_text(p.recompute)), fmt::format("{:.2f} %", 100 * e.hfu),
+       "arXiv 2205.05198 s.6.3"});
   out.push_back({"tokens_per_s", "sequences x tokens / step time",
                  fmt::format("{:.0f} x {:.0f} / {}", sequences, length, to_text(e.step_time)),
                  fmt::format("{:.0f}", e.tokens_per_second), "definition"});
