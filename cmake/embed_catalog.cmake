@@ -3,20 +3,21 @@
 #   cmake -D ROOT=<source directory> -D OUTPUT=<file.cc> -P embed_catalog.cmake
 #
 # catalog/<kind>/.../<name>.yaml becomes {kind, name, path, text}. Nothing is parsed here or at
-# start-up. A literal longer than the 64 KiB the standard promises is fine for gcc and clang.
+# start-up; texts carry their length, which compilers would have to count. A literal longer than the 64 KiB the standard promises is fine for gcc and clang.
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/catalog/*.yaml)
 list(SORT files)
 
 set(out "// Written by cmake/embed_catalog.cmake from catalog/. Do not edit.\n")
-string(APPEND out "#include <array>\n\n#include \"catalog/embedded.h\"\n\n")
+string(APPEND out "#include <array>\n#include <string_view>\n\n#include \"catalog/embedded.h\"\n\n")
 string(APPEND out "namespace orrery {\nnamespace {\n\n")
+string(APPEND out "using std::string_view_literals::operator\"\"sv;\n\n")
 list(LENGTH files count)
 string(APPEND out "constexpr std::array<CatalogEntry, ${count}> kEntries{{\n")
 foreach(file IN LISTS files)
   string(REGEX REPLACE "^catalog/([^/]+)/.*$" "\\1" kind "${file}")
   get_filename_component(name "${file}" NAME_WLE)
   file(READ "${ROOT}/${file}" text)
-  string(APPEND out "    {\"${kind}\", \"${name}\", \"${file}\", R\"entry(${text})entry\"},\n")
+  string(APPEND out "    {\"${kind}\", \"${name}\", \"${file}\", R\"entry(${text})entry\"sv},\n")
 endforeach()
 string(APPEND out "}};\n\n}  // namespace\n\n")
 string(APPEND out "std::span<const CatalogEntry> embedded_entries() { return kEntries; }\n\n")
