@@ -99,8 +99,13 @@ constexpr std::array kConventions = {
                        network(c, "4 x 200 Gb/s", "tcpx-200g");
                        c.shard_group = 8;
                      }},
+    // Its table first stood in InternLM/InternLM, whose doc/en/install.md installs flash-attention
+    // 1.0.5; later versions of the framework ask for 2.2.1.
     SourceConvention{"internevo", "", "internevo",
-                     [](RunConvention& c) { network(c, "4 x 100 Gb/s", "roce-100g"); }},
+                     [](RunConvention& c) {
+                       network(c, "4 x 100 Gb/s", "roce-100g");
+                       c.flash = AttentionKernel::flash_1;
+                     }},
     SourceConvention{"zero-bubble", "", "megatron-lm-2022",
                      [](RunConvention& c) {
                        network(c, "4 x 200 Gb/s", "roce-200g");
