@@ -16,6 +16,7 @@ enum Common : std::size_t {
   at_memory,
   at_scale_up,
   at_network,
+  at_host_network,
   at_gap,
   at_spread,
   at_attention,
@@ -48,7 +49,9 @@ StepCoordinate log_share(std::string name, double expected, double spread) {
           .step = 0.02};
 }
 
-bool has_network(const Cluster& cluster) { return cluster.levels.size() > 1; }
+Common common_of(std::string_view network) {
+  return carried_by_host(network) ? at_host_network : at_network;
+}
 
 }  // namespace
 
@@ -79,7 +82,9 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
       log_share("matrix share, all", std::log(0.92), 0.1),
       log_share("memory share, all", std::log(0.9), 0.2),
       log_share("scale-up share, all", std::log(0.9), 0.2),
-      log_share("network share, all", std::log(0.8), 0.3),
+      log_share("network share, carried by adapters", std::log(0.85), 0.2),
+      // Every byte passes through the host's memory, some of them from the far socket.
+      log_share("network share, carried by hosts", std::log(0.5), 0.5),
       // Kernels of one stream follow each other within 1 to 2 us on the device.
       {.name = "kernel gap",
        .unit = "us",
@@ -106,7 +111,8 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
     coordinates_.push_back(log_share("scale-up share, " + name, 0, 0.15));
   }
   for (const std::string& network : networks_) {
-    coordinates_.push_back(log_share("network share, " + network, 0, 0.25));
+    const double spread = carried_by_host(network) ? 0.5 : 0.15;
+    coordinates_.push_back(log_share("network share, " + network, 0, spread));
   }
   for (const auto& [kernel, architecture] : attention_) {
     coordinates_.push_back(log_share(
@@ -129,7 +135,6 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
   const bool many = cluster.accelerators > 1;
   if (many) out.push_back(at_spread);
   if (many) out.push_back(at_scale_up);
-  if (has_network(cluster)) out.push_back(at_network);
   for (std::size_t a = 0; a < accelerators_.size(); ++a) {
     if (accelerators_[a].first != cluster.accelerator.name) continue;
     const std::size_t first = at_common + a * at_of_accelerator;
@@ -141,7 +146,9 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
     const bool used =
         std::any_of(cluster.levels.begin() + 1, cluster.levels.end(),
                     [&](const FabricLevel& level) { return technology_of(level) == networks_[n]; });
-    if (used) out.push_back(first_network() + n);
+    if (!used) continue;
+    out.push_back(common_of(networks_[n]));
+    out.push_back(first_network() + n);
   }
   for (std::size_t k = 0; k < attention_.size(); ++k) {
     if (attention_[k] == std::pair{attention, cluster.accelerator.architecture}) {
@@ -149,6 +156,7 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
     }
   }
   std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
@@ -186,8 +194,11 @@ TrainingConditions StepProblem::conditions(std::span<const double> x) const {
   }
   for (std::size_t n = 0; n < networks_.size(); ++n) {
     const double own = x[first_network() + n];
-    out.networks.push_back({.technology = networks_[n], .share = share(at_network, own)});
+    out.networks.push_back(
+        {.technology = networks_[n], .share = share(common_of(networks_[n]), own)});
   }
+  out.networks.push_back(
+      {.technology = std::string(kCarriedByHost), .share = share(at_host_network, 0)});
   out.networks.push_back({.technology = "*", .share = share(at_network, 0)});
   return out;
 }

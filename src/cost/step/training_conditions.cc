@@ -1,6 +1,7 @@
 #include "cost/step/training_conditions.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -90,7 +91,8 @@ const Fields<NetworkConditions>& fields_of(const NetworkConditions*) {
   static const Fields<NetworkConditions> table =
       Fields<NetworkConditions>("network conditions")
           .required("technology", &NetworkConditions::technology,
-                    "of the fabric (infiniband of infiniband-ndr); \"*\": every other one")
+                    "of the fabric (infiniband of infiniband-ndr); \"carried by hosts\" and "
+                    "\"*\": every other one")
           .required("share", &NetworkConditions::share, "of the bandwidth of a collective alone")
           .optional("rows", &NetworkConditions::rows, "measured steps behind it");
   return table;
@@ -136,12 +138,21 @@ const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
 const NetworkConditions& network_of(const TrainingConditions& conditions,
                                     const FabricLevel& level) {
   const std::string_view technology = technology_of(level);
-  const NetworkConditions* best = nullptr;
-  for (const NetworkConditions& n : conditions.networks) {
-    if (n.technology == technology) return n;
-    if (n.technology == "*") best = &n;
-  }
-  return *best;
+  const auto nearness = [&](const NetworkConditions& n) {
+    if (n.technology == technology) return 3;
+    if (n.technology == kCarriedByHost) return carried_by_host(technology) ? 2 : 0;
+    return n.technology == "*" ? 1 : 0;
+  };
+  return *std::max_element(conditions.networks.begin(), conditions.networks.end(),
+                           [&](const NetworkConditions& a, const NetworkConditions& b) {
+                             return nearness(a) < nearness(b);
+                           });
+}
+
+bool carried_by_host(std::string_view technology) {
+  constexpr std::array<std::string_view, 4> kTechnologies = {"omni-path", "tcpx", "ethernet",
+                                                             "datacentre-ethernet"};
+  return std::find(kTechnologies.begin(), kTechnologies.end(), technology) != kTechnologies.end();
 }
 
 double attention_share(const TrainingConditions& conditions, AttentionKernel kernel,
@@ -229,10 +240,13 @@ std::vector<std::string> assumed_conditions(const TrainingConditions& conditions
                   ": clocks and bandwidths under load as on accelerators on average");
   }
   for (std::size_t l = cluster.accelerators_per_node > 1 ? 1 : 0; l < cluster.levels.size(); ++l) {
-    if (network_of(conditions, cluster.levels[l]).technology != "*") continue;
+    const NetworkConditions& network = network_of(conditions, cluster.levels[l]);
+    const bool by_host = network.technology == kCarriedByHost;
+    if (network.technology != "*" && !by_host) continue;
     std::string note = "no training step was measured over " +
                        std::string(technology_of(cluster.levels[l])) +
-                       ": bandwidth under load as over networks on average";
+                       ": bandwidth under load as over networks " +
+                       (by_host ? "that hosts carry, on average" : "on average");
     if (std::find(out.begin(), out.end(), note) == out.end()) out.push_back(std::move(note));
   }
   return out;

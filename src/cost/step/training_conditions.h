@@ -19,7 +19,8 @@
 // Shares belong to hardware (an accelerator, an architecture, a network technology) or to an
 // attention kernel, never to a source of measurements. They are fitted by `orrery calibrate` on
 // validation/measured, where each is drawn towards the share of all hardware of its kind, which is
-// also what hardware of which no step was measured gets. Source, date and errors:
+// also what hardware of which no step was measured gets. Networks whose messages the processors of
+// hosts carry are a kind of their own beside those whose adapters do. Source, date and errors:
 // catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are slow for
 // ever.
 #pragma once
@@ -58,11 +59,20 @@ struct AttentionConditions {
 
 // A network technology in use by a whole job.
 struct NetworkConditions {
-  std::string technology;  // technology_of a level: "infiniband"; "*": every other one
-  double share = 1;        // of what a collective alone reaches
+  // technology_of a level: "infiniband"; kCarriedByHost: every other one that processors carry;
+  // "*": every other one.
+  std::string technology;
+  double share = 1;  // of what a collective alone reaches
   double rows = 0;
   bool operator==(const NetworkConditions&) const = default;
 };
+
+inline constexpr std::string_view kCarriedByHost = "carried by hosts";
+
+// Whether the processors of a host cut, copy and acknowledge the messages of this technology, and
+// not its adapter: Omni-Path 100, whose host software sends and receives (Birrittella et al., Hot
+// Interconnects 2015), and TCP over Ethernet, with GPUDirect-TCPX too.
+bool carried_by_host(std::string_view technology);
 
 // The file catalog/step/training.yaml.
 struct TrainingConditions {

@@ -24,6 +24,8 @@ attention:
   - {kernel: flash-2, architecture: "*", share: 0.9}
 networks:
   - {technology: infiniband, share: 0.6}
+  - {technology: omni-path, share: 0.2}
+  - {technology: carried by hosts, share: 0.3}
   - {technology: "*", share: 0.5}
 )";
 
@@ -76,6 +78,21 @@ TEST(TrainingConditions, ServeAnAcceleratorByNameThenArchitectureThenAll) {
   EXPECT_EQ(network_of(c, level).share, 0.6);
   level.fabric = "roce-400g";
   EXPECT_EQ(network_of(c, level).share, 0.5);
+}
+
+TEST(TrainingConditions, KnowNetworksThatHostsCarry) {
+  const TrainingConditions c = conditions();
+  const auto share = [&](const char* name) {
+    FabricLevel level;
+    level.name = name;
+    return network_of(c, level).share;
+  };
+  EXPECT_EQ(share("omni-path-100g"), 0.2);
+  EXPECT_EQ(share("tcpx-200g"), 0.3);
+  EXPECT_EQ(share("ethernet-25g-datacentre"), 0.3);
+  EXPECT_EQ(share("datacentre-ethernet"), 0.3);
+  EXPECT_EQ(share("tcpxo-200g"), 0.5);  // its adapter acknowledges
+  EXPECT_EQ(share("efa-v2"), 0.5);
 }
 
 TEST(TrainingConditions, SlowKernelsByShareGapAndSlowestRank) {
