@@ -79,6 +79,28 @@ TEST(Estimate, ThePublishedRunIsWithinABand) {
   EXPECT_LT(e->achieved_per_gpu.value(), 520e12);
 }
 
+// arXiv 2412.19437 s.3: 2048 H800 without tensor parallelism, by RMSNorm, up-projections of
+// attention and SwiGLU computed again and SwiGLU's inputs kept in FP8.
+TEST(Estimate, DeepSeekV3FitsByWhatItsAuthorsComputeAgain) {
+  const std::string plan = "pp=16,ep=64,schedule=dualpipe,dispatch=deduplicated";
+  const std::string modules =
+      ",recompute=selective,recompute_modules=layernorm+mla_up_proj+moe_act+mlp_act";
+  const auto priced = [](const std::string& text, bool narrow_gate) {
+    Scenario s = scenario("deepseek-v3", "deepseek-v3-h800", text, 4096, 15360);
+    s.training.precision = NumberFormat::fp8;
+    s.software.memory.narrow_gate_inputs = narrow_gate;
+    return *estimate(s, catalog());
+  };
+  const Estimate kept = priced(plan, false);
+  EXPECT_EQ(kept.verdict, Verdict::does_not_fit);
+  const Estimate again = priced(plan + modules, false);
+  EXPECT_LT(static_cast<double>(again.peak_memory), 0.7 * static_cast<double>(kept.peak_memory));
+  EXPECT_LT(static_cast<double>(again.peak_memory),
+            1.05 * static_cast<double>(again.memory_capacity));
+  EXPECT_GT(again.step_time, kept.step_time);
+  EXPECT_NE(priced(plan + modules, true).verdict, Verdict::does_not_fit);
+}
+
 // Only gradients of adapters are made, sent and optimized, and only their states are kept; frozen
 // weights are 2 bytes each, divided over ranks under full sharding alone.
 TEST(Estimate, AdaptersBesideAFrozenModelAreFasterAndLighter) {

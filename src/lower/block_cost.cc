@@ -97,8 +97,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   }
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance
   balanced.expert_imbalance = 1;
-  const std::vector<double> again =
-      recomputed_shares(block, recompute, lowering.recomputed_operators());
+  const std::vector<RecomputedOperator> again = lowering.recomputed(recompute);
   for (std::size_t i = 0; i < block.operators.size(); ++i) {
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
@@ -113,14 +112,17 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     }
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
-    if (again[i] > 0) out.recomputed += model_flops(op, Phase::forward, balanced) * again[i];
+    if (again[i].share > 0) {
+      out.recomputed += model_flops(op, Phase::forward, balanced) * again[i].share;
+    }
   }
   out.memory = block_memory(block,
                             {.binding = setting.binding,
                              .hidden = setting.hidden,
                              .precision = setting.training.precision,
                              .attention = setting.plan.attention,
-                             .facts = setting.costs.software.memory},
+                             .facts = setting.costs.software.memory,
+                             .modules = RecomputeModuleSet(setting.plan.recompute_modules)},
                             recompute);
   return out;
 }

@@ -1,7 +1,12 @@
 // What a block costs: its two directions, and a backward split in two.
 #include "lower/block_cost.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "lower/random_plan.h"
 
@@ -57,6 +62,90 @@ TEST(FullRecomputation, StopsEarlyWhereTheFrameworkDoes) {
   EXPECT_EQ(priced("mixtral-8x7b", early).backward.time, priced("mixtral-8x7b", {}).backward.time);
 }
 
+// Whatever modules are named beside, one more is never faster, and what is done again is counted:
+// its FLOPs and its kernels are those that were done before.
+TEST(SelectiveRecomputation, MoreModulesNeverRunFaster) {
+  const std::vector<const char*> names = {"core_attn", "layernorm",     "mla_up_proj",
+                                          "moe_act",   "mlp_act",       "mlp",
+                                          "moe",       "shared_experts"};
+  for (const char* parallel : {"dp=8", "tp=2,ep=4", "dp=8,ep=8,dispatch=deduplicated"}) {
+    const auto priced = [&](unsigned bits) {
+      std::string text(parallel);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        if ((bits >> i & 1U) != 0) {
+          text +=
+              (text.find("modules") == std::string::npos ? ",recompute=selective,recompute_modules="
+                                                         : "+") +
+              std::string(names[i]);
+        }
+      }
+      Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8", text, 4096);
+      EXPECT_THAT(plan_problems(p.model, p.cluster, p.training, p.plan), testing::IsEmpty())
+          << text;
+      const ModelCosts& costs = p.costs(Backward::fused);
+      return std::pair(costs.blocks[0], costs.blocks[1]);
+    };
+    const auto none = priced(0);
+    const auto full = [&] {
+      Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8",
+               std::string(parallel) + ",recompute=full", 4096);
+      const ModelCosts& costs = p.costs(Backward::fused);
+      return std::pair(costs.blocks[0], costs.blocks[1]);
+    }();
+    std::vector<std::pair<BlockCost, BlockCost>> by_bits;
+    for (unsigned bits = 0; bits < 1U << names.size(); ++bits) by_bits.push_back(priced(bits));
+    for (unsigned bits = 1; bits < by_bits.size(); ++bits) {
+      const auto check = [&](const BlockCost& some, const BlockCost& plain,
+                             const BlockCost& whole) {
+        ASSERT_EQ(some.forward.time, plain.forward.time);
+        ASSERT_LE(some.recomputed, whole.recomputed);
+        // What is done again is on its own line, its exchanges on theirs; all else is as before.
+        ASSERT_EQ(kernels(some.backward) - some.backward.breakdown[Category::recompute],
+                  kernels(plain.backward));
+        ASSERT_LE(some.backward.breakdown[Category::recompute],
+                  whole.backward.breakdown[Category::recompute]);
+        ASSERT_LE(some.memory.saved, plain.memory.saved);
+        ASSERT_GE(some.memory.saved, whole.memory.saved);
+      };
+      check(by_bits[bits].first, none.first, full.first);
+      check(by_bits[bits].second, none.second, full.second);
+      for (unsigned bit = 1; bit < by_bits.size(); bit <<= 1U) {
+        ASSERT_LE(by_bits[bits].first.backward.time, by_bits[bits | bit].first.backward.time);
+        ASSERT_LE(by_bits[bits].second.backward.time, by_bits[bits | bit].second.backward.time);
+        ASSERT_LE(by_bits[bits].second.recomputed, by_bits[bits | bit].second.recomputed);
+      }
+    }
+  }
+}
+
+// The whole expert layer sends its tokens away and back once more.
+TEST(SelectiveRecomputation, AnExpertLayerExchangesItsTokensAgain) {
+  const auto backward = [](const char* recompute) {
+    Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8", std::string("dp=8,ep=8") + recompute,
+             4096);
+    return p.costs(Backward::fused).blocks[1].backward.breakdown[Category::exposed_ep].count();
+  };
+  const auto once = backward("");
+  EXPECT_EQ(backward(",recompute=selective,recompute_modules=layernorm+moe_act"), once);
+  // Two more beside the two of gradients, which travel in the same format.
+  EXPECT_NEAR(backward(",recompute=selective,recompute_modules=moe"), 2 * once, 0.01 * once);
+}
+
+// A shared expert beside the exchange of tokens is beside it when both are made again.
+TEST(SelectiveRecomputation, WhatRunsBesideAnExchangeDoesSoAgain) {
+  const auto again = [](const char* overlap) {
+    Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8",
+             std::string("dp=8,ep=8,recompute=selective,recompute_modules=moe,overlap.expert=") +
+                 overlap,
+             4096);
+    return p.costs(Backward::fused).blocks[1];
+  };
+  EXPECT_EQ(again("on").recomputed, again("off").recomputed);
+  EXPECT_EQ(kernels(again("on").backward), kernels(again("off").backward));
+  EXPECT_LT(again("on").backward.breakdown[Category::exposed_ep],
+            again("off").backward.breakdown[Category::exposed_ep]);
+}
+
 // Logits of all ranks on each: their loss does not shrink with tensor parallelism.
 TEST(Head, GatheredLogitsCostTheirLossOnEveryRank) {
   SoftwareProfile gathers;
@@ -106,7 +195,8 @@ TEST(SplitBackward, HalvesComputeWhatTheWholeDoes) {
   for (const char* model : {"llama-3-8b", "gpt-3-1.3b", "mixtral-8x7b", "deepseek-v2-lite"}) {
     for (const char* plan :
          {"tp=1", "tp=4", "tp=4,sequence_parallel=false", "cp=2", "tp=2,recompute=full",
-          "tp=2,recompute=selective", "cp=2,context_parallel=ring"}) {
+          "tp=2,recompute=selective", "cp=2,context_parallel=ring",
+          "tp=2,recompute=selective,recompute_modules=layernorm+core_attn"}) {
       Priced p(small_model(model, 4), "h100-sxm:8", plan, 2048);
       const ModelCosts& costs = p.costs(Backward::split);
       for (const BlockCost* block : {&costs.blocks[0], &costs.blocks.back(), &costs.head}) {

@@ -49,11 +49,11 @@ class BlockLowering {
     exchange_share_ = around.exchange_share;
     if (recompute == Recompute::full) forward_all(out, true);
     if (recompute == Recompute::alternate) forward_some(out, recompute);
+    std::vector<RecomputedOperator> modules;
+    if (recompute == Recompute::selective) modules = recomputed(recompute);
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
+      if (!modules.empty()) forward_modules(out, modules, i);
       if (beside_exchange(block_.operators[i])) continue;
-      if (recompute == Recompute::selective && block_.operators[i].in_attention_core) {
-        forward(out, i, true);
-      }
       backward(out, block_.operators[i], part);
     }
     return out.finish(around.idle, around.slowed);
@@ -161,13 +161,25 @@ class BlockLowering {
     }
   }
 
+  // What selective recomputation makes again before the backward of the operator at `before`. What
+  // runs beside an exchange does so again where the exchange is among it.
+  void forward_modules(PassBuilder& out, const std::vector<RecomputedOperator>& modules,
+                       std::size_t before) {
+    bool exchanges = false;
+    for (std::size_t i = 0; i <= before; ++i) {
+      if (modules[i].share <= 0 || modules[i].before != before) continue;
+      exchanges = exchanges || block_.operators[i].boundary == Boundary::dispatch;
+      if (!exchanges || !beside_exchange(block_.operators[i])) forward(out, i, true);
+    }
+  }
+
   // A checkpoint whose policy kept some results: the other operators run again, of a product the
   // columns that are missing. What a product's reduce-scatter left is kept.
   void forward_some(PassBuilder& out, Recompute recompute) {
-    const std::vector<double> shares = recomputed_shares(block_, recompute, recomputed_operators());
-    for (std::size_t i = 0; i < shares.size(); ++i) {
+    const std::vector<RecomputedOperator> again = recomputed(recompute);
+    for (std::size_t i = 0; i < again.size(); ++i) {
       const Operator& op = block_.operators[i];
-      if (shares[i] <= 0 || beside_exchange(op)) continue;
+      if (again[i].share <= 0 || beside_exchange(op)) continue;
       if (op.kind != OperatorKind::gemm) {
         forward(out, i, true);
         continue;
@@ -183,7 +195,7 @@ class BlockLowering {
             out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp,
                          tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k))));
       }
-      out.compute(op.name, Category::recompute, product(op, m, extent(op.n) * shares[i], k));
+      out.compute(op.name, Category::recompute, product(op, m, extent(op.n) * again[i].share, k));
       if (s_.binding.tp > 1 && op.boundary == Boundary::row && !sharded_sequence()) {
         out.wait_for(out.transfer(
             "all-reduce of outputs", StreamKind::tp, Category::exposed_tp,
@@ -204,6 +216,11 @@ class BlockLowering {
       if (operators[i].kind == OperatorKind::gemm) last = i;
     }
     return s_.costs.software.recompute_stops_early ? last : operators.size();
+  }
+
+  [[nodiscard]] std::vector<RecomputedOperator> recomputed(Recompute recompute) const {
+    return recomputed_work(
+        block_, {recompute, RecomputeModuleSet(s_.plan.recompute_modules), recomputed_operators()});
   }
 
  private:

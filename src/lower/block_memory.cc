@@ -137,34 +137,28 @@ double kept_input(const Operator& op, const BlockMemorySetting& setting) {
   return saved_bytes(input, setting.binding, setting.precision).value();
 }
 
-// Of the `kept` bytes of the operator at `index`, those that are made again apart from the block.
-double part_computed_again(const Block& block, std::size_t index, const BlockMemorySetting& setting,
-                           Recompute recompute, double kept) {
-  const Operator& op = block.operators[index];
-  if (recompute == Recompute::full || recompute == Recompute::alternate) return 0;
-  if (recompute == Recompute::selective && op.in_attention_core) return kept;
-  if (index == 0) return 0;
-  const Operator& before = block.operators[index - 1];
-  if (setting.facts.recomputes_elementwise && is_product(op)) {
-    const bool activation = before.elementwise == ElementwiseKind::gated_activation ||
-                            before.elementwise == ElementwiseKind::activation;
-    if (before.op_class == OperatorClass::normalization || activation) {
+// Of the `kept` bytes of an operator, those that selective recomputation discards.
+double discarded_bytes(const Operator& op, Discarded what, const BlockMemorySetting& setting,
+                       double kept) {
+  switch (what) {
+    case Discarded::nothing:
+      return 0;
+    case Discarded::input:
       return kept_input(op, setting);
-    }
+    case Discarded::all_but_input:
+      return kept - kept_input(op, setting);
+    case Discarded::all:
+      return kept;
   }
-  if (!setting.facts.recomputes_up_projections) return 0;
-  // Values leave their product, queries and keys the rotation behind it.
-  if (op.name == "attention.key_value_up") return kept - kept_input(op, setting);
-  const bool latent = before.name == "attention.key_value_up";
-  return latent && op.name == "attention.rotary" ? kept : 0;
+  return 0;
 }
 
 // Under Recompute::alternate: the input of the block, what attention and the kept products return,
 // and 4 bytes a query and head, by which fused attention's backward normalises.
 double kept_results(const Block& block, const BlockMemorySetting& setting) {
   const Binding& b = setting.binding;
-  const std::vector<double> again =
-      recomputed_shares(block, Recompute::alternate, block.operators.size());
+  const std::vector<RecomputedOperator> again =
+      recomputed_work(block, {Recompute::alternate, {}, block.operators.size()});
   double out = block.operators.empty()
                    ? 0
                    : kActivation * size(block.operators.front().rows, b) * setting.hidden;
@@ -177,7 +171,7 @@ double kept_results(const Block& block, const BlockMemorySetting& setting) {
       const bool scattered = b.sequence_parallel && op.boundary == Boundary::row;
       const double result = kActivation * size(op.m, b) * size(op.n, b);
       // Behind a product whose result is reduced and scattered, the piece is kept instead.
-      out += scattered ? result / b.tp : result * (1 - again[i]);
+      out += scattered ? result / b.tp : result * (1 - again[i].share);
     }
   }
   return out;
@@ -188,17 +182,23 @@ double kept_results(const Block& block, const BlockMemorySetting& setting) {
 BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
                          Recompute recompute) {
   const OperatorReader reader(setting);
+  const std::size_t count = block.operators.size();
+  const bool whole = recompute == Recompute::full || recompute == Recompute::alternate;
+  const std::vector<RecomputedOperator> work =
+      recomputed_work(block, {recompute, setting.modules, count});
+  // Made again before the backward of each operator begins.
+  std::vector<double> restored(count, 0.0);
   double kept = 0;
   double again = 0;
   double attention_weights = 0;
   double other_weights = 0;
-  const bool whole = recompute == Recompute::full || recompute == Recompute::alternate;
-  for (std::size_t i = 0; i < block.operators.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const Operator& op = block.operators[i];
     const double bytes = reader.read(op).kept;
     const double part = recompute == Recompute::full
                             ? bytes
-                            : part_computed_again(block, i, setting, recompute, bytes);
+                            : discarded_bytes(op, work[i].discarded, setting, bytes);
+    if (!whole) restored[work[i].before] += part;
     again += part;
     kept += bytes - part;
     if (is_product(op)) {
@@ -223,10 +223,10 @@ BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
   // A whole block is computed again before its backward begins, a part of it when its turn comes.
   double extra = whole ? again : 0;
   double most = 0;
-  for (std::size_t i = block.operators.size(); i-- > 0;) {
+  for (std::size_t i = count; i-- > 0;) {
     const Operator& op = block.operators[i];
     const OperatorMemory memory = reader.read(op);
-    extra += part_computed_again(block, i, setting, recompute, memory.kept);
+    extra += restored[i];
     most = std::max(most, extra + memory.gradients + memory.kernel);
     extra -= memory.kept;
   }

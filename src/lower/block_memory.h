@@ -34,6 +34,7 @@ struct BlockMemorySetting {
   NumberFormat precision = NumberFormat::bf16;
   AttentionKernel attention = AttentionKernel::library;
   const MemoryFacts& facts;
+  RecomputeModuleSet modules = {};  // of selective recomputation
 };
 
 BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,

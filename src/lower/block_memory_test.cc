@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "catalog/catalog.h"
 #include "plan/software.h"
 
@@ -43,10 +45,15 @@ class Layer {
   Layer(const Binding& binding, MemoryFacts facts,
         AttentionKernel attention = AttentionKernel::unfused)
       : binding_(binding), facts_(facts), attention_(attention) {}
-  [[nodiscard]] BlockMemory memory(const Block& block, Recompute recompute) const {
-    return block_memory(
-        block, {.binding = binding_, .hidden = kHidden, .attention = attention_, .facts = facts_},
-        recompute);
+  [[nodiscard]] BlockMemory memory(const Block& block, Recompute recompute,
+                                   const std::vector<RecomputeModule>& modules = {}) const {
+    return block_memory(block,
+                        {.binding = binding_,
+                         .hidden = kHidden,
+                         .attention = attention_,
+                         .facts = facts_,
+                         .modules = RecomputeModuleSet(modules)},
+                        recompute);
   }
   static constexpr double kHidden = 4096;
 
@@ -105,33 +112,99 @@ TEST(BlockMemory, AlternateKeepsAttentionAndEverySecondProduct) {
 }
 
 // s b h (34 + ...) of Korthikanti holds 2 for the norms' outputs twice and 8 for gelu's.
-TEST(BlockMemory, ElementwiseResultsMadeAgainAreNotKept) {
+TEST(BlockMemory, ResultsOfNormsAndActivationsMadeAgainAreNotKept) {
   const Model model = gpt(4096, 32);
-  const auto saved = [&](const MemoryFacts& facts) {
-    return Layer(bound(kBatch, kLength, 1, false), facts, AttentionKernel::flash_2)
-        .memory(model.blocks[0], Recompute::none)
-        .saved.value();
+  const Layer layer(bound(kBatch, kLength, 1, false), facts_of("megatron-core-0.12"),
+                    AttentionKernel::flash_2);
+  const auto saved = [&](const std::vector<RecomputeModule>& modules) {
+    return layer.memory(model.blocks[0], Recompute::selective, modules).saved.value();
   };
-  const MemoryFacts facts = facts_of("megatron-core-0.12");
-  EXPECT_NEAR(saved(facts) - saved(with_recomputed_elementwise(facts)), (2 + 2 + 8) * kSbh, 1);
-  EXPECT_EQ(saved(facts), saved(with_recomputed_up_projections(facts)));  // no latent attention
+  const double all = layer.memory(model.blocks[0], Recompute::none).saved.value();
+  EXPECT_NEAR(all - saved({RecomputeModule::layernorm}), (2 + 2) * kSbh, 1);
+  EXPECT_NEAR(all - saved({RecomputeModule::layernorm, RecomputeModule::mlp_act}),
+              (2 + 2 + 8) * kSbh, 1);
+  // Of the feed-forward part, 2 + 8 + 8, its input stays; both branches' norms give theirs up too.
+  EXPECT_NEAR(all - saved({RecomputeModule::mlp}), (8 + 8) * kSbh, 1);
+  EXPECT_NEAR(all - saved({RecomputeModule::mlp, RecomputeModule::layernorm}),
+              (8 + 8 + 2 + 2) * kSbh, 1);
+}
+
+Model deepseek_v3() {
+  return *build_model(*read_architecture(*Catalog::built_in().find("models", "deepseek-v3")));
 }
 
 TEST(BlockMemory, LatentAttentionMakesQueriesKeysAndValuesAgain) {
-  const auto model =
-      build_model(*read_architecture(*Catalog::built_in().find("models", "deepseek-v3")));
-  ASSERT_TRUE(model) << model.error().text();
-  const auto memory = [&](const MemoryFacts& facts) {
-    return Layer(bound(1, 4096, 1, false), facts, AttentionKernel::library)
-        .memory(model->blocks[0], Recompute::none);
-  };
-  const MemoryFacts facts = facts_of("megatron-core-0.12");
-  const BlockMemory kept = memory(facts);
-  const BlockMemory again = memory(with_recomputed_up_projections(facts));
-  // 128 heads of 192 queries, 192 keys and 128 values, and the latent of 512 they are made of.
-  const double made = 2.0 * 4096 * (128 * (192 + 192 + 128) + 512);
-  EXPECT_NEAR((kept.saved - again.saved).value(), made, 0.01 * made);
+  const Model model = deepseek_v3();
+  const Layer layer(bound(1, 4096, 1, false), facts_of("megatron-core-0.12"),
+                    AttentionKernel::library);
+  const BlockMemory kept = layer.memory(model.blocks[0], Recompute::none);
+  const BlockMemory again =
+      layer.memory(model.blocks[0], Recompute::selective, {RecomputeModule::mla_up_proj});
+  // 128 heads of 192 queries, 192 keys and 128 values; the normed latents of 1536 and 512.
+  EXPECT_DOUBLE_EQ((kept.saved - again.saved).value(),
+                   2.0 * 4096 * (128 * (192 + 192 + 128) + 1536 + 512));
   EXPECT_LE(again.saved + again.working, kept.saved + kept.working);
+}
+
+// An expert layer of DeepSeek-V3 on one rank: 8 routed rows of 7168, gate and up of 2048 each, what
+// the activation made of them; 2048 of the shared expert likewise; 256 scores in fp32.
+TEST(BlockMemory, AnExpertLayerMadeAgainKeepsItsInput) {
+  const Model model = deepseek_v3();
+  const Layer layer(bound(1, 4096, 1, false), facts_of("megatron-core-0.12"),
+                    AttentionKernel::library);
+  const auto less = [&](const std::vector<RecomputeModule>& modules) {
+    const Block& block = model.blocks[1];
+    return (layer.memory(block, Recompute::none).saved -
+            layer.memory(block, Recompute::selective, modules).saved)
+        .value();
+  };
+  const double tokens = 4096;
+  EXPECT_DOUBLE_EQ(less({RecomputeModule::moe_act}), 2 * tokens * 8 * 2048);
+  EXPECT_DOUBLE_EQ(less({RecomputeModule::shared_experts}), 2 * tokens * 3 * 2048);
+  EXPECT_DOUBLE_EQ(less({RecomputeModule::moe}),
+                   tokens * (2 * 8 * (7168 + 3 * 2048) + 2 * 3 * 2048 + 4 * 256));
+}
+
+// Whatever modules are named beside, naming one more keeps no more; a whole block made again keeps
+// least.
+TEST(BlockMemory, MoreModulesNeverKeepMore) {
+  std::vector<RecomputeModule> all;
+  for (const auto& name : names_of(RecomputeModule{})) all.push_back(name.value);
+  const Model gpt_model = gpt(4096, 32);
+  const Model deepseek = deepseek_v3();
+  const Model gemma =
+      *build_model(*read_architecture(*Catalog::built_in().find("models", "gemma-2-9b")));
+  for (const Model* model : {&gpt_model, &deepseek, &gemma}) {
+    for (const char* software : {"megatron-core-0.12", "torchtitan", "aleph-alpha"}) {
+      const Layer layer(bound(1, kLength, 4, true), facts_of(software), AttentionKernel::unfused);
+      for (const Block& block : model->blocks) {
+        const Bytes full = block_memory(block,
+                                        {.binding = bound(1, kLength, 4, true),
+                                         .hidden = static_cast<double>(model->architecture.hidden),
+                                         .facts = facts_of(software)},
+                                        Recompute::full)
+                               .saved;
+        const BlockMemory none = layer.memory(block, Recompute::none);
+        for (unsigned bits = 1; bits < 1U << all.size(); ++bits) {
+          std::vector<RecomputeModule> some;
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            if ((bits >> i & 1U) != 0) some.push_back(all[i]);
+          }
+          const BlockMemory m = layer.memory(block, Recompute::selective, some);
+          ASSERT_LE(m.saved, none.saved);
+          ASSERT_GE(m.saved * (1 + 1e-12), full) << to_text(some);
+          ASSERT_LE(m.saved + m.working, (none.saved + none.working) * (1 + 1e-12))
+              << to_text(some);
+          for (const RecomputeModule one : all) {
+            std::vector<RecomputeModule> more = some;
+            more.push_back(one);
+            ASSERT_LE(layer.memory(block, Recompute::selective, more).saved, m.saved * (1 + 1e-12))
+                << to_text(more);
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(BlockMemory, ComputingMoreAgainNeverNeedsMoreInAll) {

@@ -173,6 +173,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.overlap.expert_batches),
              static_cast<std::int64_t>(plan.dispatch),
              static_cast<std::int64_t>(recompute),
+             static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
              static_cast<std::int64_t>(backward),
              static_cast<std::int64_t>(microbatches(training_, plan) > 1),
              static_cast<std::int64_t>(plan.zero >= 2),
@@ -198,7 +199,9 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }
   made->embedding = block_cost(model_.embedding, setting, Recompute::none, backward);
-  made->head = block_cost(model_.head, setting, Recompute::none, backward);
+  // A module of multi-token prediction has a layer of its own.
+  const bool modules = recompute == Recompute::selective;
+  made->head = block_cost(model_.head, setting, modules ? recompute : Recompute::none, backward);
   made->before.resize(model_.layers.size() + 1);
   for (std::size_t l = 0; l < model_.layers.size(); ++l) {
     made->before[l + 1] = made->before[l];

@@ -59,6 +59,13 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   p.recompute =
       pick(random, {Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full});
   if (p.recompute == Recompute::full) p.recompute_layers = pick<std::int64_t>(random, {0, 1});
+  if (p.recompute == Recompute::selective) {
+    for (const auto& module : names_of(RecomputeModule{})) {
+      if (random() % 3 == 0 && missing_for(module.value, out.model).empty()) {
+        p.recompute_modules.push_back(module.value);
+      }
+    }
+  }
   p.sequence_parallel = random() % 4 != 0;
   p.context_parallel = pick(random, {ContextParallel::all_gather, ContextParallel::ring});
   p.attention =

@@ -1,6 +1,6 @@
 #include "lower/recomputed_work.h"
 
-#include <string_view>
+#include "lower/recomputed_modules.h"
 
 namespace orrery {
 namespace {
@@ -26,31 +26,26 @@ std::vector<double> columns_of(const Block& block, std::size_t index) {
 
 }  // namespace
 
-std::vector<double> recomputed_shares(const Block& block, Recompute recompute, std::size_t end) {
-  std::vector<double> out(block.operators.size(), 0.0);
+std::vector<RecomputedOperator> recomputed_work(const Block& block, const Recomputation& what) {
+  if (what.policy == Recompute::selective) return recomputed_modules(block, what.modules);
+  std::vector<RecomputedOperator> out(block.operators.size());
   int products = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Operator& op = block.operators[i];
-    switch (recompute) {
-      case Recompute::none:
-        break;
-      case Recompute::selective:
-        out[i] = op.in_attention_core ? 1 : 0;
-        break;
-      case Recompute::full:
-        out[i] = i < end ? 1 : 0;
-        break;
-      case Recompute::alternate:
-        if (op.kind == OperatorKind::gemm) {
-          for (const double share : columns_of(block, i)) {
-            if (++products % 2 == 0) out[i] += share;
-          }
-        } else if (op.kind != OperatorKind::attention) {
-          out[i] = 1;
+    double& share = out[i].share;
+    out[i].before = out.size() - 1;
+    if (what.policy == Recompute::full) {
+      share = 1;
+    } else if (what.policy == Recompute::alternate) {
+      if (op.kind == OperatorKind::gemm) {
+        for (const double columns : columns_of(block, i)) {
+          if (++products % 2 == 0) share += columns;
         }
-        if (i >= end) out[i] = 0;
-        break;
+      } else if (op.kind != OperatorKind::attention) {
+        share = 1;
+      }
     }
+    if (i >= what.end) share = 0;
   }
   return out;
 }

@@ -1,7 +1,7 @@
-// Which share of a block's forward the backward runs again.
+// Which part of a block's forward the backward runs again, and when.
 //
 //   none       nothing
-//   selective  the attention core (arXiv 2205.05198 s.5)
+//   selective  the plan's modules (plan/recompute_modules.h); by default the attention core
 //   alternate  all but attention and every second matrix product: a checkpoint whose policy keeps
 //              their results by the order in which products are called, as torchtitan's default
 //              does (torchtitan/parallelisms/parallelize_llama.py of 2024, _get_custom_policy:
@@ -11,7 +11,8 @@
 //   full       all of it, or up to the input of the last product where a checkpoint stops early
 //
 // Shares of a product are shares of its columns. Not modelled: a policy that counts on from block
-// to block (an odd number of products would change places every second layer).
+// to block (an odd number of products would change places every second layer); that an activation
+// inside a layer that is computed again is made twice where both modules are named.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,25 @@
 
 namespace orrery {
 
-// One share for each operator; `end`: how many operators a whole forward again would run.
-std::vector<double> recomputed_shares(const Block& block, Recompute recompute, std::size_t end);
+// What the modules of selective recomputation discard of the bytes an operator keeps.
+enum class Discarded { nothing, input, all_but_input, all };
+
+struct RecomputedOperator {
+  double share = 0;  // of its forward that runs again
+  Discarded discarded = Discarded::nothing;
+  // Both are there again before the backward of the operator of this index begins. Under
+  // `alternate` and `full` that is the backward of the block.
+  std::size_t before = 0;
+};
+
+// What is computed again, and how many operators a whole forward again would run.
+struct Recomputation {
+  Recompute policy = Recompute::none;
+  RecomputeModuleSet modules;
+  std::size_t end = 0;
+};
+
+// One for each operator of the block.
+std::vector<RecomputedOperator> recomputed_work(const Block& block, const Recomputation& what);
 
 }  // namespace orrery

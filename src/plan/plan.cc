@@ -88,6 +88,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional("shard_group", &Plan::shard_group,
                     "ranks that share one sharded copy (HSDP); 0: all")
           .optional("recompute", &Plan::recompute, "activations computed again in the backward")
+          .optional("recompute_modules", &Plan::recompute_modules,
+                    "with selective: parts of a layer; none stated: core_attn")
           .optional("recompute_layers", &Plan::recompute_layers,
                     "with full: layers of each virtual stage; 0: all")
           .optional("attention", &Plan::attention, "attention kernel")
@@ -174,7 +176,7 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       Value overlap = given != nullptr ? *given : Value::map();
       overlap.set(key.substr(8), scalar_value(value));
       map.set("overlap", std::move(overlap));
-    } else if (key == "layers" || key == "placement") {
+    } else if (key == "layers" || key == "placement" || key == "recompute_modules") {
       map.set(key, list_value(value));
     } else {
       map.set(key, scalar_value(value));

@@ -13,6 +13,7 @@
 
 #include "cost/kernel/kernel_model.h"
 #include "document/fields.h"
+#include "plan/recompute_modules.h"
 #include "units/number_format.h"
 
 namespace orrery {
@@ -63,6 +64,7 @@ struct Plan {
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
   std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
   Recompute recompute = Recompute::none;
+  std::vector<RecomputeModule> recompute_modules;  // with selective; empty: core_attn
   std::int64_t recompute_layers = 0;  // with full: layers of each virtual stage; 0: all
   AttentionKernel attention = AttentionKernel::library;
   Overlap overlap;

@@ -55,6 +55,16 @@ TEST(PlanText, ErrorsSayWhatIsWrong) {
             "plan: recompute: unknown value 'ful' (did you mean 'full'?)");
 }
 
+TEST(PlanText, RecomputeModulesAreAList) {
+  const Plan plan = *parse_plan("recompute=selective,recompute_modules=core_attn+moe_act");
+  EXPECT_EQ(plan.recompute_modules,
+            (std::vector{RecomputeModule::core_attn, RecomputeModule::moe_act}));
+  EXPECT_EQ(*parse_plan(to_text(plan)), plan);
+  EXPECT_EQ(parse_plan("recompute=selective,recompute_modules=core_attn+experts").error().text(),
+            "plan: recompute_modules: [1]: unknown module 'experts' (known: core_attn, layernorm, "
+            "mla_up_proj, moe_act, mlp_act, mlp, moe, shared_experts)");
+}
+
 TEST(StageLayers, FirstAndLastHoldFewer) {
   // arXiv 2407.21783 s.3.3.2: 126 layers on 128 virtual stages.
   const auto llama = even_layers(126, 128);
@@ -122,6 +132,38 @@ TEST(Validity, SaysEveryReasonWithItsNumbers) {
             "send tokens away again\n");
   EXPECT_EQ(problems("llama-2-7b", "h100-sxm:8", "pp=10000,chunks=10000", 4096, 64),
             "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n");
+}
+
+TEST(Validity, RecomputeModulesFitThePlanAndTheModel) {
+  const auto said = [](const char* name, const char* plan) {
+    return problems(name, "h100-sxm:8", plan, 4096, 64);
+  };
+  EXPECT_EQ(said("llama-3-8b", "recompute_modules=layernorm"),
+            "recompute_modules layernorm needs recompute=selective\n");
+  EXPECT_EQ(said("llama-3-8b", "recompute=full,recompute_modules=layernorm+mlp"),
+            "recompute_modules layernorm+mlp needs recompute=selective\n");
+  EXPECT_EQ(said("llama-3-8b",
+                 "recompute=selective,recompute_modules=mla_up_proj+moe+moe_act+shared_experts"),
+            "recompute_modules mla_up_proj needs latent attention; llama-3-8b has none\n"
+            "recompute_modules moe needs experts; llama-3-8b has none\n"
+            "recompute_modules moe_act needs experts; llama-3-8b has none\n"
+            "recompute_modules shared_experts needs a shared expert; llama-3-8b has none\n");
+  EXPECT_EQ(said("mixtral-8x7b", "recompute=selective,recompute_modules=mlp+mlp_act"),
+            "recompute_modules mlp needs a dense layer; mixtral-8x7b has none\n"
+            "recompute_modules mlp_act needs a dense layer or a shared expert; mixtral-8x7b has "
+            "none\n");
+  EXPECT_EQ(said("llama-3-8b", "recompute=selective,recompute_modules=mlp+mlp"),
+            "recompute_modules names mlp twice\n");
+  EXPECT_THAT(said("deepseek-v2-lite",
+                   "ep=8,recompute=selective,recompute_modules=moe,overlap.expert_batches=on"),
+              testing::HasSubstr("would send tokens away again"));
+  EXPECT_THAT(said("deepseek-v2-lite",
+                   "ep=8,recompute=selective,recompute_modules=shared_experts,overlap.expert=on"),
+              testing::HasSubstr("exclude each other"));
+  EXPECT_EQ(said("deepseek-v2-lite",
+                 "ep=8,recompute=selective,recompute_modules=core_attn+layernorm+mla_up_proj+"
+                 "moe_act+mlp_act+mlp+moe+shared_experts"),
+            "");
 }
 
 TEST(Validity, KeyValueHeadsAreDividedOrCopied) {

@@ -39,6 +39,38 @@ std::int64_t layer_count(const Model& model) {
   return static_cast<std::int64_t>(model.layers.size());
 }
 
+// Of selective recomputation: modules that are stated wrongly, or that nothing of the model is.
+std::vector<std::string> recompute_module_problems(const Model& model, const Plan& plan) {
+  const std::vector<RecomputeModule>& modules = plan.recompute_modules;
+  if (modules.empty()) return {};
+  if (plan.recompute != Recompute::selective) {
+    return {"recompute_modules " + to_text(modules) + " needs recompute=selective"};
+  }
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const std::string name(to_text(modules[i]));
+    if (std::find(modules.begin(), modules.begin() + static_cast<std::ptrdiff_t>(i), modules[i]) !=
+        modules.begin() + static_cast<std::ptrdiff_t>(i)) {
+      out.push_back("recompute_modules names " + name + " twice");
+    } else if (const auto missing = missing_for(modules[i], model); !missing.empty()) {
+      out.push_back("recompute_modules " + name + " needs " + std::string(missing) + "; " +
+                    model.architecture.name + " has none");
+    }
+  }
+  const RecomputeModuleSet set(modules);
+  if (set.has(RecomputeModule::shared_experts) && plan.overlap.expert) {
+    out.emplace_back(
+        "overlap.expert and recompute_modules shared_experts exclude each other: the shared expert "
+        "would run again beside no exchange");
+  }
+  if (set.has(RecomputeModule::moe) && plan.overlap.expert_batches) {
+    out.emplace_back(
+        "overlap.expert_batches and recompute_modules moe exclude each other: the backward would "
+        "send tokens away again");
+  }
+  return out;
+}
+
 }  // namespace
 
 CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
@@ -278,6 +310,7 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
     problem("recompute_layers " + n(plan.recompute_layers) + " needs recompute=full");
   }
+  for (std::string& text : recompute_module_problems(model, plan)) problem(std::move(text));
 
   std::vector<MeshAxis> placed = plan.placement;
   std::sort(placed.begin(), placed.end());

@@ -61,6 +61,7 @@ std::string headline(const HtmlReport& report) {
   chips += chip("micro-batch", grouped(p.micro_batch));
   chips += chip("ZeRO", grouped(p.zero));
   chips += chip("recompute", to_text(p.recompute));
+  if (!p.recompute_modules.empty()) chips += chip("modules", to_text(p.recompute_modules));
   chips += chip("sequence", grouped(e.training.sequence_length));
   chips += chip("global batch", grouped(e.training.global_batch));
   chips += chip("precision", to_text(e.training.precision));

@@ -14,6 +14,7 @@ std::string recompute_words(const Plan& plan) {
   if (plan.recompute == Recompute::full && plan.recompute_layers > 0) {
     out += fmt::format(" ({} layers)", plan.recompute_layers);
   }
+  if (!plan.recompute_modules.empty()) out += " " + to_text(plan.recompute_modules);
   return out;
 }
 
@@ -78,6 +79,7 @@ std::string plan_tag(const Plan& plan) {
   add(fmt::format("mbs{}", plan.micro_batch));
   add(fmt::format("zero{}", plan.zero));
   if (plan.recompute != Recompute::none) add(std::string(to_text(plan.recompute)));
+  if (!plan.recompute_modules.empty()) add(to_text(plan.recompute_modules));
   if (plan.placement != Plan{}.placement) add(placement_words(plan));
   return out;
 }

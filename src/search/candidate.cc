@@ -70,6 +70,7 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.micro_batch = c.micro_batch;
   plan.chunks = c.chunks;
   plan.recompute = c.recompute;
+  if (c.recompute != Recompute::selective) plan.recompute_modules.clear();
   plan.recompute_layers = c.recompute_layers;
   plan.schedule = space.schedules[c.schedule];
   plan.placement = space.placements[c.placement];

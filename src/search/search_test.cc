@@ -151,6 +151,21 @@ TEST(Search, PlansThatDifferInPlacementAloneAreListedOnce) {
   }
 }
 
+TEST(Search, StatedModulesAreThoseOfSelectiveRecomputation) {
+  Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 4096, 64);
+  s.plan.recompute_modules = {RecomputeModule::layernorm, RecomputeModule::mlp};
+  const SearchSpace space = default_space(s, {});
+  int selective = 0;
+  for (const CandidateGroup& group : groups(space, s)) {
+    for (const Candidate& c : members(group, space, 4)) {
+      const Plan plan = plan_of(c, space, s.plan, s.cluster.accelerators);
+      ASSERT_EQ(!plan.recompute_modules.empty(), plan.recompute == Recompute::selective);
+      if (plan.recompute == Recompute::selective) ++selective;
+    }
+  }
+  EXPECT_GT(selective, 0);
+}
+
 TEST(Search, StatedFieldsAreKept) {
   Scenario s = scenario("llama-3-8b", 8, "h100-sxm:64", 4096, 64);
   SearchSpace space;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "schedule/schedule.h"
+#include "validate/modules_of_row.h"
 #include "validate/recipe_of_row.h"
 #include "validate/redistributed_layers.h"
 
@@ -264,27 +266,15 @@ class Reader {
     if (convention_.selective == SelectiveRecomputation::share_of_layers) {
       return "selective recomputation of an unstated share of the layers is not modelled";
     }
-    if (convention_.selective == SelectiveRecomputation::alternate_products) {
+    if (convention_.selective == SelectiveRecomputation::alternate_products ||
+        contains(detail, "torchtitan")) {
       p.recompute = Recompute::alternate;
       assume("every second matrix product computed again: selective_ac_option = op, torchtitan's");
       return "";
     }
-    // Norms, activations and other element-wise work, and the small up-projection of latent
-    // attention: their second run takes little time, so it is left out rather than overstated.
-    // Megatron-Core's module "mlp" is that of dense layers, which lead a model with experts.
-    const bool few_layers = contains(detail, "'mlp'") && row_.num_experts.value_or(0) > 0;
-    if (few_layers || contains(detail, "norm") || contains(detail, "act") ||
-        contains(detail, "mla_up_proj") || contains(detail, "minimal")) {
-      p.recompute = Recompute::none;
-      const Recipe recipe = recipe_of_row(row_);
-      const bool memory = recipe.recomputes_elementwise || recipe.recomputes_up_projections;
-      assume("recomputation of " + detail + " left out: its time is not counted, its memory is " +
-             (memory ? "not counted as kept" : "counted as kept"));
-      return "";
-    }
-    if (!detail.empty() && !contains(detail, "core_attn")) {
-      return "selective recomputation of " + detail + " is not modelled";
-    }
+    auto modules = modules_of_row(row_);
+    if (!modules) return "selective recomputation of " + detail + " is not modelled";
+    p.recompute_modules = std::move(*modules);
     p.recompute = Recompute::selective;
     return "";
   }
@@ -370,8 +360,10 @@ class Reader {
 
   void experts(const Recipe& recipe) {
     out_.plan.dispatch = recipe.dispatch;
-    out_.plan.overlap.expert_batches =
-        recipe.expert_batches && out_.plan.recompute != Recompute::full;
+    const RecomputeModuleSet modules(out_.plan.recompute_modules);
+    out_.plan.overlap.expert_batches = recipe.expert_batches &&
+                                       out_.plan.recompute != Recompute::full &&
+                                       !modules.has(RecomputeModule::moe);
     if (out_.plan.layers.empty()) out_.plan.layers = recipe.layers;
     for (const std::string& text : recipe.assumed) assume(text);
   }

@@ -75,12 +75,6 @@ Recipe recipe_of_row(const MeasuredRow& row) {
   if (bridge && row.model.starts_with("Llama3")) {
     out.narrow_gradients = true;
   }
-  if (row.recompute == "selective") {
-    const std::string& detail = row.recompute_detail;
-    out.recomputes_up_projections = contains(detail, "mla_up_proj");
-    out.recomputes_elementwise =
-        (contains(detail, "norm") && contains(detail, "act")) || contains(detail, "remat minimal");
-  }
   if (row.num_experts.value_or(0) < 1) return out;
   if (bridge) apply_bridge(row, out);
   if (contains(row.notes, "DeepEP")) deduplicate(out, "DeepEP");

@@ -8,8 +8,7 @@
 // ("Et*4|(t*4|)*14tmL" and map_pp_vp_to_layout), grad_reduce_in_fp32 = False. From release 0.5.0 on
 // the MXFP8 recipes of DeepSeek-V3 and Qwen3 on GB200 and GB300 run with full-iteration graphs and
 // moe_a2a_overlap (their cuda_graph_scope is empty). Those of Llama 3 and 3.1 (configs/llama) turn
-// grad_reduce_in_fp32 off too. Megatron-MoE-ModelZoo states its own in words. Which modules are
-// computed again stands in the rows' recompute_detail.
+// grad_reduce_in_fp32 off too. Megatron-MoE-ModelZoo states its own in words.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +24,7 @@ struct Recipe {
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   bool expert_batches = false;
   bool whole_step_graph = false;
-  bool narrow_gradients = false;  // reduced in 16 bits
-  // Modules made again in the backward beside what the plan can say: cost/memory/memory_facts.h.
-  bool recomputes_elementwise = false;
-  bool recomputes_up_projections = false;
+  bool narrow_gradients = false;     // reduced in 16 bits
   std::vector<std::int64_t> layers;  // of each virtual stage; empty: as even as can be
   std::vector<std::string> assumed;  // sentences
 };

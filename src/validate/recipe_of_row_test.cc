@@ -57,21 +57,6 @@ TEST(RecipeOfRow, LlamaReducesInSixteenBits) {
   EXPECT_FALSE(recipe_of_row(row).narrow_gradients);
 }
 
-TEST(RecipeOfRow, ModulesComputedAgainAreThoseOfTheDetail) {
-  MeasuredRow row = bridge("DeepSeekV3", "gb300", 2, 8, "");
-  row.recompute = "selective";
-  row.recompute_detail = "['mla_up_proj']";
-  EXPECT_TRUE(recipe_of_row(row).recomputes_up_projections);
-  EXPECT_FALSE(recipe_of_row(row).recomputes_elementwise);
-  for (const char* detail :
-       {"['moe_act', 'layernorm']", "norm, act", "remat minimal_with_context"}) {
-    row.recompute_detail = detail;
-    EXPECT_TRUE(recipe_of_row(row).recomputes_elementwise) << detail;
-  }
-  row.recompute_detail = "['core_attn']";
-  EXPECT_FALSE(recipe_of_row(row).recomputes_elementwise);
-}
-
 TEST(RecipeOfRow, OtherSourcesSayItInWords) {
   MeasuredRow row;
   row.num_experts = 128;

@@ -4,8 +4,8 @@
 
 #include "validate/architecture_of_row.h"
 #include "validate/cluster_of_row.h"
+#include "validate/modules_of_row.h"
 #include "validate/plan_of_row.h"
-#include "validate/recipe_of_row.h"
 #include "validate/software_of_row.h"
 #include "validate/source_conventions.h"
 
@@ -56,9 +56,6 @@ MemoryFacts memory_of_row(const MeasuredRow& row, const RunConvention& conventio
   }
   if (row.phase == "lora") facts = with_narrow_adapted_layers(facts);
   if (compiles_loss(row, convention)) facts = with_fused_cross_entropy(facts);
-  const Recipe recipe = recipe_of_row(row);
-  if (recipe.recomputes_elementwise) facts = with_recomputed_elementwise(facts);
-  if (recipe.recomputes_up_projections) facts = with_recomputed_up_projections(facts);
   return facts;
 }
 
@@ -95,6 +92,7 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
 
   // Some tables print an expert-tensor degree for dense models too; it divides nothing there.
   if (!model->architecture.moe) plan->plan.etp = 0;
+  drop_absent_modules(plan->plan, *model, plan->assumed);
 
   auto software = software_of_row(row, convention, catalog);
   if (!software) return skip(software.error().because);

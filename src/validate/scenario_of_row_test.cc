@@ -259,9 +259,9 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
   EXPECT_EQ(reason(changed(base,
                            [](MeasuredRow& r) {
                              r.recompute = "selective";
-                             r.recompute_detail = "['mlp']";
+                             r.recompute_detail = "['mlp', 'every other layer']";
                            })),
-            "selective recomputation of ['mlp'] is not modelled");
+            "selective recomputation of ['mlp', 'every other layer'] is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.precision = "int4"; })),
             "precision 'int4' is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.attention_kernel = "xformers"; })),

@@ -35,10 +35,6 @@ const Fields<MemoryFacts>& fields_of(const MemoryFacts*) {
           .optional("residual_mask_bytes", &F::residual_mask_bytes, "dropout of the residuals")
           .optional("releases_stage_outputs", &F::releases_stage_outputs,
                     "what was sent to the next stage is freed")
-          .optional("recomputes_elementwise", &F::recomputes_elementwise,
-                    "what norms and activations hand to products is made again")
-          .optional("recomputes_up_projections", &F::recomputes_up_projections,
-                    "latent attention makes queries, keys and values again")
           .optional("vocabulary_parallel_loss", &F::vocabulary_parallel_loss,
                     "logits stay cut over tensor-parallel ranks")
           .optional("loss_kept_bytes", &F::loss_kept_bytes, "of a logit, until its backward")
@@ -96,21 +92,6 @@ MemoryFacts with_unfused_norms(MemoryFacts f) {
 MemoryFacts with_narrow_adapted_layers(MemoryFacts f) {
   f.narrow_frozen_weights = true;
   f.narrow_gate_inputs = true;
-  return f;
-}
-
-// Megatron Core's recompute_modules layernorm and moe_act drop what a norm or activation wrote
-// (tensor_parallel/random.py: CheckpointWithoutOutput); MaxText's remat policies minimal and
-// minimal_with_context keep the results of named products and of attention (layers/decoders.py:
-// minimal_policy).
-MemoryFacts with_recomputed_elementwise(MemoryFacts f) {
-  f.recomputes_elementwise = true;
-  return f;
-}
-
-// Megatron Core's recompute module mla_up_proj (transformer/multi_latent_attention.py).
-MemoryFacts with_recomputed_up_projections(MemoryFacts f) {
-  f.recomputes_up_projections = true;
   return f;
 }
 

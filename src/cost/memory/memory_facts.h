@@ -49,10 +49,6 @@ struct MemoryFacts {
   double residual_mask_bytes = 0;      // dropout behind attention and feed-forward
   bool releases_stage_outputs = true;  // what was sent to the next stage is freed at once
 
-  // Made again in the backward beside what the plan's recomputation says.
-  bool recomputes_elementwise = false;     // the input of a product that a norm or activation wrote
-  bool recomputes_up_projections = false;  // latent attention: queries, keys and values
-
   // --- logits and loss, per logit ---
 
   bool vocabulary_parallel_loss = true;  // else every rank holds all logits
@@ -78,7 +74,5 @@ std::string memory_facts_problem(const MemoryFacts& facts);
 MemoryFacts with_fused_cross_entropy(MemoryFacts facts);
 MemoryFacts with_unfused_norms(MemoryFacts facts);
 MemoryFacts with_narrow_adapted_layers(MemoryFacts facts);  // frozen weights, inputs of the gate
-MemoryFacts with_recomputed_elementwise(MemoryFacts facts);
-MemoryFacts with_recomputed_up_projections(MemoryFacts facts);
 
 }  // namespace orrery

@@ -1,0 +1,75 @@
+#include "plan/recompute_modules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/model.h"
+
+namespace orrery {
+
+std::span<const EnumName<RecomputeModule>> names_of(RecomputeModule) {
+  static constexpr EnumName<RecomputeModule> kNames[] = {
+      {RecomputeModule::core_attn, "core_attn"},
+      {RecomputeModule::layernorm, "layernorm"},
+      {RecomputeModule::mla_up_proj, "mla_up_proj"},
+      {RecomputeModule::moe_act, "moe_act"},
+      {RecomputeModule::mlp_act, "mlp_act"},
+      {RecomputeModule::mlp, "mlp"},
+      {RecomputeModule::moe, "moe"},
+      {RecomputeModule::shared_experts, "shared_experts"}};
+  return kNames;
+}
+
+Result<RecomputeModule> Codec<RecomputeModule>::read(const Value& v) {
+  ORRERY_TRY(const std::string text, read_text(v));
+  auto module = parse_enum<RecomputeModule>(text);
+  if (module) return module;
+  std::string known;
+  for (const auto& name : names_of(RecomputeModule{})) {
+    known.append(known.empty() ? "known: " : ", ").append(name.name);
+  }
+  return fail(ErrorCode::bad_input, "unknown module '" + text + "'", "", std::move(known));
+}
+
+RecomputeModuleSet::RecomputeModuleSet(std::span<const RecomputeModule> stated) {
+  if (stated.empty()) return;
+  bits_ = 0;
+  for (const RecomputeModule m : stated) bits_ |= bit(m);
+}
+
+std::string_view missing_for(RecomputeModule module, const Model& model) {
+  const Architecture& a = model.architecture;
+  const bool shared = a.moe && a.moe->shared_ffn > 0;
+  const auto is_dense = [](const Block& block) {
+    return std::any_of(block.operators.begin(), block.operators.end(),
+                       [](const Operator& op) { return op.name == "feed_forward.up"; });
+  };
+  const auto dense = [&] {
+    return std::any_of(model.blocks.begin(), model.blocks.end(), is_dense);
+  };
+  switch (module) {
+    case RecomputeModule::core_attn:
+    case RecomputeModule::layernorm:
+      return "";
+    case RecomputeModule::mla_up_proj:
+      return a.latent_attention ? "" : "latent attention";
+    case RecomputeModule::moe_act:
+    case RecomputeModule::moe:
+      return a.moe ? "" : "experts";
+    case RecomputeModule::mlp_act:
+      return shared || dense() ? "" : "a dense layer or a shared expert";
+    case RecomputeModule::mlp:
+      return dense() ? "" : "a dense layer";
+    case RecomputeModule::shared_experts:
+      return shared ? "" : "a shared expert";
+  }
+  return "";
+}
+
+std::string to_text(std::span<const RecomputeModule> modules) {
+  std::string out;
+  for (const RecomputeModule m : modules) out.append(out.empty() ? "" : "+").append(to_text(m));
+  return out;
+}
+
+}  // namespace orrery
