@@ -183,6 +183,17 @@ TEST(Estimate, EveryFigureHasADerivationWithASource) {
   }
 }
 
+TEST(Estimate, WhatIsComputedAgainIsExplainedByItsModules) {
+  const Scenario s = scenario("llama-3-8b", "h100-sxm:8",
+                              "recompute=selective,recompute_modules=layernorm+mlp", 4096, 64);
+  const auto e = estimate(s, catalog());
+  EXPECT_THAT(explain(s, *e),
+              testing::Contains(testing::AllOf(
+                  testing::Field(&Derivation::figure, "hfu"),
+                  testing::Field(&Derivation::inputs,
+                                 "recompute=selective, recompute_modules=layernorm+mlp"))));
+}
+
 TEST(StepTimeline, SpansCoverTheStepAndStreamsDoNotOverlap) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4,chunks=2,zero=2", 4096, 16);
   const auto e = estimate(s, catalog());

@@ -5,6 +5,17 @@
 #include "plan/validity.h"
 
 namespace orrery {
+namespace {
+
+std::string recomputation(const Plan& plan) {
+  std::string out = "recompute=" + std::string(to_text(plan.recompute));
+  if (!plan.recompute_modules.empty()) {
+    out += ", recompute_modules=" + to_text(plan.recompute_modules);
+  }
+  return out;
+}
+
+}  // namespace
 
 std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
   const Plan& p = e.plan;
@@ -48,7 +59,7 @@ std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
       source = "interference in catalog/collectives";
     } else if (c == Category::recompute) {
       formula = "forward of what is computed again, once a microbatch";
-      source = "arXiv 2205.05198 s.5; recompute=" + std::string(to_text(p.recompute));
+      source = "arXiv 2205.05198 s.5; " + recomputation(p);
     } else if (c == Category::optimizer) {
       formula =
           "bytes of gradients, master weights and moments / memory bandwidth + all-reduce of "
@@ -80,8 +91,7 @@ std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
       {"hfu",
        "(model FLOPs + recomputed FLOPs) / (step time x GPUs x peak); all pairs of tokens "
        "count, of which causal kernels compute half",
-       fmt::format("recompute={}", to_text(p.recompute)), fmt::format("{:.2f} %", 100 * e.hfu),
-       "arXiv 2205.05198 s.6.3"});
+       recomputation(p), fmt::format("{:.2f} %", 100 * e.hfu), "arXiv 2205.05198 s.6.3"});
   out.push_back({"tokens_per_s", "sequences x tokens / step time",
                  fmt::format("{:.0f} x {:.0f} / {}", sequences, length, to_text(e.step_time)),
                  fmt::format("{:.0f}", e.tokens_per_second), "definition"});
