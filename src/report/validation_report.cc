@@ -251,8 +251,9 @@ std::string validation_markdown(const Validation& v, const std::string& judgemen
       "time.\n"
       "What only a source's defaults can tell (network, overlap, sharding) is assumed as that "
       "README\n"
-      "says, and a wrong assumption is part of the error. The zero-bubble rows lack only the\n"
-      "vocabulary, so that they are estimated without being complete. These errors are those of\n"
+      "says, and a wrong assumption is part of the error. Rows that lack only what follows from their\n"
+      "other cells (a micro-batch from the batch, the dimensions of a named model; of zero-bubble\n"
+      "the vocabulary) are estimated without being complete. These errors are those of\n"
       "the catalog's training conditions, which have seen the complete rows; held-out errors\n"
       "stand above.\n\n";
   out += step_time_table(v).markdown();

@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -73,20 +74,35 @@ std::string fabric_of(const std::string& text, BytesPerSecond card) {
   return "";
 }
 
-}  // namespace
+constexpr std::string_view kCompute = "Compute:";
 
-bool is_single_node(std::string_view text) {
-  const std::string t = lower(text);
-  return t == "single node" || t == "single server";
+// A text names several networks one after the other.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (true) {
+    std::size_t end = std::string_view::npos;
+    std::size_t next = 0;
+    for (const std::string_view between : {",", ";", " + ", " and "}) {
+      const std::size_t at = text.find(between);
+      if (at < end) {
+        end = at;
+        next = at + between.size();
+      }
+    }
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(next);
+  }
 }
 
-std::optional<NetworkLink> network_link(std::string_view text) {
-  // Only the part about the network that carries the training.
-  if (const auto compute = text.find("Compute:"); compute != std::string_view::npos) {
-    text.remove_prefix(compute);
-    text = text.substr(0, text.find(','));
-  }
-  text = text.substr(0, text.find(" + "));
+// Carries files or commands, not the training.
+bool serves_the_node(std::string_view part) {
+  const std::string words = lower(part);
+  return words.find("storage") != std::string::npos ||
+         words.find("management") != std::string::npos;
+}
+
+std::optional<NetworkLink> link_of(std::string_view text) {
   const std::string words = lower(text);
 
   std::optional<double> count;
@@ -95,7 +111,8 @@ std::optional<NetworkLink> network_link(std::string_view text) {
   while (const auto figure = next_figure(rest)) {
     if (const auto unit = unit_of_rate(figure->unit)) {
       if (!rate) rate = figure->number * *unit;
-    } else if (!count && (figure->unit == "x" || lower(figure->unit).starts_with("omni-path"))) {
+    } else if (!count && (figure->unit == "x" || figure->unit.starts_with("xBF") ||
+                          lower(figure->unit).starts_with("omni-path"))) {
       count = figure->number;
     }
   }
@@ -114,6 +131,27 @@ std::optional<NetworkLink> network_link(std::string_view text) {
   }
   link.fabric = fabric_of(words, link.card);
   return link;
+}
+
+// What a node of eight has of it, to compare networks of one text.
+BytesPerSecond total_of(const NetworkLink& link) { return link.node + 8.0 * link.accelerator; }
+
+}  // namespace
+
+bool is_single_node(std::string_view text) {
+  const std::string t = lower(text);
+  return t == "single node" || t == "single server";
+}
+
+std::optional<NetworkLink> network_link(std::string_view text) {
+  const bool labelled = text.find(kCompute) != std::string_view::npos;
+  std::optional<NetworkLink> best;
+  for (const std::string_view part : parts_of(text)) {
+    if (labelled ? part.find(kCompute) == std::string_view::npos : serves_the_node(part)) continue;
+    const auto link = link_of(part);
+    if (link && (!best || total_of(*link) > total_of(*best))) best = link;
+  }
+  return best;
 }
 
 }  // namespace orrery

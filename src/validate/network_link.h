@@ -5,6 +5,7 @@
 //   "RDMA 400 Gb/s per GPU"                 400 Gb/s for each accelerator
 //   "4 Omni-Path (OPA) links per node"      4 links of the fabric's own rate
 //   "Storage: 2x ... 400Gb/s, Compute: 8x ConnectX-7 IB NDR 400Gb/s"   the compute part counts
+//   "1x Ethernet 100Gb/Sec, 8x ... InfiniBand (400Gb/s)"    of parts without labels the fastest
 //
 // Holds for the texts of validation/measured; a text that states no rate ("Ethernet") gives none.
 #pragma once

@@ -37,6 +37,14 @@ TEST(NetworkLink, ReadsTheWordsOfTheSources) {
                 "Management: 100Gb/s Ethernet NIC",
                 3200, 0, "infiniband-ndr"},
            Case{"8x ConnectX-7 IB NDR 400Gb/s + 200Gb/s Ethernet NIC", 3200, 0, "infiniband-ndr"},
+           Case{"1x Ethernet 100Gb/Sec, 8x NVIDIA Quantum-2 CX7 InfiniBand (400Gb/s)", 3200, 0,
+                "infiniband-ndr"},
+           Case{"BF3 200Gbps for NS and 2xBF3 400Gbps for EW", 800, 0, ""},
+           Case{"InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s; PCIe-NIC: 500 GB/s", 4032, 0,
+                ""},
+           Case{"Storage&Compute: 4x ConnectX-7 IB NDR 400Gb/s, Management: 25Gb/s Ethernet NIC",
+                1600, 0, "infiniband-ndr"},
+           Case{"400 Gbps RoCE per GPU, 3-layer Clos", 0, 400, "roce-400g"},
            Case{"8 x 400 Gb/s", 3200, 0, ""},
        }) {
     const auto link = network_link(c.text);
@@ -48,9 +56,9 @@ TEST(NetworkLink, ReadsTheWordsOfTheSources) {
 }
 
 TEST(NetworkLink, ATextWithoutARateGivesNone) {
-  for (const char* text :
-       {"", "Ethernet", "Google A3 VM network", "Infiniband, Ethernet", "NVL72",
-        "2 x MT2894 Family [ConnectX-6 Lx], 2 x MT2910 Family [ConnectX-7]", "0 x 100 Gb/s"}) {
+  for (const char* text : {"", "Ethernet", "Google A3 VM network", "Infiniband, Ethernet", "NVL72",
+                           "2 x MT2894 Family [ConnectX-6 Lx], 2 x MT2910 Family [ConnectX-7]",
+                           "0 x 100 Gb/s", "Management: 1x Ethernet 10GB/Sec", "EFA (p5)"}) {
     EXPECT_FALSE(network_link(text)) << text;
   }
 }

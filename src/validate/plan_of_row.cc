@@ -1,6 +1,7 @@
 #include "validate/plan_of_row.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -17,6 +18,16 @@ std::string n(std::int64_t v) { return std::to_string(v); }
 
 bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+// The name here of a schedule as tables and papers write it: "interleaved-1f1b", "1F1B",
+// "interleaved" (arXiv 2104.04473 s.2.2), "PipeDream-Flush" (arXiv 2006.09503, 1F1B with a flush).
+std::string schedule_named(std::string name) {
+  for (char& c : name) {
+    c = c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (name == "interleaved" || name == "1f1b_interleaved") return "interleaved_1f1b";
+  return name == "pipedream_flush" ? "1f1b" : name;
 }
 
 // "8" in "block, first 8 layers of each stage".
@@ -170,8 +181,7 @@ class Reader {
       p.schedule = p.chunks > 1 ? "interleaved_1f1b" : "1f1b";
       if (p.pp > 1) assume("schedule " + p.schedule);
     } else {
-      p.schedule = row_.schedule;
-      std::replace(p.schedule.begin(), p.schedule.end(), '-', '_');
+      p.schedule = schedule_named(row_.schedule);
     }
     if (!find_schedule(p.schedule)) return "schedule " + row_.schedule + " is not modelled";
     if (auto because = vocabulary(); !because.empty()) return because;

@@ -4,6 +4,7 @@
 
 #include "validate/architecture_of_row.h"
 #include "validate/cluster_of_row.h"
+#include "validate/derived_cells.h"
 #include "validate/modules_of_row.h"
 #include "validate/plan_of_row.h"
 #include "validate/software_of_row.h"
@@ -70,8 +71,10 @@ std::string unstated_gradients(Training& training, const MemoryFacts& facts) {
 
 }  // namespace
 
-Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& catalog,
+Expressible<RowScenario> scenario_of_row(const MeasuredRow& stated, const Catalog& catalog,
                                          std::string_view software_of_others) {
+  std::vector<std::string> derived;
+  const MeasuredRow row = with_derived_cells(stated, derived);
   const RunConvention convention = convention_of(row, software_of_others);
   if (std::string because = not_a_step(row, convention); !because.empty()) return skip(because);
 
@@ -110,7 +113,7 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& row, const Catalog& 
                    std::move(software->software), true},
                   {}};
   for (auto* assumed :
-       {&architecture->assumed, &cluster->assumed, &plan->assumed, &software->assumed}) {
+       {&derived, &architecture->assumed, &cluster->assumed, &plan->assumed, &software->assumed}) {
     out.assumed.insert(out.assumed.end(), assumed->begin(), assumed->end());
   }
   return out;

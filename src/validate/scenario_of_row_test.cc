@@ -278,6 +278,29 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
               HasSubstr("feed-forward kind 'maxout' is not modelled"));
 }
 
+TEST(ScenarioOfRow, SchedulesHaveTheNamesOfTablesAndPapers) {
+  const auto schedule = [](const char* name, std::int64_t vpp) {
+    MeasuredRow row = shipped().at("dgxc-0032");
+    row.schedule = name;
+    row.vpp = vpp;
+    const auto s = mapped(row);
+    return s ? s->scenario.plan.schedule : s.error().because;
+  };
+  for (const char* name : {"interleaved", "Interleaved 1F1B", "1f1b-interleaved"}) {
+    EXPECT_EQ(schedule(name, 7), "interleaved_1f1b") << name;
+  }
+  EXPECT_EQ(schedule("1F1B", 1), "1f1b");
+  EXPECT_EQ(schedule("PipeDream-Flush", 1), "1f1b");
+  EXPECT_EQ(schedule("GPipe", 1), "gpipe");
+}
+
+// What follows from the row is no reason to leave it out, and is said.
+TEST(ScenarioOfRow, CellsThatFollowFromOthersAreFilled) {
+  const auto s = mapped("mlperf-0022");  // states its microbatches, not its micro-batch
+  EXPECT_EQ(s.scenario.plan.micro_batch, 1);
+  EXPECT_THAT(s.assumed, Contains("micro-batch 1: global batch / (dp x microbatches)"));
+}
+
 TEST(ScenarioOfRow, RecomputedLayersOfAStageAreSpreadOverItsChunks) {
   const MeasuredRow row = changed("dgxc-0032", [](MeasuredRow& r) {
     r.recompute = "full";

@@ -42,8 +42,8 @@ TEST(StepProblem, ARowDependsOnItsOwnHardwareOnly) {
   };
   EXPECT_THAT(names(clusters[1]), Contains("matrix share, h100-sxm"));
   EXPECT_THAT(names(clusters[1]), Not(Contains("matrix share, a100-80gb-sxm")));
-  EXPECT_THAT(names(clusters[1]), Not(Contains("network share, all")));  // one node
-  EXPECT_THAT(names(clusters[0]), Contains("network share, all"));
+  EXPECT_THAT(names(clusters[1]), Not(Contains("network share, carried by adapters")));  // one node
+  EXPECT_THAT(names(clusters[0]), Contains("network share, carried by adapters"));
 }
 
 TEST(StepFit, WhatIsNotConcernedChangesNothing) {
