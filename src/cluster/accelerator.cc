@@ -12,9 +12,11 @@ const Fields<PeakRates>& fields_of(const PeakRates*) {
           .optional("tf32", &PeakRates::tf32, "matrix units")
           .optional("fp16", &PeakRates::fp16, "matrix units, fp32 accumulation")
           .optional("bf16", &PeakRates::bf16, "matrix units, fp32 accumulation")
-          .optional("fp8", &PeakRates::fp8, "matrix units; also mxfp8")
+          .optional("fp8", &PeakRates::fp8, "matrix units, one scale for many elements")
+          .optional("mxfp8", &PeakRates::mxfp8, "matrix units, a scale for 32 elements")
           .optional("fp6", &PeakRates::fp6, "matrix units")
-          .optional("fp4", &PeakRates::fp4, "matrix units; also nvfp4 and mxfp4")
+          .optional("fp4", &PeakRates::fp4, "matrix units")
+          .optional("nvfp4", &PeakRates::nvfp4, "matrix units, a scale for 16 elements")
           .optional("int8", &PeakRates::int8, "matrix units, operations");
   return table;
 }
@@ -97,10 +99,11 @@ std::optional<FlopsPerSecond> Accelerator::peak(NumberFormat format) const {
     case NumberFormat::bf16:
       return peaks.bf16;
     case NumberFormat::fp8:
-    case NumberFormat::mxfp8:
       return peaks.fp8;
+    case NumberFormat::mxfp8:
+      return peaks.mxfp8;
     case NumberFormat::nvfp4:
-      return peaks.fp4;
+      return peaks.nvfp4;
   }
   return std::nullopt;
 }
@@ -120,8 +123,9 @@ Result<std::monostate> check(const Accelerator& a) {
   if (!(a.memory.bandwidth.value() > 0)) {
     return refuse(a, "has no memory bandwidth", "memory.bandwidth");
   }
-  const std::array peaks = {a.peaks.fp64, a.peaks.fp32, a.peaks.tf32, a.peaks.fp16, a.peaks.bf16,
-                            a.peaks.fp8,  a.peaks.fp6,  a.peaks.fp4,  a.peaks.int8};
+  const std::array peaks = {a.peaks.fp64, a.peaks.fp32,  a.peaks.tf32,  a.peaks.fp16,
+                            a.peaks.bf16, a.peaks.fp8,   a.peaks.mxfp8, a.peaks.fp6,
+                            a.peaks.fp4,  a.peaks.nvfp4, a.peaks.int8};
   bool any = false;
   for (const auto& peak : peaks) {
     if (!peak) continue;
@@ -129,6 +133,16 @@ Result<std::monostate> check(const Accelerator& a) {
     any = true;
   }
   if (!any) return refuse(a, "has no peak rate for any number format", "peak");
+  const auto needs = [](const std::optional<FlopsPerSecond>& scaled,
+                        const std::optional<FlopsPerSecond>& elements) {
+    return scaled && !(elements && *scaled <= *elements);
+  };
+  if (needs(a.peaks.mxfp8, a.peaks.fp8)) {
+    return refuse(a, "multiplies mxfp8 faster than its elements, which are fp8", "peak.mxfp8");
+  }
+  if (needs(a.peaks.nvfp4, a.peaks.fp4)) {
+    return refuse(a, "multiplies nvfp4 faster than its elements, which are fp4", "peak.nvfp4");
+  }
 
   const auto achieved_fits = [](const std::optional<FlopsPerSecond>& achieved,
                                 const std::optional<FlopsPerSecond>& peak) {

@@ -18,9 +18,10 @@
 
 namespace orrery {
 
-// Peak rate by format; empty where the accelerator has no such units.
+// Peak rate by format; empty where the accelerator has no such units. The block-scaled formats are
+// peaks of their own: units of fp8 or fp4 elements need not take a scale for a block of them.
 struct PeakRates {
-  std::optional<FlopsPerSecond> fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int8;
+  std::optional<FlopsPerSecond> fp64, fp32, tf32, fp16, bf16, fp8, mxfp8, fp6, fp4, nvfp4, int8;
   bool operator==(const PeakRates&) const = default;
 };
 const Fields<PeakRates>& fields_of(const PeakRates*);
@@ -78,7 +79,7 @@ struct Accelerator {
   Provenance provenance;
   bool operator==(const Accelerator&) const = default;
 
-  // mxfp8 runs at the fp8 rate, nvfp4 at the fp4 rate. Empty: the accelerator lacks the format.
+  // Empty: the accelerator lacks the format.
   [[nodiscard]] std::optional<FlopsPerSecond> peak(NumberFormat format) const;
 };
 const Fields<Accelerator>& fields_of(const Accelerator*);

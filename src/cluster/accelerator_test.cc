@@ -28,10 +28,20 @@ TEST(Accelerator, H100HasTheFiguresOfItsDataSheet) {
   EXPECT_EQ(h100.default_node, "dgx-h100");
 }
 
-TEST(Accelerator, FormatsWithSharedScalesRunAtTheRateOfTheirElements) {
+// Which units take a scale for each block: Transformer Engine's matrix of formats and hardware
+// (nvidia.github.io/TransformerEngine/support_matrix.html): Blackwell, not Ada and Hopper. AMD's
+// are those of OCP's formats, blocks of 32, from CDNA 4 on.
+TEST(Accelerator, FormatsWithSharedScalesRunAtTheRateOfTheirElementsWhereTheyExist) {
   const Accelerator b200 = load("b200-sxm");
   EXPECT_EQ(b200.peak(NumberFormat::mxfp8), b200.peak(NumberFormat::fp8));
   EXPECT_EQ(b200.peak(NumberFormat::nvfp4), FlopsPerSecond(9000e12));
+  for (const char* name : {"h100-sxm", "l40s", "mi300x", "gaudi3"}) {
+    EXPECT_NE(load(name).peak(NumberFormat::fp8), std::nullopt) << name;
+    EXPECT_EQ(load(name).peak(NumberFormat::mxfp8), std::nullopt) << name;
+    EXPECT_EQ(load(name).peak(NumberFormat::nvfp4), std::nullopt) << name;
+  }
+  EXPECT_NE(load("mi355x").peak(NumberFormat::mxfp8), std::nullopt);
+  EXPECT_EQ(load("mi355x").peak(NumberFormat::nvfp4), std::nullopt);
 }
 
 TEST(Accelerator, SaysWhichFormatsItLacks) {
@@ -69,6 +79,10 @@ TEST(Accelerator, CheckRefusesTheImpossible) {
                 a.achieved = {};
               }),
               HasSubstr("no peak rate"));
+  EXPECT_THAT(refused([](Accelerator& a) { a.peaks.mxfp8 = FlopsPerSecond(2e15); }),
+              HasSubstr("mxfp8 faster than its elements"));
+  EXPECT_THAT(refused([](Accelerator& a) { a.peaks.nvfp4 = FlopsPerSecond(1e15); }),
+              HasSubstr("nvfp4 faster than its elements"));
   EXPECT_THAT(refused([](Accelerator& a) { a.achieved.bf16 = FlopsPerSecond(990e12); }),
               HasSubstr("more than its peak"));
   EXPECT_THAT(refused([](Accelerator& a) { a.achieved.fp8 = FlopsPerSecond(1e16); }),

@@ -65,6 +65,23 @@ TEST(PlanText, RecomputeModulesAreAList) {
             "mla_up_proj, moe_act, mlp_act, mlp, moe, shared_experts)");
 }
 
+TEST(Validity, AFormatThatTheAcceleratorLacksIsRefusedWithThoseItHas) {
+  EXPECT_EQ(
+      format_problem(cluster("h100-sxm:8").accelerator, NumberFormat::mxfp8),
+      "h100-sxm has no mxfp8 units; its number formats are bf16, fp16, fp8, fp32, tf32, fp64");
+  EXPECT_EQ(format_problem(cluster("v100-32gb-sxm2:8").accelerator, NumberFormat::bf16),
+            "v100-32gb-sxm2 has no bf16 units; its number formats are fp16, fp32, fp64");
+  EXPECT_EQ(format_problem(cluster("gb200:8").accelerator, NumberFormat::mxfp8), "");
+
+  const Model m = model("llama-3-8b");
+  const Cluster c = cluster("mi300x:8");
+  Training t;
+  t.precision = NumberFormat::nvfp4;
+  const CompletedPlan completed = completed_plan(m, c, t, *parse_plan("tp=8"));
+  EXPECT_EQ(plan_problems(m, c, completed.training, completed.plan),
+            std::vector<std::string>{format_problem(c.accelerator, NumberFormat::nvfp4)});
+}
+
 TEST(StageLayers, FirstAndLastHoldFewer) {
   // arXiv 2407.21783 s.3.3.2: 126 layers on 128 virtual stages.
   const auto llama = even_layers(126, 128);

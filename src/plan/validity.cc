@@ -318,11 +318,21 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
                                              MeshAxis::dp};
   if (placed != kAll) problem("placement must name tp, cp, pp and dp once each");
 
-  if (!cluster.accelerator.peak(training.precision)) {
-    problem(cluster.accelerator.name + " has no " + std::string(to_text(training.precision)) +
-            " matrix units");
+  if (std::string text = format_problem(cluster.accelerator, training.precision); !text.empty()) {
+    problem(std::move(text));
   }
   return out;
+}
+
+std::string format_problem(const Accelerator& accelerator, NumberFormat format) {
+  if (accelerator.peak(format)) return "";
+  std::string known;
+  for (const auto& other : names_of(NumberFormat{})) {
+    if (!accelerator.peak(other.value)) continue;
+    known += (known.empty() ? "" : ", ") + std::string(other.name);
+  }
+  return accelerator.name + " has no " + std::string(to_text(format)) +
+         " units; its number formats are " + known;
 }
 
 int microbatches(const Training& training, const Plan& plan) {

@@ -25,6 +25,10 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
 std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
                                        const Training& training, const Plan& plan);
 
+// Why no accelerator of this kind multiplies in a format, with the formats it has; empty if it
+// does.
+std::string format_problem(const Accelerator& accelerator, NumberFormat format);
+
 // Microbatches a replica works through in one step; the plan must be valid.
 int microbatches(const Training& training, const Plan& plan);
 

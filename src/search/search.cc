@@ -400,6 +400,10 @@ class Search {
 
 Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
                             const SearchOptions& options, const Catalog& catalog) {
+  if (std::string text = format_problem(scenario.cluster.accelerator, scenario.training.precision);
+      !text.empty()) {
+    return fail(ErrorCode::bad_input, std::move(text), "precision");
+  }
   CompletedPlan completed =
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   Scenario filled = scenario;

@@ -5,6 +5,7 @@
 
 #include "estimate/evaluate.h"
 #include "lower/random_plan.h"
+#include "plan/validity.h"
 #include "search/candidate.h"
 
 namespace orrery {
@@ -193,6 +194,17 @@ TEST(Search, AnInterruptedSearchGivesWhatItHas) {
       search(scenario("llama-3-8b", 8, "h100-sxm:8", 4096, 8), {}, options, Catalog::built_in());
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->interrupted);
+}
+
+// One reason, not one of an example plan: no plan of the space could have the units.
+TEST(Search, AFormatThatTheAcceleratorLacksIsItsOwnError) {
+  Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 2048, 8);
+  s.training.precision = NumberFormat::mxfp8;
+  const auto found = search(s, {}, {}, Catalog::built_in());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::bad_input);
+  EXPECT_EQ(found.error().text(),
+            "precision: " + format_problem(s.cluster.accelerator, NumberFormat::mxfp8));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void limit_power(Accelerator& accelerator, Watts limit) {
   if (!accelerator.power || limit >= *accelerator.power) return;
   const double share = std::cbrt(limit / *accelerator.power);
   PeakRates& p = accelerator.peaks;
-  for (auto* rate : {&p.fp16, &p.bf16, &p.fp8, &p.fp6, &p.fp4, &p.int8}) {
+  for (auto* rate : {&p.fp16, &p.bf16, &p.fp8, &p.mxfp8, &p.fp6, &p.fp4, &p.nvfp4, &p.int8}) {
     if (*rate) *rate = **rate * share;
   }
 }

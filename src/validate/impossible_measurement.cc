@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/model.h"
+#include "plan/validity.h"
 
 namespace orrery {
 namespace {
@@ -98,6 +99,10 @@ std::string contradicted(const MeasuredRow& row, const Scenario& scenario, Flops
 }  // namespace
 
 std::string impossible_measurement(const MeasuredRow& row, const Scenario& scenario) {
+  if (std::string why = format_problem(scenario.cluster.accelerator, scenario.training.precision);
+      !why.empty()) {
+    return fmt::format("{}: precision is '{}', but {}", row.row_id, row.precision, why);
+  }
   if (row.status == "oom") return "";
   if (std::string why = too_much_memory(row, scenario.cluster.accelerator); !why.empty()) {
     return why;

@@ -10,7 +10,8 @@
 //   within a factor of ten    TFLOP/s and utilization, for sources count attention, recomputation
 //                             and the peak itself differently
 // a whole number one more if it is too small, for some tables cut off what follows the point.
-// Of a run that ended out of memory nothing is judged.
+// The precision of a row must be one that the accelerator has. Of a run that ended out of memory
+// nothing else is judged.
 #pragma once
 
 #include <string>

@@ -43,6 +43,19 @@ TEST(ImpossibleMeasurement, IsAStepBeyondThePeakOrAThousandthOfIt) {
   EXPECT_NE(judged(1300).find("% of the peak rate: wrong unit?"), std::string::npos);
 }
 
+TEST(ImpossibleMeasurement, IsAFormatThatTheAcceleratorLacks) {
+  MeasuredRow row = run_of(1.3);
+  row.precision = "mxfp8";
+  EXPECT_EQ(judged(row),
+            "run-1: precision is 'mxfp8', but h100-sxm has no mxfp8 units; its number formats are "
+            "bf16, fp16, fp8, fp32, tf32, fp64");
+  row.status = "oom";
+  row.step_time.reset();
+  EXPECT_NE(judged(row), "");
+  row.accelerator = "gb200";
+  EXPECT_EQ(judged(row), "");
+}
+
 TEST(ImpossibleMeasurement, IsAStepThatItsOwnThroughputContradicts) {
   EXPECT_EQ(judged(1.3, 8192 / 1.3), "");
   EXPECT_EQ(judged(1.3, 1.9 * 8192 / 1.3), "");
