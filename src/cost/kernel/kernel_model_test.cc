@@ -83,6 +83,50 @@ TEST(KernelModel, AnUnmeasuredAcceleratorMeetsItsAchievedRate) {
   EXPECT_NEAR(rate / 668.4e12, 1, 0.02);
 }
 
+// Intel Gaudi 3 has one peak for both formats, and others sustained 1,289.5 TFLOP/s in fp8, 1,243
+// in bf16 (its catalog entry): what bf16 loses is not taken from fp8, too.
+TEST(KernelModel, AnUnmeasuredAcceleratorMeetsItsAchievedRateInEachFormat) {
+  const KernelModel model(parameters_of("gaudi3"));
+  const double n = 32768;
+  const auto rate = [&](NumberFormat f) {
+    return 2 * n * n * n / model.gemm({n, n, n}, f).value();
+  };
+  EXPECT_NEAR(rate(NumberFormat::bf16) / 1243e12, 1, 0.02);
+  EXPECT_NEAR(rate(NumberFormat::fp8) / 1289.5e12, 1, 0.02);
+  const auto says = [](const char* name) {
+    int notes = 0;
+    for (const KernelAssumption& a : parameters_of(name).assumed) {
+      notes +=
+          a.format == NumberFormat::fp8 && a.text.find("has one peak for") != std::string::npos;
+    }
+    return notes;
+  };
+  EXPECT_EQ(says("gaudi3"), 1);
+  EXPECT_EQ(says("gaudi2"), 0);
+}
+
+// Whatever the parameters were fitted on: units that are twice as fast do not make a product
+// slower.
+TEST(KernelModel, FormatsWithAHigherPeakAreNoSlowerOnLargeProducts) {
+  int compared = 0;
+  for (const std::string& name : Catalog::built_in().names("accelerators")) {
+    const Accelerator accelerator = *load_accelerator(Catalog::built_in(), name);
+    const auto wide = accelerator.peak(NumberFormat::bf16);
+    const KernelModel model(parameters_of(name));
+    for (const auto f : {NumberFormat::fp8, NumberFormat::mxfp8, NumberFormat::nvfp4}) {
+      const auto narrow = accelerator.peak(f);
+      if (!wide || !narrow || *narrow <= *wide) continue;
+      ++compared;
+      for (const GemmShape& shape : {GemmShape{8192, 8192, 8192}, GemmShape{16384, 28672, 8192},
+                                     GemmShape{65536, 4096, 4096}}) {
+        EXPECT_LE(model.gemm(shape, f), model.gemm(shape, NumberFormat::bf16))
+            << name << " " << name_of(f);
+      }
+    }
+  }
+  EXPECT_GT(compared, 15);
+}
+
 TEST(KernelModel, LargeProductsOnH100RunNearTheSustainedRate) {
   // 794.5 TFLOP/s is the best sustained product others measured (catalog entry of h100-sxm).
   const KernelModel model(parameters_of("h100-sxm"));

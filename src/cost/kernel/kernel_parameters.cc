@@ -176,12 +176,21 @@ Result<AttentionCurve> curve_of(const KernelCalibration& c, AttentionKernel kern
   return curve;
 }
 
-// The fraction that makes the largest 16-bit product meet the rate others sustained on it.
-double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator& accelerator) {
+// The fraction that makes the largest product in a format meet the rate others sustained in it.
+// 8-bit products have a rate of their own where somebody measured them: what bf16 lost on this
+// accelerator need not be what they lose. Without one, they lose as much.
+double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator& accelerator,
+                                   NumberFormat format) {
+  const auto meeting = [&](FlopsPerSecond achieved, FlopsPerSecond peak, NumberFormat of) {
+    const GemmParameters* g = fitted(c, of);
+    return std::min(1.0, achieved / peak / (g->peak_fraction * (1 - g->heating_loss)));
+  };
+  const bool narrow = format == NumberFormat::fp8 || format == NumberFormat::mxfp8;
+  if (narrow && accelerator.achieved.fp8 && accelerator.peaks.fp8) {
+    return meeting(*accelerator.achieved.fp8, *accelerator.peaks.fp8, format);
+  }
   if (!accelerator.achieved.bf16 || !accelerator.peaks.bf16) return c.sustained_fraction;
-  const GemmParameters* g = fitted(c, NumberFormat::bf16);
-  const double hot = g->peak_fraction * (1 - g->heating_loss);
-  return std::min(1.0, *accelerator.achieved.bf16 / *accelerator.peaks.bf16 / hot);
+  return meeting(*accelerator.achieved.bf16, *accelerator.peaks.bf16, NumberFormat::bf16);
 }
 
 }  // namespace
@@ -457,8 +466,11 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
   out.memory_bandwidth = accelerator.memory.bandwidth * c.memory_fraction;
   out.memory_floor = c.memory_floor;
   const bool own = c.accelerator == accelerator.name;
-  const double sustained = own ? c.sustained_fraction : borrowed_sustained_fraction(c, accelerator);
-  out.sustained_fraction = sustained * (1 - fitted(c, NumberFormat::bf16)->heating_loss);
+  const auto sustained = [&](NumberFormat format) {
+    return own ? c.sustained_fraction : borrowed_sustained_fraction(c, accelerator, format);
+  };
+  out.sustained_fraction =
+      sustained(NumberFormat::bf16) * (1 - fitted(c, NumberFormat::bf16)->heating_loss);
   out.score_passes = c.score_passes;
   // NVIDIA's tensor cores take operands in whole rows of 16 bytes; others are not known to.
   out.unaligned_fraction = own || accelerator.vendor == "nvidia" ? c.unaligned_fraction : 1;
@@ -492,9 +504,16 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
                                  accelerator.name + " are those fitted for " + g->format,
                              wanted, std::nullopt});
     }
+    if (wanted == NumberFormat::fp8 && f.native &&
+        accelerator.peaks.bf16 == accelerator.peaks.fp8) {
+      out.assumed.push_back({accelerator.name +
+                                 " has one peak for fp8 and bf16: casting operands to "
+                                 "fp8 is not paid back by faster products",
+                             wanted, std::nullopt});
+    }
     f.peak = peaks[index(used)];
     f.burst = f.peak * g->peak_fraction;
-    f.ceiling = f.burst * ((1 - g->heating_loss) * sustained);
+    f.ceiling = f.burst * ((1 - g->heating_loss) * sustained(used));
     f.bandwidth = accelerator.memory.bandwidth * g->memory_fraction;
     f.tile_half_size = g->tile_half_size;
     f.wave_rounding = g->wave_rounding;

@@ -227,7 +227,8 @@ const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
 // Joins both. A format the calibration lacks takes the fractions of its nearest format; one the
 // accelerator lacks runs at the rate of the nearest wider format it has; both are said in
 // `assumed`. On an accelerator other than the calibration's own the sustained fraction is the one
-// that meets the accelerator's achieved rate, where its catalog entry knows one.
+// that meets the accelerator's achieved rate in that format, else in bf16, where its catalog entry
+// knows one.
 // Errors: a calibration without gemm or attention entries; an accelerator without any peak.
 Result<KernelParameters> join_kernel_parameters(const KernelCalibration& calibration,
                                                 const Accelerator& accelerator);
