@@ -12,6 +12,8 @@ const Fields<Cluster>& fields_of(const Cluster*) {
           .required("accelerators", &Cluster::accelerators, "in all")
           .required("accelerators_per_node", &Cluster::accelerators_per_node, "in one server")
           .required("levels", &Cluster::levels, "from the inside out; the last holds all")
+          .optional("host_path", &Cluster::host_path,
+                    "how its PCIe cards meet where no switch joins them all")
           .optional("assumed", &Cluster::assumed, "what the description left open")
           .optional("provenance", &Cluster::provenance, "where the figures come from");
   return table;
@@ -88,6 +90,15 @@ Result<std::monostate> check(const Cluster& cluster) {
                     place + ": accelerators", "levels go from the inside out");
     }
     inside = level.accelerators;
+  }
+  if (cluster.host_path) {
+    const FabricLevel& first = cluster.levels.front();
+    if (!fabric_of(first).starts_with("pcie")) {
+      return refuse("the accelerators of a node are joined by '" + std::string(fabric_of(first)) +
+                        "', not over the host",
+                    "host_path", "leave it out where the first level is not PCIe");
+    }
+    ORRERY_TRY([[maybe_unused]] const auto ok, check(*cluster.host_path));
   }
   if (inside != cluster.accelerators) {
     return refuse("the last level holds " + text(inside) + " of " + text(cluster.accelerators) +

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "catalog/catalog.h"
 #include "cluster/accelerator.h"
 #include "cluster/fabric_level.h"
+#include "cluster/host_path.h"
 #include "document/fields.h"
 #include "document/provenance.h"
 
@@ -35,6 +37,7 @@ struct Cluster {
   std::int64_t accelerators = 0;           // in all
   std::int64_t accelerators_per_node = 0;  // divides the above
   std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
+  std::optional<HostPath> host_path;       // of its servers; empty: of the one that was measured
   std::vector<std::string> assumed;        // what the description left open, in words, to be shown
   Provenance provenance;
   bool operator==(const Cluster&) const = default;

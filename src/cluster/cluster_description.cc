@@ -45,6 +45,8 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional("fabric", &ClusterDescription::fabric, "name in the catalog's fabrics")
           .optional("topology", &ClusterDescription::topology, "in words")
           .optional("accelerators", &ClusterDescription::accelerators, "in all")
+          .optional("host_path", &ClusterDescription::host_path,
+                    "how PCIe cards of a node meet where no switch joins them all")
           .optional("levels", &ClusterDescription::levels, "from the inside out")
           .optional("sites", &ClusterDescription::sites, "equal clusters joined by a link")
           .optional("link", &ClusterDescription::link, "name in the catalog's links")
@@ -243,9 +245,9 @@ void override_level(FabricLevel& level, const LevelDescription& described) {
 
 Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
   if (!d.node.empty() || !d.accelerator.empty() || !d.fabric.empty() || !d.levels.empty() ||
-      d.accelerators != 0) {
+      d.accelerators != 0 || d.host_path) {
     return fail(ErrorCode::bad_input, "sites are clusters of their own", "sites",
-                "leave out node, accelerator, accelerators, fabric and levels");
+                "leave out node, accelerator, accelerators, fabric, host_path and levels");
   }
   std::vector<Cluster> sites;
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
@@ -262,7 +264,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     if (!site) return fail(at(place, site.error()));
     const Cluster& first = sites.empty() ? *site : sites.front();
     if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
-        site->levels != first.levels) {
+        site->levels != first.levels || site->host_path != first.host_path) {
       return fail(
           ErrorCode::unsupported,
           "site " + site->name + " differs from " + first.name + "; only equal sites are modelled",
@@ -349,6 +351,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
 
   cluster.name = d.name;
   cluster.provenance = d.provenance;
+  cluster.host_path = d.host_path;
   cluster.accelerators = d.accelerators;
   cluster.accelerators_per_node = node.accelerators;
   if (d.accelerators < 1 || d.accelerators > kMaxAccelerators) {

@@ -227,6 +227,31 @@ levels:
   }
 }
 
+TEST(ClusterFile, StatesThePathOfPcieCardsThroughTheHost) {
+  const auto read = [](const std::string& path, const std::string& accelerator = "l40s") {
+    return from_yaml("{name: c, accelerator: " + accelerator +
+                     ", accelerators: 16, host_path: " + path + "}");
+  };
+  const auto stated = read("{direct_ranks: 4, socket_ranks: 4, socket: 12 GB/s, node: 5 GB/s}");
+  ASSERT_TRUE(stated) << stated.error().text();
+  EXPECT_EQ(stated->host_path, (HostPath{4, 4, BytesPerSecond(12e9), BytesPerSecond(5e9)}));
+  EXPECT_EQ(part_of(*stated, 8)->host_path, stated->host_path);
+  EXPECT_EQ(parse_cluster("l40s:16", Catalog::built_in())->host_path, std::nullopt);
+
+  const auto again = from_yaml(to_yaml(Codec<Cluster>::write(*stated)));
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, *stated);
+
+  EXPECT_EQ(
+      read("{direct_ranks: 4, socket_ranks: 2, socket: 12 GB/s, node: 5 GB/s}").error().text(),
+      "test.yaml: host_path: a path through the host needs 0 < direct_ranks <= socket_ranks and "
+      "socket >= node (direct_ranks: 0 where all reach each other directly)");
+  EXPECT_EQ(
+      read("{direct_ranks: 0}", "h100-sxm").error().text(),
+      "test.yaml: host_path: the accelerators of a node are joined by 'nvlink-4', not over the "
+      "host (leave it out where the first level is not PCIe)");
+}
+
 TEST(ClusterFile, JoinsSitesByALink) {
   const auto c = from_yaml(R"(
 name: two-sites

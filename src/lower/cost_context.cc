@@ -14,7 +14,7 @@ namespace {
 // (validation/kernels).
 void add_host_path(const Cluster& cluster, const CollectiveParameters& collectives,
                    std::vector<std::string>& assumed) {
-  const HostPathParameters& host = collectives.host_path;
+  const HostPath& host = collectives.host_path;
   const FabricLevel& level = cluster.levels.front();
   if (host.direct_ranks == 0 || level.accelerators <= host.direct_ranks ||
       link_kind(level, 0) != LinkKind::pcie) {
@@ -28,8 +28,8 @@ void add_host_path(const Cluster& cluster, const CollectiveParameters& collectiv
   assumed.push_back("more than " + std::to_string(host.direct_ranks) + " " +
                     cluster.accelerator.name + " of a node meet in the memory of the host, at " +
                     rates + ", as on the one server that catalog/collectives/" + collectives.name +
-                    ".yaml was fitted to; servers with a PCIe switch reach 23.7 GB/s "
-                    "(docs/models/collectives.md)");
+                    ".yaml was fitted to; servers with a PCIe switch reach 23.7 GB/s: "
+                    "state `host_path` in a cluster file (docs/clusters.md)");
 }
 
 }  // namespace
@@ -48,7 +48,11 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
   Cluster loaded = cluster;
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
   std::vector<std::string> assumed = assumed_conditions(conditions, cluster);
-  add_host_path(cluster, collectives, assumed);
+  if (cluster.host_path) {
+    collectives.host_path = *cluster.host_path;
+  } else {
+    add_host_path(cluster, collectives, assumed);
+  }
   return CostContext{
       std::move(loaded),      KernelModel(under_training(std::move(kernels), conditions, cluster)),
       std::move(collectives), std::move(assumed),

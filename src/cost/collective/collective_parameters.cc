@@ -123,18 +123,6 @@ const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*) {
   return table;
 }
 
-const Fields<HostPathParameters>& fields_of(const HostPathParameters*) {
-  static const Fields<HostPathParameters> table =
-      Fields<HostPathParameters>("path through the host")
-          .optional("direct_ranks", &HostPathParameters::direct_ranks,
-                    "members that reach each other directly; 0: all do")
-          .optional("socket_ranks", &HostPathParameters::socket_ranks, "members on one socket")
-          .optional("socket", &HostPathParameters::socket,
-                    "of one accelerator through the memory of its socket")
-          .optional("node", &HostPathParameters::node, "of one accelerator across sockets");
-  return table;
-}
-
 const Fields<CollectiveFit>& fields_of(const CollectiveFit*) {
   static const Fields<CollectiveFit> table =
       Fields<CollectiveFit>("fit")
@@ -283,14 +271,7 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
   if (p.low_latency_until < Bytes(0)) {
     return wrong("low_latency_until is negative", "low_latency_until", "such as 1 MiB");
   }
-  const HostPathParameters& host = p.host_path;
-  if (host.direct_ranks < 0 || host.socket_ranks < host.direct_ranks ||
-      (host.direct_ranks > 0 &&
-       (host.socket < kLeastBandwidth || host.node < kLeastBandwidth || host.node > host.socket))) {
-    return wrong(
-        "a path through the host needs 0 < direct_ranks <= socket_ranks and socket >= node",
-        "host_path", "leave it out where all reach each other directly");
-  }
+  if (auto checked = check(p.host_path); !checked) return fail(at(document.name, checked.error()));
   if (p.plateau_factor < 1 || p.plateau_factor > kMaxPlateau) {
     return wrong("plateau_factor must be from 1 to 100", "plateau_factor", "such as 1.4");
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "cluster/host_path.h"
 #include "cost/collective/collective.h"
 #include "document/fields.h"
 #include "units/quantity.h"
@@ -99,16 +100,6 @@ struct ParallelTreeParameters {
   bool operator==(const ParallelTreeParameters&) const = default;
 };
 
-// Accelerators on PCIe whose peers are not under one switch meet through the host's memory, whose
-// bandwidth they share. Rates are those of one accelerator while all use it.
-struct HostPathParameters {
-  int direct_ranks = 0;   // members that still reach each other directly; 0: all do
-  int socket_ranks = 0;   // members on one socket
-  BytesPerSecond socket;  // through the memory of one socket
-  BytesPerSecond node;    // across sockets
-  bool operator==(const HostPathParameters&) const = default;
-};
-
 // How well a file fits what it was fitted to. Errors are |predicted / measured - 1|.
 struct CollectiveFit {
   std::string data;
@@ -155,7 +146,7 @@ struct CollectiveParameters {
   InSwitchParameters in_switch;
   PairwiseParameters pairwise;
   TokenExchangeParameters token_exchange;
-  HostPathParameters host_path;
+  HostPath host_path;  // of the server that was measured; a cluster may state its own
   InterferenceParameters interference;
   std::vector<CollectiveFit> fits;  // empty: nothing is fitted
   bool operator==(const CollectiveParameters&) const = default;
@@ -173,7 +164,6 @@ const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*);
 const Fields<TokenExchangeWay>& fields_of(const TokenExchangeWay*);
 const Fields<TokenExchangeParameters>& fields_of(const TokenExchangeParameters*);
 const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*);
-const Fields<HostPathParameters>& fields_of(const HostPathParameters*);
 const Fields<CollectiveFit>& fields_of(const CollectiveFit*);
 const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*);
 const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);

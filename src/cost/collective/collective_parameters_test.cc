@@ -83,7 +83,7 @@ TEST(CollectiveParameters, RefusesWhatCannotBe) {
                        "host_path: {direct_ranks: 2, socket_ranks: 4, socket: 1 GB/s, node: 5 "
                        "GB/s}\n")),
             "test.yaml: host_path: a path through the host needs 0 < direct_ranks <= socket_ranks "
-            "and socket >= node (leave it out where all reach each other directly)");
+            "and socket >= node (direct_ranks: 0 where all reach each other directly)");
   EXPECT_EQ(error(text("[ring, pairwise]", "interference: {scale_up_units: -1}\n")),
             "test.yaml: interference: compute units cannot be negative (such as 16)");
   EXPECT_NE(error(text("[ring, pair_wise_]")).find("unknown value 'pair_wise_'"),

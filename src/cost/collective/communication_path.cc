@@ -37,7 +37,7 @@ bool begins_with_any(std::string_view name, std::span<const std::string_view> pr
 
 // Of one accelerator whose group has `members` on PCIe.
 BytesPerSecond host_rate(int members, const CollectiveParameters& parameters) {
-  const HostPathParameters& host = parameters.host_path;
+  const HostPath& host = parameters.host_path;
   if (host.direct_ranks == 0 || members <= host.direct_ranks) return kUnlimited;
   return members <= host.socket_ranks ? host.socket : host.node;
 }
