@@ -296,7 +296,8 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
   if (const std::string common = common_to_plans(r); !common.empty()) {
     out += wrapped((r.plans.size() > 1 ? "in all: " : "with ") + common, 2, style);
   }
-  return out + why_it_won_text(r, style) + near_misses_text(r, style) + pareto_text(r, style);
+  return out + why_it_won_text(r, style) + near_misses_text(r, style) + pareto_text(r, style) +
+         assumed_text(r.plans.front(), style);
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "report/estimate_text.h"
 #include "report/sample_estimate.h"
 
 namespace orrery {
@@ -55,6 +56,14 @@ TEST(SearchText, GrowthIsTheLineThatGrewMost) {
   other.breakdown[Category::exposed_tp] += sample_milliseconds(2);
   other.breakdown[Category::feed_forward] -= sample_milliseconds(9);
   EXPECT_EQ(largest_growth(winner, other), "+3.00 ms pipeline bubble");
+}
+
+TEST(SearchText, SaysWhatTheBestPlanAssumesAsItsEstimateDoes) {
+  const SearchResult result = sample_search_result();
+  ASSERT_FALSE(result.plans.front().assumed.empty());
+  const std::string assumed = assumed_text(result.plans.front(), {.width = 100});
+  ASSERT_FALSE(assumed.empty());
+  EXPECT_TRUE(text_of(result).ends_with(assumed));
 }
 
 TEST(SearchText, DrawsTheFront) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "estimate/assumptions.h"
 #include "estimate/evaluate.h"
 #include "lower/stage_memory.h"
 #include "lower/step_window.h"
@@ -53,6 +54,8 @@ class Search {
     }
     return finish();
   }
+
+  [[nodiscard]] const CostContext& context() const { return cache_.context(); }
 
  private:
   struct Evaluated {
@@ -416,6 +419,11 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
   ORRERY_TRY(SearchResult out, run.run());
   ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
   for (Estimate& e : out.plans) {
+    // What the search chose is no assumption: only what nobody stated beside it.
+    e.assumed = assumptions(
+        scenario,
+        completed_plan(scenario.model, scenario.cluster, scenario.training, e.plan).assumed,
+        run.context(), e);
     e.interval = interval(uncertainty, e.step_time, scenario.model, scenario.cluster, e.training,
                           scenario.software.name);
   }

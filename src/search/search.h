@@ -54,7 +54,7 @@ struct NearMiss {  // a faster-looking plan that does not fit
 };
 
 struct SearchResult {
-  std::vector<Estimate> plans;  // best first
+  std::vector<Estimate> plans;  // best first, each with what it assumes
   std::vector<Estimate>
       pareto;  // step time against peak memory, fastest first, up to twice the best
                // step time; a point needs 1 % less memory than the one before

@@ -196,6 +196,37 @@ TEST(Search, AnInterruptedSearchGivesWhatItHas) {
   EXPECT_TRUE(found->interrupted);
 }
 
+TEST(Search, ItsBestPlanAssumesWhatItsEstimateDoes) {
+  Scenario s = scenario("llama-3-8b", 4, "gaudi3:8", 2048, 8);
+  SearchOptions options;
+  options.top = 1;
+  const auto found = search(s, {}, options, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_FALSE(found->plans.empty());
+  const Estimate& best = found->plans.front();
+  s.plan = best.plan;
+  const auto alone = estimate(s, Catalog::built_in());
+  ASSERT_TRUE(alone) << alone.error().text();
+  EXPECT_FALSE(best.assumed.empty());
+  EXPECT_EQ(best.assumed, alone->assumed);
+}
+
+// What it was not told is assumed; what it chose is not.
+TEST(Search, AssumesTheTrainingThatNobodyStated) {
+  Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 0, 0);
+  SearchOptions options;
+  options.top = 1;
+  const auto found = search(s, {}, options, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  std::string all;
+  for (const std::string& item : found->plans.front().assumed) all += item + "\n";
+  EXPECT_NE(all.find("sequence length "), std::string::npos) << all;
+  EXPECT_NE(all.find("global batch "), std::string::npos) << all;
+  EXPECT_NE(all.find("software: "), std::string::npos) << all;
+  EXPECT_EQ(all.find("dp = "), std::string::npos) << all;
+  EXPECT_EQ(all.find("schedule "), std::string::npos) << all;
+}
+
 // One reason, not one of an example plan: no plan of the space could have the units.
 TEST(Search, AFormatThatTheAcceleratorLacksIsItsOwnError) {
   Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 2048, 8);

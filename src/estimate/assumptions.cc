@@ -1,0 +1,48 @@
+#include "estimate/assumptions.h"
+
+#include <fmt/core.h>
+
+#include <iterator>
+#include <utility>
+
+namespace orrery {
+namespace {
+
+// By convention MFU and HFU count every pair of tokens; a causal kernel computes half of them.
+// Where that is much of the step, either may exceed 100 %. Empty where it is not.
+std::string attention_note(const Model& model, const Estimate& e) {
+  constexpr double kMuch = 0.25;  // of the FLOPs of the model
+  const auto length = static_cast<double>(e.training.sequence_length);
+  const auto source = static_cast<double>(e.training.source_length);
+  const double computed = model_flops_per_sequence(model, length, AttentionCount::causal, source) /
+                          model_flops_per_sequence(model, length, AttentionCount::full, source);
+  if (1 - computed < kMuch) return "";
+  return fmt::format(
+      "MFU and HFU count all pairs of tokens, as is usual; causal attention leaves out {:.0f} % of "
+      "the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
+      100 * (1 - computed), 100 * computed * e.mfu);
+}
+
+}  // namespace
+
+std::vector<std::string> assumptions(const Scenario& scenario, std::vector<std::string> completed,
+                                     const CostContext& context, const Estimate& e) {
+  std::vector<std::string> out = std::move(completed);
+  const auto add = [&](std::vector<std::string> more) {
+    out.insert(out.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  };
+  if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
+  add(scenario.cluster.assumed);
+  const KernelParameters& kernels = context.kernels.parameters();
+  for (const KernelAssumption& a : kernels.assumed) {
+    if (a.concerns(e.training.precision, e.plan.attention)) out.push_back(a.text);
+  }
+  add(context.assumed);
+  if (std::string note = attention_note(scenario.model, e); !note.empty()) {
+    out.push_back(std::move(note));
+  }
+  return out;
+}
+
+}  // namespace orrery
