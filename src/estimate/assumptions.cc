@@ -3,7 +3,11 @@
 #include <fmt/core.h>
 
 #include <iterator>
+#include <optional>
 #include <utility>
+
+#include "lower/model_costs.h"
+#include "lower/unaligned_products.h"
 
 namespace orrery {
 namespace {
@@ -39,6 +43,13 @@ std::vector<std::string> assumptions(const Scenario& scenario, std::vector<std::
     if (a.concerns(e.training.precision, e.plan.attention)) out.push_back(a.text);
   }
   add(context.assumed);
+  const std::optional<Model> copied = with_copied_heads(scenario.model, e.plan.tp);
+  const Model& held = copied ? *copied : scenario.model;
+  if (std::string padded = unaligned_products(held, binding(held, e.training, e.plan),
+                                              e.training.precision, kernels);
+      !padded.empty()) {
+    out.push_back(std::move(padded));
+  }
   if (std::string note = attention_note(scenario.model, e); !note.empty()) {
     out.push_back(std::move(note));
   }

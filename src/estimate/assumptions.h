@@ -10,7 +10,7 @@
 namespace orrery {
 
 // In this order: defaults of plan and training (`completed`, from completed_plan), software,
-// cluster, kernels, training conditions, and what MFU leaves
+// cluster, kernels, training conditions, products that are priced as padded, and what MFU leaves
 // out.
 std::vector<std::string> assumptions(const Scenario& scenario, std::vector<std::string> completed,
                                      const CostContext& context, const Estimate& estimate);

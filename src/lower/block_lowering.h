@@ -22,6 +22,7 @@
 #include "lower/operator_category.h"
 #include "lower/operator_work.h"
 #include "lower/pass_surroundings.h"
+#include "lower/product_format.h"
 #include "lower/recomputed_work.h"
 #include "plan/validity.h"
 
@@ -104,12 +105,8 @@ class BlockLowering {
   [[nodiscard]] Seconds tensor_collective(CollectiveKind kind, Bytes payload) const {
     return s_.costs.communicate(kind, payload, s_.layout.tp);
   }
-  // Recipes of narrow formats leave the logits and the router in 16 bits (Transformer Engine's
-  // modules replace the layers' products only; arXiv 2412.19437 s.3.3.1 names both), and adapters.
   [[nodiscard]] NumberFormat format_of(const Operator& op) const {
-    const bool wide =
-        op.op_class == OperatorClass::logits || op.op_class == OperatorClass::router || op.adapter;
-    return wide && element_size(format()) < kActivation ? NumberFormat::bf16 : format();
+    return product_format(op, format());
   }
   [[nodiscard]] Seconds product(const Operator& op, double m, double n, double k,
                                 double groups = 1) const {

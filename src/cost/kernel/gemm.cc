@@ -22,8 +22,9 @@
 //
 // Source: Williams, Waterman, Patterson 2009 (roofline); NVIDIA, Matrix Multiplication Background
 // (tile and wave quantisation). Each term rises with each size, so the minimum over tiles does.
-// Not modelled: a heuristic's poor choices, slower kernels for unaligned k (frameworks pad; heads
-// are not padded: attention.cc), operand re-reads beyond the cache, power drawn by the data's bits.
+// Not modelled: a heuristic's poor choices, slower kernels for unaligned rows (frameworks pad; what
+// is not padded is named: lower/unaligned_products.h; heads: attention.cc), operand re-reads beyond
+// the cache, power drawn by the data's bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -57,12 +58,6 @@ double result_bytes(NumberFormat format) {
   return std::max(2.0, format == NumberFormat::mxfp8 ? 2.0 : element_size(format).value());
 }
 
-// Elements per granule; block formats are loaded in whole scaled blocks of 16 or 32.
-double granule(NumberFormat format) {
-  if (format == NumberFormat::mxfp8 || format == NumberFormat::nvfp4) return 32;
-  return kGranuleBytes / element_size(format).value();
-}
-
 double rounded_roofline(double a, double b) {
   const double high = std::max(a, b);
   if (!(high > 0)) return 0;
@@ -71,6 +66,11 @@ double rounded_roofline(double a, double b) {
 }
 
 }  // namespace
+
+double KernelModel::granule(NumberFormat format) {
+  if (format == NumberFormat::mxfp8 || format == NumberFormat::nvfp4) return 32;
+  return kGranuleBytes / element_size(format).value();
+}
 
 KernelModel::KernelModel(KernelParameters parameters) : parameters_(std::move(parameters)) {
   for (std::size_t f = 0; f < kNumberFormats; ++f) {

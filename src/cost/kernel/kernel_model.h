@@ -60,6 +60,8 @@ class KernelModel {
   // A kernel limited by the bytes it reads and writes.
   [[nodiscard]] Seconds memory_bound(Bytes moved) const;
 
+  // Elements of a row that are loaded at once: 16 bytes; block formats in whole scaled blocks.
+  [[nodiscard]] static double granule(NumberFormat format);
   // FLOPs the attention kernel executes (masked blocks skipped by fused kernels).
   [[nodiscard]] static Flops attention_flops(const AttentionShape& shape, Direction direction,
                                              AttentionKernel kernel);
