@@ -52,8 +52,8 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
 }
 
 std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp) {
+  if (!copies_key_value_heads(model.architecture, tp)) return std::nullopt;
   Architecture a = model.architecture;
-  if (a.latent_attention || tp <= a.num_kv_heads || tp % a.num_kv_heads != 0) return std::nullopt;
   a.num_kv_heads = tp;
   a.attention = a.num_heads == tp ? AttentionKind::mha : AttentionKind::gqa;
   Result<Model> copied = build_model(a);

@@ -73,6 +73,11 @@ std::vector<std::string> recompute_module_problems(const Model& model, const Pla
 
 }  // namespace
 
+bool copies_key_value_heads(const Architecture& architecture, std::int64_t tp) {
+  const std::int64_t heads = architecture.num_kv_heads;
+  return !architecture.latent_attention && heads > 0 && tp > heads && tp % heads == 0;
+}
+
 CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
                              Plan plan) {
   CompletedPlan out;
@@ -122,8 +127,7 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
     if (a.moe) assume("etp = " + n(plan.etp) + (plan.ep > 1 ? ": experts are not cut" : ": as tp"));
   }
   if (plan.tp == 1) plan.sequence_parallel = false;
-  if (!a.latent_attention && a.num_kv_heads > 0 && plan.tp > a.num_kv_heads &&
-      plan.tp % a.num_kv_heads == 0) {
+  if (copies_key_value_heads(a, plan.tp)) {
     assume("each of " + n(a.num_kv_heads) + " key-value heads is held by " +
            n(plan.tp / a.num_kv_heads) + " tensor-parallel ranks");
   }
@@ -180,7 +184,7 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   }
   // Fewer heads than ranks are copied, where that comes out even.
   if (!a.latent_attention && a.num_kv_heads > 0 && a.num_kv_heads % plan.tp != 0 &&
-      plan.tp % a.num_kv_heads != 0) {
+      !copies_key_value_heads(a, plan.tp)) {
     problem("tp " + n(plan.tp) + " and " + n(a.num_kv_heads) +
             " key-value heads: neither divides the other, so that heads would be split");
   }

@@ -1,6 +1,7 @@
 // What makes a plan valid, and the defaults that complete one.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
 // Why no accelerator of this kind multiplies in a format, with the formats it has; empty if it
 // does.
 std::string format_problem(const Accelerator& accelerator, NumberFormat format);
+
+// Whether tensor-parallel ranks hold copies of key-value heads: there are more ranks than heads,
+// and each head comes out on equally many. Not with latent attention, whose heads are all query
+// heads.
+bool copies_key_value_heads(const Architecture& architecture, std::int64_t tp);
 
 // Microbatches a replica works through in one step; the plan must be valid.
 int microbatches(const Training& training, const Plan& plan);
