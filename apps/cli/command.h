@@ -8,6 +8,7 @@
 #include "catalog/catalog.h"
 #include "outcome/result.h"
 #include "report/text_style.h"
+#include "validate/run_convention.h"
 
 namespace orrery::cli {
 
@@ -75,7 +76,7 @@ struct ValidateOptions {
   std::vector<std::string> files;
   std::string markdown;
   std::string figures;
-  std::string software = "megatron-core-0.12";  // of rows whose source and framework are unknown
+  std::string software{kUsualSoftware};  // of rows whose source and framework are unknown
   bool all_rows = false;
 };
 

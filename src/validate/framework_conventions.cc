@@ -24,6 +24,33 @@ constexpr std::string_view kAfterStep =
 constexpr std::string_view kFullySharded =
     "gathers and reductions overlapped: default of PyTorch FSDP (arXiv 2304.11277 s.3.3)";
 
+// A framework of before Megatron-Core, with the software profile of its name.
+constexpr RunConvention after_step(std::string_view name, VocabularyPadding padding) {
+  return RunConvention{.framework = name,
+                       .software = name,
+                       .sequence_parallel = kNoSequence,
+                       .gradients = exposed,
+                       .parameters = exposed,
+                       .padding = padding,
+                       .overlap_source = kAfterStep};
+}
+
+constexpr RunConvention megatron_before_core(std::string_view name) {
+  RunConvention c = after_step(name, kMegatron);
+  c.dropout = true;
+  c.zero = 0;
+  return c;
+}
+
+// Its papers state no partition; of the two of Aleph-Alpha/scaling,
+// core/nn/parallel_module/pipeline_partitioning.py, the balanced one (that of DeepSpeed,
+// partition_method parameters) agrees with the grid of arXiv 2311.05610.
+constexpr RunConvention aleph_alpha() {
+  RunConvention c = after_step("aleph-alpha", VocabularyPadding::none);
+  c.balances_parameters = true;
+  return c;
+}
+
 constexpr std::array kFrameworks = {
     RunConvention{},
     RunConvention{.framework = "megatron-core", .flash = kLibrary, .padding = kMegatron},
@@ -35,42 +62,10 @@ constexpr std::array kFrameworks = {
     // ub_tp_comm_overlap is off in examples/nlp/language_modeling/conf/megatron_gpt_config.yaml.
     RunConvention{
         .framework = "nemo", .software = "nemo-24", .flash = kLibrary, .padding = kMegatron},
-    RunConvention{.framework = "megatron-lm-2021",
-                  .software = "megatron-lm-2021",
-                  .dropout = true,
-                  .zero = 0,
-                  .sequence_parallel = kNoSequence,
-                  .gradients = exposed,
-                  .parameters = exposed,
-                  .padding = kMegatron,
-                  .overlap_source = kAfterStep},
-    RunConvention{.framework = "megatron-lm-2022",
-                  .software = "megatron-lm-2022",
-                  .dropout = true,
-                  .zero = 0,
-                  .sequence_parallel = kNoSequence,
-                  .gradients = exposed,
-                  .parameters = exposed,
-                  .padding = kMegatron,
-                  .overlap_source = kAfterStep},
-    RunConvention{.framework = "megatron-deepspeed",
-                  .software = "megatron-deepspeed",
-                  .sequence_parallel = kNoSequence,
-                  .gradients = exposed,
-                  .parameters = exposed,
-                  .padding = kMegatron,
-                  .overlap_source = kAfterStep},
-    RunConvention{.framework = "aleph-alpha",
-                  .software = "aleph-alpha",
-                  .sequence_parallel = kNoSequence,
-                  .gradients = exposed,
-                  .parameters = exposed,
-                  // Its papers state no partition; of the two of Aleph-Alpha/scaling,
-                  // core/nn/parallel_module/pipeline_partitioning.py, the balanced one (that of
-                  // DeepSpeed, partition_method parameters) agrees with the grid of
-                  // arXiv 2311.05610.
-                  .balances_parameters = true,
-                  .overlap_source = kAfterStep},
+    megatron_before_core("megatron-lm-2021"),
+    megatron_before_core("megatron-lm-2022"),
+    after_step("megatron-deepspeed", kMegatron),
+    aleph_alpha(),
     RunConvention{.framework = "internevo",
                   .software = "internevo",
                   .sequence_parallel = kNoSequence,
@@ -226,16 +221,16 @@ std::string_view nemo_release(const std::string& words) {
   return number_between(words, kOnMegatronCore, kLast) ? "megatron-core" : "nemo";
 }
 
-const RunConvention& named(std::string_view framework) {
+}  // namespace
+
+std::span<const RunConvention> framework_conventions() { return kFrameworks; }
+
+const RunConvention& framework_convention(std::string_view framework) {
   const auto* const found =
       std::find_if(kFrameworks.begin(), kFrameworks.end(),
                    [&](const RunConvention& c) { return c.framework == framework; });
   return found == kFrameworks.end() ? kFrameworks.front() : *found;
 }
-
-}  // namespace
-
-std::span<const RunConvention> framework_conventions() { return kFrameworks; }
 
 std::string_view framework_named(std::string_view text) {
   const std::string words = words_of(text);
@@ -249,7 +244,7 @@ RunConvention framework_convention(const MeasuredRow& row) {
   std::string_view framework = framework_named(row.framework);
   if (framework == "megatron-lm") framework = megatron_release(row, words);
   if (framework == "nemo") framework = nemo_release(words);
-  RunConvention out = named(framework);
+  RunConvention out = framework_convention(framework);
   if (framework == "transformers" && (says(words, "fsdp") || says(words, "fsdp2"))) out.zero = 3;
   for (const auto& [phrase, stage] : {std::pair{"zero 1", 1}, {"zero 2", 2}, {"zero 3", 3}}) {
     if (says(words, phrase)) out.zero = stage;

@@ -15,6 +15,9 @@ namespace orrery {
 // estimate`.
 std::span<const RunConvention> framework_conventions();
 
+// The one of that name; of an unknown name, the first.
+const RunConvention& framework_convention(std::string_view framework);
+
 // Name of the entry that the words of a text mean, whatever their case ("PyTorch FSDP2",
 // "NVIDIA NeMo Framework Release 24.09"); empty if none does. Megatron-LM without a release is
 // "megatron-lm".

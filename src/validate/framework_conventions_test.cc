@@ -32,6 +32,35 @@ TEST(FrameworkConventions, AreNamedOnceWithProfilesOfTheCatalog) {
   }
 }
 
+// What is assumed of unknown software is what a plan without one gets.
+TEST(FrameworkConventions, UsualSoftwareIsTheDefaultProfile) {
+  EXPECT_EQ(kUsualSoftware, SoftwareProfile().name);
+}
+
+TEST(FrameworkConventions, UnknownNamesHaveTheDefaultsOfAPlan) {
+  EXPECT_EQ(framework_convention("aleph-alpha").framework, "aleph-alpha");
+  EXPECT_EQ(framework_convention("of-nobody").framework, "");
+}
+
+// Those of before Megatron-Core reduce gradients behind the step, and differ in the rest.
+TEST(FrameworkConventions, OlderMegatronsReduceBehindTheStep) {
+  for (const std::string name :
+       {"megatron-lm-2021", "megatron-lm-2022", "megatron-deepspeed", "aleph-alpha"}) {
+    const RunConvention& c = framework_convention(name);
+    EXPECT_EQ(c.software, name);
+    EXPECT_EQ(c.gradients, Transfers::exposed);
+    EXPECT_EQ(c.parameters, Transfers::exposed);
+    EXPECT_EQ(c.sequence_parallel, SequenceParallelism::never);
+    EXPECT_THAT(c.overlap_source, testing::HasSubstr("after the last microbatch"));
+    const bool of_megatron = name.starts_with("megatron-lm");
+    EXPECT_EQ(c.dropout, of_megatron);
+    EXPECT_EQ(c.zero, of_megatron ? 0 : 1);
+    EXPECT_EQ(c.balances_parameters, name == "aleph-alpha");
+    EXPECT_EQ(c.padding,
+              name == "aleph-alpha" ? VocabularyPadding::none : VocabularyPadding::megatron);
+  }
+}
+
 // Every profile can be named by its own name.
 TEST(FrameworkConventions, KnowTheNamesOfProfiles) {
   for (const std::string name :

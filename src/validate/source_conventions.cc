@@ -136,13 +136,6 @@ constexpr std::array kConventions = {
                      }},
 };
 
-const RunConvention& of_framework(std::string_view name) {
-  const auto all = framework_conventions();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const RunConvention& c) { return c.framework == name; });
-  return found == all.end() ? all.front() : *found;
-}
-
 }  // namespace
 
 std::span<const SourceConvention> source_conventions() { return kConventions; }
@@ -153,7 +146,7 @@ RunConvention convention_of(const MeasuredRow& row, std::string_view software) {
         return s.source_id == row.source_id && row.accelerator.starts_with(s.accelerator);
       });
   if (source != kConventions.end()) {
-    RunConvention out = of_framework(source->framework);
+    RunConvention out = framework_convention(source->framework);
     source->add(out);
     // The rows of arXiv 2104.04473 Table 2 that run DeepSpeed below Megatron's layers.
     const bool below = row.framework.starts_with("DeepSpeed ZeRO-3");
