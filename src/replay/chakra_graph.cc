@@ -18,7 +18,6 @@ namespace orrery {
 namespace {
 
 constexpr double kPsPerMicrosecond = 1e6;
-// Simulated time is exact up to 2^53 ps.
 
 struct Kinds {
   NodeKind node = NodeKind::kernel;

@@ -180,8 +180,8 @@ class TimedRank {
     for (const ChakraNode& node : nodes_) {
       if (node.start_micros > kLatestNodeMicros || node.duration_micros > kLongestMicroseconds) {
         return fail(ErrorCode::bad_input,
-                    "starts at " + std::to_string(node.start_micros) + " us and takes " +
-                        std::to_string(node.duration_micros),
+                    "starts at " + node_time_text(node.start_micros) + " and takes " +
+                        node_time_text(node.duration_micros),
                     rank_.file + ": node " + std::to_string(node.id),
                     "microseconds since 1970, and no more than a day");
       }

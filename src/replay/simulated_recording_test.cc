@@ -139,7 +139,7 @@ TEST(SimulatedRecording, SurvivesCallersInACircleAndRefusesImpossibleTimes) {
   run[0].trace.nodes[1].start_micros = std::numeric_limits<std::uint64_t>::max();
   const auto impossible = simulated_recording(run);
   ASSERT_FALSE(impossible);
-  EXPECT_THAT(impossible.error().text(), HasSubstr("t.0.et: node 2: starts at 1844"));
+  EXPECT_THAT(impossible.error().text(), HasSubstr("t.0.et: node 2: starts at -1 microseconds"));
 }
 
 // The mark is one attribute with one text; others of that name, as a list, say nothing.
@@ -220,6 +220,16 @@ TEST(SimulatedRecording, CorrectsClocksOfRecordedTimesUnlessToldNotTo) {
   EXPECT_EQ(behind_ns(*simulated_recording(run, {}, Clocks::as_recorded)), 5'000'000);
   for (ChakraRank& rank : run) rank.trace.mark_times_simulated();
   EXPECT_EQ(behind_ns(*simulated_recording(run)), 5'000'000);  // of one clock
+}
+
+TEST(SimulatedRecording, RefusesImpossibleTimesWithTheSignTheyWereMeantWith) {
+  ChakraRun run(1);
+  run[0].file = "t.0.et";
+  run[0].trace.nodes = {node(1, 0, false, 1000, static_cast<std::uint64_t>(-5))};
+  const auto seen = simulated_recording(run);
+  ASSERT_FALSE(seen);
+  EXPECT_THAT(seen.error().text(),
+              HasSubstr("t.0.et: node 1: starts at 1000 microseconds and takes -5 microseconds"));
 }
 
 TEST(SimulatedRecording, SimulatesWhatHasNoTimes) {

@@ -132,7 +132,8 @@ struct ChakraValues {
   bool operator==(const ChakraValues&) const = default;
 };
 
-// What a node may take, two and a half hours, and when it may start: later times are damage, or
+// What a node may take, two and a half hours: simulated time is whole picoseconds in a double,
+// exact up to 2^53 ps, which are 9.007e9 us. And when it may start: later times are damage, or
 // negative numbers of a writer that had no sign to give them.
 inline constexpr std::uint64_t kLongestNodeMicros = 9'000'000'000;
 inline constexpr std::uint64_t kLatestNodeMicros = 4'000'000'000'000'000;
