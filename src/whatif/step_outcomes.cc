@@ -167,21 +167,24 @@ StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& gr
   return out;
 }
 
-}  // namespace
-
+// Of each step of the graph, how long a thread of its rank does anything.
 std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& replayed) {
-  std::map<std::uint32_t, Intervals> of_trace;
+  std::map<std::uint32_t, std::vector<Interval>> of_trace;
   for (const RunLane& lane : graph.lanes) {
     if (lane.device) continue;
-    Intervals of_lane;
+    std::vector<Interval>& intervals = of_trace[lane.trace];
     for (const std::uint32_t n : lane.nodes) {
-      add_by_start(of_lane, {replayed.start_ns[n], replayed.end_ns[n]});
+      if (replayed.end_ns[n] > replayed.start_ns[n]) {
+        intervals.push_back({replayed.start_ns[n], replayed.end_ns[n]});
+      }
     }
-    Intervals& busy = of_trace[lane.trace];
-    busy = union_of(busy, of_lane);
   }
   std::map<std::uint32_t, BusyTime> busy;
-  for (const auto& [trace, intervals] : of_trace) busy.emplace(trace, intervals);
+  for (auto& [trace, intervals] : of_trace) {
+    std::sort(intervals.begin(), intervals.end(),
+              [](Interval a, Interval b) { return a.start < b.start; });
+    busy.emplace(trace, union_of(std::span<const Interval>(intervals)));
+  }
   std::vector<std::int64_t> out;
   out.reserve(graph.steps.size());
   for (const RunStep& step : graph.steps) {
@@ -194,9 +197,10 @@ std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& r
   return out;
 }
 
+}  // namespace
+
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                                       const ReplayedRun& replayed,
-                                       std::span<const std::int64_t> host_ns) {
+                                       const ReplayedRun& replayed, const ReplayedRun& host) {
   const StepEnds found = ends_of_steps(traces, graph, replayed);
   const std::vector<StepEnd>& ends = found.of_step;
   auto changes = changes_by_place(traces, graph, replayed);
@@ -205,6 +209,7 @@ std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, co
     bool behind = false;       // the device still is, by what was launched before the first step
   };
   std::map<Place, Progress> progress;
+  std::vector<std::int64_t> host_ns;  // of each step, once a device is behind: few runs need it
   std::vector<StepOutcome> out;
   out.reserve(graph.steps.size());
   for (std::size_t s = 0; s < graph.steps.size(); ++s) {
@@ -220,6 +225,7 @@ std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, co
     std::int64_t start = std::max(begin, so_far.done_ns);
     std::int64_t end = std::max(start, ends[s].at_ns);
     so_far.done_ns = end;
+    if (so_far.behind && host_ns.empty()) host_ns = host_times(graph, host);
     so_far.behind = so_far.behind && host_ns[s] > end - start;
     if (so_far.behind) {
       end = std::max(begin + host_ns[s], replayed.end_ns[step.to]);

@@ -25,13 +25,14 @@ struct StepOutcome {
   Seconds earlier;  // of the first step: from its start until what was launched before it is done
 };
 
-// Of each step of the graph, how long a thread of its rank does anything.
-std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& replayed);
-
-// By step of the graph; `host_ns` of it, or of the graph it was made of.
+// By step of the graph. `host`: the run of the same graph whose threads say how long hosts take, as
+// recorded times (below) have none of their own.
 std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, const RunGraph& graph,
-                                       const ReplayedRun& replayed,
-                                       std::span<const std::int64_t> host_ns);
+                                       const ReplayedRun& replayed, const ReplayedRun& host);
+inline std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces,
+                                              const RunGraph& graph, const ReplayedRun& replayed) {
+  return step_outcomes(traces, graph, replayed, replayed);
+}
 
 // The times at which the recording has what step_outcomes counts: works, on their host's clock, and
 // ends of steps. Other nodes have none; waiting is not recorded.

@@ -31,7 +31,7 @@ class EvenRuns {
       apply_even(run, applied, stretches_);
     }
     const ReplayedRun replayed = replayed_run(run.graph());
-    return step_outcomes(run.traces(), run.graph(), replayed, host_times(run.graph(), replayed));
+    return step_outcomes(run.traces(), run.graph(), replayed);
   }
   [[nodiscard]] Seconds time(const std::vector<Selection>& even) const {
     return mean_time(recorded_.graph().steps, with(even));

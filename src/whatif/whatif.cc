@@ -144,14 +144,11 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   }
   out.graph = std::move(run.graph());
   out.timeline = replayed_run(out.graph);
-  const std::vector<std::int64_t> host_before = host_times(graph, recorded);
-  const std::vector<StepOutcome> outcomes_before =
-      step_outcomes(traces, graph, recorded, host_before);
+  const std::vector<StepOutcome> outcomes_before = step_outcomes(traces, graph, recorded);
   out.replay_error = mean_error(
-      step_outcomes(traces, graph, recorded_times(traces, graph), host_before), outcomes_before);
+      step_outcomes(traces, graph, recorded_times(traces, graph), recorded), outcomes_before);
   for (const StepOutcome& step : outcomes_before) out.earlier = std::max(out.earlier, step.earlier);
-  const std::vector<StepOutcome> outcomes_after =
-      step_outcomes(traces, out.graph, out.timeline, host_times(out.graph, out.timeline));
+  const std::vector<StepOutcome> outcomes_after = step_outcomes(traces, out.graph, out.timeline);
   out.before = mean_time(graph.steps, outcomes_before);
   out.after = mean_time(out.graph.steps, outcomes_after);
   out.waiting_before = mean_waiting(outcomes_before);
