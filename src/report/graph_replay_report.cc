@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "report/figures.h"
 #include "report/table.h"
@@ -55,6 +56,14 @@ std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
   return out;
 }
 
+// Files that name several steps of a rank are replayed from the first to the last of them.
+bool of_several_steps(const GraphReplay& replay) {
+  std::set<std::int64_t> ranks;
+  return std::any_of(replay.steps.begin(), replay.steps.end(), [&](const ReplayedGraphStep& step) {
+    return !ranks.insert(step.rank).second;
+  });
+}
+
 std::string table_of(const GraphReplay& replay, const TextStyle& style) {
   const bool recorded = std::any_of(replay.ranks.begin(), replay.ranks.end(),
                                     [](const auto& rank) { return rank.recorded.has_value(); });
@@ -79,12 +88,17 @@ std::string table_of(const GraphReplay& replay, const TextStyle& style) {
     }
     table.add_row(std::move(row));
   }
-  std::string out = heading("Replay", "milliseconds; the step in five parts", style).substr(1);
+  const bool run = of_several_steps(replay);
+  std::string out = heading("Replay",
+                            run ? "milliseconds; the run of several steps in five parts"
+                                : "milliseconds; the step in five parts",
+                            style)
+                        .substr(1);
   out += table.text(style);
   if (replay.ranks.size() > kShownRanks) {
     out += fmt::format("  ... and {} ranks more\n", replay.ranks.size() - kShownRanks);
   }
-  out += fmt::format("\n  Step: {} ms.\n", milliseconds(replay.step));
+  out += fmt::format("\n  {}: {} ms.\n", run ? "Run" : "Step", milliseconds(replay.step));
   return out;
 }
 

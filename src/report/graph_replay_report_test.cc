@@ -122,6 +122,21 @@ TEST(PredictedRun, IsCalledSimulated) {
   EXPECT_THAT(reported(), HasSubstr("recorded"));
 }
 
+// A file that names several steps of a rank is replayed from the first to the last.
+TEST(GraphReplayText, CallsSeveralStepsARun) {
+  GraphReplay replay;
+  replay.step = Seconds(0.5);
+  replay.ranks.push_back({});
+  const auto text = [&] { return graph_replay_text(replay, GraphFile{}, TextStyle()); };
+  EXPECT_THAT(text(), HasSubstr("\n  Step: 500.000 ms.\n"));
+  replay.steps.push_back({0, "ProfilerStep#1", {}, Seconds(0.2)});
+  replay.steps.push_back({1, "ProfilerStep#1", {}, Seconds(0.2)});  // of another rank
+  EXPECT_THAT(text(), HasSubstr("\n  Step: 500.000 ms.\n"));
+  replay.steps.push_back({1, "ProfilerStep#2", {}, Seconds(0.3)});
+  EXPECT_THAT(text(), HasSubstr("\n  Run: 500.000 ms.\n"));
+  EXPECT_THAT(text(), HasSubstr("the run of several steps in five parts"));
+}
+
 // A rank that does not send gives its transfers by their recorded starts.
 TEST(PredictedRun, GivesTheSameStepWhereItsSendersAreMissing) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 16);
