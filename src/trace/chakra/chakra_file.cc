@@ -231,9 +231,9 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
   messages::Node message;
   while (true) {
     const auto record = records.next();
-    if (!record && records.ends_early() && incomplete == Incomplete::use_what_is_whole) return out;
-    if (!record) return fail(record.error());
-    if (record->empty()) return out;
+    const bool cut = !record && records.ends_early() && incomplete == Incomplete::use_what_is_whole;
+    if (!record && !cut) return fail(record.error());
+    if (cut || record->empty()) break;
     if (!parse(message, *record)) {
       return fail(ErrorCode::bad_input, "the record is no node of a Chakra trace", records.where());
     }
@@ -246,6 +246,11 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
     }
     out.nodes.push_back(std::move(*node));
   }
+  if (out.nodes.empty()) {
+    return fail(ErrorCode::bad_input, "holds no nodes", name,
+                "a Chakra trace has a record for each operation behind its metadata");
+  }
+  return out;
 }
 
 }  // namespace

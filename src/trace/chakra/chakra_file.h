@@ -4,8 +4,8 @@
 //
 // Refused, each with its byte: a length that is no number or passes the end of the file, a record
 // of length zero (other readers take it for the end), bytes that are no protobuf, a node type that
-// the schema does not know, damaged gzip. Whether nodes make sense together is asked of
-// chakra_check.h. Linear in the file; the memory is that of the trace.
+// the schema does not know, damaged gzip; and a file without any node. Whether nodes make sense
+// together is asked of chakra_check.h. Linear in the file; the memory is that of the trace.
 //
 // Source: protolib of mlcommons/chakra (framing), schema et_def.proto (messages).
 #pragma once

@@ -192,6 +192,12 @@ TEST(ChakraFile, WritesOnlyUtf8) {
 
 TEST(ChakraFile, SaysWhatIsWrongAndAtWhichByte) {
   EXPECT_EQ(error_of(""), "x.et: is empty (a Chakra trace begins with its version)");
+  EXPECT_EQ(error_of(kMetadata),
+            "x.et: holds no nodes (a Chakra trace has a record for each operation behind its "
+            "metadata)");
+  EXPECT_EQ(
+      read_chakra_bytes(kMetadata + "\x7f", "x.et", Incomplete::use_what_is_whole).error().message,
+      "holds no nodes");
   EXPECT_EQ(error_of(kMetadata + "\x7f"
                                  "abc"),
             "x.et: byte 8: the record says it is 127 bytes long, but 3 remain (is the file cut? "
