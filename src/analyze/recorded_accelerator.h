@@ -2,11 +2,12 @@
 //
 // Drivers name a product, not a catalog entry. The words of the name decide: the model (h100,
 // mi300x) and its form (pcie, nvl), which must be the entry's; where several entries are left, the
-// one whose memory is nearest to the recorded size ("NVIDIA A100-PG509-200" with 40 or 80 GB). A
-// device with fewer than three quarters of the entry's processors is a part of it (one die of an
-// MI250X, an instance of MIG) and not the entry. Nothing else is guessed: a device the catalog
-// lacks has no roofline and no model unless the caller names one. Source: the names in the
-// recordings of validation/traces, and those of NVIDIA's and AMD's drivers (cudaDeviceProp::name,
+// one whose memory is nearest to the recorded size ("NVIDIA A100-PG509-200" with 40 or 80 GB) or,
+// where no size is recorded, the one whose size the name says ("NVIDIA A100-SXM4-80GB"). A device
+// with fewer than three quarters of the entry's processors is a part of it (one die of an MI250X,
+// an instance of MIG) and not the entry. Nothing else is guessed: a device the catalog lacks has no
+// roofline and no model unless the caller names one. Source: the names in the recordings of
+// validation/traces, and those of NVIDIA's and AMD's drivers (cudaDeviceProp::name,
 // hipDeviceProp_t::name).
 #pragma once
 

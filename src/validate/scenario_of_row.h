@@ -1,9 +1,8 @@
 // A measured row as a question to the model: what was trained, where, how.
 //
 // Every choice the row leaves open is made by the convention of its source or, where that is not
-// known, of its framework (source_conventions.h), and
-// said in `assumed`. A row that needs something the product does not model is skipped with a reason
-// that names it:
+// known, of its framework (source_conventions.h), and said in `assumed`. A row that needs something
+// the product does not model is skipped with a reason that names it:
 //   fine-tuning whose sequences may be padded; one layer timed; schedules that are not registered;
 //   offload to the host; token dropping; interlaced vocabulary layers; context parallelism by
 //   all-to-all; recomputation of parts other than whole layers or the attention core, unless it
