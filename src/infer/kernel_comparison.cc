@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "analyze/recorded_accelerator.h"
 #include "cluster/cluster.h"
@@ -156,7 +157,7 @@ Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
   }
   ORRERY_TRY(KernelParameters parameters, load_kernel_parameters(catalog, *found));
   ORRERY_TRY(CollectiveParameters collectives,
-             load_collective_parameters(catalog, found->architecture));
+             load_collective_parameters(catalog, found->architecture, std::nullopt));
   KernelComparison out;
   out.accelerator = found->name;
   out.total = recorded.total;

@@ -9,27 +9,24 @@
 namespace orrery {
 namespace {
 
-// Servers differ most in how their cards reach each other without a switch: 1.3 GB/s of eight L40S
-// in nccl-collectives-measured.csv, 23.7 of four A100 in vidur-network-measured.csv
-// (validation/kernels).
-void add_host_path(const Cluster& cluster, const CollectiveParameters& collectives,
+// Servers differ most in how their cards reach each other: eight L40S of one server without a
+// switch at 1.65 GB/s (nccl-collectives-measured.csv), four A100 at 23.7 GB/s
+// (vidur-network-measured.csv, validation/kernels). L40S of MLPerf's submissions train as fast as
+// at the rate of their links (docs/calibrate.md).
+void add_host_path(const Cluster& cluster, const HostPath& measured,
                    std::vector<std::string>& assumed) {
-  const HostPath& host = collectives.host_path;
   const FabricLevel& level = cluster.levels.front();
-  if (host.direct_ranks == 0 || level.accelerators <= host.direct_ranks ||
-      link_kind(level, 0) != LinkKind::pcie) {
+  if (cluster.host_path || measured.direct_ranks == 0 ||
+      level.accelerators <= measured.direct_ranks || link_kind(level, 0) != LinkKind::pcie) {
     return;
   }
-  std::string rates = to_text(host.socket) + " each";
-  if (level.accelerators > host.socket_ranks) {
-    rates += " up to " + std::to_string(host.socket_ranks) + " and " + to_text(host.node) +
-             " each beyond";
-  }
-  assumed.push_back("more than " + std::to_string(host.direct_ranks) + " " +
-                    cluster.accelerator.name + " of a node meet in the memory of the host, at " +
-                    rates + ", as on the one server that catalog/collectives/" + collectives.name +
-                    ".yaml was fitted to; servers with a PCIe switch reach 23.7 GB/s: "
-                    "state `host_path` in a cluster file (docs/clusters.md)");
+  assumed.push_back("all " + cluster.accelerator.name +
+                    " of a node reach each other at the rate "
+                    "of PCIe; where they meet in the memory of the host they do not (" +
+                    to_text(measured.socket) + " each of " + std::to_string(measured.socket_ranks) +
+                    ", " + to_text(measured.node) +
+                    " of more, on one measured server): state `host_path` in a cluster file "
+                    "(docs/clusters.md)");
 }
 
 }  // namespace
@@ -43,16 +40,15 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  const TrainingConditions& conditions, SoftwareProfile software) {
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
-  ORRERY_TRY(CollectiveParameters collectives,
+  ORRERY_TRY(const CollectiveParameters measured,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
+  ORRERY_TRY(
+      CollectiveParameters collectives,
+      load_collective_parameters(catalog, cluster.accelerator.architecture, cluster.host_path));
   Cluster loaded = cluster;
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
   std::vector<std::string> assumed = assumed_conditions(conditions, cluster);
-  if (cluster.host_path) {
-    collectives.host_path = *cluster.host_path;
-  } else {
-    add_host_path(cluster, collectives, assumed);
-  }
+  add_host_path(cluster, measured.host_path, assumed);
   return CostContext{
       std::move(loaded),      KernelModel(under_training(std::move(kernels), conditions, cluster)),
       std::move(collectives), std::move(assumed),

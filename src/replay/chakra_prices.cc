@@ -39,8 +39,8 @@ Result<ChakraPrices> ChakraPrices::create(const Cluster& cluster, const Catalog&
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ChakraPrices out;
-  ORRERY_TRY(out.collectives_,
-             load_collective_parameters(catalog, cluster.accelerator.architecture));
+  ORRERY_TRY(out.collectives_, load_collective_parameters(catalog, cluster.accelerator.architecture,
+                                                          cluster.host_path));
   out.name_ = cluster.name;
   out.accelerators_ = cluster.accelerators;
   out.levels_ = under_training(cluster.levels, conditions, cluster);

@@ -95,7 +95,8 @@ Result<RecordedNetwork> recorded_network(const EditedRun& run, const Edit& edit,
   const std::int64_t accelerators = (needed + kWholeServers - 1) / kWholeServers * kWholeServers;
   ORRERY_TRY(out.cluster,
              parse_cluster_name(fmt::format("{}:{}", accelerator->name, accelerators), catalog));
-  ORRERY_TRY(out.parameters, load_collective_parameters(catalog, accelerator->architecture));
+  ORRERY_TRY(out.parameters,
+             load_collective_parameters(catalog, accelerator->architecture, out.cluster.host_path));
   out.name =
       fmt::format("{} of {}, whose usual servers have {} each", level_of(out.cluster, needed).name,
                   accelerator->name, out.cluster.accelerators_per_node);

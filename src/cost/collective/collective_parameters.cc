@@ -309,4 +309,12 @@ Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
   return read_collective_parameters(document);
 }
 
+Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
+                                                        std::string_view architecture,
+                                                        const std::optional<HostPath>& stated) {
+  ORRERY_TRY(CollectiveParameters out, load_collective_parameters(catalog, architecture));
+  out.host_path = stated.value_or(HostPath{});
+  return out;
+}
+
 }  // namespace orrery

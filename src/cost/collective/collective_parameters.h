@@ -7,6 +7,7 @@
 // are not here: they are those of the FabricLevel.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -146,7 +147,7 @@ struct CollectiveParameters {
   InSwitchParameters in_switch;
   PairwiseParameters pairwise;
   TokenExchangeParameters token_exchange;
-  HostPath host_path;  // of the server that was measured; a cluster may state its own
+  HostPath host_path;  // of the server that was measured
   InterferenceParameters interference;
   std::vector<CollectiveFit> fits;  // empty: nothing is fitted
   bool operator==(const CollectiveParameters&) const = default;
@@ -177,5 +178,11 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
 // "default"; `name` tells which. Errors: no such entry either, and those above.
 Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
                                                         std::string_view architecture);
+
+// The same for other servers than the one that was measured: cards on PCIe reach each other as the
+// servers state, or at the rate of their links where they state nothing.
+Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
+                                                        std::string_view architecture,
+                                                        const std::optional<HostPath>& stated);
 
 }  // namespace orrery
