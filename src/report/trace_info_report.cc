@@ -8,6 +8,7 @@
 
 #include "report/estimate_json.h"
 #include "report/figures.h"
+#include "report/recording_remarks.h"
 #include "report/table.h"
 #include "report/trace_contents_report.h"
 #include "trace/trace_summary.h"
@@ -146,6 +147,10 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("times", Value::text(trace.simulated ? "simulated" : "recorded"));
   rank.append_member("entries", Value::number(trace.entries));
   rank.append_member("left_out", Value::number(trace.left_out));
+  rank.append_member("unpaired", Value::number(trace.unpaired));
+  rank.append_member("repeated", Value::number(trace.repeated));
+  rank.append_member("repeated_kernels", Value::number(trace.repeated_kernels));
+  rank.append_member("overlapping_kernels", Value::number(trace.overlapping_kernels));
   Value events = Value::map();
   for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
     events.append_member(std::string(name(static_cast<EventKind>(kind))),
@@ -244,14 +249,9 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
                                       rank),
                           0, style);
   }
-  std::int64_t left_out = 0;
-  for (const RecordedTrace& trace : run.ranks) left_out += trace.left_out;
-  if (left_out > 0) {
-    out += "\n" + wrapped(fmt::format("{} without usable times {} left out.",
-                                      left_out == 1 ? "1 event" : grouped(left_out) + " events",
-                                      left_out == 1 ? "was" : "were"),
-                          0, style);
-  }
+  const std::vector<std::string> remarks = recording_remarks(run.ranks);
+  if (!remarks.empty()) out += "\n";
+  for (const std::string& remark : remarks) out += wrapped(remark, 0, style);
   return out;
 }
 

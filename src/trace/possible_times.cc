@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "trace/kept_events.h"
+
 namespace orrery {
 namespace {
 
@@ -29,15 +31,6 @@ Result<std::monostate> check_sum(const RecordedTrace& trace) {
   return fail(ErrorCode::bad_input,
               fmt::format("the events take {:.0f} years together", sum / 1e9 / 86400 / 365), "",
               "are the times microseconds?");
-}
-
-template <class T>
-void keep(std::vector<T>& column, const std::vector<bool>& kept) {
-  std::size_t to = 0;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i]) column[to++] = column[i];
-  }
-  column.resize(to);
 }
 
 }  // namespace
@@ -74,16 +67,7 @@ Result<std::monostate> leave_out_strays(RecordedTrace& trace) {
       kept[i] = !stray(trace.start_ns[i]);
       if (!kept[i]) ++trace.left_out;
     }
-    keep(trace.start_ns, kept);
-    keep(trace.duration_ns, kept);
-    keep(trace.correlation, kept);
-    keep(trace.external_id, kept);
-    keep(trace.name, kept);
-    keep(trace.lane, kept);
-    keep(trace.details, kept);
-    keep(trace.communication, kept);
-    keep(trace.place, kept);
-    keep(trace.kind, kept);
+    keep_events(trace, kept);
   }
   trace.left_out += static_cast<std::int64_t>(
       std::erase_if(trace.memory, [&](const MemoryEvent& event) { return stray(event.time_ns); }));

@@ -196,9 +196,15 @@ struct RecordedTrace {
   std::vector<ProcessGroup> groups;
   std::vector<RecordedDevice> devices;
   std::int64_t entries = 0;   // of the file's list, with those that were not kept
-  std::int64_t left_out = 0;  // events without usable times
-  bool truncated = false;     // the file ends in the middle; what was whole is here
-  bool simulated = false;     // the file says that its times are of a simulation
+  std::int64_t left_out = 0;  // events without usable times, and beginnings or ends alone
+  std::int64_t unpaired = 0;  // of those: begun and not ended, or ended and not begun
+  // What stood in the file more than once and counts once, and kernels that begin before their
+  // stream is done with an earlier one (repeated_events.h).
+  std::int64_t repeated = 0;
+  std::int64_t repeated_kernels = 0;  // of those
+  std::int64_t overlapping_kernels = 0;
+  bool truncated = false;  // the file ends in the middle; what was whole is here
+  bool simulated = false;  // the file says that its times are of a simulation
 
   [[nodiscard]] std::size_t size() const { return start_ns.size(); }
   [[nodiscard]] std::string_view name_of(std::size_t event) const { return texts[name[event]]; }

@@ -1,51 +1,51 @@
 #include "trace/kineto/event_reader.h"
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "trace/kept_events.h"
 #include "trace/kineto/event_category.h"
 #include "trace/kineto/event_keys.h"
+#include "trace/kineto/forward_arrows.h"
 #include "trace/kineto/json_text.h"
 #include "trace/kineto/lanes.h"
 #include "trace/kineto/number_text.h"
+#include "trace/kineto/open_events.h"
 #include "trace/kineto/rank_process.h"
+#include "trace/kineto/raw_event.h"
 #include "trace/kineto/text_window.h"
 #include "trace/possible_times.h"
+#include "trace/repeated_events.h"
 #include "trace/sorted_events.h"
 
 namespace orrery {
 namespace {
 
-// One event as it is met: raw JSON of those values that matter, with their quotes; empty if absent.
-// They point into the piece.
-struct Raw {
-  std::array<std::string_view, kEventKeys> value{};
-  bool operator_details = false;
-  bool communication = false;
-  bool memory = false;
-
-  std::string_view operator[](EventKey key) const { return value[static_cast<std::size_t>(key)]; }
-};
-
-// Half an arrow from a forward to a backward operator.
-struct ArrowEnd {
-  std::int64_t id = 0;
-  std::int64_t time_ns = 0;
-  std::uint32_t lane = 0;
-  bool is_start = false;
-};
-
 std::int64_t integer(std::string_view token) {
   if (!token.empty() && token.front() == '"') token.remove_prefix(1);
   return token.empty() ? kNotRecorded : integer_of(token).value_or(kNotRecorded);
 }
+
+// With or without quotes.
+std::optional<std::int64_t> time_of(std::string_view token) {
+  const bool quoted = token.size() > 1 && token.front() == '"';
+  return nanoseconds_of(quoted ? token.substr(1, token.size() - 2) : token);
+}
+
+// In place of the duration of an event whose end was not met yet.
+constexpr std::int64_t kOpen = -1;
+
+constexpr std::string_view kTimesAre = "times are microseconds between -4e15 and 4e15";
+constexpr std::string_view kEndsLater = "an event ends after it begins";
+constexpr std::string_view kNoLonger = "microseconds; no event takes longer than a day";
 
 // Streams are signed numbers; some writers give -1 as 2^32 - 1.
 std::int64_t stream_number(std::string_view token) {
@@ -96,43 +96,6 @@ std::array<std::int32_t, 3> three_integers(std::string_view list) {
   return numbers;
 }
 
-// Collects the values of one object; false if its JSON is broken.
-bool collect(simdjson::ondemand::object object, Raw& raw, bool is_event) {
-  for (auto member : object) {
-    simdjson::ondemand::field field;
-    if (std::move(member).get(field) != simdjson::SUCCESS) return false;
-    const char* begin = field.key().raw();
-    // Keys with escapes match nothing that is wanted, wherever they are cut.
-    const auto* quote = static_cast<const char*>(std::memchr(begin, '"', 256));
-    if (quote == nullptr) continue;
-    const std::string_view text(begin, static_cast<std::size_t>(quote - begin));
-    const EventKey key = is_event ? event_key(text) : argument_key(text);
-    if (key == EventKey::unknown) continue;
-    simdjson::ondemand::value value = field.value();
-    std::string_view token = value.raw_json_token();
-    const char first = token.empty() ? '\0' : token.front();
-    if (key == EventKey::arguments) {
-      simdjson::ondemand::object arguments;
-      if (first != '{') continue;
-      if (value.get_object().get(arguments) != simdjson::SUCCESS) return false;
-      if (!collect(arguments, raw, false)) return false;
-      continue;
-    }
-    if (first == '{') continue;
-    if (first == '[') {
-      simdjson::ondemand::array list;
-      if (value.get_array().get(list) != simdjson::SUCCESS) return false;
-      if (list.raw_json().get(token) != simdjson::SUCCESS) return false;
-    }
-    while (!token.empty() && is_json_space(token.back())) token.remove_suffix(1);
-    raw.value[static_cast<std::size_t>(key)] = token;
-    raw.operator_details |= key >= EventKey::sequence_number && key <= EventKey::concrete_inputs;
-    raw.communication |= key == EventKey::collective;
-    raw.memory |= key == EventKey::memory_bytes;
-  }
-  return true;
-}
-
 }  // namespace
 
 // What is met of one rank.
@@ -141,6 +104,7 @@ struct EventReader::Rank {
   const KinetoOptions& options;
   Lanes lanes;
   std::vector<ArrowEnd> arrows;
+  OpenEvents open;
   std::string unescaped;
   // What went wrong with the content of the event at hand.
   std::string message;
@@ -157,26 +121,34 @@ struct EventReader::Rank {
   }
 
   // Appends the event; false if its content is impossible.
-  bool commit(const Raw& raw);
-  bool complete_event(const Raw& raw);
-  void metadata(const Raw& raw);
-  void memory_event(const Raw& raw);
-  void arrow(const Raw& raw);
-  std::uint32_t details_of(const Raw& raw, EventKind kind);
-  std::uint32_t operator_details(const Raw& raw);
-  std::uint32_t kernel_details(const Raw& raw);
-  std::uint32_t communication_details(const Raw& raw);
+  bool commit(const RawEvent& raw);
+  bool complete_event(const RawEvent& raw);
+  bool beginning(const RawEvent& raw);
+  bool end(const RawEvent& raw);
+  [[nodiscard]] bool is_wanted(const RawEvent& raw, EventKind kind) const;
+  // An event whose times no recording has: counted, or false and what went wrong.
+  bool impossible(std::string_view name, const std::string& what, std::string_view right);
+  void append(const RawEvent& raw, EventKind kind, std::int64_t start, std::int64_t duration);
+  void leave_out_open();
+  void metadata(const RawEvent& raw);
+  void memory_event(const RawEvent& raw);
+  void arrow(const RawEvent& raw);
+  std::uint32_t details_of(const RawEvent& raw, EventKind kind);
+  std::uint32_t operator_details(const RawEvent& raw);
+  std::uint32_t kernel_details(const RawEvent& raw);
+  std::uint32_t communication_details(const RawEvent& raw);
   [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(trace.entries); }
 
-  void join_arrows();
   void name_launches();
   void choose_base();
   Result<std::monostate> finish();
 };
 
-bool EventReader::Rank::commit(const Raw& raw) {
+bool EventReader::Rank::commit(const RawEvent& raw) {
   const std::string_view phase = raw[EventKey::phase];
   if (phase == "\"X\"") return complete_event(raw);
+  if (phase == "\"B\"") return beginning(raw);
+  if (phase == "\"E\"") return end(raw);
   if (phase == "\"M\"") {
     metadata(raw);
   } else if (phase == "\"s\"" || phase == "\"f\"") {
@@ -187,40 +159,110 @@ bool EventReader::Rank::commit(const Raw& raw) {
   return true;
 }
 
-bool EventReader::Rank::complete_event(const Raw& raw) {
+bool EventReader::Rank::is_wanted(const RawEvent& raw, EventKind kind) const {
   const std::string_view category = raw[EventKey::category];
-  if (category == "\"Trace\"" || category == "\"external_correlation\"") return true;
-  const EventKind kind = kind_of(category, raw[EventKey::name]);
-  if (kind == EventKind::python_function) {
-    if (options.python_functions == PythonFunctions::leave_out) return true;
-    if (options.python_functions == PythonFunctions::modules &&
-        !raw[EventKey::name].starts_with("\"nn.Module: ")) {
-      return true;
-    }
+  if (category == "\"Trace\"" || category == "\"external_correlation\"") return false;
+  if (kind != EventKind::python_function) return true;
+  return options.python_functions == PythonFunctions::keep ||
+         (options.python_functions == PythonFunctions::modules &&
+          raw[EventKey::name].starts_with("\"nn.Module: "));
+}
+
+bool EventReader::Rank::impossible(std::string_view name, const std::string& what,
+                                   std::string_view right) {
+  if (options.incomplete == Incomplete::use_what_is_whole) {
+    ++trace.left_out;
+    return true;
   }
+  message = "event " + std::to_string(trace.entries) + ", " + shortened(name) + ": " + what;
+  hint = std::string(right) + "; --partial leaves such events out";
+  return false;
+}
+
+bool EventReader::Rank::complete_event(const RawEvent& raw) {
+  const EventKind kind = kind_of(raw[EventKey::category], raw[EventKey::name]);
+  if (!is_wanted(raw, kind)) return true;
   if (raw[EventKey::start].empty() || raw[EventKey::duration].empty()) {
     ++trace.left_out;
     return true;
   }
-  const auto unquoted = [](std::string_view token) {
-    return token.size() > 1 && token.front() == '"' ? token.substr(1, token.size() - 2) : token;
-  };
-  const auto start = nanoseconds_of(unquoted(raw[EventKey::start]));
-  const auto duration = nanoseconds_of(unquoted(raw[EventKey::duration]));
+  const auto start = time_of(raw[EventKey::start]);
+  const auto duration = time_of(raw[EventKey::duration]);
   if (!start || !duration || *duration < 0 || *duration > kLongestRecordingNs) {
-    if (options.incomplete == Incomplete::use_what_is_whole) {
-      ++trace.left_out;
-      return true;
-    }
     const std::string_view given = start ? raw[EventKey::duration] : raw[EventKey::start];
-    message = "event " + std::to_string(trace.entries) + ", " + shortened(raw[EventKey::name]) +
-              (start ? ": dur is " : ": ts is ") + std::string(given.substr(0, 40));
-    hint = std::string(!start || !duration ? "times are microseconds between -4e15 and 4e15"
-                       : *duration < 0     ? "an event ends after it begins"
-                                           : "microseconds; no event takes longer than a day") +
-           "; --partial leaves such events out";
-    return false;
+    return impossible(raw[EventKey::name],
+                      (start ? "dur is " : "ts is ") + std::string(given.substr(0, 40)),
+                      !start || !duration ? kTimesAre
+                      : *duration < 0     ? kEndsLater
+                                          : kNoLonger);
   }
+  append(raw, kind, *start, *duration);
+  return true;
+}
+
+bool EventReader::Rank::beginning(const RawEvent& raw) {
+  const EventKind kind = kind_of(raw[EventKey::category], raw[EventKey::name]);
+  OpenEvent opened{text(raw[EventKey::name]), kNoEvent};
+  if (is_wanted(raw, kind)) {
+    const auto start = time_of(raw[EventKey::start]);
+    if (raw[EventKey::start].empty()) {
+      ++trace.left_out;
+    } else if (start) {
+      opened.event = static_cast<std::uint32_t>(trace.size());
+      append(raw, kind, *start, kOpen);
+    } else if (!impossible(raw[EventKey::name],
+                           "ts is " + std::string(raw[EventKey::start].substr(0, 40)), kTimesAre)) {
+      return false;
+    }
+  }
+  open.begin(row_name(raw[EventKey::process], trace.texts),
+             row_name(raw[EventKey::thread], trace.texts), opened);
+  return true;
+}
+
+bool EventReader::Rank::end(const RawEvent& raw) {
+  const auto ended =
+      open.end(row_name(raw[EventKey::process], trace.texts),
+               row_name(raw[EventKey::thread], trace.texts), text(raw[EventKey::name]));
+  if (!ended) {
+    ++trace.left_out;
+    ++trace.unpaired;
+    return true;
+  }
+  if (ended->event == kNoEvent || raw[EventKey::start].empty()) return true;
+  const auto time = time_of(raw[EventKey::start]);
+  const std::int64_t duration = time ? *time - trace.start_ns[ended->event] : 0;
+  if (time && duration >= 0 && duration <= kLongestRecordingNs) {
+    trace.duration_ns[ended->event] = duration;
+    return true;
+  }
+  // What began is counted with those that are never ended.
+  if (options.incomplete == Incomplete::use_what_is_whole) return true;
+  const std::string begun =
+      " of an event that began at " +
+      fmt::format("{:.3f}", static_cast<double>(trace.start_ns[ended->event]) / 1e3);
+  return impossible(
+      "\"" + std::string(trace.name_of(ended->event)) + "\"",
+      "ts is " + std::string(raw[EventKey::start].substr(0, 40)) + ", the end" + begun,
+      !time          ? kTimesAre
+      : duration < 0 ? kEndsLater
+                     : kNoLonger);
+}
+
+// Those that were begun and not ended.
+void EventReader::Rank::leave_out_open() {
+  const auto open_ones = std::count(trace.duration_ns.begin(), trace.duration_ns.end(), kOpen);
+  if (open_ones == 0) return;
+  std::vector<bool> kept;
+  kept.reserve(trace.size());
+  for (const std::int64_t duration : trace.duration_ns) kept.push_back(duration != kOpen);
+  keep_events(trace, kept);
+  trace.left_out += open_ones;
+  trace.unpaired += open_ones;
+}
+
+void EventReader::Rank::append(const RawEvent& raw, EventKind kind, std::int64_t start,
+                               std::int64_t duration) {
   const bool on_device = is_device_work(kind) || kind == EventKind::synchronization ||
                          kind == EventKind::event_record || kind == EventKind::device_annotation;
   const RowName process = row_name(raw[EventKey::process], trace.texts);
@@ -236,8 +278,8 @@ bool EventReader::Rank::complete_event(const Raw& raw) {
   } else {
     lane = lanes.host(process, thread);
   }
-  trace.start_ns.push_back(*start);
-  trace.duration_ns.push_back(*duration);
+  trace.start_ns.push_back(start);
+  trace.duration_ns.push_back(duration);
   trace.correlation.push_back(integer(raw[EventKey::correlation]));
   trace.external_id.push_back(integer(raw[EventKey::external_id]));
   trace.name.push_back(text(raw[EventKey::name]));
@@ -246,10 +288,9 @@ bool EventReader::Rank::complete_event(const Raw& raw) {
   trace.communication.push_back(raw.communication ? communication_details(raw) : kNoDetails);
   trace.place.push_back(place());
   trace.kind.push_back(kind);
-  return true;
 }
 
-std::uint32_t EventReader::Rank::details_of(const Raw& raw, EventKind kind) {
+std::uint32_t EventReader::Rank::details_of(const RawEvent& raw, EventKind kind) {
   switch (kind) {
     case EventKind::cpu_operator:
     case EventKind::annotation:
@@ -281,7 +322,7 @@ std::uint32_t EventReader::Rank::details_of(const Raw& raw, EventKind kind) {
   return kNoDetails;
 }
 
-std::uint32_t EventReader::Rank::operator_details(const Raw& raw) {
+std::uint32_t EventReader::Rank::operator_details(const RawEvent& raw) {
   OperatorDetails details;
   details.input_shapes = text(raw[EventKey::input_shapes]);
   details.input_types = text(raw[EventKey::input_types]);
@@ -294,7 +335,7 @@ std::uint32_t EventReader::Rank::operator_details(const Raw& raw) {
   return static_cast<std::uint32_t>(trace.operators.size() - 1);
 }
 
-std::uint32_t EventReader::Rank::kernel_details(const Raw& raw) {
+std::uint32_t EventReader::Rank::kernel_details(const RawEvent& raw) {
   const std::string_view grid = raw[EventKey::grid];
   if (grid.empty() && raw[EventKey::registers].empty()) return kNoDetails;
   KernelDetails details;
@@ -310,7 +351,7 @@ std::uint32_t EventReader::Rank::kernel_details(const Raw& raw) {
   return static_cast<std::uint32_t>(trace.kernels.size() - 1);
 }
 
-std::uint32_t EventReader::Rank::communication_details(const Raw& raw) {
+std::uint32_t EventReader::Rank::communication_details(const RawEvent& raw) {
   CommunicationDetails details;
   details.collective = text(raw[EventKey::collective]);
   details.data_type = text(raw[EventKey::data_type]);
@@ -333,7 +374,7 @@ std::uint32_t EventReader::Rank::communication_details(const Raw& raw) {
   return static_cast<std::uint32_t>(trace.communications.size() - 1);
 }
 
-void EventReader::Rank::metadata(const Raw& raw) {
+void EventReader::Rank::metadata(const RawEvent& raw) {
   const std::string_view label = raw[EventKey::label];
   if (label.size() < 2 || label.front() != '"') return;
   const RowName process = row_name(raw[EventKey::process], trace.texts);
@@ -347,7 +388,7 @@ void EventReader::Rank::metadata(const Raw& raw) {
   }
 }
 
-void EventReader::Rank::memory_event(const Raw& raw) {
+void EventReader::Rank::memory_event(const RawEvent& raw) {
   const auto time = nanoseconds_of(raw[EventKey::start]);
   if (!time) {
     ++trace.left_out;
@@ -366,7 +407,7 @@ void EventReader::Rank::memory_event(const Raw& raw) {
   trace.memory.push_back(event);
 }
 
-void EventReader::Rank::arrow(const Raw& raw) {
+void EventReader::Rank::arrow(const RawEvent& raw) {
   if (raw[EventKey::category] != "\"fwdbwd\"") return;
   const auto time = nanoseconds_of(raw[EventKey::start]);
   const std::int64_t id = integer(raw[EventKey::flow_id]);
@@ -375,33 +416,6 @@ void EventReader::Rank::arrow(const Raw& raw) {
   const RowName thread = row_name(raw[EventKey::thread], trace.texts);
   arrows.push_back(
       ArrowEnd{id, *time, lanes.host(process, thread), raw[EventKey::phase] == "\"s\""});
-}
-
-// An arrow begins and ends at the start of an operator of its row; of several operators that start
-// there, at the outermost that has a sequence number.
-void EventReader::Rank::join_arrows() {
-  const auto event_of = [&](const ArrowEnd& end) {
-    const auto first = std::lower_bound(trace.start_ns.begin(), trace.start_ns.end(), end.time_ns);
-    for (auto it = first; it != trace.start_ns.end() && *it == end.time_ns; ++it) {
-      const auto event = static_cast<std::size_t>(it - trace.start_ns.begin());
-      if (trace.lane[event] == end.lane && trace.kind[event] == EventKind::cpu_operator &&
-          trace.details[event] != kNoDetails &&
-          trace.operators[trace.details[event]].sequence_number >= 0) {
-        return static_cast<std::uint32_t>(event);
-      }
-    }
-    return kNoDetails;
-  };
-  std::stable_sort(arrows.begin(), arrows.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
-    return a.id != b.id ? a.id < b.id : a.is_start > b.is_start;
-  });
-  for (std::size_t i = 0; i + 1 < arrows.size(); ++i) {
-    if (arrows[i].id != arrows[i + 1].id || !arrows[i].is_start || arrows[i + 1].is_start) continue;
-    const std::uint32_t from = event_of(arrows[i]);
-    const std::uint32_t to = event_of(arrows[i + 1]);
-    if (from != kNoDetails && to != kNoDetails) trace.forward_to_backward.push_back({from, to});
-  }
-  std::sort(trace.forward_to_backward.begin(), trace.forward_to_backward.end());
 }
 
 // Files of before April 2024 count from 1970. They get the base that Kineto would write today, a
@@ -431,7 +445,7 @@ struct EventReader::State {
 
   // Whose event it is, with the process as that rank's own file has it; nullptr if nobody's. Rows
   // of viewers have no process: they go to the first.
-  Rank* rank_of(Raw& raw) {
+  Rank* rank_of(RawEvent& raw) {
     if (by_number.empty()) return ranks.front().get();
     std::string_view& process = raw.value[static_cast<std::size_t>(EventKey::process)];
     if (process.empty()) return ranks.front().get();
@@ -482,9 +496,9 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
     for (auto element : list) {
       const std::size_t begin = inside(outcome.read);
       simdjson::ondemand::object object;
-      Raw raw;
+      RawEvent raw;
       error = element.get_object().get(object);
-      if (error != simdjson::SUCCESS || !collect(object, raw, true)) {
+      if (error != simdjson::SUCCESS || !collect(object, raw)) {
         outcome.fault_at = inside(outcome.read);
         outcome.message = "not JSON";
         return;
@@ -520,6 +534,7 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
 }
 
 Result<std::monostate> EventReader::Rank::finish() {
+  leave_out_open();
   sort_events(trace);
   ORRERY_TRY([[maybe_unused]] const std::monostate possible,
              options.incomplete == Incomplete::use_what_is_whole ? leave_out_strays(trace)
@@ -527,7 +542,9 @@ Result<std::monostate> EventReader::Rank::finish() {
   std::stable_sort(
       trace.memory.begin(), trace.memory.end(),
       [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
-  join_arrows();
+  leave_out_repeated(trace);
+  trace.overlapping_kernels = overlapping_kernels(trace);
+  join_arrows(trace, std::move(arrows));
   name_launches();
   choose_base();
   lanes.finish();

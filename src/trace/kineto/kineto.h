@@ -13,17 +13,19 @@
 // by simdjson and walked once, and nothing else of the file is held. Time is linear in the file,
 // memory about 100 bytes an event (250 with many shapes and collectives), whatever the file's size.
 //
-// Kept: complete events ("X") of hosts and devices, arrows from forward to backward operators,
-// allocations ("[memory]"), names of processes and threads, and the header. Not kept: "Trace" rows,
-// counters, launch arrows (the correlation says the same), call stacks as texts.
+// Kept: complete events ("X") of hosts and devices, also those given as a beginning and an end
+// ("B", "E"; open_events.h), arrows from forward to backward operators, allocations ("[memory]"),
+// names of processes and threads, and the header. Not kept: "Trace" rows, counters, launch arrows
+// (the correlation says the same), call stacks as texts.
 //
 // A file of several ranks, as recorded_json writes it, gives each its own events and header.
 //
 // Refused, each with its byte: what is not JSON or not a trace, damaged gzip, an event with a
 // negative duration or a time that is no number, and a file that ends in the middle. With
 // Incomplete::use_what_is_whole the last two cost only the events concerned. Events that say no
-// start or no duration are left out and counted. Values that are not read are checked no further
-// than their brackets and quotes: profilers have written nan and inf there.
+// start or no duration are left out and counted, as are beginnings and ends that lack the other;
+// what stands twice counts once (repeated_events.h). Values that are not read are checked no
+// further than their brackets and quotes: profilers have written nan and inf there.
 //
 // Source: the writers of pytorch/kineto (libkineto/src/output_json.cpp) and the recorded files of
 // validation/traces.

@@ -2,6 +2,8 @@
 // is used of a whole file never grows when it is cut.
 // seeds: tests/seeds/kineto
 // parser: src/trace/kineto/kineto.cc src/trace/kineto/event_reader.cc src/trace/kineto/header.cc
+// parser: src/trace/kineto/raw_event.cc src/trace/kineto/open_events.cc
+// parser: src/trace/repeated_events.cc
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,0 +1,16 @@
+// What is to be said of recorded files before anything that is computed from them: events that were
+// left out, that stood twice, or that a device cannot have run so (trace/repeated_events.h).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/recorded_trace.h"
+
+namespace orrery {
+
+// A sentence each; none of files without fault.
+std::vector<std::string> recording_remarks(std::span<const RecordedTrace> ranks);
+
+}  // namespace orrery

@@ -1,0 +1,29 @@
+// One event of a Kineto file as it is met, before anything is made of its values.
+#pragma once
+
+#include <simdjson.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "trace/kineto/event_keys.h"
+
+namespace orrery {
+
+// One event as it is met: raw JSON of those values that matter, with their quotes; empty if absent.
+// They point into the piece.
+struct RawEvent {
+  std::array<std::string_view, kEventKeys> value{};
+  bool operator_details = false;
+  bool communication = false;
+  bool memory = false;
+
+  std::string_view operator[](EventKey key) const { return value[static_cast<std::size_t>(key)]; }
+};
+
+// Collects the values of an event's object, with those of its arguments; false if its JSON is
+// broken.
+bool collect(simdjson::ondemand::object event, RawEvent& raw);
+
+}  // namespace orrery
