@@ -15,6 +15,7 @@
 #include "document/value.h"
 #include "graph_files.h"
 #include "replay/chakra_graph.h"
+#include "report/recording_remarks.h"
 #include "trace.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/chakra_check.h"
@@ -108,6 +109,7 @@ struct Written {
   std::vector<std::string> remarks;
   Value ranks = Value::list();
   std::size_t findings = 0;
+  bool holds_every_event = false;  // of the files, also those that were not read
 };
 
 Result<TraceSources> sources_of(const std::vector<std::string>& given) {
@@ -300,6 +302,7 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
     if (o.files.no_stacks) options.python_functions = PythonFunctions::leave_out;
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
                write_rewritten_recording(o.out, run, options));
+    out.holds_every_event = options.incomplete == Incomplete::refuse;
   } else {
     ORRERY_TRY(std::string text, perfetto_text(o, sources));
     if (o.out.ends_with(".gz")) text = gzip(text);
@@ -364,11 +367,17 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
     }
     ORRERY_TRY(run, read_trace_files(files, Ranks::any, common));
   }
-  if (target == Target::perfetto) return write_perfetto(o, sources, run);
-  if (target == Target::graph) return write_graph(o, sources, run);
-  if (sources.format == TraceFormat::kineto) return profiles_to_chakra(o, sources, run);
-  if (sources.format == TraceFormat::chakra) return rewrite_chakra(o, sources);
-  return workload_to_chakra(o, sources);
+  const auto write = [&]() -> Result<Written> {
+    if (target == Target::perfetto) return write_perfetto(o, sources, run);
+    if (target == Target::graph) return write_graph(o, sources, run);
+    if (sources.format == TraceFormat::kineto) return profiles_to_chakra(o, sources, run);
+    if (sources.format == TraceFormat::chakra) return rewrite_chakra(o, sources);
+    return workload_to_chakra(o, sources);
+  };
+  ORRERY_TRY(Written out, write());
+  if (out.holds_every_event) return out;
+  for (std::string& remark : recording_remarks(run.ranks)) out.remarks.push_back(std::move(remark));
+  return out;
 }
 
 int convert(const ConvertOptions& o, const Common& common) {

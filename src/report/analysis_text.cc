@@ -11,6 +11,7 @@
 #include "report/finding_text.h"
 #include "report/path_report.h"
 #include "report/recorded_style.h"
+#include "report/recording_remarks.h"
 #include "report/table.h"
 #include "units/quantity_text.h"
 
@@ -467,6 +468,7 @@ std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
   const RecordedTrace& trace = run.ranks[view.rank];
   const RankAnalysis& rank = analysis.ranks[view.rank];
   std::string out = about(run, analysis);
+  for (const std::string& remark : recording_remarks(run.ranks)) out += wrapped(remark, 2, style);
   if (const std::string line = headline_text(analysis); !line.empty()) {
     out += wrapped(line, 2, style);
   }
