@@ -17,8 +17,10 @@
 #include "trace/kineto/event_category.h"
 #include "trace/kineto/header.h"
 #include "trace/kineto/json_members.h"
+#include "trace/kineto/json_text.h"
 #include "trace/kineto/kineto_text.h"
 #include "trace/kineto/number_text.h"
+#include "trace/kineto/open_events.h"
 #include "trace/perfetto/event_arguments.h"
 #include "trace/perfetto/json_values.h"
 #include "trace/perfetto/rank_events.h"
@@ -51,6 +53,7 @@ struct SourceRank {
   std::int64_t timed_place = -1;
   std::int64_t timed_ns = 0;            // since 1970, corrected
   std::vector<bool> kept;               // places of events in the columns, where some are left out
+  OpenEvents open;                      // `event` is kNoEvent of those that are not written
   std::vector<std::uint32_t> event_at;  // by place, where arguments may be added
 
   SourceRank(const RecordedTrace& trace, std::size_t which, Incomplete incomplete, bool linked)
@@ -289,7 +292,7 @@ class Rewriting {
       return;
     }
     const auto place = static_cast<std::size_t>(rank->entries++);
-    if (unwanted(event, *rank, place)) return;
+    if (unwanted(event, *rank, place) || unwanted_half(event, *rank, place)) return;
     rank->any_arrow |= event[EventKey::phase] == "\"s\"";
     EventChanges changes;
     changes.shift_ns = rank->shift_ns;
@@ -302,19 +305,51 @@ class Rewriting {
     append_rewritten(event, changes, out_.text);
   }
 
+  static bool is_of_viewers(const EventText& event) {
+    const std::string_view category = event[EventKey::category];
+    return category == "\"Trace\"" || category == "\"external_correlation\"";
+  }
+
+  [[nodiscard]] bool is_unwanted_function(const EventText& event) const {
+    return options_.python_functions != PythonFunctions::keep &&
+           kind_of(event[EventKey::category], event[EventKey::name]) ==
+               EventKind::python_function &&
+           (options_.python_functions == PythonFunctions::leave_out ||
+            !event[EventKey::name].starts_with("\"nn.Module: "));
+  }
+
+  // The same of a beginning, and of the end that belongs to it (kineto/open_events.h).
+  bool unwanted_half(const EventText& event, SourceRank& rank, std::size_t place) {
+    const bool begins = event[EventKey::phase] == "\"B\"";
+    if (!begins && event[EventKey::phase] != "\"E\"") return false;
+    const auto value = [&](EventKey key) {
+      return event[key].starts_with('{') ? std::string_view() : event[key];
+    };
+    const RowName process = row_name(value(EventKey::process), texts_);
+    const RowName thread = row_name(value(EventKey::thread), texts_);
+    std::string buffer;
+    const std::string_view name = value(EventKey::name);
+    OpenEvent half{name.empty() ? 0 : texts_.intern(plain_text(name, buffer)), 0};
+    const bool partial = options_.incomplete == Incomplete::use_what_is_whole;
+    if (!begins) {
+      const auto ended = rank.open.end(process, thread, half.name);
+      return ended ? ended->event == kNoEvent : partial;
+    }
+    const bool is_kept = place < rank.kept.size() && rank.kept[place];
+    const bool written =
+        is_of_viewers(event) || (!is_unwanted_function(event) && (!partial || is_kept));
+    if (!written) half.event = kNoEvent;
+    rank.open.begin(process, thread, half);
+    return !written;
+  }
+
   // Whether the columns leave the event out though its kind is kept, or it was not to be kept.
   [[nodiscard]] bool unwanted(const EventText& event, const SourceRank& rank,
                               std::size_t place) const {
     const bool is_kept = place < rank.kept.size() && rank.kept[place];
     if (event[EventKey::phase] == "\"X\"") {
-      const std::string_view category = event[EventKey::category];
-      if (category == "\"Trace\"" || category == "\"external_correlation\"") return false;
-      if (options_.python_functions != PythonFunctions::keep &&
-          kind_of(category, event[EventKey::name]) == EventKind::python_function &&
-          (options_.python_functions == PythonFunctions::leave_out ||
-           !event[EventKey::name].starts_with("\"nn.Module: "))) {
-        return true;
-      }
+      if (is_of_viewers(event)) return false;
+      if (is_unwanted_function(event)) return true;
       const bool timed = !event[EventKey::start].empty() && !event[EventKey::duration].empty();
       return options_.incomplete == Incomplete::use_what_is_whole && timed && !is_kept;
     }
@@ -338,6 +373,7 @@ class Rewriting {
   JsonText& out_;
   std::vector<PlaceInFile> places_;
   std::vector<SourceRanks> sources_;
+  TextTable texts_;           // of rows and names of halves
   std::int64_t base_ns_ = 0;  // of the new file
   bool based_ = false;
   bool in_events_ = false;

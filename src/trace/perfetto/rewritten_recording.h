@@ -18,9 +18,9 @@
 //   launches   arrows from calls to their work, if the file has no arrows at all
 //   names      of processes that have none, if several ranks share the file
 //
-// and left out are the events that were not wanted: python functions where those are left out (not
-// those given as a beginning and an end), and with Incomplete::use_what_is_whole those with
-// impossible times, copies of others, and what is cut.
+// and left out are the events that were not wanted: python functions where those are left out, and
+// with Incomplete::use_what_is_whole those with impossible times, copies of others, beginnings and
+// ends that lack the other, and what is cut.
 //
 // Reading the file back (kineto/kineto.h) gives the columns of `run`. Linear in the files; memory:
 // two blocks, and where execution traces are linked four bytes an event.

@@ -323,6 +323,32 @@ TEST(RewrittenRecording, UsesWhatIsWholeOfACutFile) {
                       ",\n  " + kEvent + ",\n  " + kEvent + "\n]\n}\n");
 }
 
+// With an end goes its beginning, and the other way round.
+TEST(RewrittenRecording, LeavesOutBothHalvesOfWhatWasNotWanted) {
+  const auto half = [](const char* phase, const char* category, const char* name, int time) {
+    return R"({"ph": ")" + std::string(phase) + R"(", "cat": ")" + category + R"(", "name": ")" +
+           name + R"(", "pid": 7, "tid": 8, "ts": )" + std::to_string(time) + "}";
+  };
+  const std::string whole = half("B", "cpu_op", "mm", 2) + ",\n  " + half("E", "cpu_op", "mm", 4);
+  const std::string frame_begins = half("B", "python_function", "f", 1);
+  const std::string frame_ends = half("E", "", "f", 5);
+  const std::string backwards =
+      half("B", "cpu_op", "add", 8) + ",\n  " + half("E", "cpu_op", "add", 7);
+  const std::string alone = half("E", "cpu_op", "lone", 9);
+  const auto file = [](const std::string& events) {
+    return "{\n\"traceEvents\": [\n  " + events + "\n]\n}\n";
+  };
+  Given frames;
+  frames.texts["a.json"] =
+      file(frame_begins + ",\n  " + whole + ",\n  " + frame_ends + ",\n  " + alone);
+  EXPECT_EQ(rewritten(frames.run(), frames.options), frames.texts["a.json"]);
+  EXPECT_EQ(rewritten(frames.run(Incomplete::refuse, PythonFunctions::leave_out), frames.options),
+            file(whole + ",\n  " + alone));
+  Given partial;
+  partial.texts["a.json"] = file(backwards + ",\n  " + whole + ",\n  " + alone);
+  EXPECT_EQ(rewritten(partial.run(Incomplete::use_what_is_whole), partial.options), file(whole));
+}
+
 TEST(RewrittenRecording, BringsFilesWithOtherBasesOntoOne) {
   Given given;
   const auto file = [](const std::string& base, const std::string& ts) {
