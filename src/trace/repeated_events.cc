@@ -49,11 +49,16 @@ std::vector<Copy> copies(const RecordedTrace& trace) {
   const std::size_t n = trace.size();
   for (std::size_t first = 0; first < n;) {
     std::size_t end = first + 1;
+    if (end == n || trace.start_ns[end] != trace.start_ns[first] ||
+        trace.duration_ns[end] != trace.duration_ns[first]) {
+      first = end;  // as most are
+      continue;
+    }
     while (end < n && trace.start_ns[end] == trace.start_ns[first] &&
            trace.duration_ns[end] == trace.duration_ns[first]) {
       ++end;
     }
-    run.resize(end - first == 1 ? 0 : end - first);
+    run.resize(end - first);
     std::iota(run.begin(), run.end(), static_cast<std::uint32_t>(first));
     // Equal ones stay in the order of the file.
     std::stable_sort(run.begin(), run.end(), [&](std::uint32_t a, std::uint32_t b) {
