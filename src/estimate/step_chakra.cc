@@ -141,6 +141,7 @@ Communication StepChakra::State::communication(NodeIndex n) const {
     }
     if (says(what, "reduce-scatter")) return CollectiveKind::reduce_scatter;
     if (says(what, "all-reduce")) return CollectiveKind::all_reduce;
+    if (says(what, "all-to-all")) return CollectiveKind::all_to_all;
     return otherwise;
   };
   switch (graph.streams()[graph.stream(n).value()].kind) {

@@ -92,12 +92,13 @@ TEST_P(StepChakraOfPlans, CallsCollectivesTogether) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, StepChakraOfPlans,
-                         ::testing::Values(std::tuple("llama-3-8b", "tp=2,pp=4"),
-                                           std::tuple("llama-3-8b", "tp=2,pp=4,chunks=2,zero=2"),
-                                           std::tuple("llama-3-8b",
-                                                      "tp=2,cp=2,pp=2,placement=tp+cp+pp+dp"),
-                                           std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2")));
+INSTANTIATE_TEST_SUITE_P(
+    , StepChakraOfPlans,
+    ::testing::Values(std::tuple("llama-3-8b", "tp=2,pp=4"),
+                      std::tuple("llama-3-8b", "tp=2,pp=4,chunks=2,zero=2"),
+                      std::tuple("llama-3-8b", "tp=2,cp=2,pp=2,placement=tp+cp+pp+dp"),
+                      std::tuple("llama-3-8b", "tp=2,cp=4,pp=2,context_parallel=all-to-all"),
+                      std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2")));
 
 TEST(StepChakra, EndsWhenTheStepEnds) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 4096, 16);
@@ -127,6 +128,29 @@ TEST(StepChakra, FindsTheBytesOfACollective) {
   EXPECT_THAT(sizes["all-gather of inputs"], ::testing::Contains(kWhole / 2));
   EXPECT_THAT(sizes["reduce-scatter of outputs"], ::testing::ElementsAre(kWhole));
   EXPECT_THAT(sizes["send activations"], ::testing::ElementsAre(kWhole / 2));
+}
+
+// b (s/c) {h, hkv, hkv, h} / tp values of two bytes: 32 heads and 8 of keys and values, 128 wide.
+TEST(StepChakra, FindsTheBytesThatAttentionExchanges) {
+  const auto ranks = all_ranks(
+      scenario("llama-3-8b", "h100-sxm:16", "tp=2,cp=4,context_parallel=all-to-all", 32768, 16));
+  std::map<std::string, std::set<std::int64_t>> sizes;
+  for (const ChakraNode& node : ranks[0].nodes) {
+    if (!node.name.starts_with("all-to-all of ")) continue;
+    EXPECT_EQ(*node.integer("comm_type"), static_cast<std::int64_t>(ChakraCollective::all_to_all));
+    sizes[node.name].insert(*node.integer("comm_size"));
+  }
+  constexpr std::int64_t kHead = std::int64_t{32768} / 4 * 128 * 2 / 2;
+  const auto heads = [](std::int64_t n) { return std::set{n * kHead}; };
+  EXPECT_EQ(sizes, (std::map<std::string, std::set<std::int64_t>>{
+                       {"all-to-all of queries", heads(32)},
+                       {"all-to-all of keys", heads(8)},
+                       {"all-to-all of values", heads(8)},
+                       {"all-to-all of attention outputs", heads(32)},
+                       {"all-to-all of output gradients", heads(32)},
+                       {"all-to-all of query gradients", heads(32)},
+                       {"all-to-all of key gradients", heads(8)},
+                       {"all-to-all of value gradients", heads(8)}}));
 }
 
 }  // namespace

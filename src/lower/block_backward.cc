@@ -32,14 +32,9 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
       }
       return;
     }
-    case OperatorKind::attention: {
-      const Seconds time =
-          kernels_.attention(attention_shape(op), s_.plan.attention, Direction::backward, format());
-      // Ring: keys, values and their fp32 gradients travel together, three times the forward.
-      around_context(out, op, category, time, 3, CollectiveKind::reduce_scatter, true);
-      around_attention(out, op, category);
+    case OperatorKind::attention:
+      backward_attention(out, op, category);
       return;
-    }
     case OperatorKind::elementwise:
       if (op.boundary == Boundary::combine) {
         permute(out, op, category);

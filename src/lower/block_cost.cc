@@ -121,6 +121,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
                              .hidden = setting.hidden,
                              .precision = setting.training.precision,
                              .attention = setting.plan.attention,
+                             .exchanges_heads = exchanges_heads(setting.plan),
                              .facts = setting.costs.software.memory,
                              .modules = RecomputeModuleSet(setting.plan.recompute_modules)},
                             recompute);

@@ -8,7 +8,8 @@
 //                   second all-gather, weight gradient beside the reduce-scatter of the input
 //                   gradient (arXiv 2205.05198 s.4.2.2, arXiv 1909.08053 s.3)
 //   row product     product, then reduce-scatter or all-reduce; backward: all-gather first
-//   attention       keys and values gathered before it, or passed round a ring beside it (B3, B14)
+//   attention       keys and values gathered before it, or passed round a ring beside it (B3, B14),
+//                   or all-to-alls before and behind it (lower/head_exchange.h)
 //   experts         all-to-all between permutation and products, both ways (E1)
 // All streams of a block end before its last node does; blocks follow each other in whole.
 //

@@ -193,10 +193,10 @@ TEST(SplitBackward, IsNotPricedUnlessAskedFor) {
 // in pieces changes their efficiency, so tensor-parallel overlap is left out.
 TEST(SplitBackward, HalvesComputeWhatTheWholeDoes) {
   for (const char* model : {"llama-3-8b", "gpt-3-1.3b", "mixtral-8x7b", "deepseek-v2-lite"}) {
-    for (const char* plan :
-         {"tp=1", "tp=4", "tp=4,sequence_parallel=false", "cp=2", "tp=2,recompute=full",
-          "tp=2,recompute=selective", "cp=2,context_parallel=ring",
-          "tp=2,recompute=selective,recompute_modules=layernorm+core_attn"}) {
+    for (const char* plan : {"tp=1", "tp=4", "tp=4,sequence_parallel=false", "cp=2",
+                             "tp=2,recompute=full", "tp=2,recompute=selective",
+                             "cp=2,context_parallel=ring", "cp=2,context_parallel=all-to-all",
+                             "tp=2,recompute=selective,recompute_modules=layernorm+core_attn"}) {
       Priced p(small_model(model, 4), "h100-sxm:8", plan, 2048);
       const ModelCosts& costs = p.costs(Backward::split);
       for (const BlockCost* block : {&costs.blocks[0], &costs.blocks.back(), &costs.head}) {

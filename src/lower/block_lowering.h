@@ -19,6 +19,7 @@
 
 #include "lower/block_cost.h"
 #include "lower/expert_exchange.h"
+#include "lower/head_exchange.h"
 #include "lower/operator_category.h"
 #include "lower/operator_work.h"
 #include "lower/pass_surroundings.h"
@@ -92,7 +93,8 @@ class BlockLowering {
   // context parallelism; the kernels are products and attention, bound by computing.
   [[nodiscard]] double share_lost() const {
     constexpr Bytes kPiece{32 * 1024 * 1024};  // a layer's activations; chooses the algorithm
-    const bool ring = s_.layout.cp.size > 1 && !s_.plan.overlap.tensor_parallel;
+    const bool ring =
+        s_.layout.cp.size > 1 && !s_.plan.overlap.tensor_parallel && !exchanges_heads(s_.plan);
     const GroupShape& beside = ring ? s_.layout.cp : s_.layout.tp;
     return s_.costs.interference(CollectiveKind::all_gather, kPiece, beside).compute_share;
   }
@@ -345,176 +347,20 @@ class BlockLowering {
     }
   }
 
-  [[nodiscard]] double whole_length(Symbol symbol) const {
-    return symbol == Symbol::source_tokens ? s_.binding.source_length : s_.binding.sequence_length;
-  }
-
-  [[nodiscard]] AttentionShape attention_shape(const Operator& op) const {
-    const AttentionCore& a = op.attention;
-    const Binding& b = s_.binding;
-    AttentionShape shape;
-    shape.batch = b.micro_batch;
-    shape.queries = extent(op.m) / b.micro_batch;
-    shape.keys = whole_length(op.n.symbol);
-    shape.heads = std::max(1.0, a.heads / b.tp);
-    shape.kv_heads = std::max(1.0, a.kv_heads / b.tp);
-    shape.query_key_dim = a.query_key_dim;
-    shape.value_dim = a.value_dim;
-    shape.window = a.window;
-    shape.causal = a.causal;
-    shape.fused_softmax = s_.costs.software.softmax == Kernels::fused;
-    shape.wide_softmax = s_.costs.software.wide_softmax;
-    // Each rank holds one early and one late piece of the sequence, so that all see half the keys.
-    if (a.causal && b.cp > 1) shape.keys = shape.keys / 2 + shape.queries / 2;
-    return shape;
-  }
-
-  // Elements of a token's keys and values as attention gets them.
-  [[nodiscard]] double keys_and_values(const AttentionShape& a) const {
-    return (s_.costs.software.repeats_keys ? a.heads : a.kv_heads) *
-           (a.query_key_dim + a.value_dim);
-  }
-  // Keys and values of the whole sequence, of this rank's heads.
-  [[nodiscard]] Bytes key_value_bytes(const Operator& op) const {
-    const AttentionShape a = attention_shape(op);
-    return kActivation * (a.batch * whole_length(op.n.symbol) * keys_and_values(a));
-  }
-
-  void forward_attention(PassBuilder& out, const Operator& op, Category category) {
-    const Seconds time =
-        kernels_.attention(attention_shape(op), s_.plan.attention, Direction::forward, format());
-    around_attention(out, op, category);
-    const HostCosts& host = s_.costs.software.host;
-    if (host.waits_in_attention && s_.plan.attention != AttentionKernel::unfused) {
-      // Until the host, which has waited for the device, launches what follows: the copies between
-      // layouts and the kernel itself.
-      const int launches = 1 + attention_copies(s_.costs.software).kernels;
-      out.compute("wait for the host", Category::host, host.product + host.kernel * launches, 0);
-    }
-    around_context(out, op, category, time, 1, CollectiveKind::all_gather, false);
-  }
-
-  // What surrounds the kernel in one direction: copies of queries, keys, values and the output, and
-  // dropout on stored probabilities (fused kernels draw theirs in registers).
-  void around_attention(PassBuilder& out, const Operator& op, Category category) {
-    const AttentionShape a = attention_shape(op);
-    const double rows = a.batch * a.queries;
-    passes_over(out, "attention layout", category, attention_copies(s_.costs.software),
-                rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));
-    if (s_.costs.software.repeats_keys && a.kv_heads < a.heads) {
-      // Forward the shared ones are read and the repeated ones written, backward the reverse.
-      passes_over(out, "repeated keys and values", category, OperatorWork{1, 2},
-                  rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));
-    }
-    if (s_.plan.attention == AttentionKernel::unfused) {
-      passes_over(out, "attention dropout", category, score_dropout(s_.training.dropout),
-                  rows * a.heads * a.keys);
-    }
-  }
-
-  // Attention with its context-parallel exchange: `volume` times the keys and values travel.
+  // Of attention and its context parallelism (lower/block_attention.cc).
+  [[nodiscard]] double whole_length(Symbol symbol) const;
+  [[nodiscard]] AttentionShape attention_shape(const Operator& op) const;
+  [[nodiscard]] double keys_and_values(const AttentionShape& a) const;
+  [[nodiscard]] Bytes key_value_bytes(const Operator& op) const;
+  void forward_attention(PassBuilder& out, const Operator& op, Category category);
+  void backward_attention(PassBuilder& out, const Operator& op, Category category);
+  void around_attention(PassBuilder& out, const Operator& op, Category category);
+  void attend(PassBuilder& out, const Operator& op, Category category, Seconds time, Phase phase);
   void around_context(PassBuilder& out, const Operator& op, Category category, Seconds time,
-                      double volume, CollectiveKind kind, bool after) {
-    const int cp = s_.binding.cp;
-    if (cp == 1) {
-      const bool unfused = s_.plan.attention == AttentionKernel::unfused;
-      const Phase phase = after ? Phase::input_gradient : Phase::forward;
-      out.compute(op.name, category, time,
-                  unfused ? unfused_attention_kernels(phase, s_.costs.software) : 1);
-      return;
-    }
-    if (s_.costs.software.attends_in_pieces) {
-      attend_in_pieces(out, op, category, time, after);
-      return;
-    }
-    const Bytes payload = key_value_bytes(op);
-    if (s_.plan.context_parallel == ContextParallel::all_gather) {
-      out.wait_for(
-          out.transfer("all-gather of keys and values", StreamKind::cp, Category::exposed_cp,
-                       s_.costs.communicate(CollectiveKind::all_gather, payload, s_.layout.cp)));
-      out.compute(op.name, category, time);
-      if (after) {
-        out.wait_for(out.transfer("reduce-scatter of their gradients", StreamKind::cp,
-                                  Category::exposed_cp,
-                                  s_.costs.communicate(kind, payload, s_.layout.cp)));
-      }
-      return;
-    }
-    // Ring: cp steps, each beside the transfer of the next block. One all-gather's time is that of
-    // cp - 1 such transfers.
-    const Seconds step =
-        s_.costs.communicate(CollectiveKind::all_gather, payload * volume, s_.layout.cp) / (cp - 1);
-    std::optional<NodeIndex> arriving;
-    for (int j = 0; j < cp; ++j) {
-      out.wait_for(arriving);
-      arriving.reset();
-      if (j + 1 < cp) {
-        arriving = out.transfer("keys and values round the ring", StreamKind::cp,
-                                Category::exposed_cp, step, NodeKind::point_to_point);
-      }
-      out.slowed_compute(op.name, category, time / cp, j + 1 < cp ? step : Seconds(0));
-      if (j > 0) merge_ring_step(out, op, category, after);
-    }
-  }
-
-  // PyTorch's context_parallel (torch/distributed/tensor/experimental/_attention.py): keys and
-  // values, joined to one buffer, are gathered beside the attention to a rank's own, or travel
-  // round the ring; then follows a kernel for those of each other rank. Backward an fp32 buffer of
-  // their gradients moves on a rank behind each, beside the next, and last to its owner.
+                      double volume, CollectiveKind kind, bool after);
   void attend_in_pieces(PassBuilder& out, const Operator& op, Category category, Seconds time,
-                        bool backward) {
-    const int cp = s_.binding.cp;
-    const bool ring = s_.plan.context_parallel == ContextParallel::ring;
-    const AttentionShape a = attention_shape(op);
-    const double rows = a.batch * a.queries;
-    const Seconds step =
-        s_.costs.communicate(CollectiveKind::all_gather, key_value_bytes(op), s_.layout.cp) /
-        (cp - 1);
-    const Seconds gradient_step = 2 * step;  // fp32
-    std::optional<NodeIndex> arriving;
-    std::optional<NodeIndex> gradients;
-    for (int j = 0; j < cp; ++j) {
-      out.wait_for(arriving);
-      arriving.reset();
-      Seconds beside = backward && j > 0 ? gradient_step : Seconds(0);
-      if (ring ? j + 1 < cp : j == 0) {
-        passes_over(out, "keys and values to send", category, OperatorWork{2, 1},
-                    rows * keys_and_values(a));
-        const Seconds transfer = ring ? step : step * (cp - 1);
-        arriving =
-            out.transfer(ring ? "keys and values round the ring" : "all-gather of keys and values",
-                         StreamKind::cp, Category::exposed_cp, transfer,
-                         ring ? NodeKind::point_to_point : NodeKind::collective);
-        beside += transfer;
-      }
-      out.slowed_compute(op.name, category, time / cp, beside);
-      if (j > 0) {
-        out.wait_for(gradients);
-        passes_over(out, "merge of a piece", category, OperatorWork{5, backward ? 3 : 1},
-                    rows * (backward ? a.heads * a.query_key_dim + keys_and_values(a)
-                                     : a.heads * a.value_dim));
-      }
-      if (backward) {
-        gradients = out.transfer("gradients of keys and values round the ring", StreamKind::cp,
-                                 Category::exposed_cp, gradient_step, NodeKind::point_to_point);
-      }
-    }
-    out.wait_for(gradients);
-  }
-
-  // What a step round the ring found is added to what earlier ones did: forward the output, weighed
-  // by its softmax (fp32 sum read and written, 16-bit part read); backward the gradients of
-  // queries, keys and values (read, read, write). Transformer Engine, attention with context
-  // parallelism.
-  void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward) {
-    const AttentionShape a = attention_shape(op);
-    const double rows = a.batch * a.queries;
-    const double queries = a.heads * a.query_key_dim;
-    const double keys_values = a.kv_heads * (a.query_key_dim + a.value_dim);
-    passes_over(out, "merge of a ring step", category,
-                backward ? OperatorWork{3, 2} : OperatorWork{5, 1},
-                backward ? rows * (queries + keys_values) : rows * a.heads * a.value_dim);
-  }
+                        bool backward);
+  void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward);
 
   void permute(PassBuilder& out, const Operator& op, Category category) const {
     passes_over(out, op.name, category, permutation_work(block_, op, s_),

@@ -107,6 +107,13 @@ class OperatorReader {
       out.kernel = 2 * kActivation * scores;  // gradients of probabilities and scores
     } else {
       out.kernel = kFp32 * query;
+      // Attention keeps the output with all tokens of some heads, the product behind it with all
+      // heads of some tokens.
+      if (s_.exchanges_heads) out.kept += kActivation * result;
+    }
+    if (s_.exchanges_heads) {
+      // Behind the kernel the gradients of queries, keys and values are copied and received.
+      out.kernel = std::max(out.kernel, 2 * kActivation * (query + key_value));
     }
   }
 

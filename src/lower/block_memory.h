@@ -10,8 +10,9 @@
 // kernel_i: gathered inputs and partial sums of sequence parallelism (arXiv 2205.05198 s.4.2.2),
 // the weight's gradient where it is not accumulated inside the product, the fp32 gradient of the
 // queries (FlashAttention-2, arXiv 2307.08691 s.3.2), scores of unfused attention, the copies of
-// the logits. All kept tensors are those of the operators (model/operator.h) as MemoryFacts amends
-// them. Not modelled: temporaries of element-wise kernels that are not fused.
+// the logits, what all-to-alls of context parallelism send and receive of gradients. All kept
+// tensors are those of the operators (model/operator.h) as MemoryFacts amends them. Not modelled:
+// temporaries of element-wise kernels that are not fused.
 #pragma once
 
 #include "cost/memory/memory_facts.h"
@@ -33,6 +34,7 @@ struct BlockMemorySetting {
   double hidden = 0;
   NumberFormat precision = NumberFormat::bf16;
   AttentionKernel attention = AttentionKernel::library;
+  bool exchanges_heads = false;  // around attention (lower/head_exchange.h)
   const MemoryFacts& facts;
   RecomputeModuleSet modules = {};  // of selective recomputation
 };

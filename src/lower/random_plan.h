@@ -67,7 +67,8 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
     }
   }
   p.sequence_parallel = random() % 4 != 0;
-  p.context_parallel = pick(random, {ContextParallel::all_gather, ContextParallel::ring});
+  p.context_parallel = pick(
+      random, {ContextParallel::all_gather, ContextParallel::ring, ContextParallel::all_to_all});
   p.attention =
       pick(random, {AttentionKernel::library, AttentionKernel::unfused, AttentionKernel::flash_2});
   p.overlap.gradient_reduction = random() % 3 != 0;

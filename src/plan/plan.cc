@@ -23,7 +23,9 @@ std::span<const EnumName<Recompute>> names_of(Recompute) {
 
 std::span<const EnumName<ContextParallel>> names_of(ContextParallel) {
   static constexpr EnumName<ContextParallel> kNames[] = {
-      {ContextParallel::all_gather, "all-gather"}, {ContextParallel::ring, "ring"}};
+      {ContextParallel::all_gather, "all-gather"},
+      {ContextParallel::ring, "ring"},
+      {ContextParallel::all_to_all, "all-to-all"}};
   return kNames;
 }
 
@@ -77,7 +79,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional("dispatch", &Plan::dispatch, "how tokens travel to their experts")
           .optional("sequence_parallel", &Plan::sequence_parallel,
                     "shard the sequence over tp between products")
-          .optional("context_parallel", &Plan::context_parallel, "how keys and values travel")
+          .optional("context_parallel", &Plan::context_parallel,
+                    "how attention gets the whole sequence")
           .optional("schedule", &Plan::schedule, "pipeline schedule")
           .optional("chunks", &Plan::chunks, "virtual stages a microbatch crosses, over devices")
           .optional("group", &Plan::group,

@@ -22,7 +22,10 @@ namespace orrery {
 enum class MeshAxis { tp, cp, ep, pp, dp };
 
 enum class Recompute { none, selective, alternate, full };
-enum class ContextParallel { all_gather, ring };
+// What travels so that attention sees the whole sequence: keys and values to every rank, at once or
+// round a ring; or all to all, so that each rank gets all tokens of a part of the heads
+// (DeepSpeed-Ulysses, arXiv 2309.14509; Megatron-Core's --cp-comm-type a2a).
+enum class ContextParallel { all_gather, ring, all_to_all };
 enum class Optimizer { adamw, sgd };
 // How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one
 // for each rank, and over the network for each node, that holds any (DeepEP, HybridEP).

@@ -42,6 +42,14 @@ TEST(PlanText, ReadsWhatItWrites) {
   EXPECT_EQ(plan.layers, (std::vector<std::int64_t>{1, 2, 3}));
   EXPECT_EQ(*parse_plan(to_text(plan)), plan);
   EXPECT_EQ(to_text(Plan{}), "");
+  for (const auto& scheme : names_of(ContextParallel{})) {
+    Plan cut;
+    cut.cp = 4;
+    cut.context_parallel = scheme.value;
+    EXPECT_EQ(*parse_plan(to_text(cut)), cut) << scheme.name;
+  }
+  EXPECT_EQ(parse_plan("cp=2,context_parallel=all-to-all")->context_parallel,
+            ContextParallel::all_to_all);
 }
 
 TEST(PlanText, ErrorsSayWhatIsWrong) {
@@ -191,6 +199,24 @@ TEST(Validity, KeyValueHeadsAreDividedOrCopied) {
               testing::Contains("each of 8 key-value heads is held by 2 tensor-parallel ranks"));
   EXPECT_THAT(problems("phi-3-medium", "h100-sxm:16", "tp=4"),
               testing::HasSubstr("tp 4 and 10 key-value heads: neither divides the other"));
+}
+
+TEST(Validity, AllToAllsDivideWholeHeads) {
+  const auto said = [](const char* plan) {
+    return problems("llama-3-70b", "h100-sxm:64", plan, 32768, 64);
+  };
+  EXPECT_EQ(said("tp=2,cp=4,context_parallel=all-to-all"), "");
+  EXPECT_EQ(said("cp=8,context_parallel=all-to-all"), "");
+  EXPECT_EQ(said("tp=4,cp=4,context_parallel=all-to-all"),
+            "context_parallel=all-to-all divides whole heads over tp 4 x cp 4 = 16 ranks: 64 "
+            "attention heads and 8 key-value heads are not both a multiple; use ring or "
+            "all-gather\n");
+  EXPECT_EQ(said("tp=4,cp=4,context_parallel=ring"), "");
+  EXPECT_EQ(said("tp=16,context_parallel=all-to-all"), "");  // nothing to exchange
+  // A latent is multiplied out to keys and values of every head.
+  EXPECT_EQ(
+      problems("deepseek-v2-lite", "h100-sxm:16", "cp=16,context_parallel=all-to-all", 32768, 64),
+      "");
 }
 
 TEST(Validity, DefaultsAreSaid) {

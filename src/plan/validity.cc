@@ -191,6 +191,17 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
   if (a.ffn_hidden > 0 && a.ffn_hidden % plan.tp != 0) {
     problem("tp " + n(plan.tp) + " does not divide the feed-forward width " + n(a.ffn_hidden));
   }
+  // All-to-alls divide the heads of a tensor-parallel rank over cp. Transformer Engine refuses
+  // others (context_parallel.py, AttnFuncWithCPAndQKVOA2A): it copies no key-value heads for cp.
+  const std::int64_t divided = plan.tp * plan.cp;
+  const std::int64_t key_heads = a.latent_attention ? a.num_heads : a.num_kv_heads;
+  if (plan.cp > 1 && plan.context_parallel == ContextParallel::all_to_all &&
+      (a.num_heads % divided != 0 || key_heads % divided != 0)) {
+    problem("context_parallel=all-to-all divides whole heads over tp " + n(plan.tp) + " x cp " +
+            n(plan.cp) + " = " + n(divided) + " ranks: " + n(a.num_heads) +
+            " attention heads and " + n(key_heads) +
+            " key-value heads are not both a multiple; use ring or all-gather");
+  }
   const std::int64_t pieces = plan.cp * (plan.tp > 1 && plan.sequence_parallel ? plan.tp : 1);
   if (training.sequence_length % pieces != 0) {
     problem("cp " + n(plan.cp) + " and sequence parallelism over tp " + n(plan.tp) +

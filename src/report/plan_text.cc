@@ -30,7 +30,9 @@ std::string plan_sentence(const Plan& plan) {
   };
   degree("tp", plan.tp);
   degree("cp", plan.cp);
-  if (plan.cp > 1 && plan.context_parallel == ContextParallel::ring) out += " (ring)";
+  if (plan.cp > 1 && plan.context_parallel != ContextParallel::all_gather) {
+    out += fmt::format(" ({})", to_text(plan.context_parallel));
+  }
   if (plan.pp > 1) {
     add(fmt::format("pp {}", plan.pp) +
         (plan.chunks > 1 ? fmt::format(" × {} chunks", plan.chunks) : ""));
@@ -70,7 +72,9 @@ std::string plan_tag(const Plan& plan) {
   };
   degree("tp", plan.tp);
   degree("cp", plan.cp);
-  if (plan.cp > 1 && plan.context_parallel == ContextParallel::ring) out += "-ring";
+  if (plan.cp > 1 && plan.context_parallel != ContextParallel::all_gather) {
+    out += fmt::format("-{}", to_text(plan.context_parallel));
+  }
   if (plan.pp > 1) {
     add(fmt::format("pp{}", plan.pp) + (plan.chunks > 1 ? fmt::format("x{}", plan.chunks) : ""));
   }

@@ -30,6 +30,18 @@ TEST(PlanText, SaysWhatExpertsAndRecomputationDo) {
   EXPECT_EQ(plan_tag(plan), "ep8 dp64 mbs1 zero3 full");
 }
 
+TEST(PlanText, NamesASchemeOfContextParallelismThatIsNotTheDefault) {
+  Plan plan;
+  plan.cp = 8;
+  EXPECT_EQ(plan_sentence(plan), "cp 8 · micro-batch 1 · zero 1 · recompute none");
+  EXPECT_EQ(plan_tag(plan), "cp8 mbs1 zero1");
+  plan.context_parallel = ContextParallel::all_to_all;
+  EXPECT_EQ(plan_sentence(plan), "cp 8 (all-to-all) · micro-batch 1 · zero 1 · recompute none");
+  EXPECT_EQ(plan_tag(plan), "cp8-all-to-all mbs1 zero1");
+  plan.cp = 1;
+  EXPECT_EQ(plan_tag(plan), "mbs1 zero1");
+}
+
 TEST(PlanText, SaysWhatIsTrained) {
   EXPECT_EQ(training_sentence(sample_estimate().training),
             "sequence 8,192 · global batch 2,048 · bf16 · adamw");

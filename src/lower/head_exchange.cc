@@ -1,0 +1,59 @@
+#include "lower/head_exchange.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace orrery {
+namespace {
+
+constexpr Bytes kElement{2};  // bf16, fp16
+
+}  // namespace
+
+bool exchanges_heads(const Plan& plan) {
+  return plan.cp > 1 && plan.context_parallel == ContextParallel::all_to_all;
+}
+
+HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Direction direction) {
+  const AttentionCore& a = op.attention;
+  const Binding& b = setting.binding;
+  const double rows = size(op.m, b);
+  const double key_rows = size({1, op.n.symbol}, b);
+  const double heads = a.heads / b.tp;
+  const double key_heads = setting.costs.software.repeats_keys ? heads : a.kv_heads / b.tp;
+  const double queries = rows * heads * a.query_key_dim;
+  const double keys = key_rows * key_heads * a.query_key_dim;
+  const double values = key_rows * key_heads * a.value_dim;
+  const double outputs = rows * heads * a.value_dim;
+  if (direction == Direction::forward) {
+    return {{{"all-to-all of queries", queries},
+             {"all-to-all of keys", keys},
+             {"all-to-all of values", values}},
+            {{"all-to-all of attention outputs", outputs}}};
+  }
+  return {{{"all-to-all of output gradients", outputs}},
+          {{"all-to-all of query gradients", queries},
+           {"all-to-all of key gradients", keys},
+           {"all-to-all of value gradients", values}}};
+}
+
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies,
+              const BlockSetting& setting) {
+  const auto copy = [&](std::string_view name, const ExchangedTensor& t) {
+    out.compute(name, copies, setting.costs.kernels.memory_bound(2 * kElement * t.elements));
+  };
+  std::vector<std::optional<NodeIndex>> arriving;
+  for (const ExchangedTensor& t : tensors) {
+    copy("heads and tokens to send", t);
+    arriving.push_back(
+        out.transfer(t.name, StreamKind::cp, Category::exposed_cp,
+                     setting.costs.communicate(CollectiveKind::all_to_all, kElement * t.elements,
+                                               setting.layout.cp)));
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    out.wait_for(arriving[i]);
+    copy("heads and tokens in order", tensors[i]);
+  }
+}
+
+}  // namespace orrery
