@@ -119,9 +119,6 @@ class Reader {
     if (contains(v, "vocabulary_method=interlaced")) {
       return "interlaced vocabulary layers, which stop all stages at once, are not modelled";
     }
-    if (contains(row_.notes, "CP by all-to-all")) {
-      return "context parallelism by all-to-all is not modelled";
-    }
     return "";
   }
 
@@ -149,10 +146,11 @@ class Reader {
         p.sequence_parallel = row_.sequence_parallel == "yes";
       }
     }
-    if (p.cp > 1) {
+    if (p.cp > 1 && contains(row_.notes, "CP by all-to-all")) {
+      p.context_parallel = ContextParallel::all_to_all;
+    } else if (p.cp > 1) {
       p.context_parallel = convention_.context_parallel;
-      assume(std::string("context parallelism by ") +
-             (p.context_parallel == ContextParallel::ring ? "ring" : "all-gather"));
+      assume("context parallelism by " + std::string(to_text(p.context_parallel)));
     }
     return "";
   }

@@ -225,6 +225,18 @@ TEST(ScenarioOfRow, NotesDecideTheGradientFormat) {
   EXPECT_EQ(mapped(row)->scenario.training.gradients, NumberFormat::fp32);
 }
 
+// tp 2 x cp 4 and cp 8 divide the 8 key-value heads of Llama 3 70B.
+TEST(ScenarioOfRow, NotesDecideTheSchemeOfContextParallelism) {
+  for (const char* id : {"simumax-b200-0037", "simumax-b200-0038"}) {
+    const RowScenario s = mapped(id);
+    EXPECT_EQ(s.scenario.plan.context_parallel, ContextParallel::all_to_all) << id;
+    EXPECT_THAT(s.assumed, Not(Contains(HasSubstr("context parallelism")))) << id;
+  }
+  const MeasuredRow row = changed("simumax-b200-0037", [](MeasuredRow& r) { r.notes.clear(); });
+  EXPECT_EQ(mapped(row)->scenario.plan.context_parallel, ContextParallel::ring);
+  EXPECT_THAT(mapped(row)->assumed, Contains("context parallelism by ring"));
+}
+
 TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
   const std::string base = "dgxc-0032";
   EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.phase = "lora"; })),
@@ -242,8 +254,6 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
   EXPECT_EQ(
       reason(changed(base, [](MeasuredRow& r) { r.variant = "vocabulary_method=interlaced"; })),
       "interlaced vocabulary layers, which stop all stages at once, are not modelled");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.notes = "x; CP by all-to-all"; })),
-            "context parallelism by all-to-all is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.status = "kernel-unavailable"; })),
             "the run failed: kernel-unavailable");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.missing = "micro_batch"; })),
