@@ -12,7 +12,7 @@ namespace {
 // Servers differ most in how their cards reach each other: eight L40S of one server without a
 // switch at 1.65 GB/s (nccl-collectives-measured.csv), four A100 at 23.7 GB/s
 // (vidur-network-measured.csv, validation/kernels). L40S of MLPerf's submissions train as fast as
-// at the rate of their links (docs/calibrate.md).
+// at the rate of their links (docs/models/collectives.md).
 void add_host_path(const Cluster& cluster, const HostPath& measured,
                    std::vector<std::string>& assumed) {
   const FabricLevel& level = cluster.levels.front();
