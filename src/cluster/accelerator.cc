@@ -138,10 +138,12 @@ Result<std::monostate> check(const Accelerator& a) {
     return scaled && !(elements && *scaled <= *elements);
   };
   if (needs(a.peaks.mxfp8, a.peaks.fp8)) {
-    return refuse(a, "multiplies mxfp8 faster than its elements, which are fp8", "peak.mxfp8");
+    return refuse(a, "multiplies mxfp8 faster than its elements, which are fp8, or has no fp8",
+                  "peak.mxfp8");
   }
   if (needs(a.peaks.nvfp4, a.peaks.fp4)) {
-    return refuse(a, "multiplies nvfp4 faster than its elements, which are fp4", "peak.nvfp4");
+    return refuse(a, "multiplies nvfp4 faster than its elements, which are fp4, or has no fp4",
+                  "peak.nvfp4");
   }
 
   const auto achieved_fits = [](const std::optional<FlopsPerSecond>& achieved,

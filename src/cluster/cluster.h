@@ -37,7 +37,7 @@ struct Cluster {
   std::int64_t accelerators = 0;           // in all
   std::int64_t accelerators_per_node = 0;  // divides the above
   std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
-  std::optional<HostPath> host_path;       // of its servers; empty: of the one that was measured
+  std::optional<HostPath> host_path;       // of its servers; empty: as fast as its links
   std::vector<std::string> assumed;        // what the description left open, in words, to be shown
   Provenance provenance;
   bool operator==(const Cluster&) const = default;

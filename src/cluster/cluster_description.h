@@ -45,10 +45,10 @@ struct ClusterDescription {
   std::string fabric;       // catalog name; empty: the fabric of the node
   std::string topology;     // in words
   std::int64_t accelerators = 0;
-  std::optional<HostPath> host_path;     // of PCIe cards; empty: of the server that was measured
-  std::vector<LevelDescription> levels;  // empty: scale-up domain and one network
-  std::vector<std::string> sites;        // instead of all the above: equal clusters ...
-  std::string link;                      // ... joined by this link of the catalog
+  std::optional<HostPath> host_path;             // of PCIe cards; empty: as fast as their links
+  std::vector<LevelDescription> levels;          // empty: scale-up domain and one network
+  std::vector<std::string> sites;                // instead of all the above: equal clusters ...
+  std::string link;                              // ... joined by this link of the catalog
   std::optional<BytesPerSecond> link_bandwidth;  // of one site to the others, one direction
   std::optional<Seconds> link_round_trip_time;
   Provenance provenance;

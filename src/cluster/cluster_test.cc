@@ -244,8 +244,14 @@ TEST(ClusterFile, StatesThePathOfPcieCardsThroughTheHost) {
 
   EXPECT_EQ(
       read("{direct_ranks: 4, socket_ranks: 2, socket: 12 GB/s, node: 5 GB/s}").error().text(),
-      "test.yaml: host_path: a path through the host needs 0 < direct_ranks <= socket_ranks and "
-      "socket >= node (direct_ranks: 0 where all reach each other directly)");
+      "test.yaml: host_path: a path through the host needs 0 < direct_ranks <= socket_ranks "
+      "(direct_ranks: 0 where all reach each other directly)");
+  EXPECT_EQ(read("{direct_ranks: 2, socket_ranks: 4}").error().text(),
+            "test.yaml: host_path: a path through the host needs its rates (socket: 6.57 GB/s, "
+            "node: 1.65 GB/s)");
+  EXPECT_EQ(
+      read("{direct_ranks: 2, socket_ranks: 4, socket: 1 GB/s, node: 5 GB/s}").error().text(),
+      "test.yaml: host_path: across sockets no path is faster than on one (node at most socket)");
   EXPECT_EQ(
       read("{direct_ranks: 0}", "h100-sxm").error().text(),
       "test.yaml: host_path: the accelerators of a node are joined by 'nvlink-4', not over the "

@@ -16,12 +16,21 @@ const Fields<HostPath>& fields_of(const HostPath*) {
 
 Result<std::monostate> check(const HostPath& path) {
   constexpr BytesPerSecond kLeast(1e3);  // as of every bandwidth of a collective
-  const bool ranks = path.direct_ranks >= 0 && path.socket_ranks >= path.direct_ranks;
-  const bool rates = path.socket >= kLeast && path.node >= kLeast && path.node <= path.socket;
-  if (ranks && (path.direct_ranks == 0 || rates)) return std::monostate{};
-  return fail(ErrorCode::bad_input,
-              "a path through the host needs 0 < direct_ranks <= socket_ranks and socket >= node",
-              "host_path", "direct_ranks: 0 where all reach each other directly");
+  const auto wrong = [](const char* message, const char* expected) {
+    return fail(ErrorCode::bad_input, message, "host_path", expected);
+  };
+  if (path.direct_ranks < 0 || path.socket_ranks < path.direct_ranks) {
+    return wrong("a path through the host needs 0 < direct_ranks <= socket_ranks",
+                 "direct_ranks: 0 where all reach each other directly");
+  }
+  if (path.direct_ranks == 0) return std::monostate{};
+  if (path.socket < kLeast || path.node < kLeast) {
+    return wrong("a path through the host needs its rates", "socket: 6.57 GB/s, node: 1.65 GB/s");
+  }
+  if (path.node > path.socket) {
+    return wrong("across sockets no path is faster than on one", "node at most socket");
+  }
+  return std::monostate{};
 }
 
 }  // namespace orrery

@@ -1,6 +1,8 @@
 // How accelerators on PCIe reach each other where no switch joins them all: through the memory of
 // the host, whose bandwidth they share. A fact of the server: of one server it is fitted
-// (catalog/collectives), of another a cluster file may state it (docs/clusters.md).
+// (catalog/collectives), of another a cluster file may state it (docs/clusters.md). Which path a
+// group takes follows from how many it has, taken as neighbours: a group of every fourth card is
+// priced as if it stood on one socket.
 #pragma once
 
 #include "document/fields.h"

@@ -40,15 +40,13 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  const TrainingConditions& conditions, SoftwareProfile software) {
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
-  ORRERY_TRY(const CollectiveParameters measured,
+  ORRERY_TRY(CollectiveParameters collectives,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
-  ORRERY_TRY(
-      CollectiveParameters collectives,
-      load_collective_parameters(catalog, cluster.accelerator.architecture, cluster.host_path));
   Cluster loaded = cluster;
   loaded.levels = under_training(std::move(loaded.levels), conditions, cluster);
   std::vector<std::string> assumed = assumed_conditions(conditions, cluster);
-  add_host_path(cluster, measured.host_path, assumed);
+  add_host_path(cluster, collectives.host_path, assumed);
+  collectives.host_path = cluster.host_path.value_or(HostPath{});
   return CostContext{
       std::move(loaded),      KernelModel(under_training(std::move(kernels), conditions, cluster)),
       std::move(collectives), std::move(assumed),

@@ -34,6 +34,9 @@ std::string_view words_of(LogicalAxis axis) {
 }
 
 std::string name_of_dimension(const Dimension& d, const Operator& op, const Architecture& a) {
+  if (d.axis == LogicalAxis::ffn && op.name.starts_with("shared_expert")) {
+    return "width of the shared expert";
+  }
   if (const std::string_view words = words_of(d.axis); !words.empty()) return std::string(words);
   if (d.axis == LogicalAxis::none && d.factor == static_cast<double>(a.hidden)) {
     return "hidden width";

@@ -68,6 +68,19 @@ TEST(UnalignedProducts, NameEveryDimension) {
                                   Not(HasSubstr("vocabulary"))));
 }
 
+TEST(UnalignedProducts, NameTheWidthOfExpertsOnceForGateUpAndDown) {
+  Architecture a = architecture("deepseek-v2-lite");
+  a.moe->expert_ffn = 1404;
+  a.moe->shared_ffn = 2804;
+  const std::string text = unaligned(a);
+  EXPECT_THAT(text, HasSubstr("width of an expert 1404 to 1408, a multiple of 8"));
+  EXPECT_THAT(text, HasSubstr("width of the shared expert 2804 to 2808, a multiple of 8"));
+  EXPECT_THAT(text, Not(HasSubstr("2808, a multiple of 8; width of an expert")));
+  EXPECT_EQ(text.find("width of an expert"), text.rfind("width of an expert"));
+  EXPECT_EQ(text.find("shared expert"), text.rfind("shared expert"));
+  EXPECT_THAT(text, Not(HasSubstr("feed-forward width")));
+}
+
 // The logits stay in 16 bits under narrow recipes, so that 8 elements are a load there.
 TEST(UnalignedProducts, CountALoadInTheFormatOfEachProduct) {
   Architecture llama = architecture("llama-3-8b");

@@ -168,7 +168,7 @@ void BlockWriter::experts() {
   // Each permutation reads a row and writes it.
   elementwise("experts.dispatch", OperatorClass::experts, routed_rows(), width, 2, 2).boundary =
       Boundary::dispatch;
-  grouped_gemm("experts.up", up, width, h * gate * f);
+  grouped_gemm("experts.up", up, width, h * gate * f).joined = static_cast<int>(gate);
   Operator& activation = elementwise("experts.activation", OperatorClass::experts, routed_rows(),
                                      inner, gate + 1, 2 * gate + 1);
   activation.elementwise =
@@ -189,7 +189,8 @@ void BlockWriter::shared_expert() {
   const Dimension inner = fixed(f, LogicalAxis::ffn);
   const Dimension up = fixed(gate * f, LogicalAxis::ffn);
   gemm("shared_expert.up", OperatorClass::experts, Boundary::column, up, fixed(h), h * gate * f,
-       Input::shared);  // the router keeps it
+       Input::shared)  // the router keeps it
+      .joined = static_cast<int>(gate);
   Operator& activation = elementwise("shared_expert.activation", OperatorClass::experts,
                                      whole_rows(), inner, gate + 1, 2 * gate + 1);
   activation.elementwise =

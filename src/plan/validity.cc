@@ -39,7 +39,8 @@ std::int64_t layer_count(const Model& model) {
   return static_cast<std::int64_t>(model.layers.size());
 }
 
-// Of selective recomputation: modules that are stated wrongly, or that nothing of the model is.
+}  // namespace
+
 std::vector<std::string> recompute_module_problems(const Model& model, const Plan& plan) {
   const std::vector<RecomputeModule>& modules = plan.recompute_modules;
   if (modules.empty()) return {};
@@ -51,7 +52,8 @@ std::vector<std::string> recompute_module_problems(const Model& model, const Pla
     const std::string name(to_text(modules[i]));
     if (std::find(modules.begin(), modules.begin() + static_cast<std::ptrdiff_t>(i), modules[i]) !=
         modules.begin() + static_cast<std::ptrdiff_t>(i)) {
-      out.push_back("recompute_modules names " + name + " twice");
+      std::string twice = "recompute_modules names " + name + " twice";
+      if (std::find(out.begin(), out.end(), twice) == out.end()) out.push_back(std::move(twice));
     } else if (const auto missing = missing_for(modules[i], model); !missing.empty()) {
       out.push_back("recompute_modules " + name + " needs " + std::string(missing) + "; " +
                     model.architecture.name + " has none");
@@ -70,8 +72,6 @@ std::vector<std::string> recompute_module_problems(const Model& model, const Pla
   }
   return out;
 }
-
-}  // namespace
 
 bool copies_key_value_heads(const Architecture& architecture, std::int64_t tp) {
   const std::int64_t heads = architecture.num_kv_heads;
@@ -347,7 +347,7 @@ std::string format_problem(const Accelerator& accelerator, NumberFormat format) 
     known += (known.empty() ? "" : ", ") + std::string(other.name);
   }
   return accelerator.name + " has no " + std::string(to_text(format)) +
-         " units; its number formats are " + known;
+         " units; its number formats are " + (known.empty() ? "none that are modelled" : known);
 }
 
 int microbatches(const Training& training, const Plan& plan) {

@@ -30,6 +30,9 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
 // does.
 std::string format_problem(const Accelerator& accelerator, NumberFormat format);
 
+// Of selective recomputation: modules that are stated wrongly, or that nothing of the model is.
+std::vector<std::string> recompute_module_problems(const Model& model, const Plan& plan);
+
 // Whether tensor-parallel ranks hold copies of key-value heads: there are more ranks than heads,
 // and each head comes out on equally many. Not with latent attention, whose heads are all query
 // heads.

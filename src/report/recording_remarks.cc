@@ -34,19 +34,15 @@ std::string some(std::int64_t n, const char* one) {
   return n == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}s", grouped(n), one);
 }
 
-std::string twice(const Counted& kernels, const Counted& all) {
+std::string copies(const Counted& kernels, const Counted& all) {
   const std::int64_t others = all.sum - kernels.sum;
-  if (kernels.sum == 0) {
-    return fmt::format("{}{} {} twice: {} once.", some(all.sum, "event"), all.where,
-                       all.sum == 1 ? "stands" : "stand",
-                       all.sum == 1 ? "it counts" : "each counts");
-  }
-  return fmt::format("{}{} {} twice{}: {} once.", some(kernels.sum, "kernel"), all.where,
-                     kernels.sum == 1 ? "stands" : "stand",
-                     others == 0 ? ""
-                                 : ", and with " + std::string(kernels.sum == 1 ? "it " : "them ") +
-                                       some(others, "other event"),
-                     all.sum == 1 ? "it counts" : "each counts");
+  std::string of;
+  if (kernels.sum > 0) of = "of kernels";
+  if (kernels.sum > 0 && others > 0) of = fmt::format("({} of kernels) of", grouped(kernels.sum));
+  if (of.empty() || others > 0) of += std::string(of.empty() ? "of" : "") + " events";
+  return fmt::format("{}{}{} {} left out: what stands more than once in a file counts once.",
+                     all.sum == 1 ? "1 copy " : grouped(all.sum) + " copies ", of, all.where,
+                     all.sum == 1 ? "was" : "were");
 }
 
 }  // namespace
@@ -62,13 +58,13 @@ std::vector<std::string> recording_remarks(std::span<const RecordedTrace> ranks)
   const Counted halves = counted(ranks, [](const RecordedTrace& t) { return t.unpaired; });
   if (halves.sum > 0) {
     out.push_back(fmt::format(
-        "{}{} {} left out: the file has where {} or {}, not both.", some(halves.sum, "event"),
-        halves.where, halves.sum == 1 ? "was" : "were",
-        halves.sum == 1 ? "it begins" : "they begin", halves.sum == 1 ? "ends" : "end"));
+        "{}{} {} left out: a beginning without its end, or an end without its beginning.",
+        halves.sum == 1 ? "1 half" : grouped(halves.sum) + " halves", halves.where,
+        halves.sum == 1 ? "was" : "were"));
   }
   const Counted repeated = counted(ranks, [](const RecordedTrace& t) { return t.repeated; });
   const Counted kernels = counted(ranks, [](const RecordedTrace& t) { return t.repeated_kernels; });
-  if (repeated.sum > 0) out.push_back(twice(kernels, repeated));
+  if (repeated.sum > 0) out.push_back(copies(kernels, repeated));
   const Counted overlapping =
       counted(ranks, [](const RecordedTrace& t) { return t.overlapping_kernels; });
   if (overlapping.sum > 0) {

@@ -399,9 +399,19 @@ class Search {
   std::vector<Other> others_;
 };
 
+// Modules that no plan of the space can have: its plans with selective recomputation take them.
+std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space) {
+  Plan plan = scenario.plan;
+  const std::vector<Recompute>& tried = space.recompute;
+  plan.recompute = std::find(tried.begin(), tried.end(), Recompute::selective) != tried.end()
+                       ? Recompute::selective
+                       : tried.front();
+  return recompute_module_problems(scenario.model, plan);
+}
+
 }  // namespace
 
-Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
+Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
                             const SearchOptions& options, const Catalog& catalog) {
   if (std::string text = format_problem(scenario.cluster.accelerator, scenario.training.precision);
       !text.empty()) {
@@ -411,11 +421,14 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   Scenario filled = scenario;
   filled.training = completed.training;
+  SearchSpace space = default_space(filled, stated);
+  if (const auto problems = module_problems(filled, space); !problems.empty()) {
+    return fail(ErrorCode::bad_input, problems.front(), "plan");
+  }
   ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   Plan base = scenario.plan;
   base.dp = 0;
-  Search run(filled, default_space(filled, space), options, completed.training, std::move(context),
-             base);
+  Search run(filled, std::move(space), options, completed.training, std::move(context), base);
   ORRERY_TRY(SearchResult out, run.run());
   ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
   for (Estimate& e : out.plans) {

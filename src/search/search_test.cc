@@ -227,6 +227,22 @@ TEST(Search, AssumesTheTrainingThatNobodyStated) {
   EXPECT_EQ(all.find("schedule "), std::string::npos) << all;
 }
 
+TEST(Search, ModulesThatNoPlanOfTheSpaceCanHaveAreAnError) {
+  Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 2048, 8);
+  s.plan.recompute_modules = {RecomputeModule::moe};
+  const auto absent = search(s, {}, {}, Catalog::built_in());
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().text(),
+            "plan: recompute_modules moe needs experts; llama-3-8b has none");
+  s.plan.recompute_modules = {RecomputeModule::layernorm};
+  EXPECT_TRUE(search(s, {}, {}, Catalog::built_in()));
+  SearchSpace full;
+  full.recompute = {Recompute::full};
+  const auto unused = search(s, full, {}, Catalog::built_in());
+  ASSERT_FALSE(unused);
+  EXPECT_EQ(unused.error().text(), "plan: recompute_modules layernorm needs recompute=selective");
+}
+
 // One reason, not one of an example plan: no plan of the space could have the units.
 TEST(Search, AFormatThatTheAcceleratorLacksIsItsOwnError) {
   Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 2048, 8);

@@ -19,10 +19,21 @@ constexpr std::int64_t kRoundingNs = 1000;  // of whole microseconds
 // 0 and -1 stand where writers know none.
 bool names_one(std::int64_t id) { return id > 0; }
 
+// Whether times are finer than the whole microseconds of files of before April 2024.
+bool has_nanoseconds(const RecordedTrace& trace) {
+  const auto fine = [](std::int64_t ns) { return ns % kRoundingNs != 0; };
+  return std::any_of(trace.start_ns.begin(), trace.start_ns.end(), fine) ||
+         std::any_of(trace.duration_ns.begin(), trace.duration_ns.end(), fine);
+}
+
 // Whether no other event can agree with it by chance.
-bool is_told_apart(const RecordedTrace& trace, std::size_t e) {
-  return (is_device_work(trace.kind[e]) && trace.duration_ns[e] > 0) ||
-         names_one(trace.correlation[e]) || names_one(trace.external_id[e]);
+bool is_told_apart(const RecordedTrace& trace, std::size_t e, bool nanoseconds) {
+  const std::int64_t takes = trace.duration_ns[e];
+  if (is_device_work(trace.kind[e])) return takes > (nanoseconds ? 0 : kRoundingNs);
+  // Spans of annotations on a device end with their kernels: one inside another of its name agrees.
+  const bool one_at_a_time = nanoseconds && !trace.lanes[trace.lane[e]].device;
+  return takes > 0 &&
+         (one_at_a_time || names_one(trace.correlation[e]) || names_one(trace.external_id[e]));
 }
 
 // What two events of the same start and duration agree in if they are one.
@@ -77,7 +88,7 @@ std::vector<Copy> copies(const RecordedTrace& trace) {
 }
 
 // Of `alike` events that may agree by chance, as many stay as there are without copies.
-std::int64_t stay(std::int64_t alike, std::int64_t times) { return (alike + times - 1) / times; }
+std::int64_t stay(std::int64_t alike, std::int64_t times) { return 1 + (alike - 1) / times; }
 
 std::int64_t leave_out_repeated_memory(std::vector<MemoryEvent>& events, std::int64_t times) {
   using Identity =
@@ -96,22 +107,26 @@ std::int64_t leave_out_repeated_memory(std::vector<MemoryEvent>& events, std::in
 
 void leave_out_repeated(RecordedTrace& trace) {
   const std::vector<Copy> found = copies(trace);
-  const std::int64_t sure = std::count_if(
-      found.begin(), found.end(), [&](const Copy& c) { return is_told_apart(trace, c.event); });
+  if (found.empty()) return;
+  const bool nanoseconds = has_nanoseconds(trace);
+  const auto sure_of = [&](std::size_t e) { return is_told_apart(trace, e, nanoseconds); };
+  const std::int64_t sure =
+      std::count_if(found.begin(), found.end(), [&](const Copy& c) { return sure_of(c.event); });
   if (sure == 0) return;
   std::int64_t told_apart = 0;
-  for (std::size_t e = 0; e < trace.size(); ++e) told_apart += is_told_apart(trace, e) ? 1 : 0;
+  for (std::size_t e = 0; e < trace.size(); ++e) told_apart += sure_of(e) ? 1 : 0;
   const std::int64_t times =
       std::llround(static_cast<double>(told_apart) / static_cast<double>(told_apart - sure));
   std::vector<bool> kept(trace.size(), true);
   for (const Copy& copy : found) {
-    if (!is_told_apart(trace, copy.event) && copy.before < stay(copy.alike, times)) continue;
+    if (!sure_of(copy.event) && copy.before < stay(copy.alike, times)) continue;
     kept[copy.event] = false;
     ++trace.repeated;
     if (trace.kind[copy.event] == EventKind::kernel) ++trace.repeated_kernels;
   }
   keep_events(trace, kept);
-  if (times > 1) trace.repeated += leave_out_repeated_memory(trace.memory, times);
+  const std::int64_t of_memory = nanoseconds ? std::numeric_limits<std::int64_t>::max() : times;
+  if (of_memory > 1) trace.repeated += leave_out_repeated_memory(trace.memory, of_memory);
 }
 
 std::int64_t overlapping_kernels(const RecordedTrace& trace) {

@@ -2,12 +2,17 @@
 //
 // Files are joined, and written twice, by tools and by hand; every sum over them is then twice what
 // ran. Two events are one if row, kind, name, start, duration, correlation and External id agree
-// (of synchronizations the streams and events too), and if that cannot be chance: work of a device
-// that takes time, as a stream runs one after the other, or an event with a correlation or an
-// External id, which the profiler gives once. Other events (annotations, python functions,
-// allocations) may agree where times are whole microseconds. They count as repeated as often as
-// those do on average, to a whole number: where a file holds everything twice, one of two stays,
-// and where single kernels are repeated, all of them.
+// (of synchronizations the streams and events too), and if that cannot be chance:
+//
+//   work of a device   longer than the rounding, as a stream runs one after the other
+//   of the host        that takes time, with a correlation or an External id; in nanoseconds
+//   without
+//                      one too, as a thread does one thing of a name at a time
+//
+// Others (without duration, or annotations and python functions in whole microseconds) may agree by
+// chance. They count as repeated as often as those do on average, to a whole number: where a file
+// holds everything twice, one of two stays, and where single kernels are repeated, all of them.
+// Allocations are told apart by address and totals in nanoseconds, and are such others elsewhere.
 //
 // Kernels of one stream overlap if one begins before another ends, by more than a microsecond:
 // files of before April 2024 round start and duration to whole ones each. A stream runs its kernels

@@ -66,14 +66,14 @@ TEST(RepeatedEvents, WithoutIdentifierCountOnlyIfMostOthersAreRepeated) {
   for (const bool whole : {false, true}) {
     Recording r;
     for (int copy = 0; copy < 2; ++copy) {
-      r.add(EventKind::annotation, "forward", 0, 100, 5);
-      r.add(EventKind::python_function, "f.py(1): f", 0, 100, 5);
-      r.add(EventKind::kernel, "empty", 1, 100, 0);
+      r.add(EventKind::annotation, "forward", 0, 100'000, 5'000);
+      r.add(EventKind::python_function, "f.py(1): f", 0, 100'000, 5'000);
+      r.add(EventKind::kernel, "empty", 1, 100'000, 0);
       for (int k = 0; k < 8; ++k) {
-        if (copy == 0 || whole || k == 0) r.kernel(1, 200 + 10 * k, 5, k + 1);
+        if (copy == 0 || whole || k == 0) r.kernel(1, 200'000 + 10'000 * k, 5'000, k + 1);
       }
-      r.trace.memory.push_back({.time_ns = 100, .address = 1, .bytes = 64});
-      r.trace.memory.push_back({.time_ns = 100, .address = 1, .bytes = -64});
+      r.trace.memory.push_back({.time_ns = 100'000, .address = 1, .bytes = 64});
+      r.trace.memory.push_back({.time_ns = 100'000, .address = 1, .bytes = -64});
     }
     r.leave_out();
     EXPECT_EQ(r.trace.size(), whole ? 11U : 14U);
@@ -83,6 +83,36 @@ TEST(RepeatedEvents, WithoutIdentifierCountOnlyIfMostOthersAreRepeated) {
   }
 }
 
+// In nanoseconds nothing that takes time agrees by chance, however little of a file is repeated.
+TEST(RepeatedEvents, InNanosecondsCountOnceWhateverIsRepeated) {
+  Recording r;
+  for (int k = 0; k < 8; ++k) r.kernel(1, 200 + 10 * k, 5, k + 1);
+  for (int copy = 0; copy < 2; ++copy) {
+    r.add(EventKind::annotation, "forward", 0, 100, 5);
+    r.add(EventKind::python_function, "f.py(1): f", 0, 100, 5);
+    r.add(EventKind::device_annotation, "forward", 1, 100,
+          5);  // one inside the other, on the device
+    r.add(EventKind::runtime_call, "hipGetDevice", 0, 100, 0);
+    r.trace.memory.push_back({.time_ns = 100, .address = 1, .bytes = 64});
+  }
+  r.leave_out();
+  EXPECT_EQ(r.trace.size(), 14U);
+  EXPECT_EQ(r.trace.memory.size(), 1U);
+  EXPECT_EQ(r.trace.repeated, 3);
+  EXPECT_EQ(r.trace.repeated_kernels, 0);
+}
+
+// A CUDA graph gives its kernels one correlation, and files of whole microseconds round them up.
+TEST(RepeatedEvents, AreNoKernelsShorterThanTheRounding) {
+  Recording r;
+  for (int k = 0; k < 2; ++k) r.kernel(1, 100'000, 1'000, 7);
+  for (int k = 0; k < 2; ++k) r.kernel(1, 102'000, 0, 7);
+  r.kernel(1, 104'000, 9'000, 8);
+  r.leave_out();
+  EXPECT_EQ(r.trace.size(), 5U);
+  EXPECT_EQ(r.trace.repeated, 0);
+}
+
 // Two streams wait for one event: two waits of one call.
 TEST(RepeatedEvents, TellSynchronizationsApartByTheirStreams) {
   Recording r;
@@ -90,7 +120,7 @@ TEST(RepeatedEvents, TellSynchronizationsApartByTheirStreams) {
     SynchronizationDetails details;
     details.stream = stream;
     r.trace.synchronizations.push_back(details);
-    r.add(EventKind::synchronization, "Stream Wait Event", 1, 100, 0, 9);
+    r.add(EventKind::synchronization, "Stream Wait Event", 1, 100, 5, 9);
     r.trace.details.back() = static_cast<std::uint32_t>(r.trace.synchronizations.size() - 1);
   }
   r.leave_out();

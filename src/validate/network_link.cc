@@ -79,30 +79,30 @@ constexpr std::string_view kCompute = "Compute:";
 // A text names several networks one after the other.
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> out;
-  while (true) {
-    std::size_t end = std::string_view::npos;
-    std::size_t next = 0;
-    for (const std::string_view between : {",", ";", " + ", " and "}) {
-      const std::size_t at = text.find(between);
-      if (at < end) {
-        end = at;
-        next = at + between.size();
-      }
-    }
-    out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(next);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const bool ends =
+        i == text.size() || text[i] == ',' || text[i] == ';' || text.substr(i, 3) == " + ";
+    if (!ends) continue;
+    out.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
   }
+  return out;
 }
 
-// Carries files or commands, not the training.
-bool serves_the_node(std::string_view part) {
+// Carries files or commands, or joins accelerators of one node: not the network between nodes.
+bool is_another_network(std::string_view part) {
   const std::string words = lower(part);
-  return words.find("storage") != std::string::npos ||
-         words.find("management") != std::string::npos;
+  const std::size_t first = words.find_first_not_of(' ');
+  const std::string_view rest = std::string_view(words).substr(std::min(first, words.size()));
+  return rest.starts_with("storage") || rest.starts_with("management") ||
+         rest.find("nvlink") != std::string_view::npos ||
+         rest.find("gpu-pcie") != std::string_view::npos;
 }
 
-std::optional<NetworkLink> link_of(std::string_view text) {
+// The link that one part states; `all` words of the text name technology and sharer where the part
+// does not.
+std::optional<NetworkLink> link_of(std::string_view text, const std::string& all) {
   const std::string words = lower(text);
 
   std::optional<double> count;
@@ -111,8 +111,7 @@ std::optional<NetworkLink> link_of(std::string_view text) {
   while (const auto figure = next_figure(rest)) {
     if (const auto unit = unit_of_rate(figure->unit)) {
       if (!rate) rate = figure->number * *unit;
-    } else if (!count && (figure->unit == "x" || figure->unit.starts_with("xBF") ||
-                          lower(figure->unit).starts_with("omni-path"))) {
+    } else if (!count && (figure->unit == "x" || lower(figure->unit).starts_with("omni-path"))) {
       count = figure->number;
     }
   }
@@ -120,7 +119,7 @@ std::optional<NetworkLink> link_of(std::string_view text) {
   if (!rate || rate->value() <= 0 || (count && *count <= 0)) return std::nullopt;
 
   NetworkLink link;
-  if (words.find("per gpu") != std::string::npos) {
+  if (all.find("per gpu") != std::string::npos) {
     link.accelerator = *rate;
     link.card = *rate;
   } else if (count) {
@@ -130,6 +129,7 @@ std::optional<NetworkLink> link_of(std::string_view text) {
     link.node = *rate;
   }
   link.fabric = fabric_of(words, link.card);
+  if (link.fabric.empty()) link.fabric = fabric_of(all, link.card);
   return link;
 }
 
@@ -144,11 +144,14 @@ bool is_single_node(std::string_view text) {
 }
 
 std::optional<NetworkLink> network_link(std::string_view text) {
+  const std::string words = lower(text);
   const bool labelled = text.find(kCompute) != std::string_view::npos;
   std::optional<NetworkLink> best;
   for (const std::string_view part : parts_of(text)) {
-    if (labelled ? part.find(kCompute) == std::string_view::npos : serves_the_node(part)) continue;
-    const auto link = link_of(part);
+    if (labelled ? part.find(kCompute) == std::string_view::npos : is_another_network(part)) {
+      continue;
+    }
+    const auto link = link_of(part, words);
     if (link && (!best || total_of(*link) > total_of(*best))) best = link;
   }
   return best;

@@ -39,9 +39,13 @@ TEST(NetworkLink, ReadsTheWordsOfTheSources) {
            Case{"8x ConnectX-7 IB NDR 400Gb/s + 200Gb/s Ethernet NIC", 3200, 0, "infiniband-ndr"},
            Case{"1x Ethernet 100Gb/Sec, 8x NVIDIA Quantum-2 CX7 InfiniBand (400Gb/s)", 3200, 0,
                 "infiniband-ndr"},
-           Case{"BF3 200Gbps for NS and 2xBF3 400Gbps for EW", 800, 0, ""},
-           Case{"InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s; PCIe-NIC: 500 GB/s", 4032, 0,
+           Case{"InfiniBand; Data bandwidth for GPU-PCIe: 504 GB/s; PCIe-NIC: 500 GB/s", 4000, 0,
                 ""},
+           Case{"8x 400 Gb/s InfiniBand, NVLink 900 GB/s", 3200, 0, "infiniband-ndr"},
+           Case{"RoCE, 4x 100 Gb/s per node", 400, 0, "roce-100g"},
+           Case{"4x 100 Gb/s; RoCE", 400, 0, "roce-100g"},
+           Case{"400 Gb/s, per GPU, InfiniBand", 0, 400, "infiniband-ndr"},
+           Case{"1x 200 Gb/s RoCE for storage and training", 200, 0, "roce-200g"},
            Case{"Storage&Compute: 4x ConnectX-7 IB NDR 400Gb/s, Management: 25Gb/s Ethernet NIC",
                 1600, 0, "infiniband-ndr"},
            Case{"400 Gbps RoCE per GPU, 3-layer Clos", 0, 400, "roce-400g"},
@@ -61,6 +65,14 @@ TEST(NetworkLink, ATextWithoutARateGivesNone) {
                            "0 x 100 Gb/s", "Management: 1x Ethernet 10GB/Sec", "EFA (p5)"}) {
     EXPECT_FALSE(network_link(text)) << text;
   }
+}
+
+TEST(NetworkLink, ReadsAHostileTextInOnePass) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += " and ";
+  EXPECT_FALSE(network_link(text));
+  for (int i = 0; i < 200'000; ++i) text += ", + ;";
+  EXPECT_FALSE(network_link(text));
 }
 
 TEST(NetworkLink, SharesANodesCardsAmongItsAccelerators) {

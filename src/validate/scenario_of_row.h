@@ -4,10 +4,10 @@
 // known, of its framework (source_conventions.h), and said in `assumed`. A row that needs something
 // the product does not model is skipped with a reason that names it:
 //   fine-tuning whose sequences may be padded; one layer timed; schedules that are not registered;
-//   offload to the host; token dropping; interlaced vocabulary layers; context parallelism by
-//   all-to-all; recomputation of parts other than whole layers or the attention core, unless it
-//   costs next to nothing; degrees that do not multiply to the GPU count; cells the source does not
-//   state.
+//   offload to the host; token dropping; interlaced vocabulary layers; recomputation of parts other
+//   than whole layers or the modules of plan/recompute_modules.h; degrees that do not multiply to
+//   the GPU count; cells the source does not state and that follow from no others
+//   (derived_cells.h).
 #pragma once
 
 #include <string>

@@ -83,7 +83,7 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
       log_share("memory share, all", std::log(0.9), 0.2),
       log_share("scale-up share, all", std::log(0.9), 0.2),
       log_share("network share, carried by adapters", std::log(0.85), 0.2),
-      // Every byte passes through the host's memory, some of them from the far socket.
+      // A guess, and wide: processors that share their time with the training run the protocol.
       log_share("network share, carried by hosts", std::log(0.5), 0.5),
       // Kernels of one stream follow each other within 1 to 2 us on the device.
       {.name = "kernel gap",

@@ -69,9 +69,10 @@ struct NetworkConditions {
 
 inline constexpr std::string_view kCarriedByHost = "carried by hosts";
 
-// Whether the processors of a host cut, copy and acknowledge the messages of this technology, and
-// not its adapter: Omni-Path 100, whose host software sends and receives (Birrittella et al., Hot
-// Interconnects 2015), and TCP over Ethernet, with GPUDirect-TCPX too.
+// Whether the processors of a host send and acknowledge the messages of this technology, and not
+// its adapter: Omni-Path 100, whose host software sends and receives (Birrittella et al., Hot
+// Interconnects 2015), and TCP over Ethernet (with GPUDirect-TCPX the adapter places the payload,
+// the host still runs the protocol). Two of them were measured: omni-path and tcpx.
 bool carried_by_host(std::string_view technology);
 
 // The file catalog/step/training.yaml.

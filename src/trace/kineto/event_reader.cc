@@ -88,7 +88,7 @@ std::array<std::int32_t, 3> three_integers(std::string_view list) {
   std::array<std::int32_t, 3> numbers{};
   std::size_t at = 1;
   for (std::int32_t& number : numbers) {
-    while (at < list.size() && (list[at] == ' ' || list[at] == ',')) ++at;
+    while (at < list.size() && (is_json_space(list[at]) || list[at] == ',')) ++at;
     if (at >= list.size()) break;
     number = small_integer(list.substr(at), 0);
     at = std::min(list.find(',', at), list.size());
