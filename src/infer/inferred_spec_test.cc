@@ -87,8 +87,8 @@ TEST(InferredSpec, IsPredictedBesideWhatWasRecorded) {
   EXPECT_EQ(compared->earlier, Seconds(0));
   const auto part = [&](StepPart p) { return compared->parts[static_cast<std::size_t>(p)]; };
   EXPECT_NEAR(part(StepPart::communication).recorded.value(), 0.050, 0.002);
-  // The share of NVLink that measured steps leave on A100 (0.84, catalog/step) is less than this run
-  // had: 22 % too much.
+  // The share of NVLink that measured steps leave on A100 (0.84, catalog/step) is less than this
+  // run had: 22 % too much.
   EXPECT_NEAR(part(StepPart::communication).predicted / part(StepPart::communication).recorded, 1.1,
               0.15);
 }
