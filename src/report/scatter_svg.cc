@@ -7,6 +7,9 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "report/html_text.h"
 
@@ -79,9 +82,21 @@ std::string scatter_svg(std::span<const JudgedPoint> points, const std::string& 
   add(R"(<path d="M{:.1f} {:.1f}L{:.1f} {:.1f}" stroke="#888888"/>)"
       "\n",
       x_of(a), y_of(a), x_of(b), y_of(b));
+  // Those with most points have a colour each; where there are more, the others share the last.
+  std::vector<std::pair<std::string, int>> series(counts.begin(), counts.end());
+  std::stable_sort(series.begin(), series.end(),
+                   [](const auto& s, const auto& t) { return s.second > t.second; });
   std::map<std::string, const char*> colour;
-  for (const auto& [name, count] : counts) {
+  for (const auto& [name, count] : series) {
     colour[name] = kColours[std::min(colour.size(), kColours.size() - 1)];
+  }
+  if (series.size() > kColours.size()) {
+    const auto others = series.begin() + std::ptrdiff_t{kColours.size() - 1};
+    const int rest = std::accumulate(others, series.end(), 0,
+                                     [](int sum, const auto& s) { return sum + s.second; });
+    series.erase(others, series.end());
+    series.emplace_back("others", rest);
+    colour["others"] = kColours.back();
   }
   for (const JudgedPoint& p : points) {
     if (!(p.measured.value() > 0 && p.predicted.value() > 0)) continue;
@@ -90,7 +105,7 @@ std::string scatter_svg(std::span<const JudgedPoint> points, const std::string& 
         x_of(p.measured.value()), y_of(p.predicted.value()), colour[p.accelerator]);
   }
   double y = kTop + 10;
-  for (const auto& [name, count] : counts) {
+  for (const auto& [name, count] : series) {
     add(R"(<circle cx="{:.1f}" cy="{:.1f}" r="5" fill="{}"/>)"
         R"(<text x="{:.1f}" y="{:.1f}" fill="#222222">{} ({})</text>)"
         "\n",
