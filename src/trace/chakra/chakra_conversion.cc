@@ -184,7 +184,7 @@ class Converter {
     const OperatorDetails& details = recorded_.operators[recorded_.details[event]];
     const auto text = [&](std::uint32_t index) {
       const std::string_view json = recorded_.texts[index];
-      return is_json(json) ? python_text(json) : std::string("[]");
+      return is_shallow_json(json) ? python_text(json) : std::string("[]");
     };
     to.inputs = ChakraValues{text(details.concrete_inputs), text(details.input_shapes),
                              text(details.input_types)};

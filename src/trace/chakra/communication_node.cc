@@ -103,7 +103,7 @@ std::int64_t recorded_bytes(const RecordedTrace& recorded, std::uint32_t event) 
   const OperatorDetails& details = recorded.operators[recorded.details[event]];
   const std::string_view shapes = recorded.texts[details.input_shapes];
   const std::string_view types = recorded.texts[details.input_types];
-  if (!is_json(shapes) || !is_json(types)) return 0;
+  if (!is_shallow_json(shapes) || !is_shallow_json(types)) return 0;
   const auto dimensions = json_items(shapes);
   const auto names = json_items(types);
   std::int64_t out = 0;

@@ -89,7 +89,7 @@ RecordedOperatorWork operator_work(const CallTreeNode& node, const RecordedTrace
   const OperatorDetails& details = recorded.operators[recorded.details[node.event]];
   const std::string_view dimensions = recorded.texts[details.input_shapes];
   const std::string_view types = recorded.texts[details.input_types];
-  if (!is_json(dimensions) || !is_json(types)) return {};
+  if (!is_shallow_json(dimensions) || !is_shallow_json(types)) return {};
   const std::vector<Shape> inputs = shapes(dimensions);
   const auto names = json_items(types);
   double bytes = 0;

@@ -376,7 +376,7 @@ std::uint32_t EventReader::Rank::communication_details(const RawEvent& raw) {
 
 void EventReader::Rank::metadata(const RawEvent& raw) {
   const std::string_view label = raw[EventKey::label];
-  if (label.size() < 2 || label.front() != '"') return;
+  if (label.empty()) return;
   const RowName process = row_name(raw[EventKey::process], trace.texts);
   if (raw[EventKey::name] == "\"process_name\"") {
     std::string_view name = plain_text(label, unescaped);
@@ -389,7 +389,7 @@ void EventReader::Rank::metadata(const RawEvent& raw) {
 }
 
 void EventReader::Rank::memory_event(const RawEvent& raw) {
-  const auto time = nanoseconds_of(raw[EventKey::start]);
+  const auto time = time_of(raw[EventKey::start]);
   if (!time) {
     ++trace.left_out;
     return;
@@ -409,7 +409,7 @@ void EventReader::Rank::memory_event(const RawEvent& raw) {
 
 void EventReader::Rank::arrow(const RawEvent& raw) {
   if (raw[EventKey::category] != "\"fwdbwd\"") return;
-  const auto time = nanoseconds_of(raw[EventKey::start]);
+  const auto time = time_of(raw[EventKey::start]);
   const std::int64_t id = integer(raw[EventKey::flow_id]);
   if (!time || id == kNotRecorded) return;
   const RowName process = row_name(raw[EventKey::process], trace.texts);

@@ -430,6 +430,8 @@ TEST(Kineto, SaysWhereTheJsonIsBroken) {
   EXPECT_EQ(error_of(with_events("{},")), "trace.json: byte 40: not an event: { is missing");
   EXPECT_THAT(error_of(with_events(R"({"ph": "X" "cat": 1})")),
               StartsWith("trace.json: byte 48: not JSON"));
+  // What an event is does not hang on such words.
+  EXPECT_THAT(error_of(with_events(R"({"ph": X})")), StartsWith("trace.json: byte 44: not JSON"));
   EXPECT_THAT(error_of(with_events("{}, {\"name\": \"\xff\"}")),
               StartsWith("trace.json: byte 41: "));
   EXPECT_THAT(error_of(R"({"distributedInfo": {"rank" 1}, "traceEvents": []})"),

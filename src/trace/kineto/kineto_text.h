@@ -35,6 +35,8 @@ class KinetoText {
       : window_(std::move(stream), std::move(name)), incomplete_(incomplete) {}
 
   Result<Piece> next();
+  // That the last piece is not what it was when the file was read.
+  [[nodiscard]] Failure broken() const;
 
  private:
   enum class Place { before, members, events, after };
@@ -44,7 +46,6 @@ class KinetoText {
   Result<Piece> member();
   Result<Piece> event();
   Result<Piece> cut();
-  [[nodiscard]] Failure broken() const;
 
   TextWindow window_;
   Incomplete incomplete_;

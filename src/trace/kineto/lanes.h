@@ -19,7 +19,7 @@ struct RowName {
   std::uint32_t text = 0;  // in the table, of a row without number
 };
 
-// `token` is a JSON number or text, with its quotes.
+// `token` is a JSON number or text, with its quotes; bare words that are no JSON count as texts.
 RowName row_name(std::string_view token, TextTable& texts);
 
 class Lanes {

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "trace/kineto/json_word.h"
 #include "trace/kineto/number_text.h"
 #include "trace/recorded_trace.h"
 
@@ -48,7 +49,7 @@ std::optional<RankProcess> rank_process(std::string_view token) {
     if (out) out->process = "\"" + out->process + "\"";
     return out;
   }
-  const auto number = integer_of(token);
+  const auto number = is_json_word(token) ? integer_of(token) : std::nullopt;
   if (!number || *number < kProcessesOfRank) return std::nullopt;
   return RankProcess{*number / kProcessesOfRank - 1, std::to_string(*number % kProcessesOfRank)};
 }
@@ -56,6 +57,7 @@ std::optional<RankProcess> rank_process(std::string_view token) {
 std::string shared_process_token(std::string_view token, std::int64_t rank) {
   if (token.empty()) return fmt::format("\"{}{} \"", kRank, rank);
   if (token.front() == '"') return fmt::format("\"{}{} {}", kRank, rank, token.substr(1));
+  if (!is_json_word(token)) return fmt::format("\"{}{} {}\"", kRank, rank, token);
   const std::int64_t number = integer_of(token).value_or(kNotRecorded);
   const auto shared = shared_process(rank, number);
   return shared ? std::to_string(*shared)

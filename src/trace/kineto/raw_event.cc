@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/kineto/json_word.h"
 #include "trace/kineto/text_window.h"
 
 namespace orrery {
@@ -39,6 +40,8 @@ bool collect(simdjson::ondemand::object object, RawEvent& raw, Values values) {
       if (list.raw_json().get(token) != simdjson::SUCCESS) return false;
     }
     while (!token.empty() && is_json_space(token.back())) token.remove_suffix(1);
+    // What kind of event it is does not hang on words that are no JSON.
+    if (key <= EventKey::name && first != '"' && first != '[' && !is_json_word(token)) return false;
     raw.value[static_cast<std::size_t>(key)] = token;
     raw.operator_details |= key >= EventKey::sequence_number && key <= EventKey::concrete_inputs;
     raw.communication |= key == EventKey::collective;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "document/utf8.h"
+#include "trace/kineto/json_word.h"
 #include "trace/kineto/number_text.h"
 #include "trace/kineto/text_window.h"
 
@@ -19,30 +20,6 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
   std::size_t at = from;
   while (at < text.size() && is_digit(text[at])) ++at;
   return at - from;
-}
-
-bool is_json_number(std::string_view word) {
-  std::size_t at = word.starts_with('-') ? 1 : 0;
-  const std::size_t whole = digits_at(word, at);
-  if (whole == 0 || (whole > 1 && word[at] == '0')) return false;
-  at += whole;
-  if (at < word.size() && word[at] == '.') {
-    const std::size_t decimals = digits_at(word, at + 1);
-    if (decimals == 0) return false;
-    at += 1 + decimals;
-  }
-  if (at < word.size() && (word[at] == 'e' || word[at] == 'E')) {
-    ++at;
-    if (at < word.size() && (word[at] == '+' || word[at] == '-')) ++at;
-    const std::size_t exponent = digits_at(word, at);
-    if (exponent == 0) return false;
-    at += exponent;
-  }
-  return at == word.size();
-}
-
-bool is_json_word(std::string_view word) {
-  return word == "true" || word == "false" || word == "null" || is_json_number(word);
 }
 
 constexpr bool is_structural(char c) {
@@ -122,16 +99,12 @@ void append_as_json(std::string_view values, std::string& out) {
     }
     // Up to the next space, bracket, comma or colon; those of texts do not count.
     const std::size_t begin = at;
-    std::size_t texts = 0;
     while (at < values.size() && !is_json_space(values[at]) && !is_structural(values[at])) {
       const bool is_text = values[at] == '"';
       at = is_text ? std::min(end_of_json_value(values, at), values.size()) : at + 1;
-      texts += is_text ? 1 : 0;
     }
     const std::string_view word = values.substr(begin, at - begin);
-    const bool is_one_text =
-        texts == 1 && word.front() == '"' && end_of_json_value(word, 0) == word.size();
-    if (is_one_text || is_json_word(word)) continue;
+    if (word.find_first_of("\"\\") != std::string_view::npos || is_json_word(word)) continue;
     out += values.substr(copied, begin - copied);
     append_quoted(word, out);
     copied = at;

@@ -13,8 +13,8 @@ void append_quoted(std::string_view text, std::string& out);
 // Nanoseconds as microseconds with three decimals.
 void append_microseconds(std::int64_t ns, std::string& out);
 
-// Values, or a part of an object between two of them, byte for byte but for bare words that are no
-// JSON: nan, inf, 0x7f become texts.
+// A value byte for byte but for bare words that are no JSON: nan, inf, 0x7f become texts. What is
+// broken otherwise stays so.
 void append_as_json(std::string_view values, std::string& out);
 
 // A time in microseconds, a number or a text of one, that much later: as many decimals as it has,

@@ -21,9 +21,15 @@ TEST(AppendAsJson, CopiesWhatIsJson) {
 
 TEST(AppendAsJson, QuotesWordsThatAreNoJson) {
   EXPECT_EQ(as_json(R"({"a": nan, "b": [-inf,NaN]})"), R"({"a": "nan", "b": ["-inf","NaN"]})");
-  EXPECT_EQ(as_json(R"({"a": ="m, s", "b": "x"y})"), R"({"a": "=\"m, s\"", "b": "\"x\"y"})");
   for (const std::string word : {"01", ".5", "1.", "+1", "1e", "0x7f", "-", "True"}) {
     EXPECT_EQ(as_json(word), "\"" + word + "\"");
+  }
+}
+
+// Readers disagree about where such words end.
+TEST(AppendAsJson, LeavesWordsWithQuotesAndBackslashesBroken) {
+  for (const std::string text : {R"({"a": ="m, s", "b": "x"y})", R"([a"b"])", R"({"a": \})"}) {
+    EXPECT_EQ(as_json(text), text);
   }
 }
 

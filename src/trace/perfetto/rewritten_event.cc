@@ -23,14 +23,14 @@ class Copy {
     JsonMembers inside(object);
     if (inside.next()) out_ += ", ";
   }
-  void rest() { append_as_json(text_.substr(copied_), out_); }
+  void rest() { out_ += text_.substr(copied_); }
 
  private:
   [[nodiscard]] std::size_t place_of(std::string_view part) const {
     return static_cast<std::size_t>(part.data() - text_.data());
   }
   void before(std::size_t at) {
-    append_as_json(text_.substr(copied_, at - copied_), out_);
+    out_ += text_.substr(copied_, at - copied_);
     copied_ = at;
   }
 

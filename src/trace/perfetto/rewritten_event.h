@@ -19,6 +19,7 @@ struct EventText {
 
   std::string_view operator[](EventKey key) const { return value[static_cast<std::size_t>(key)]; }
 };
+// `event` must be JSON.
 EventText event_text(std::string_view event);
 
 struct EventChanges {
@@ -27,8 +28,8 @@ struct EventChanges {
   std::string added_arguments;        // members of an object, in front of those that are there
 };
 
-// Appends the event: the times, process and identifier changed, arguments added, and bare words
-// that are no JSON (append_as_json) as texts. All else is byte for byte as it was.
+// Appends the event: the times, process and identifier changed, arguments added. All else is byte
+// for byte as it was.
 void append_rewritten(const EventText& event, const EventChanges& changes, std::string& out);
 
 }  // namespace orrery

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "document/is_json.h"
 #include "trace/kineto/event_category.h"
 #include "trace/kineto/header.h"
 #include "trace/kineto/json_members.h"
@@ -122,6 +123,12 @@ class SourceRanks {
   [[nodiscard]] bool shared() const { return ranks_.size() > 1; }
   [[nodiscard]] const std::string& file() const { return file_; }
   std::vector<SourceRank>& all() { return ranks_; }
+  // Whether as many events were met as were read.
+  [[nodiscard]] bool met_all() const {
+    std::int64_t more = 0;
+    for (const SourceRank& rank : ranks_) more += run_.ranks[rank.in_run].entries - rank.entries;
+    return more == 0;
+  }
   // Of a rank whose events are counted, though they are nobody's.
   SourceRank& first() { return ranks_.front(); }
 
@@ -195,6 +202,14 @@ class Rewriting {
     return KinetoText(std::move(stream), source.file(), options_.incomplete);
   }
 
+  // Until the next one is asked for.
+  Result<EventText> event_of(const KinetoText::Piece& piece, const KinetoText& text) {
+    event_.clear();
+    append_as_json(piece.text, event_);
+    if (!is_json(event_)) return text.broken();
+    return event_text(event_);
+  }
+
   // Reads as far as to the first event of each rank whose time is known.
   Result<std::monostate> find_shifts(SourceRanks& source) {
     auto wanted = static_cast<std::size_t>(
@@ -208,7 +223,7 @@ class Rewriting {
         ORRERY_TRY([[maybe_unused]] const std::monostate done, source.order(piece.text));
       }
       if (piece.kind != KinetoText::Kind::event) continue;
-      const EventText event = event_text(piece.text);
+      ORRERY_TRY(const EventText event, event_of(piece, text));
       SourceRank* rank = source.of(event[EventKey::process]);
       if (rank == nullptr) rank = &source.first();
       if (rank->entries++ != rank->timed_place) continue;
@@ -241,28 +256,31 @@ class Rewriting {
       using Kind = KinetoText::Kind;
       if (piece.kind == Kind::end) break;
       if (piece.kind == Kind::event) {
-        copy_event(event_text(piece.text), source);
+        ORRERY_TRY(const EventText event, event_of(piece, text));
+        copy_event(event, source);
       } else if (piece.kind == Kind::begin_of_events) {
         if (!merged()) member("traceEvents", "[");
         in_events_ = true;
       } else if (piece.kind == Kind::end_of_events) {
         end_events(source);
-      } else if (piece.kind == Kind::member && source.shared() && merged()) {
-        if (!piece.key.starts_with(kHeaderKey)) continue;
-        headers += ",\n\"" + piece.key + "\": ";
-        append_as_json(piece.text, headers);
       } else if (piece.kind == Kind::member) {
         std::string value;
+        append_as_json(piece.text, value);
+        if (!is_json(fmt::format("{{\"{}\": {}}}", piece.key, value))) return text.broken();
+        if (source.shared() && merged()) {
+          if (!piece.key.starts_with(kHeaderKey)) continue;
+          headers += fmt::format(",\n\"{}\": {}", piece.key, value);
+          continue;
+        }
         const bool complete = !merged() && !source.shared();
         if (complete && piece.key == "distributedInfo" && piece.text.starts_with('{')) {
-          value = completed_distributed_info(piece.text, run_.ranks[source.first().in_run]);
+          value = completed_distributed_info(value, run_.ranks[source.first().in_run]);
           distributed = true;
-        } else {
-          append_as_json(piece.text, value);
         }
         member(piece.key, value);
       }
     }
+    if (!source.met_all()) return text.broken();
     if (in_events_) end_events(source);  // the text was cut
     if (merged() && !source.shared()) {
       headers += fmt::format(",\n\"{}{}\": {{", kHeaderKey, places_[source.first().in_run].rank);
@@ -373,6 +391,7 @@ class Rewriting {
   JsonText& out_;
   std::vector<PlaceInFile> places_;
   std::vector<SourceRanks> sources_;
+  std::string event_;
   TextTable texts_;           // of rows and names of halves
   std::int64_t base_ns_ = 0;  // of the new file
   bool based_ = false;

@@ -22,8 +22,9 @@
 // with Incomplete::use_what_is_whole those with impossible times, copies of others, beginnings and
 // ends that lack the other, and what is cut.
 //
-// Reading the file back (kineto/kineto.h) gives the columns of `run`. Linear in the files; memory:
-// two blocks, and where execution traces are linked four bytes an event.
+// Reading the file back (kineto/kineto.h) gives the columns of `run`. Refused is what is no JSON in
+// values that the reader does not need, and a file that has changed since it was read. Linear in
+// the files; memory: two blocks, and where execution traces are linked four bytes an event.
 #pragma once
 
 #include <functional>

@@ -275,6 +275,24 @@ TEST(RewrittenRecording, TurnsWordsThatAreNoJsonIntoTexts) {
               HasSubstr(R"("args": {"flops": "inf", "bits": "0x7f", "n": -1.5e3, "ok": true})"));
 }
 
+// Quoted they are the same rows, so that a beginning keeps its end.
+TEST(RewrittenRecording, KeepsRowsNamedByWordsThatAreNoJson) {
+  Given given;
+  given.texts["a.json"] =
+      R"({"traceEvents": [{"ph": "B", "name": "a", "pid": x, "tid": ., "ts": 1},
+         {"ph": "B", "name": "b", "pid": x, "ts": 2}, {"ph": "E", "pid": x, "tid": ., "ts": 9},
+         {"ph": "E", "pid": x, "ts": 4}]})";
+  const auto once = given.run();
+  Given again;
+  again.texts["a.json"] = rewritten(once, given.options);
+  const auto twice = again.run();
+  for (const RecordedRun* run : {&once, &twice}) {
+    ASSERT_EQ(run->ranks[0].size(), 2);
+    EXPECT_EQ(run->ranks[0].duration_ns, (std::vector<std::int64_t>{8000, 2000}));
+    EXPECT_EQ(run->ranks[0].lanes[0].thread_name, ".");
+  }
+}
+
 TEST(RewrittenRecording, MakesAnObjectOfAList) {
   Given given;
   given.texts["a.json"] = std::string("[") + kEvent + "]";
@@ -385,6 +403,37 @@ TEST(RewrittenRecording, RefusesAFileThatChanged) {
   ASSERT_FALSE(text);
   EXPECT_THAT(text.error().text(),
               HasSubstr("a.json: byte 17: not JSON here, or not what was read before"));
+}
+
+// The reader passes over values that it does not need; where one is broken, what it took for the
+// next event may be none.
+TEST(RewrittenRecording, RefusesWhatIsNoJsonInValuesThatAreNotRead) {
+  for (const std::string value :
+       {R"({"a": [{}:1]})", R"("\x")", R"([1 2])", R"(x"y, z")", R"({"a" 1})"}) {
+    for (const Incomplete incomplete : {Incomplete::refuse, Incomplete::use_what_is_whole}) {
+      Given given;
+      given.texts["a.json"] = R"({"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1,
+          "ts": 1, "dur": 1, "args": {"unread": )" +
+                              value + "}}]}";
+      const auto run = given.run(incomplete);
+      const auto text = rewritten_recording(run, given.options);
+      ASSERT_FALSE(text) << value << " gave " << *text;
+      EXPECT_THAT(text.error().text(), HasSubstr("a.json: byte 17: not JSON here")) << value;
+    }
+  }
+}
+
+// A quote behind a backslash outside of any text: the event ends there for the reader only.
+TEST(RewrittenRecording, RefusesToLoseAnEventThatWasRead) {
+  Given given;
+  given.texts["a.json"] =
+      R"({"traceEvents": [{"ph": "X", "name": "}, {", "ts": 1, "dur": 2, "args":{"a":\"}}, {"ph": "M",
+         "name": "x"}], "y": [{})";
+  const auto run = given.run(Incomplete::use_what_is_whole);
+  ASSERT_EQ(run.ranks[0].size(), 1);
+  const auto text = rewritten_recording(run, given.options);
+  ASSERT_FALSE(text) << *text;
+  EXPECT_THAT(text.error().text(), HasSubstr("not JSON here"));
 }
 
 }  // namespace

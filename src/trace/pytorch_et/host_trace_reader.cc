@@ -156,7 +156,7 @@ class Reader {
     if (const auto error = value.get_array().get(array)) return error;
     if (const auto error = array.raw_json().get(out)) return error;
     while (!out.empty() && out.back() != ']') out.remove_suffix(1);
-    if (!is_json(out)) return refuse("a list of values is not JSON, or nests too deep");
+    if (!is_shallow_json(out)) return refuse("a list of values is not JSON, or nests too deep");
     return simdjson::SUCCESS;
   }
 

@@ -252,7 +252,7 @@ std::optional<std::string_view> after_json_value(std::string_view text) {
   return after_value(text, 0);
 }
 
-bool is_json(std::string_view text) {
+bool is_shallow_json(std::string_view text) {
   const auto after = after_value(text, 0);
   return after && without_blanks(*after).empty();
 }

@@ -10,14 +10,14 @@ using ::testing::ElementsAre;
 TEST(PythonText, KnowsJsonFromWhatIsNone) {
   for (const char* json :
        {"1", "-0.5e+3", "\"a\\u00e9\\n\"", "[]", "{}", " [1, [2, {\"a\": null}]] ", "true"}) {
-    EXPECT_TRUE(is_json(json)) << json;
+    EXPECT_TRUE(is_shallow_json(json)) << json;
   }
   for (const char* other : {"", "[1 2]", "[1,]", "01", "1.", "\"a", "\"\\x\"", "{1:2}", "nul",
                             "[1]]", "'a'", "\"\\u12\"", "-"}) {
-    EXPECT_FALSE(is_json(other)) << other;
+    EXPECT_FALSE(is_shallow_json(other)) << other;
   }
-  EXPECT_TRUE(is_json(std::string(60, '[') + std::string(60, ']')));
-  EXPECT_FALSE(is_json(std::string(100'000, '[') + std::string(100'000, ']')));
+  EXPECT_TRUE(is_shallow_json(std::string(60, '[') + std::string(60, ']')));
+  EXPECT_FALSE(is_shallow_json(std::string(100'000, '[') + std::string(100'000, ']')));
 }
 
 TEST(PythonText, TakesAListApart) {
