@@ -25,6 +25,7 @@
 #include "lower/pass_surroundings.h"
 #include "lower/product_format.h"
 #include "lower/recomputed_work.h"
+#include "lower/shard_moves.h"
 #include "plan/validity.h"
 
 namespace orrery {
@@ -402,9 +403,12 @@ class BlockLowering {
            more * (kExposedAccumulation * weights(op)) / kernels_.parameters().memory_bandwidth;
   }
   // A kernel of its own that adds a weight gradient to those of earlier microbatches. Sharded
-  // gradients are reduced behind every microbatch: only the small shard is added.
+  // gradients that are reduced behind every microbatch are small: only a shard is added.
   void accumulate(PassBuilder& out, const Operator& op) const {
-    if (!accumulates(GradientAccumulation::separate) || s_.plan.zero >= 2) return;
+    if (!accumulates(GradientAccumulation::separate)) return;
+    if (s_.plan.zero >= 2 && shard_moves(s_.plan, s_.costs.software) == ShardMoves::each_pass) {
+      return;
+    }
     const Bytes moved = kActivation + 2 * element_size(s_.training.gradients);
     out.compute("add weight gradient", Category::elementwise,
                 kernels_.memory_bound(moved * weights(op)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lower/shard_moves.h"
 #include "outcome/invariant.h"
 #include "plan/validity.h"
 
@@ -176,7 +177,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
              static_cast<std::int64_t>(backward),
              static_cast<std::int64_t>(microbatches(training_, plan) > 1),
-             static_cast<std::int64_t>(plan.zero >= 2),
+             static_cast<std::int64_t>(plan.zero >= 2 && shard_moves(plan, context_.software) ==
+                                                             ShardMoves::each_pass),
              static_cast<std::int64_t>(plan.pp > 1)};
   append(key, groups.tp);
   append(key, groups.cp);

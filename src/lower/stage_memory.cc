@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lower/held_units.h"
+#include "lower/shard_moves.h"
 
 namespace orrery {
 namespace {
@@ -66,10 +67,41 @@ struct UnitParameters {
     return *this;
   }
 };
-UnitParameters larger(const UnitParameters& known, const BlockCost& block) {
-  UnitParameters other;
-  other += block;
-  return {std::max(known.all, other.all), std::max(known.trained, other.trained)};
+// Of blocks and of virtual stages.
+template <class Unit>
+UnitParameters larger(const UnitParameters& known, const Unit& unit) {
+  const double trained = unit.trained.all();
+  return {std::max(known.all, trained + unit.frozen.all()), std::max(known.trained, trained)};
+}
+
+// What of sharded weights and gradients a device holds whole at its fullest moment.
+double whole_shards(const MemoryInputs& in, ShardMoves moves, const UnitParameters& root,
+                    const UnitParameters& layer, const UnitParameters& chunk) {
+  const double all = in.trained.all() + in.frozen.all();
+  const double owned = in.trained.sharded(in.dense_shard, in.expert_shard);
+  double weights = 0;
+  double gradients = 0;
+  switch (moves) {
+    case ShardMoves::each_pass:
+      // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
+      // gathered (arXiv 2304.11277 s.3.3, 3.4).
+      weights = 2 * layer.all + root.all;
+      gradients = in.zero >= 3 ? layer.trained : std::max(layer.trained, root.trained);
+      break;
+    case ShardMoves::each_turn:
+      // The chunk passed forward, and the one passed backward, whose gradients are added up.
+      weights = std::min(2 * chunk.all, all);
+      gradients = chunk.trained;
+      break;
+    case ShardMoves::each_step:
+      // Shards of the gradients come to be behind the last microbatch, and the rest goes.
+      weights = all;
+      gradients = in.trained.all() - owned;
+      break;
+  }
+  if (in.zero < 3) return in.gradient_bytes * gradients;
+  // A layer's gradient in 16 bits, and cast to the format it is reduced in.
+  return kWeight * (weights + layer.trained) + in.gradient_bytes * gradients;
 }
 
 int communicators(const Plan& plan) {
@@ -95,10 +127,12 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   DistinctBlocks blocks;
   UnitParameters root;   // the embedding and the head
   UnitParameters layer;  // the largest
+  UnitParameters chunk;  // likewise
   const bool equal = step.cache->model().blocks.size() == 1;
   for (int c = 0; c < step.chunks_held(); ++c) {
     const auto slot = static_cast<std::size_t>(c);
     const VirtualStage& stage = step.chunk(device, c);
+    chunk = larger(chunk, stage.totals);
     in.trained += stage.totals.trained;
     in.frozen += stage.totals.frozen;
     in.activations += stage.totals.saved * held.held[slot];
@@ -146,15 +180,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   }
   double unsharded = 0;
   if (in.dense_shard > 1 || in.expert_shard > 1) {
-    if (in.zero >= 3) {
-      // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
-      // gathered (arXiv 2304.11277 s.3.3, 3.4). A layer's gradient in 16 bits, and cast to the
-      // format it is reduced in.
-      unsharded += kWeight * (2 * layer.all + root.all);
-      unsharded += (kWeight + in.gradient_bytes) * layer.trained;
-    } else if (in.zero == 2) {
-      unsharded += in.gradient_bytes * std::max(layer.trained, root.trained);
-    }
+    const ShardMoves moves = shard_moves(step.plan, step.cache->context().software);
+    if (in.zero >= 2) unsharded = whole_shards(in, moves, root, layer, chunk);
   }
   in.transient = fullest.transient() + Bytes(unsharded);
   in.separate = fullest.separate();

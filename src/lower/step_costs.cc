@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/shard_moves.h"
 #include "plan/stage_layers.h"
 #include "plan/validity.h"
 
@@ -270,10 +271,19 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   return out;
 }
 
-ScheduleRequest schedule_request(const StepCosts& step) {
+namespace {
+
+ScheduleRequest schedule_shape(const StepCosts& step) {
   ScheduleRequest out;
   out.shape = step.shape;
   out.group = static_cast<int>(step.plan.group);
+  return out;
+}
+
+}  // namespace
+
+ScheduleRequest schedule_request(const StepCosts& step) {
+  ScheduleRequest out = schedule_shape(step);
   if (!step.schedule->made_for_times) return out;
   out.times.transfer = step.transfer;
   out.times.latency.assign(step.transfer.size(), Picoseconds(0));
@@ -324,11 +334,19 @@ Picoseconds lower_bound(const StepCosts& step) {
   const bool split = step.schedule->splits_backward;
   const int m = step.passes_a_chunk();
   // How often a block's parameters are gathered and its gradients reduced in one step.
+  const ShardMoves moves = shard_moves(plan, step.cache->context().software);
+  const int often = moves == ShardMoves::each_pass ? m
+                    : moves == ShardMoves::each_turn
+                        ? fewest_turns(*step.schedule, schedule_shape(step))
+                        : 1;
+  const int directions = moves == ShardMoves::each_step ? 1 : 2;  // that gather for themselves
   // Without overlap ZeRO 0 and 1 reduce, and 1 and 2 gather, a whole device at once: see below.
   const bool gathers_at_once = (plan.zero == 1 || plan.zero == 2) && !plan.overlap.parameter_gather;
   const bool reduces_at_once = plan.zero <= 1 && !plan.overlap.gradient_reduction;
-  const int gathers = gathers_at_once || plan.zero == 0 ? 0 : plan.zero == 3 ? 2 * m : 1;
-  const int reductions = reduces_at_once ? 0 : plan.zero >= 2 ? m : 1;
+  const int gathers = gathers_at_once || plan.zero == 0 ? 0
+                      : plan.zero == 3                  ? directions * often
+                                                        : 1;
+  const int reductions = reduces_at_once ? 0 : plan.zero >= 2 ? often : 1;
 
   // Of each virtual stage: the least time from its forward to its gradient's way on, and what its
   // device computes for one microbatch. A pair may hide all that either half communicates.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "lower/paired_pass.h"
+#include "lower/shard_moves.h"
 #include "lower/step_pass.h"
 #include "outcome/invariant.h"
 #include "schedule/linear_order.h"
@@ -22,6 +24,7 @@ class StepBuilder {
         model_(step.cache->model()),
         share_lost_(step.data_share_lost),
         replicated_(step.replicated()),
+        moves_(shard_moves(step.plan, step.cache->context().software)),
         streams_(add_streams(builder_, step.shape.devices)),
         times_(transfer_times(step)),
         wiring_(builder_, pipeline, times_,
@@ -52,35 +55,11 @@ class StepBuilder {
 
   Result<StepGraph> build() {
     ORRERY_TRY(const std::vector<DeviceOperation> order, linear_order(pipeline_));
-    // Of every chunk a device holds: the operation with its first forward, before which parameters
-    // are gathered, and the one with its last gradient, behind which gradients are whole.
-    constexpr std::uint32_t kNever = 0xffffffff;
-    std::vector<std::uint32_t> first(pipeline_.stage.size(), kNever);
-    std::vector<std::uint32_t> last(pipeline_.stage.size(), kNever);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const PipelineOperation& op = order[i].operation;
-      const auto index = static_cast<std::uint32_t>(i);
-      const bool pair = op.action == PipelineAction::forward_and_backward;
-      if (pair || op.action == PipelineAction::forward) {
-        std::uint32_t& f = first[held(order[i].device, op.chunk)];
-        f = std::min(f, index);
-      }
-      if (pair) {
-        last[held(order[i].device, op.backward_chunk)] = index;
-      } else if (op.action == PipelineAction::backward ||
-                 op.action == PipelineAction::weight_gradient) {
-        last[held(order[i].device, op.chunk)] = index;
-      }
-    }
+    const std::vector<ChunkUse> uses = chunk_uses(pipeline_, order);
     builder_.reserve(order.size() * 3, order.size() * 4);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const DeviceOperation& op = order[i];
-      const bool opens = first[held(op.device, op.operation.chunk)] == i;
-      const bool closes =
-          last[held(op.device, op.operation.action == PipelineAction::forward_and_backward
-                                   ? op.operation.backward_chunk
-                                   : op.operation.chunk)] == i;
-      emit(op, opens, closes);
+      emit(op, uses[i]);
       if (builder_.size() > kMaxNodes) {
         return fail(ErrorCode::unsupported,
                     "the expanded graph has more than " + std::to_string(kMaxNodes) + " nodes", "",
@@ -110,6 +89,7 @@ class StepBuilder {
   struct Device {
     std::optional<NodeIndex> last;         // on the computing stream
     std::optional<NodeIndex> before_last;  // the block before: limits how far gathers run ahead
+    std::optional<NodeIndex> before_pass;  // the last one when the pass before began
     std::vector<NodeIndex> waits;          // what the next block waits for
     // A folded run of blocks not yet emitted.
     Picoseconds pending_time;
@@ -287,18 +267,18 @@ class StepBuilder {
 
   // ---- passes ----
 
-  void emit(const DeviceOperation& op, bool opens, bool closes) {
+  void emit(const DeviceOperation& op, const ChunkUse& use) {
     switch (op.operation.action) {
       case PipelineAction::forward:
-        return pass(op, Pass::forward, opens, closes);
+        return pass(op, Pass::forward, use);
       case PipelineAction::backward:
-        return pass(op, Pass::backward, opens, closes);
+        return pass(op, Pass::backward, use);
       case PipelineAction::input_gradient:
-        return pass(op, Pass::input_gradient, opens, closes);
+        return pass(op, Pass::input_gradient, use);
       case PipelineAction::weight_gradient:
-        return pass(op, Pass::weight_gradient, opens, closes);
+        return pass(op, Pass::weight_gradient, use);
       case PipelineAction::forward_and_backward:
-        return pair(op, opens, closes);
+        return pair(op, use);
       case PipelineAction::offload:
       case PipelineAction::reload:
         return copy(op);
@@ -342,47 +322,62 @@ class StepBuilder {
     wiring_.after(op, n, id);
   }
 
-  void pass(const DeviceOperation& op, Pass direction, bool opens, bool closes) {
+  void pass(const DeviceOperation& op, Pass direction, const ChunkUse& use) {
     Device& d = device_[op.device];
     const std::uint32_t transfer = instance(op, StepInstance::Part::transfer);
     wiring_.before(op, transfer, d.waits);
     run(op.device, stage(op.device, op.operation.chunk), direction,
-        instance(op, StepInstance::Part::pass), opens, closes);
+        instance(op, StepInstance::Part::pass), use);
     d.last = wiring_.after(op, *d.last, transfer);
   }
 
-  [[nodiscard]] bool gathers(Pass direction, bool opens) const {
+  [[nodiscard]] bool gathers(Pass direction, const ChunkUse& use) const {
     if (!replicated_ || direction == Pass::weight_gradient) return false;
-    if (step_.plan.zero == 3) return true;
-    return direction == Pass::forward && opens && step_.plan.zero >= 1 &&
-           step_.plan.overlap.parameter_gather;
+    const bool forward = direction == Pass::forward;
+    if (step_.plan.zero < 3) {
+      return forward && use.opens && step_.plan.zero >= 1 && step_.plan.overlap.parameter_gather;
+    }
+    switch (moves_) {
+      case ShardMoves::each_pass:
+        return true;
+      case ShardMoves::each_turn:
+        return forward ? use.turns_to : use.turns_back;
+      case ShardMoves::each_step:
+        return forward && use.opens;
+    }
+    return true;
   }
-  [[nodiscard]] Reduce reduces(Pass direction, bool closes) const {
+  [[nodiscard]] Reduce reduces(Pass direction, const ChunkUse& use) const {
     if (!replicated_ || direction == Pass::forward || direction == Pass::input_gradient) {
       return Reduce::none;
     }
     const bool beside = step_.plan.overlap.gradient_reduction;
-    if (step_.plan.zero < 2 && !(closes && beside)) return Reduce::none;
+    const bool whole = step_.plan.zero < 2               ? use.closes && beside
+                       : moves_ == ShardMoves::each_turn ? use.turns_away
+                       : moves_ == ShardMoves::each_step ? use.closes
+                                                         : true;
+    if (!whole) return Reduce::none;
     return beside ? Reduce::beside : Reduce::blocking;
   }
 
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
-           bool opens, bool closes) {
-    run(device, stage, direction, id, gathers(direction, opens),
-        step_.plan.zero == 3 ? Gather::ahead : Gather::at_once, reduces(direction, closes));
+           const ChunkUse& use) {
+    run(device, stage, direction, id, gathers(direction, use),
+        step_.plan.zero == 3 ? Gather::ahead : Gather::at_once, reduces(direction, use));
   }
 
   // One node if nothing is gathered or reduced in it; else its halves one after the other.
-  void pair(const DeviceOperation& op, bool opens, bool closes) {
+  void pair(const DeviceOperation& op, const ChunkUse& use) {
     Device& d = device_[op.device];
     const std::uint32_t transfer = instance(op, StepInstance::Part::transfer);
     const VirtualStage& forward = stage(op.device, op.operation.chunk);
     const VirtualStage& backward = stage(op.device, op.operation.backward_chunk);
     const std::uint32_t forward_id = instance(op, StepInstance::Part::pass);
     wiring_.before(op, transfer, d.waits);
-    if (gathers(Pass::forward, opens) || reduces(Pass::backward, closes) != Reduce::none) {
-      run(op.device, forward, Pass::forward, forward_id, opens, false);
-      run(op.device, backward, Pass::backward, forward_id, false, closes);
+    if (gathers(Pass::forward, use) || gathers(Pass::backward, use) ||
+        reduces(Pass::backward, use) != Reduce::none) {
+      run(op.device, forward, Pass::forward, forward_id, use);
+      run(op.device, backward, Pass::backward, forward_id, use);
     } else {
       const Breakdown of_forward = blocks_[whole_pass(forward, Pass::forward).breakdown];
       const Breakdown of_backward = blocks_[whole_pass(backward, Pass::backward).breakdown];
@@ -400,6 +395,7 @@ class StepBuilder {
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
            bool gathers, Gather how, Reduce reduces) {
     Device& d = device_[device];
+    const auto before = std::exchange(d.before_pass, d.last);
     if (stage.layers == 0 && !stage.embedding && !stage.head) {
       // Nothing but what passes through.
       advance(device,
@@ -414,6 +410,9 @@ class StepBuilder {
       add_folded(device, whole.time, whole.breakdown, direction, id);
       return;
     }
+    // The pass before may be one node: what is gathered first runs ahead as far as to its
+    // beginning.
+    if (moves_ != ShardMoves::each_pass && how == Gather::ahead) d.before_last = before;
     // A reduction is queued behind the gather of the next block, which was issued long before.
     std::optional<std::pair<Picoseconds, std::optional<NodeIndex>>> held;  // time, behind what
     const auto queue_reduction = [&] {
@@ -571,6 +570,7 @@ class StepBuilder {
   const Model& model_;
   double share_lost_;
   bool replicated_;
+  ShardMoves moves_;
   GraphBuilder builder_;
   PipelineStreams streams_;
   PipelineTimes times_;

@@ -39,6 +39,12 @@ std::span<const EnumName<ShardBuffers>> names_of(ShardBuffers) {
   return kNames;
 }
 
+std::span<const EnumName<PipelineShards>> names_of(PipelineShards) {
+  static constexpr EnumName<PipelineShards> kNames[] = {{PipelineShards::chunk, "chunk"},
+                                                        {PipelineShards::step, "step"}};
+  return kNames;
+}
+
 const Fields<HostCosts>& fields_of(const HostCosts*) {
   static const Fields<HostCosts> kTable =
       Fields<HostCosts>("host")
@@ -94,6 +100,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "fully sharded tensors travel one by one, as lists of one piece a rank")
           .optional("shard_buffers", &SoftwareProfile::shard_buffers,
                     "fully sharded tensors are gathered and reduced in place, flat or copied")
+          .optional("pipeline_shards", &SoftwareProfile::pipeline_shards,
+                    "a pipeline holds sharded tensors whole while a chunk is passed, or all step")
           .optional("broadcasts_weights", &SoftwareProfile::broadcasts_weights,
                     "ranks broadcast their shards of the weights in turn, instead of a gather")
           .optional("host", &SoftwareProfile::host, "what launching costs the host")

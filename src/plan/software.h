@@ -45,6 +45,12 @@ enum class ShardBuffers {
   copied,    // one buffer a unit: weights are copied out of it, gradients into it, cast on the way
 };
 
+// Between which passes of a pipeline what is sharded over data-parallel ranks is held whole.
+enum class PipelineShards {
+  chunk,  // one chunk of several while microbatches pass it in a row; the only one never
+  step,   // every chunk from its first pass to its last
+};
+
 // What stands between the host and the device.
 enum class LaunchPath {
   each,      // every kernel is launched by the framework
@@ -105,6 +111,7 @@ struct SoftwareProfile {
   // lists of one piece a rank, each of which the host cuts and copies.
   bool lists_pieces = false;
   ShardBuffers shard_buffers = ShardBuffers::in_place;
+  PipelineShards pipeline_shards = PipelineShards::chunk;
   // Optimizer states are sharded by whole tensors: behind the step each rank broadcasts its weights
   // in turn.
   bool broadcasts_weights = false;
@@ -131,5 +138,6 @@ std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation);
 std::span<const EnumName<LaunchPath>> names_of(LaunchPath);
 std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers);
 std::span<const EnumName<ShardBuffers>> names_of(ShardBuffers);
+std::span<const EnumName<PipelineShards>> names_of(PipelineShards);
 
 }  // namespace orrery

@@ -6,7 +6,7 @@
 //
 // What it is for: the microbatches of a chunk follow each other, so that sharded weights are
 // gathered once a chunk and step, not once a group of microbatches. Source: arXiv 2211.05953.
-// Not modelled here: those gathers (the cost of sharded data parallelism) and recomputation.
+// Those gathers are counted where a step is lowered (lower/shard_moves.h).
 #include "schedule/breadth_first.h"
 
 #include "schedule/placement.h"

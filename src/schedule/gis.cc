@@ -76,6 +76,7 @@ const Schedule kGis{.name = "gis",
                     .splits_backward = true,
                     .problems = problems,
                     .virtual_stage = loop_virtual_stage,
-                    .pipeline = order};
+                    .pipeline = order,
+                    .longest_run = group_of};
 
 }  // namespace orrery

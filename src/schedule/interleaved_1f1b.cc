@@ -108,6 +108,7 @@ const Schedule kInterleaved1F1B{
     .problems = problems,
     .virtual_stage = loop_virtual_stage,
     .pipeline = order,
-    .peak_in_flight = peak_in_flight};
+    .peak_in_flight = peak_in_flight,
+    .longest_run = group_of};
 
 }  // namespace orrery

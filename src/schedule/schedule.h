@@ -56,6 +56,9 @@ struct Schedule {
   // Microbatches of each chunk whose activations `device` holds at its fullest moment, if all
   // chunks weigh the same: a closed form, or null where only the order tells (in_flight.h).
   std::vector<int> (*peak_in_flight)(const PipelineShape&, int device) = nullptr;
+  // Microbatches that pass a chunk in one direction before the device turns to another, at most;
+  // null: it may be all.
+  int (*longest_run)(const ScheduleRequest&) = nullptr;
 };
 
 // All schedules, in the order of strategies from the simplest.

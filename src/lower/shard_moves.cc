@@ -1,0 +1,83 @@
+#include "lower/shard_moves.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+namespace orrery {
+namespace {
+
+bool has_forward(PipelineAction action) {
+  return action == PipelineAction::forward || action == PipelineAction::forward_and_backward;
+}
+// Whose input gradients need the weights.
+bool reads_weights_back(PipelineAction action) {
+  return action == PipelineAction::backward || action == PipelineAction::input_gradient ||
+         action == PipelineAction::forward_and_backward;
+}
+bool makes_gradients(PipelineAction action) {
+  return action == PipelineAction::backward || action == PipelineAction::weight_gradient ||
+         action == PipelineAction::forward_and_backward;
+}
+std::uint16_t backward_chunk(const PipelineOperation& op) {
+  return op.action == PipelineAction::forward_and_backward ? op.backward_chunk : op.chunk;
+}
+
+}  // namespace
+
+ShardMoves shard_moves(const Plan& plan, const SoftwareProfile& software) {
+  if (plan.pp == 1) return ShardMoves::each_pass;
+  if (software.pipeline_shards == PipelineShards::step) return ShardMoves::each_step;
+  return plan.chunks > 1 ? ShardMoves::each_turn : ShardMoves::each_pass;
+}
+
+std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const DeviceOperation> order) {
+  struct Device {
+    std::optional<std::uint16_t> forward, backward;  // the chunk of the one before
+    std::optional<std::size_t> gradients;            // which operation made the last ones
+  };
+  std::vector<Device> devices(static_cast<std::size_t>(pipeline.shape.devices));
+  std::vector<bool> opened(pipeline.stage.size());
+  std::vector<std::optional<std::size_t>> last(pipeline.stage.size());
+  std::vector<ChunkUse> out(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const PipelineOperation& op = order[i].operation;
+    Device& device = devices[order[i].device];
+    const std::size_t held = order[i].device * static_cast<std::size_t>(pipeline.chunks_held);
+    if (has_forward(op.action)) {
+      out[i].opens = !opened[held + op.chunk];
+      opened[held + op.chunk] = true;
+      out[i].turns_to = device.forward != op.chunk;
+      device.forward = op.chunk;
+    }
+    const std::uint16_t back = backward_chunk(op);
+    if (reads_weights_back(op.action)) {
+      out[i].turns_back = device.backward != back;
+      device.backward = back;
+    }
+    if (makes_gradients(op.action)) {
+      if (device.gradients) {
+        out[*device.gradients].turns_away =
+            backward_chunk(order[*device.gradients].operation) != back;
+      }
+      device.gradients = i;
+      last[held + back] = i;
+    }
+  }
+  for (const Device& device : devices) {
+    if (device.gradients) out[*device.gradients].turns_away = true;
+  }
+  for (const auto& i : last) {
+    if (i) out[*i].closes = true;
+  }
+  return out;
+}
+
+int fewest_turns(const Schedule& schedule, const ScheduleRequest& request) {
+  const int passes = request.shape.microbatches / schedule.routes;
+  if (schedule.longest_run == nullptr) return std::min(passes, 1);
+  const int run = schedule.longest_run(request);
+  return (passes + run - 1) / run;
+}
+
+}  // namespace orrery

@@ -1,0 +1,43 @@
+// When the weights and gradients that data-parallel ranks share in pieces are gathered and reduced.
+//
+// Without a pipeline, or with one chunk a device, every pass gathers sharded weights (ZeRO 3) and
+// reduces sharded gradients (ZeRO 2 and 3): a device that kept its only chunk whole would save
+// nothing. A device of several chunks keeps one of them whole at a time, for the microbatches that
+// pass it in a row: weights are gathered as the device turns to the chunk, forward and backward,
+// and gradients, added up meanwhile, are reduced as it turns away. So m microbatches in groups of g
+// cost 2 m / g gathers and m / g reductions of a chunk, breadth-first 2 and 1 (arXiv 2211.05953
+// s.3.2; with groups, arXiv 2407.21783 s.3.3.2). Some software keeps all chunks of a pipeline whole
+// from their first pass to their last (plan/software.h, PipelineShards): 1 and 1.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/software.h"
+#include "schedule/linear_order.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+
+enum class ShardMoves { each_pass, each_turn, each_step };
+
+ShardMoves shard_moves(const Plan& plan, const SoftwareProfile& software);
+
+// What an operation is to the chunk it works on. Of a pair of passes the first two are said of the
+// forward, the others of the backward.
+struct ChunkUse {
+  bool opens = false;       // the first forward of the step
+  bool turns_to = false;    // the forward before on this device was of another chunk
+  bool turns_back = false;  // the backward before was
+  bool turns_away = false;  // its gradients are whole, and the next are of another chunk
+  bool closes = false;      // the last gradients of the step
+};
+
+// Of each operation of `order`. Linear.
+std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const DeviceOperation> order);
+
+// At least so often in a step a device turns to each of its chunks.
+int fewest_turns(const Schedule& schedule, const ScheduleRequest& request);
+
+}  // namespace orrery

@@ -1,0 +1,167 @@
+#include "lower/shard_moves.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "lower/random_plan.h"
+#include "lower/stage_memory.h"
+#include "lower/step_graph.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+namespace {
+
+ScheduleRequest request(int devices, int microbatches, int chunks, int group = 0) {
+  ScheduleRequest out;
+  out.shape = {devices, microbatches, chunks};
+  out.group = group;
+  return out;
+}
+
+struct Counts {
+  int opens = 0, turns_to = 0, turns_back = 0, turns_away = 0, closes = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+Counts counted(std::string_view schedule, const ScheduleRequest& wanted) {
+  const Schedule& known = **find_schedule(schedule);
+  const Pipeline made = *pipeline(known, wanted);
+  const auto order = *linear_order(made);
+  Counts out;
+  for (const ChunkUse& use : chunk_uses(made, order)) {
+    out.opens += use.opens ? 1 : 0;
+    out.turns_to += use.turns_to ? 1 : 0;
+    out.turns_back += use.turns_back ? 1 : 0;
+    out.turns_away += use.turns_away ? 1 : 0;
+    out.closes += use.closes ? 1 : 0;
+  }
+  return out;
+}
+
+// Of 4 devices with 2 chunks and 16 microbatches: once a group, chunk and device.
+TEST(ChunkUses, GroupsOfMicrobatchesPassAChunkInARow) {
+  const ScheduleRequest fours = request(4, 16, 2);
+  EXPECT_EQ(counted("interleaved_1f1b", fours), (Counts{8, 32, 32, 32, 8}));
+  EXPECT_EQ(fewest_turns(**find_schedule("interleaved_1f1b"), fours), 4);
+  const ScheduleRequest eights = request(4, 16, 2, 8);
+  EXPECT_EQ(counted("interleaved_1f1b", eights), (Counts{8, 16, 16, 16, 8}));
+  EXPECT_EQ(fewest_turns(**find_schedule("interleaved_1f1b"), eights), 2);
+  EXPECT_EQ(counted("breadth_first", fours), (Counts{8, 8, 8, 8, 8}));
+  EXPECT_EQ(counted("1f1b", request(4, 16, 1)), (Counts{4, 4, 4, 4, 4}));
+}
+
+// Every schedule: each chunk opens and closes once, and no device turns less often than is said.
+TEST(ChunkUses, NoScheduleTurnsLessOftenThanItsBound) {
+  for (const Schedule& schedule : schedules()) {
+    for (const int group : {0, 6}) {
+      const ScheduleRequest wanted =
+          request(4, 12, schedule.chunks > 0 ? schedule.chunks : 2, group);
+      if (schedule.asynchronous || !schedule_problems(schedule, wanted).empty()) continue;
+      const Counts counts = counted(schedule.name, wanted);
+      const int chunks = 4 * wanted.shape.chunks * schedule.routes;
+      EXPECT_EQ(counts.opens, chunks) << schedule.name;
+      EXPECT_EQ(counts.closes, chunks) << schedule.name;
+      const int least = chunks * fewest_turns(schedule, wanted);
+      EXPECT_GE(counts.turns_to, least) << schedule.name;
+      EXPECT_GE(counts.turns_back, least) << schedule.name;
+      EXPECT_GE(counts.turns_away, least) << schedule.name;
+    }
+  }
+}
+
+RandomCase llama(std::string_view plan) {
+  RandomCase c;
+  c.model = small_model("llama-3-8b", 16);
+  c.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
+  c.training.sequence_length = 4096;
+  c.training.global_batch = 64;
+  CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
+  c.training = completed.training;
+  c.plan = completed.plan;
+  return c;
+}
+
+SoftwareProfile holding(PipelineShards shards) {
+  SoftwareProfile out;
+  out.pipeline_shards = shards;
+  return out;
+}
+
+struct Step {
+  std::map<std::string, int, std::less<>> nodes;
+  Picoseconds time;
+  double peak = 0;  // bytes, of the second stage
+};
+
+Step step_of(std::string_view plan, PipelineShards shards = PipelineShards::chunk) {
+  const RandomCase c = llama(plan);
+  CostCache cache(c.model, c.training,
+                  *cost_context(c.cluster, Catalog::built_in(), holding(shards)));
+  const StepCosts costs = step_costs(cache, c.plan);
+  const auto made = step_graph(costs, Folding::folded);
+  Step out;
+  for (std::uint32_t n = 0; n < made->graph.size(); ++n) {
+    ++out.nodes[std::string(made->graph.name(NodeIndex(n)))];
+  }
+  out.time = simulate(made->graph).makespan;
+  out.peak = static_cast<double>(stage_memory(costs, 1).peak);
+  return out;
+}
+
+// 4 stages of 2 chunks, 2 layers each, and 16 microbatches a replica; the embedding and the head
+// are a unit each.
+TEST(ShardMoves, CountGathersAndReductionsOfAStep) {
+  const int units = 16 + 2;
+  const int passes = 16;
+  const auto moved = [](const Step& step) {
+    return std::pair{step.nodes.count("gather parameters") ? step.nodes.at("gather parameters") : 0,
+                     step.nodes.at("reduce gradients")};
+  };
+  const std::string two = "pp=4,dp=4,schedule=";
+  EXPECT_EQ(moved(step_of(two + "1f1b,zero=3")), (std::pair{2 * passes * units, passes * units}));
+  EXPECT_EQ(moved(step_of(two + "1f1b,zero=2")).second, passes * units);
+  EXPECT_EQ(moved(step_of(two + "interleaved_1f1b,chunks=2,zero=3")),
+            (std::pair{2 * 4 * units, 4 * units}));
+  EXPECT_EQ(moved(step_of(two + "interleaved_1f1b,chunks=2,group=8,zero=3")),
+            (std::pair{2 * 2 * units, 2 * units}));
+  EXPECT_EQ(moved(step_of(two + "breadth_first,chunks=2,zero=3")), (std::pair{2 * units, units}));
+  EXPECT_EQ(moved(step_of(two + "breadth_first,chunks=2,zero=2")), (std::pair{units, units}));
+  for (const char* schedule : {"1f1b", "interleaved_1f1b,chunks=2", "breadth_first,chunks=2"}) {
+    EXPECT_EQ(moved(step_of(two + schedule + ",zero=3", PipelineShards::step)),
+              (std::pair{units, units}))
+        << schedule;
+  }
+}
+
+// What is moved less often is held longer.
+TEST(ShardMoves, FewerMovesTakeLessTimeAndMoreMemory) {
+  for (const char* zero : {",zero=2", ",zero=3"}) {
+    const std::string interleaved = std::string("pp=4,dp=4,chunks=2") + zero;
+    const Step turns = step_of(interleaved);
+    const Step step = step_of(interleaved, PipelineShards::step);
+    EXPECT_LT(step.time, turns.time) << zero;
+    EXPECT_GT(step.peak, turns.peak) << zero;
+    const std::string plain = std::string("pp=4,dp=4,schedule=1f1b") + zero;
+    const Step passes = step_of(plain);
+    EXPECT_LT(step_of(plain, PipelineShards::step).time, passes.time) << zero;
+    EXPECT_GT(step_of(plain, PipelineShards::step).peak, passes.peak) << zero;
+  }
+}
+
+// Held whole for the step, gradients take what they take unsharded: a shard less, and a shard more.
+TEST(ShardMoves, GradientsHeldForTheStepAreAsLargeAsUnsharded) {
+  const Step whole = step_of("pp=4,dp=4,chunks=2,zero=1", PipelineShards::step);
+  const Step held = step_of("pp=4,dp=4,chunks=2,zero=2", PipelineShards::step);
+  EXPECT_NEAR(held.peak / whole.peak, 1, 5e-3);
+}
+
+TEST(ShardMoves, WithoutAPipelineEveryPassMoves) {
+  for (const PipelineShards shards : {PipelineShards::chunk, PipelineShards::step}) {
+    EXPECT_EQ(shard_moves(llama("zero=3").plan, holding(shards)), ShardMoves::each_pass);
+  }
+}
+
+}  // namespace
+}  // namespace orrery
