@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "estimate/step_timeline.h"
+#include "heap.h"
 #include "progress.h"
 #include "question.h"
 #include "report/pipeline_text.h"
@@ -69,6 +70,7 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
     search_options.progress = [&](double fraction, const std::string& best) {
       progress.show(fraction, best);
     };
+    keep_freed_memory();
     found = search(spec->scenario, *space, search_options, *catalog);
   }
   if (!found) return refuse(found.error());

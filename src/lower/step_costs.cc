@@ -304,24 +304,85 @@ ScheduleRequest schedule_request(const StepCosts& step) {
 
 namespace {
 
+// How often in a step, at least, the parameters of a block are gathered for a forward and for a
+// backward, and its gradients reduced. 0 where a whole device is gathered or reduced at once.
+struct Moves {
+  int forward = 0;
+  int backward = 0;
+  int reductions = 0;
+};
+
+Moves fewest_moves(const StepCosts& step) {
+  const Plan& plan = step.plan;
+  const ShardMoves moves = shard_moves(plan, step.cache->context().software);
+  const int often = moves == ShardMoves::each_pass ? step.passes_a_chunk()
+                    : moves == ShardMoves::each_turn
+                        ? fewest_turns(*step.schedule, schedule_shape(step))
+                        : 1;
+  Moves out;
+  if (plan.zero >= 3) {
+    out.forward = often;
+    out.backward = moves == ShardMoves::each_step ? 0 : often;
+  } else if (plan.zero >= 1 && plan.overlap.parameter_gather) {
+    out.forward = 1;
+  }
+  if (plan.zero >= 2) {
+    out.reductions = often;
+  } else if (plan.overlap.gradient_reduction) {
+    out.reductions = 1;
+  }
+  return out;
+}
+
 // Data-parallel communication by distinct block, priced once.
 class BlockCommunication {
  public:
-  explicit BlockCommunication(const StepCosts& step) : step_(step) {}
+  BlockCommunication(const StepCosts& step, const Moves& moves) : step_(step), moves_(moves) {}
   struct Times {
-    Picoseconds gather, reduce;
+    Picoseconds reduce;  // once
+    // Of a step.
+    Picoseconds communicating;
+    Picoseconds lost;  // computing slowed beside it, and copies into and out of its buffers
   };
-  [[nodiscard]] Times of(const BlockCost& block) const {
+  [[nodiscard]] const Times& of(const BlockCost& block) const {
     for (const auto& [known, times] : known_) {
       if (known == &block) return times;
     }
-    const Times times{step_.gather(block.trained, block.frozen), step_.reduce(block.trained)};
-    known_.emplace_back(&block, times);
-    return times;
+    return known_.emplace_back(&block, priced(block)).second;
   }
 
  private:
+  [[nodiscard]] Times priced(const BlockCost& block) const {
+    const Picoseconds gather = step_.gather(block.trained, block.frozen);
+    Times out;
+    out.reduce = step_.reduce(block.trained);
+    out.communicating =
+        gather * (moves_.forward + moves_.backward) + out.reduce * moves_.reductions;
+    if (!step_.replicated()) return out;
+    // A backward may gather and reduce, or only one of them; a split one does so in its parts.
+    const Overlap& overlap = step_.plan.overlap;
+    const auto slowed = [&](const BlockPass& pass, Picoseconds beside) {
+      return contention(pass.computing(), beside, step_.data_share_lost);
+    };
+    if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
+    if (!step_.schedule->splits_backward) {
+      if (overlap.gradient_reduction) {
+        out.lost += slowed(block.backward, out.reduce) * moves_.reductions;
+      } else if (overlap.parameter_gather) {
+        out.lost += slowed(block.backward, gather) * moves_.backward;
+      }
+    }
+    if (step_.plan.zero >= 3) {
+      const double trained = block.trained.all();
+      out.lost +=
+          step_.copying_gathered(trained + block.frozen.all()) * (moves_.forward + moves_.backward);
+      out.lost += step_.copying_reduced(trained) * moves_.reductions;
+    }
+    return out;
+  }
+
   const StepCosts& step_;
+  Moves moves_;
   mutable std::vector<std::pair<const BlockCost*, Times>> known_;
 };
 
@@ -330,23 +391,12 @@ class BlockCommunication {
 Picoseconds lower_bound(const StepCosts& step) {
   const Plan& plan = step.plan;
   const Model& model = step.cache->model();
-  const BlockCommunication communication(step);
+  const BlockCommunication communication(step, fewest_moves(step));
   const bool split = step.schedule->splits_backward;
   const int m = step.passes_a_chunk();
-  // How often a block's parameters are gathered and its gradients reduced in one step.
-  const ShardMoves moves = shard_moves(plan, step.cache->context().software);
-  const int often = moves == ShardMoves::each_pass ? m
-                    : moves == ShardMoves::each_turn
-                        ? fewest_turns(*step.schedule, schedule_shape(step))
-                        : 1;
-  const int directions = moves == ShardMoves::each_step ? 1 : 2;  // that gather for themselves
   // Without overlap ZeRO 0 and 1 reduce, and 1 and 2 gather, a whole device at once: see below.
   const bool gathers_at_once = (plan.zero == 1 || plan.zero == 2) && !plan.overlap.parameter_gather;
   const bool reduces_at_once = plan.zero <= 1 && !plan.overlap.gradient_reduction;
-  const int gathers = gathers_at_once || plan.zero == 0 ? 0
-                      : plan.zero == 3                  ? directions * often
-                                                        : 1;
-  const int reductions = reduces_at_once ? 0 : plan.zero >= 2 ? often : 1;
 
   // Of each virtual stage: the least time from its forward to its gradient's way on, and what its
   // device computes for one microbatch. A pair may hide all that either half communicates.
@@ -380,6 +430,7 @@ Picoseconds lower_bound(const StepCosts& step) {
     PassTotals held;
     Picoseconds work;
     Picoseconds communicating;
+    Picoseconds lost;
     Picoseconds tail;  // the cheapest reduction that can stand behind its last backward
     bool has_tail = false;
     std::size_t first = step.stages.size();
@@ -390,8 +441,9 @@ Picoseconds lower_bound(const StepCosts& step) {
       work += work_of(stage.totals);
       held = held + stage.totals;
       const auto add = [&](const BlockCost& block, int times_over = 1) {
-        const auto times = communication.of(block);
-        communicating += (times.gather * gathers + times.reduce * reductions) * times_over;
+        const auto& times = communication.of(block);
+        communicating += times.communicating * times_over;
+        lost += times.lost * times_over;
         return times.reduce;
       };
       Picoseconds first_reduction;
@@ -424,7 +476,7 @@ Picoseconds lower_bound(const StepCosts& step) {
       communicating += tail;
     }
     if (gathers_at_once) communicating += step.gather(held.trained, held.frozen);
-    const Picoseconds all = work * m;
+    const Picoseconds all = work * m + lost;
     bound = std::max({bound, all + tail, communicating});
     // Steps that follow each other without a flush need not wait for the pipeline to fill.
     if (plan.overlap.optimizer) continue;
