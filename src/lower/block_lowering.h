@@ -406,7 +406,8 @@ class BlockLowering {
   // gradients that are reduced behind every microbatch are small: only a shard is added.
   void accumulate(PassBuilder& out, const Operator& op) const {
     if (!accumulates(GradientAccumulation::separate)) return;
-    if (s_.plan.zero >= 2 && shard_moves(s_.plan, s_.costs.software) == ShardMoves::each_pass) {
+    if (s_.plan.zero >= 2 &&
+        shard_moves(s_.plan, s_.costs.software).gradients == ShardMove::each_pass) {
       return;
     }
     const Bytes moved = kActivation + 2 * element_size(s_.training.gradients);

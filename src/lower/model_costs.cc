@@ -161,25 +161,26 @@ const std::vector<InFlight>& CostCache::in_flight(const Schedule& schedule,
 
 const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backward backward) {
   const RankLayout& groups = layout(plan);
-  Key key = {plan.tp,
-             plan.cp,
-             plan.ep,
-             plan.etp,
-             plan.micro_batch,
-             static_cast<std::int64_t>(plan.tp > 1 && plan.sequence_parallel),
-             static_cast<std::int64_t>(plan.context_parallel),
-             static_cast<std::int64_t>(plan.attention),
-             static_cast<std::int64_t>(plan.overlap.tensor_parallel),
-             static_cast<std::int64_t>(plan.overlap.expert),
-             static_cast<std::int64_t>(plan.overlap.expert_batches),
-             static_cast<std::int64_t>(plan.dispatch),
-             static_cast<std::int64_t>(recompute),
-             static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
-             static_cast<std::int64_t>(backward),
-             static_cast<std::int64_t>(microbatches(training_, plan) > 1),
-             static_cast<std::int64_t>(plan.zero >= 2 && shard_moves(plan, context_.software) ==
-                                                             ShardMoves::each_pass),
-             static_cast<std::int64_t>(plan.pp > 1)};
+  Key key = {
+      plan.tp,
+      plan.cp,
+      plan.ep,
+      plan.etp,
+      plan.micro_batch,
+      static_cast<std::int64_t>(plan.tp > 1 && plan.sequence_parallel),
+      static_cast<std::int64_t>(plan.context_parallel),
+      static_cast<std::int64_t>(plan.attention),
+      static_cast<std::int64_t>(plan.overlap.tensor_parallel),
+      static_cast<std::int64_t>(plan.overlap.expert),
+      static_cast<std::int64_t>(plan.overlap.expert_batches),
+      static_cast<std::int64_t>(plan.dispatch),
+      static_cast<std::int64_t>(recompute),
+      static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
+      static_cast<std::int64_t>(backward),
+      static_cast<std::int64_t>(microbatches(training_, plan) > 1),
+      static_cast<std::int64_t>(plan.zero >= 2 && shard_moves(plan, context_.software).gradients ==
+                                                      ShardMove::each_pass),
+      static_cast<std::int64_t>(plan.pp > 1)};
   append(key, groups.tp);
   append(key, groups.cp);
   append(key, groups.ep);

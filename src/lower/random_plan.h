@@ -29,14 +29,15 @@ struct RandomCase {
   Cluster cluster;
   Training training;
   Plan plan;
+  SoftwareProfile software;
 };
 
 // A valid plan, or nothing if this draw is not one.
 inline std::optional<RandomCase> random_case(std::mt19937& random) {
   RandomCase out;
-  out.model =
-      small_model(pick(random, {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite", "gemma-2-9b"}),
-                  pick<std::int64_t>(random, {4, 7, 8, 12}));
+  out.model = small_model(pick(random, {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite",
+                                        "gemma-2-9b", "gpt-3-125m", "qwen3-0.6b"}),
+                          pick<std::int64_t>(random, {4, 7, 8, 12}));
   out.cluster = *parse_cluster(pick(random, {"h100-sxm:8", "h100-sxm:32", "a100-80gb-sxm:64",
                                              "gb200:72", "meta-h100-24k-roce:64"}),
                                Catalog::built_in());
@@ -55,7 +56,7 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
     if (any.chunks > 0) p.chunks = any.chunks;
   }
   p.zero = pick<std::int64_t>(random, {0, 1, 2, 3});
-  p.shard_group = pick<std::int64_t>(random, {0, 0, 2});
+  p.shard_group = pick<std::int64_t>(random, {0, 0, 1, 2});
   p.recompute =
       pick(random, {Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full});
   if (p.recompute == Recompute::full) p.recompute_layers = pick<std::int64_t>(random, {0, 1});
@@ -88,6 +89,13 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   CompletedPlan completed = completed_plan(out.model, out.cluster, out.training, out.plan);
   out.training = completed.training;
   out.plan = completed.plan;
+  SoftwareProfile& s = out.software;
+  s.shard_buffers =
+      pick(random, {ShardBuffers::in_place, ShardBuffers::flat, ShardBuffers::copied});
+  s.pipeline_shards = pick(random, {PipelineShards::chunk, PipelineShards::step});
+  s.accumulation = pick(random, {GradientAccumulation::in_product, GradientAccumulation::separate});
+  s.lists_pieces = random() % 4 == 0;
+  s.broadcasts_weights = random() % 4 == 0;
   if (!plan_problems(out.model, out.cluster, out.training, out.plan).empty()) return std::nullopt;
   return out;
 }

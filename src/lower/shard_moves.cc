@@ -26,9 +26,12 @@ std::uint16_t backward_chunk(const PipelineOperation& op) {
 }  // namespace
 
 ShardMoves shard_moves(const Plan& plan, const SoftwareProfile& software) {
-  if (plan.pp == 1) return ShardMoves::each_pass;
-  if (software.pipeline_shards == PipelineShards::step) return ShardMoves::each_step;
-  return plan.chunks > 1 ? ShardMoves::each_turn : ShardMoves::each_pass;
+  if (plan.pp == 1) return {};
+  if (software.pipeline_shards == PipelineShards::step) {
+    return {ShardMove::each_step, ShardMove::each_step};
+  }
+  if (plan.chunks == 1) return {};
+  return {plan.chunks == 2 ? ShardMove::each_step : ShardMove::each_turn, ShardMove::each_turn};
 }
 
 std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const DeviceOperation> order) {

@@ -1,13 +1,14 @@
 // When the weights and gradients that data-parallel ranks share in pieces are gathered and reduced.
 //
-// Without a pipeline, or with one chunk a device, every pass gathers sharded weights (ZeRO 3) and
-// reduces sharded gradients (ZeRO 2 and 3): a device that kept its only chunk whole would save
-// nothing. A device of several chunks keeps one of them whole at a time, for the microbatches that
-// pass it in a row: weights are gathered as the device turns to the chunk, forward and backward,
-// and gradients, added up meanwhile, are reduced as it turns away. So m microbatches in groups of g
-// cost 2 m / g gathers and m / g reductions of a chunk, breadth-first 2 and 1 (arXiv 2211.05953
-// s.3.2; with groups, arXiv 2407.21783 s.3.3.2). Some software keeps all chunks of a pipeline whole
-// from their first pass to their last (plan/software.h, PipelineShards): 1 and 1.
+// Without a pipeline, or with one chunk of the plan a device, every pass gathers sharded weights
+// (ZeRO 3) and reduces sharded gradients (ZeRO 2 and 3): a device that kept its only chunk whole
+// would save nothing. With several chunks a device keeps whole what it passes: weights are gathered
+// as it turns to a chunk, forward and backward, and gradients, added up meanwhile, are reduced as
+// it turns away. So m microbatches in groups of g cost 2 m / g gathers and m / g reductions of a
+// chunk, breadth-first 2 and 1 (arXiv 2211.05953 s.3.2; with groups, arXiv 2407.21783 s.3.3.2). Of
+// two chunks, the one passed forward and the one passed backward, all weights are whole anyway, and
+// are gathered once. Some software keeps all chunks of a pipeline whole from their first pass to
+// their last (plan/software.h, PipelineShards): 1 and 1.
 #pragma once
 
 #include <span>
@@ -20,7 +21,11 @@
 
 namespace orrery {
 
-enum class ShardMoves { each_pass, each_turn, each_step };
+enum class ShardMove { each_pass, each_turn, each_step };
+struct ShardMoves {
+  ShardMove weights = ShardMove::each_pass;    // under ZeRO 3
+  ShardMove gradients = ShardMove::each_pass;  // under ZeRO 2 and 3
+};
 
 ShardMoves shard_moves(const Plan& plan, const SoftwareProfile& software);
 

@@ -75,33 +75,33 @@ UnitParameters larger(const UnitParameters& known, const Unit& unit) {
 }
 
 // What of sharded weights and gradients a device holds whole at its fullest moment.
-double whole_shards(const MemoryInputs& in, ShardMoves moves, const UnitParameters& root,
+double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitParameters& root,
                     const UnitParameters& layer, const UnitParameters& chunk) {
   const double all = in.trained.all() + in.frozen.all();
-  const double owned = in.trained.sharded(in.dense_shard, in.expert_shard);
-  double weights = 0;
+  // Shards of the gradients come to be behind the last microbatch, and the rest goes.
+  const double unowned = in.trained.all() - in.trained.sharded(in.dense_shard, in.expert_shard);
   double gradients = 0;
-  switch (moves) {
-    case ShardMoves::each_pass:
-      // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
-      // gathered (arXiv 2304.11277 s.3.3, 3.4).
-      weights = 2 * layer.all + root.all;
-      gradients = in.zero >= 3 ? layer.trained : std::max(layer.trained, root.trained);
+  switch (moves.gradients) {
+    case ShardMove::each_pass:
+      gradients = in.gradient_bytes *
+                  (in.zero >= 3 ? layer.trained : std::max(layer.trained, root.trained));
       break;
-    case ShardMoves::each_turn:
-      // The chunk passed forward, and the one passed backward, whose gradients are added up.
-      weights = std::min(2 * chunk.all, all);
-      gradients = chunk.trained;
+    case ShardMove::each_turn:
+      gradients = bytes_of_gradient(in) * std::min(chunk.trained, unowned);
       break;
-    case ShardMoves::each_step:
-      // Shards of the gradients come to be behind the last microbatch, and the rest goes.
-      weights = all;
-      gradients = in.trained.all() - owned;
+    case ShardMove::each_step:
+      gradients = bytes_of_gradient(in) * unowned;
       break;
   }
-  if (in.zero < 3) return in.gradient_bytes * gradients;
+  if (in.zero < 3) return gradients;
+  double weights = all;
+  // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
+  // gathered (arXiv 2304.11277 s.3.3, 3.4).
+  if (moves.weights == ShardMove::each_pass) weights = 2 * layer.all + root.all;
+  // The chunk passed forward, and the one passed backward.
+  if (moves.weights == ShardMove::each_turn) weights = std::min(2 * chunk.all, all);
   // A layer's gradient in 16 bits, and cast to the format it is reduced in.
-  return kWeight * (weights + layer.trained) + in.gradient_bytes * gradients;
+  return kWeight * (weights + layer.trained) + gradients;
 }
 
 int communicators(const Plan& plan) {

@@ -7,8 +7,8 @@
 //   transient = max over blocks k of ( working_k - sum of what the blocks behind k kept )
 //
 // with the head first, then the layers from the last to the first, then the embedding; or the
-// optimizer step, if what that needs is more than all activations. ZeRO 3 adds whole blocks of
-// gathered weights, ZeRO 2 and 3 whole gradients of a block.
+// optimizer step, if what that needs is more than all activations. ZeRO 3 adds gathered
+// weights, ZeRO 2 and 3 whole gradients: of blocks, chunks or all, by shard_moves.h.
 #pragma once
 
 #include <string>

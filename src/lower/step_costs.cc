@@ -255,8 +255,10 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
     const double owned = plan.zero == 0 ? held.trained.all()
                                         : held.trained.sharded(out.layout->dense_shard.size,
                                                                out.layout->expert_shard.size);
-    // Accumulated gradients are set to zero for the next step; fully sharded ones are small.
-    const double accumulated = plan.zero >= 2 ? owned : held.trained.all();
+    // Accumulated gradients are set to zero for the next step; shards of them are small.
+    const bool shards =
+        plan.zero >= 2 && shard_moves(plan, costs.software).gradients == ShardMove::each_pass;
+    const double accumulated = shards ? owned : held.trained.all();
     out.optimizer.push_back(
         round_to_picoseconds(costs.kernels.memory_bound(Bytes(owned * owned_bytes)) +
                              costs.kernels.memory_bound(Bytes(accumulated * out.gradient_bytes))));
@@ -315,19 +317,20 @@ struct Moves {
 Moves fewest_moves(const StepCosts& step) {
   const Plan& plan = step.plan;
   const ShardMoves moves = shard_moves(plan, step.cache->context().software);
-  const int often = moves == ShardMoves::each_pass ? step.passes_a_chunk()
-                    : moves == ShardMoves::each_turn
-                        ? fewest_turns(*step.schedule, schedule_shape(step))
-                        : 1;
+  const auto often = [&](ShardMove move) {
+    return move == ShardMove::each_pass   ? step.passes_a_chunk()
+           : move == ShardMove::each_turn ? fewest_turns(*step.schedule, schedule_shape(step))
+                                          : 1;
+  };
   Moves out;
   if (plan.zero >= 3) {
-    out.forward = often;
-    out.backward = moves == ShardMoves::each_step ? 0 : often;
+    out.forward = often(moves.weights);
+    out.backward = moves.weights == ShardMove::each_step ? 0 : out.forward;
   } else if (plan.zero >= 1 && plan.overlap.parameter_gather) {
     out.forward = 1;
   }
   if (plan.zero >= 2) {
-    out.reductions = often;
+    out.reductions = often(moves.gradients);
   } else if (plan.overlap.gradient_reduction) {
     out.reductions = 1;
   }
@@ -339,7 +342,8 @@ class BlockCommunication {
  public:
   BlockCommunication(const StepCosts& step, const Moves& moves) : step_(step), moves_(moves) {}
   struct Times {
-    Picoseconds reduce;  // once
+    // Of the reduction behind the last backward what computing beside it cannot hide.
+    Picoseconds tail;
     // Of a step.
     Picoseconds communicating;
     Picoseconds lost;  // computing slowed beside it, and copies into and out of its buffers
@@ -354,10 +358,10 @@ class BlockCommunication {
  private:
   [[nodiscard]] Times priced(const BlockCost& block) const {
     const Picoseconds gather = step_.gather(block.trained, block.frozen);
+    const Picoseconds reduce = step_.reduce(block.trained);
     Times out;
-    out.reduce = step_.reduce(block.trained);
-    out.communicating =
-        gather * (moves_.forward + moves_.backward) + out.reduce * moves_.reductions;
+    out.communicating = gather * (moves_.forward + moves_.backward) + reduce * moves_.reductions;
+    out.tail = reduce;
     if (!step_.replicated()) return out;
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
     const Overlap& overlap = step_.plan.overlap;
@@ -366,17 +370,21 @@ class BlockCommunication {
     };
     if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
     if (!step_.schedule->splits_backward) {
-      if (overlap.gradient_reduction) {
-        out.lost += slowed(block.backward, out.reduce) * moves_.reductions;
-      } else if (overlap.parameter_gather) {
-        out.lost += slowed(block.backward, gather) * moves_.backward;
-      }
+      const bool beside = overlap.gradient_reduction;
+      const Picoseconds backward = beside                     ? slowed(block.backward, reduce)
+                                   : overlap.parameter_gather ? slowed(block.backward, gather)
+                                                              : Picoseconds(0);
+      out.lost += backward * (beside ? moves_.reductions : moves_.backward);
+      // The last reduction begins with what is lost beside it.
+      out.tail = std::max(Picoseconds(0), reduce - backward);
     }
     if (step_.plan.zero >= 3) {
       const double trained = block.trained.all();
-      out.lost +=
-          step_.copying_gathered(trained + block.frozen.all()) * (moves_.forward + moves_.backward);
-      out.lost += step_.copying_reduced(trained) * moves_.reductions;
+      if (gather > Picoseconds(0)) {
+        out.lost += step_.copying_gathered(trained + block.frozen.all()) *
+                    (moves_.forward + moves_.backward);
+      }
+      if (reduce > Picoseconds(0)) out.lost += step_.copying_reduced(trained) * moves_.reductions;
     }
     return out;
   }
@@ -444,7 +452,7 @@ Picoseconds lower_bound(const StepCosts& step) {
         const auto& times = communication.of(block);
         communicating += times.communicating * times_over;
         lost += times.lost * times_over;
-        return times.reduce;
+        return times.tail;
       };
       Picoseconds first_reduction;
       bool reduces = false;

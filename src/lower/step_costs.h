@@ -98,15 +98,19 @@ StepCosts step_costs(CostCache& cache, const Plan& plan);
 
 // No execution of this plan is faster:
 //
-//   max( max over devices i of  path(s_i) + m sum_chunks (F + B),  path(S) )
+//   max( max over devices i of  max( path(s_i) + W_i, W_i + tail_i, D_i ),  path(S) )
 //   + gradient norm + slowest optimizer,      path(s) = sum_{k<s} (F_k + B_k + 2 c)
+//   W_i = m sum_chunks (F + B) + what computing loses beside gathers and reductions, and to copies
+//   D_i = all gathers and reductions of the device, which share a stream
+//   tail_i = the shortest last reduction, less what is lost beside it
 //
 // s_i is the first virtual stage on device i: the device cannot start before one microbatch has
 // passed the stages before s_i, works through all its operations one after the other, and its last
 // backward must still travel back to stage 0. c is the least transfer between devices. Where the
 // backward is split only F counts on the way (a device may end with weight gradients); where passes
 // are paired, what they communicate may be hidden; where no device waits for the optimizer of
-// another, path(s_i) does not count at all. O(virtual stages).
+// another, path(s_i) does not count at all. Gathers and reductions are counted as often as they must
+// be (shard_moves.h). O(virtual stages).
 Picoseconds lower_bound(const StepCosts& step);
 
 }  // namespace orrery

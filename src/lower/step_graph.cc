@@ -337,12 +337,12 @@ class StepBuilder {
     if (step_.plan.zero < 3) {
       return forward && use.opens && step_.plan.zero >= 1 && step_.plan.overlap.parameter_gather;
     }
-    switch (moves_) {
-      case ShardMoves::each_pass:
+    switch (moves_.weights) {
+      case ShardMove::each_pass:
         return true;
-      case ShardMoves::each_turn:
+      case ShardMove::each_turn:
         return forward ? use.turns_to : use.turns_back;
-      case ShardMoves::each_step:
+      case ShardMove::each_step:
         return forward && use.opens;
     }
     return true;
@@ -352,10 +352,12 @@ class StepBuilder {
       return Reduce::none;
     }
     const bool beside = step_.plan.overlap.gradient_reduction;
-    const bool whole = step_.plan.zero < 2               ? use.closes && beside
-                       : moves_ == ShardMoves::each_turn ? use.turns_away
-                       : moves_ == ShardMoves::each_step ? use.closes
-                                                         : true;
+    bool whole = true;
+    if (step_.plan.zero < 2) {
+      whole = use.closes && beside;
+    } else if (moves_.gradients != ShardMove::each_pass) {
+      whole = moves_.gradients == ShardMove::each_turn ? use.turns_away : use.closes;
+    }
     if (!whole) return Reduce::none;
     return beside ? Reduce::beside : Reduce::blocking;
   }
@@ -412,7 +414,7 @@ class StepBuilder {
     }
     // The pass before may be one node: what is gathered first runs ahead as far as to its
     // beginning.
-    if (moves_ != ShardMoves::each_pass && how == Gather::ahead) d.before_last = before;
+    if (moves_.weights != ShardMove::each_pass && how == Gather::ahead) d.before_last = before;
     // A reduction is queued behind the gather of the next block, which was issued long before.
     std::optional<std::pair<Picoseconds, std::optional<NodeIndex>>> held;  // time, behind what
     const auto queue_reduction = [&] {

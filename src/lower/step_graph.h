@@ -6,10 +6,11 @@
 // same picosecond.
 //
 // The step, per device, in schedule order:
-//   parameters gathered (ZeRO 1, 2: before the first forward of each block; ZeRO 3: before each
-//   pass) forward and backward passes, with activations sent on between devices gradients reduced
-//   (ZeRO 0, 1: behind the last backward of each block; ZeRO 2, 3: behind each) gradient norm over
-//   all ranks, optimizer, and parameters gathered if that does not overlap
+//   parameters gathered (ZeRO 1, 2: before the first forward of each block; ZeRO 3: shard_moves.h)
+//   forward and backward passes, with activations sent on between devices
+//   gradients reduced (ZeRO 0, 1: behind the last backward of each block; 2, 3: shard_moves.h)
+//   gradient norm over all ranks, optimizer, and parameters gathered if that does not overlap
+//
 // A backward is one pass or, where the schedule splits it, two; gradients are reduced behind the
 // weight gradient. A forward and a backward that the schedule pairs are one node, folded and
 // expanded alike (paired_pass.h), unless parameters are gathered or gradients reduced in them.

@@ -166,6 +166,10 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
     }
     const std::string key(long_key(item.substr(0, equals)));
     const std::string_view value = item.substr(equals + 1);
+    if (value.find('=') != std::string_view::npos) {
+      return fail(ErrorCode::bad_input, "'" + std::string(item) + "' is more than one setting",
+                  "plan", "commas stand between settings: \"tp=8,pp=16,micro_batch=1\"");
+    }
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
       return fail(ErrorCode::bad_input, "'" + key + "' is given twice", "plan");
     }
@@ -174,7 +178,7 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       const Value* given = map.find("overlap");
       if (given != nullptr && given->kind() != Value::Kind::map) {
         return fail(ErrorCode::bad_input, "'" + key + "' is given beside 'overlap'", "plan",
-                    "overlap is set one kind at a time, as in \"overlap.data=true\"");
+                    "overlap is set one kind at a time, as in \"overlap.pipeline=false\"");
       }
       Value overlap = given != nullptr ? *given : Value::map();
       overlap.set(key.substr(8), scalar_value(value));

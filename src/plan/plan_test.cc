@@ -57,6 +57,9 @@ TEST(PlanText, ErrorsSayWhatIsWrong) {
             "plan: unknown field 'tpp' in plan (did you mean 'tp'?)");
   EXPECT_EQ(parse_plan("tp").error().text(),
             "plan: 'tp' is not key=value (write a plan such as \"tp=8,pp=16,micro_batch=1\")");
+  EXPECT_EQ(parse_plan("tp=8 pp=16").error().text(),
+            "plan: 'tp=8 pp=16' is more than one setting (commas stand between settings: "
+            "\"tp=8,pp=16,micro_batch=1\")");
   EXPECT_EQ(parse_plan("tp=2,tp=4").error().text(), "plan: 'tp' is given twice");
   EXPECT_EQ(parse_plan("tp=eight").error().text(), "plan: tp: 'eight' is not a whole number");
   EXPECT_EQ(parse_plan("recompute=ful").error().text(),

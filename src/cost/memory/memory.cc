@@ -15,16 +15,26 @@ ByteCount whole(double bytes) {
                       : ByteCount{400'000'000'000'000'000};
 }
 
+bool are_master(const MemoryInputs& in) { return in.facts.parameters_are_master && in.zero >= 3; }
+double accumulated_bytes(const MemoryInputs& in) {
+  return in.facts.gradient_bytes > 0 ? in.facts.gradient_bytes : in.gradient_bytes;
+}
+
 }  // namespace
+
+double bytes_of_gradient(const MemoryInputs& in) {
+  if (are_master(in)) return kFp32;
+  const double accumulated = accumulated_bytes(in);
+  return accumulated + (accumulated >= kFp32 ? in.facts.gradient_copy_bytes : 0);
+}
 
 MemoryReport memory(const MemoryInputs& in) {
   const MemoryFacts& facts = in.facts;
   const double all = in.trained.all();
   const double owned = in.trained.sharded(in.dense_shard, in.expert_shard);
-  const bool master = facts.parameters_are_master && in.zero >= 3;
-  const double accumulated = facts.gradient_bytes > 0 ? facts.gradient_bytes : in.gradient_bytes;
-  const double gradient =
-      master ? kFp32 : accumulated + (accumulated >= kFp32 ? facts.gradient_copy_bytes : 0);
+  const bool master = are_master(in);
+  const double accumulated = accumulated_bytes(in);
+  const double gradient = bytes_of_gradient(in);
 
   MemoryReport out;
   // A parameter that is its own master is counted once, among the parameters.

@@ -91,6 +91,9 @@ struct MemoryReport {
   [[nodiscard]] ByteCount reserved() const { return pessimistic - outside; }
 };
 
+// Of one gradient, as it is kept until the optimizer step.
+double bytes_of_gradient(const MemoryInputs& inputs);
+
 MemoryReport memory(const MemoryInputs& inputs);
 
 }  // namespace orrery
