@@ -2,11 +2,20 @@
 
 #include <utility>
 
+#include "trace/kineto/json_text.h"
+
 namespace orrery {
 
-Failure KinetoText::broken() const {
-  return fail(ErrorCode::bad_input, "not JSON here, or not what was read before", window_.place(),
-              "values that are not needed are not checked when a trace is read, but copied here");
+Failure KinetoText::changed() const {
+  return fail(ErrorCode::bad_input, "not what was read before", window_.place(),
+              "the file changed meanwhile, or is no JSON in a value that reading it passes over");
+}
+
+Failure KinetoText::broken(std::size_t at) const {
+  return fail(
+      ErrorCode::bad_input, "not JSON", window_.place(at),
+      "what reading passes over is copied here and has to be JSON; from standard input only "
+      "what was read is written");
 }
 
 Result<KinetoText::Piece> KinetoText::cut() {
@@ -53,7 +62,8 @@ Result<KinetoText::Piece> KinetoText::member() {
   if (next != '"') return broken();
   ORRERY_TRY(const std::string_view key, window_.value());
   if (key.empty()) return cut();
-  Piece out{Kind::member, std::string(key.substr(1, key.size() - 2)), ""};
+  std::string buffer;
+  Piece out{Kind::member, std::string(plain_text(key, buffer)), ""};
   window_.take(key.size());
   ORRERY_TRY(next, window_.peek());
   if (window_.text().empty()) return cut();

@@ -26,7 +26,7 @@ class KinetoText {
   };
   struct Piece {
     Kind kind = Kind::end;
-    std::string key;        // as it is written, without its quotes
+    std::string key;        // without its quotes and escapes
     std::string_view text;  // until the next piece is asked for
   };
 
@@ -35,8 +35,10 @@ class KinetoText {
       : window_(std::move(stream), std::move(name)), incomplete_(incomplete) {}
 
   Result<Piece> next();
-  // That the last piece is not what it was when the file was read.
-  [[nodiscard]] Failure broken() const;
+  // That the last piece is not what it was when the file was read; that it is no JSON at one of its
+  // bytes.
+  [[nodiscard]] Failure changed() const;
+  [[nodiscard]] Failure broken(std::size_t at = 0) const;
 
  private:
   enum class Place { before, members, events, after };

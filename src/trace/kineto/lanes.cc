@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "trace/kineto/json_word.h"
+#include "document/json_word.h"
 #include "trace/kineto/number_text.h"
 
 namespace orrery {
@@ -17,7 +17,8 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 RowName row_name(std::string_view token, TextTable& texts) {
   if (token.empty()) return RowName{};
-  if (is_json_word(token)) return RowName{integer_of(token).value_or(kNotRecorded), 0};
+  if (token.front() == '[' || is_json_word(token))
+    return RowName{integer_of(token).value_or(kNotRecorded), 0};
   if (token.front() == '"') token.remove_prefix(1);
   if (!token.empty() && token.back() == '"') token.remove_suffix(1);
   std::size_t digits = token.size();

@@ -19,7 +19,8 @@ struct RowName {
   std::uint32_t text = 0;  // in the table, of a row without number
 };
 
-// `token` is a JSON number or text, with its quotes; bare words that are no JSON count as texts.
+// `token` is a JSON number or text, with its quotes; bare words that are no JSON count as texts,
+// lists as none.
 RowName row_name(std::string_view token, TextTable& texts);
 
 class Lanes {

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "trace/kineto/json_word.h"
+#include "document/json_word.h"
 #include "trace/kineto/number_text.h"
 #include "trace/recorded_trace.h"
 
@@ -57,7 +57,6 @@ std::optional<RankProcess> rank_process(std::string_view token) {
 std::string shared_process_token(std::string_view token, std::int64_t rank) {
   if (token.empty()) return fmt::format("\"{}{} \"", kRank, rank);
   if (token.front() == '"') return fmt::format("\"{}{} {}", kRank, rank, token.substr(1));
-  if (!is_json_word(token)) return fmt::format("\"{}{} {}\"", kRank, rank, token);
   const std::int64_t number = integer_of(token).value_or(kNotRecorded);
   const auto shared = shared_process(rank, number);
   return shared ? std::to_string(*shared)

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/kineto/json_word.h"
+#include "document/json_word.h"
 #include "trace/kineto/text_window.h"
 
 namespace orrery {

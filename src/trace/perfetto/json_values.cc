@@ -6,8 +6,8 @@
 #include <iterator>
 #include <optional>
 
+#include "document/json_word.h"
 #include "document/utf8.h"
-#include "trace/kineto/json_word.h"
 #include "trace/kineto/number_text.h"
 #include "trace/kineto/text_window.h"
 

@@ -39,6 +39,11 @@ class Copy {
   std::size_t copied_ = 0;
 };
 
+// As the reader has it (kineto/raw_event.cc): arguments are an object, and nothing else is.
+bool is_read(EventKey key, std::string_view value) {
+  return value.starts_with('{') == (key == EventKey::arguments);
+}
+
 // "python" as "rank 3 python"; without a name, a viewer's row says the rank all the same.
 void rename_process(std::string_view arguments, std::int64_t rank, Copy& copy) {
   JsonMembers members(arguments);
@@ -57,18 +62,19 @@ EventText event_text(std::string_view event) {
   JsonMembers members(event);
   while (const auto member = members.next()) {
     const EventKey key = event_key(member->key);
-    if (key != EventKey::unknown) out.value[static_cast<std::size_t>(key)] = member->value;
+    if (key == EventKey::unknown || !is_read(key, member->value)) continue;
+    out.value[static_cast<std::size_t>(key)] = member->value;
   }
   return out;
 }
 
 void append_rewritten(const EventText& event, const EventChanges& changes, std::string& out) {
   const std::string_view arguments = event[EventKey::arguments];
-  const bool has_arguments = arguments.starts_with('{');
+  const bool has_arguments = !arguments.empty();
   Copy copy(event.text, out);
   std::string in_front;
-  if (changes.shared && event[EventKey::process].empty()) {
-    in_front = "\"pid\": " + shared_process_token("", changes.shared->rank);
+  if (changes.rank && event[EventKey::process].empty()) {
+    in_front = "\"pid\": " + shared_process_token("", *changes.rank);
   }
   if (!changes.added_arguments.empty() && !has_arguments) {
     in_front += in_front.empty() ? "" : ", ";
@@ -79,7 +85,9 @@ void append_rewritten(const EventText& event, const EventChanges& changes, std::
       event[EventKey::phase] == "\"M\"" && event[EventKey::name] == "\"process_name\"";
   JsonMembers members(event.text);
   while (const auto member = members.next()) {
-    switch (event_key(member->key)) {
+    const EventKey key = event_key(member->key);
+    if (!is_read(key, member->value)) continue;
+    switch (key) {
       case EventKey::start:
         if (changes.shift_ns != 0) {
           copy.replace(member->value, later_microseconds(member->value, changes.shift_ns));
@@ -96,7 +104,6 @@ void append_rewritten(const EventText& event, const EventChanges& changes, std::
         }
         break;
       case EventKey::arguments:
-        if (!member->value.starts_with('{')) break;
         if (!changes.added_arguments.empty() && member->value.data() == arguments.data()) {
           copy.insert(member->value, changes.added_arguments);
         }

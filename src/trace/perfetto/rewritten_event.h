@@ -13,6 +13,7 @@
 namespace orrery {
 
 // The raw values of an event's own keys, with their quotes; of a key that stands twice, the last.
+// An object counts as the value of `args` alone, which is nothing else.
 struct EventText {
   std::string_view text;
   std::array<std::string_view, kEventKeys> value{};
@@ -25,6 +26,7 @@ EventText event_text(std::string_view event);
 struct EventChanges {
   std::int64_t shift_ns = 0;          // later
   std::optional<PlaceInFile> shared;  // process, arrows and the process's name as shared files have
+  std::optional<std::int64_t> rank;   // whose it is, for an event without a process
   std::string added_arguments;        // members of an object, in front of those that are there
 };
 

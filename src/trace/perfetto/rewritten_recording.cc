@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "document/is_json.h"
+#include "document/json_fault.h"
 #include "trace/kineto/event_category.h"
 #include "trace/kineto/header.h"
 #include "trace/kineto/json_members.h"
@@ -125,9 +125,9 @@ class SourceRanks {
   std::vector<SourceRank>& all() { return ranks_; }
   // Whether as many events were met as were read.
   [[nodiscard]] bool met_all() const {
-    std::int64_t more = 0;
-    for (const SourceRank& rank : ranks_) more += run_.ranks[rank.in_run].entries - rank.entries;
-    return more == 0;
+    return std::all_of(ranks_.begin(), ranks_.end(), [&](const SourceRank& rank) {
+      return rank.entries == run_.ranks[rank.in_run].entries;
+    });
   }
   // Of a rank whose events are counted, though they are nobody's.
   SourceRank& first() { return ranks_.front(); }
@@ -206,7 +206,9 @@ class Rewriting {
   Result<EventText> event_of(const KinetoText::Piece& piece, const KinetoText& text) {
     event_.clear();
     append_as_json(piece.text, event_);
-    if (!is_json(event_)) return text.broken();
+    if (const auto fault = json_fault(event_)) {
+      return text.broken(event_.size() == piece.text.size() ? *fault : 0);
+    }
     return event_text(event_);
   }
 
@@ -229,7 +231,7 @@ class Rewriting {
       if (rank->entries++ != rank->timed_place) continue;
       --wanted;
       const auto start = start_of(event);
-      if (!start) continue;
+      if (!start) return text.changed();
       const std::int64_t base_ns = rank->timed_ns - *start;
       if (!based_) base_ns_ = base_ns;
       based_ = true;
@@ -248,7 +250,8 @@ class Rewriting {
       std::string& to = merged() ? header : out_.text;
       if (any_member) to += ",\n";
       any_member = true;
-      fmt::format_to(std::back_inserter(to), "\"{}\": ", key);
+      append_quoted(key, to);
+      to += ": ";
       to += value;
     };
     while (true) {
@@ -257,7 +260,7 @@ class Rewriting {
       if (piece.kind == Kind::end) break;
       if (piece.kind == Kind::event) {
         ORRERY_TRY(const EventText event, event_of(piece, text));
-        copy_event(event, source);
+        if (!copy_event(event, source)) return text.changed();
       } else if (piece.kind == Kind::begin_of_events) {
         if (!merged()) member("traceEvents", "[");
         in_events_ = true;
@@ -266,10 +269,17 @@ class Rewriting {
       } else if (piece.kind == Kind::member) {
         std::string value;
         append_as_json(piece.text, value);
-        if (!is_json(fmt::format("{{\"{}\": {}}}", piece.key, value))) return text.broken();
+        if (const auto fault = json_fault(value)) {
+          return text.broken(value.size() == piece.text.size() ? *fault : 0);
+        }
+        if (source.shared() && piece.key == kRanksKey) {
+          ORRERY_TRY([[maybe_unused]] const std::monostate done, source.order(piece.text));
+        }
         if (source.shared() && merged()) {
           if (!piece.key.starts_with(kHeaderKey)) continue;
-          headers += fmt::format(",\n\"{}\": {}", piece.key, value);
+          headers += ",\n";
+          append_quoted(piece.key, headers);
+          headers += ": " + value;
           continue;
         }
         const bool complete = !merged() && !source.shared();
@@ -280,7 +290,7 @@ class Rewriting {
         member(piece.key, value);
       }
     }
-    if (!source.met_all()) return text.broken();
+    if (!source.met_all()) return text.changed();
     if (in_events_) end_events(source);  // the text was cut
     if (merged() && !source.shared()) {
       headers += fmt::format(",\n\"{}{}\": {{", kHeaderKey, places_[source.first().in_run].rank);
@@ -303,24 +313,28 @@ class Rewriting {
     in_events_ = false;
   }
 
-  void copy_event(const EventText& event, SourceRanks& source) {
+  // false: it is of no rank, which the reader would have refused.
+  bool copy_event(const EventText& event, SourceRanks& source) {
     SourceRank* rank = source.of(event[EventKey::process]);
-    if (rank == nullptr) {  // read with Incomplete::use_what_is_whole
+    if (rank == nullptr) {
       ++source.first().entries;
-      return;
+      return options_.incomplete == Incomplete::use_what_is_whole;
     }
     const auto place = static_cast<std::size_t>(rank->entries++);
-    if (unwanted(event, *rank, place) || unwanted_half(event, *rank, place)) return;
+    if (unwanted(event, *rank, place) || unwanted_half(event, *rank, place)) return true;
     rank->any_arrow |= event[EventKey::phase] == "\"s\"";
     EventChanges changes;
     changes.shift_ns = rank->shift_ns;
     if (renumbered(source)) changes.shared = places_[rank->in_run];
+    // In the new file another rank may be the first, whose are the events without a process.
+    if (merged()) changes.rank = places_[rank->in_run].rank;
     if (place < rank->event_at.size() && rank->event_at[place] != kNowhere) {
       changes.added_arguments = missing_arguments(run_.ranks[rank->in_run], rank->event_at[place],
                                                   event[EventKey::arguments]);
     }
     out_.next_event();
     append_rewritten(event, changes, out_.text);
+    return true;
   }
 
   static bool is_of_viewers(const EventText& event) {
@@ -340,13 +354,10 @@ class Rewriting {
   bool unwanted_half(const EventText& event, SourceRank& rank, std::size_t place) {
     const bool begins = event[EventKey::phase] == "\"B\"";
     if (!begins && event[EventKey::phase] != "\"E\"") return false;
-    const auto value = [&](EventKey key) {
-      return event[key].starts_with('{') ? std::string_view() : event[key];
-    };
-    const RowName process = row_name(value(EventKey::process), texts_);
-    const RowName thread = row_name(value(EventKey::thread), texts_);
+    const RowName process = row_name(event[EventKey::process], texts_);
+    const RowName thread = row_name(event[EventKey::thread], texts_);
     std::string buffer;
-    const std::string_view name = value(EventKey::name);
+    const std::string_view name = event[EventKey::name];
     OpenEvent half{name.empty() ? 0 : texts_.intern(plain_text(name, buffer)), 0};
     const bool partial = options_.incomplete == Incomplete::use_what_is_whole;
     if (!begins) {
@@ -377,7 +388,8 @@ class Rewriting {
     }
     JsonMembers arguments(event[EventKey::arguments]);
     while (const auto argument = arguments.next()) {
-      if (argument_key(argument->key) == EventKey::memory_bytes) {
+      if (argument_key(argument->key) == EventKey::memory_bytes &&
+          !argument->value.starts_with('{')) {
         return start_of(event).has_value() && !is_kept;
       }
     }

@@ -1,5 +1,6 @@
 // Any bytes as a trace of the PyTorch profiler, alone and beside another rank, written for viewers:
-// what is written is JSON, reads back with as many events, and writing that again changes nothing.
+// what is written is JSON, reads back with as many events at their times, and writing that again
+// changes nothing.
 // seeds: tests/seeds/kineto
 // parser: src/trace/kineto/kineto_text.cc src/trace/kineto/json_members.cc
 //   src/trace/perfetto/rewritten_event.cc src/trace/perfetto/rewritten_recording.cc
@@ -10,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "document/is_json.h"
+#include "document/json_fault.h"
 #include "outcome/invariant.h"
 #include "trace/kineto/kineto.h"
 #include "trace/perfetto/rewritten_recording.h"
@@ -20,7 +21,7 @@ namespace {
 using orrery::Incomplete;
 
 std::string rewritten(const std::map<std::string, std::string>& texts, Incomplete incomplete,
-                      std::vector<std::size_t>& events) {
+                      std::vector<std::int64_t>& events) {
   orrery::RunOptions reading;
   reading.kineto.incomplete = incomplete;
   std::vector<orrery::RecordedTrace> traces;
@@ -31,7 +32,13 @@ std::string rewritten(const std::map<std::string, std::string>& texts, Incomplet
   }
   const auto run = orrery::make_run(std::move(traces), reading);
   if (!run) return "";
-  for (const orrery::RecordedTrace& trace : run->ranks) events.push_back(trace.size());
+  for (const orrery::RecordedTrace& trace : run->ranks) {
+    events.push_back(static_cast<std::int64_t>(trace.size()));
+    for (std::size_t e = 0; e < trace.size(); ++e) {
+      events.push_back(trace.base_ns + trace.start_ns[e]);
+      events.push_back(trace.duration_ns[e]);
+    }
+  }
   orrery::RewriteOptions options;
   options.incomplete = incomplete;
   options.open = [&](const std::string& file) {
@@ -43,11 +50,11 @@ std::string rewritten(const std::map<std::string, std::string>& texts, Incomplet
 }
 
 void check(const std::map<std::string, std::string>& texts, Incomplete incomplete) {
-  std::vector<std::size_t> events;
+  std::vector<std::int64_t> events;  // of each rank: how many, and their times
   const std::string written = rewritten(texts, incomplete, events);
   if (written.empty()) return;
-  ORRERY_INVARIANT(orrery::is_json(written));
-  std::vector<std::size_t> again;
+  ORRERY_INVARIANT(!orrery::json_fault(written));
+  std::vector<std::int64_t> again;
   const std::string twice = rewritten({{"written", written}}, Incomplete::refuse, again);
   ORRERY_INVARIANT(events == again);
   ORRERY_INVARIANT(written == twice);

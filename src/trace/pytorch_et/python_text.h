@@ -17,7 +17,7 @@ inline constexpr int kMostNested = 64;
 
 // The text after one JSON value and the blanks before it, or nothing if there is none.
 std::optional<std::string_view> after_json_value(std::string_view text);
-// Exactly one value, nested no deeper than that; of any depth: document/is_json.h.
+// Exactly one value, nested no deeper than that; of any depth: document/json_fault.h.
 bool is_shallow_json(std::string_view text);
 
 // The items of a list, each without blanks around it; empty if `json` is no list. `json` must be

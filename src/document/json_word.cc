@@ -1,4 +1,4 @@
-#include "trace/kineto/json_word.h"
+#include "document/json_word.h"
 
 #include <cstddef>
 
