@@ -32,7 +32,8 @@ awk -v more="$(achieved 16384)" -v less="$(achieved 8192)" 'BEGIN {
   print "TFLOP/s per GPU, predicted and published (arXiv 2407.21783, table 4):"
   printf "  16,384 GPUs: %.0f, published 400, %+.1f %%\n", more, 100 * (more / 400 - 1)
   printf "   8,192 GPUs: %.0f, published 430, %+.1f %%\n", less, 100 * (less / 430 - 1)
-  print "Nothing was fitted to them. How far off predictions are: docs/validation.md."
+  print "Nothing was fitted to them. All three runs of the table, with memory: docs/calibrate.md;"
+  print "how far off predictions are: docs/validation.md."
 }'
 
 echo

@@ -31,6 +31,7 @@ class Grammar {
   }
 
   std::size_t at = 0;
+  bool ascii = true;  // all texts so far
 
  private:
   enum class Next { value, value_or_end, key, key_or_end, end_or_comma };
@@ -96,6 +97,7 @@ class Grammar {
         return true;
       }
       if (static_cast<unsigned char>(c) < 0x20) return false;
+      ascii = ascii && static_cast<unsigned char>(c) < 0x80;
       if (c == '\\' && !escape()) return false;
     }
     return false;
@@ -126,7 +128,7 @@ class Grammar {
 std::optional<std::size_t> json_fault(std::string_view text) {
   Grammar grammar(text);
   const bool whole = grammar.whole();
-  const auto other = first_invalid_utf8(text);
+  const auto other = grammar.ascii ? std::nullopt : first_invalid_utf8(text);
   if (whole) return other;
   return other ? std::min(*other, grammar.at) : grammar.at;
 }

@@ -37,6 +37,10 @@ std::vector<std::string> assumptions(const Scenario& scenario, std::vector<std::
                std::make_move_iterator(more.end()));
   };
   if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
+  if (e.plan.pp > 1 && e.plan.zero > scenario.software.pipeline_zero) {
+    out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
+                              scenario.software.name, e.plan.zero));
+  }
   add(scenario.cluster.assumed);
   const KernelParameters& kernels = context.kernels.parameters();
   for (const KernelAssumption& a : kernels.assumed) {

@@ -76,7 +76,7 @@ UnitParameters larger(const UnitParameters& known, const Unit& unit) {
 
 // What of sharded weights and gradients a device holds whole at its fullest moment.
 double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitParameters& root,
-                    const UnitParameters& layer, const UnitParameters& chunk) {
+                    const UnitParameters& layer, const UnitParameters& chunk, double second) {
   const double all = in.trained.all() + in.frozen.all();
   // Shards of the gradients come to be behind the last microbatch, and the rest goes.
   const double unowned = in.trained.all() - in.trained.sharded(in.dense_shard, in.expert_shard);
@@ -99,7 +99,7 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
   // gathered (arXiv 2304.11277 s.3.3, 3.4).
   if (moves.weights == ShardMove::each_pass) weights = 2 * layer.all + root.all;
   // The chunk passed forward, and the one passed backward.
-  if (moves.weights == ShardMove::each_turn) weights = std::min(2 * chunk.all, all);
+  if (moves.weights == ShardMove::each_turn) weights = chunk.all + second;
   // A layer's gradient in 16 bits, and cast to the format it is reduced in.
   return kWeight * (weights + layer.trained) + gradients;
 }
@@ -128,10 +128,13 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   UnitParameters root;   // the embedding and the head
   UnitParameters layer;  // the largest
   UnitParameters chunk;  // likewise
+  double second = 0;     // parameters of the second largest
   const bool equal = step.cache->model().blocks.size() == 1;
   for (int c = 0; c < step.chunks_held(); ++c) {
     const auto slot = static_cast<std::size_t>(c);
     const VirtualStage& stage = step.chunk(device, c);
+    const double parameters = stage.totals.trained.all() + stage.totals.frozen.all();
+    second = std::max(second, std::min(chunk.all, parameters));
     chunk = larger(chunk, stage.totals);
     in.trained += stage.totals.trained;
     in.frozen += stage.totals.frozen;
@@ -181,7 +184,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   double unsharded = 0;
   if (in.dense_shard > 1 || in.expert_shard > 1) {
     const ShardMoves moves = shard_moves(step.plan, step.cache->context().software);
-    if (in.zero >= 2) unsharded = whole_shards(in, moves, root, layer, chunk);
+    if (in.zero >= 2) unsharded = whole_shards(in, moves, root, layer, chunk, second);
   }
   in.transient = fullest.transient() + Bytes(unsharded);
   in.separate = fullest.separate();

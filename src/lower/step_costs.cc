@@ -476,7 +476,8 @@ Picoseconds lower_bound(const StepCosts& step) {
       has_tail = true;
     }
     const VocabularyTimes& v = step.vocabulary.times;
-    work += v.output_layer + v.output_layer_gradient + v.input_layer + v.input_layer_gradient;
+    const Picoseconds vocabulary =
+        v.output_layer + v.output_layer_gradient + v.input_layer + v.input_layer_gradient;
     held.trained += step.vocabulary.trained;
     held.frozen += step.vocabulary.frozen;
     if (reduces_at_once) {
@@ -485,7 +486,8 @@ Picoseconds lower_bound(const StepCosts& step) {
     }
     if (gathers_at_once) communicating += step.gather(held.trained, held.frozen);
     const Picoseconds all = work * m + lost;
-    bound = std::max({bound, all + tail, communicating});
+    // Passes of a divided vocabulary may run while the pipeline fills and drains.
+    bound = std::max({bound, all + vocabulary * m + tail, communicating});
     // Steps that follow each other without a flush need not wait for the pipeline to fill.
     if (plan.overlap.optimizer) continue;
     // A split backward may end with weight gradients, which travel nowhere.

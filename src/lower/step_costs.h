@@ -109,8 +109,8 @@ StepCosts step_costs(CostCache& cache, const Plan& plan);
 // backward must still travel back to stage 0. c is the least transfer between devices. Where the
 // backward is split only F counts on the way (a device may end with weight gradients); where passes
 // are paired, what they communicate may be hidden; where no device waits for the optimizer of
-// another, path(s_i) does not count at all. Gathers and reductions are counted as often as they must
-// be (shard_moves.h). O(virtual stages).
+// another, path(s_i) does not count at all. Gathers and reductions are counted as often as they
+// must be (shard_moves.h). O(virtual stages).
 Picoseconds lower_bound(const StepCosts& step);
 
 }  // namespace orrery

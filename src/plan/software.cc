@@ -100,6 +100,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "fully sharded tensors travel one by one, as lists of one piece a rank")
           .optional("shard_buffers", &SoftwareProfile::shard_buffers,
                     "fully sharded tensors are gathered and reduced in place, flat or copied")
+          .optional("pipeline_zero", &SoftwareProfile::pipeline_zero,
+                    "the highest ZeRO stage that it has beside a pipeline")
           .optional("pipeline_shards", &SoftwareProfile::pipeline_shards,
                     "a pipeline holds sharded tensors whole while a chunk is passed, or all step")
           .optional("broadcasts_weights", &SoftwareProfile::broadcasts_weights,

@@ -38,7 +38,10 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
   if (space.ep.empty())
     space.ep = a.moe ? divisors(a.moe->num_experts, gpus) : std::vector<std::int64_t>{1};
   if (space.micro_batch.empty()) space.micro_batch = powers_of_two(16);
-  if (space.zero.empty()) space.zero = {0, 1, 2, 3};
+  if (space.zero.empty()) {
+    space.zero = {0, 1, 2, 3};
+    space.pipeline_zero = scenario.software.pipeline_zero;
+  }
   if (space.recompute.empty()) {
     space.recompute = {Recompute::none, Recompute::selective, Recompute::full};
   }
@@ -160,6 +163,7 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
         }
         for (const std::int64_t count : counts) {
           for (const std::int64_t zero : space.zero) {
+            if (pp > 1 && zero > space.pipeline_zero) continue;
             Candidate c = group.first;
             c.schedule = static_cast<std::uint8_t>(schedule);
             c.chunks = static_cast<std::uint16_t>(chunks);

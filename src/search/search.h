@@ -22,6 +22,7 @@ namespace orrery {
 // and cluster (default_space says which).
 struct SearchSpace {
   std::vector<std::int64_t> tp, cp, pp, ep, chunks, micro_batch, zero;
+  std::int64_t pipeline_zero = 3;              // no higher `zero` with pp > 1
   std::vector<std::int64_t> dp;                // what the GPUs leave, unless stated
   std::vector<std::int64_t> recompute_layers;  // with full recomputation; empty: 0 and quarters
   std::vector<Recompute> recompute;

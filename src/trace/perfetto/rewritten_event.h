@@ -20,7 +20,7 @@ struct EventText {
 
   std::string_view operator[](EventKey key) const { return value[static_cast<std::size_t>(key)]; }
 };
-// `event` must be JSON.
+// Of an event that is JSON.
 EventText event_text(std::string_view event);
 
 struct EventChanges {

@@ -225,7 +225,7 @@ class Rewriting {
         ORRERY_TRY([[maybe_unused]] const std::monostate done, source.order(piece.text));
       }
       if (piece.kind != KinetoText::Kind::event) continue;
-      ORRERY_TRY(const EventText event, event_of(piece, text));
+      const EventText event = event_text(piece.text);  // checked when it is copied
       SourceRank* rank = source.of(event[EventKey::process]);
       if (rank == nullptr) rank = &source.first();
       if (rank->entries++ != rank->timed_place) continue;
