@@ -486,8 +486,9 @@ Picoseconds lower_bound(const StepCosts& step) {
     }
     if (gathers_at_once) communicating += step.gather(held.trained, held.frozen);
     const Picoseconds all = work * m + lost;
-    // Passes of a divided vocabulary may run while the pipeline fills and drains.
-    bound = std::max({bound, all + vocabulary * m + tail, communicating});
+    // Passes of a divided vocabulary may run while the pipeline fills and drains, and beside the
+    // last reduction of a layer.
+    bound = std::max({bound, all + tail, all + vocabulary * m, communicating});
     // Steps that follow each other without a flush need not wait for the pipeline to fill.
     if (plan.overlap.optimizer) continue;
     // A split backward may end with weight gradients, which travel nowhere.

@@ -59,9 +59,10 @@ TEST(StepGraph, NoStepOfASmallModelIsFasterThanItsBound) {
   int plans = 0;
   for (const auto& [model, cluster] : {std::pair{"gpt-3-125m", "gb200:16"},
                                        {"qwen3-0.6b", "b200-sxm:32"},
-                                       {"qwen3-0.6b", "h100-sxm:8"}}) {
+                                       {"qwen3-0.6b", "h100-sxm:8"},
+                                       {"vit-l-16", "gb200:8"}}) {
     for (const char* plan : {"tp=4,micro_batch=4", "tp=1,cp=2", "tp=1,recompute=full", "pp=2",
-                             "tp=4,pp=2,schedule=vocab_1"}) {
+                             "tp=4,pp=2,schedule=vocab_1", "tp=2,schedule=vocab_2"}) {
       for (const char* zero : {",zero=0", ",zero=1", ",zero=2", ",zero=3", ",zero=3,shard_group=1",
                                ",zero=2,shard_group=4"}) {
         for (const char* overlap : {"", ",overlap.gradient_reduction=false",
@@ -73,7 +74,7 @@ TEST(StepGraph, NoStepOfASmallModelIsFasterThanItsBound) {
                   *build_model(*read_architecture(*Catalog::built_in().find("models", model)));
               c.cluster = *parse_cluster(cluster, Catalog::built_in());
               c.training.sequence_length = sequence;
-              c.training.global_batch = 64;
+              c.training.global_batch = 32;
               CompletedPlan completed = completed_plan(
                   c.model, c.cluster, c.training, *parse_plan(std::string(plan) + zero + overlap));
               if (!plan_problems(c.model, c.cluster, completed.training, completed.plan).empty()) {
