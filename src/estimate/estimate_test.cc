@@ -51,6 +51,19 @@ TEST(Estimate, TheBreakdownIsTheStepTime) {
   }
 }
 
+TEST(Estimate, ShardingThatTheSoftwareLacksInAPipelineIsNamed) {
+  const auto assumed = [](const char* plan, const char* software) {
+    Scenario s = scenario("llama-3.1-8b", "h100-sxm:16", plan, 4096, 32);
+    s.software = *load_software(catalog(), software);
+    return estimate(s, catalog())->assumed;
+  };
+  const auto note = testing::Contains(testing::HasSubstr("has no ZeRO 2 beside a pipeline"));
+  EXPECT_THAT(assumed("pp=4,zero=2", "megatron-core-0.12"), note);
+  EXPECT_THAT(assumed("pp=4,zero=1", "megatron-core-0.12"), testing::Not(note));
+  EXPECT_THAT(assumed("zero=2", "megatron-core-0.12"), testing::Not(note));
+  EXPECT_THAT(assumed("pp=4,zero=2", "torchtitan"), testing::Not(note));
+}
+
 TEST(Estimate, UtilisationIsItsDefinition) {
   const auto e = estimate(published(), catalog());
   ASSERT_TRUE(e);
@@ -87,8 +100,7 @@ TEST(Estimate, Llama3IsAsFastAsPublishedWithItsGradientsSharded) {
   }
 }
 
-// Published at 400 TFLOP/s a GPU (arXiv 2407.21783 Table 4); nothing was fitted to it. The band
-// only holds the model to the right order; `make demo` states the difference.
+// The same plan on the fabric that is assumed where none is stated, with whole gradients.
 TEST(Estimate, ThePublishedRunIsWithinABand) {
   const auto e = estimate(published(), catalog());
   EXPECT_GT(e->achieved_per_gpu.value(), 350e12);

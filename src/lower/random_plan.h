@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <random>
+#include <string_view>
+#include <utility>
 
 #include "catalog/catalog.h"
 #include "lower/model_costs.h"
@@ -31,6 +33,20 @@ struct RandomCase {
   Plan plan;
   SoftwareProfile software;
 };
+
+// A stated plan, completed. Whether it is valid says plan_problems.
+inline RandomCase stated_case(Model model, const char* cluster, std::string_view plan,
+                              std::int64_t sequence, std::int64_t global_batch) {
+  RandomCase out;
+  out.model = std::move(model);
+  out.cluster = *parse_cluster(cluster, Catalog::built_in());
+  out.training.sequence_length = sequence;
+  out.training.global_batch = global_batch;
+  CompletedPlan completed = completed_plan(out.model, out.cluster, out.training, *parse_plan(plan));
+  out.training = completed.training;
+  out.plan = completed.plan;
+  return out;
+}
 
 // A valid plan, or nothing if this draw is not one.
 inline std::optional<RandomCase> random_case(std::mt19937& random) {

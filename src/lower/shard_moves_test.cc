@@ -72,15 +72,7 @@ TEST(ChunkUses, NoScheduleTurnsLessOftenThanItsBound) {
 }
 
 RandomCase llama(std::string_view plan) {
-  RandomCase c;
-  c.model = small_model("llama-3-8b", 16);
-  c.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
-  c.training.sequence_length = 4096;
-  c.training.global_batch = 64;
-  CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
-  c.training = completed.training;
-  c.plan = completed.plan;
-  return c;
+  return stated_case(small_model("llama-3-8b", 16), "h100-sxm:16", plan, 4096, 64);
 }
 
 SoftwareProfile holding(PipelineShards shards) {

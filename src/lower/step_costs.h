@@ -98,11 +98,11 @@ StepCosts step_costs(CostCache& cache, const Plan& plan);
 
 // No execution of this plan is faster:
 //
-//   max( max over devices i of  max( path(s_i) + W_i, W_i + tail_i, D_i ),  path(S) )
+//   max( max over devices i of  max( path(s_i) + W_i, W_i + tail_i, W_i + V_i, D_i ),  path(S) )
 //   + gradient norm + slowest optimizer,      path(s) = sum_{k<s} (F_k + B_k + 2 c)
 //   W_i = m sum_chunks (F + B) + what computing loses beside gathers and reductions, and to copies
 //   D_i = all gathers and reductions of the device, which share a stream
-//   tail_i = the shortest last reduction, less what is lost beside it
+//   tail_i = the shortest last reduction, less what is lost beside it; V_i: a divided vocabulary
 //
 // s_i is the first virtual stage on device i: the device cannot start before one microbatch has
 // passed the stages before s_i, works through all its operations one after the other, and its last

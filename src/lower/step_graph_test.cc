@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "lower/random_plan.h"
 #include "lower/step_window.h"
@@ -54,60 +56,64 @@ TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
   }
 }
 
-// Without a pipeline nothing hides what the bound counts too much.
-TEST(StepGraph, NoStepOfASmallModelIsFasterThanItsBound) {
+bool keeps_its_bound(const RandomCase& c) {
+  CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in(), c.software));
+  const StepCosts step = step_costs(cache, c.plan);
+  const auto graph = step_graph(step, Folding::folded);
+  return step_time(step, *graph, simulate(graph->graph)) >= lower_bound(step);
+}
+
+// Every way to shard and overlap: without a pipeline nothing hides what the bound counts too much.
+std::vector<std::string> ways_to_move() {
+  std::vector<std::string> out;
+  for (const char* zero : {",zero=0", ",zero=1", ",zero=2", ",zero=3", ",zero=3,shard_group=1",
+                           ",zero=2,shard_group=4"}) {
+    for (const char* overlap : {"", ",overlap.gradient_reduction=false",
+                                ",overlap.parameter_gather=false", ",overlap.optimizer=true"}) {
+      out.push_back(std::string(zero) + overlap);
+    }
+  }
+  return out;
+}
+
+class SmallModels
+    : public testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {};
+
+TEST_P(SmallModels, AreNotFasterThanTheirBound) {
+  const auto& [model, cluster, plan] = GetParam();
   int plans = 0;
-  for (const auto& [model, cluster] : {std::pair{"gpt-3-125m", "gb200:16"},
-                                       {"qwen3-0.6b", "b200-sxm:32"},
-                                       {"qwen3-0.6b", "h100-sxm:8"},
-                                       {"vit-l-16", "gb200:8"}}) {
-    for (const char* plan : {"tp=4,micro_batch=4", "tp=1,cp=2", "tp=1,recompute=full", "pp=2",
-                             "tp=4,pp=2,schedule=vocab_1", "tp=2,schedule=vocab_2"}) {
-      for (const char* zero : {",zero=0", ",zero=1", ",zero=2", ",zero=3", ",zero=3,shard_group=1",
-                               ",zero=2,shard_group=4"}) {
-        for (const char* overlap : {"", ",overlap.gradient_reduction=false",
-                                    ",overlap.parameter_gather=false", ",overlap.optimizer=true"}) {
-          for (const char* profile : {"megatron-core-0.12", "torchtitan", "llm-foundry"}) {
-            for (const std::int64_t sequence : {256, 4096}) {
-              RandomCase c;
-              c.model =
-                  *build_model(*read_architecture(*Catalog::built_in().find("models", model)));
-              c.cluster = *parse_cluster(cluster, Catalog::built_in());
-              c.training.sequence_length = sequence;
-              c.training.global_batch = 32;
-              CompletedPlan completed = completed_plan(
-                  c.model, c.cluster, c.training, *parse_plan(std::string(plan) + zero + overlap));
-              if (!plan_problems(c.model, c.cluster, completed.training, completed.plan).empty()) {
-                continue;
-              }
-              ++plans;
-              CostCache cache(c.model, completed.training,
-                              *cost_context(c.cluster, Catalog::built_in(),
-                                            *load_software(Catalog::built_in(), profile)));
-              const StepCosts step = step_costs(cache, completed.plan);
-              const auto graph = step_graph(step, Folding::folded);
-              ASSERT_GE(orrery::step_time(step, *graph, simulate(graph->graph)), lower_bound(step))
-                  << model << " " << to_text(completed.plan) << " " << profile;
-            }
-          }
-        }
+  for (const std::string& moves : ways_to_move()) {
+    for (const std::int64_t sequence : {256, 4096}) {
+      RandomCase c =
+          stated_case(*build_model(*read_architecture(*Catalog::built_in().find("models", model))),
+                      cluster, plan + moves, sequence, 32);
+      if (!plan_problems(c.model, c.cluster, c.training, c.plan).empty()) continue;
+      for (const char* profile : {"megatron-core-0.12", "torchtitan", "llm-foundry"}) {
+        c.software = *load_software(Catalog::built_in(), profile);
+        EXPECT_TRUE(keeps_its_bound(c)) << model << " " << to_text(c.plan) << " " << profile;
+        ++plans;
       }
     }
   }
-  EXPECT_GT(plans, 500);
+  EXPECT_GT(plans, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    StepGraph, SmallModels,
+    testing::Values(std::tuple("gpt-3-125m", "gb200:16", "tp=4,micro_batch=2"),
+                    std::tuple("gpt-3-125m", "gb200:16", "tp=1,cp=2"),
+                    std::tuple("gpt-3-125m", "gb200:16", "tp=1,recompute=full"),
+                    std::tuple("gpt-3-125m", "gb200:16", "pp=2"),
+                    std::tuple("qwen3-0.6b", "b200-sxm:32", "tp=1"),
+                    std::tuple("qwen3-0.6b", "b200-sxm:32", "tp=1,cp=2,recompute=full"),
+                    std::tuple("qwen3-0.6b", "h100-sxm:8", "tp=4,pp=2,schedule=vocab_1"),
+                    std::tuple("qwen3-0.6b", "h100-sxm:8", "tp=2,schedule=vocab_2"),
+                    std::tuple("vit-l-16", "gb200:8", "tp=2,schedule=vocab_2"),
+                    std::tuple("vit-l-16", "gb200:8", "schedule=vocab_1")));
 
 RandomCase llama(std::int64_t layers, const char* cluster, std::string_view plan,
                  std::int64_t global_batch) {
-  RandomCase c;
-  c.model = small_model("llama-3-8b", layers);
-  c.cluster = *parse_cluster(cluster, Catalog::built_in());
-  c.training.sequence_length = 4096;
-  c.training.global_batch = global_batch;
-  CompletedPlan completed = completed_plan(c.model, c.cluster, c.training, *parse_plan(plan));
-  c.training = completed.training;
-  c.plan = completed.plan;
-  return c;
+  return stated_case(small_model("llama-3-8b", layers), cluster, plan, 4096, global_batch);
 }
 
 Picoseconds step_time(const RandomCase& c) {

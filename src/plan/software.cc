@@ -122,6 +122,11 @@ Result<SoftwareProfile> read_software(const Document& document) {
                   document.name, "a time from 0 to 1 s");
     }
   }
+  if (profile.pipeline_zero < 0 || profile.pipeline_zero > 3) {
+    return fail(ErrorCode::bad_input,
+                "pipeline_zero " + std::to_string(profile.pipeline_zero) + " is no ZeRO stage",
+                document.name, "0, 1, 2 or 3");
+  }
   if (std::string problem = memory_facts_problem(profile.memory); !problem.empty()) {
     return fail(ErrorCode::bad_input, std::move(problem), document.name,
                 "bytes of one element of the tensor it names");

@@ -111,7 +111,7 @@ struct SoftwareProfile {
   // lists of one piece a rank, each of which the host cuts and copies.
   bool lists_pieces = false;
   ShardBuffers shard_buffers = ShardBuffers::in_place;
-  std::int64_t pipeline_zero = 1;  // the highest ZeRO stage that it has beside a pipeline
+  std::int64_t pipeline_zero = 1;  // the highest ZeRO stage it has beside a pipeline, 0 to 3
   PipelineShards pipeline_shards = PipelineShards::chunk;
   // Optimizer states are sharded by whole tensors: behind the step each rank broadcasts its weights
   // in turn.

@@ -59,6 +59,17 @@ TEST(Software, AnImpossibleHostTimeIsAnError) {
   EXPECT_THAT(profile.error().text(), HasSubstr("kernel"));
 }
 
+TEST(Software, AZeroStageThatIsNoneIsAnError) {
+  for (const char* stage : {"-1", "4"}) {
+    const auto profile = read_software(*parse_yaml(
+        "name: x\ntitle: y\npipeline_zero: " + std::string(stage) + "\nprovenance: {source: z}\n",
+        "x.yaml"));
+    ASSERT_FALSE(profile);
+    EXPECT_EQ(profile.error().text(),
+              "x.yaml: pipeline_zero " + std::string(stage) + " is no ZeRO stage (0, 1, 2 or 3)");
+  }
+}
+
 TEST(Software, PlainOneForwardOneBackwardBlocksWhereOnlyChunksOverlap) {
   SoftwareProfile software;
   Plan plain, chunked;

@@ -186,6 +186,28 @@ TEST(Search, StatedFieldsAreKept) {
   for (const Estimate& e : uneven->plans) EXPECT_EQ(e.plan.pp * e.plan.chunks, 4);
 }
 
+// In a pipeline no higher ZeRO stage than the software has, unless it is stated.
+TEST(Search, ShardsPipelinesAsTheSoftwareCan) {
+  Scenario s = scenario("llama-3-8b", 8, "h100-sxm:16", 4096, 64);
+  const auto highest = [&](const char* software, std::vector<std::int64_t> zero) {
+    s.software = *load_software(Catalog::built_in(), software);
+    SearchSpace partial;
+    partial.zero = std::move(zero);
+    const SearchSpace space = default_space(s, partial);
+    std::pair<int, int> out;  // without a pipeline, and with one
+    for (const CandidateGroup& group : groups(space, s)) {
+      for (const Candidate& c : members(group, space, 8)) {
+        int& most = c.pp > 1 ? out.second : out.first;
+        most = std::max<int>(most, c.zero);
+      }
+    }
+    return out;
+  };
+  EXPECT_EQ(highest("megatron-core-0.12", {}), (std::pair{3, 1}));
+  EXPECT_EQ(highest("torchtitan", {}), (std::pair{3, 3}));
+  EXPECT_EQ(highest("megatron-core-0.12", {2}), (std::pair{2, 2}));
+}
+
 TEST(Search, AnInterruptedSearchGivesWhatItHas) {
   const std::atomic<bool> interrupted{true};
   SearchOptions options;

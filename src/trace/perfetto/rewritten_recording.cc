@@ -102,6 +102,7 @@ class SourceRanks {
                        [&](const SourceRank& r) { return number(r) == listed[i].rank; });
       if (it != ranks_.end()) std::iter_swap(ranks_.begin() + static_cast<std::ptrdiff_t>(i), it);
     }
+    last_ = nullptr;
     return std::monostate{};
   }
 
