@@ -3,8 +3,8 @@
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # gcc 12 sees overlapping copies in "text" + std::string that cannot be (gcc bug 105651).
-  add_compile_options(-Wno-restrict)
+  # gcc 12 sees copies in "text" + std::string that overlap or overflow and cannot (gcc bug 105651).
+  add_compile_options(-Wno-restrict -Wno-stringop-overflow)
 else()
   # clang sees std::stable_sort of gcc 12's library use a deprecated function.
   add_compile_options(-Wno-deprecated-declarations)
@@ -12,7 +12,9 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # ccache asks for this before it caches what is compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
