@@ -15,9 +15,7 @@
 namespace orrery {
 namespace {
 
-std::string folder() {
-  return std::string(ORRERY_SOURCE_DIR) + "/validation/traces/StragglerAnalysis/";
-}
+std::string folder() { return ORRERY_SOURCE_DIR "/validation/traces/StragglerAnalysis/"; }
 
 Document published(const std::string& job) {
   auto stream = ByteStream::open(folder() + "result-" + job + ".json.gz");

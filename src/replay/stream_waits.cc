@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "replay/run_graph.h"
 
@@ -94,8 +95,7 @@ class Deduction {
       if (first != kNoEvent) {
         const std::uint32_t lane = trace_.lane[first];
         if (!records_waits_ && lane != last_lane) waiting_since = trace_.start_ns[call];
-        if (waiting_since) add_stream_waits(first, *waiting_since);
-        waiting_since.reset();
+        if (waiting_since) add_stream_waits(first, *std::exchange(waiting_since, std::nullopt));
         last_lane = lane;
         add_blocking_copy(call);
         continue;
