@@ -3,8 +3,9 @@
 // Kernels of all recorded ranks are matched (trace/collective_instances.h). Of an instance, with B
 // the bytes of the message and n the ranks of the group:
 //
-//   bandwidth      = B / transfer                 bus bandwidth = bandwidth x factor(collective, n)
-//   waiting of a rank  = its duration - its transfer,  caused by the rank that arrived last
+//   bandwidth          = B / transfer
+//   bus bandwidth      = bandwidth x factor(collective, n)
+//   waiting of a rank  = its duration - its transfer, caused by the rank that arrived last
 //
 // Where not all ranks of a group are recorded, transfer still contains waiting, and the bandwidths
 // are lower bounds; rows say of how many instances all ranks were there.

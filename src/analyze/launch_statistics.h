@@ -1,8 +1,7 @@
-// How the host launches work: how long the calls take, how long work waits after its call, and
-// which calls cost more than the work they start.
+// How the host launches kernels and copies: how long the launch calls take, how long after the call
+// the kernel starts, and which calls cost more than what they launch.
 //
-//   launch delay = start of the work - end of its call, 0 where the work began before the call
-//   ended
+//   launch delay = max(0, start of the kernel - end of its launch call)
 //
 // Source: facebookresearch/HolisticTraceAnalysis f4d0062 (launch statistics), which counts calls of
 // more than 50 us as slow and delays of more than 100 us as long. O(events log events).

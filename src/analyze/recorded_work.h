@@ -18,8 +18,8 @@
 // tests compare; Dao et al., FlashAttention-2 (2307.08691), section 4.1 for the factor of the
 // backward. Departures: an output's size is worked out also where TraceLens counts one element
 // (reductions), an operator in place writes its own type, a convolution reads its bias, and copies
-// compute nothing. Not
-// modelled: caches, padding of tiles. Operators without shapes or unknown here give nothing.
+// compute nothing. Not modelled: caches, padding of tiles. Operators without shapes, and those that
+// are not in this table, have no FLOPs and bytes.
 #pragma once
 
 #include <cstdint>

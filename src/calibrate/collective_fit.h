@@ -2,12 +2,17 @@
 //
 // Fitted by log(predicted / measured) with the robust loss of calibrate/fit.h:
 //
-//   ring.base, ring.<link>     start and step of LL, LL128 and Simple; trees keep NCCL's
-//   differences low_latency_total          ceiling of LL; low_latency_128_share: payload share of
-//   LL128 ring_share, local_copy     of links and of the copy of a rank's own part in_switch.step,
-//   .efficiency                 where the switch reduces pairwise.base, .peer, .efficiency,
-//   .low_latency_ceiling low_latency_share, host_path.socket, .node  where accelerators meet over
-//   PCIe
+//   ring.base, ring.<link>        start and step of LL, LL128 and Simple; trees keep NCCL's
+//                                 differences
+//   low_latency_total             ceiling of LL
+//   low_latency_128_share         share of the payload in what LL128 sends
+//   ring_share                    share of the links' bandwidth that a ring reaches
+//   local_copy                    rate at which a rank copies its own part
+//   in_switch.step, .efficiency   where the switch reduces
+//   pairwise.base, .peer, .efficiency, .low_latency_ceiling
+//                                 all-to-all and other exchanges between pairs
+//   low_latency_share, host_path.socket, .node
+//                                 where accelerators reach each other over PCIe
 //
 // Two choices of the library are tried in turn, the one that fits best is kept: low_latency_until
 // (no limit or some MiB) and latency_overlap (1 or 2). What is between nodes is not fitted here.

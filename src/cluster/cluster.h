@@ -6,11 +6,10 @@
 // Accelerators fill the levels in order of their number.
 //
 // Three ways to name one:
-//   h100-sxm:1024                 so many accelerators in their usual servers (`default_node` of
-//   the
-//                                 catalog), one network of full bisection, rail-optimised
-//   meta-h100-24k-roce:16384      a cluster of the catalog, or part of it; also a node: aws-p5:512
-//   cluster.yaml, cluster.yaml:64 a file: see docs/clusters.md
+//   h100-sxm:1024                  that many accelerators in their usual servers (`default_node` of
+//                                  the catalog), one rail-optimised network of full bisection
+//   meta-h100-24k-roce:16384       a cluster of the catalog, or part of it; also a node: aws-p5:512
+//   cluster.yaml, cluster.yaml:64  a file, see docs/clusters.md
 //
 // Not modelled: mixed accelerators; sites of different size; routes inside a torus or dragonfly
 // (their levels are taken as switched).

@@ -87,8 +87,7 @@ concept Described = requires(const T* t) {
 template <class T>
 struct Codec;
 
-// ---- scalars
-// -------------------------------------------------------------------------------------
+// ---- scalars ----
 
 Result<bool> read_boolean(const Value& v);
 Result<std::int64_t> read_integer(const Value& v);
@@ -166,8 +165,7 @@ ORRERY_QUANTITY_CODEC(Watts, parse_watts, "700 W");
 ORRERY_QUANTITY_CODEC(DollarsPerSecond, parse_dollars_per_second, "2.95 $/h");
 #undef ORRERY_QUANTITY_CODEC
 
-// ---- compounds
-// -----------------------------------------------------------------------------------
+// ---- compounds ----
 
 template <class T>
 struct Codec<std::optional<T>> {
@@ -212,8 +210,7 @@ struct Codec<T> {
   static std::string type() { return fields_of(static_cast<const T*>(nullptr)).name(); }
 };
 
-// ---- the table
-// -----------------------------------------------------------------------------------
+// ---- the table ----
 
 enum class Need { required, optional };
 

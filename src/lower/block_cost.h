@@ -4,8 +4,7 @@
 // collectives on one stream per mesh axis. What waits for what is stated, so overlap is simulated,
 // never assumed by a factor:
 //   column product  (sequence parallel) all-gather, then product; backward: input gradient beside
-//   the
-//                   second all-gather, weight gradient beside the reduce-scatter of the input
+//                   the second all-gather, weight gradient beside the reduce-scatter of the input
 //                   gradient (arXiv 2205.05198 s.4.2.2, arXiv 1909.08053 s.3)
 //   row product     product, then reduce-scatter or all-reduce; backward: all-gather first
 //   attention       keys and values gathered before it, or passed round a ring beside it (B3, B14),

@@ -2,12 +2,16 @@
 //
 // Dependencies (Lumos, arXiv 2504.09307, section 3.3, and formats of PyTorch's profiler):
 //
-//   thread order        segments and calls of a thread follow each other (replay/host_segments.h)
-//   thread to thread    a thread that idled while another worked waits for it
-//   (replay/thread_waits.h) launch              call and work share a correlation stream order work
-//   of one stream stream to stream    recorded wait events, or else deduced from the calls
-//   (replay/stream_waits.h) device to host      synchronising calls end after what they wait for
-//   (replay/stream_waits.h) rank to rank        all arrivals of a communication before any transfer
+//   thread order        segments and runtime calls of a thread follow each other
+//                       (replay/host_segments.h)
+//   thread to thread    a thread that was idle while another one ran waits for it
+//                       (replay/thread_waits.h)
+//   launch              a launch call and what it launched share a correlation
+//   stream order        kernels and copies of one stream follow each other
+//   stream to stream    recorded wait events, or else deduced from the runtime calls
+//                       (replay/stream_waits.h)
+//   device to host      a synchronising call ends after what it waits for (replay/stream_waits.h)
+//   rank to rank        all ranks arrive at a communication before any transfers
 //
 // Not inputs: when device work started, and the gaps between. They follow from the dependencies and
 // from few constants of the whole trace (LaunchParameters), each a median or mean over it:

@@ -3,14 +3,14 @@
 //
 // Built from the first step of data-parallel rank 0, whose order all steps and ranks share:
 //
-//   a stage's forward and backward passes follow each other as they began, and its sends and its
-//   receives of one direction do; the k-th send waits for the k-th pass of its direction, the k-th
-//   pass for its receive, that receive for the pass before; the first backward transfer for the
-//   pass two before the first backward
-//   the first forward of a chunk waits for the chunk's params-all-gather
-//   last pass -> gc -> layernorm -> embedding -> grads-reduce-scatter -> clip -> optimizer; where a
-//   separate-grads-all-reduce exists, reduce-scatters follow the last backward of their chunk, and
-//   last reduce-scatter + gc -> layernorm -> embedding -> separate -> clip -> optimizer
+//   - A stage's forward and backward passes run in the order in which they began, and so do its
+//     sends and its receives of one direction. The k-th send waits for the k-th pass of its
+//     direction, the k-th pass for its receive, and that receive for the pass before; the first
+//     backward transfer waits for the second pass before the first backward.
+//   - The first forward of a chunk waits for the chunk's params-all-gather.
+//   - last pass -> gc -> layernorm -> embedding -> grads-reduce-scatter -> clip -> optimizer. Where a
+//     separate-grads-all-reduce exists, reduce-scatters follow the last backward of their chunk, and
+//     last reduce-scatter + gc -> layernorm -> embedding -> separate -> clip -> optimizer.
 //
 // Rendezvous: a send and its receive; embedding gradients of first and last stage; clipping of all
 // stages; and over data-parallel ranks parameters, gradients, the separate all-reduce and clipping.

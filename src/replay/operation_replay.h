@@ -8,13 +8,12 @@
 //
 //   base          durations, transfers and launch delays as recorded
 //   no delay      launch delays 0
-//   ideal         launch delays 0; every duration the mean of its type, every transfer the median
-//   of
-//                 its type, over all steps, data-parallel ranks and stages
+//   ideal         launch delays 0; every duration the mean of its type, every transfer the
+//                 median of its type, over all steps, data-parallel ranks and stages
 //
-//   slowdown         = mean(no delay) / mean(ideal)          launch slowdown = mean(base) / mean(no
-//   delay) slowdown of x    = mean(no delay where x alone is as recorded, all else ideal) /
-//   mean(ideal)
+//   slowdown         = mean(no delay) / mean(ideal)
+//   launch slowdown  = mean(base) / mean(no delay)
+//   slowdown of x    = mean(no delay where x alone is as recorded, all else ideal) / mean(ideal)
 //
 // for x a data-parallel rank, a stage, a worker (both), or a type of operation.
 //

@@ -10,8 +10,7 @@
 //   call        a call of the runtime, without the time it waited for the device. A launch call
 //               whose work starts before it returns is two nodes: until the launch, and after it
 //   latency     from a launch call to its work, from an event to the stream that waited for it,
-//   from
-//               a thread to the one it woke; on no lane
+//               from a thread to the one it woke; on no lane
 //   dispatch    what a device takes between two pieces of work of a stream that are both ready
 //   work        a kernel, copy or fill
 //   arrival     a rank is ready for a communication; no time

@@ -11,15 +11,14 @@
 //                         and what began 20 us and more after its launch and its stream allowed
 //                         waits for work of another stream that ended within 20 us before
 //   graph launches        inside a graph of several streams neither calls nor synchronisation
-//   events
-//                         tell: work that its launch and its stream let begin 2 us and more earlier
+//                         events tell: work that its launch and its stream let begin 2 us and more earlier
 //                         waits for work of another stream that ended within 20 us before
 //   cudaStreamSynchronize the last work its thread launched, if it ended before the call did; else
 //                         the last-ended work of another stream that did
 //   cudaDeviceSynchronize, cudaFree, cudaHostFree, cudaMemcpy: all streams
 //   cudaEventSynchronize  the work that ended last while the call ran
 //   cudaMemcpyAsync       itself, where the copy ended before the call did: it did not return
-//   earlier
+//                         earlier
 //
 // HIP's names count alike. Times only rule out: nothing waits for what had not ended. An edge that
 // the recording held for another reason changes no replay, but may hold back a what-if.

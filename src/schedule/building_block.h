@@ -7,9 +7,10 @@
 // the start of F to the end of W: the offsets control the memory.
 //
 //   device i       F chunk 0   F chunk 1    B chunk 1        B chunk 0
-//   V-Min          i           2p-1-i       2p+i+z           4p-1-i+z    z = 2 if 3 divides p, else
-//   0 V-Half         2i          3p-2-i       3p-1+2i+z        6p-2-i+z    z = 3 if 2 divides p,
-//   else 0
+//   V-Min          i           2p-1-i       2p+i+z           4p-1-i+z    z = 2 if 3 divides p
+//   V-Half         2i          3p-2-i       3p-1+2i+z        6p-2-i+z    z = 3 if 2 divides p
+//
+// and z = 0 otherwise.
 //
 // W goes to free slots after its B. Then squeeze: everything starts as soon as its device is free
 // and its input is there. Checked in: building_block_test.cc.

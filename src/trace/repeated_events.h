@@ -6,8 +6,7 @@
 //
 //   work of a device   longer than the rounding, as a stream runs one after the other
 //   of the host        that takes time, with a correlation or an External id; in nanoseconds
-//   without
-//                      one too, as a thread does one thing of a name at a time
+//                      without one too, as a thread does one thing of a name at a time
 //
 // Others (without duration, or annotations and python functions in whole microseconds) may agree by
 // chance. They count as repeated as often as those do on average, to a whole number: where a file

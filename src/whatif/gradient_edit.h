@@ -9,9 +9,8 @@
 //
 //   t = 2 (N - 1) / N n / rate + latency     where a link is said, else
 //   t = collective(all_reduce, n)            of cost/collective, on the recorded accelerator's
-//   usual
-//                                            cluster, ranks of the group as far apart as the run
-//                                            has ranks
+//                                            usual cluster, ranks of the group as far apart as
+//                                            the run has ranks
 //
 // n: elements of the weights that matrix products multiply with and of embedding tables, from the
 // recorded shapes, in the format of the products; or what is said, in equal parts for all layers.
@@ -31,9 +30,8 @@
 namespace orrery {
 
 // Whether the run reduces no gradients: it is known to have one data-parallel rank, it does not
-// communicate, or only within groups whose
-// descriptions name another axis; where the edit says how large gradients are, within groups whose
-// descriptions do not name the axis of data.
+// communicate, or only within groups whose descriptions name another axis; where the edit says how
+// large gradients are, within groups whose descriptions do not name the axis of data.
 bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit, const KnownDivision& known);
 
 Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit,

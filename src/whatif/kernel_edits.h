@@ -13,9 +13,8 @@
 //
 //   matrix products      cost/kernel: tiles, waves, roofline, with the shapes of their inputs;
 //                        without shapes, the peak rates of their format
-//   attention, convolution, resized: elements of the inputs, of attention squared along the
-//   sequence
-//                        as far as it is the resized dimension; other accelerator: peak rates
+//   attention,           resized: elements of the inputs, of attention squared along the sequence
+//   convolution          as far as it is the resized dimension; other accelerator: peak rates
 //   all other kernels    bytes: elements of the inputs; other accelerator: bandwidth of memory
 //   communications       resized: in proportion, as far as their volume is a multiple of A
 //   copies               resized: as all other kernels; other accelerator: unchanged

@@ -8,8 +8,8 @@
 // (Lumos, arXiv 2504.09307, section 3.5).
 //
 // Assumed: every further copy takes the mean of the recorded ones, work by work, and their mean on
-// the host. Not modelled: the optimizer and reductions of
-// gradients, which grow with the layers as well; what pipelines send between stages.
+// the host. Not modelled: the optimizer and reductions of gradients, which grow with the layers as
+// well; what pipelines send between stages.
 #pragma once
 
 #include <variant>

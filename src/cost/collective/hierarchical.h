@@ -1,7 +1,8 @@
 // Time of a collective taken level by level: reduce-scatter outwards, all-gather inwards.
 //
-//   t(all-gather or reduce-scatter) = sum over levels l of (k - 1) a[l] + (k-1)/k * (n / m[l-1]) /
-//   b[l] t(all-reduce) = twice that
+//   t(all-gather or reduce-scatter) = sum over levels l of
+//                                     (k - 1) a[l] + (k - 1) / k * (n / m[l-1]) / b[l]
+//   t(all-reduce)                   = twice that
 //
 // k = m[l] / m[l-1] units joined at level l, a[l] the latency of one step there (s), b[l] one
 // accelerator's bandwidth (B/s). The phases follow one another, so bandwidth terms add; outermost
@@ -22,8 +23,8 @@ namespace orrery {
 enum class Phases { in_sequence, pipelined };
 enum class Outermost { ring, tree };
 
-// Pipelined phases take the greatest bandwidth
-// term and, as fill, one chunk (n / chunks) through the others.
+// Pipelined phases take the greatest bandwidth term and, to fill the pipeline, one chunk
+// (n / chunks) through the others.
 struct HierarchicalOptions {
   Phases phases = Phases::in_sequence;
   Outermost outermost = Outermost::ring;

@@ -1,8 +1,8 @@
 // Time of all-gather and reduce-scatter by parallel aggregated trees ("PAT" of NCCL), for groups
 // with one rank a node.
 //
-//   t = base + depth * network_step / overlap + rank * P + n / (share b) * (P - 1) / P + (n / P) /
-//   c
+//   t = base + depth * network_step / overlap + rank * P
+//       + n / (share b) * (P - 1) / P + (n / P) / c
 //
 // depth = floor(log2 P), b the network bandwidth of one accelerator (B/s), c local copy.
 // Only Simple exists.

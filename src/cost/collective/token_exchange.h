@@ -8,10 +8,10 @@
 //
 // T tokens a rank sends, w bytes of one, U_l units below level l that the group spans, u_l of them
 // in one unit of level l: a token crosses the network once for each node and is passed on inside.
-// b[l] one accelerator's bandwidth (B/s), c the rate at which a rank handles
-// its own tokens. e is that of the kernel inside a node, where it is bound
-// by the compute units it holds; over cards e is 1 (the fabric's own efficiency counts). L: launch,
-// notification of counts, and the barrier at the end.
+// b[l] one accelerator's bandwidth (B/s), c the rate at which a rank handles its own tokens. e
+// is the efficiency of the kernel inside a node, where the compute units it occupies limit it; over
+// network cards e is 1 (the fabric's own efficiency counts). L: launch, notification of counts, and
+// the barrier at the end.
 //
 // A plain all-to-all sends T w k (P - 1) / P instead: one copy for each expert, so this is never
 // more. D(u) <= min(u, k), rises with u, and is k where every unit is one expert.

@@ -4,8 +4,8 @@
 //   launch or copy whose own work ended in it  that work
 //   cudaStreamSynchronize                      the last work of the stream before the call
 //   cudaDeviceSynchronize                      the last work of every stream before the call
-//   cudaEventSynchronize                       the last work of the stream before the event's
-//   record
+//   cudaEventSynchronize                       the last work of the stream before the event was
+//                                              recorded
 //
 // The operator is the next one on the thread after the call ended. Streams and events come from
 // synchronization events where they were recorded; else the stream is that of the work the thread

@@ -11,8 +11,7 @@
 // Written besides the events: launches to devices as arrows ("ac2g"), forward to backward operators
 // ("fwdbwd"), allocations, names of rows, and the header. Times are microseconds with three
 // decimals since the header's baseTimeNanoseconds. Linear; texts are escaped, and what is no UTF-8
-// becomes
-// '?'.
+// becomes '?'.
 #pragma once
 
 #include <span>
