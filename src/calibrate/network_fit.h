@@ -3,7 +3,8 @@
 // The equations are those of cost/collective/: what is fitted are the facts of the fabric,
 //
 //   message.latency, .rate     t = base + latency + n / rate, of one message
-//   ring.network.<protocol>    a step between nodes with LL and with Simple; trees keep NCCL's ratio
+//   ring.network.<protocol>    a step between nodes with LL and with Simple; trees keep NCCL's
+//                              ratio
 //   ring.node.simple           a step inside a node while a Simple ring waits for the network
 //   low_latency                ceiling of LL between nodes
 //   rate of g ranks a node     what the cards that serve g ranks of a node carry together: how many

@@ -8,9 +8,9 @@
 //     direction, the k-th pass for its receive, and that receive for the pass before; the first
 //     backward transfer waits for the second pass before the first backward.
 //   - The first forward of a chunk waits for the chunk's params-all-gather.
-//   - last pass -> gc -> layernorm -> embedding -> grads-reduce-scatter -> clip -> optimizer. Where a
-//     separate-grads-all-reduce exists, reduce-scatters follow the last backward of their chunk, and
-//     last reduce-scatter + gc -> layernorm -> embedding -> separate -> clip -> optimizer.
+//   - last pass -> gc -> layernorm -> embedding -> grads-reduce-scatter -> clip -> optimizer. Where
+//     a separate-grads-all-reduce exists, reduce-scatters follow the last backward of their chunk,
+//     and last reduce-scatter + gc -> layernorm -> embedding -> separate -> clip -> optimizer.
 //
 // Rendezvous: a send and its receive; embedding gradients of first and last stage; clipping of all
 // stages; and over data-parallel ranks parameters, gradients, the separate all-reduce and clipping.

@@ -11,8 +11,9 @@
 //                         and what began 20 us and more after its launch and its stream allowed
 //                         waits for work of another stream that ended within 20 us before
 //   graph launches        inside a graph of several streams neither calls nor synchronisation
-//                         events tell: work that its launch and its stream let begin 2 us and more earlier
-//                         waits for work of another stream that ended within 20 us before
+//                         events tell: a kernel that its launch and its stream would have let begin
+//                         2 us or more earlier waits for work of another stream that ended within
+//                         20 us before it began
 //   cudaStreamSynchronize the last work its thread launched, if it ended before the call did; else
 //                         the last-ended work of another stream that did
 //   cudaDeviceSynchronize, cudaFree, cudaHostFree, cudaMemcpy: all streams

@@ -76,9 +76,10 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
                             const SearchOptions& options, const Catalog& catalog);
 
 // The space with every empty axis filled: tp divides the heads, up to twice the scale-up domain; cp
-// powers of two that leave 1024 tokens a rank, by all-gather and by ring; pp up to the number of
-// layers; ep divides the experts; chunks for every distinct number of layers of a virtual stage; microbatches of 1 to 16
-// sequences; ZeRO 0 to 3; every recomputation and schedule; dp inside or outside pp.
+// is a power of two that leaves 1024 tokens a rank, by all-gather and by ring; pp up to the number
+// of layers; ep divides the experts; chunks for every distinct number of layers of a virtual stage;
+// microbatches of 1 to 16 sequences; ZeRO 0 to 3; every recomputation and schedule; dp inside or
+// outside pp.
 SearchSpace default_space(const Scenario& scenario, SearchSpace space);
 
 }  // namespace orrery

@@ -3,7 +3,8 @@
 //   structure      identifiers are unique; dependencies name nodes of the file, none itself; no
 //                  cycle over data and control dependencies
 //   collectives    not on the host; comm_type a known number, and one that is simulated
-//                  (all-reduce, all-gather, all-to-all, reduce-scatter) or replayed (broadcast); comm_size
+//                  (all-reduce, all-gather, all-to-all, reduce-scatter) or replayed (broadcast);
+//                  comm_size
 //   transfers      comm_size; comm_dst of a send, comm_src of a receive
 //   groups         pg_name empty, "0" or of a process_group:init node; the node's text is, without
 //                  two characters at each end, a JSON list of groups with their ranks
