@@ -5,33 +5,7 @@
 #include <cmath>
 
 #include "outcome/nearest_name.h"
-#include "schedule/asynchronous.h"
-#include "schedule/bitpipe.h"
-#include "schedule/breadth_first.h"
-#include "schedule/chimera.h"
-#include "schedule/dualpipe.h"
-#include "schedule/dualpipev.h"
-#include "schedule/gis.h"
-#include "schedule/gpipe.h"
-#include "schedule/hanayo.h"
-#include "schedule/interleaved_1f1b.h"
-#include "schedule/modular_lga.h"
-#include "schedule/one_forward_one_backward.h"
-#include "schedule/one_forward_one_backward_v.h"
-#include "schedule/pipeoffload.h"
-#include "schedule/swarm.h"
-#include "schedule/two_stage_backward.h"
-#include "schedule/v_auto.h"
-#include "schedule/v_half.h"
-#include "schedule/v_half_vocabulary.h"
-#include "schedule/v_min.h"
-#include "schedule/v_zb.h"
-#include "schedule/vocabulary_parallel.h"
-#include "schedule/zb_automatic.h"
-#include "schedule/zb_h1.h"
-#include "schedule/zb_h2.h"
-#include "schedule/zb_v.h"
-#include "schedule/zeropp.h"
+#include "schedule/published/published_schedules.h"
 
 namespace orrery {
 
@@ -116,7 +90,7 @@ std::vector<std::string> schedule_problems(const Schedule& schedule,
             std::to_string(shape.chunks) +
             (schedule.chunks == 1 ? "; interleaved_1f1b holds several" : "")};
   }
-  return schedule.problems(request);
+  return schedule.problems ? schedule.problems(request) : std::vector<std::string>{};
 }
 
 Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& request) {

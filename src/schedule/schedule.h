@@ -1,8 +1,9 @@
 // A pipeline schedule: a rule that works out, for a shape and times, the order of every device.
 //
 // A schedule knows stages, microbatches and chunks, nothing of models or clusters. It is one file
-// that fills one Schedule, and one line in schedules() that registers it. Everything else (bubbles,
-// makespan, memory in flight, drawings) follows from the order, by simulation.
+// in published/ that fills one Schedule, its declaration in published/published_schedules.h and its
+// line in schedules(). Everything else (bubbles, makespan, memory in flight, drawings) follows from
+// the order, by simulation.
 //
 // Dependencies: F(j,s) after F(j,s-1); B(j,s) after F(j,s) and B(j,s+1); W(j,s) after B(j,s). A
 // fused backward stands for B and W together. See pipeline_dependencies.h for the rest.
@@ -46,7 +47,8 @@ struct Schedule {
   bool splits_vocabulary = false;  // its order has the passes of vocabulary parallelism
   int vocabulary_barriers = 0;     // then 1 or 2, as in Pipeline
 
-  // Every reason why this cannot be scheduled, in words with the numbers; empty if it can.
+  // Every reason why this cannot be scheduled, in words with the numbers; empty if it can. Null if
+  // every shape can.
   std::vector<std::string> (*problems)(const ScheduleRequest&) = nullptr;
   // The virtual stage that is `chunk` of `device`, chunk in [0, routes * shape.chunks).
   int (*virtual_stage)(const PipelineShape&, int device, int chunk) = nullptr;

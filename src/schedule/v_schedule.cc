@@ -6,7 +6,7 @@
 #include "schedule/justification.h"
 #include "schedule/order_improvement.h"
 #include "schedule/split_scheduling.h"
-#include "schedule/zb_v.h"
+#include "schedule/zb_v_orders.h"
 
 namespace orrery {
 namespace {

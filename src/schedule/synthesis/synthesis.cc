@@ -12,7 +12,7 @@
 #include "schedule/synthesis/exact_search.h"
 #include "schedule/synthesis/lower_bound.h"
 #include "schedule/v_schedule.h"
-#include "schedule/zb_automatic.h"
+#include "schedule/zb_automatic_orders.h"
 
 namespace orrery {
 

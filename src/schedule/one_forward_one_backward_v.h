@@ -1,8 +1,0 @@
-// 1F1B-V (arXiv 2405.15362).
-#pragma once
-
-#include "schedule/schedule.h"
-
-namespace orrery {
-extern const Schedule kOneForwardOneBackwardV;
-}  // namespace orrery

@@ -1,0 +1,49 @@
+// Breadth-first: all microbatches pass a chunk before any passes the next; backwards the same way.
+//
+//   device i: for chunk 0..v-1 the forwards of all m microbatches; then for chunk v-1..0 all
+//   backwards. m (F + BW) + (p-1)(F + BW)/v with F, BW of a device's share of a microbatch, if
+//   m >= p: bubble ratio (p-1)/(v m + p-1). All m microbatches of every chunk are in flight.
+//
+// What it is for: the microbatches of a chunk follow each other, so that sharded weights are
+// gathered once a chunk and step, not once a group of microbatches. Source: arXiv 2211.05953.
+// Those gathers are counted where a step is lowered (lower/shard_moves.h).
+#include "schedule/placement.h"
+#include "schedule/published/published_schedules.h"
+
+namespace orrery {
+namespace {
+
+Result<Pipeline> order(const ScheduleRequest& request) {
+  const PipelineShape& shape = request.shape;
+  Pipeline out = placed(shape, 1, loop_virtual_stage);
+  const auto m = static_cast<std::uint32_t>(shape.microbatches);
+  for (auto& device : out.order) {
+    device.reserve(2 * std::size_t{m} * static_cast<std::size_t>(shape.chunks));
+    for (int c = 0; c < shape.chunks; ++c) {
+      for (std::uint32_t j = 0; j < m; ++j) {
+        device.push_back({PipelineAction::forward, static_cast<std::uint16_t>(c), j});
+      }
+    }
+    for (int c = shape.chunks; c-- > 0;) {
+      for (std::uint32_t j = 0; j < m; ++j) {
+        device.push_back({PipelineAction::backward, static_cast<std::uint16_t>(c), j});
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<int> peak_in_flight(const PipelineShape& shape, int) {
+  return std::vector<int>(static_cast<std::size_t>(shape.chunks), shape.microbatches);
+}
+
+}  // namespace
+
+const Schedule kBreadthFirst{
+    .name = "breadth_first",
+    .summary = "all microbatches pass a chunk before any passes the next (arXiv 2211.05953)",
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = order,
+    .peak_in_flight = peak_in_flight};
+
+}  // namespace orrery

@@ -1,0 +1,81 @@
+// The grouped interleaved schedule: interleaved 1F1B in groups smaller than the pipeline, with the
+// weight gradient split off and an even cadence of forward, input gradient, weight gradient.
+//
+//   g in ceil(p/2)..p (the default is the smallest). The forwards in virtual order: group by
+//   group, chunk by chunk; the backwards the same with chunk v-1-c. Device i begins with
+//   (v-1) g + p - i forwards, then one B, its W and one forward in turn, then the B W left. A last
+//   group that is not full keeps its place: its missing microbatches are left out.
+//
+//   (v-1) g + p - i microbatches of a chunk are in flight on device i if there are as many: with
+//   g = p/2 (p/2)(1 + 1/v) microbatches, against p (1 + (p-1)/(p v)) of interleaved 1F1B.
+//
+// Source: arXiv 2503.01328 (generalised interleaved schedules). Not here: recomputation of some
+// chunks.
+#include <algorithm>
+
+#include "schedule/placement.h"
+#include "schedule/published/published_schedules.h"
+
+namespace orrery {
+namespace {
+
+int smallest_group(const PipelineShape& shape) { return (shape.devices + 1) / 2; }
+
+int group_of(const ScheduleRequest& request) {
+  return request.group > 0 ? request.group : smallest_group(request.shape);
+}
+
+std::vector<std::string> problems(const ScheduleRequest& request) {
+  const int group = group_of(request);
+  const int p = request.shape.devices;
+  if (group >= smallest_group(request.shape) && group <= p) return {};
+  return {"gis passes microbatches in groups of " + std::to_string(smallest_group(request.shape)) +
+          " to " + std::to_string(p) + " on " + std::to_string(p) + " devices, not " +
+          std::to_string(group)};
+}
+
+int warm_up(const PipelineShape& shape, int group, int device) {
+  return (shape.chunks - 1) * group + shape.devices - device;
+}
+
+Result<Pipeline> order(const ScheduleRequest& request) {
+  const PipelineShape& shape = request.shape;
+  const int g = group_of(request);
+  const int v = shape.chunks;
+  const int m = shape.microbatches;
+  Pipeline out = placed(shape, 1, loop_virtual_stage);
+  const int places = (m + g - 1) / g * g * v;
+  const auto microbatch = [&](int k) { return k / (g * v) * g + k % g; };
+  const auto chunk = [&](int k) { return k / g % v; };
+  for (int device = 0; device < shape.devices; ++device) {
+    auto& operations = out.order[static_cast<std::size_t>(device)];
+    operations.reserve(3 * static_cast<std::size_t>(m) * static_cast<std::size_t>(v));
+    const auto add = [&](PipelineAction action, int c, int k) {
+      if (k >= places || microbatch(k) >= m) return;
+      operations.push_back(
+          {action, static_cast<std::uint16_t>(c), static_cast<std::uint32_t>(microbatch(k))});
+    };
+    const int ahead = warm_up(shape, g, device);
+    for (int k = 0; k < ahead; ++k) add(PipelineAction::forward, chunk(k), k);
+    for (int k = 0; k < places; ++k) {
+      add(PipelineAction::input_gradient, v - 1 - chunk(k), k);
+      add(PipelineAction::weight_gradient, v - 1 - chunk(k), k);
+      add(PipelineAction::forward, chunk(ahead + k), ahead + k);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const Schedule kGis{.name = "gis",
+                    .summary =
+                        "interleaved in groups smaller than the pipeline, backward split "
+                        "(arXiv 2503.01328)",
+                    .splits_backward = true,
+                    .problems = problems,
+                    .virtual_stage = loop_virtual_stage,
+                    .pipeline = order,
+                    .longest_run = group_of};
+
+}  // namespace orrery

@@ -1,0 +1,125 @@
+// Hanayo: W waves down and up the devices, 2W chunks on each, weights held once.
+//
+//   A snake of 2Wp stages. Greedy: a free device runs a ready backward (lowest microbatch first),
+//   else the ready forward of the lowest microbatch and deepest stage. Made with the given times;
+//   for pipelines of up to 2^18 operations also without the ways between devices, and in one beat
+//   for all operations: another order is taken if it is shorter and no device holds more.
+//
+//   For m = p and BW >= F of a chunk a device idles 2(p-1) BW (for one wave as published, for more
+//   by the order of one beat, which the greedy rule alone misses by up to 2 %); at most p
+//   microbatches are in flight. With more microbatches the greedy rule alone lets some more than p
+//   in; with a group only as many as it says, with a memory limit as many as keep it.
+//
+// Source: arXiv 2308.15762 (wave-like pipeline, unit of p microbatches). Not modelled: its
+// prefetch of transfers, which the simulation has anyway.
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/in_flight.h"
+#include "schedule/list_scheduling.h"
+#include "schedule/placement.h"
+#include "schedule/published/published_schedules.h"
+#include "schedule/timed_order.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kMostCompared = 1 << 18;
+
+std::vector<std::string> problems(const ScheduleRequest& request) {
+  if (request.shape.chunks % 2 == 0) return {};
+  return {"hanayo holds two chunks a wave on a device: " + std::to_string(request.shape.chunks) +
+          " chunks are not a multiple of 2"};
+}
+
+PipelineTimes without_ways(PipelineTimes times) {
+  times.transfer.clear();
+  times.latency.clear();
+  return times;
+}
+
+bool have_ways(const PipelineTimes& times) {
+  const auto take_time = [](const std::vector<Picoseconds>& ways) {
+    return std::any_of(ways.begin(), ways.end(), [](Picoseconds t) { return t.count() > 0; });
+  };
+  return take_time(times.transfer) || take_time(times.latency);
+}
+
+PipelineTimes one_beat(const PipelineShape& shape) {
+  PipelineTimes out = equal_times(shape, Picoseconds(1), Picoseconds(1), Picoseconds(0));
+  return without_ways(std::move(out));
+}
+
+// Device by device.
+bool holds_no_more(const Pipeline& a, const Pipeline& b, const PipelineTimes& times) {
+  for (std::size_t d = 0; d < a.order.size(); ++d) {
+    if (peak_in_flight(a, d, times.memory).memory > peak_in_flight(b, d, times.memory).memory) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Pipeline shortest(const PipelineShape& shape, const PipelineTimes& times, int in_flight) {
+  const auto made_for = [&](const PipelineTimes& beat) {
+    return list_scheduled(placed(shape, 1, snake_virtual_stage), beat, in_flight);
+  };
+  Pipeline first = made_for(times);
+  if (static_cast<double>(first.operations()) > kMostCompared) return first;
+  Pipeline best = first;
+  Picoseconds makespan = timed_order(first, times)->makespan;
+  const auto try_instead = [&](Pipeline other) {
+    const Picoseconds takes = timed_order(other, times)->makespan;
+    if (takes >= makespan || !holds_no_more(other, first, times)) return;
+    best = std::move(other);
+    makespan = takes;
+  };
+  if (have_ways(times)) try_instead(made_for(without_ways(times)));
+  try_instead(made_for(one_beat(shape)));
+  return best;
+}
+
+double peak(const Pipeline& pipeline, const PipelineTimes& times) {
+  double most = 0;
+  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
+    most = std::max(most, peak_in_flight(pipeline, d, times.memory).memory);
+  }
+  return most;
+}
+
+Result<Pipeline> order(const ScheduleRequest& request) {
+  const PipelineShape& shape = request.shape;
+  const PipelineTimes times = times_or_unit(request);
+  const int most =
+      request.group > 0 ? std::min(request.group, shape.microbatches) : shape.microbatches;
+  Pipeline out = shortest(shape, times, most);
+  if (peak(out, times) <= request.memory_limit) return out;
+  // The most microbatches in flight between 1, which fits, and one too many, which does not.
+  out = shortest(shape, times, 1);
+  if (peak(out, times) > request.memory_limit) {
+    return fail(ErrorCode::bad_input, "the memory limit is below the " +
+                                          std::to_string(std::lround(peak(out, times))) +
+                                          " that hanayo needs with one microbatch in flight");
+  }
+  int fits = 1;
+  int too_many = most;
+  while (too_many - fits > 1) {
+    const int middle = (fits + too_many) / 2;
+    Pipeline other = shortest(shape, times, middle);
+    const bool keeps = peak(other, times) <= request.memory_limit;
+    (keeps ? fits : too_many) = middle;
+    if (keeps) out = std::move(other);
+  }
+  return out;
+}
+
+}  // namespace
+
+const Schedule kHanayo{.name = "hanayo",
+                       .summary = "waves down and up the devices, greedily (arXiv 2308.15762)",
+                       .made_for_times = true,
+                       .problems = problems,
+                       .virtual_stage = snake_virtual_stage,
+                       .pipeline = order};
+
+}  // namespace orrery

@@ -1,0 +1,46 @@
+// Every published schedule, one file each beside this one: <name>.cc says what its order is, what
+// it costs, and which paper it is from. schedule.cc lists them in the order people see.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace orrery {
+
+extern const Schedule kGPipe;
+extern const Schedule kOneForwardOneBackward;
+extern const Schedule kInterleaved1F1B;
+extern const Schedule kOneForwardOneBackwardV;
+extern const Schedule kBreadthFirst;
+extern const Schedule kModularLga;
+extern const Schedule kGis;
+extern const Schedule kChimera;
+extern const Schedule kHanayo;
+extern const Schedule kBitPipe;
+extern const Schedule kDualPipe;
+extern const Schedule kDualPipeV;
+extern const Schedule k2BpGPipe;
+extern const Schedule k2Bp1F1B;
+extern const Schedule kZeroPp;
+extern const Schedule kPipeOffloadFull;
+extern const Schedule kPipeOffloadHalf;
+extern const Schedule kVocabulary1;
+extern const Schedule kVocabulary2;
+extern const Schedule kPipeDream;
+extern const Schedule kPipeDream2Bw;
+extern const Schedule kPipelinedBackpropagation;
+extern const Schedule kSwarm;
+extern const Schedule kZbH1;
+extern const Schedule kZbH2;
+extern const Schedule kZb1p;
+extern const Schedule kZb2p;
+extern const Schedule kZbV;
+extern const Schedule kVMinStable;
+extern const Schedule kVMin;
+extern const Schedule kVHalfStable;
+extern const Schedule kVHalf;
+extern const Schedule kVHalfVocabulary1;
+extern const Schedule kVHalfVocabulary2;
+extern const Schedule kVZb;
+extern const Schedule kVAuto;
+
+}  // namespace orrery

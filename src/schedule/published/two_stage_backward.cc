@@ -1,0 +1,50 @@
+// 2BP: the backward in two stages, the second (the weight gradient) postponed.
+//
+//   The forwards and input gradients stand in the order of GPipe or of 1F1B. A weight gradient runs
+//   where the device would wait, if it ends before the wait does; the rest run at the end of the
+//   step, in the order of their input gradients. No limit of memory: up to m microbatches.
+//
+//   With F = B = W a device idles, of p devices: GPipe 2(p-1) units, bubble ratio
+//   2(p-1)/(2(p-1) + 3m); 1F1B p-1 units, (p-1)/(p-1 + 3m).
+//
+// Source: arXiv 2405.18047 (backward-p1 and -p2). Not modelled: the postponed weight gradients of a
+// stage as one larger multiplication; the output gradients held for them beside the activations.
+#include "schedule/gap_filling.h"
+#include "schedule/placement.h"
+#include "schedule/published/published_schedules.h"
+
+namespace orrery {
+namespace {
+
+template <const Schedule& schedule>
+Result<Pipeline> order(const ScheduleRequest& request) {
+  ORRERY_TRY(Pipeline out, schedule.pipeline(request));
+  for (auto& device : out.order) {
+    for (PipelineOperation& op : device) {
+      if (op.action == PipelineAction::backward) op.action = PipelineAction::input_gradient;
+    }
+  }
+  ORRERY_TRY(FilledPipeline filled,
+             with_weight_gradients(std::move(out), times_or_unit(request), {.gaps = Gaps::whole}));
+  return std::move(filled.pipeline);
+}
+
+}  // namespace
+
+const Schedule k2BpGPipe{.name = "2bp_gpipe",
+                         .summary = "GPipe with the weight gradients postponed (arXiv 2405.18047)",
+                         .chunks = 1,
+                         .splits_backward = true,
+                         .made_for_times = true,
+                         .virtual_stage = loop_virtual_stage,
+                         .pipeline = order<kGPipe>};
+
+const Schedule k2Bp1F1B{.name = "2bp_1f1b",
+                        .summary = "1F1B with the weight gradients postponed (arXiv 2405.18047)",
+                        .chunks = 1,
+                        .splits_backward = true,
+                        .made_for_times = true,
+                        .virtual_stage = loop_virtual_stage,
+                        .pipeline = order<kOneForwardOneBackward>};
+
+}  // namespace orrery

@@ -1,0 +1,48 @@
+// The adaptive search of arXiv 2405.15362: the best V-shaped schedule under a memory limit.
+//
+// Every building block whose passes do not meet is repeated; of those that fit the limit the ones
+// that end first are reordered and improved, and the least makespan is kept. Without a limit: that
+// of 1F1B, p microbatches on every device.
+//
+// Source: arXiv 2405.15362 (60 patterns of the first device, a step for every device, a smaller
+// one from some device on); building_block.h, v_schedule.h.
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/published/published_schedules.h"
+#include "schedule/v_schedule.h"
+
+namespace orrery {
+namespace {
+
+Result<Pipeline> order(const ScheduleRequest& request) {
+  OrderProblem problem =
+      order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
+  double least = 0;
+  for (int d = 0; d < request.shape.devices; ++d) {
+    const double microbatch = problem.held[static_cast<std::size_t>(problem.stage_of(d, 0))] +
+                              problem.held[static_cast<std::size_t>(problem.stage_of(d, 1))];
+    least = std::max(least, microbatch);
+    problem.limit[static_cast<std::size_t>(d)] = std::isinf(request.memory_limit)
+                                                     ? microbatch * request.shape.devices
+                                                     : request.memory_limit;
+  }
+  if (request.memory_limit < least) {
+    return fail(ErrorCode::bad_input, "the memory limit " + memory_text(request.memory_limit) +
+                                          " is below the " + memory_text(least) +
+                                          " of one microbatch");
+  }
+  return to_pipeline(problem, snake_virtual_stage, adapted(problem, kVScheduleEffort));
+}
+
+}  // namespace
+
+const Schedule kVAuto{.name = "v_auto",
+                      .summary = "the best V of two chunks under a memory limit (arXiv 2405.15362)",
+                      .chunks = 2,
+                      .splits_backward = true,
+                      .made_for_times = true,
+                      .virtual_stage = snake_virtual_stage,
+                      .pipeline = order};
+
+}  // namespace orrery

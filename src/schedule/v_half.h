@@ -1,9 +1,0 @@
-// V-Half (arXiv 2405.15362), reordered and as its building block repeats.
-#pragma once
-
-#include "schedule/schedule.h"
-
-namespace orrery {
-extern const Schedule kVHalf;
-extern const Schedule kVHalfStable;
-}  // namespace orrery

@@ -1,0 +1,224 @@
+// The automatic scheduler of zero-bubble pipelines: orders of F, B and W for given times and
+// memory.
+//
+// ZB-1p: p microbatches' memory on every device, that of 1F1B's fullest. ZB-2p: twice that.
+//
+//   1. Warm-up. F of the first microbatch on all devices. From the last device to the first, as
+//      many more F as memory allows and as fit before the first gradient comes (or one that does
+//      not fit any more); fewer on every device than on the one before. Then the first B on all.
+//   2. A round for every further microbatch: first F, on each device whose successor has one too;
+//      then B from the last device to the first. Before either: W while memory is short; W as long
+//      as they fit into the wait; one more if the wait is longer than what the device may wait
+//      without becoming the one that waits most (or always, if greedy). A device two F ahead of its
+//      successor may leave one out for the gradient that comes sooner.
+//   3. W that are left.
+//
+// The three choices (overrun, leave out, greedy) make eight orders; the one of least span is kept,
+// of equal ones that of least makespan. Source: arXiv 2401.10241. The integer program it is
+// refined with there is the business of synthesis/. Not modelled while choosing: contention of
+// transfers. Cost: 8 x O(p m).
+#include "schedule/zb_automatic_orders.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+struct Choices {
+  bool overrun = false, leave_out = false, greedy = false;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const OrderProblem& problem, const Choices& choices)
+      : problem_(problem),
+        choices_(choices),
+        devices_(static_cast<std::size_t>(problem.shape.devices)),
+        p_(problem.shape.devices),
+        m_(problem.shape.microbatches) {
+    for (Device& d : devices_) {
+      for (auto& end : d.end) end.reserve(static_cast<std::size_t>(m_));
+    }
+  }
+
+  PassOrders run() {
+    warm_up();
+    while (possible_ && at(0).count[1] < m_) round();
+    PassOrders out;
+    for (int i = 0; i < p_ && possible_; ++i) {
+      while (possible_ && pending(i)) put(i, kW);
+      out.push_back(at(i).order);
+    }
+    return possible_ ? out : PassOrders();
+  }
+
+ private:
+  static constexpr PassKind kF = PassKind::forward;
+  static constexpr PassKind kB = PassKind::input_gradient;
+  static constexpr PassKind kW = PassKind::weight_gradient;
+
+  struct Device {
+    int count[3] = {0, 0, 0};
+    std::vector<double> end[2];
+    double now = 0, memory = 0, bubble = 0;
+    std::vector<OrderedPass> order;
+  };
+
+  Device& at(int i) { return devices_[static_cast<std::size_t>(i)]; }
+  bool pending(int i) { return at(i).count[2] < at(i).count[1]; }
+  [[nodiscard]] double time(int i, PassKind kind) const {
+    return problem_.time[static_cast<std::size_t>(kind)][static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] double hop(int boundary) const {
+    const auto b = static_cast<std::size_t>(boundary);
+    return problem_.transfer[b] + problem_.latency[b];
+  }
+  bool fits(int i, PassKind kind, double more = 0) {
+    const auto d = static_cast<std::size_t>(i);
+    return at(i).memory + more + problem_.change(i, kind) <= problem_.limit[d] * (1 + 1e-12);
+  }
+  // When the input of the next F or B is here.
+  double arrival(int i, PassKind kind) {
+    const auto j = static_cast<std::size_t>(at(i).count[static_cast<std::size_t>(kind)]);
+    if (kind == kF) return i == 0 ? 0 : at(i - 1).end[0][j] + hop(i - 1);
+    const double own = at(i).end[0][j];
+    return i + 1 == p_ ? own : std::max(own, at(i + 1).end[1][j] + hop(i));
+  }
+
+  void put(int i, PassKind kind) {
+    Device& d = at(i);
+    const auto k = static_cast<std::size_t>(kind);
+    possible_ &= fits(i, kind);
+    const double start = kind == kW ? d.now : std::max(d.now, arrival(i, kind));
+    if (!d.order.empty()) d.bubble += start - d.now;
+    d.now = start + time(i, kind);
+    if (kind != kW) d.end[k].push_back(d.now);
+    d.memory += problem_.change(i, kind);
+    ++d.count[k];
+    d.order.push_back({kind, 0});
+  }
+
+  void warm_up() {
+    for (int i = 0; i < p_; ++i) put(i, kF);
+    // More forwards of each device, on its own clock.
+    std::vector<int> more(devices_.size());
+    double gradient = 0;  // end of the first B on the device after
+    for (int i = p_ - 1; i >= 0; --i) {
+      int& n = more[static_cast<std::size_t>(i)];
+      double now = at(i).now;
+      if (i + 1 < p_) {
+        const double comes = gradient + hop(i);
+        const double f = time(i, kF);
+        while (n + 1 < m_ && fits(i, kF, n * problem_.held[static_cast<std::size_t>(i)]) &&
+               (choices_.overrun ? now < comes : now + f <= comes)) {
+          now += f;
+          ++n;
+        }
+        now = std::max(now, comes);
+      }
+      gradient = now + time(i, kB);
+    }
+    // Every device has more than the next, or its successor takes fewer.
+    for (int i = 1; i < p_; ++i) {
+      int& n = more[static_cast<std::size_t>(i)];
+      n = std::max(0, std::min(n, more[static_cast<std::size_t>(i - 1)] - 1));
+    }
+    for (int i = 0; i < p_; ++i) {
+      for (int n = more[static_cast<std::size_t>(i)]; n > 0; --n) put(i, kF);
+    }
+    for (int i = p_ - 1; i >= 0; --i) put(i, kB);
+  }
+
+  double largest_bubble() {
+    double out = 0;
+    for (const Device& d : devices_) out = std::max(out, d.bubble);
+    return out;
+  }
+
+  void fill(int i, PassKind kind) {
+    while (possible_ && pending(i) && !fits(i, kind)) put(i, kW);
+    if (!possible_) return;
+    const double comes = arrival(i, kind);
+    while (pending(i) && at(i).now + time(i, kW) <= comes) put(i, kW);
+    const double gap = comes - at(i).now;
+    if (pending(i) && gap > 0 && (choices_.greedy || gap > largest_bubble() - at(i).bubble)) {
+      put(i, kW);
+    }
+  }
+
+  // Whether device i leaves out its F for the gradient that comes from its successor.
+  bool leaves_out(int i) {
+    Device& d = at(i);
+    if (!choices_.leave_out || i + 1 >= p_ || d.count[0] < at(i + 1).count[0] + 2) return false;
+    if (d.count[1] >= d.count[0]) return false;
+    Device& next = at(i + 1);
+    const double comes =
+        next.now + (next.count[0] < m_ ? time(i + 1, kF) : 0) + time(i + 1, kB) + hop(i);
+    double done = d.now + time(i, kF);
+    double memory = 0;
+    for (int w = d.count[2]; w < d.count[1] && !fits(i, kF, memory); ++w) {
+      done += time(i, kW);
+      memory += problem_.change(i, kW);
+    }
+    if (done <= comes) return false;
+    // What of the wait no W would fill.
+    const double weights = (d.count[1] - d.count[2]) * time(i, kW);
+    return comes - d.now - weights <= largest_bubble() - d.bubble;
+  }
+
+  void round() {
+    std::vector<char> forward(devices_.size());
+    for (int i = p_ - 1; i >= 0; --i) {
+      const bool behind =
+          i + 1 == p_ || forward[static_cast<std::size_t>(i) + 1] != 0 || at(i + 1).count[0] >= m_;
+      forward[static_cast<std::size_t>(i)] =
+          at(i).count[0] < m_ && behind && !leaves_out(i) ? 1 : 0;
+    }
+    for (int i = 0; i < p_ && possible_; ++i) {
+      if (forward[static_cast<std::size_t>(i)] == 0) continue;
+      if (i > 0 && at(i - 1).count[0] <= at(i).count[0]) continue;
+      fill(i, kF);
+      if (possible_) put(i, kF);
+    }
+    for (int i = p_ - 1; i >= 0 && possible_; --i) {
+      if (at(i).count[1] >= m_) continue;
+      if (at(i).count[1] >= at(i).count[0]) {
+        possible_ = false;
+        return;
+      }
+      fill(i, kB);
+      if (possible_) put(i, kB);
+    }
+  }
+
+  const OrderProblem& problem_;
+  Choices choices_;
+  std::vector<Device> devices_;
+  int p_, m_;
+  bool possible_ = true;
+};
+
+}  // namespace
+
+PassOrders zb_automatic_orders(const OrderProblem& problem) {
+  PassClock clock(problem);
+  PassOrders best;
+  double best_span = 0;
+  double best_makespan = 0;
+  for (int choice = 0; choice < 8; ++choice) {
+    PassOrders orders =
+        Scheduler(problem, {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0}).run();
+    if (orders.empty()) continue;
+    const PassTimes& t = clock.run(orders);
+    if (!t.complete) continue;
+    if (best.empty() || t.span < best_span || (t.span == best_span && t.makespan < best_makespan)) {
+      best = std::move(orders);
+      best_span = t.span;
+      best_makespan = t.makespan;
+    }
+  }
+  return best;
+}
+
+}  // namespace orrery

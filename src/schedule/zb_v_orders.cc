@@ -1,0 +1,302 @@
+// ZB-V: two chunks a device in a V, so that a microbatch turns at the last device and comes back to
+// where it began; zero bubble in the memory of 1F1B's fullest device, equal on all devices.
+//
+//   longest device span m (F + B + W) if F = B = W; p microbatches (2 p chunks of them) in flight
+//
+// The order follows the times. One pass of the heuristic:
+//   1. the first microbatch down and up again; on its way up every device fills its wait with more
+//      forwards of chunk 0, given out on all devices above it too
+//   2. neighbours' warm-up counts are evened by forwards of the two chunks in turn
+//   3. 2 m rounds: one B and one F for every device that has one, chunk 1 first where its input
+//      exists; W before them as far as memory asks, as far as they fit into the wait, and once more
+//      if the wait would make this device the one with the largest bubble
+//   4. the W left
+// It is run with and without that last W before B of chunk 0 and before F, and again with the
+// bubbles seen as what the devices may have, as long as the largest shrinks; the least span is kept
+// (of equal ones the least makespan).
+//
+// Source: arXiv 2401.10241. Not modelled: contention of transfers while choosing
+// (they count as latency there; execute() has it). Cost: 4 to about 20 passes of O(p m).
+#include "schedule/zb_v_orders.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace orrery {
+namespace {
+
+constexpr double kNever = -1;
+
+class Heuristic {
+ public:
+  struct Settings {
+    bool fill_before_forward = false;
+    bool fill_before_backward = false;
+    std::vector<double> allowed;  // bubble by device; empty: none known
+  };
+
+  Heuristic(const OrderProblem& problem, const Settings& settings)
+      : problem_(problem),
+        settings_(settings),
+        p_(problem.shape.devices),
+        m_(problem.shape.microbatches),
+        devices_(static_cast<std::size_t>(p_)),
+        largest_allowed_(settings.allowed.empty() ? 0
+                                                  : *std::max_element(settings.allowed.begin(),
+                                                                      settings.allowed.end())) {
+    for (Device& d : devices_) {
+      for (auto& kind : d.end) {
+        for (auto& chunk : kind) chunk.assign(static_cast<std::size_t>(m_), kNever);
+      }
+    }
+  }
+
+  // False: this memory is too small for it.
+  bool run() {
+    first_microbatch();
+    even_warm_up();
+    for (int round = 0; round < 2 * m_ && possible_; ++round) {
+      backwards();
+      forwards();
+    }
+    for (int i = 0; i < p_; ++i) {
+      while (possible_ && pending(i)) put_weight(i);
+      possible_ &= at(i).order.size() == 6 * static_cast<std::size_t>(m_);
+    }
+    return possible_;
+  }
+
+  [[nodiscard]] PassOrders orders() const {
+    PassOrders out;
+    for (const Device& d : devices_) out.push_back(d.order);
+    return out;
+  }
+  [[nodiscard]] std::vector<double> bubbles() const {
+    std::vector<double> out;
+    for (const Device& d : devices_) out.push_back(d.bubble);
+    return out;
+  }
+
+ private:
+  struct Device {
+    int count[3][2] = {};           // by kind and chunk
+    std::vector<double> end[2][2];  // of F and B, by chunk and microbatch
+    double now = 0, memory = 0, bubble = 0;
+    std::size_t weights_done = 0;
+    std::vector<std::uint8_t> weights;  // chunk of every W in the order of their B
+    std::vector<OrderedPass> order;
+  };
+
+  Device& at(int i) { return devices_[static_cast<std::size_t>(i)]; }
+  bool pending(int i) { return at(i).weights_done < at(i).weights.size(); }
+  [[nodiscard]] double time(int i, PassKind kind, int chunk) const {
+    return problem_.time[static_cast<std::size_t>(kind)]
+                        [static_cast<std::size_t>(problem_.stage_of(i, chunk))];
+  }
+  [[nodiscard]] double change(int i, PassKind kind, int chunk) const {
+    return problem_.change(problem_.stage_of(i, chunk), kind);
+  }
+  [[nodiscard]] bool fits(int i, double more) const {
+    const auto d = static_cast<std::size_t>(i);
+    return devices_[d].memory + more <= problem_.limit[d] * (1 + 1e-12);
+  }
+  // Leg 0 goes down the devices, leg 1 comes back up; a backward begins where its forward ended.
+  static int chunk_of(PassKind kind, int leg) { return kind == PassKind::forward ? leg : 1 - leg; }
+  [[nodiscard]] double hop(int i, int from) const {
+    const auto boundary = static_cast<std::size_t>(std::min(i, from));
+    return problem_.transfer[boundary] + problem_.latency[boundary];
+  }
+  // When the input of the next F or B of this leg is here; kNever if that is not known yet or it
+  // comes from no other device.
+  double arrival(int i, PassKind kind, int leg) {
+    const int from = leg == 0 ? i - 1 : i + 1;
+    const int j = at(i).count[static_cast<std::size_t>(kind)][leg];
+    if (from < 0 || from >= p_ || j >= m_) return kNever;
+    const double end = end_of(from, kind, leg, j);
+    return end < 0 ? kNever : end + hop(i, from);
+  }
+  double end_of(int i, PassKind kind, int leg, int j) {
+    return at(i).end[static_cast<std::size_t>(kind)][leg][static_cast<std::size_t>(j)];
+  }
+
+  void put(int i, PassKind kind, int leg) {
+    Device& d = at(i);
+    const auto k = static_cast<std::size_t>(kind);
+    const int chunk = chunk_of(kind, leg);
+    const int j = d.count[k][leg];
+    if (!possible_ || j >= m_ || !fits(i, change(i, kind, chunk))) {
+      possible_ = false;
+      return;
+    }
+    double start = d.now;
+    if (kind != PassKind::weight_gradient) {
+      if (leg == 0 ? i > 0 : i + 1 < p_) {
+        const double here = arrival(i, kind, leg);
+        possible_ &= here != kNever;
+        start = std::max(start, here);
+      }
+      // The legs of one microbatch on one device: F down, F up, B down, B up.
+      if (kind == PassKind::input_gradient || leg == 1) {
+        const double before = leg == 1 ? end_of(i, kind, 0, j) : end_of(i, PassKind::forward, 1, j);
+        possible_ &= before != kNever;
+        start = std::max(start, before);
+      }
+    }
+    if (!d.order.empty()) d.bubble += start - d.now;
+    d.now = start + time(i, kind, chunk);
+    d.memory += change(i, kind, chunk);
+    if (kind != PassKind::weight_gradient) d.end[k][leg][static_cast<std::size_t>(j)] = d.now;
+    if (kind == PassKind::input_gradient) d.weights.push_back(static_cast<std::uint8_t>(leg));
+    ++d.count[k][leg];
+    d.order.push_back({kind, static_cast<std::uint8_t>(chunk)});
+  }
+  void put_weight(int i) {
+    put(i, PassKind::weight_gradient, at(i).weights[at(i).weights_done]);
+    ++at(i).weights_done;
+  }
+  [[nodiscard]] double next_weight_time(int i) {
+    return time(i, PassKind::weight_gradient,
+                chunk_of(PassKind::weight_gradient, at(i).weights[at(i).weights_done]));
+  }
+
+  void first_microbatch() {
+    for (int i = 0; i < p_; ++i) put(i, PassKind::forward, 0);
+    for (int i = p_ - 1; i >= 0 && possible_; --i) {
+      if (i < p_ - 1) {
+        const double back = arrival(i, PassKind::forward, 1);
+        // Two more for the microbatch itself, two a device above.
+        while (possible_ && at(i).count[0][0] < m_ &&
+               fits(i, change(i, PassKind::forward, 0) * (2 + 2 * i)) &&
+               at(i).now + time(i, PassKind::forward, 0) <= back) {
+          for (int above = 0; above <= i; ++above) put(above, PassKind::forward, 0);
+        }
+      }
+      put(i, PassKind::forward, 1);
+    }
+  }
+
+  void even_warm_up() {
+    int leg = 0;
+    for (int i = 1; i < p_; ++i) {
+      const auto behind = [&] {
+        const auto& own = at(i).count[0];
+        const auto& before = at(i - 1).count[0];
+        return own[0] + own[1] < before[0] + before[1] || (own[1] <= before[1] && before[1] < m_);
+      };
+      while (possible_ && behind()) {
+        for (int j = p_ - 1; j >= i; --j) {
+          if (at(j).count[0][leg] < m_) put(j, PassKind::forward, leg);
+        }
+        leg = 1 - leg;
+      }
+    }
+  }
+
+  // W that fit before the input arrives, and one more if waiting would make this device the worst.
+  void fill(int i, double arrives, bool one_more) {
+    if (arrives == kNever) return;
+    while (possible_ && pending(i) && arrives >= at(i).now + next_weight_time(i)) put_weight(i);
+    if (possible_ && pending(i) && one_more &&
+        arrives - at(i).now > largest_bubble(i) - at(i).bubble) {
+      put_weight(i);
+    }
+  }
+
+  double largest_bubble(int i) {
+    double out = 0;
+    for (const Device& d : devices_) out = std::max(out, d.bubble);
+    if (!settings_.allowed.empty()) {
+      out = std::max(out, largest_allowed_ - settings_.allowed[static_cast<std::size_t>(i)]);
+    }
+    return out;
+  }
+
+  // The leg whose B is next on this device.
+  int backward_leg(int i) {
+    const auto& done = at(i).count[1];
+    if (done[1] >= done[0]) return 0;
+    if (i + 1 == p_ || done[0] >= m_) return 1;
+    return arrival(i, PassKind::input_gradient, 1) != kNever ? 1 : 0;
+  }
+
+  void backwards() {
+    std::vector<int> legs;
+    for (int i = 0; i < p_; ++i) legs.push_back(backward_leg(i));
+    const auto one = [&](int i, int leg) {
+      if (!possible_ || legs[static_cast<std::size_t>(i)] != leg) return;
+      make_room(i, PassKind::input_gradient, leg);
+      fill(i, arrival(i, PassKind::input_gradient, leg),
+           leg == 1 || settings_.fill_before_backward);
+      put(i, PassKind::input_gradient, leg);
+    };
+    for (int i = p_ - 1; i >= 0; --i) one(i, 1);
+    for (int i = 0; i < p_; ++i) one(i, 0);
+  }
+
+  void make_room(int i, PassKind kind, int leg) {
+    while (possible_ && pending(i) && !fits(i, change(i, kind, chunk_of(kind, leg)))) {
+      put_weight(i);
+    }
+  }
+
+  void forwards() {
+    for (int i = 0; i < p_ && possible_; ++i) {
+      const auto& done = at(i).count[0];
+      if (done[1] >= m_) continue;
+      int leg = -1;
+      const bool comes_back = i + 1 == p_ || arrival(i, PassKind::forward, 1) != kNever;
+      const bool comes_down =
+          done[0] < m_ && (i == 0 || arrival(i, PassKind::forward, 0) != kNever);
+      if (done[1] < done[0] && comes_back) {
+        leg = 1;
+      } else if (done[1] >= done[0] || comes_down) {
+        leg = 0;
+      }
+      if (leg < 0) continue;
+      make_room(i, PassKind::forward, leg);
+      fill(i, arrival(i, PassKind::forward, leg), settings_.fill_before_forward);
+      put(i, PassKind::forward, leg);
+    }
+  }
+
+  const OrderProblem& problem_;
+  const Settings& settings_;
+  int p_, m_;
+  std::vector<Device> devices_;
+  double largest_allowed_;
+  bool possible_ = true;
+};
+
+}  // namespace
+
+PassOrders zb_v_orders(const OrderProblem& problem) {
+  PassClock clock(problem);
+  PassOrders best;
+  double best_span = 0;
+  double best_makespan = 0;
+  for (const bool forward : {true, false}) {
+    for (const bool backward : {true, false}) {
+      Heuristic::Settings settings{forward, backward, {}};
+      double largest = std::numeric_limits<double>::infinity();
+      while (true) {
+        Heuristic heuristic(problem, settings);
+        if (!heuristic.run()) break;
+        PassOrders orders = heuristic.orders();
+        const PassTimes& times = clock.run(orders);
+        if (times.complete && (best.empty() || times.span < best_span ||
+                               (times.span == best_span && times.makespan < best_makespan))) {
+          best = std::move(orders);
+          best_span = times.span;
+          best_makespan = times.makespan;
+        }
+        settings.allowed = heuristic.bubbles();
+        const double now = *std::max_element(settings.allowed.begin(), settings.allowed.end());
+        if (now >= largest) break;
+        largest = now;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace orrery
