@@ -10,7 +10,7 @@
 #include "command.h"
 #include "document/comma_separated.h"
 #include "document/value.h"
-#include "report/calibration_report.h"
+#include "report/validation/calibration_report.h"
 #include "validate/step_calibration.h"
 
 namespace orrery::cli {

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "document/value.h"
 #include "estimate/spec.h"
-#include "report/table.h"
+#include "report/drawing/table.h"
 
 namespace orrery::cli {
 namespace {

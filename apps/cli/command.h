@@ -7,7 +7,7 @@
 
 #include "catalog/catalog.h"
 #include "outcome/result.h"
-#include "report/text_style.h"
+#include "report/drawing/text_style.h"
 #include "validate/run_convention.h"
 
 namespace orrery::cli {

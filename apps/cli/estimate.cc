@@ -5,9 +5,9 @@
 #include "estimate_chakra.h"
 #include "graph_files.h"
 #include "question.h"
-#include "report/estimate_json.h"
-#include "report/estimate_text.h"
-#include "report/pipeline_text.h"
+#include "report/drawing/pipeline_text.h"
+#include "report/plans/estimate_json.h"
+#include "report/plans/estimate_text.h"
 #include "report_files.h"
 
 namespace orrery::cli {

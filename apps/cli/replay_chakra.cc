@@ -7,7 +7,7 @@
 #include "graph_files.h"
 #include "replay/chakra_prices.h"
 #include "replay/graph_replay.h"
-#include "report/graph_replay_report.h"
+#include "report/traces/graph_replay_report.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/workload_text/workload_chakra.h"
 

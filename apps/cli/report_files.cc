@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "estimate/step_timeline.h"
-#include "report/html_report.h"
+#include "report/plans/html_report.h"
 #include "trace/perfetto/chrome_json.h"
 
 namespace orrery::cli {

@@ -3,7 +3,7 @@
 
 #include "command.h"
 #include "estimate/estimate.h"
-#include "report/subject.h"
+#include "report/plans/subject.h"
 #include "search/search.h"
 
 namespace orrery::cli {

@@ -7,9 +7,9 @@
 #include "heap.h"
 #include "progress.h"
 #include "question.h"
-#include "report/pipeline_text.h"
-#include "report/search_json.h"
-#include "report/search_text.h"
+#include "report/drawing/pipeline_text.h"
+#include "report/plans/search_json.h"
+#include "report/plans/search_text.h"
 #include "report_files.h"
 #include "schedule/schedule.h"
 

@@ -12,9 +12,9 @@
 #include "replay/graph_path.h"
 #include "replay/step_path.h"
 #include "replay/time_slices.h"
-#include "report/analysis_html.h"
-#include "report/analysis_json.h"
-#include "report/analysis_text.h"
+#include "report/traces/analysis_html.h"
+#include "report/traces/analysis_json.h"
+#include "report/traces/analysis_text.h"
 #include "trace.h"
 #include "trace_files.h"
 

@@ -15,7 +15,7 @@
 #include "document/value.h"
 #include "graph_files.h"
 #include "replay/chakra_graph.h"
-#include "report/recording_remarks.h"
+#include "report/traces/recording_remarks.h"
 #include "trace.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/chakra_check.h"

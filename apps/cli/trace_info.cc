@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/trace_contents_report.h"
-#include "report/trace_info_report.h"
+#include "report/traces/trace_contents_report.h"
+#include "report/traces/trace_info_report.h"
 #include "trace.h"
 #include "trace/trace_contents.h"
 #include "trace/trace_inputs.h"

@@ -8,7 +8,7 @@
 #include "document/value.h"
 #include "infer/kernel_comparison.h"
 #include "infer/kernel_tables.h"
-#include "report/kernel_report.h"
+#include "report/traces/kernel_report.h"
 #include "trace.h"
 #include "trace_files.h"
 

@@ -4,7 +4,7 @@
 #include "replay/operation_replay.h"
 #include "replay/replay.h"
 #include "replay_chakra.h"
-#include "report/replay_report.h"
+#include "report/traces/replay_report.h"
 #include "trace.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/trace_inputs.h"

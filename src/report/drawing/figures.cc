@@ -1,0 +1,87 @@
+#include "report/drawing/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace orrery {
+
+std::string grouped(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  const std::size_t first = n < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string compact(double n) {
+  struct Suffix {
+    double factor;
+    const char* name;
+  };
+  static constexpr std::array<Suffix, 6> kSuffixes = {
+      {{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}}};
+  for (const auto& [factor, name] : kSuffixes) {
+    // 999.5 would be written with four digits: it belongs to the next suffix.
+    if (std::abs(n) < factor * 0.9995 && factor > 1) continue;
+    const double scaled = n / factor;
+    const double magnitude = std::abs(scaled);
+    const int decimals = magnitude >= 99.95 || n == 0 ? 0 : magnitude >= 9.995 ? 1 : 2;
+    return fmt::format("{:.{}f}{}", scaled, decimals, name);
+  }
+  return "0";
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string signed_percent(double change) { return fmt::format("{:+.1f} %", change * 100); }
+
+std::string gibibytes(ByteCount bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+}
+
+std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts) {
+  const double whole =
+      std::accumulate(parts.begin(), parts.end(), 0.0,
+                      [](double sum, Picoseconds part) { return sum + part.count(); });
+  std::vector<int> tenths(parts.size(), 0);
+  if (!(whole > 0)) return tenths;
+  std::vector<double> remainders;
+  int missing = 1000;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double exact = parts[i].count() / whole * 1000;
+    tenths[i] = static_cast<int>(std::floor(exact));
+    remainders.push_back(exact - std::floor(exact));
+    missing -= tenths[i];
+  }
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return remainders[a] != remainders[b] ? remainders[a] > remainders[b] : a < b;
+  });
+  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++tenths[order[i]];
+  return tenths;
+}
+
+std::string percent_of_tenths(int tenths) {
+  return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+std::string exact_seconds(Picoseconds time) {
+  const auto count = static_cast<std::int64_t>(time.count());
+  const std::int64_t magnitude = std::abs(count);
+  constexpr std::int64_t kSecond = 1'000'000'000'000;
+  std::string text =
+      fmt::format("{}{}.{:012}", count < 0 ? "-" : "", magnitude / kSecond, magnitude % kSecond);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text += '0';
+  return text;
+}
+
+}  // namespace orrery

@@ -1,0 +1,198 @@
+#include "report/drawing/svg_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "report/drawing/html_text.h"
+#include "report/drawing/text_style.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kWidth = 1080;     // of every chart, in the units of its viewBox
+constexpr double kCharacter = 6.6;  // width of a character of the charts' 12 px text
+
+// Coordinates need no more digits than a screen has pixels.
+std::string number(double x) {
+  std::string text = fmt::format("{:.2f}", x);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+std::string axis_number(double x) { return fmt::format("{:.6g}", x); }
+
+std::string open_svg(double height, const std::string& name) {
+  return fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">)",
+                     number(kWidth), number(height), html_text(name));
+}
+
+std::string rectangle(double x, double y, double width, double height, const std::string& css_class,
+                      const std::string& tip) {
+  return fmt::format(
+      R"(<rect class="c-{}" x="{}" y="{}" width="{}" height="{}" data-tip="{}"></rect>)",
+      html_text(css_class), number(x), number(y), number(std::max(width, 0.0)),
+      number(std::max(height, 0.0)), html_text(tip));
+}
+
+std::string text_at(double x, double y, const std::string& css_class, const std::string& text) {
+  return fmt::format(R"(<text class="{}" x="{}" y="{}">{}</text>)", css_class, number(x), number(y),
+                     html_text(text));
+}
+
+std::string line(double x1, double y1, double x2, double y2, const std::string& css_class) {
+  return fmt::format(R"(<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"></line>)", css_class,
+                     number(x1), number(y1), number(x2), number(y2));
+}
+
+double sum_of(std::span<const ChartSegment> segments) {
+  double sum = 0;
+  for (const ChartSegment& s : segments) sum += s.value;
+  return sum;
+}
+
+}  // namespace
+
+double nice_step(double highest, int most) {
+  if (!(highest > 0) || !std::isfinite(highest) || most < 1) return 1;
+  const double least = highest / most;
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least * (1 - 1e-12)) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::string stacked_bar_svg(std::span<const ChartSegment> segments) {
+  constexpr double kHeight = 46;
+  std::string out = open_svg(kHeight, "shares of the step time");
+  const double sum = sum_of(segments);
+  double x = 0;
+  for (const ChartSegment& s : segments) {
+    const double width = sum > 0 ? s.value / sum * kWidth : 0;
+    // A hairline of background parts neighbours, unless that would hide a thin one.
+    const double gap = width > 4 ? 1.5 : 0;
+    out += rectangle(x, 0, width - gap, kHeight, s.css_class, s.tip);
+    if (display_width(s.label) * kCharacter + 16 < width) {
+      out += text_at(x + 9, kHeight / 2 + 4.5, "inside", s.label);
+    }
+    x += width;
+  }
+  return out + "</svg>";
+}
+
+std::string column_chart_svg(const ColumnChart& chart) {
+  constexpr double kHeight = 300;
+  constexpr double kLeft = 56;
+  constexpr double kTop = 26;
+  constexpr double kBottom = kHeight - 42;
+  double highest = chart.limit;
+  for (const ChartColumn& c : chart.columns) highest = std::max(highest, sum_of(c.segments));
+  if (!(highest > 0)) highest = 1;
+  const double step = nice_step(highest * 1.04, 5);
+  const double top = std::max(highest * 1.04, step);
+  const auto y_of = [&](double value) { return kBottom - value / top * (kBottom - kTop); };
+
+  std::string out = open_svg(kHeight, chart.name);
+  for (double tick = 0; tick <= top * (1 + 1e-9); tick += step) {
+    out += line(kLeft, y_of(tick), kWidth, y_of(tick), tick == 0 ? "axis" : "grid");
+    out += text_at(kLeft - 8, y_of(tick) + 4, "tick end", axis_number(tick));
+  }
+  out += text_at(0, 12, "axis-title", chart.unit);
+  const double pitch =
+      (kWidth - kLeft - 12) / static_cast<double>(std::max<std::size_t>(chart.columns.size(), 1));
+  const double width = std::clamp(pitch * 0.72, 0.5, 56.0);
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(30 / pitch)));
+  for (std::size_t i = 0; i < chart.columns.size(); ++i) {
+    const double centre = kLeft + 6 + pitch * (static_cast<double>(i) + 0.5);
+    double value = 0;
+    for (const ChartSegment& s : chart.columns[i].segments) {
+      if (s.value <= 0) continue;
+      out += rectangle(centre - width / 2, y_of(value + s.value), width,
+                       y_of(value) - y_of(value + s.value), s.css_class, s.tip);
+      value += s.value;
+    }
+    if (i % every == 0) {
+      out += text_at(centre, kBottom + 17, "tick middle", chart.columns[i].label);
+    }
+  }
+  if (chart.limit > 0) {
+    out += line(kLeft, y_of(chart.limit), kWidth, y_of(chart.limit), "limit");
+    out += text_at(kWidth, y_of(chart.limit) - 6, "limit-label end", chart.limit_label);
+  }
+  out += text_at(kLeft + (kWidth - kLeft) / 2, kHeight - 4, "axis-title middle", chart.axis);
+  return out + "</svg>";
+}
+
+std::string scatter_chart_svg(const ScatterChart& chart) {
+  constexpr double kHeight = 320;
+  constexpr double kLeft = 62;
+  constexpr double kRight = kWidth - 24;
+  constexpr double kTop = 26;
+  constexpr double kBottom = kHeight - 46;
+  struct Axis {
+    double low, high, step;
+  };
+  const auto axis = [&](double ScatterPoint::* member, int most) {
+    double low = 0;
+    double high = 1;
+    for (std::size_t i = 0; i < chart.points.size(); ++i) {
+      const double value = chart.points[i].*member;
+      low = i == 0 ? value : std::min(low, value);
+      high = i == 0 ? value : std::max(high, value);
+    }
+    const double spread = high > low ? high - low : std::max(std::abs(high), 1.0) * 0.1;
+    const double step = nice_step(spread * 1.1, most);
+    return Axis{std::floor((low - spread * 0.05) / step) * step,
+                std::ceil((high + spread * 0.05) / step) * step, step};
+  };
+  const Axis horizontal = axis(&ScatterPoint::x, 8);
+  const Axis vertical = axis(&ScatterPoint::y, 5);
+  const auto x_of = [&](double x) {
+    return kLeft + (x - horizontal.low) / (horizontal.high - horizontal.low) * (kRight - kLeft);
+  };
+  const auto y_of = [&](double y) {
+    return kBottom - (y - vertical.low) / (vertical.high - vertical.low) * (kBottom - kTop);
+  };
+  std::string out = open_svg(kHeight, chart.name);
+  const auto ticks = [](const Axis& a) {
+    return static_cast<int>(std::lround((a.high - a.low) / a.step));
+  };
+  for (int i = 0; i <= ticks(vertical); ++i) {
+    const double value = vertical.low + i * vertical.step;
+    out += line(kLeft, y_of(value), kRight, y_of(value), "grid");
+    out += text_at(kLeft - 8, y_of(value) + 4, "tick end", axis_number(value));
+  }
+  for (int i = 0; i <= ticks(horizontal); ++i) {
+    const double value = horizontal.low + i * horizontal.step;
+    out += line(x_of(value), kTop, x_of(value), kBottom, "grid");
+    out += text_at(x_of(value), kBottom + 17, "tick middle", axis_number(value));
+  }
+  out += line(kLeft, kBottom, kRight, kBottom, "axis");
+  out += text_at(0, 12, "axis-title", chart.y_axis);
+  out += text_at((kLeft + kRight) / 2, kHeight - 6, "axis-title middle", chart.x_axis);
+  if (chart.points.size() > 1) {
+    out += R"(<polyline class="front" points=")";
+    for (const ScatterPoint& p : chart.points) {
+      fmt::format_to(std::back_inserter(out), "{},{} ", number(x_of(p.x)), number(y_of(p.y)));
+    }
+    out.back() = '"';
+    out += "></polyline>";
+  }
+  for (const ScatterPoint& p : chart.points) {
+    fmt::format_to(std::back_inserter(out),
+                   R"(<circle class="c-{} point" cx="{}" cy="{}" r="6" data-tip="{}"></circle>)",
+                   html_text(p.css_class), number(x_of(p.x)), number(y_of(p.y)), html_text(p.tip));
+    if (!p.label.empty()) {
+      const bool flip = x_of(p.x) > kWidth * 0.75;
+      out += text_at(x_of(p.x) + (flip ? -11 : 11), y_of(p.y) + (flip ? 20 : -8),
+                     flip ? "note end" : "note", p.label);
+    }
+  }
+  return out + "</svg>";
+}
+
+}  // namespace orrery

@@ -1,0 +1,164 @@
+#include "report/drawing/table.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kMargin = 2;  // left of the table and between columns
+constexpr int kShortestBar = 8;
+constexpr int kShortestText = 8;
+
+std::string spaces(int n) { return std::string(static_cast<std::size_t>(std::max(0, n)), ' '); }
+
+std::string without_trailing_spaces(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+}  // namespace
+
+Column right(std::string title, int importance) {
+  return {.title = std::move(title), .align = Align::right, .importance = importance};
+}
+
+Column left(std::string title, int importance) {
+  return {.title = std::move(title), .importance = importance};
+}
+
+void Table::add_row(std::vector<Cell> cells) {
+  ORRERY_INVARIANT(cells.size() == columns_.size());
+  for (Cell& cell : cells) cell.text = printable(cell.text);
+  rows_.push_back(std::move(cells));
+}
+
+int Table::Layout::total() const {
+  return std::accumulate(widths.begin(), widths.end(), kMargin * static_cast<int>(widths.size()));
+}
+
+Table::Layout Table::layout(int width) const {
+  Layout out;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    int natural = display_width(columns_[c].title);
+    for (const auto& row : rows_) {
+      if (!row.empty()) natural = std::max(natural, display_width(row[c].text));
+    }
+    if (columns_[c].longest_bar > 0) natural = std::max(natural, kShortestBar);
+    out.columns.push_back(c);
+    out.widths.push_back(natural);
+  }
+  const auto drop_least_important = [&](int up_to) {
+    std::size_t victim = out.columns.size();
+    for (std::size_t i = 0; i < out.columns.size(); ++i) {
+      const int importance = columns_[out.columns[i]].importance;
+      if (importance > up_to) continue;
+      if (victim == out.columns.size() || importance <= columns_[out.columns[victim]].importance) {
+        victim = i;
+      }
+    }
+    if (victim == out.columns.size()) return false;
+    out.columns.erase(out.columns.begin() + static_cast<std::ptrdiff_t>(victim));
+    out.widths.erase(out.widths.begin() + static_cast<std::ptrdiff_t>(victim));
+    return true;
+  };
+  while (out.total() > width && drop_least_important(0)) {
+  }
+  while (out.total() > width) {
+    std::size_t widest = out.columns.size();
+    for (std::size_t i = 0; i < out.columns.size(); ++i) {
+      const Column& column = columns_[out.columns[i]];
+      const bool can_shrink = column.align == Align::left && column.longest_bar == 0 &&
+                              out.widths[i] > std::max(kShortestText, column.shortest);
+      if (can_shrink && (widest == out.columns.size() || out.widths[i] > out.widths[widest])) {
+        widest = i;
+      }
+    }
+    if (widest == out.columns.size()) break;
+    --out.widths[widest];
+  }
+  while (out.total() > width && out.columns.size() > 1) {
+    drop_least_important(std::numeric_limits<int>::max());
+  }
+  if (out.total() > width) out.widths[0] = width - kMargin;
+  for (std::size_t i = 0; i < out.columns.size(); ++i) {
+    const int room = width - out.total();
+    const int longest = columns_[out.columns[i]].longest_bar;
+    if (longest > out.widths[i]) out.widths[i] += std::min(room, longest - out.widths[i]);
+  }
+  return out;
+}
+
+std::string Table::text(const TextStyle& style) const {
+  const Layout shape = layout(usable_width(style));
+  std::string out;
+  const auto rule = [&] {
+    std::string line;
+    for (int i = 0; i < shape.total() - kMargin; ++i) line += "─";
+    out += spaces(kMargin) + painted(line, {.dim = true}, style) + "\n";
+  };
+  const bool titled = std::any_of(columns_.begin(), columns_.end(),
+                                  [](const Column& c) { return !c.title.empty(); });
+  if (titled) {
+    std::string line;
+    for (std::size_t i = 0; i < shape.columns.size(); ++i) {
+      const Column& column = columns_[shape.columns[i]];
+      line += spaces(kMargin) + fitted(column.title, shape.widths[i], column.align);
+    }
+    out += painted(without_trailing_spaces(line), {.dim = true}, style) + "\n";
+    rule();
+  }
+  for (const auto& row : rows_) {
+    if (row.empty()) {
+      rule();
+      continue;
+    }
+    std::string line;
+    for (std::size_t i = 0; i < shape.columns.size(); ++i) {
+      const Column& column = columns_[shape.columns[i]];
+      const Cell& cell = row[shape.columns[i]];
+      line += spaces(kMargin);
+      if (!cell.bar.empty()) {
+        line += bar(cell.bar, shape.widths[i], style);
+      } else {
+        line += painted(fitted(cell.text, shape.widths[i], column.align), cell.ink, style);
+      }
+    }
+    out += without_trailing_spaces(line) + "\n";
+  }
+  return out;
+}
+
+std::string Table::markdown() const {
+  const auto escaped = [](const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+      if (c == '|' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out;
+  };
+  std::string head = "|";
+  std::string under = "|";
+  for (const Column& column : columns_) {
+    if (column.longest_bar > 0) continue;
+    head.append(" ").append(escaped(column.title)).append(" |");
+    under += column.align == Align::right ? " ---: |" : " --- |";
+  }
+  std::string out = head + "\n" + under + "\n";
+  for (const auto& row : rows_) {
+    if (row.empty()) continue;
+    out += "|";
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].longest_bar > 0) continue;
+      out.append(" ").append(escaped(row[c].text)).append(" |");
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace orrery

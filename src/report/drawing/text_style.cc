@@ -1,0 +1,191 @@
+#include "report/drawing/text_style.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace orrery {
+namespace {
+
+struct Decoded {
+  char32_t point = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+
+// One code point at the front of a text that is not empty (RFC 3629: shortest form, no surrogates).
+Decoded decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  std::size_t bytes = 0;
+  if (lead >= 0xC2 && lead <= 0xDF) bytes = 2;
+  if (lead >= 0xE0 && lead <= 0xEF) bytes = 3;
+  if (lead >= 0xF0 && lead <= 0xF4) bytes = 4;
+  if (bytes == 0 || text.size() < bytes) return {};
+  char32_t point = lead & (0xFFu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0u) != 0x80u) return {};
+    point = (point << 6) | (byte(i) & 0x3Fu);
+  }
+  static constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  if (point < kSmallest[bytes] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) {
+    return {};
+  }
+  return {point, bytes, true};
+}
+
+struct Range {
+  char32_t first, last;
+};
+
+bool in(const auto& ranges, char32_t point) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const Range& r) { return point >= r.first && point <= r.last; });
+}
+
+int cells(char32_t point) {
+  static constexpr auto kNone = std::to_array<Range>({{0x0300, 0x036F},
+                                                      {0x1AB0, 0x1AFF},
+                                                      {0x1DC0, 0x1DFF},
+                                                      {0x200B, 0x200F},
+                                                      {0x202A, 0x202E},
+                                                      {0x2060, 0x2064},
+                                                      {0x20D0, 0x20FF},
+                                                      {0xFE00, 0xFE0F},
+                                                      {0xFE20, 0xFE2F},
+                                                      {0xFEFF, 0xFEFF}});
+  static constexpr auto kWide = std::to_array<Range>({{0x1100, 0x115F},
+                                                      {0x2E80, 0x303E},
+                                                      {0x3041, 0xA4CF},
+                                                      {0xA960, 0xA97F},
+                                                      {0xAC00, 0xD7A3},
+                                                      {0xF900, 0xFAFF},
+                                                      {0xFE30, 0xFE6F},
+                                                      {0xFF00, 0xFF60},
+                                                      {0xFFE0, 0xFFE6},
+                                                      {0x1F300, 0x1F64F},
+                                                      {0x1F680, 0x1F6FF},
+                                                      {0x1F900, 0x1FAFF},
+                                                      {0x20000, 0x3FFFD}});
+  if (point < 0x0300) return 1;
+  if (in(kNone, point)) return 0;
+  return in(kWide, point) ? 2 : 1;
+}
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kEllipsis = "…";
+constexpr std::string_view kNoBreakSpace = "\u00A0";
+
+bool is_control(char32_t point) {
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x202A && point <= 0x202E) ||
+         (point >= 0x2066 && point <= 0x2069);
+}
+
+}  // namespace
+
+int usable_width(const TextStyle& style) { return std::max(style.width, kNarrowestText); }
+
+std::string painted(std::string_view text, Ink ink, const TextStyle& style) {
+  if (!style.colour || text.empty() || (ink.colour == 0 && !ink.bold && !ink.dim)) {
+    return std::string(text);
+  }
+  std::string codes;
+  const auto code = [&](const std::string& c) { codes += (codes.empty() ? "" : ";") + c; };
+  if (ink.bold) code("1");
+  if (ink.dim) code("2");
+  if (ink.colour != 0) code(fmt::format("38;5;{}", ink.colour));
+  return fmt::format("\x1b[{}m{}\x1b[0m", codes, text);
+}
+
+int display_width(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const Decoded d = decode(text);
+    width += d.valid ? cells(d.point) : 1;
+    text.remove_prefix(d.bytes);
+  }
+  return width;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Decoded d = decode(text);
+    if (d.valid && (d.point == '\t' || d.point == '\n')) {
+      out += ' ';
+    } else if (!d.valid || is_control(d.point)) {
+      out += kReplacement;
+    } else {
+      out += text.substr(0, d.bytes);
+    }
+    text.remove_prefix(d.bytes);
+  }
+  return out;
+}
+
+std::string shortened(std::string_view text, int width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width <= 0) return "";
+  std::string out;
+  int used = 0;
+  while (!text.empty()) {
+    const Decoded d = decode(text);
+    const int next = d.valid ? cells(d.point) : 1;
+    if (used + next > width - 1) break;
+    out += text.substr(0, d.bytes);
+    used += next;
+    text.remove_prefix(d.bytes);
+  }
+  return out += kEllipsis;
+}
+
+std::string fitted(std::string_view text, int width, Align align) {
+  std::string out = shortened(text, width);
+  const auto missing = static_cast<std::size_t>(std::max(0, width - display_width(out)));
+  return align == Align::left ? out + std::string(missing, ' ') : std::string(missing, ' ') + out;
+}
+
+std::string wrapped(std::string_view text, int indent, const TextStyle& style) {
+  indent = std::min(indent, usable_width(style) - 10);
+  const int room = usable_width(style) - indent;
+  const std::string margin(static_cast<std::size_t>(indent), ' ');
+  std::string out;
+  std::string line;
+  const auto flush = [&] {
+    for (std::size_t at = 0; (at = line.find(kNoBreakSpace, at)) != std::string::npos; ++at) {
+      line.replace(at, kNoBreakSpace.size(), " ");
+    }
+    if (!line.empty()) out += margin + line + "\n";
+    line.clear();
+  };
+  const std::string clean = printable(text);
+  std::string_view rest = clean;
+  while (!rest.empty()) {
+    const std::size_t space = std::min(rest.find(' '), rest.size());
+    std::string word(rest.substr(0, space));
+    rest.remove_prefix(std::min(space + 1, rest.size()));
+    if (word.empty()) continue;
+    const bool fits = display_width(line) + 1 + display_width(word) <= room;
+    if (!line.empty() && !fits) flush();
+    if (!line.empty()) line += ' ';
+    line += shortened(word, room);
+  }
+  flush();
+  return out;
+}
+
+std::string heading(std::string_view title, std::string_view remark, const TextStyle& style) {
+  const int room = usable_width(style) - 2;
+  const std::string head = shortened(title, room);
+  std::string out = "\n  " + painted(head, {.bold = true}, style);
+  const int left = room - display_width(head) - 2;
+  if (!remark.empty() && left > 8) {
+    out += "  " + painted(shortened(remark, left), {.dim = true}, style);
+  }
+  return out + "\n";
+}
+
+}  // namespace orrery

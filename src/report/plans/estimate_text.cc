@@ -1,0 +1,321 @@
+#include "report/plans/estimate_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/drawing/category_style.h"
+#include "report/drawing/figures.h"
+#include "report/plans/plan_text.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr Ink kBold = {.bold = true};
+constexpr Ink kDim = {.dim = true};
+
+}  // namespace
+
+std::string verdict_words(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fits:
+      return "✓ fits";
+    case Verdict::tight:
+      return "! tight";
+    case Verdict::does_not_fit:
+      return "✗ does not fit";
+  }
+  return "?";
+}
+
+Ink verdict_ink(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fits:
+      return {.colour = 71, .bold = true};
+    case Verdict::tight:
+      return {.colour = 214, .bold = true};
+    case Verdict::does_not_fit:
+      return {.colour = 203, .bold = true};
+  }
+  return {};
+}
+
+std::string headline_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
+  const int room = usable_width(style) - 2;
+  std::string out =
+      "  " +
+      painted(
+          shortened(printable(fmt::format("{} on {}", model_in_words(subject), subject.cluster)),
+                    room),
+          kBold, style) +
+      "\n";
+  const auto dim_lines = [&](const std::string& sentence) {
+    const std::string lines = wrapped(sentence, 2, style);
+    out += style.colour ? painted(lines.substr(0, lines.size() - 1), kDim, style) + "\n" : lines;
+  };
+  dim_lines(fmt::format(
+      "{} {} · {} a step · {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs",
+      e.microbatches == 1 ? std::string("1 microbatch") : grouped(e.microbatches) + " microbatches",
+      training_sentence(e.training)));
+  dim_lines(plan_sentence(e.plan));
+  out += "\n";
+
+  struct Figure {
+    std::string name;
+    std::string value;
+    Ink ink;
+  };
+  const std::vector<Figure> figures = {
+      {"step time", to_text(e.step_time), kBold},
+      {"MFU", percent(e.mfu), kBold},
+      {"achieved", to_text(e.achieved_per_gpu) + " per GPU", kBold},
+      {"throughput", compact(e.tokens_per_second) + " tokens/s", kBold},
+      {"HFU", percent(e.hfu), {}},
+      {"memory",
+       fmt::format("{} of {}", gibibytes(e.peak_memory), gibibytes(e.memory_capacity)),
+       {}},
+      {"verdict", verdict_words(e.verdict), verdict_ink(e.verdict)},
+      {fmt::format("{:.0f} % in", 100 * e.interval.level),
+       to_text(e.interval.low) + " to " + to_text(e.interval.high),
+       {}},
+  };
+  constexpr int kName = 11;
+  constexpr int kValue = 24;
+  const int columns = std::clamp(room / (kName + kValue), 1, 2);
+  const auto rows =
+      (figures.size() + static_cast<std::size_t>(columns) - 1) / static_cast<std::size_t>(columns);
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::string line = "  ";
+    for (std::size_t i = row; i < figures.size(); i += rows) {
+      const Figure& f = figures[i];
+      const bool last = i + rows >= figures.size();
+      const int width = std::min(kValue, room - kName);
+      const std::string value = shortened(f.value, width);
+      line +=
+          painted(fitted(f.name, kName, Align::left), kDim, style) + painted(value, f.ink, style);
+      if (!last) {
+        line += std::string(static_cast<std::size_t>(width - display_width(value)), ' ');
+      }
+    }
+    out += line + "\n";
+  }
+  dim_lines(
+      fmt::format("interval from the errors on {}; {}", e.interval.regime, e.interval.distance));
+  return out;
+}
+
+Table breakdown_table(const Breakdown& breakdown) {
+  Table table({{.title = "", .importance = 3},
+               {.title = "time", .align = Align::right, .importance = 2},
+               {.title = "share", .align = Align::right, .importance = 3},
+               {.title = "", .importance = 0, .longest_bar = 48}});
+  const auto whole = breakdown.total().count();
+  for (const BreakdownSection& group : sections(breakdown)) {
+    const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::communication &&
+                       group.group != BreakdownGroup::computing;
+    const Ink ink = {.colour = swatch(group.lines.front().category).terminal};
+    table.add_row({{.text = std::string(label(group.group)), .ink = kBold},
+                   {.text = to_text(group.time.seconds()), .ink = kBold},
+                   {.text = percent_of_tenths(group.tenths), .ink = kBold},
+                   {.text = "", .ink = {}, .bar = {{group.time.count() / whole, ink}}}});
+    if (alone) continue;
+    for (const BreakdownLine& line : group.lines) {
+      table.add_row(
+          {{.text = "  " + std::string(label(line.category))},
+           {.text = to_text(line.time.seconds())},
+           {.text = percent_of_tenths(line.tenths)},
+           {.text = "",
+            .ink = {},
+            .bar = {{line.time.count() / whole, {.colour = swatch(line.category).terminal}}}}});
+    }
+  }
+  table.add_rule();
+  table.add_row({{.text = "step", .ink = kBold},
+                 {.text = to_text(breakdown.total().seconds()), .ink = kBold},
+                 {.text = whole > 0 ? "100.0 %" : "0.0 %", .ink = kBold},
+                 {}});
+  return table;
+}
+
+std::string breakdown_text(const Estimate& e, const TextStyle& style) {
+  std::string remark = "where two things overlap the time is computing";
+  if (e.stages.size() > 1) {
+    remark = fmt::format("stage {} of {}, the last to end", e.critical_stage, e.stages.size());
+  }
+  std::string out = heading("Where the time goes", remark, style);
+  if (style.colour) {
+    std::vector<BarSegment> segments;
+    for (const BreakdownSection& group : sections(e.breakdown)) {
+      for (const BreakdownLine& line : group.lines) {
+        segments.push_back({line.time.count() / e.breakdown.total().count(),
+                            {.colour = swatch(line.category).terminal}});
+      }
+    }
+    if (segments.size() > 1) out += "  " + bar(segments, usable_width(style) - 2, style) + "\n\n";
+  }
+  return out + breakdown_table(e.breakdown).text(style);
+}
+
+std::string memory_text(const Estimate& e, const TextStyle& style) {
+  if (e.stages.empty()) return "";
+  const auto stage = std::clamp<std::size_t>(static_cast<std::size_t>(e.peak_memory_stage), 0,
+                                             e.stages.size() - 1);
+  const MemoryReport& memory = e.stages[stage].memory;
+  std::string remark = e.stages.size() > 1 ? fmt::format("stage {}, the fullest", stage) : "";
+  if (!memory.moment.empty()) remark += (remark.empty() ? "" : ": ") + printable(memory.moment);
+  std::string out = heading("Memory of a GPU", remark, style);
+  Table table({{.title = "", .importance = 3},
+               {.title = "size", .align = Align::right, .importance = 3},
+               {.title = "of capacity", .align = Align::right, .importance = 2},
+               {.title = "", .importance = 0, .longest_bar = 48}});
+  for (const MemoryPart& part : parts_of(memory)) {
+    if (part.bytes == 0) continue;
+    const double of_capacity = share(part.bytes, e.memory_capacity);
+    table.add_row(
+        {{.text = std::string(part.label)},
+         {.text = gibibytes(part.bytes)},
+         {.text = percent(of_capacity)},
+         {.text = "", .ink = {}, .bar = {{of_capacity, {.colour = part.swatch.terminal}}}}});
+  }
+  table.add_rule();
+  const Ink ink = verdict_ink(e.verdict);
+  table.add_row({{.text = "peak", .ink = kBold},
+                 {.text = gibibytes(memory.peak), .ink = kBold},
+                 {.text = percent(share(memory.peak, e.memory_capacity)), .ink = kBold},
+                 {.text = "",
+                  .ink = {},
+                  .bar = {{share(memory.peak, e.memory_capacity), {.colour = ink.colour}}}}});
+  if (memory.pessimistic > memory.peak) {
+    table.add_row({{.text = "at worst", .ink = kDim},
+                   {.text = gibibytes(memory.pessimistic), .ink = kDim},
+                   {.text = percent(share(memory.pessimistic, e.memory_capacity)), .ink = kDim},
+                   {}});
+  }
+  out += table.text(style);
+  if (!memory.rank_class.empty()) out += "  on " + printable(memory.rank_class) + "\n";
+  return out;
+}
+
+std::vector<StageRange> equal_stages(const Estimate& e) {
+  const auto same = [](const StageReport& a, const StageReport& b) {
+    return a.layers == b.layers && a.forward == b.forward && a.backward == b.backward &&
+           a.busy == b.busy && a.memory.peak == b.memory.peak;
+  };
+  std::vector<StageRange> out;
+  for (std::size_t i = 0; i < e.stages.size(); ++i) {
+    if (!out.empty() && same(e.stages[out.back().first], e.stages[i])) {
+      out.back().last = i;
+    } else {
+      out.push_back({i, i});
+    }
+  }
+  return out;
+}
+
+std::string range_words(const StageRange& range) {
+  return range.first == range.last ? std::to_string(range.first)
+                                   : fmt::format("{}-{}", range.first, range.last);
+}
+
+std::string layers_words(const StageReport& stage) {
+  const auto& layers = stage.layers;
+  if (layers.empty()) return "0";
+  if (layers.size() == 1) return std::to_string(layers[0]);
+  const bool equal =
+      std::all_of(layers.begin(), layers.end(), [&](int n) { return n == layers.front(); });
+  if (equal) return fmt::format("{} x {}", layers.size(), layers.front());
+  std::string by_chunk;
+  for (const int n : layers) by_chunk += (by_chunk.empty() ? "" : "+") + std::to_string(n);
+  if (by_chunk.size() <= 12) return by_chunk;
+  return fmt::format("{} in {}", std::accumulate(layers.begin(), layers.end(), 0), layers.size());
+}
+
+std::string stages_text(const Estimate& e, const TextStyle& style) {
+  if (e.stages.size() < 2) return "";
+  std::string out = heading("Stages", "forward and backward of one microbatch", style);
+  Table table({{.title = "stage", .align = Align::right, .importance = 9},
+               {.title = "layers", .align = Align::right, .importance = 2},
+               {.title = "forward", .align = Align::right, .importance = 2},
+               {.title = "backward", .align = Align::right, .importance = 2},
+               {.title = "busy", .align = Align::right, .importance = 3},
+               {.title = "memory", .align = Align::right, .importance = 4},
+               {.title = "of capacity", .importance = 0, .longest_bar = 44}});
+  const std::vector<StageRange> ranges = equal_stages(e);
+  constexpr std::size_t kMostRows = 24;
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    if (ranges.size() > kMostRows && r == kMostRows / 2) {
+      const std::size_t hidden = ranges.size() - kMostRows;
+      table.add_row({{.text = "…", .ink = kDim}, {}, {}, {}, {}, {}, {}});
+      r += hidden - 1;
+      continue;
+    }
+    const StageReport& stage = e.stages[ranges[r].first];
+    std::vector<BarSegment> composition;
+    for (const MemoryPart& part : parts_of(stage.memory)) {
+      composition.push_back(
+          {share(part.bytes, e.memory_capacity), {.colour = part.swatch.terminal}});
+    }
+    // Shades without a legend would say nothing: without colour the bar is the whole.
+    if (!style.colour) composition = {{share(stage.memory.peak, e.memory_capacity), {}}};
+    const double step = round_to_picoseconds(e.step_time).count();
+    const bool critical =
+        static_cast<std::size_t>(std::max(e.critical_stage, 0)) >= ranges[r].first &&
+        static_cast<std::size_t>(std::max(e.critical_stage, 0)) <= ranges[r].last;
+    table.add_row({{.text = range_words(ranges[r]), .ink = {.bold = critical}},
+                   {.text = layers_words(stage)},
+                   {.text = to_text(stage.forward.seconds())},
+                   {.text = to_text(stage.backward.seconds())},
+                   {.text = percent(step > 0 ? stage.busy.count() / step : 0)},
+                   {.text = gibibytes(stage.memory.peak)},
+                   {.text = "", .ink = {}, .bar = std::move(composition)}});
+  }
+  out += table.text(style);
+  if (!style.colour) return out;
+  std::string legend;
+  int used = 0;
+  for (const MemoryPart& part : parts_of(e.stages.front().memory)) {
+    const int width = 4 + static_cast<int>(part.label.size());
+    if (used + width > usable_width(style)) {
+      legend += "\n";
+      used = 0;
+    }
+    legend += "  " + painted("█", {.colour = part.swatch.terminal}, style) + " " +
+              painted(part.label, kDim, style);
+    used += width;
+  }
+  return out + legend + "\n";
+}
+
+std::string assumed_text(const Estimate& e, const TextStyle& style) {
+  if (e.assumed.empty()) return "";
+  std::string out = heading("Assumed", "defaults that were filled in", style);
+  std::string sentence;
+  for (const std::string& item : e.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
+  return out + wrapped(sentence, 2, style);
+}
+
+std::string estimate_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
+  std::string out = headline_text(e, subject, style);
+  if (!e.bottleneck.empty()) out += "\n" + wrapped("→ " + e.bottleneck, 2, style);
+  return out + breakdown_text(e, style) + memory_text(e, style) + stages_text(e, style) +
+         assumed_text(e, style);
+}
+
+std::string derivations_text(std::span<const Derivation> derivations, const TextStyle& style) {
+  std::string out = heading("Derivations", "", style);
+  for (const Derivation& d : derivations) {
+    const int room = usable_width(style) - 2;
+    const std::string figure = shortened(printable(d.figure), room);
+    out += "\n  " + painted(figure, kBold, style);
+    const int left = room - display_width(figure) - 3;
+    if (left >= 6) out += painted(" = ", kDim, style) + shortened(printable(d.value), left);
+    out += "\n" + wrapped(d.formula, 4, style);
+    if (!d.inputs.empty()) out += wrapped("= " + d.inputs, 4, style);
+    if (!d.source.empty()) out += wrapped("source: " + d.source, 4, style);
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,45 @@
+// An estimate for a terminal: what it says in one screen, and where each number comes from.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "estimate/estimate.h"
+#include "report/drawing/table.h"
+#include "report/drawing/text_style.h"
+#include "report/plans/subject.h"
+
+namespace orrery {
+
+// Headline, breakdown (its lines add up to 100.0 %), memory, stages, bottleneck, assumptions.
+std::string estimate_text(const Estimate& estimate, const Subject& subject, const TextStyle& style);
+
+// The parts of it.
+std::string headline_text(const Estimate& estimate, const Subject& subject, const TextStyle& style);
+std::string breakdown_text(const Estimate& estimate, const TextStyle& style);
+std::string memory_text(const Estimate& estimate, const TextStyle& style);
+std::string stages_text(const Estimate& estimate, const TextStyle& style);
+std::string assumed_text(const Estimate& estimate, const TextStyle& style);
+
+// "--explain": every figure with formula, inputs and source.
+std::string derivations_text(std::span<const Derivation> derivations, const TextStyle& style);
+
+// "fits", "tight", "does not fit" with a mark, and the colour it is shown in.
+std::string verdict_words(Verdict verdict);
+Ink verdict_ink(Verdict verdict);
+
+// The breakdown as a table: also for Markdown.
+Table breakdown_table(const Breakdown& breakdown);
+
+// Neighbouring stages that differ in nothing but their number.
+struct StageRange {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+std::vector<StageRange> equal_stages(const Estimate& estimate);
+// "0" or "1-14".
+std::string range_words(const StageRange& range);
+// Layers of a stage: "7", or by chunk "2+2+2+1", or "8 x 2" where the chunks are equal.
+std::string layers_words(const StageReport& stage);
+
+}  // namespace orrery

@@ -1,0 +1,298 @@
+#include "report/plans/html_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "outcome/invariant.h"
+#include "report/drawing/category_style.h"
+#include "report/drawing/figures.h"
+#include "report/drawing/html_page.h"
+#include "report/drawing/html_parts.h"
+#include "report/drawing/html_text.h"
+#include "report/drawing/pipeline_svg.h"
+#include "report/drawing/svg_chart.h"
+#include "report/plans/estimate_text.h"
+#include "report/plans/html_search.h"
+#include "report/plans/plan_text.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+std::string_view tone(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fits:
+      return "good";
+    case Verdict::tight:
+      return "warn";
+    case Verdict::does_not_fit:
+      return "bad";
+  }
+  return "bad";
+}
+
+double in_gib(ByteCount bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0); }
+
+double of_capacity(ByteCount bytes, const Estimate& e) {
+  return e.memory_capacity > 0 ? static_cast<double>(bytes) / static_cast<double>(e.memory_capacity)
+                               : 0.0;
+}
+
+std::string chip(std::string_view name, std::string_view value) {
+  return fmt::format("<span class=\"chip\"><i>{}</i><b>{}</b></span>\n", html_text(name),
+                     html_text(value));
+}
+
+std::string headline(const HtmlReport& report) {
+  const Estimate& e = *report.estimate;
+  const Plan& p = e.plan;
+  std::string chips;
+  const auto degree = [&](std::string_view name, std::int64_t n) {
+    if (n > 1) chips += chip(name, grouped(n));
+  };
+  degree("tensor", p.tp);
+  degree("context", p.cp);
+  degree("pipeline", p.pp);
+  if (p.pp > 1) degree("chunks", p.chunks);
+  degree("expert", p.ep);
+  degree("data", p.dp);
+  if (p.pp > 1) chips += chip("schedule", p.schedule);
+  chips += chip("micro-batch", grouped(p.micro_batch));
+  chips += chip("ZeRO", grouped(p.zero));
+  chips += chip("recompute", to_text(p.recompute));
+  if (!p.recompute_modules.empty()) chips += chip("modules", to_text(p.recompute_modules));
+  chips += chip("sequence", grouped(e.training.sequence_length));
+  chips += chip("global batch", grouped(e.training.global_batch));
+  chips += chip("precision", to_text(e.training.precision));
+  return fmt::format(
+      "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} <span>on {}</span></h1>\n"
+      "<div class=\"chips\">\n{}</div>\n</header>\n",
+      report.search != nullptr ? "best plan" : "estimate",
+      html_text(model_in_words(report.subject)), html_text(report.subject.cluster), chips);
+}
+
+// "8.00 s" -> "8.00<small>s</small>".
+std::string figure(std::string_view text) {
+  const std::size_t space = std::min(text.find(' '), text.size());
+  const std::string_view unit = space < text.size() ? text.substr(space + 1) : "";
+  return fmt::format("{}<small>{}</small>", html_text(text.substr(0, space)), html_text(unit));
+}
+
+std::string tile(std::string_view name, std::string_view value, std::string_view more) {
+  return fmt::format(
+      "<div class=\"tile\"><div class=\"name\">{}</div><div class=\"value\">{}</div>{}</div>\n",
+      html_text(name), figure(value), more);
+}
+
+std::string tiles(const Estimate& e) {
+  const auto more = [](const std::string& text) {
+    return fmt::format("<div class=\"more\">{}</div>", html_text(text));
+  };
+  const double share = of_capacity(e.peak_memory, e);
+  const std::string memory = fmt::format(
+      "<div class=\"meter\"><div class=\"{}\" style=\"width:{:.1f}%\"></div></div>"
+      "<div class=\"more\">of {} · <b class=\"{}\">{}</b></div>",
+      tone(e.verdict), std::clamp(share, 0.0, 1.0) * 100, html_text(gibibytes(e.memory_capacity)),
+      tone(e.verdict), html_text(verdict_words(e.verdict)));
+  return "<div class=\"tiles\">\n" +
+         tile("Step time", to_text(e.step_time),
+              more(fmt::format("{:.0f} % within {} to {} ({}; {})", 100 * e.interval.level,
+                               to_text(e.interval.low), to_text(e.interval.high), e.interval.regime,
+                               e.interval.distance)) +
+                  more(fmt::format("{} microbatches", grouped(e.microbatches)))) +
+         tile("MFU", percent(e.mfu), more("HFU " + percent(e.hfu))) +
+         tile("Achieved per GPU", to_text(e.achieved_per_gpu),
+              more(fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs"))) +
+         tile("Throughput", compact(e.tokens_per_second) + " tokens/s",
+              more(compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0) + " tokens/s per GPU")) +
+         tile("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n";
+}
+
+std::string findings(const HtmlReport& report) {
+  std::string out;
+  const auto add = [&](const std::string& sentence) {
+    out += "<div class=\"finding\">" + html_text(sentence) + "</div>\n";
+  };
+  if (!report.estimate->bottleneck.empty()) add(report.estimate->bottleneck);
+  for (const std::string& note : report.notes) add(note);
+  return out;
+}
+
+std::string breakdown_row(std::string_view css_class, std::string_view label,
+                          std::string_view colour, Picoseconds time, int tenths) {
+  return fmt::format(
+      "<tr class=\"{}\"><td class=\"key\" style=\"--swatch:var(--{})\">{}</td>"
+      "<td class=\"n\">{}</td><td class=\"n\">{}</td>"
+      "<td class=\"bar\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td></tr>\n",
+      css_class, colour, html_text(label), html_text(to_text(time.seconds())),
+      percent_of_tenths(tenths), colour, tenths / 10.0);
+}
+
+std::string breakdown(const Estimate& e) {
+  std::vector<ChartSegment> segments;
+  std::string rows;
+  for (const BreakdownSection& group : sections(e.breakdown)) {
+    const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::computing &&
+                       group.group != BreakdownGroup::communication;
+    rows += breakdown_row("group", label(group.group), name(group.lines.front().category),
+                          group.time, group.tenths);
+    for (const BreakdownLine& line : group.lines) {
+      const std::string key(name(line.category));
+      const std::string title(label(line.category));
+      const std::string exposed = is_exposed_communication(line.category) ? "exposed " : "";
+      segments.push_back(
+          {key, line.time.count(), title,
+           fmt::format("{}{} · {} · {}", exposed, title, to_text(line.time.seconds()),
+                       percent_of_tenths(line.tenths))});
+      if (!alone) rows += breakdown_row("part", title, key, line.time, line.tenths);
+    }
+  }
+  rows += fmt::format(
+      "<tr class=\"total\"><td>step</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
+      "<td class=\"bar\"></td></tr>\n",
+      html_text(to_text(e.breakdown.total().seconds())),
+      e.breakdown.total().count() > 0 ? "100.0 %" : "0.0 %");
+  std::string remark = "where two things overlap, the time belongs to computing";
+  if (e.stages.size() > 1) {
+    remark = fmt::format("stage {} of {}, the last to end; {}", e.critical_stage, e.stages.size(),
+                         remark);
+  }
+  return html_section(
+      "Where the time goes", remark,
+      stacked_bar_svg(segments) +
+          "<div class=\"scroll\"><table style=\"margin-top:18px\"><thead><tr><th></th>"
+          "<th class=\"n\">time</th><th class=\"n\">share</th><th></th></tr></thead><tbody>\n" +
+          rows + "</tbody></table></div>");
+}
+
+std::string memory_composition(const Estimate& e, std::size_t stage) {
+  const MemoryReport& memory = e.stages[stage].memory;
+  std::string rows;
+  const auto row = [&](std::string_view css_class, std::string_view title, std::string_view colour,
+                       ByteCount bytes) {
+    rows += fmt::format(
+        "<tr class=\"{}\"><td class=\"key\" style=\"--swatch:{}\">{}</td><td class=\"n\">{}</td>"
+        "<td class=\"n\">{}</td><td class=\"bar\"><div style=\"--swatch:{};width:{:.1f}%\"></div>"
+        "</td></tr>\n",
+        css_class, colour, html_text(title), gibibytes(bytes), percent(of_capacity(bytes, e)),
+        colour, std::clamp(of_capacity(bytes, e), 0.0, 1.0) * 100);
+  };
+  for (const MemoryPart& part : parts_of(memory)) {
+    if (part.bytes > 0) row("", part.label, fmt::format("var(--memory-{})", part.key), part.bytes);
+  }
+  row("total", "peak, expected", fmt::format("var(--{})", tone(e.verdict)), memory.peak);
+  row("", "at worst", "var(--soft)", memory.pessimistic);
+  std::string moment = memory.moment.empty() ? "" : " · " + html_text(memory.moment);
+  if (!memory.rank_class.empty()) moment += " · on " + html_text(memory.rank_class);
+  return fmt::format(
+             "<h3>Stage {}, the fullest{}</h3>\n<div class=\"scroll\"><table><thead><tr><th></th>"
+             "<th class=\"n\">size</th><th class=\"n\">of capacity</th><th></th></tr></thead>"
+             "<tbody>\n",
+             stage, moment) +
+         rows + "</tbody></table></div>";
+}
+
+std::string memory(const Estimate& e) {
+  if (e.stages.empty()) return "";
+  ColumnChart chart;
+  chart.name = "memory of a GPU by pipeline stage";
+  chart.unit = "GiB of a GPU, expected peak";
+  chart.axis = "pipeline stage";
+  chart.limit = in_gib(e.memory_capacity);
+  chart.limit_label = gibibytes(e.memory_capacity) + " capacity";
+  for (std::size_t i = 0; i < e.stages.size(); ++i) {
+    ChartColumn column;
+    column.label = std::to_string(i);
+    for (const MemoryPart& part : parts_of(e.stages[i].memory)) {
+      column.segments.push_back(
+          {fmt::format("memory-{}", part.key), in_gib(part.bytes), "",
+           fmt::format("stage {} · {} · {} of {}", i, part.label, gibibytes(part.bytes),
+                       gibibytes(e.stages[i].memory.peak))});
+    }
+    chart.columns.push_back(std::move(column));
+  }
+  std::string legend = "<div class=\"legend\">";
+  for (const MemoryPart& part : parts_of({})) {
+    legend += fmt::format("<span style=\"--swatch:var(--memory-{})\">{}</span>", part.key,
+                          html_text(part.label));
+  }
+  legend += "</div>\n";
+  const auto fullest =
+      std::min(static_cast<std::size_t>(std::max(e.peak_memory_stage, 0)), e.stages.size() - 1);
+  return html_section("Memory", "what a GPU of each pipeline stage holds at its fullest moment",
+                      column_chart_svg(chart) + legend + memory_composition(e, fullest));
+}
+
+std::string stages(const Estimate& e) {
+  if (e.stages.size() < 2) return "";
+  std::vector<HtmlRow> rows;
+  for (const StageRange& range : equal_stages(e)) {
+    const StageReport& stage = e.stages[range.first];
+    const auto critical = static_cast<std::size_t>(std::max(e.critical_stage, 0));
+    rows.push_back({{range_words(range), layers_words(stage), to_text(stage.forward.seconds()),
+                     to_text(stage.backward.seconds()), to_text(stage.busy.seconds()),
+                     percent(e.step_time.value() > 0 ? stage.busy.seconds() / e.step_time : 0),
+                     gibibytes(stage.memory.peak)},
+                    range.first <= critical && critical <= range.last ? "best" : ""});
+  }
+  return html_section("Stages", "forward and backward of one microbatch, all chunks",
+                      html_table({{"stage", true},
+                                  {"layers", true},
+                                  {"forward", true},
+                                  {"backward", true},
+                                  {"busy", true},
+                                  {"of the step", true},
+                                  {"memory", true}},
+                                 rows));
+}
+
+std::string pipeline(const HtmlReport& report) {
+  const PipelineDrawing drawing = pipeline_svg(report.pipeline, report.estimate->critical_stage);
+  if (drawing.svg.empty()) return "";
+  std::string remark = "time to the right, one row a stage, microbatch numbers where they fit";
+  if (!drawing.remark.empty()) remark += "; " + drawing.remark;
+  return html_section(
+      "Pipeline", remark,
+      "<label class=\"zoom\" hidden>zoom <input type=\"range\" min=\"0\" max=\"6\" step=\"0.1\" "
+      "value=\"0\"></label>\n<div class=\"scroll\">" +
+          drawing.svg + "</div>\n" + drawing.legend);
+}
+
+std::string derivations(std::span<const Derivation> list) {
+  if (list.empty()) return "";
+  std::string body;
+  for (const Derivation& d : list) {
+    body += fmt::format("<details><summary>{}<output>{}</output></summary>\n<p><code>{}</code></p>",
+                        html_text(d.figure), html_text(d.value), html_text(d.formula));
+    if (!d.inputs.empty()) body += fmt::format("<p><code>= {}</code></p>", html_text(d.inputs));
+    if (!d.source.empty()) body += fmt::format("<p class=\"source\">{}</p>", html_text(d.source));
+    body += "</details>\n";
+  }
+  return html_section("Derivations", "where each figure comes from", body);
+}
+
+std::string assumptions(const Estimate& e) {
+  if (e.assumed.empty()) return "";
+  std::string body = "<ul class=\"assumed\">\n";
+  for (const std::string& item : e.assumed) body += "<li>" + html_text(item) + "</li>\n";
+  return html_section("Assumed", "defaults that were filled in where nothing was said",
+                      body + "</ul>");
+}
+
+}  // namespace
+
+std::string html_report(const HtmlReport& report) {
+  ORRERY_INVARIANT(report.estimate != nullptr);
+  const Estimate& e = *report.estimate;
+  std::string body = headline(report) + tiles(e) + findings(report) + breakdown(e) + memory(e) +
+                     pipeline(report) + stages(e);
+  if (report.search != nullptr) body += html_search(*report.search, report.elapsed);
+  body += derivations(report.derivations) + assumptions(e);
+  body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
+          html_text(training_sentence(e.training)) + "</footer>\n";
+  return html_page(fmt::format("{} on {}", model_in_words(report.subject), report.subject.cluster),
+                   body);
+}
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+#include "report/plans/plan_text.h"
+
+#include <fmt/format.h>
+
+#include "report/drawing/figures.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kDot = " · ";
+
+std::string recompute_words(const Plan& plan) {
+  std::string out(to_text(plan.recompute));
+  if (plan.recompute == Recompute::full && plan.recompute_layers > 0) {
+    out += fmt::format(" ({} layers)", plan.recompute_layers);
+  }
+  if (!plan.recompute_modules.empty()) out += " " + to_text(plan.recompute_modules);
+  return out;
+}
+
+}  // namespace
+
+std::string plan_sentence(const Plan& plan) {
+  std::string out;
+  const auto add = [&](const std::string& item) {
+    out += (out.empty() ? "" : std::string(kDot)) + item;
+  };
+  const auto degree = [&](std::string_view name, std::int64_t n) {
+    if (n > 1) add(fmt::format("{} {}", name, grouped(n)));
+  };
+  degree("tp", plan.tp);
+  degree("cp", plan.cp);
+  if (plan.cp > 1 && plan.context_parallel != ContextParallel::all_gather) {
+    out += fmt::format(" ({})", to_text(plan.context_parallel));
+  }
+  if (plan.pp > 1) {
+    add(fmt::format("pp {}", plan.pp) +
+        (plan.chunks > 1 ? fmt::format(" × {} chunks", plan.chunks) : ""));
+  }
+  degree("ep", plan.ep);
+  if (plan.ep > 1) degree("etp", plan.etp);
+  degree("dp", plan.dp);
+  if (out.empty()) add("one GPU");
+  add(fmt::format("micro-batch {}", plan.micro_batch));
+  if (plan.pp > 1 && !plan.schedule.empty()) add(plan.schedule);
+  add(fmt::format("zero {}", plan.zero));
+  if (plan.shard_group > 0) add(fmt::format("shard group {}", plan.shard_group));
+  add("recompute " + recompute_words(plan));
+  if (plan.placement != Plan{}.placement) add("placement " + placement_words(plan));
+  return out;
+}
+
+std::string training_sentence(const Training& training) {
+  return fmt::format("sequence {}{}global batch {}{}{}{}{}", grouped(training.sequence_length),
+                     kDot, grouped(training.global_batch), kDot, to_text(training.precision), kDot,
+                     to_text(training.optimizer));
+}
+
+std::string placement_words(const Plan& plan) {
+  std::string out;
+  for (const MeshAxis axis : plan.placement) {
+    out.append(out.empty() ? "" : "+").append(to_text(axis));
+  }
+  return out;
+}
+
+std::string plan_tag(const Plan& plan) {
+  std::string out;
+  const auto add = [&](const std::string& item) { out += (out.empty() ? "" : " ") + item; };
+  const auto degree = [&](std::string_view name, std::int64_t n) {
+    if (n > 1) add(fmt::format("{}{}", name, n));
+  };
+  degree("tp", plan.tp);
+  degree("cp", plan.cp);
+  if (plan.cp > 1 && plan.context_parallel != ContextParallel::all_gather) {
+    out += fmt::format("-{}", to_text(plan.context_parallel));
+  }
+  if (plan.pp > 1) {
+    add(fmt::format("pp{}", plan.pp) + (plan.chunks > 1 ? fmt::format("x{}", plan.chunks) : ""));
+  }
+  degree("ep", plan.ep);
+  degree("dp", plan.dp);
+  add(fmt::format("mbs{}", plan.micro_batch));
+  add(fmt::format("zero{}", plan.zero));
+  if (plan.recompute != Recompute::none) add(std::string(to_text(plan.recompute)));
+  if (!plan.recompute_modules.empty()) add(to_text(plan.recompute_modules));
+  if (plan.placement != Plan{}.placement) add(placement_words(plan));
+  return out;
+}
+
+}  // namespace orrery

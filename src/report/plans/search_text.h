@@ -1,0 +1,36 @@
+// The result of a search for a terminal: the best plans, why the first one won, what nearly did.
+#pragma once
+
+#include <string>
+
+#include "report/drawing/table.h"
+#include "report/drawing/text_style.h"
+#include "report/plans/subject.h"
+#include "search/search.h"
+
+namespace orrery {
+
+// Counts, best plans, runner-ups of each axis, near misses, Pareto front. `elapsed` of zero is left
+// out. If nothing fits: by how much the smallest plan is too large.
+std::string search_text(const SearchResult& result, const Subject& subject, Seconds elapsed,
+                        const TextStyle& style);
+
+// The parts of it.
+std::string counts_text(const SearchResult& result, Seconds elapsed, const TextStyle& style);
+std::string why_it_won_text(const SearchResult& result, const TextStyle& style);
+std::string near_misses_text(const SearchResult& result, const TextStyle& style);
+std::string pareto_text(const SearchResult& result, const TextStyle& style);
+
+// The best plans as a table; what does not differ between them is left out. Also for Markdown.
+Table plans_table(const SearchResult& result);
+// "zero 1 · schedule 1f1b": what the table leaves out; degrees of one are not worth saying.
+std::string common_to_plans(const SearchResult& result);
+
+// "+0.21 s exposed data parallel": the line of the breakdown that grew most from `winner` to
+// `other`; empty if none grew.
+std::string largest_growth(const Estimate& winner, const Estimate& other);
+
+// Relative change of the step time, 0 if the winner takes none.
+double slowdown(const Estimate& winner, const Estimate& other);
+
+}  // namespace orrery

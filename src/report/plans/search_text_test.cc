@@ -1,0 +1,102 @@
+#include "report/plans/search_text.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "report/plans/estimate_text.h"
+#include "report/plans/sample_estimate.h"
+
+namespace orrery {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string text_of(const SearchResult& result, int width = 100) {
+  return search_text(result, sample_subject(), Seconds(3.2), {.width = width});
+}
+
+TEST(SearchText, CountsEveryPlan) {
+  EXPECT_EQ(counts_text(sample_search_result(), Seconds(3.2), {.width = 200}),
+            "  128,412 plans considered: 90,000 too large for memory, 37,300 bounded away, 1,112 "
+            "simulated\n"
+            "  took 3.20 s (40.1 k plans/s)\n");
+  SearchResult interrupted = sample_search_result();
+  interrupted.interrupted = true;
+  EXPECT_THAT(counts_text(interrupted, {}, {.width = 200}),
+              HasSubstr("1,112 simulated; interrupted: the best so far"));
+}
+
+TEST(SearchText, RanksPlansAndSaysOnceWhatAllShare) {
+  const std::string text = plans_table(sample_search_result()).text({.width = 100});
+  EXPECT_THAT(text, HasSubstr("#  tp  pp  v   dp  mbs    step     MFU    memory  slower"));
+  EXPECT_THAT(text, HasSubstr("1   8  16  4  128    1  8.00 s  40.4 %  58.0 GiB"));
+  EXPECT_THAT(text, HasSubstr("+3.0 %"));
+  EXPECT_THAT(text, Not(HasSubstr(" cp ")));
+  EXPECT_THAT(text_of(sample_search_result()),
+              HasSubstr("in all: zero 1 · recompute none · schedule interleaved_1f1b · placement "
+                        "tp+cp+dp+pp\n"));
+  SearchResult with_context = sample_search_result();
+  with_context.plans[2].plan.cp = 2;
+  EXPECT_THAT(plans_table(with_context).text({.width = 100}), HasSubstr(" cp "));
+}
+
+TEST(SearchText, SaysWhyTheWinnerWon) {
+  const std::string text = text_of(sample_search_result());
+  EXPECT_THAT(text, HasSubstr("tp    8       4     8.40 s  +5.0 %  +400 ms exposed data parallel"));
+  EXPECT_THAT(text, HasSubstr("tp8 pp8x4 dp256 mbs1 zero1          7.25 s  95.0 GiB  15.0 GiB"));
+}
+
+TEST(SearchText, GrowthIsTheLineThatGrewMost) {
+  const Estimate winner = sample_estimate();
+  Estimate other = winner;
+  EXPECT_EQ(largest_growth(winner, other), "");
+  other.breakdown[Category::bubble] += sample_milliseconds(3);
+  other.breakdown[Category::exposed_tp] += sample_milliseconds(2);
+  other.breakdown[Category::feed_forward] -= sample_milliseconds(9);
+  EXPECT_EQ(largest_growth(winner, other), "+3.00 ms pipeline bubble");
+}
+
+TEST(SearchText, SaysWhatTheBestPlanAssumesAsItsEstimateDoes) {
+  const SearchResult result = sample_search_result();
+  ASSERT_FALSE(result.plans.front().assumed.empty());
+  const std::string assumed = assumed_text(result.plans.front(), {.width = 100});
+  ASSERT_FALSE(assumed.empty());
+  EXPECT_TRUE(text_of(result).ends_with(assumed));
+}
+
+TEST(SearchText, DrawsTheFront) {
+  const std::string text = pareto_text(sample_search_result(), {.width = 100});
+  EXPECT_THAT(text, HasSubstr("8.24 s │●"));
+  EXPECT_THAT(text, HasSubstr("49.0 GiB"));
+  SearchResult one = sample_search_result();
+  one.pareto.resize(1);
+  EXPECT_EQ(pareto_text(one, {.width = 100}), "");
+}
+
+TEST(SearchText, SaysByHowMuchTheSmallestPlanIsTooLarge) {
+  SearchResult r = sample_search_result();
+  r.least_memory = r.near_misses;
+  r.plans.clear();
+  r.pareto.clear();
+  r.runners_up.clear();
+  const std::string text = text_of(r);
+  EXPECT_THAT(text, HasSubstr("No plan of llama-3.1-405b fits on h100-sxm:16384"));
+  EXPECT_THAT(text, HasSubstr("The smallest plan is too large"));
+  EXPECT_THAT(text, HasSubstr("15.0 GiB"));
+}
+
+TEST(SearchText, NeverExceedsTheWidthAndHasNoEscapeCodes) {
+  for (const int width : {20, 31, 47, 60, 80, 100, 140, 220}) {
+    const std::string text = text_of(sample_search_result(), width);
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(display_width(line), width) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery

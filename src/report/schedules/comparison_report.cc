@@ -1,0 +1,209 @@
+#include "report/schedules/comparison_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "report/schedules/schedule_text.h"
+
+namespace orrery {
+namespace {
+
+std::string plain(double value) { return fmt::format("{:.4g}", value); }
+
+std::string label(const ComparedSchedule& s) {
+  std::string out(s.schedule->name);
+  if (s.schedule->chunks == 0) out += fmt::format(" v={}", s.shape.chunks);
+  return out;
+}
+
+std::vector<const ComparedSchedule*> measured(const Comparison& c) {
+  std::vector<const ComparedSchedule*> out;
+  for (const ComparedSchedule& s : c.schedules) {
+    if (s.measured) out.push_back(&s);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ComparedSchedule* a, const ComparedSchedule* b) {
+                     if (a->fits() != b->fits()) return a->fits();
+                     if (a->makespan != b->makespan) return a->makespan < b->makespan;
+                     return a->peak < b->peak;
+                   });
+  return out;
+}
+
+std::string remark(const ComparedSchedule& s) {
+  if (!s.fits()) return "✗ " + s.reason;
+  std::string out;
+  const auto add = [&](const char* words) {
+    out += (out.empty() ? "" : ", ") + std::string(words);
+  };
+  if (s.fastest) add("fastest");
+  if (s.smallest) add("least memory");
+  if (s.on_front && !s.fastest && !s.smallest) add("on the front");
+  if (s.schedule->asynchronous) add("asynchronous");
+  if (s.free_copies) add("free copies");
+  return out;
+}
+
+std::string time_of(double time, bool seconds) {
+  return tick_text(Seconds(time), seconds ? TimeAxis{} : TimeAxis{Seconds(1)});
+}
+
+}  // namespace
+
+std::string comparison_text(const Comparison& c, const TextStyle& style) {
+  Table table({{"schedule", Align::left, 9},
+               {"v", Align::right, 7},
+               {"makespan", Align::right, 5},
+               {"idle", Align::right, 8},
+               {"bubble", Align::right, 7},
+               {"span", Align::right, 3},
+               {"weights", Align::right, 4},
+               {"peak", Align::right, 6},
+               {"sends", Align::right, 4},
+               {"", Align::left, 2}});
+  for (const ComparedSchedule* s : measured(c)) {
+    const bool best = s->fits() && (s->fastest || s->smallest || s->on_front);
+    const Ink ink = {.colour = 0, .bold = best, .dim = !s->fits()};
+    const auto cell = [&](std::string text, bool marked) {
+      return Cell{std::move(text), marked ? Ink{.colour = 71, .bold = true} : ink};
+    };
+    const bool even = s->peak - s->peak_lowest < 1e-9;
+    table.add_row(
+        {cell(std::string(s->schedule->name), false), cell(std::to_string(s->shape.chunks), false),
+         cell(time_of(s->makespan, c.in_seconds), s->fastest),
+         cell(time_of(s->idle, c.in_seconds), s->fastest),
+         cell(percent(s->bubble_ratio), s->fastest), cell(percent(s->bubble_ratio_span), false),
+         cell(plain(s->weights) + "×", false),
+         cell(even ? plain(s->peak) : plain(s->peak_lowest) + "–" + plain(s->peak), s->smallest),
+         cell(plain(s->sends), false), cell(remark(*s), false)});
+  }
+  const ComparisonRequest& r = c.request;
+  std::string title = shape_sentence({r.devices, r.microbatches, 1});
+  if (r.memory_limit < std::numeric_limits<double>::infinity()) {
+    title += fmt::format(" · at most {} held", plain(r.memory_limit));
+  }
+  std::string out = heading("Schedules compared", title, style).substr(1);
+  out += table.text(style);
+  out +=
+      "\n" + wrapped(
+                 "idle: of a device, on average; span: the bubble if steps follow without a "
+                 "flush; weights: copies of a device's share; peak: microbatches a device "
+                 "holds, from the least to the most; sends: activations the busiest device "
+                 "sends for each microbatch. On the front: no other is faster and holds less. Free "
+                 "copies: the time of copies to host memory is not stated, so that such rows "
+                 "take no mark.",
+                 2, style);
+  // The same reason often holds for several.
+  std::map<std::string, std::vector<std::string>> missing;
+  std::vector<std::string> reasons;
+  for (const ComparedSchedule& s : c.schedules) {
+    if (s.measured) continue;
+    auto& names = missing[s.reason];
+    if (names.empty()) reasons.push_back(s.reason);
+    names.push_back(label(s));
+  }
+  if (!missing.empty()) out += heading("Not possible here", "", style);
+  for (const std::string& reason : reasons) {
+    std::string names;
+    for (const std::string& name : missing[reason]) names += (names.empty() ? "" : ", ") + name;
+    out += wrapped(names + ": " + reason, 2, style);
+  }
+  return out;
+}
+
+Value comparison_json(const Comparison& c) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kComparisonSchemaVersion}));
+  out.set("p", Value::number(std::int64_t{c.request.devices}));
+  out.set("m", Value::number(std::int64_t{c.request.microbatches}));
+  out.set("time_unit", Value::text(c.in_seconds ? "s" : "unit"));
+  out.set("memory_limit", c.request.memory_limit < std::numeric_limits<double>::infinity()
+                              ? Value::number(c.request.memory_limit)
+                              : Value::null());
+  Value rows = Value::list();
+  Value missing = Value::list();
+  for (const ComparedSchedule& s : c.schedules) {
+    Value row = Value::map();
+    row.set("schedule", Value::text(std::string(s.schedule->name)));
+    row.set("v", Value::number(std::int64_t{s.shape.chunks}));
+    if (!s.measured) {
+      row.set("reason", Value::text(s.reason));
+      missing.append(std::move(row));
+      continue;
+    }
+    row.set("fits", Value::boolean(s.fits()));
+    row.set("free_copies", Value::boolean(s.free_copies));
+    row.set("asynchronous", Value::boolean(s.schedule->asynchronous));
+    row.set("makespan", Value::number(s.makespan));
+    row.set("idle_per_device", Value::number(s.idle));
+    Value causes = Value::map();
+    for (const IdleCause cause : kIdleCauses) {
+      causes.set(std::string(name(cause)),
+                 Value::number(s.unit.of(s.causes[cause]) / c.request.devices));
+    }
+    row.set("idle_by_cause", std::move(causes));
+    row.set("bubble_ratio", Value::number(s.bubble_ratio));
+    row.set("bubble_ratio_span", Value::number(s.bubble_ratio_span));
+    row.set("weights_held", Value::number(s.weights));
+    row.set("peak_microbatches", Value::number(s.peak));
+    row.set("peak_microbatches_lowest", Value::number(s.peak_lowest));
+    row.set("sends_per_microbatch", Value::number(s.sends));
+    row.set("fastest", Value::boolean(s.fastest));
+    row.set("least_memory", Value::boolean(s.smallest));
+    row.set("on_front", Value::boolean(s.on_front));
+    rows.append(std::move(row));
+  }
+  out.set("schedules", std::move(rows));
+  out.set("not_possible", std::move(missing));
+  return out;
+}
+
+namespace {
+
+// A summary ends with its source: "... (arXiv 2107.06925)".
+std::string source_of(const Schedule& schedule) {
+  const std::size_t open = schedule.summary.rfind(" (");
+  if (open == std::string_view::npos) return "";
+  return std::string(schedule.summary.substr(open + 2, schedule.summary.size() - open - 3));
+}
+
+}  // namespace
+
+std::string schedule_list_text(const TextStyle& style) {
+  Table table({{"name", Align::left, 9},
+               {"chunks", Align::right, 3},
+               {"what it does", Align::left, 5},
+               {"source", Align::left, 8}});
+  for (const Schedule& s : schedules()) {
+    table.add_row({{std::string(s.name), {.bold = true}},
+                   {s.chunks > 0 ? std::to_string(s.chunks) : "any"},
+                   {std::string(s.summary.substr(0, s.summary.rfind(" (")))},
+                   {source_of(s)}});
+  }
+  return table.text(style);
+}
+
+Value schedule_list_json() {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kComparisonSchemaVersion}));
+  Value rows = Value::list();
+  for (const Schedule& s : schedules()) {
+    Value row = Value::map();
+    row.set("schedule", Value::text(std::string(s.name)));
+    row.set("summary", Value::text(std::string(s.summary)));
+    row.set("chunks", s.chunks > 0 ? Value::number(std::int64_t{s.chunks}) : Value::null());
+    row.set("directions", Value::number(std::int64_t{s.routes}));
+    row.set("splits_backward", Value::boolean(s.splits_backward));
+    row.set("made_for_times", Value::boolean(s.made_for_times));
+    row.set("asynchronous", Value::boolean(s.asynchronous));
+    rows.append(std::move(row));
+  }
+  out.set("schedules", std::move(rows));
+  return out;
+}
+
+}  // namespace orrery

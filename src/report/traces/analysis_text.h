@@ -1,0 +1,31 @@
+// What `orrery trace analyze` prints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "analyze/run_analysis.h"
+#include "replay/step_path.h"
+#include "report/drawing/text_style.h"
+#include "trace/recorded_run.h"
+
+namespace orrery {
+
+// Tables beside those that always stand in the terminal.
+enum class MoreTables : std::uint8_t { none, all };
+
+struct AnalysisView {
+  std::size_t rank = 0;   // place in the run of the rank whose tables are shown
+  std::size_t rows = 12;  // of each table
+  MoreTables more = MoreTables::none;
+  // Of every rank, by the replayed graph; empty: the paths of the analysis, if it has any.
+  std::span<const StepPath> paths = {};
+};
+
+// `analysis` is of `run`.
+std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
+                          const AnalysisView& view, const TextStyle& style);
+
+}  // namespace orrery

@@ -1,0 +1,240 @@
+#include "report/traces/inferred_report.h"
+
+#include <fmt/format.h>
+
+#include "plan/software.h"
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "report/drawing/time_axis.h"
+#include "report/plans/estimate_json.h"
+#include "report/plans/plan_text.h"
+
+namespace orrery {
+namespace {
+
+std::string time(Seconds t) { return tick_text(t, {}); }
+
+// What a specification states; everything else has its default.
+Value spec_value(const InferredSpec& spec) {
+  const Architecture& a = spec.architecture;
+  Value model = Value::map();
+  const auto whole = [](std::int64_t n) { return Value::number(n); };
+  model.set("name", Value::text(a.name));
+  if (a.vision) {
+    Value vision = Value::map();
+    vision.set("patch", whole(a.vision->patch));
+    vision.set("image", whole(a.vision->image));
+    vision.set("tokens", whole(a.vision->tokens));
+    model.set("kind", Value::text("vision-encoder"));
+    model.set("vision", std::move(vision));
+  }
+  model.set("num_layers", whole(a.num_layers));
+  model.set("hidden", whole(a.hidden));
+  model.set("ffn_hidden", whole(a.ffn_hidden));
+  model.set("ffn", Value::text(a.ffn == FeedForwardKind::swiglu ? "swiglu" : "gelu"));
+  model.set("num_heads", whole(a.num_heads));
+  model.set("num_kv_heads", whole(a.num_kv_heads));
+  model.set("head_dim", whole(a.head_dim));
+  model.set("vocab", whole(a.vocab));
+  if (a.position_encoding == PositionEncoding::learned) {
+    model.set("position_encoding", Value::text("learned"));
+    model.set("max_position", whole(a.max_position));
+  }
+  model.set("norm", Value::text(a.norm == NormKind::rmsnorm ? "rmsnorm" : "layernorm"));
+  model.set("linear_bias", Value::boolean(a.linear_bias));
+  Value training = Value::map();
+  training.set("sequence_length", whole(spec.training.sequence_length));
+  training.set("global_batch", whole(spec.training.global_batch));
+  training.set("precision", Value::text(std::string(name_of(spec.training.precision))));
+  Value plan = Value::map();
+  plan.set("tp", whole(spec.plan.tp));
+  plan.set("cp", whole(spec.plan.cp));
+  plan.set("pp", whole(spec.plan.pp));
+  plan.set("zero", whole(spec.plan.zero));
+  plan.set("recompute", Value::text(std::string(to_text(spec.plan.recompute))));
+  plan.set("micro_batch", whole(spec.plan.micro_batch));
+  plan.set("sequence_parallel", Value::boolean(spec.plan.sequence_parallel));
+  plan.set("attention",
+           Value::text(spec.plan.attention == AttentionKernel::unfused ? "unfused" : "flash_2"));
+  Value out = Value::map();
+  out.set("model", std::move(model));
+  out.set("cluster", Value::text(spec.cluster));
+  out.set("software", Value::text(spec.software.empty() ? SoftwareProfile().name : spec.software));
+  out.set("training", std::move(training));
+  out.set("plan", std::move(plan));
+  return out;
+}
+
+std::string what_is_compared(const InferredComparison& c) {
+  return c.spec.backward ? "the step" : "forward passes, kernels without waiting";
+}
+
+std::string in_words(StepPart part) {
+  switch (part) {
+    case StepPart::products:
+      return "matrix products";
+    case StepPart::memory_bound:
+      return "memory-bound";
+    case StepPart::communication:
+      return "exposed communication";
+    case StepPart::waiting:
+      return "waiting for ranks";
+    case StepPart::host:
+      return "idle";
+    case StepPart::attention:
+    case StepPart::recomputation:
+    case StepPart::optimizer:
+    case StepPart::other:
+      return std::string(name(part));
+  }
+  return std::string(name(part));
+}
+
+Table part_table(const InferredComparison& c) {
+  Table table({{"", Align::left, 9},
+               {"predicted", Align::right, 9},
+               {"recorded", Align::right, 9},
+               {"difference", Align::right, 8},
+               {"", Align::right, 5}});
+  const auto add = [&](const std::string& of, Seconds predicted, Seconds recorded) {
+    const Seconds difference = predicted - recorded;
+    const std::string sign = difference < Seconds(0) ? "-" : "+";
+    const Seconds size = difference < Seconds(0) ? recorded - predicted : difference;
+    table.add_row(
+        {{of},
+         {time(predicted)},
+         {time(recorded)},
+         {sign + time(size)},
+         {recorded > Seconds(0) ? signed_percent(predicted / recorded - 1) : std::string()}});
+  };
+  for (std::size_t p = 0; p < kStepParts; ++p) {
+    const ComparedPart& part = c.parts[p];
+    if (!(part.predicted > Seconds(0)) && !(part.recorded > Seconds(0))) continue;
+    add(in_words(static_cast<StepPart>(p)), part.predicted, part.recorded);
+  }
+  table.add_rule();
+  add("all", c.predicted, c.recorded);
+  return table;
+}
+
+}  // namespace
+
+std::string other_model_warning(const InferredComparison& c) {
+  constexpr double kMost = 0.5;
+  if (!c.is_predicted || c.model_share >= kMost) return "";
+  return fmt::format(
+      "Products and attention with the shapes of the inferred model are {} of those recorded: most "
+      "of what ran is not this model.",
+      percent(c.model_share));
+}
+
+std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
+  std::string out;
+  if (c.is_predicted) {
+    const double error = c.recorded > Seconds(0) ? c.predicted / c.recorded - 1 : 0;
+    out = wrapped(fmt::format("Predicted {}, recorded {} ({}): {}.", time(c.predicted),
+                              time(c.recorded), what_is_compared(c), signed_percent(error)),
+                  2, style);
+  } else {
+    out = wrapped("Nothing is predicted: a specification needs what is not inferred.", 2, style);
+  }
+  if (!c.spec.backward && c.recorded_step > Seconds(0)) {
+    const std::string waiting =
+        c.step_waiting > Seconds(0)
+            ? fmt::format(", {} waiting for other ranks", time(c.step_waiting))
+            : "";
+    out += wrapped(fmt::format("The recorded step, with its host and waiting, takes {}: the device "
+                               "is idle for {}{}.",
+                               time(c.recorded_step), time(c.step_idle), waiting),
+                   2, style);
+  }
+  if (c.earlier > Seconds(0)) {
+    out += wrapped(
+        fmt::format("Work launched before the recording began, {}, is left out.", time(c.earlier)),
+        2, style);
+  }
+  const std::string other_model = other_model_warning(c);
+  if (!other_model.empty()) out += wrapped(other_model, 2, style);
+  if (c.is_predicted) {
+    out += heading("Where they differ", "", style);
+    out += part_table(c).text(style);
+    if (!c.causes.empty()) out += heading("Why", "the largest differences", style);
+    for (const PredictionGap& cause : c.causes) {
+      const bool less = cause.difference < Seconds(0);
+      out += wrapped(fmt::format("{}, {} {}: {}", in_words(cause.part),
+                                 time(less ? Seconds(0) - cause.difference : cause.difference),
+                                 !cause.compared ? "not compared"
+                                 : less          ? "more than predicted"
+                                                 : "less than predicted",
+                                 printable(cause.why)),
+                     2, style);
+    }
+  }
+  out += heading("Inferred", "", style);
+  Table table({{"", Align::left, 9}, {"", Align::right, 8}, {"from", Align::left, 3}});
+  for (const InferredFact& fact : c.spec.facts) {
+    table.add_row({{fact.name}, {printable(fact.value)}, {printable(fact.from)}});
+  }
+  out += table.text(style);
+  if (!c.spec.not_inferred.empty()) {
+    out += heading("Not inferred", "", style);
+    for (const std::string& what : c.spec.not_inferred) out += wrapped(printable(what), 2, style);
+  }
+  return out;
+}
+
+Value inferred_json(const InferredComparison& c) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kInferredSchemaVersion}));
+  out.set("compared", Value::text(what_is_compared(c)));
+  out.set("kind", Value::text("trace-spec"));
+  out.set("predicted_s", c.is_predicted ? Value::number(c.predicted.value()) : Value::null());
+  out.set("recorded_s", Value::number(c.recorded.value()));
+  out.set("recorded_step_s", Value::number(c.recorded_step.value()));
+  out.set("earlier_s", Value::number(c.earlier.value()));
+  Value parts = Value::map();
+  for (std::size_t p = 0; p < kStepParts; ++p) {
+    Value one = Value::map();
+    one.set("predicted_s",
+            c.is_predicted ? Value::number(c.parts[p].predicted.value()) : Value::null());
+    one.set("recorded_s", Value::number(c.parts[p].recorded.value()));
+    parts.set(std::string(name(static_cast<StepPart>(p))), std::move(one));
+  }
+  out.set("parts", std::move(parts));
+  Value causes = Value::list();
+  for (const PredictionGap& cause : c.causes) {
+    Value entry = Value::map();
+    entry.set("part", Value::text(std::string(name(cause.part))));
+    entry.set("difference_s", Value::number(cause.difference.value()));
+    entry.set("compared", Value::boolean(cause.compared));
+    entry.set("why", Value::text(printable(cause.why)));
+    causes.append(std::move(entry));
+  }
+  out.set("causes", std::move(causes));
+  out.set("model_share", Value::number(c.model_share));
+  out.set("step_waiting_s", Value::number(c.step_waiting.value()));
+  out.set("step_idle_s", Value::number(c.step_idle.value()));
+  out.set("step_launches", Value::number(c.step_launches));
+  out.set("launching_s", c.is_predicted ? Value::number(c.launching.value()) : Value::null());
+  out.set("microbatches", Value::number(c.spec.microbatches));
+  Value facts = Value::list();
+  for (const InferredFact& fact : c.spec.facts) {
+    Value entry = Value::map();
+    entry.set("name", Value::text(fact.name));
+    entry.set("value", Value::text(printable(fact.value)));
+    entry.set("from", Value::text(printable(fact.from)));
+    facts.append(std::move(entry));
+  }
+  out.set("facts", std::move(facts));
+  Value not_inferred = Value::list();
+  for (const std::string& what : c.spec.not_inferred) {
+    not_inferred.append(Value::text(printable(what)));
+  }
+  out.set("not_inferred", std::move(not_inferred));
+  out.set("spec", c.spec.complete ? spec_value(c.spec) : Value::null());
+  return out;
+}
+
+std::string inferred_yaml(const InferredSpec& spec) { return to_yaml(spec_value(spec)); }
+
+}  // namespace orrery

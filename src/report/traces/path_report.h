@@ -1,0 +1,20 @@
+// The critical path of a step (replay/step_path.h) in the terminal, in JSON and on a page: what it
+// was bound by, how it went over threads, streams and ranks, and which names stand on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "document/value.h"
+#include "replay/step_path.h"
+#include "report/drawing/text_style.h"
+
+namespace orrery {
+
+// `rows` of each table.
+std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style);
+std::string step_path_html(const StepPath& path, std::size_t rows);
+// Moments are seconds since `origin_ns` on the clock of the rank's recording.
+Value step_path_json(const StepPath& path, std::int64_t origin_ns);
+
+}  // namespace orrery

@@ -1,0 +1,392 @@
+#include "report/traces/replay_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+
+namespace orrery {
+namespace {
+
+std::string milliseconds(Seconds s) { return fmt::format("{:.3f}", s.value() * 1e3); }
+std::string microseconds(std::int64_t ns) {
+  return fmt::format("{:.1f}", static_cast<double>(ns) * 1e-3);
+}
+// Errors are small: two decimals.
+std::string error_text(double error) { return fmt::format("{:.2f} %", error * 100); }
+
+std::string rank_text(const ReplayedStep& step) {
+  return step.rank == kNotRecorded ? "?" : std::to_string(step.rank);
+}
+
+Value parts_json(const FourParts& parts) {
+  Value out = Value::map();
+  out.set("exposed_compute", Value::number(parts.exposed_compute.value()));
+  out.set("overlapped", Value::number(parts.overlapped.value()));
+  out.set("exposed_communication", Value::number(parts.exposed_communication.value()));
+  out.set("other", Value::number(parts.other.value()));
+  return out;
+}
+
+Value bound_json(const BoundBy& bound) {
+  Value out = Value::map();
+  out.set("host", Value::number(bound.host.value()));
+  out.set("launches", Value::number(bound.launches.value()));
+  out.set("device", Value::number(bound.device.value()));
+  out.set("communication", Value::number(bound.communication.value()));
+  out.set("other_ranks", Value::number(bound.other_ranks.value()));
+  return out;
+}
+
+Value seconds_of(std::int64_t ns) { return Value::number(static_cast<double>(ns) * 1e-9); }
+Value count(std::size_t n) { return Value::number(static_cast<std::int64_t>(n)); }
+
+Value parameters_json(const LaunchParameters& parameters) {
+  constexpr std::array<const char*, kWorkClasses> kNames = {"kernel", "communication", "copy",
+                                                            "fill"};
+  Value launch = Value::map();
+  Value dispatch = Value::map();
+  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+    launch.set(kNames[c], seconds_of(parameters.launch_ns[c]));
+    dispatch.set(kNames[c], seconds_of(parameters.dispatch_ns[c]));
+  }
+  Value out = Value::map();
+  out.set("launch_s", std::move(launch));
+  out.set("dispatch_s", std::move(dispatch));
+  out.set("wake_s", seconds_of(parameters.wake_ns));
+  out.set("slice_s", seconds_of(parameters.slice_ns));
+  return out;
+}
+
+constexpr std::size_t kMostSteps = 24;  // rows of single steps
+constexpr std::size_t kMostRanks = 16;  // rows of ranks
+constexpr std::size_t kWorstSteps = 5;  // shown where ranks are summed up
+constexpr double kBadError = 0.05;
+
+std::vector<Cell> step_row(const ReplayedStep& s) {
+  return {{rank_text(s)},
+          {s.name},
+          {milliseconds(s.recorded)},
+          {milliseconds(s.replayed)},
+          {error_text(s.error()), {.colour = 0, .bold = s.error() > kBadError}},
+          {milliseconds(s.replayed_parts.exposed_compute)},
+          {milliseconds(s.replayed_parts.overlapped)},
+          {milliseconds(s.replayed_parts.exposed_communication)},
+          {milliseconds(s.replayed_parts.other)}};
+}
+
+Table table_of_steps() {
+  return Table({{"rank", Align::right, 9},
+                {"step", Align::left, 8},
+                {"recorded", Align::right, 8},
+                {"replayed", Align::right, 8},
+                {"error", Align::right, 9},
+                {"computing", Align::right, 4},
+                {"both", Align::right, 3},
+                {"communicating", Align::right, 4},
+                {"neither", Align::right, 2}});
+}
+
+// Of the steps of one rank together.
+struct RankSum {
+  const ReplayedStep* first = nullptr;
+  std::int64_t steps = 0;
+  double recorded_s = 0;
+  double replayed_s = 0;
+  double error = 0;
+  double worst_error = 0;
+  double misplaced = 0;
+};
+
+// One row a rank, where one a step would fill screens.
+std::string ranks_text(const Replay& replay, const TextStyle& style) {
+  std::vector<RankSum> ranks;
+  for (const ReplayedStep& s : replay.steps) {
+    if (ranks.empty() || ranks.back().first->trace != s.trace) ranks.push_back({&s});
+    RankSum& rank = ranks.back();
+    ++rank.steps;
+    rank.recorded_s += s.recorded.value();
+    rank.replayed_s += s.replayed.value();
+    rank.error += s.error();
+    rank.worst_error = std::max(rank.worst_error, s.error());
+    rank.misplaced += s.misplaced();
+  }
+  const std::size_t all = ranks.size();
+  if (all > kMostRanks) {
+    std::stable_sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) {
+      return a.worst_error > b.worst_error;
+    });
+    ranks.resize(kMostRanks);
+  }
+  Table table({{"rank", Align::right, 9},
+               {"steps", Align::right, 8},
+               {"recorded", Align::right, 8},
+               {"replayed", Align::right, 8},
+               {"mean error", Align::right, 9},
+               {"worst", Align::right, 9},
+               {"misplaced", Align::right, 4}});
+  for (const RankSum& rank : ranks) {
+    const auto steps = static_cast<double>(rank.steps);
+    table.add_row(
+        {{rank_text(*rank.first)},
+         {std::to_string(rank.steps)},
+         {milliseconds(Seconds(rank.recorded_s))},
+         {milliseconds(Seconds(rank.replayed_s))},
+         {error_text(rank.error / steps)},
+         {error_text(rank.worst_error), {.colour = 0, .bold = rank.worst_error > kBadError}},
+         {error_text(rank.misplaced / steps)}});
+  }
+  std::string out =
+      heading("Replay", "milliseconds, all steps of a rank together", style).substr(1);
+  out += table.text(style);
+  if (all > kMostRanks) {
+    out += fmt::format("  Of {} ranks those with the worst steps; --json lists all.\n", all);
+  }
+  std::vector<const ReplayedStep*> steps;
+  for (const ReplayedStep& s : replay.steps) steps.push_back(&s);
+  std::stable_sort(steps.begin(), steps.end(), [](const ReplayedStep* a, const ReplayedStep* b) {
+    return a->error() > b->error();
+  });
+  steps.resize(std::min(steps.size(), kWorstSteps));
+  Table worst = table_of_steps();
+  for (const ReplayedStep* s : steps) worst.add_row(step_row(*s));
+  out += heading("Worst steps", "milliseconds; parts of the replayed step on the device", style);
+  return out + worst.text(style);
+}
+
+// What the steps waited for, over all of them.
+std::string bound_text(const Replay& replay) {
+  BoundBy sum;
+  for (const ReplayedStep& s : replay.steps) {
+    sum.host += s.bound_by.host;
+    sum.launches += s.bound_by.launches;
+    sum.device += s.bound_by.device;
+    sum.communication += s.bound_by.communication;
+    sum.other_ranks += s.bound_by.other_ranks;
+  }
+  const double total = sum.total().value();
+  if (total <= 0) return "";
+  const auto share = [&](Seconds part) {
+    return fmt::format("{:.1f} %", part.value() / total * 100);
+  };
+  return fmt::format(
+      "The steps hung on the host for {} of their time, on launches for {}, on the device for {}, "
+      "on communication for {}, on other ranks for {}.",
+      share(sum.host), share(sum.launches), share(sum.device), share(sum.communication),
+      share(sum.other_ranks));
+}
+
+Seconds median_displacement(const Replay& replay) {
+  std::vector<Seconds> all;
+  for (const ReplayedStep& s : replay.steps) all.push_back(s.displacement);
+  std::sort(all.begin(), all.end());
+  return all.empty() ? Seconds() : all[all.size() / 2];
+}
+
+}  // namespace
+
+std::string replay_text(const Replay& replay, const GraphFromRun& graph, const TextStyle& style) {
+  std::string out;
+  if (replay.steps.size() > kMostSteps) {
+    out += ranks_text(replay, style);
+  } else {
+    Table table = table_of_steps();
+    for (const ReplayedStep& s : replay.steps) table.add_row(step_row(s));
+    out = heading("Replay", "milliseconds; parts of the replayed step on the device", style)
+              .substr(1);
+    out += table.text(style);
+  }
+  if (replay.steps.empty()) {
+    out += "  No thread was recorded: there is no step to compare.\n\n";
+  } else {
+    out += fmt::format("\n  Error: {} on average, {} at worst.\n", error_text(replay.mean_error),
+                       error_text(replay.worst_error));
+    out += wrapped(
+        fmt::format(
+            "Device: {} of a step misplaced on average, {} at worst; work begins {} us from "
+            "where it did (median).",
+            error_text(replay.mean_misplaced), error_text(replay.worst_misplaced),
+            microseconds(std::llround(median_displacement(replay).value() * 1e9))),
+        2, style);
+    if (const std::string bound = bound_text(replay); !bound.empty()) {
+      out += wrapped(bound, 2, style);
+    }
+  }
+  out += wrapped(
+      fmt::format(
+          "Dependencies: {} calls that wait for the device, {} waits between streams, {} for "
+          "room on a full device, {} between threads, {} communications of several ranks.",
+          grouped(static_cast<std::int64_t>(graph.synchronizations)),
+          grouped(static_cast<std::int64_t>(graph.stream_waits)),
+          grouped(static_cast<std::int64_t>(graph.room_waits)),
+          grouped(static_cast<std::int64_t>(graph.thread_waits)),
+          grouped(static_cast<std::int64_t>(graph.rendezvous))),
+      2, style);
+  if (!graph.parameters.empty()) {
+    const LaunchParameters& p = graph.parameters[0];
+    out +=
+        wrapped(fmt::format("Of the first trace: work starts {} us after its launch call ended, "
+                            "{} us after the work before it, {} us after a stream it waited for.",
+                            microseconds(p.launch_ns[0]), microseconds(p.dispatch_ns[0]),
+                            microseconds(p.wake_ns)),
+                2, style);
+  }
+  if (graph.resumed > 0) {
+    out +=
+        wrapped(fmt::format("Another process has the device by turns: {} launches waited for it.",
+                            grouped(static_cast<std::int64_t>(graph.resumed))),
+                2, style);
+  }
+  if (graph.incomplete > 0) {
+    out +=
+        wrapped(fmt::format("{} communications lack ranks that are not recorded: their waiting for "
+                            "those stays in the transfer.",
+                            grouped(static_cast<std::int64_t>(graph.incomplete))),
+                2, style);
+  }
+  if (graph.unlaunched > 0) {
+    out += wrapped(
+        fmt::format("Work without a recorded launch: {}, of which {} follows the host's progress.",
+                    grouped(static_cast<std::int64_t>(graph.unlaunched)),
+                    grouped(static_cast<std::int64_t>(graph.anchored))),
+        2, style);
+  }
+  if (replay.dropped_edges > 0) {
+    out += wrapped(fmt::format("{} dependencies closed a cycle and were left out.",
+                               grouped(static_cast<std::int64_t>(replay.dropped_edges))),
+                   2, style);
+  }
+  return out;
+}
+
+Value replay_json(const Replay& replay, const GraphFromRun& graph,
+                  std::span<const RecordedTrace> traces) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kReplaySchemaVersion}));
+  out.set("kind", Value::text("trace-replay"));
+  Value steps = Value::list();
+  for (const ReplayedStep& s : replay.steps) {
+    Value step = Value::map();
+    step.set("rank", s.rank == kNotRecorded ? Value::null() : Value::number(s.rank));
+    step.set("step", Value::text(s.name));
+    step.set("recorded_s", Value::number(s.recorded.value()));
+    step.set("replayed_s", Value::number(s.replayed.value()));
+    step.set("error", Value::number(s.error()));
+    step.set("recorded_breakdown_s", parts_json(s.recorded_parts));
+    step.set("replayed_breakdown_s", parts_json(s.replayed_parts));
+    step.set("misplaced", Value::number(s.misplaced()));
+    step.set("displacement_s", Value::number(s.displacement.value()));
+    step.set("bound_by_s", bound_json(s.bound_by));
+    steps.append(std::move(step));
+  }
+  out.set("steps", std::move(steps));
+  out.set("mean_error", Value::number(replay.mean_error));
+  out.set("worst_error", Value::number(replay.worst_error));
+  out.set("mean_misplaced", Value::number(replay.mean_misplaced));
+  out.set("worst_misplaced", Value::number(replay.worst_misplaced));
+  Value dependencies = Value::map();
+  dependencies.set("device_to_host", count(graph.synchronizations));
+  dependencies.set("stream_to_stream", count(graph.stream_waits));
+  dependencies.set("room_on_device", count(graph.room_waits));
+  dependencies.set("turns_on_device", count(graph.resumed));
+  dependencies.set("thread_to_thread", count(graph.thread_waits));
+  dependencies.set("rank_to_rank", count(graph.rendezvous));
+  dependencies.set("rank_to_rank_incomplete", count(graph.incomplete));
+  dependencies.set("unlaunched", count(graph.unlaunched));
+  dependencies.set("anchored", count(graph.anchored));
+  dependencies.set("dropped", count(replay.dropped_edges));
+  out.set("dependencies", std::move(dependencies));
+  out.set("nodes", count(graph.graph.nodes.size()));
+  Value ranks = Value::list();
+  for (std::size_t t = 0; t < traces.size(); ++t) {
+    Value rank = Value::map();
+    rank.set("rank",
+             traces[t].rank == kNotRecorded ? Value::null() : Value::number(traces[t].rank));
+    rank.set("file", Value::text(traces[t].file));
+    rank.set("constants", parameters_json(graph.parameters[t]));
+    ranks.append(std::move(rank));
+  }
+  out.set("ranks", std::move(ranks));
+  return out;
+}
+
+std::string operation_replay_text(const OperationReplay& replay, const TextStyle& style) {
+  Table steps({{"step", Align::right, 9},
+               {"recorded", Align::right, 5},
+               {"replayed", Align::right, 8},
+               {"without launch delays", Align::right, 7},
+               {"without stragglers", Align::right, 6}});
+  for (const ReplayedOperationStep& s : replay.steps) {
+    steps.add_row({{std::to_string(s.step)},
+                   {milliseconds(s.recorded)},
+                   {milliseconds(s.base)},
+                   {milliseconds(s.no_delay)},
+                   {milliseconds(s.ideal)}});
+  }
+  std::string out = heading("Replay", "milliseconds", style).substr(1);
+  out += steps.text(style);
+  out +=
+      fmt::format("\n  Stragglers make the job {:.3f} times, launch delays {:.3f} times as long.\n",
+                  replay.slowdown, replay.launch_slowdown);
+  if (replay.incomplete_steps > 0) {
+    out += fmt::format("  Left out: {} steps that lack an operation.\n", replay.incomplete_steps);
+  }
+  out += heading("Who makes it so", "times as long, where all else is ideal", style);
+  Table parts({{"part", Align::left, 8}, {"slowdown", Align::right, 9}});
+  constexpr std::size_t kShown = 5;
+  const auto add = [&](const char* kind, const std::vector<PartSlowdown>& list) {
+    for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i) {
+      const bool matters = list[i].slowdown > 1.05;
+      parts.add_row({{fmt::format("{}{}", kind, list[i].part)},
+                     {fmt::format("{:.3f}", list[i].slowdown), {.colour = 0, .bold = matters}}});
+    }
+  };
+  add("", replay.by_worker);
+  parts.add_rule();
+  add("data-parallel rank ", replay.by_data_parallel_rank);
+  parts.add_rule();
+  add("stage ", replay.by_stage);
+  parts.add_rule();
+  add("", replay.by_type);
+  return out + parts.text(style);
+}
+
+Value operation_replay_json(const OperationReplay& replay) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kReplaySchemaVersion}));
+  out.set("kind", Value::text("operation-replay"));
+  Value steps = Value::list();
+  for (const ReplayedOperationStep& s : replay.steps) {
+    Value step = Value::map();
+    step.set("step", Value::number(std::int64_t{s.step}));
+    step.set("recorded_s", Value::number(s.recorded.value()));
+    step.set("replayed_s", Value::number(s.base.value()));
+    step.set("no_delay_s", Value::number(s.no_delay.value()));
+    step.set("ideal_s", Value::number(s.ideal.value()));
+    steps.append(std::move(step));
+  }
+  out.set("steps", std::move(steps));
+  out.set("incomplete_steps", count(replay.incomplete_steps));
+  out.set("slowdown", Value::number(replay.slowdown));
+  out.set("launch_slowdown", Value::number(replay.launch_slowdown));
+  const auto parts = [](const std::vector<PartSlowdown>& list) {
+    Value rows = Value::list();
+    for (const PartSlowdown& p : list) {
+      Value row = Value::map();
+      row.set("part", Value::text(p.part));
+      row.set("slowdown", Value::number(p.slowdown));
+      rows.append(std::move(row));
+    }
+    return rows;
+  };
+  out.set("by_worker", parts(replay.by_worker));
+  out.set("by_data_parallel_rank", parts(replay.by_data_parallel_rank));
+  out.set("by_stage", parts(replay.by_stage));
+  out.set("by_type", parts(replay.by_type));
+  return out;
+}
+
+}  // namespace orrery

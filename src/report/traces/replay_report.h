@@ -1,0 +1,29 @@
+// A replayed run beside the recorded one: a table for a terminal, and JSON.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "document/value.h"
+#include "replay/operation_replay.h"
+#include "replay/replay.h"
+#include "report/drawing/text_style.h"
+
+namespace orrery {
+
+inline constexpr int kReplaySchemaVersion = 1;
+
+// One row a rank and step, then the error over all and what was found and assumed.
+std::string replay_text(const Replay& replay, const GraphFromRun& graph, const TextStyle& style);
+
+// A document of kind "trace-replay"; described in docs/trace-replay.md.
+Value replay_json(const Replay& replay, const GraphFromRun& graph,
+                  std::span<const RecordedTrace> traces);
+
+// The same of a job's operation timeline: steps as they were, without launch delays and without
+// stragglers, and what each part of the job costs.
+std::string operation_replay_text(const OperationReplay& replay, const TextStyle& style);
+// A document of kind "operation-replay".
+Value operation_replay_json(const OperationReplay& replay);
+
+}  // namespace orrery

@@ -1,0 +1,116 @@
+#include "report/traces/trace_contents_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "report/plans/estimate_json.h"
+#include "units/picoseconds.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kShownFiles = 8;
+
+std::string plain(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
+std::string value_text(const TraceFact& fact) {
+  if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return grouped(*number);
+  if (const auto* time = std::get_if<Seconds>(&fact.value)) return to_text(*time);
+  return printable(std::get<std::string>(fact.value));
+}
+
+std::string bytes_text(std::int64_t bytes) { return to_text(Bytes(static_cast<double>(bytes))); }
+
+Value value_json(const TraceFact& fact) {
+  if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return Value::number(*number);
+  if (const auto* time = std::get_if<Seconds>(&fact.value)) {
+    return seconds_json(round_to_picoseconds(*time));
+  }
+  return Value::text(std::get<std::string>(fact.value));
+}
+
+std::string work_table(const TraceContents& file, const TextStyle& style) {
+  const auto has = [&](const auto& field) {
+    return std::any_of(file.work.begin(), file.work.end(), field);
+  };
+  const bool groups = has([](const TraceWork& w) { return !w.group.empty(); });
+  const bool bytes = has([](const TraceWork& w) { return w.bytes.has_value(); });
+  const bool times = has([](const TraceWork& w) { return w.time && w.time->value() > 0; });
+  std::vector<Column> columns = {{"work", Align::left, 5}};
+  if (groups) columns.push_back({"group", Align::left, 2});
+  columns.push_back({"count", Align::right, 4});
+  if (bytes) columns.push_back({"bytes", Align::right, 3});
+  if (times) columns.push_back({"time", Align::right, 3});
+  Table table(std::move(columns));
+  for (const TraceWork& w : file.work) {
+    std::vector<Cell> row = {{printable(w.kind)}};
+    if (groups) row.push_back({printable(w.group)});
+    row.push_back({grouped(w.count)});
+    if (bytes) row.push_back({w.bytes ? bytes_text(*w.bytes) : ""});
+    if (times) row.push_back({w.time ? to_text(*w.time) : ""});
+    table.add_row(std::move(row));
+  }
+  return table.text(style);
+}
+
+}  // namespace
+
+std::string trace_contents_text(const std::vector<TraceContents>& files, const TextStyle& style) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(files.size(), kShownFiles); ++i) {
+    const TraceContents& file = files[i];
+    out += heading(printable(file.file.substr(file.file.rfind('/') + 1)),
+                   std::string(name(file.format)), style);
+    Table facts({{"what", Align::left, 2}, {"how much", Align::left, 3}});
+    for (const TraceFact& fact : file.facts) {
+      facts.add_row({{plain(fact.key)}, {value_text(fact)}});
+    }
+    out += facts.text(style);
+    if (!file.work.empty()) out += "\n" + work_table(file, style);
+  }
+  if (files.size() > kShownFiles) {
+    out += fmt::format("\n  ... and {} more files (--json has all)\n", files.size() - kShownFiles);
+  }
+  return out;
+}
+
+Value trace_contents_json(const std::vector<TraceContents>& files) {
+  Value list = Value::list();
+  for (const TraceContents& file : files) {
+    Value entry = Value::map();
+    entry.append_member("file", Value::text(file.file));
+    entry.append_member("format", Value::text(std::string(key(file.format))));
+    Value facts = Value::map();
+    for (const TraceFact& fact : file.facts) {
+      const bool time = std::holds_alternative<Seconds>(fact.value);
+      facts.append_member(fact.key + (time ? "_s" : ""), value_json(fact));
+    }
+    entry.append_member("facts", std::move(facts));
+    Value work = Value::list();
+    for (const TraceWork& w : file.work) {
+      Value row = Value::map();
+      row.append_member("kind", Value::text(w.kind));
+      row.append_member("group", Value::text(w.group));
+      row.append_member("count", Value::number(w.count));
+      row.append_member("bytes", w.bytes ? Value::number(*w.bytes) : Value::null());
+      row.append_member("time_s",
+                        w.time ? seconds_json(round_to_picoseconds(*w.time)) : Value::null());
+      work.append(std::move(row));
+    }
+    entry.append_member("work", std::move(work));
+    list.append(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace orrery

@@ -1,0 +1,270 @@
+#include "report/traces/trace_info_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "report/plans/estimate_json.h"
+#include "report/traces/recording_remarks.h"
+#include "report/traces/trace_contents_report.h"
+#include "trace/trace_summary.h"
+#include "units/picoseconds.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+Seconds seconds(std::int64_t nanoseconds) {
+  return Seconds(static_cast<double>(nanoseconds) * 1e-9);
+}
+
+Value seconds_value(Seconds time) { return seconds_json(round_to_picoseconds(time)); }
+
+std::int64_t count(const TraceSummary& s, EventKind kind) {
+  return s.events[static_cast<std::size_t>(kind)];
+}
+
+std::string signed_time(std::int64_t nanoseconds) {
+  if (nanoseconds == 0) return "0";
+  return (nanoseconds > 0 ? "+" : "") + to_text(seconds(nanoseconds));
+}
+
+std::string of(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "-";
+  return percent(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string run_title(const RecordedRun& run) {
+  const std::size_t given = run.ranks.size();
+  if (run.world_size > static_cast<std::int64_t>(given)) {
+    return fmt::format("{} of {} ranks", given, grouped(run.world_size));
+  }
+  return given == 1 ? "1 rank" : fmt::format("{} ranks", given);
+}
+
+std::string clock_text(const RecordedRun& run, std::size_t i) {
+  const ClockOffset& clock = run.clocks[i];
+  if (clock.instances == 0) return i == 0 ? "reference" : "alone";
+  return clock.offset_ns == 0 ? "kept" : signed_time(clock.offset_ns);
+}
+
+// What was recorded beyond names and times, and so what can be computed.
+void add_recorded(Table& table, const std::vector<TraceSummary>& summaries,
+                  const RecordedRun& run) {
+  TraceSummary all;
+  std::int64_t memory_events = 0;
+  std::int64_t arrows = 0;
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const TraceSummary& s = summaries[i];
+    for (std::size_t kind = 0; kind < kEventKinds; ++kind) all.events[kind] += s.events[kind];
+    all.device_work += s.device_work;
+    all.device_work_launched += s.device_work_launched;
+    all.communication_kernels += s.communication_kernels;
+    all.described_kernels += s.described_kernels;
+    all.operators += s.operators;
+    all.operators_with_shapes += s.operators_with_shapes;
+    memory_events += static_cast<std::int64_t>(run.ranks[i].memory.size());
+    arrows += static_cast<std::int64_t>(run.ranks[i].forward_to_backward.size());
+  }
+  const auto add = [&](std::string what, std::string how_much, std::string use) {
+    table.add_row({{std::move(what)}, {std::move(how_much)}, {std::move(use)}});
+  };
+  add("launch calls", of(all.device_work_launched, all.device_work),
+      "of kernels, copies and fills: launch delays, idle time by cause");
+  add("input shapes", of(all.operators_with_shapes, all.operators),
+      "of operators: FLOP, achieved rates, roofline");
+  add("collective arguments", of(all.described_kernels, all.communication_kernels),
+      "of communication kernels: sizes, groups, bus bandwidth");
+  add("synchronizations", grouped(count(all, EventKind::synchronization)),
+      "recorded waits: exact dependencies across streams");
+  add("backward links", grouped(arrows), "from forward to backward operators");
+  add("python functions", grouped(count(all, EventKind::python_function)),
+      "stacks of the host program");
+  add("allocations", grouped(memory_events), "memory over time");
+}
+
+bool is_linked(const RecordedRun& run, std::size_t i) {
+  return i < run.hosts.size() && run.hosts[i].has_value();
+}
+
+// The execution traces beside the profiler's, and what they added.
+std::string linked_hosts(const RecordedRun& run, const TextStyle& style) {
+  Table table({{"rank", Align::right, 4},
+               {"file", Align::left, 2},
+               {"schema", Align::left, 1},
+               {"linked by", Align::left, 3},
+               {"found", Align::right, 4},
+               {"shapes", Align::right, 4},
+               {"collectives", Align::right, 3}});
+  bool any = false;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (!is_linked(run, i)) continue;
+    any = true;
+    const LinkedHost& host = *run.hosts[i];
+    table.add_row({{std::to_string(run.ranks[i].rank)},
+                   {printable(host.file.substr(host.file.rfind('/') + 1))},
+                   {printable(host.schema)},
+                   {std::string(name(host.method))},
+                   {fmt::format("{} of {}", grouped(host.found), grouped(host.operators))},
+                   {grouped(host.shapes)},
+                   {grouped(host.communications)}});
+  }
+  if (!any) return "";
+  return heading("Execution traces", "linked, and what they add to the profiler's", style) +
+         table.text(style);
+}
+
+Value host_json(const RecordedRun& run, std::size_t i) {
+  if (!is_linked(run, i)) return Value::null();
+  const LinkedHost& host = *run.hosts[i];
+  Value out = Value::map();
+  out.append_member("file", Value::text(host.file));
+  out.append_member("schema", Value::text(host.schema));
+  out.append_member("linked_by", Value::text(std::string(name(host.method))));
+  out.append_member("operators", Value::number(host.operators));
+  out.append_member("found", Value::number(host.found));
+  out.append_member("shapes_added", Value::number(host.shapes));
+  out.append_member("communications_added", Value::number(host.communications));
+  out.append_member("groups_added", Value::number(host.groups));
+  return out;
+}
+
+Value rank_json(const RecordedRun& run, std::size_t i) {
+  const RecordedTrace& trace = run.ranks[i];
+  const TraceSummary s = summary(trace);
+  const ClockOffset& clock = run.clocks[i];
+  Value rank = Value::map();
+  rank.append_member("rank", Value::number(trace.rank));
+  rank.append_member("file", Value::text(trace.file));
+  rank.append_member("truncated", Value::boolean(trace.truncated));
+  const bool base_lost =
+      std::find(run.lost_bases.begin(), run.lost_bases.end(), trace.rank) != run.lost_bases.end();
+  rank.append_member("base_lost", Value::boolean(base_lost));
+  rank.append_member("times", Value::text(trace.simulated ? "simulated" : "recorded"));
+  rank.append_member("entries", Value::number(trace.entries));
+  rank.append_member("left_out", Value::number(trace.left_out));
+  rank.append_member("unpaired", Value::number(trace.unpaired));
+  rank.append_member("repeated", Value::number(trace.repeated));
+  rank.append_member("repeated_kernels", Value::number(trace.repeated_kernels));
+  rank.append_member("overlapping_kernels", Value::number(trace.overlapping_kernels));
+  Value events = Value::map();
+  for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
+    events.append_member(std::string(name(static_cast<EventKind>(kind))),
+                         Value::number(s.events[kind]));
+  }
+  rank.append_member("events", std::move(events));
+  rank.append_member("span_s", seconds_value(s.span));
+  Value steps = Value::list();
+  for (const StepMark& step : s.steps) {
+    Value item = Value::map();
+    item.append_member("name", Value::text(step.name));
+    item.append_member("start_s", seconds_value(step.start));
+    item.append_member("duration_s", seconds_value(step.duration));
+    steps.append(std::move(item));
+  }
+  rank.append_member("steps", std::move(steps));
+  rank.append_member("device", s.device.empty() ? Value::null() : Value::text(s.device));
+  rank.append_member("devices", Value::number(s.devices));
+  rank.append_member("streams", Value::number(s.streams));
+  rank.append_member("threads", Value::number(s.threads));
+  rank.append_member("device_work", Value::number(s.device_work));
+  rank.append_member("device_work_launched", Value::number(s.device_work_launched));
+  rank.append_member("communication_kernels", Value::number(s.communication_kernels));
+  rank.append_member("described_kernels", Value::number(s.described_kernels));
+  rank.append_member("operators_with_shapes", Value::number(s.operators_with_shapes));
+  rank.append_member("backward_links",
+                     Value::number(static_cast<std::int64_t>(trace.forward_to_backward.size())));
+  rank.append_member("allocations", Value::number(static_cast<std::int64_t>(trace.memory.size())));
+  rank.append_member("groups", Value::number(static_cast<std::int64_t>(trace.groups.size())));
+  Value clocks = Value::map();
+  clocks.append_member("offset_s", seconds_value(seconds(clock.offset_ns)));
+  clocks.append_member("median_s", seconds_value(seconds(clock.median_ns)));
+  clocks.append_member("spread_s", seconds_value(seconds(clock.spread_ns)));
+  clocks.append_member("violation_s", seconds_value(seconds(clock.violation_ns)));
+  clocks.append_member("collectives", Value::number(clock.instances));
+  rank.append_member("clock", std::move(clocks));
+  rank.append_member("execution_trace", host_json(run, i));
+  return rank;
+}
+
+}  // namespace
+
+std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
+  std::vector<TraceSummary> summaries;
+  summaries.reserve(run.ranks.size());
+  for (const RecordedTrace& trace : run.ranks) summaries.push_back(summary(trace));
+  const std::string device = printable(summaries.front().device);
+  const bool simulated = is_simulated(run.source);
+  std::string out = heading(run_title(run) + (simulated ? ", simulated" : ""), device, style);
+  std::vector<Column> columns = {{"rank", Align::right, 9},    {"file", Align::left, 2},
+                                 {"events", Align::right, 8},  {"span", Align::right, 7},
+                                 {"steps", Align::right, 6},   {"kernels", Align::right, 6},
+                                 {"comm", Align::right, 5},    {"copies", Align::right, 3},
+                                 {"streams", Align::right, 4}, {"threads", Align::right, 3}};
+  const bool several = run.ranks.size() > 1;
+  if (several) columns.push_back({"clock", Align::right, 4});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const RecordedTrace& trace = run.ranks[i];
+    const TraceSummary& s = summaries[i];
+    std::vector<Cell> row = {
+        {std::to_string(trace.rank)},
+        {printable(trace.file.substr(trace.file.rfind('/') + 1))},
+        {grouped(static_cast<std::int64_t>(trace.size())) + (trace.truncated ? ", cut" : "")},
+        {to_text(s.span)},
+        {std::to_string(s.steps.size())},
+        {grouped(count(s, EventKind::kernel))},
+        {grouped(s.communication_kernels)},
+        {grouped(count(s, EventKind::copy) + count(s, EventKind::fill))},
+        {std::to_string(s.streams)},
+        {std::to_string(s.threads)}};
+    if (several) row.push_back({clock_text(run, i)});
+    table.add_row(std::move(row));
+  }
+  out += table.text(style);
+
+  const TraceSummary& first = summaries.front();
+  if (!first.steps.empty()) {
+    out += heading("Steps", fmt::format("of rank {}", run.ranks.front().rank), style);
+    Table steps(
+        {{"step", Align::left, 3}, {"begins", Align::right, 2}, {"takes", Align::right, 3}});
+    for (const StepMark& step : first.steps) {
+      steps.add_row({{printable(step.name)}, {to_text(step.start)}, {to_text(step.duration)}});
+    }
+    out += steps.text(style);
+  }
+  out += linked_hosts(run, style);
+  out += heading("Recorded", "and what it is good for", style);
+  Table recorded({{"what", Align::left, 3}, {"how much", Align::right, 2}, {"", Align::left, 1}});
+  add_recorded(recorded, summaries, run);
+  out += recorded.text(style);
+  for (const std::int64_t rank : run.lost_bases) {
+    out += "\n" + wrapped(fmt::format("Rank {}: the end of its file is cut off, and with it "
+                                      "baseTimeNanoseconds; its times count from where the other "
+                                      "ranks' do.",
+                                      rank),
+                          0, style);
+  }
+  const std::vector<std::string> remarks = recording_remarks(run.ranks);
+  if (!remarks.empty()) out += "\n";
+  for (const std::string& remark : remarks) out += wrapped(remark, 0, style);
+  return out;
+}
+
+Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& files) {
+  Value document = Value::map();
+  document.append_member("schema_version", Value::number(std::int64_t{1}));
+  document.append_member(
+      "world_size", run.world_size == kNotRecorded ? Value::null() : Value::number(run.world_size));
+  Value ranks = Value::list();
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) ranks.append(rank_json(run, i));
+  document.append_member("ranks", std::move(ranks));
+  document.append_member("files", trace_contents_json(files));
+  return document;
+}
+
+}  // namespace orrery

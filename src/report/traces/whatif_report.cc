@@ -1,0 +1,344 @@
+#include "report/traces/whatif_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "report/drawing/time_axis.h"
+
+namespace orrery {
+namespace {
+
+constexpr Ink kSlower = {.colour = 168};
+constexpr Ink kFaster = {.colour = 71};
+constexpr std::size_t kMostSteps = 16;
+constexpr double kNoGain = 1e-5;      // of a step: what rounding to nanoseconds leaves
+constexpr double kLeastShown = 5e-4;  // 0.05 %
+constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
+
+std::string time(Seconds t) { return tick_text(t, {}); }
+
+std::string change_text(Seconds before, Seconds after) {
+  if (std::abs((after - before).value()) < kUnchanged) return "unchanged";
+  if (!(before > Seconds(0))) return "";
+  const double share = (after - before) / before;
+  if (std::abs(share) >= kLeastShown) return signed_percent(share);
+  // Too little for a percentage.
+  return (share < 0 ? "-" : "+") + time(share < 0 ? before - after : after - before);
+}
+
+Ink ink_of(Seconds before, Seconds after) {
+  if (std::abs((after - before).value()) < kUnchanged) {
+    return {.colour = 0, .bold = false, .dim = true};
+  }
+  return after > before ? kSlower : kFaster;
+}
+
+struct PartRow {
+  const char* key;
+  const char* label;
+  Seconds FourParts::* member;
+};
+constexpr std::array<PartRow, 4> kParts = {{
+    {"exposed_compute_s", "computing alone", &FourParts::exposed_compute},
+    {"overlapped_s", "both", &FourParts::overlapped},
+    {"exposed_communication_s", "communicating alone", &FourParts::exposed_communication},
+    {"other_s", "neither", &FourParts::other},
+}};
+
+Value number(Seconds t) { return Value::number(t.value()); }
+
+Value parts_json(const FourParts& parts) {
+  Value out = Value::map();
+  for (const PartRow& part : kParts) out.set(part.key, number(parts.*part.member));
+  return out;
+}
+
+// A part of the steps, on average.
+Seconds mean_part(const WhatIf& w, FourParts WhatIfStep::* when, Seconds FourParts::* part) {
+  Seconds sum;
+  for (const WhatIfStep& step : w.steps) sum += (step.*when).*part;
+  return w.steps.empty() ? sum : sum / static_cast<double>(w.steps.size());
+}
+
+std::string rank_text(std::int64_t rank) {
+  return rank == kNotRecorded ? "" : std::to_string(rank);
+}
+
+}  // namespace
+
+bool leaves_earlier_work_out(const WhatIf& w) {
+  constexpr double kLeast = 0.01;  // of a step
+  return w.earlier > kLeast * w.before;
+}
+
+std::string whatif_text(const WhatIf& w, const TextStyle& style) {
+  std::string out = wrapped(fmt::format("A step would take {} instead of {}: {}.", time(w.after),
+                                        time(w.before), change_text(w.before, w.after)),
+                            2, style);
+  out += wrapped(fmt::format("The replay of the recording itself is {} off, on average.",
+                             percent(w.replay_error)),
+                 2, style);
+  if (leaves_earlier_work_out(w)) {
+    out += wrapped(fmt::format("Work launched before the first step began, up to {} of a rank, is "
+                               "left out of it.",
+                               time(w.earlier)),
+                   2, style);
+  }
+  if (!w.edits.empty()) out += heading("Edits", "in the order in which they were applied", style);
+  for (const AppliedEdit& edit : w.edits) {
+    out += wrapped(fmt::format("{}  ({} changed)", printable(edit.text),
+                               grouped(static_cast<std::int64_t>(edit.changed))),
+                   2, style);
+    for (const std::string& sentence : edit.assumed) {
+      out += wrapped("assumed: " + printable(sentence), 4, style);
+    }
+  }
+  out += heading("Parts", "of a step, on average", style);
+  Table parts({{"", Align::left, 9},
+               {"before", Align::right, 8},
+               {"after", Align::right, 8},
+               {"", Align::right, 3}});
+  for (const PartRow& part : kParts) {
+    const Seconds before = mean_part(w, &WhatIfStep::parts_before, part.member);
+    const Seconds after = mean_part(w, &WhatIfStep::parts_after, part.member);
+    if (!(before > Seconds(0)) && !(after > Seconds(0))) continue;
+    parts.add_row({{part.label},
+                   {time(before)},
+                   {time(after)},
+                   {change_text(before, after), ink_of(before, after)}});
+  }
+  if (w.waiting_before > Seconds(0) || w.waiting_after > Seconds(0)) {
+    parts.add_row({{"waiting for ranks", {.colour = 0, .bold = false, .dim = true}},
+                   {time(w.waiting_before)},
+                   {time(w.waiting_after)},
+                   {change_text(w.waiting_before, w.waiting_after),
+                    ink_of(w.waiting_before, w.waiting_after)}});
+  }
+  out += parts.text(style);
+  out += heading("Steps",
+                 "until all work of a rank is done; trace diff and spec go by the host's marks",
+                 style);
+  std::vector<Column> columns = {{"rank", Align::right, 7}};
+  if (w.staged) columns.push_back({"stage", Align::right, 7});
+  columns.insert(columns.end(), {{"step", Align::left, 6},
+                                 {"before", Align::right, 8},
+                                 {"after", Align::right, 8},
+                                 {"", Align::right, 3}});
+  Table steps(columns);
+  for (std::size_t s = 0; s < std::min(w.steps.size(), kMostSteps); ++s) {
+    const WhatIfStep& step = w.steps[s];
+    std::vector<Cell> row = {{rank_text(step.rank)}};
+    if (w.staged) row.push_back({std::to_string(step.stage)});
+    row.insert(row.end(),
+               {{printable(step.name)},
+                {time(step.before)},
+                {time(step.after)},
+                {change_text(step.before, step.after), ink_of(step.before, step.after)}});
+    steps.add_row(row);
+  }
+  out += steps.text(style);
+  if (w.steps.size() > kMostSteps) {
+    out += wrapped(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostSteps), 2,
+                   style);
+  }
+  return out;
+}
+
+Value whatif_json(const WhatIf& w) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
+  out.set("kind", Value::text("trace-whatif"));
+  out.set("steps_by", Value::text("work_done"));
+  out.set("before_s", number(w.before));
+  out.set("after_s", number(w.after));
+  out.set("waiting_before_s", number(w.waiting_before));
+  out.set("waiting_after_s", number(w.waiting_after));
+  out.set("replay_error", Value::number(w.replay_error));
+  out.set("earlier_s", number(w.earlier));
+  Value edits = Value::list();
+  for (const AppliedEdit& edit : w.edits) {
+    Value entry = Value::map();
+    entry.set("edit", Value::text(printable(edit.text)));
+    entry.set("changed", Value::number(static_cast<std::int64_t>(edit.changed)));
+    Value assumed = Value::list();
+    for (const std::string& sentence : edit.assumed) {
+      assumed.append(Value::text(printable(sentence)));
+    }
+    entry.set("assumed", std::move(assumed));
+    edits.append(std::move(entry));
+  }
+  out.set("edits", std::move(edits));
+  Value steps = Value::list();
+  for (const WhatIfStep& step : w.steps) {
+    Value entry = Value::map();
+    entry.set("rank", step.rank == kNotRecorded ? Value::null() : Value::number(step.rank));
+    if (w.staged) entry.set("stage", Value::number(std::int64_t{step.stage}));
+    entry.set("step", Value::text(printable(step.name)));
+    entry.set("before_s", number(step.before));
+    entry.set("after_s", number(step.after));
+    entry.set("parts_before", parts_json(step.parts_before));
+    entry.set("parts_after", parts_json(step.parts_after));
+    entry.set("waiting_before_s", number(step.waiting_before));
+    entry.set("waiting_after_s", number(step.waiting_after));
+    steps.append(std::move(entry));
+  }
+  out.set("steps", std::move(steps));
+  return out;
+}
+
+namespace {
+
+Seconds sum_of_waiting(const Stragglers& s) {
+  Seconds sum;
+  for (const RankWaiting& rank : s.waiting) sum += rank.caused;
+  return sum;
+}
+
+// The ranks that caused most of the waiting, and whether it would help to mend one of them.
+std::string causes_text(const Stragglers& s) {
+  const Seconds all = sum_of_waiting(s);
+  if (!(all > Seconds(0))) return "";
+  std::vector<std::size_t> order(s.waiting.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return s.waiting[a].caused > s.waiting[b].caused;
+  });
+  constexpr double kMost = 0.9;
+  constexpr std::size_t kNamed = 3;
+  std::string named;
+  Seconds sum;
+  for (std::size_t i = 0; i < std::min(kNamed, order.size()) && sum < kMost * all; ++i) {
+    const RankWaiting& rank = s.waiting[order[i]];
+    if (!(rank.caused > Seconds(0))) break;
+    sum += rank.caused;
+    named += fmt::format("{}{} {}", i == 0 ? "" : ", ", s.ranks[order[i]].what,
+                         percent(rank.caused / all));
+  }
+  const Seconds gain = s.before - s.even;
+  const auto best = std::max_element(s.ranks.begin(), s.ranks.end(),
+                                     [](const auto& a, const auto& b) { return a.gain < b.gain; });
+  std::string out = fmt::format("Others wait for {}.", named);
+  if (s.before > Seconds(0) && gain > kLeastShown * s.before && best->gain < 0.5 * gain) {
+    out += fmt::format(
+        " No rank is slow by itself: mending {} alone gains most, {}, as others are late in turns.",
+        best->what, time(std::max(Seconds(0), best->gain)));
+  }
+  return out;
+}
+
+std::string waiting_table(const Stragglers& s, const TextStyle& style) {
+  const Seconds all = sum_of_waiting(s);
+  if (!(all > Seconds(0))) return "";
+  Table rows({{"", Align::left, 5},
+              {"waits", Align::right, 8},
+              {"arrives last", Align::right, 7},
+              {"others wait for it", Align::right, 8},
+              {"", Align::right, 6},
+              {"", Align::left, 1, 40}});
+  for (std::size_t r = 0; r < s.waiting.size(); ++r) {
+    const RankWaiting& rank = s.waiting[r];
+    const double share = rank.caused / all;
+    Cell bar;
+    if (share > kNoGain) bar.bar.push_back({share, {.colour = 168}});
+    rows.add_row({{s.ranks[r].what},
+                  {time(rank.waited)},
+                  {std::to_string(rank.arrived_last)},
+                  {time(rank.caused)},
+                  {percent(share)},
+                  bar});
+  }
+  return heading("Waiting", "of the whole recording, replayed; booked on the rank that came last",
+                 style) +
+         rows.text(style);
+}
+
+}  // namespace
+
+std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
+  const bool slowed = s.slowdown() > 1 + kNoGain;
+  std::string out = wrapped(
+      fmt::format("With all ranks alike a step would take {} instead of {}: {}.", time(s.even),
+                  time(s.before),
+                  slowed ? fmt::format("slow ranks make it {:.3f} times as long", s.slowdown())
+                         : "slow ranks cost nothing"),
+      2, style);
+  if (s.waiting_before > Seconds(0)) {
+    out += wrapped(fmt::format("A rank waits {} for others in a step, the most that even ranks "
+                               "could gain, and {} with "
+                               "all ranks alike.",
+                               time(s.waiting_before), time(s.waiting_even)),
+                   2, style);
+  }
+  const std::string causes = causes_text(s);
+  if (!causes.empty()) out += wrapped(causes, 2, style);
+  out += waiting_table(s, style);
+  const auto gained = [&](Seconds gain) -> Cell {
+    const double share = s.before > Seconds(0) ? gain / s.before : 0;
+    if (std::abs(share) < kNoGain) return {"0"};
+    return {(gain < Seconds(0) ? "-" : "") + time(gain < Seconds(0) ? -gain : gain)};
+  };
+  const auto table = [&](const char* title, const char* remark,
+                         const std::vector<StragglerGain>& gains) {
+    out += heading(title, remark, style);
+    Table rows({{"", Align::left, 5},
+                {"alone", Align::right, 8},
+                {"remains", Align::right, 8},
+                {"", Align::left, 1, 40}});
+    for (const StragglerGain& gain : gains) {
+      const double share = s.before > Seconds(0) ? gain.remains / s.before : 0;
+      Cell cell;
+      if (share > kNoGain) cell.bar.push_back({std::min(share, 1.0), {.colour = 168}});
+      rows.add_row({{gain.what}, gained(gain.gain), gained(gain.remains), cell});
+    }
+    out += rows.text(style);
+  };
+  table("Ranks", "what a step gains if only this one is even; what remains if all others are",
+        s.ranks);
+  table("Kinds", "of work, in the same way", s.kinds);
+  return out;
+}
+
+Value stragglers_json(const Stragglers& s) {
+  Value out = Value::map();
+  out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
+  out.set("kind", Value::text("trace-whatif-stragglers"));
+  out.set("steps_by", Value::text("work_done"));
+  out.set("before_s", number(s.before));
+  out.set("even_s", number(s.even));
+  out.set("waiting_before_s", number(s.waiting_before));
+  out.set("waiting_even_s", number(s.waiting_even));
+  out.set("slowdown", Value::number(s.slowdown()));
+  Value waiting = Value::list();
+  for (std::size_t r = 0; r < s.waiting.size(); ++r) {
+    Value entry = Value::map();
+    entry.set("what", Value::text(s.ranks[r].what));
+    entry.set("waited_s", number(s.waiting[r].waited));
+    entry.set("arrived_last", Value::number(s.waiting[r].arrived_last));
+    entry.set("caused_s", number(s.waiting[r].caused));
+    waiting.append(std::move(entry));
+  }
+  out.set("waiting", std::move(waiting));
+  const auto list = [&](const std::vector<StragglerGain>& gains) {
+    Value entries = Value::list();
+    for (const StragglerGain& gain : gains) {
+      Value entry = Value::map();
+      entry.set("what", Value::text(gain.what));
+      entry.set("edit", Value::text(gain.edit));
+      entry.set("gain_s", number(gain.gain));
+      entry.set("remains_s", number(gain.remains));
+      entries.append(std::move(entry));
+    }
+    return entries;
+  };
+  out.set("ranks", list(s.ranks));
+  out.set("kinds", list(s.kinds));
+  return out;
+}
+
+}  // namespace orrery

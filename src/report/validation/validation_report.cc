@@ -1,0 +1,300 @@
+#include "report/validation/validation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kWorstRows = 20;
+constexpr std::size_t kReasons = 40;
+constexpr Ink kBold = {.bold = true};
+constexpr Ink kDim = {.dim = true};
+
+Cell cell(std::string text, Ink ink = {}) { return {.text = std::move(text), .ink = ink}; }
+Cell count(int n, Ink ink = {}) { return cell(grouped(n), ink); }
+
+// The sources with a figure to show, then the sum if there are several.
+std::vector<const SourceSummary*> lines(const Validation& v, bool (*shown)(const SourceSummary&)) {
+  std::vector<const SourceSummary*> out;
+  for (const SourceSummary& source : v.sources) {
+    if (shown(source)) out.push_back(&source);
+  }
+  if (out.size() > 1) out.push_back(&v.overall);
+  return out;
+}
+
+void add_error_cells(std::vector<Cell>& row, const ErrorSummary& e, Ink ink) {
+  if (e.rows == 0) {
+    row.resize(row.size() + 6);
+    return;
+  }
+  row.push_back(cell(percent(e.median), ink));
+  row.push_back(cell(percent(e.mean), ink));
+  row.push_back(cell(percent(e.p90), ink));
+  row.push_back(cell(signed_percent(e.bias), ink));
+  row.push_back(cell(signed_percent(e.worst), ink));
+  row.push_back(cell(e.worst_row, kDim));
+}
+
+Table step_time_table(const Validation& v) {
+  Table table({left("source", 9), right("rows", 5), right("complete", 3), right("estimated", 8),
+               right("median", 9), right("mean", 7), right("p90", 6), right("bias", 8),
+               right("worst", 4), left("worst row", 1)});
+  const auto shown = lines(v, [](const SourceSummary&) { return true; });
+  for (const SourceSummary* s : shown) {
+    const bool sum = s == &v.overall && shown.size() > 1;
+    if (sum) table.add_rule();
+    const Ink ink = sum ? kBold : Ink{};
+    std::vector<Cell> row = {cell(s->source_id, ink), count(s->rows, ink), count(s->complete, ink),
+                             count(s->step_time.rows, ink)};
+    add_error_cells(row, s->step_time, ink);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+Table memory_table(const Validation& v) {
+  Table table({left("source", 9), right("rows", 8), right("median", 9), right("mean", 7),
+               right("p90", 6), right("bias", 8), right("worst", 4), left("worst row", 1)});
+  for (const SourceSummary* s :
+       lines(v, [](const SourceSummary& s) { return s.memory.rows > 0; })) {
+    const Ink ink = s == &v.overall ? kBold : Ink{};
+    std::vector<Cell> row = {cell(s->source_id, ink), count(s->memory.rows, ink)};
+    add_error_cells(row, s->memory, ink);
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+Table verdict_table(const Validation& v) {
+  Table table({left("", 9), right("predicted to fit", 9), right("tight", 9),
+               right("predicted not to fit", 9), right("right where sure", 5)});
+  const VerdictCounts& c = v.overall.verdicts;
+  const auto share = [](int agreed, int all) {
+    return all == 0 ? std::string() : percent(static_cast<double>(agreed) / all);
+  };
+  const int ran_sure = c.ran_fits - c.ran_tight;
+  const int out_of_memory_wrong = c.out_of_memory_fits - c.out_of_memory_tight;
+  table.add_row({cell("ran"), count(ran_sure), count(c.ran_tight), count(c.ran_does_not_fit),
+                 cell(share(ran_sure, c.ran() - c.ran_tight))});
+  table.add_row(
+      {cell("ran out of memory"), count(out_of_memory_wrong), count(c.out_of_memory_tight),
+       count(c.out_of_memory_does_not_fit),
+       cell(share(c.out_of_memory_does_not_fit, c.out_of_memory() - c.out_of_memory_tight))});
+  return table;
+}
+
+Table ranking_table(const Validation& v) {
+  Table table({left("source", 9), right("groups", 7), right("rows", 7), right("median", 9),
+               right("mean", 8), right("lowest", 6), left("lowest group", 1)});
+  for (const SourceSummary* s :
+       lines(v, [](const SourceSummary& s) { return s.ranking.groups > 0; })) {
+    const Ink ink = s == &v.overall ? kBold : Ink{};
+    const RankSummary& r = s->ranking;
+    table.add_row({cell(s->source_id, ink), count(r.groups, ink), count(r.rows, ink),
+                   cell(fmt::format("{:.2f}", r.median), ink),
+                   cell(fmt::format("{:.2f}", r.mean), ink),
+                   cell(fmt::format("{:.2f}", r.worst), ink), cell(r.worst_group, kDim)});
+  }
+  return table;
+}
+
+std::string time_text(const std::optional<Seconds>& t) { return t ? to_text(*t) : ""; }
+
+std::vector<const RowOutcome*> worst_rows(const Validation& v) {
+  std::vector<const RowOutcome*> out;
+  for (const RowOutcome& row : v.rows) {
+    if (row.error) out.push_back(&row);
+  }
+  // By how many times too long or too short: -50 % is as bad as +100 %.
+  const auto badness = [](const RowOutcome* row) { return std::abs(std::log1p(*row->error)); };
+  std::stable_sort(out.begin(), out.end(), [&](const RowOutcome* a, const RowOutcome* b) {
+    return badness(a) > badness(b);
+  });
+  if (out.size() > kWorstRows) out.resize(kWorstRows);
+  return out;
+}
+
+Table worst_table(const Validation& v) {
+  Table table({left("row", 9), left("model", 5), left("plan", 2), right("predicted", 7),
+               right("measured", 7), right("error", 9)});
+  for (const RowOutcome* row : worst_rows(v)) {
+    table.add_row({cell(row->row_id), cell(row->model), cell(row->plan, kDim),
+                   cell(time_text(row->predicted)), cell(time_text(row->measured)),
+                   cell(signed_percent(*row->error))});
+  }
+  return table;
+}
+
+Table skipped_table(const Validation& v) {
+  Table table({right("rows", 9), right("complete", 7), left("skipped because", 9)});
+  for (std::size_t i = 0; i < std::min(kReasons, v.skipped.size()); ++i) {
+    table.add_row(
+        {count(v.skipped[i].rows), count(v.skipped[i].complete), cell(v.skipped[i].because)});
+  }
+  if (v.skipped.size() > kReasons) {
+    SkipCount rest;
+    for (std::size_t i = kReasons; i < v.skipped.size(); ++i) {
+      rest.rows += v.skipped[i].rows;
+      rest.complete += v.skipped[i].complete;
+    }
+    table.add_row({count(rest.rows), count(rest.complete),
+                   cell(fmt::format("{} further reasons, each with fewer rows",
+                                    v.skipped.size() - kReasons))});
+  }
+  return table;
+}
+
+// The number of each assumption in the table of assumptions.
+std::map<std::string, std::size_t> assumption_numbers(const Validation& v) {
+  std::map<std::string, std::size_t> out;
+  for (std::size_t i = 0; i < v.assumptions.size(); ++i) out[v.assumptions[i].text] = i + 1;
+  return out;
+}
+
+Table assumption_table(const Validation& v) {
+  Table table({right("", 8), right("rows", 7), left("assumed", 9)});
+  for (std::size_t i = 0; i < v.assumptions.size(); ++i) {
+    table.add_row(
+        {cell(std::to_string(i + 1)), count(v.assumptions[i].rows), cell(v.assumptions[i].text)});
+  }
+  return table;
+}
+
+std::string remark(const RowOutcome& row, const std::map<std::string, std::size_t>& numbers) {
+  if (!row.skipped_because.empty()) return "skipped: " + row.skipped_because;
+  std::string out;
+  for (const std::string& text : row.assumed) {
+    out += (out.empty() ? "assumed " : " ") + std::to_string(numbers.at(text));
+  }
+  return out;
+}
+
+Table row_table(const Validation& v) {
+  const auto numbers = assumption_numbers(v);
+  Table table({left("row", 9), right("predicted", 8), right("measured", 8), right("error", 9),
+               right("memory", 4), left("fits", 3), left("ran", 3), left("remark", 6)});
+  for (const RowOutcome& row : v.rows) {
+    const bool skipped = !row.skipped_because.empty();
+    table.add_row({cell(row.row_id, skipped ? kDim : Ink{}), cell(time_text(row.predicted)),
+                   cell(time_text(row.measured)), cell(row.error ? signed_percent(*row.error) : ""),
+                   cell(row.predicted_memory ? gibibytes(*row.predicted_memory) : ""),
+                   cell(row.fits ? (*row.fits ? "yes" : "no") : ""),
+                   cell(row.out_of_memory ? "no" : ""), cell(remark(row, numbers), kDim)});
+  }
+  return table;
+}
+
+std::string headline(const Validation& v) {
+  const SourceSummary& all = v.overall;
+  std::string out = fmt::format("{} of {} complete rows estimated", grouped(all.complete_estimated),
+                                grouped(all.complete));
+  if (all.step_time.rows > 0) {
+    out += fmt::format("; step time off by {} in the median, {} on average, bias {}",
+                       percent(all.step_time.median), percent(all.step_time.mean),
+                       signed_percent(all.step_time.bias));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string validation_text(const Validation& v, RowDetail detail, const TextStyle& style) {
+  std::string out;
+  const auto section = [&](const char* title, const char* remark, const Table& table) {
+    out += heading(title, remark, style) + table.text(style);
+  };
+  if (detail == RowDetail::every_row) section("Rows", "", row_table(v));
+  if (v.overall.step_time.rows > 0) {
+    section("Step time", "predicted / measured - 1, absolute", step_time_table(v));
+    section("Worst rows", "", worst_table(v));
+  }
+  if (v.overall.ranking.groups > 0) {
+    section("Ranking", "Spearman, plans of one model and cluster", ranking_table(v));
+  }
+  if (v.overall.verdicts.ran() + v.overall.verdicts.out_of_memory() > 0) {
+    section("Does it fit?", "", verdict_table(v));
+  }
+  if (v.overall.memory.rows > 0) section("Memory per GPU", "", memory_table(v));
+  if (!v.assumptions.empty()) {
+    section("Assumed", "where the sources are silent", assumption_table(v));
+  }
+  if (!v.skipped.empty()) section("Skipped", "", skipped_table(v));
+  out += "\n" + wrapped(headline(v), 0, style);
+  return out;
+}
+
+std::string validation_markdown(const Validation& v, const std::string& judgement) {
+  std::string out =
+      "# Validation\n\n"
+      "Predictions of `orrery estimate` beside published measurements. Written by `make "
+      "validate`;\n"
+      "the rows and their sources are in `validation/measured/`, whose `README.md` says how each\n"
+      "was obtained and what an empty cell most likely means. `orrery validate --rows FILE.csv`\n"
+      "prints each row, and with `--json` also everything that was assumed for it.\n\n";
+  out += "**" + headline(v) + ".**\n\n" + judgement;
+  out +=
+      "## Step time\n\n"
+      "Error of a row: predicted step time / measured step time - 1. Median, mean and 90th\n"
+      "percentile are of absolute errors; bias is the mean with its sign, above zero where the\n"
+      "prediction is too slow. `complete` rows state everything an estimate needs and a step "
+      "time.\n"
+      "What only a source's defaults can tell (network, overlap, sharding) is assumed as that "
+      "README\n"
+      "says, and a wrong assumption is part of the error. Rows that lack only what follows from "
+      "their\n"
+      "other cells (a micro-batch from the batch, the dimensions of a named model; of zero-bubble\n"
+      "the vocabulary) are estimated without being complete. These errors are those of\n"
+      "the catalog's training conditions, which have seen the complete rows; held-out errors\n"
+      "stand above.\n\n";
+  out += step_time_table(v).markdown();
+  out +=
+      "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; "
+      "the\n"
+      "three revisions of the NeMo table time the same configurations again and differ by a few\n"
+      "percent.\n\n"
+      "## Worst rows\n\nBy the factor between prediction and measurement.\n\n";
+  out += worst_table(v).markdown();
+  out += fmt::format(
+      "\n## Ranking of plans\n\n"
+      "Spearman's rank correlation between predicted and measured time per sequence among the "
+      "plans\n"
+      "of one model, sequence length, precision and cluster, for groups of {} or more rows. 1 is "
+      "the\n"
+      "same order, 0 none. The mean is weighted by rows.\n\n",
+      kSmallestGroup);
+  out += ranking_table(v).markdown();
+  out +=
+      "\n## Does it fit?\n\n"
+      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" is "
+      "unsure:\n"
+      "it fits if the allocator gives back what it caches.\n\n";
+  out += verdict_table(v).markdown();
+  out +=
+      "\n## Memory per GPU\n\n"
+      "Peak of the fullest stage against what the source reports: each source's allocated, "
+      "reserved "
+      "or\n"
+      "whole-device memory (column `memory_kind`) against the prediction of the same.\n\n";
+  out += memory_table(v).markdown();
+  out +=
+      "\n## Assumed\n\n"
+      "What was assumed where the sources are silent, and for how many estimated rows. `orrery\n"
+      "validate --rows` names the assumptions of each row by these numbers.\n\n";
+  out += assumption_table(v).markdown();
+  out += "\n## Skipped rows\n\n";
+  out += skipped_table(v).markdown();
+  return out;
+}
+
+}  // namespace orrery
