@@ -1,6 +1,8 @@
 // orrery estimate: one plan, predicted.
 #include "estimate/estimate.h"
 
+#include <optional>
+
 #include "estimate/step_timeline.h"
 #include "estimate_chakra.h"
 #include "graph_files.h"
@@ -11,49 +13,61 @@
 #include "report_files.h"
 
 namespace orrery::cli {
+namespace {
+
+// The files that are asked for; gives a line about each. All of them show the one predicted step.
+Result<std::vector<std::string>> write_files(const EstimateOptions& options, const Common& common,
+                                             const PredictedStep& step, const Estimate& figures) {
+  const bool draws_operations = options.question.expanded && !options.question.timeline.empty();
+  std::optional<SimulatedStep> expanded;
+  if (draws_operations || !options.chakra.empty() || !options.graph.empty()) {
+    ORRERY_TRY(expanded, simulated(step.costs, Folding::expanded));
+  }
+  ORRERY_TRY(std::vector<std::string> out,
+             write_report_files(options.question, step, draws_operations ? *expanded : step.folded,
+                                figures, nullptr, Seconds(0)));
+  if (!options.chakra.empty()) {
+    ORRERY_TRY(std::string line, write_step_chakra(StepChakra(step, *expanded), options.chakra,
+                                                   options.chakra_ranks, common));
+    out.push_back(std::move(line));
+  }
+  if (!options.graph.empty()) {
+    ORRERY_TRY(const std::string line,
+               write_graph(options.graph, step_graph_file(std::move(*expanded))));
+    out.push_back("graph     " + line);
+  }
+  return out;
+}
+
+}  // namespace
 
 int estimate_command(const EstimateOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
   const auto spec = ask(options.question, *catalog);
   if (!spec) return refuse(spec.error());
-  const Scenario& scenario = spec->scenario;
-  const auto predicted = estimate(scenario, *catalog);
-  if (!predicted) return refuse(predicted.error());
+  const auto step = predict(spec->scenario, *catalog);
+  if (!step) return refuse(step.error());
+  const auto errors = load_uncertainty(*catalog);
+  if (!errors) return refuse(errors.error());
+  const Estimate figures = estimate(*step, *errors);
 
-  const Subject subject = subject_of(scenario);
-  const auto files =
-      write_report_files(options.question, scenario, *predicted, nullptr, Seconds(0), *catalog);
-  if (!files) return refuse(files.error());
-  std::vector<std::string> written = *files;
-  if (!options.chakra.empty()) {
-    const auto chakra =
-        write_step_chakra(scenario, *catalog, options.chakra, options.chakra_ranks, common);
-    if (!chakra) return refuse(chakra.error());
-    written.push_back(*chakra);
-  }
-  if (!options.graph.empty()) {
-    const auto graph = step_graph_file(scenario, *catalog);
-    if (!graph) return refuse(graph.error());
-    const auto line = write_graph(options.graph, *graph);
-    if (!line) return refuse(line.error());
-    written.push_back("graph     " + *line);
-  }
+  const Subject subject = subject_of(spec->scenario);
+  const auto written = write_files(options, common, *step, figures);
+  if (!written) return refuse(written.error());
   if (common.json) {
-    Value document = estimate_json(*predicted, subject);
-    if (options.explain) document.set("explain", derivations_json(explain(scenario, *predicted)));
+    Value document = estimate_json(figures, subject);
+    if (options.explain) document.set("explain", derivations_json(explain(*step, figures)));
     return print(to_json(document));
   }
   const TextStyle style = text_style();
-  std::string text = estimate_text(*predicted, subject, style);
-  if (predicted->plan.pp > 1 && common.verbosity >= 0) {
-    const auto spans = pipeline_spans(scenario, *catalog);
-    if (!spans) return refuse(spans.error());
-    text += "\n" + pipeline_text(*spans, style);
+  std::string text = estimate_text(figures, subject, style);
+  if (step->plan().pp > 1 && common.verbosity >= 0) {
+    text += "\n" + pipeline_text(pipeline_spans(*step), style);
   }
-  if (options.explain) text += "\n" + derivations_text(explain(scenario, *predicted), style);
-  for (const std::string& line : written) text += "\n" + line;
-  if (!written.empty()) text += "\n";
+  if (options.explain) text += "\n" + derivations_text(explain(*step, figures), style);
+  for (const std::string& line : *written) text += "\n" + line;
+  if (!written->empty()) text += "\n";
   return print(text);
 }
 

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include "estimate/step_chakra.h"
 #include "progress.h"
 #include "trace/chakra/chakra_file.h"
 
@@ -63,10 +62,8 @@ Result<std::vector<Range>> ranges(const std::string& text, std::int64_t ranks) {
 
 }  // namespace
 
-Result<std::string> write_step_chakra(const Scenario& scenario, const Catalog& catalog,
-                                      const std::string& folder, const std::string& ranks,
-                                      const Common& common) {
-  ORRERY_TRY(StepChakra step, StepChakra::create(scenario, catalog));
+Result<std::string> write_step_chakra(StepChakra step, const std::string& folder,
+                                      const std::string& ranks, const Common& common) {
   ORRERY_TRY(const std::vector<Range> chosen, ranges(ranks, step.ranks()));
   std::int64_t files = 0;
   for (const Range& r : chosen) files += r.last - r.first + 1;

@@ -16,17 +16,17 @@ Subject subject_of(const Scenario& scenario) {
 }
 
 Result<std::vector<std::string>> write_report_files(const Question& question,
-                                                    const Scenario& scenario,
+                                                    const PredictedStep& step,
+                                                    const SimulatedStep& drawn,
                                                     const Estimate& estimate,
-                                                    const SearchResult* found, Seconds elapsed,
-                                                    const Catalog& catalog) {
+                                                    const SearchResult* found, Seconds elapsed) {
   std::vector<std::string> out;
-  const Subject subject = subject_of(scenario);
+  const Subject subject = subject_of(step.priced->scenario);
   std::string html;
   std::string timeline;
   if (!question.html.empty()) {
-    ORRERY_TRY(const std::vector<PipelineSpan> spans, pipeline_spans(scenario, catalog));
-    const std::vector<Derivation> derivations = explain(scenario, estimate);
+    const std::vector<PipelineSpan> spans = pipeline_spans(step);
+    const std::vector<Derivation> derivations = explain(step, estimate);
     HtmlReport report;
     report.subject = subject;
     report.estimate = &estimate;
@@ -37,10 +37,7 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
     html = html_report(report);
   }
   if (!question.timeline.empty()) {
-    ORRERY_TRY(
-        const std::vector<TimelineSpan> spans,
-        timeline_spans(scenario, question.expanded ? Folding::expanded : Folding::folded, catalog));
-    timeline = chrome_json(spans, subject.model + " on " + subject.cluster);
+    timeline = chrome_json(timeline_spans(drawn), subject.model + " on " + subject.cluster);
   }
   // Both texts exist before the first file does; a failure leaves neither.
   if (!question.html.empty()) {

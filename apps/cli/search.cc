@@ -48,6 +48,18 @@ Result<SearchSpace> space_of(const Spec& spec, const std::vector<std::string>& n
   return space;
 }
 
+// Of the best plan.
+Result<std::vector<std::string>> write_files(const Question& question, const SearchResult& found,
+                                             Seconds elapsed) {
+  const PredictedStep& winner = *found.winner;
+  const auto write = [&](const SimulatedStep& drawn) {
+    return write_report_files(question, winner, drawn, found.plans.front(), &found, elapsed);
+  };
+  if (!question.expanded || question.timeline.empty()) return write(winner.folded);
+  ORRERY_TRY(const SimulatedStep expanded, simulated(winner.costs, Folding::expanded));
+  return write(expanded);
+}
+
 }  // namespace
 
 int search_command(const SearchCommandOptions& options, const Common& common) {
@@ -78,13 +90,9 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   const Subject subject = subject_of(spec->scenario);
 
-  Scenario winner = spec->scenario;
   std::vector<std::string> files;
-  if (!found->plans.empty()) {
-    winner.plan = found->plans.front().plan;
-    winner.training = found->plans.front().training;
-    auto written = write_report_files(options.question, winner, found->plans.front(), &*found,
-                                      elapsed, *catalog);
+  if (found->winner) {
+    auto written = write_files(options.question, *found, elapsed);
     if (!written) return refuse(written.error());
     files = std::move(*written);
   }
@@ -95,10 +103,8 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
   }
   const TextStyle style = text_style();
   std::string text = search_text(*found, subject, elapsed, style);
-  if (!found->plans.empty() && winner.plan.pp > 1 && common.verbosity >= 0) {
-    const auto spans = pipeline_spans(winner, *catalog);
-    if (!spans) return refuse(spans.error());
-    text += "\n" + pipeline_text(*spans, style);
+  if (found->winner && found->winner->plan().pp > 1 && common.verbosity >= 0) {
+    text += "\n" + pipeline_text(pipeline_spans(*found->winner), style);
   }
   for (const std::string& line : files) text += "\n" + line;
   if (!files.empty()) text += "\n";

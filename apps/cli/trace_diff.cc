@@ -158,7 +158,7 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   if (!run) return refuse(run.error());
   const auto recorded = profile(*run, options);
   if (!recorded) return refuse(recorded.error());
-  const auto predicted = estimate(spec->scenario, *catalog);
+  const auto predicted = predict(spec->scenario, *catalog);
   if (!predicted) return refuse(predicted.error());
   DifferenceSubject subject{.first = run_name(options.files.files),
                             .second = options.predicted.model,
@@ -166,13 +166,11 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
                             .predicted = true,
                             .first_source = run->source};
   subject.notes =
-      prediction_notes(predicted->training, spec->scenario.model.architecture, *run, *catalog);
-  Breakdown breakdown = predicted->breakdown;
+      prediction_notes(predicted->training(), predicted->model().architecture, *run, *catalog);
+  Breakdown breakdown;
   Unlaunched unlaunched = Unlaunched::of_its_kind;
   if (!has_backward(*recorded)) {
-    const auto forward = forward_breakdown(spec->scenario, *catalog);
-    if (!forward) return refuse(forward.error());
-    breakdown = *forward * predicted->microbatches;
+    breakdown = forward_breakdown(*predicted) * predicted->costs.shape.microbatches;
     subject.second += ", its forward passes, as nothing else is recorded";
     if (unlaunched_is_earlier(run->ranks)) unlaunched = Unlaunched::earlier;
     // What the recording can be seen to lack is not predicted either, as in trace spec.
@@ -181,6 +179,8 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
       if (!inferred->loss) breakdown[Category::loss] = Picoseconds();
       if (!inferred->logits) subject.second += "; without logits";
     }
+  } else {
+    breakdown = estimate(*predicted).breakdown;
   }
   StepProfile recorded_work = profile_by_work(*recorded, unlaunched);
   StepProfile predicted_work = predicted_profile(breakdown);
@@ -190,9 +190,7 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
   idle.recorded_step = d.step_first();
   idle.launches = step_launches(*recorded);
   if (has_backward(*recorded)) {
-    const auto launching = launching_time(spec->scenario, *catalog);
-    if (!launching) return refuse(launching.error());
-    idle.launching = {spec->scenario.software.name, *launching};
+    idle.launching = {spec->scenario.software.name, launching_time(*predicted)};
   }
   if (has_calls(run->source)) {  // others hold no launches
     std::vector<std::string> reasons =

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -29,28 +28,29 @@ std::string attention_note(const Model& model, const Estimate& e) {
 
 }  // namespace
 
-std::vector<std::string> assumptions(const Scenario& scenario, std::vector<std::string> completed,
-                                     const CostContext& context, const Estimate& e) {
-  std::vector<std::string> out = std::move(completed);
-  const auto add = [&](std::vector<std::string> more) {
-    out.insert(out.end(), std::make_move_iterator(more.begin()),
-               std::make_move_iterator(more.end()));
+std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e) {
+  const Scenario& scenario = step.priced->scenario;
+  const CostContext& context = step.priced->cache.context();
+  const Plan& plan = step.plan();
+  std::vector<std::string> out = step.defaults;
+  const auto add = [&](const std::vector<std::string>& more) {
+    out.insert(out.end(), more.begin(), more.end());
   };
   if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
-  if (e.plan.pp > 1 && e.plan.zero > scenario.software.pipeline_zero) {
+  if (plan.pp > 1 && plan.zero > scenario.software.pipeline_zero) {
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
-                              scenario.software.name, e.plan.zero));
+                              scenario.software.name, plan.zero));
   }
   add(scenario.cluster.assumed);
   const KernelParameters& kernels = context.kernels.parameters();
   for (const KernelAssumption& a : kernels.assumed) {
-    if (a.concerns(e.training.precision, e.plan.attention)) out.push_back(a.text);
+    if (a.concerns(scenario.training.precision, plan.attention)) out.push_back(a.text);
   }
   add(context.assumed);
-  const std::optional<Model> copied = with_copied_heads(scenario.model, e.plan.tp);
+  const std::optional<Model> copied = with_copied_heads(scenario.model, plan.tp);
   const Model& held = copied ? *copied : scenario.model;
-  if (std::string padded = unaligned_products(held, binding(held, e.training, e.plan),
-                                              e.training.precision, kernels);
+  if (std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
+                                              scenario.training.precision, kernels);
       !padded.empty()) {
     out.push_back(std::move(padded));
   }

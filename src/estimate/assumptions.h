@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "estimate/estimate.h"
-#include "lower/cost_context.h"
+#include "estimate/predicted_step.h"
 
 namespace orrery {
 
-// In this order: defaults of plan and training (`completed`, from completed_plan), software,
-// cluster, kernels, training conditions, products that are priced as padded, and what MFU leaves
-// out.
-std::vector<std::string> assumptions(const Scenario& scenario, std::vector<std::string> completed,
-                                     const CostContext& context, const Estimate& estimate);
+// In this order: defaults of plan and training, software, cluster, kernels, training conditions,
+// products that are priced as padded, and what MFU leaves out. `e` is the estimate of `step`, whose
+// MFU is known.
+std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e);
 
 }  // namespace orrery

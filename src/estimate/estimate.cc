@@ -1,38 +1,140 @@
 #include "estimate/estimate.h"
 
-#include <utility>
+#include <fmt/core.h>
+
+#include <algorithm>
 
 #include "estimate/assumptions.h"
-#include "estimate/evaluate.h"
-#include "plan/validity.h"
+#include "estimate/predicted_step.h"
+#include "lower/stage_memory.h"
+#include "timeline/attribution.h"
 
 namespace orrery {
+namespace {
 
-Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog) {
-  ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
-  ORRERY_TRY(Estimate out, estimate(scenario, catalog, conditions));
-  ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
-  out.interval = interval(uncertainty, out.step_time, scenario.model, scenario.cluster,
-                          out.training, scenario.software.name);
+std::string in_words(Category c) {
+  if (is_exposed_communication(c))
+    return std::string(name(c)) + " communication that nothing hides";
+  if (c == Category::bubble) return "the pipeline bubble";
+  if (c == Category::contention) return "computing slowed by communication beside it";
+  std::string out(name(c));
+  std::replace(out.begin(), out.end(), '_', ' ');
   return out;
 }
 
-Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
-                          const TrainingConditions& conditions) {
-  CompletedPlan completed =
-      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
-  const std::vector<std::string> problems =
-      plan_problems(scenario.model, scenario.cluster, completed.training, completed.plan);
-  if (!problems.empty()) {
-    std::string all;
-    for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
-    return fail(ErrorCode::bad_input, std::move(all), "plan");
+// The largest useful part and the largest loss.
+std::string bottleneck(const Breakdown& breakdown) {
+  const auto largest = [&](auto wanted) {
+    Category best = Category::host;
+    for (std::size_t i = 0; i < kCategories; ++i) {
+      const auto c = static_cast<Category>(i);
+      if (wanted(c) && breakdown[c] > breakdown[best]) best = c;
+    }
+    return best;
+  };
+  const double total = breakdown.total().count();
+  const Category work =
+      largest([](Category c) { return is_compute(c) && c != Category::contention; });
+  const Category loss =
+      largest([](Category c) { return !is_compute(c) || c == Category::contention; });
+  return fmt::format("{} takes {:.1f} % of the step; the largest loss is {}, {:.1f} %",
+                     in_words(work), 100 * breakdown[work].count() / total, in_words(loss),
+                     100 * breakdown[loss].count() / total);
+}
+
+}  // namespace
+
+Verdict verdict(const MemoryReport& memory, ByteCount capacity) {
+  if (memory.pessimistic <= capacity) return Verdict::fits;
+  return memory.peak <= capacity ? Verdict::tight : Verdict::does_not_fit;
+}
+
+Estimate estimate(const PredictedStep& predicted) {
+  const CostCache& cache = predicted.priced->cache;
+  const Cluster& cluster = cache.context().cluster;
+  const StepCosts& step = predicted.costs;
+  const Plan& plan = step.plan;
+  const auto& [lowered, timeline, window, time] = predicted.folded;
+
+  Estimate out;
+  out.training = predicted.training();
+  out.plan = plan;
+  out.software = cache.context().software.name;
+  out.gpus = static_cast<int>(cluster.accelerators);
+  out.microbatches = step.shape.microbatches;
+  out.memory_capacity = static_cast<ByteCount>(cluster.accelerator.memory.capacity.value());
+  double recomputed = 0;
+  Picoseconds latest;
+  for (int device = 0; device < step.shape.devices; ++device) {
+    StageReport stage;
+    for (int c = 0; c < step.chunks_held(); ++c) {
+      const VirtualStage& chunk = step.chunk(device, c);
+      stage.layers.push_back(static_cast<int>(chunk.layers));
+      stage.forward += chunk.totals.forward;
+      stage.backward += chunk.totals.backward;
+      recomputed += chunk.totals.recomputed.value() / step.schedule->routes;
+    }
+    stage.busy = (stage.forward + stage.backward) * step.passes_a_chunk();
+    stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
+    stage.memory = stage_memory(step, device);
+    stage.memory.moment = moment_in_words(step, device, stage.memory);
+    stage.memory.rank_class = rank_class_in_words(step, device);
+    // The stage that ends last; of steps without a flush the one that is occupied longest.
+    const StepWindow& w = window[static_cast<std::size_t>(device)];
+    const Picoseconds end = plan.overlap.optimizer ? w.until - w.from : stage.end;
+    if (end > latest) {
+      latest = end;
+      out.critical_stage = device;
+    }
+    out.pessimistic_memory = std::max(out.pessimistic_memory, stage.memory.pessimistic);
+    if (stage.memory.peak > out.peak_memory) {
+      out.peak_memory = stage.memory.peak;
+      out.peak_memory_stage = device;
+    }
+    out.stages.push_back(std::move(stage));
   }
-  ORRERY_TRY(CostContext context,
-             cost_context(scenario.cluster, catalog, conditions, scenario.software));
-  CostCache cache(scenario.model, completed.training, std::move(context));
-  ORRERY_TRY(Estimate out, evaluate(cache, completed.plan));
-  out.assumed = assumptions(scenario, std::move(completed.assumed), cache.context(), out);
+  out.verdict = Verdict::fits;
+  for (const StageReport& stage : out.stages) {
+    out.verdict = std::max(out.verdict, verdict(stage.memory, out.memory_capacity));
+  }
+  const StepWindow& critical_window = window[static_cast<std::size_t>(out.critical_stage)];
+  out.breakdown = attribute(lowered.graph, timeline, static_cast<std::uint32_t>(out.critical_stage),
+                            lowered.blocks, critical_window.from, critical_window.until);
+  out.step_time = time.seconds();
+
+  const double sequences = static_cast<double>(out.training.global_batch);
+  const Flops model_work =
+      sequences * model_flops_per_sequence(
+                      cache.model(), static_cast<double>(out.training.sequence_length),
+                      AttentionCount::full, static_cast<double>(out.training.source_length));
+  const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
+  const Flops hardware_work =
+      model_work + Flops(recomputed * ranks_per_stage * step.shape.microbatches);
+  const FlopsPerSecond peak = *cluster.accelerator.peak(out.training.precision) * out.gpus;
+  out.achieved_per_gpu = model_work / out.step_time / out.gpus;
+  out.mfu = (model_work / out.step_time) / peak;
+  out.hfu = (hardware_work / out.step_time) / peak;
+  out.tokens_per_second =
+      sequences * static_cast<double>(out.training.sequence_length) / out.step_time.value();
+  out.bottleneck = bottleneck(out.breakdown);
+  const auto busiest =
+      std::max_element(out.stages.begin(), out.stages.end(),
+                       [](const StageReport& a, const StageReport& b) { return a.busy < b.busy; });
+  const StageReport& critical = out.stages[static_cast<std::size_t>(out.critical_stage)];
+  if (busiest->busy.count() > 1.1 * critical.busy.count()) {
+    out.bottleneck +=
+        fmt::format("; stage {} is the slowest and makes it wait: busy {:.0f} % against {:.0f} %",
+                    busiest - out.stages.begin(), 100 * busiest->busy.seconds() / out.step_time,
+                    100 * critical.busy.seconds() / out.step_time);
+  }
+  out.assumed = assumptions(predicted, out);
+  return out;
+}
+
+Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {
+  Estimate out = estimate(step);
+  out.interval =
+      interval(errors, out.step_time, step.model(), step.cluster(), out.training, out.software);
   return out;
 }
 

@@ -1,31 +1,17 @@
-// One training step predicted: the spine run once.
+// The figures of a predicted step: time, utilization, memory, breakdown, and what they assume.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "catalog/catalog.h"
-#include "cluster/cluster.h"
 #include "cost/memory/memory.h"
-#include "cost/step/training_conditions.h"
 #include "estimate/uncertainty.h"
-#include "model/model.h"
-#include "outcome/result.h"
 #include "plan/plan.h"
-#include "plan/software.h"
 #include "timeline/breakdown.h"
 
 namespace orrery {
 
-// A question: what, where, how.
-struct Scenario {
-  Model model;
-  Cluster cluster;
-  Training training;
-  Plan plan;
-  SoftwareProfile software = {};  // initially the default of plan/software.h
-  bool software_stated = false;   // otherwise the default is among what is assumed
-};
+struct PredictedStep;
 
 enum class Verdict { fits, tight, does_not_fit };
 
@@ -54,7 +40,7 @@ struct Estimate {
   int gpus = 0;
   int microbatches = 0;
   Seconds step_time;
-  StepTimeInterval interval;  // of the step time; only estimate() and search set it
+  StepTimeInterval interval;  // of the step time, if the errors of measured steps are given
   double mfu = 0;
   double hfu = 0;
   FlopsPerSecond achieved_per_gpu;  // model FLOPs
@@ -71,16 +57,16 @@ struct Estimate {
   std::vector<std::string> assumed;  // every default that was filled in
 };
 
-// Errors: an invalid plan (all reasons), unsupported combinations. A plan that does not fit in
-// memory is no error: see verdict.
-Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog);
+// Without an interval.
+Estimate estimate(const PredictedStep& step);
+// With the interval that the errors of measured steps give.
+Estimate estimate(const PredictedStep& step, const Uncertainty& errors);
 
-// The same under other training conditions than the catalog's, which is what their calibration
-// asks; without an interval.
-Result<Estimate> estimate(const Scenario& scenario, const Catalog& catalog,
-                          const TrainingConditions& conditions);
+// The derivations of step time, MFU, HFU, tokens/s, memory and every line of the breakdown; `e` is
+// the estimate of `step`.
+std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e);
 
-// The derivations of step time, MFU, HFU, tokens/s, memory, every line of the breakdown.
-std::vector<Derivation> explain(const Scenario& scenario, const Estimate& estimate);
+// fits: even with the pessimistic allocator; tight: only with the expected one.
+Verdict verdict(const MemoryReport& memory, ByteCount capacity);
 
 }  // namespace orrery

@@ -1,10 +1,9 @@
 // One estimate of Llama 3.1 405B on 16,384 GPUs, everything loaded; and with its cost cache warm.
 #include <benchmark/benchmark.h>
 
-#include "estimate/evaluate.h"
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
 #include "estimate/spec.h"
-#include "plan/validity.h"
-#include "simulate/simulate.h"
 
 namespace orrery {
 namespace {
@@ -22,28 +21,31 @@ Scenario published_plan() {
 
 void estimate_405b(benchmark::State& state) {
   const Scenario s = published_plan();
-  for (auto _ : state) benchmark::DoNotOptimize(estimate(s, Catalog::built_in())->step_time);
+  const Uncertainty errors = *load_uncertainty(Catalog::built_in());
+  for (auto _ : state) {
+    const auto step = predict(s, Catalog::built_in());
+    benchmark::DoNotOptimize(estimate(*step, errors).step_time);
+  }
 }
 BENCHMARK(estimate_405b)->Unit(benchmark::kMicrosecond);
 
 void evaluate_405b_warm(benchmark::State& state) {
   const Scenario s = published_plan();
-  const CompletedPlan c = completed_plan(s.model, s.cluster, s.training, s.plan);
-  CostCache cache(s.model, c.training, *cost_context(s.cluster, Catalog::built_in()));
-  for (auto _ : state) benchmark::DoNotOptimize(evaluate(cache, c.plan)->step_time);
+  const auto warm = predict(s, Catalog::built_in());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(estimate(*predict(warm->priced, warm->plan())).step_time);
+  }
 }
 BENCHMARK(evaluate_405b_warm)->Unit(benchmark::kMicrosecond);
 
 void expanded_405b_nodes(benchmark::State& state) {
   const Scenario s = published_plan();
-  const CompletedPlan c = completed_plan(s.model, s.cluster, s.training, s.plan);
-  CostCache cache(s.model, c.training, *cost_context(s.cluster, Catalog::built_in()));
-  const StepCosts step = step_costs(cache, c.plan);
+  const auto step = predict(s, Catalog::built_in());
   std::int64_t nodes = 0;
   for (auto _ : state) {
-    const auto lowered = step_graph(step, Folding::expanded);
-    nodes += static_cast<std::int64_t>(lowered->graph.size());
-    benchmark::DoNotOptimize(simulate(lowered->graph).makespan);
+    const auto expanded = simulated(step->costs, Folding::expanded);
+    nodes += static_cast<std::int64_t>(expanded->step.graph.size());
+    benchmark::DoNotOptimize(expanded->timeline.makespan);
   }
   state.SetItemsProcessed(nodes);
 }

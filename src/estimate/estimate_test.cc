@@ -23,13 +23,18 @@ Scenario scenario(const char* model, const char* cluster, std::string_view plan,
   return s;
 }
 
+Result<Estimate> estimated(const Scenario& s) {
+  ORRERY_TRY(const PredictedStep step, predict(s, catalog()));
+  return estimate(step);
+}
+
 Scenario published() {
   return scenario("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8", 8192, 2048);
 }
 
 TEST(Estimate, LongSequencesSayWhatCausalAttentionLeavesOut) {
   const auto said = [](const char* model, const char* plan, std::int64_t sequence) {
-    const auto e = estimate(scenario(model, "h100-sxm:8", plan, sequence, 8), catalog());
+    const auto e = estimated(scenario(model, "h100-sxm:8", plan, sequence, 8));
     return e ? e->assumed : std::vector<std::string>{e.error().text()};
   };
   const auto note =
@@ -42,8 +47,7 @@ TEST(Estimate, LongSequencesSayWhatCausalAttentionLeavesOut) {
 TEST(Estimate, TheBreakdownIsTheStepTime) {
   for (const char* plan : {"tp=8,pp=16,chunks=8", "tp=8,pp=16", "tp=4,cp=2,pp=16,zero=2",
                            "tp=8,pp=8,recompute=full,schedule=gpipe"}) {
-    const auto e =
-        estimate(scenario("llama-3.1-405b", "h100-sxm:16384", plan, 8192, 2048), catalog());
+    const auto e = estimated(scenario("llama-3.1-405b", "h100-sxm:16384", plan, 8192, 2048));
     ASSERT_TRUE(e) << e.error().text();
     EXPECT_EQ(e->breakdown.total().seconds(), e->step_time) << plan;
     EXPECT_EQ(e->breakdown[Category::recompute] > Picoseconds(0),
@@ -55,7 +59,7 @@ TEST(Estimate, ShardingThatTheSoftwareLacksInAPipelineIsNamed) {
   const auto assumed = [](const char* plan, const char* software) {
     Scenario s = scenario("llama-3.1-8b", "h100-sxm:16", plan, 4096, 32);
     s.software = *load_software(catalog(), software);
-    return estimate(s, catalog())->assumed;
+    return estimated(s)->assumed;
   };
   const auto note = testing::Contains(testing::HasSubstr("has no ZeRO 2 beside a pipeline"));
   EXPECT_THAT(assumed("pp=4,zero=2", "megatron-core-0.12"), note);
@@ -65,7 +69,7 @@ TEST(Estimate, ShardingThatTheSoftwareLacksInAPipelineIsNamed) {
 }
 
 TEST(Estimate, UtilisationIsItsDefinition) {
-  const auto e = estimate(published(), catalog());
+  const auto e = estimated(published());
   ASSERT_TRUE(e);
   // 6 N per token and full attention 12 L s h (arXiv 2204.02311 App. B); N without the embedding.
   const double tokens = 2048.0 * 8192;
@@ -77,7 +81,7 @@ TEST(Estimate, UtilisationIsItsDefinition) {
   EXPECT_EQ(e->hfu, e->mfu);  // nothing is computed again
   Scenario again = published();
   again.plan.recompute = Recompute::full;
-  const auto f = estimate(again, catalog());
+  const auto f = estimated(again);
   EXPECT_GT(f->hfu, 1.25 * f->mfu);
   EXPECT_LT(f->hfu, 1.34 * f->mfu);
   EXPECT_GT(f->step_time, e->step_time);
@@ -90,9 +94,8 @@ TEST(Estimate, UtilisationIsItsDefinition) {
 TEST(Estimate, Llama3IsAsFastAsPublishedWithItsGradientsSharded) {
   for (const auto& [gpus, published] : {std::pair{8192, 430e12}, {16384, 400e12}}) {
     const auto e =
-        estimate(scenario("llama-3.1-405b", ("meta-h100-24k-roce:" + std::to_string(gpus)).c_str(),
-                          "tp=8,pp=16,chunks=8,zero=2", 8192, 2048),
-                 catalog());
+        estimated(scenario("llama-3.1-405b", ("meta-h100-24k-roce:" + std::to_string(gpus)).c_str(),
+                           "tp=8,pp=16,chunks=8,zero=2", 8192, 2048));
     ASSERT_TRUE(e) << e.error().text();
     const double flops = 2048 * 8192.0 * (6 * 405.85e9 + 12.0 * 126 * 8192 * 16384 / 2);
     EXPECT_NEAR(e->step_time.value() / (flops / (gpus * published)), 1, 0.1) << gpus;
@@ -102,7 +105,7 @@ TEST(Estimate, Llama3IsAsFastAsPublishedWithItsGradientsSharded) {
 
 // The same plan on the fabric that is assumed where none is stated, with whole gradients.
 TEST(Estimate, ThePublishedRunIsWithinABand) {
-  const auto e = estimate(published(), catalog());
+  const auto e = estimated(published());
   EXPECT_GT(e->achieved_per_gpu.value(), 350e12);
   EXPECT_LT(e->achieved_per_gpu.value(), 520e12);
 }
@@ -117,7 +120,7 @@ TEST(Estimate, DeepSeekV3FitsByWhatItsAuthorsComputeAgain) {
     Scenario s = scenario("deepseek-v3", "deepseek-v3-h800", text, 4096, 15360);
     s.training.precision = NumberFormat::fp8;
     s.software.memory.narrow_gate_inputs = narrow_gate;
-    return *estimate(s, catalog());
+    return *estimated(s);
   };
   const Estimate kept = priced(plan, false);
   EXPECT_EQ(kept.verdict, Verdict::does_not_fit);
@@ -137,8 +140,8 @@ TEST(Estimate, AdaptersBesideAFrozenModelAreFasterAndLighter) {
     const Scenario all = scenario("llama-3.1-8b", "h100-sxm:16", plan, 8192, 32);
     Scenario adapted = all;
     adapted.model = *with_adapters(all.model, {16});
-    const auto whole = estimate(all, catalog());
-    const auto low_rank = estimate(adapted, catalog());
+    const auto whole = estimated(all);
+    const auto low_rank = estimated(adapted);
     ASSERT_TRUE(whole) << plan;
     ASSERT_TRUE(low_rank) << plan << ": " << low_rank.error().text();
     EXPECT_EQ(low_rank->breakdown.total().seconds(), low_rank->step_time);
@@ -171,7 +174,7 @@ TEST(Estimate, AFrozenHeadCostsBothVocabularySchedulesTheSame) {
   const auto logits = [](const char* plan, bool adapters) {
     Scenario s = scenario("gemma-2-27b", "h100-sxm:8", plan, 4096, 64);
     if (adapters) s.model = *with_adapters(s.model, {16});
-    const auto e = estimate(s, catalog());
+    const auto e = estimated(s);
     EXPECT_TRUE(e) << plan;
     return e ? e->breakdown[Category::logits].count() : 0;
   };
@@ -182,7 +185,7 @@ TEST(Estimate, AFrozenHeadCostsBothVocabularySchedulesTheSame) {
 
 TEST(Estimate, NeverFasterThanPeak) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite", "gpt-3-1.3b"}) {
-    const auto e = estimate(scenario(model, "b200-sxm:8", "", 2048, 64), catalog());
+    const auto e = estimated(scenario(model, "b200-sxm:8", "", 2048, 64));
     ASSERT_TRUE(e) << model << ": " << e.error().text();
     EXPECT_LT(e->mfu, 1) << model;
     EXPECT_GT(e->mfu, 0) << model;
@@ -190,9 +193,8 @@ TEST(Estimate, NeverFasterThanPeak) {
 }
 
 TEST(Estimate, AnInvalidPlanGetsAllItsReasons) {
-  const auto e = estimate(scenario("llama-3.1-405b", "h100-sxm:16384",
-                                   "tp=64,pp=1,ep=2,recompute_layers=3", 8190, 2048),
-                          catalog());
+  const auto e = estimated(scenario("llama-3.1-405b", "h100-sxm:16384",
+                                    "tp=64,pp=1,ep=2,recompute_layers=3", 8190, 2048));
   ASSERT_FALSE(e);
   EXPECT_THAT(e.error().text(), testing::HasSubstr("do not divide the sequence of 8190 tokens"));
   EXPECT_THAT(e.error().text(), testing::HasSubstr("; ep 2 needs experts"));
@@ -200,9 +202,8 @@ TEST(Estimate, AnInvalidPlanGetsAllItsReasons) {
 }
 
 TEST(Estimate, EveryFigureHasADerivationWithASource) {
-  const Scenario s = published();
-  const auto e = estimate(s, catalog());
-  const auto derivations = explain(s, *e);
+  const auto step = predict(published(), catalog());
+  const auto derivations = explain(*step, estimate(*step));
   EXPECT_GE(derivations.size(), 12U);
   for (const Derivation& d : derivations) {
     EXPECT_FALSE(d.figure.empty() || d.formula.empty() || d.inputs.empty() || d.value.empty() ||
@@ -214,8 +215,8 @@ TEST(Estimate, EveryFigureHasADerivationWithASource) {
 TEST(Estimate, WhatIsComputedAgainIsExplainedByItsModules) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:8",
                               "recompute=selective,recompute_modules=layernorm+mlp", 4096, 64);
-  const auto e = estimate(s, catalog());
-  EXPECT_THAT(explain(s, *e),
+  const auto step = predict(s, catalog());
+  EXPECT_THAT(explain(*step, estimate(*step)),
               testing::Contains(testing::AllOf(
                   testing::Field(&Derivation::figure, "hfu"),
                   testing::Field(&Derivation::inputs,
@@ -224,30 +225,28 @@ TEST(Estimate, WhatIsComputedAgainIsExplainedByItsModules) {
 
 TEST(StepTimeline, SpansCoverTheStepAndStreamsDoNotOverlap) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4,chunks=2,zero=2", 4096, 16);
-  const auto e = estimate(s, catalog());
+  const auto predicted = predict(s, catalog());
   for (const Folding folding : {Folding::folded, Folding::expanded}) {
-    const auto spans = timeline_spans(s, folding, catalog());
-    ASSERT_TRUE(spans);
+    const auto spans = timeline_spans(*simulated(predicted->costs, folding));
     Picoseconds last;
-    for (std::size_t i = 0; i < spans->size(); ++i) {
-      const TimelineSpan& span = (*spans)[i];
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      const TimelineSpan& span = spans[i];
       EXPECT_LT(span.start, span.end);
       last = std::max(last, span.end);
-      if (i > 0 && (*spans)[i - 1].stage == span.stage && (*spans)[i - 1].stream == span.stream) {
-        EXPECT_LE((*spans)[i - 1].end, span.start);
+      if (i > 0 && spans[i - 1].stage == span.stage && spans[i - 1].stream == span.stream) {
+        EXPECT_LE(spans[i - 1].end, span.start);
       }
     }
-    EXPECT_EQ(last.seconds(), e->step_time);
+    EXPECT_EQ(last, predicted->folded.time);
   }
 }
 
 TEST(StepTimeline, EveryPassIsDrawnOnce) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:8", "tp=2,pp=4", 4096, 8);
-  const auto spans = pipeline_spans(s, catalog());
-  ASSERT_TRUE(spans);
+  const auto spans = pipeline_spans(*predict(s, catalog()));
   int forward = 0;
   int backward = 0;
-  for (const PipelineSpan& span : *spans) {
+  for (const PipelineSpan& span : spans) {
     forward += span.kind == PipelineSpan::Kind::forward ? 1 : 0;
     backward += span.kind == PipelineSpan::Kind::backward ? 1 : 0;
   }

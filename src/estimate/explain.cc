@@ -1,8 +1,8 @@
-// The derivation of every figure of an estimate, from the estimate itself.
+// The derivation of every figure of an estimate.
 #include <fmt/core.h>
 
 #include "estimate/estimate.h"
-#include "plan/validity.h"
+#include "estimate/predicted_step.h"
 
 namespace orrery {
 namespace {
@@ -17,13 +17,13 @@ std::string recomputation(const Plan& plan) {
 
 }  // namespace
 
-std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
+std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   const Plan& p = e.plan;
-  const Accelerator& a = scenario.cluster.accelerator;
+  const Accelerator& a = step.cluster().accelerator;
   const double sequences = static_cast<double>(e.training.global_batch);
   const auto length = static_cast<double>(e.training.sequence_length);
   const Flops per_sequence = model_flops_per_sequence(
-      scenario.model, length, AttentionCount::full, static_cast<double>(e.training.source_length));
+      step.model(), length, AttentionCount::full, static_cast<double>(e.training.source_length));
   const Flops total = per_sequence * sequences;
   const FlopsPerSecond peak = *a.peak(e.training.precision);
   const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];
@@ -77,7 +77,7 @@ std::vector<Derivation> explain(const Scenario& scenario, const Estimate& e) {
        "included, embedding look-up and recomputation excluded",
        fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences", to_text(per_sequence),
                    length, sequences),
-       to_text(total), "operators of " + scenario.model.architecture.name});
+       to_text(total), "operators of " + step.model().architecture.name});
   out.push_back({"tflops_per_gpu", "model FLOPs / (step time x GPUs)",
                  fmt::format("{} / ({} x {})", to_text(total), to_text(e.step_time), e.gpus),
                  to_text(e.achieved_per_gpu), "definition"});

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "estimate/estimate.h"
+#include "estimate/scenario.h"
 
 namespace orrery {
 

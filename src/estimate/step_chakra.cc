@@ -10,10 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "lower/step_graph.h"
-#include "plan/validity.h"
-#include "simulate/simulate.h"
-
 namespace orrery {
 namespace {
 
@@ -55,20 +51,17 @@ std::uint64_t microseconds(Picoseconds time) {
 }  // namespace
 
 struct StepChakra::State {
-  const Scenario& scenario;
-  CompletedPlan completed;
-  CostCache cache;
-  StepCosts costs;
-  StepGraph step;
-  Timeline timeline;
+  const StepCosts& costs;
+  const Plan& plan = costs.plan;
+  const CostContext& context = costs.cache->context();
+  const StepGraph& step;
+  const Timeline& timeline;
   // By node: other devices that wait for it.
   std::vector<std::vector<std::uint32_t>> receivers;
   std::map<std::tuple<CollectiveKind, Group, double>, std::int64_t> payloads;
 
-  State(const Scenario& s, CompletedPlan plan, CostContext context)
-      : scenario(s),
-        completed(std::move(plan)),
-        cache(s.model, completed.training, std::move(context)) {}
+  State(const PredictedStep& predicted, const SimulatedStep& expanded)
+      : costs(predicted.costs), step(expanded.step), timeline(expanded.timeline) {}
 
   [[nodiscard]] std::uint32_t device(std::size_t node) const {
     return step.graph.streams()[step.graph.stream(NodeIndex(node)).value()].rank_class;
@@ -133,7 +126,7 @@ void StepChakra::State::find_receivers() {
 Communication StepChakra::State::communication(NodeIndex n) const {
   const Graph& graph = step.graph;
   const std::string_view what = graph.name(n);
-  const bool sharded = completed.plan.sequence_parallel;
+  const bool sharded = plan.sequence_parallel;
   const auto reduction = sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const auto named = [&](CollectiveKind otherwise) {
     if (says(what, "all-gather") || says(what, "gather parameters")) {
@@ -153,9 +146,9 @@ Communication StepChakra::State::communication(NodeIndex n) const {
     case StreamKind::ep:
       return of_kind(named(CollectiveKind::all_to_all), Group::expert);
     case StreamKind::dp:
-      return of_kind(named(completed.plan.zero == 0 ? CollectiveKind::all_reduce
-                                                    : CollectiveKind::reduce_scatter),
-                     Group::replicas);
+      return of_kind(
+          named(plan.zero == 0 ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter),
+          Group::replicas);
     case StreamKind::wire:  // of vocabulary parallelism; one pass is sent to all
       return of_kind(
           graph.predecessors(n).size() > 1 ? CollectiveKind::all_reduce : CollectiveKind::broadcast,
@@ -174,7 +167,7 @@ std::int64_t StepChakra::State::bytes(const Communication& c, Picoseconds time) 
   const auto [it, fresh] = payloads.try_emplace(std::tuple(c.kind, c.group, time.count()), 0);
   if (!fresh) return it->second;
   const auto takes = [&](double payload) {
-    return round_to_picoseconds(cache.context().communicate(c.kind, Bytes(payload), group));
+    return round_to_picoseconds(context.communicate(c.kind, Bytes(payload), group));
   };
   constexpr double kMost = 1e15;
   double high = 1;
@@ -193,14 +186,11 @@ std::int64_t StepChakra::State::bytes(const Communication& c, Picoseconds time) 
 // Of one microbatch's activations between stages; where tensor-parallel ranks hold the same, each
 // sends a piece (lower/step_costs.cc).
 std::int64_t StepChakra::State::transferred_bytes() const {
-  const Plan& plan = completed.plan;
-  const bool pieces =
-      cache.context().software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;
+  const bool pieces = context.software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;
   return std::llround(costs.boundary.value() / (pieces ? static_cast<double>(plan.tp) : 1));
 }
 
 std::int64_t StepChakra::State::degree(MeshAxis axis) const {
-  const Plan& plan = completed.plan;
   switch (axis) {
     case MeshAxis::tp:
       return plan.tp;
@@ -218,7 +208,7 @@ std::int64_t StepChakra::State::degree(MeshAxis axis) const {
 
 std::int64_t StepChakra::State::stride(MeshAxis axis) const {
   std::int64_t out = 1;
-  for (const MeshAxis a : completed.plan.placement) {
+  for (const MeshAxis a : plan.placement) {
     if (a == axis) return out;
     out *= degree(a);
   }
@@ -226,7 +216,6 @@ std::int64_t StepChakra::State::stride(MeshAxis axis) const {
 }
 
 std::vector<std::int64_t> StepChakra::State::members(Group group, std::int64_t rank) const {
-  const Plan& plan = completed.plan;
   std::vector<std::int64_t> out;
   const auto coordinate = [&](MeshAxis axis) { return rank / stride(axis) % degree(axis); };
   // Ranks that differ from this one only along these axes, in the order of the placement.
@@ -314,30 +303,22 @@ void add_dependency(ChakraNode& node, std::uint64_t id) {
 
 }  // namespace
 
-Result<StepChakra> StepChakra::create(const Scenario& scenario, const Catalog& catalog) {
-  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
-  auto state = std::make_unique<State>(
-      scenario, completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan),
-      std::move(context));
-  state->costs = step_costs(state->cache, state->completed.plan);
-  ORRERY_TRY(state->step, step_graph(state->costs, Folding::expanded));
-  state->timeline = simulate(state->step.graph);
-  state->find_receivers();
-  return StepChakra(std::move(state));
+StepChakra::StepChakra(const PredictedStep& step, const SimulatedStep& expanded)
+    : state_(std::make_unique<State>(step, expanded)) {
+  state_->find_receivers();
 }
 
-StepChakra::StepChakra(std::unique_ptr<State> state) : state_(std::move(state)) {}
 StepChakra::StepChakra(StepChakra&&) noexcept = default;
 StepChakra& StepChakra::operator=(StepChakra&&) noexcept = default;
 StepChakra::~StepChakra() = default;
 
 std::int64_t StepChakra::ranks() const {
-  const Plan& plan = state_->completed.plan;
+  const Plan& plan = state_->plan;
   return plan.tp * plan.cp * plan.dp * plan.pp;
 }
 
 std::size_t StepChakra::nodes_of_a_rank() const {
-  return state_->step.graph.size() / static_cast<std::size_t>(state_->completed.plan.pp);
+  return state_->step.graph.size() / static_cast<std::size_t>(state_->plan.pp);
 }
 
 ChakraTrace StepChakra::trace(std::int64_t rank) {

@@ -31,17 +31,15 @@
 #include <cstdint>
 #include <memory>
 
-#include "catalog/catalog.h"
-#include "estimate/estimate.h"
-#include "outcome/result.h"
+#include "estimate/predicted_step.h"
 #include "trace/chakra/chakra_trace.h"
 
 namespace orrery {
 
 class StepChakra {
  public:
-  // The scenario must outlive it. Errors: as estimate and step_graph, expanded.
-  static Result<StepChakra> create(const Scenario& scenario, const Catalog& catalog);
+  // `expanded` is the graph of `step`; both must outlive it.
+  StepChakra(const PredictedStep& step, const SimulatedStep& expanded);
 
   StepChakra(StepChakra&&) noexcept;
   StepChakra& operator=(StepChakra&&) noexcept;
@@ -57,7 +55,6 @@ class StepChakra {
 
  private:
   struct State;
-  explicit StepChakra(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "estimate/spec.h"
-#include "estimate/step_timeline.h"
 #include "trace/chakra/chakra_check.h"
 
 namespace orrery {
@@ -28,10 +27,12 @@ Scenario scenario(const char* model, const char* cluster, std::string_view plan,
 }
 
 std::vector<ChakraTrace> all_ranks(const Scenario& s) {
-  auto step = StepChakra::create(s, catalog());
-  EXPECT_TRUE(step) << step.error().text();
+  const auto predicted = predict(s, catalog());
+  EXPECT_TRUE(predicted) << predicted.error().text();
+  const auto expanded = simulated(predicted->costs, Folding::expanded);
+  StepChakra step(*predicted, *expanded);
   std::vector<ChakraTrace> out;
-  for (std::int64_t rank = 0; rank < step->ranks(); ++rank) out.push_back(step->trace(rank));
+  for (std::int64_t rank = 0; rank < step.ranks(); ++rank) out.push_back(step.trace(rank));
   return out;
 }
 
@@ -102,12 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(StepChakra, EndsWhenTheStepEnds) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 4096, 16);
-  Picoseconds end;
-  const auto spans = timeline_spans(s, Folding::expanded, catalog());
-  ASSERT_TRUE(spans);
-  for (const TimelineSpan& span : *spans) {
-    end = std::max(end, span.end);
-  }
+  const Picoseconds end = predict(s, catalog())->folded.time;
   std::uint64_t last = 0;
   for (const ChakraTrace& trace : all_ranks(s)) {
     for (const ChakraNode& node : trace.nodes) {

@@ -4,35 +4,14 @@
 #include <tuple>
 #include <utility>
 
-#include "plan/validity.h"
 #include "schedule/span_kind.h"
-#include "simulate/simulate.h"
 
 namespace orrery {
-namespace {
 
-struct SimulatedStep {
-  StepGraph step;
-  Timeline timeline;
-  std::int64_t chunks = 1;  // of one route
-};
-
-Result<SimulatedStep> simulated(const Scenario& scenario, Folding folding, const Catalog& catalog) {
-  const CompletedPlan completed =
-      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
-  ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
-  CostCache cache(scenario.model, completed.training, std::move(context));
-  ORRERY_TRY(StepGraph step, step_graph(step_costs(cache, completed.plan), folding));
-  Timeline timeline = simulate(step.graph);
-  return SimulatedStep{std::move(step), std::move(timeline), completed.plan.chunks};
-}
-
-}  // namespace
-
-Result<std::vector<PipelineSpan>> pipeline_spans(const Scenario& scenario, const Catalog& catalog) {
-  ORRERY_TRY(const SimulatedStep s, simulated(scenario, Folding::folded, catalog));
+std::vector<PipelineSpan> pipeline_spans(const PredictedStep& step) {
+  const SimulatedStep& s = step.folded;
   const Graph& graph = s.step.graph;
-  const int chunks = static_cast<int>(s.chunks);
+  const int chunks = static_cast<int>(step.plan().chunks);
   std::vector<PipelineSpan> out;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
@@ -73,9 +52,7 @@ Result<std::vector<PipelineSpan>> pipeline_spans(const Scenario& scenario, const
   return out;
 }
 
-Result<std::vector<TimelineSpan>> timeline_spans(const Scenario& scenario, Folding folding,
-                                                 const Catalog& catalog) {
-  ORRERY_TRY(const SimulatedStep s, simulated(scenario, folding, catalog));
+std::vector<TimelineSpan> timeline_spans(const SimulatedStep& s) {
   const Graph& graph = s.step.graph;
   std::vector<TimelineSpan> out;
   std::vector<std::int64_t> span_of(graph.size(), -1);
@@ -123,8 +100,7 @@ Result<std::vector<TimelineSpan>> timeline_spans(const Scenario& scenario, Foldi
   return out;
 }
 
-Result<GraphFile> step_graph_file(const Scenario& scenario, const Catalog& catalog) {
-  ORRERY_TRY(SimulatedStep s, simulated(scenario, Folding::expanded, catalog));
+GraphFile step_graph_file(SimulatedStep s) {
   GraphFile out;
   out.graph = std::move(s.step.graph);
   out.stream_names.resize(out.graph.streams().size());

@@ -120,13 +120,13 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
     ORRERY_TRY(scenario.software, load_software(catalog, out.spec.software));
     scenario.software_stated = true;
   }
-  ORRERY_TRY(out.estimate, estimate(scenario, catalog));
+  ORRERY_TRY(const PredictedStep step, predict(std::move(scenario), catalog));
+  out.estimate = estimate(step);
   out.is_predicted = true;
-  ORRERY_TRY(out.launching, launching_time(scenario, catalog));
+  out.launching = launching_time(step);
   Breakdown breakdown = out.estimate.breakdown;
   if (!out.spec.backward) {
-    ORRERY_TRY(const Breakdown forward, forward_breakdown(scenario, catalog));
-    breakdown = forward * out.estimate.microbatches;
+    breakdown = forward_breakdown(step) * out.estimate.microbatches;
     breakdown[Category::host] = Picoseconds();
     breakdown[Category::bubble] = Picoseconds();
     if (!out.spec.logits) breakdown[Category::logits] = Picoseconds();

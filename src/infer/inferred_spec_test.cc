@@ -120,9 +120,9 @@ TEST(InferredComparison, ExplainsAnEagerModel) {
     fused.cluster = *parse_cluster_name(c->spec.cluster, Catalog::built_in());
     fused.training = c->spec.training;
     fused.plan = c->spec.plan;
-    const auto faster = estimate(fused, Catalog::built_in());
+    const auto faster = predict(fused, Catalog::built_in());
     ASSERT_TRUE(faster) << faster.error().text();
-    EXPECT_LT(faster->stages[0].forward, c->estimate.stages[0].forward);
+    EXPECT_LT(estimate(*faster).stages[0].forward, c->estimate.stages[0].forward);
   }
 }
 
@@ -135,10 +135,9 @@ TEST(InferredComparison, AddsUpToTheForwardPassOfTheEstimate) {
   scenario.cluster = *parse_cluster_name(c->spec.cluster, Catalog::built_in());
   scenario.training = c->spec.training;
   scenario.plan = c->spec.plan;
-  const auto breakdown = forward_breakdown(scenario, Catalog::built_in());
-  const auto whole = estimate(scenario, Catalog::built_in());
-  ASSERT_TRUE(breakdown && whole);
-  EXPECT_EQ(breakdown->total(), whole->stages[0].forward);
+  const auto step = predict(scenario, Catalog::built_in());
+  ASSERT_TRUE(step) << step.error().text();
+  EXPECT_EQ(forward_breakdown(*step).total(), estimate(*step).stages[0].forward);
 }
 
 std::vector<RecordedTrace> fork() { return run_of({"megatron-lm-fork/tp2"}); }

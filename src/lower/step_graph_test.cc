@@ -32,8 +32,8 @@ TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
     const Timeline short_time = simulate(folded->graph);
     const Timeline long_time = simulate(expanded->graph);
     ASSERT_EQ(short_time.makespan, long_time.makespan) << to_text(drawn->plan);
-    const Picoseconds time = step_time(step, *folded, short_time);
-    ASSERT_EQ(time, step_time(step, *expanded, long_time)) << to_text(drawn->plan);
+    const Picoseconds time = step_time(windows(step, *folded, short_time));
+    ASSERT_EQ(time, step_time(windows(step, *expanded, long_time))) << to_text(drawn->plan);
     // No faster than its bound, nor than its model FLOPs at peak.
     ASSERT_GE(time, lower_bound(step)) << to_text(drawn->plan);
     const Flops work =
@@ -60,7 +60,7 @@ bool keeps_its_bound(const RandomCase& c) {
   CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in(), c.software));
   const StepCosts step = step_costs(cache, c.plan);
   const auto graph = step_graph(step, Folding::folded);
-  return step_time(step, *graph, simulate(graph->graph)) >= lower_bound(step);
+  return step_time(windows(step, *graph, simulate(graph->graph))) >= lower_bound(step);
 }
 
 // Every way to shard and overlap: without a pipeline nothing hides what the bound counts too much.

@@ -4,12 +4,9 @@
 
 namespace orrery {
 
-Picoseconds step_time(const StepCosts& step, const StepGraph& graph, const Timeline& timeline) {
-  if (!step.plan.overlap.optimizer) return timeline.makespan;
+Picoseconds step_time(std::span<const StepWindow> windows) {
   Picoseconds longest;
-  for (const StepWindow& w : windows(step, graph, timeline)) {
-    longest = std::max(longest, w.until - w.from);
-  }
+  for (const StepWindow& w : windows) longest = std::max(longest, w.until - w.from);
   return longest;
 }
 

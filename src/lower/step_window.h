@@ -1,6 +1,7 @@
 // Where in a simulated graph the step of a device begins and ends, and how long a step takes.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "lower/step_graph.h"
@@ -16,8 +17,9 @@ struct StepWindow {
 std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
                                 const Timeline& timeline);
 
-// From the beginning of one step to that of the next: the makespan, or, where the optimizer waits
-// for no other device, the longest window: steps then follow each other on every device at once.
-Picoseconds step_time(const StepCosts& step, const StepGraph& graph, const Timeline& timeline);
+// From the beginning of one step to that of the next: the longest window. That is the makespan
+// where devices wait for each other's optimizer; where they do not, steps follow each other on
+// every device at once.
+Picoseconds step_time(std::span<const StepWindow> windows);
 
 }  // namespace orrery

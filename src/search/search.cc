@@ -6,15 +6,11 @@
 #include <optional>
 #include <tuple>
 
-#include "estimate/assumptions.h"
-#include "estimate/evaluate.h"
 #include "lower/stage_memory.h"
-#include "lower/step_window.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
 #include "plan/validity.h"
 #include "search/candidate.h"
-#include "simulate/simulate.h"
 
 namespace orrery {
 namespace {
@@ -23,21 +19,20 @@ constexpr std::size_t kBatch = 16;         // simulated together; fixed, so that
 constexpr std::size_t kGroupsAtOnce = 64;  // priced between two reports of progress
 constexpr double kParetoMemory = 0.99;
 constexpr double kParetoReach = 2;
+// The time of a step that is too long to be simulated to the picosecond.
+constexpr double kTooLong = std::numeric_limits<double>::infinity();
 
 class Search {
  public:
-  Search(const Scenario& scenario, SearchSpace space, const SearchOptions& options,
-         const Training& training, CostContext context, const Plan& base)
-      : scenario_(scenario),
+  Search(Scenario scenario, SearchSpace space, const SearchOptions& options, CostContext context)
+      : priced_(std::make_shared<PricedScenario>(std::move(scenario), std::move(context))),
         space_(std::move(space)),
         options_(options),
-        training_(training),
-        base_(base),
-        cache_(scenario.model, training_, std::move(context)),
-        capacity_(static_cast<ByteCount>(scenario.cluster.accelerator.memory.capacity.value())),
+        capacity_(static_cast<ByteCount>(scenario_.cluster.accelerator.memory.capacity.value())),
         threads_(threads_to_use(options.threads)) {}
 
-  Result<SearchResult> run() {
+  // `stated` is what the training was before it was completed.
+  Result<SearchResult> run(const Training& stated, const Uncertainty& errors) {
     price();
     if (result_.considered == 0 && !stopped()) return nothing_valid();
     std::sort(fitting_.begin(), fitting_.end(), by_bound);
@@ -52,10 +47,8 @@ class Search {
       find_runners_up();
       find_pareto();
     }
-    return finish();
+    return finish(stated, errors);
   }
-
-  [[nodiscard]] const CostContext& context() const { return cache_.context(); }
 
  private:
   struct Evaluated {
@@ -131,9 +124,10 @@ class Search {
     Priced out;
     const auto layers = static_cast<std::int64_t>(scenario_.model.layers.size());
     for (Candidate c : members(group, space_, layers)) {
-      const Plan plan = plan_of(c, space_, base_, gpus());
-      if (!plan_problems(scenario_.model, scenario_.cluster, training_, plan).empty()) continue;
-      const StepCosts step = step_costs(cache_, plan);
+      const Plan plan = plan_of(c, space_, scenario_.plan, gpus());
+      if (!plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan).empty())
+        continue;
+      const StepCosts step = step_costs(priced_->cache, plan);
       c.bound_ps = lower_bound(step).count();
       for (int device = 0; device < step.shape.devices; ++device) {
         const MemoryReport m = stage_memory(step, device);
@@ -170,12 +164,10 @@ class Search {
     }
     std::vector<Evaluated> found(missing.size());
     parallel_for(missing.size(), threads_, [&](std::size_t k) {
-      const StepCosts step = step_costs(cache_, plan(missing[k]));
-      const auto lowered = step_graph(step, Folding::folded);
+      const auto step = predict(priced_, plan(missing[k]));
       // A deadlock cannot happen with a registered schedule that accepted the shape.
-      ORRERY_INVARIANT(lowered.has_value());
-      found[k] = {step_time(step, *lowered, simulate(lowered->graph)).count(),
-                  fitting_[missing[k]].peak};
+      ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported);
+      found[k] = {step ? step->folded.time.count() : kTooLong, fitting_[missing[k]].peak};
     });
     for (std::size_t k = 0; k < missing.size(); ++k) {
       ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);
@@ -228,7 +220,7 @@ class Search {
     };
     walk([](std::size_t) { return true; }, limit,
          [&](std::size_t i) {
-           if (evaluated_.at(i).step_ps > kLongestStep.count() || equivalent_is_kept(i)) return;
+           if (evaluated_.at(i).step_ps == kTooLong || equivalent_is_kept(i)) return;
            plans_.insert(
                std::upper_bound(plans_.begin(), plans_.end(), i,
                                 [&](std::size_t a, std::size_t b) { return faster(a, b); }),
@@ -282,6 +274,7 @@ class Search {
              return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
            },
            [&](std::size_t i) {
+             if (evaluated_.at(i).step_ps == kTooLong) return;
              if (!best || faster(i, *best)) best = i;
            });
       if (best) others_.push_back({axis.name, value, axis.value(plan(*best)), *best});
@@ -325,27 +318,30 @@ class Search {
   }
 
   [[nodiscard]] Plan plan(std::size_t i) const {
-    return plan_of(fitting_[i], space_, base_, gpus());
+    return plan_of(fitting_[i], space_, scenario_.plan, gpus());
   }
 
   [[nodiscard]] NearMiss near_miss(const Candidate& c) const {
-    return {plan_of(c, space_, base_, gpus()), Picoseconds(c.bound_ps).seconds(), c.pessimistic,
-            c.pessimistic - capacity_, static_cast<int>(c.stage)};
+    return {plan_of(c, space_, scenario_.plan, gpus()), Picoseconds(c.bound_ps).seconds(),
+            c.pessimistic, c.pessimistic - capacity_, static_cast<int>(c.stage)};
   }
 
-  Result<SearchResult> finish() {
-    const auto full = [&](std::size_t i) { return evaluate(cache_, plan(i)); };
+  Result<SearchResult> finish(const Training& stated, const Uncertainty& errors) {
     for (const std::size_t i : plans_) {
-      ORRERY_TRY(Estimate e, full(i));
-      result_.plans.push_back(std::move(e));
+      ORRERY_TRY(PredictedStep step, predict(priced_, plan(i)));
+      // What the search chose is no assumption: only what nobody stated beside it.
+      step.defaults =
+          completed_plan(scenario_.model, scenario_.cluster, stated, step.plan()).assumed;
+      result_.plans.push_back(estimate(step, errors));
+      if (!result_.winner) result_.winner = std::make_shared<PredictedStep>(std::move(step));
     }
     for (const std::size_t i : pareto_) {
-      ORRERY_TRY(Estimate e, full(i));
-      result_.pareto.push_back(std::move(e));
+      ORRERY_TRY(const PredictedStep step, predict(priced_, plan(i)));
+      result_.pareto.push_back(estimate(step));
     }
     for (const Other& o : others_) {
-      ORRERY_TRY(Estimate e, full(o.index));
-      result_.runners_up.push_back({o.axis, o.winner, o.other, std::move(e)});
+      ORRERY_TRY(const PredictedStep step, predict(priced_, plan(o.index)));
+      result_.runners_up.push_back({o.axis, o.winner, o.other, estimate(step)});
     }
     for (const Candidate& c : too_large_) {
       if (plans_.empty() || c.bound_ps < evaluated_.at(plans_.front()).step_ps) {
@@ -366,8 +362,9 @@ class Search {
       const auto list =
           members(group, space_, static_cast<std::int64_t>(scenario_.model.layers.size()));
       if (list.empty()) continue;
-      const Plan plan = plan_of(list.front(), space_, base_, gpus());
-      const auto problems = plan_problems(scenario_.model, scenario_.cluster, training_, plan);
+      const Plan plan = plan_of(list.front(), space_, scenario_.plan, gpus());
+      const auto problems =
+          plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan);
       if (problems.empty()) continue;
       reasons = "for example " + to_text(plan) + ": " + problems.front();
       break;
@@ -380,12 +377,10 @@ class Search {
     std::size_t index = 0;
   };
 
-  const Scenario& scenario_;
+  std::shared_ptr<PricedScenario> priced_;
+  const Scenario& scenario_ = priced_->scenario;
   SearchSpace space_;
   const SearchOptions& options_;
-  Training training_;
-  Plan base_;
-  CostCache cache_;
   ByteCount capacity_;
   int threads_;
   SearchResult result_;
@@ -417,30 +412,18 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
       !text.empty()) {
     return fail(ErrorCode::bad_input, std::move(text), "precision");
   }
-  CompletedPlan completed =
-      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   Scenario filled = scenario;
-  filled.training = completed.training;
+  filled.training =
+      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan).training;
+  filled.plan.dp = 0;
   SearchSpace space = default_space(filled, stated);
   if (const auto problems = module_problems(filled, space); !problems.empty()) {
     return fail(ErrorCode::bad_input, problems.front(), "plan");
   }
   ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
-  Plan base = scenario.plan;
-  base.dp = 0;
-  Search run(filled, std::move(space), options, completed.training, std::move(context), base);
-  ORRERY_TRY(SearchResult out, run.run());
-  ORRERY_TRY(const Uncertainty uncertainty, load_uncertainty(catalog));
-  for (Estimate& e : out.plans) {
-    // What the search chose is no assumption: only what nobody stated beside it.
-    e.assumed = assumptions(
-        scenario,
-        completed_plan(scenario.model, scenario.cluster, scenario.training, e.plan).assumed,
-        run.context(), e);
-    e.interval = interval(uncertainty, e.step_time, scenario.model, scenario.cluster, e.training,
-                          scenario.software.name);
-  }
-  return out;
+  ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));
+  return Search(std::move(filled), std::move(space), options, std::move(context))
+      .run(scenario.training, errors);
 }
 
 }  // namespace orrery

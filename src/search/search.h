@@ -11,10 +11,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
 
 namespace orrery {
 
@@ -55,7 +57,8 @@ struct NearMiss {  // a faster-looking plan that does not fit
 };
 
 struct SearchResult {
-  std::vector<Estimate> plans;  // best first, each with what it assumes
+  std::vector<Estimate> plans;                  // best first, each with its interval
+  std::shared_ptr<const PredictedStep> winner;  // the step of the first; none if nothing fits
   std::vector<Estimate>
       pareto;  // step time against peak memory, fastest first, up to twice the best
                // step time; a point needs 1 % less memory than the one before

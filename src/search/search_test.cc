@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "estimate/evaluate.h"
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
 #include "lower/random_plan.h"
 #include "plan/validity.h"
 #include "search/candidate.h"
@@ -28,7 +29,8 @@ std::optional<Seconds> exhaustive(const Scenario& s, const SearchSpace& partial,
   Scenario filled = s;
   filled.training = training;
   const SearchSpace space = default_space(filled, partial);
-  CostCache cache(s.model, training, *cost_context(s.cluster, Catalog::built_in()));
+  const auto priced =
+      std::make_shared<PricedScenario>(filled, *cost_context(s.cluster, Catalog::built_in()));
   std::optional<Seconds> best;
   for (const CandidateGroup& group : groups(space, filled)) {
     for (const Candidate& c :
@@ -36,9 +38,11 @@ std::optional<Seconds> exhaustive(const Scenario& s, const SearchSpace& partial,
       const Plan plan = plan_of(c, space, s.plan, s.cluster.accelerators);
       if (!plan_problems(s.model, s.cluster, training, plan).empty()) continue;
       ++*considered;
-      const auto e = evaluate(cache, plan);
-      if (!e || e->verdict != Verdict::fits) continue;
-      if (!best || e->step_time < *best) best = e->step_time;
+      const auto step = predict(priced, plan);
+      if (!step) continue;
+      const Estimate e = estimate(*step);
+      if (e.verdict != Verdict::fits) continue;
+      if (!best || e.step_time < *best) best = e.step_time;
     }
   }
   return best;
@@ -227,10 +231,10 @@ TEST(Search, ItsBestPlanAssumesWhatItsEstimateDoes) {
   ASSERT_FALSE(found->plans.empty());
   const Estimate& best = found->plans.front();
   s.plan = best.plan;
-  const auto alone = estimate(s, Catalog::built_in());
+  const auto alone = predict(s, Catalog::built_in());
   ASSERT_TRUE(alone) << alone.error().text();
   EXPECT_FALSE(best.assumed.empty());
-  EXPECT_EQ(best.assumed, alone->assumed);
+  EXPECT_EQ(best.assumed, estimate(*alone).assumed);
 }
 
 // What it was not told is assumed; what it chose is not.

@@ -16,7 +16,7 @@
 
 #include <string>
 
-#include "estimate/estimate.h"
+#include "estimate/scenario.h"
 #include "validate/measured_row.h"
 
 namespace orrery {

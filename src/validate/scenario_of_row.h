@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
-#include "estimate/estimate.h"
+#include "estimate/scenario.h"
 #include "validate/expressible.h"
 #include "validate/measured_row.h"
 #include "validate/run_convention.h"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "calibrate/folds.h"
+#include "estimate/predicted_step.h"
 #include "model/model.h"
 #include "parallel/parallel_for.h"
 #include "validate/impossible_measurement.h"
@@ -287,7 +288,7 @@ std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
     auto scenario = scenario_of_row(row, catalog);
     if (!scenario) return;
     impossible[i] = impossible_measurement(row, scenario->scenario);
-    if (!impossible[i].empty() || !estimate(scenario->scenario, catalog)) return;
+    if (!impossible[i].empty() || !predict(scenario->scenario, catalog)) return;
     found[i] = MeasuredStep{.row_id = row.row_id,
                             .source_id = row.source_id,
                             .key = group_of(row) + ", " + to_text(scenario->scenario.plan),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "estimate/predicted_step.h"
 #include "parallel/parallel_for.h"
 
 namespace orrery {
@@ -47,9 +48,9 @@ Result<std::vector<double>> StepFit::predict(std::span<const double> x,
   std::vector<double> out(steps.size());
   std::vector<std::optional<Error>> errors(steps.size());
   parallel_for(steps.size(), threads_, [&](std::size_t k) {
-    const auto predicted = estimate(steps_[steps[k]].scenario, catalog_, conditions);
+    const auto predicted = orrery::predict(steps_[steps[k]].scenario, catalog_, conditions);
     if (predicted) {
-      out[k] = std::log(predicted->step_time.value());
+      out[k] = std::log(predicted->folded.time.seconds().value());
     } else {
       errors[k] = at(steps_[steps[k]].row_id, predicted.error());
     }

@@ -19,7 +19,7 @@
 
 #include "calibrate/fit.h"
 #include "catalog/catalog.h"
-#include "estimate/estimate.h"
+#include "estimate/scenario.h"
 #include "validate/step_problem.h"
 
 namespace orrery {

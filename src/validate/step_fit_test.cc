@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "estimate/predicted_step.h"
 #include "validate/scenario_of_row.h"
 
 namespace orrery {
@@ -20,7 +21,7 @@ std::vector<MeasuredStep> steps_of(const std::string& source) {
                                        source + ".csv");
   for (const MeasuredRow& row : rows->rows) {
     auto scenario = scenario_of_row(row, Catalog::built_in());
-    if (!scenario || !row.step_time || !estimate(scenario->scenario, Catalog::built_in())) continue;
+    if (!scenario || !row.step_time || !predict(scenario->scenario, Catalog::built_in())) continue;
     out.push_back(
         {row.row_id, row.source_id, row.row_id, std::move(scenario->scenario), *row.step_time, 1});
   }

@@ -7,6 +7,7 @@
 
 #include "calibrate/statistics.h"
 #include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
 #include "parallel/parallel_for.h"
 #include "validate/impossible_measurement.h"
 #include "validate/scenario_of_row.h"
@@ -82,24 +83,25 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   out.plan = to_text(scenario->scenario.plan);
   out.software = scenario->scenario.software.name;
   out.assumed = std::move(scenario->assumed);
-  auto predicted = estimate(scenario->scenario, catalog);
-  if (!predicted) {
-    out.skipped_because = predicted.error().text();
-    out.impossible = predicted.error().code == ErrorCode::bad_input;
+  const auto step = predict(scenario->scenario, catalog);
+  if (!step) {
+    out.skipped_because = step.error().text();
+    out.impossible = step.error().code == ErrorCode::bad_input;
     return out;
   }
-  out.predicted = predicted->step_time;
-  out.predicted_memory = as_measured(*predicted, row.memory_kind);
-  out.memory_capacity = predicted->memory_capacity;
-  out.fits = predicted->verdict != Verdict::does_not_fit;
-  out.tight = predicted->verdict == Verdict::tight;
+  Estimate predicted = estimate(*step);
+  out.predicted = predicted.step_time;
+  out.predicted_memory = as_measured(predicted, row.memory_kind);
+  out.memory_capacity = predicted.memory_capacity;
+  out.fits = predicted.verdict != Verdict::does_not_fit;
+  out.tight = predicted.verdict == Verdict::tight;
   out.kind = kind_of(scenario->scenario.model);
   out.regime =
       regime_of(scenario->scenario.cluster, scenario->scenario.training.precision, out.kind);
   out.point = point_of(scenario->scenario.model, scenario->scenario.cluster,
                        scenario->scenario.training, scenario->scenario.software.name);
   out.point.source = row.source_id;
-  out.defaults = std::move(predicted->assumed);
+  out.defaults = std::move(predicted.assumed);
   std::erase_if(out.defaults, [&](const std::string& text) {
     return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
   });

@@ -5,7 +5,6 @@
 
 #include <tuple>
 
-#include "estimate/estimate.h"
 #include "estimate/spec.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
@@ -34,17 +33,19 @@ Scenario scenario(const char* model, const char* cluster, std::string_view plan,
 
 // The ranks of the predicted step, through the bytes of their files.
 ChakraRun written(const Scenario& s, std::span<const std::int64_t> ranks = {}) {
-  auto step = StepChakra::create(s, catalog());
-  EXPECT_TRUE(step) << step.error().text();
+  const auto predicted = predict(s, catalog());
+  EXPECT_TRUE(predicted) << predicted.error().text();
+  const auto expanded = simulated(predicted->costs, Folding::expanded);
+  StepChakra step(*predicted, *expanded);
   std::vector<std::int64_t> chosen(ranks.begin(), ranks.end());
-  for (std::int64_t r = 0; chosen.size() < static_cast<std::size_t>(step->ranks()) && ranks.empty();
+  for (std::int64_t r = 0; chosen.size() < static_cast<std::size_t>(step.ranks()) && ranks.empty();
        ++r) {
     chosen.push_back(r);
   }
   ChakraRun out;
   for (const std::int64_t rank : chosen) {
     const std::string name = "step." + std::to_string(rank) + ".et";
-    auto trace = read_chakra_bytes(chakra_bytes(step->trace(rank)), name);
+    auto trace = read_chakra_bytes(chakra_bytes(step.trace(rank)), name);
     EXPECT_TRUE(trace) << trace.error().text();
     out.push_back({rank, name, std::move(*trace)});
   }
@@ -52,12 +53,12 @@ ChakraRun written(const Scenario& s, std::span<const std::int64_t> ranks = {}) {
 }
 
 using Case = std::tuple<const char*, const char*, const char*, int>;
-class PredictedStep : public ::testing::TestWithParam<Case> {};
+class ReplayOfAPredictedStep : public ::testing::TestWithParam<Case> {};
 
-TEST_P(PredictedStep, IsReplayedToTheMicrosecond) {
+TEST_P(ReplayOfAPredictedStep, IsReplayedToTheMicrosecond) {
   const auto& [model, cluster, plan, batch] = GetParam();
   const Scenario s = scenario(model, cluster, plan, batch);
-  const auto predicted = estimate(s, catalog());
+  const auto predicted = predict(s, catalog());
   ASSERT_TRUE(predicted) << predicted.error().text();
   const ChakraRun run = written(s);
   const auto graph = chakra_graph(run);
@@ -68,16 +69,15 @@ TEST_P(PredictedStep, IsReplayedToTheMicrosecond) {
   // Where no device waits for another's optimizer, steps follow each other device by device.
   const bool apart = std::string_view(plan).find("overlap.optimizer") != std::string_view::npos;
   const Seconds step = apart ? result.longest_rank : result.step;
-  EXPECT_NEAR(step.value(), predicted->step_time.value(), 1e-6);
+  EXPECT_NEAR(step.value(), predicted->folded.time.seconds().value(), 1e-6);
   // The graph's own file, to the picosecond.
-  const auto file = step_graph_file(s, catalog());
-  ASSERT_TRUE(file) << file.error().text();
-  const auto read = parse_graph_file(graph_file_text(*file), "step.graph.json");
+  const GraphFile file = step_graph_file(*simulated(predicted->costs, Folding::expanded));
+  const auto read = parse_graph_file(graph_file_text(file), "step.graph.json");
   ASSERT_TRUE(read) << read.error().text();
   const GraphReplay again = replay(*read);
-  EXPECT_EQ(again.step, replay(file->graph).step);
+  EXPECT_EQ(again.step, replay(file.graph).step);
   if (!apart) {
-    EXPECT_NEAR(again.step.value(), predicted->step_time.value(), 1e-12);
+    EXPECT_NEAR(again.step.value(), predicted->folded.time.seconds().value(), 1e-12);
   }
   for (const ReplayedRank& rank : result.ranks) {
     const ReplayedParts& p = rank.parts;
@@ -88,7 +88,7 @@ TEST_P(PredictedStep, IsReplayedToTheMicrosecond) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    , PredictedStep,
+    , ReplayOfAPredictedStep,
     ::testing::Values(
         Case{"llama-3-8b", "h100-sxm:8", "tp=2", 16},
         Case{"llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 16},
@@ -145,8 +145,8 @@ TEST(PredictedRun, GivesTheSameStepWhereItsSendersAreMissing) {
   const auto graph = chakra_graph(run);
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_GT(graph->alone, 0U);
-  const auto predicted = estimate(s, catalog());
-  EXPECT_NEAR(replay(run, *graph).step.value(), predicted->step_time.value(), 1e-6);
+  const auto predicted = predict(s, catalog());
+  EXPECT_NEAR(replay(run, *graph).step.value(), predicted->folded.time.seconds().value(), 1e-6);
 }
 
 // Sizes were chosen so that the same cluster prices them alike.
@@ -158,8 +158,8 @@ TEST(PredictedRun, CostsTheSameWhenPricedAnew) {
   const auto graph = chakra_graph(run, {.prices = &*prices});
   ASSERT_TRUE(graph) << graph.error().text();
   EXPECT_GT(graph->priced, 0U);
-  const auto predicted = estimate(s, catalog());
-  EXPECT_NEAR(replay(run, *graph).step.value() / predicted->step_time.value(), 1, 2e-4);
+  const auto predicted = predict(s, catalog());
+  EXPECT_NEAR(replay(run, *graph).step.value() / predicted->folded.time.seconds().value(), 1, 2e-4);
 }
 
 TEST(PredictedRun, TakesLongerOnASlowerNetwork) {

@@ -1,0 +1,59 @@
+#include "estimate/predicted_step.h"
+
+#include <utility>
+
+#include "plan/validity.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+
+Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
+  SimulatedStep out;
+  ORRERY_TRY(out.step, step_graph(costs, folding));
+  out.timeline = simulate(out.step.graph);
+  out.windows = windows(costs, out.step, out.timeline);
+  out.time = step_time(out.windows);
+  return out;
+}
+
+Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog) {
+  ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
+  return predict(std::move(scenario), catalog, conditions);
+}
+
+Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
+                              const TrainingConditions& conditions) {
+  CompletedPlan completed =
+      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
+  const std::vector<std::string> problems =
+      plan_problems(scenario.model, scenario.cluster, completed.training, completed.plan);
+  if (!problems.empty()) {
+    std::string all;
+    for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
+    return fail(ErrorCode::bad_input, std::move(all), "plan");
+  }
+  ORRERY_TRY(CostContext context,
+             cost_context(scenario.cluster, catalog, conditions, scenario.software));
+  scenario.training = completed.training;
+  ORRERY_TRY(PredictedStep out,
+             predict(std::make_shared<PricedScenario>(std::move(scenario), std::move(context)),
+                     completed.plan));
+  out.defaults = std::move(completed.assumed);
+  return out;
+}
+
+Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan) {
+  PredictedStep out;
+  out.costs = step_costs(priced->cache, plan);
+  out.priced = std::move(priced);
+  ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));
+  if (const Picoseconds makespan = out.folded.timeline.makespan; makespan > kLongestStep) {
+    return fail(ErrorCode::unsupported,
+                "the step takes " + to_text(makespan.seconds()) +
+                    "; times above 2.5 hours cannot be simulated to the picosecond",
+                "", "a smaller batch, shorter sequences or more GPUs");
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,65 @@
+// One training step, predicted once: everything that is said about a step is a function of it.
+//
+//   predict = complete the plan, refuse what cannot run, load costs, price, lower, simulate
+//
+// Figures and derivations (estimate.h), assumptions (assumptions.h), forward passes
+// (forward_pass.h), spans and the graph's file (step_timeline.h) and Chakra traces (step_chakra.h)
+// take a PredictedStep and repeat nothing of this. What needs every operator as a node of its own
+// asks `simulated` for the expanded graph; it takes as long as the folded one, to the picosecond.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "cost/step/training_conditions.h"
+#include "estimate/scenario.h"
+#include "lower/step_graph.h"
+#include "lower/step_window.h"
+#include "outcome/result.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+
+// A scenario and the prices that all of its plans share. Thread-safe.
+struct PricedScenario {
+  PricedScenario(Scenario asked, CostContext context)
+      : scenario(std::move(asked)), cache(scenario.model, scenario.training, std::move(context)) {}
+
+  const Scenario scenario;  // its training is complete
+  CostCache cache;          // refers to `scenario`
+};
+
+// The graph of a step, and when each of its nodes runs.
+struct SimulatedStep {
+  StepGraph step;
+  Timeline timeline;
+  std::vector<StepWindow> windows;  // by device
+  Picoseconds time;                 // from the beginning of one step to that of the next
+};
+// Errors: as step_graph.
+Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding);
+
+struct PredictedStep {
+  std::shared_ptr<PricedScenario> priced;
+  std::vector<std::string> defaults;  // what completed training and plan, one line each
+  StepCosts costs;                    // of the completed plan; refer to `priced`
+  SimulatedStep folded;
+
+  [[nodiscard]] const Model& model() const { return priced->scenario.model; }
+  [[nodiscard]] const Cluster& cluster() const { return priced->scenario.cluster; }
+  [[nodiscard]] const Training& training() const { return priced->scenario.training; }
+  [[nodiscard]] const Plan& plan() const { return costs.plan; }
+};
+
+// Errors: every reason why the plan cannot run, at once; costs that the catalog lacks; a step that
+// is longer than kLongestStep. A plan that does not fit in memory is no error.
+Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog);
+// Under other training conditions than the catalog's, which is what their calibration asks.
+Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
+                              const TrainingConditions& conditions);
+// One of many plans of a scenario; `plan` must be complete and valid.
+Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan);
+
+}  // namespace orrery
