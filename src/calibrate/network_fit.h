@@ -7,7 +7,7 @@
 //                              ratio
 //   ring.node.simple           a step inside a node while a Simple ring waits for the network
 //   low_latency                ceiling of LL between nodes
-//   rate of g ranks a node     what the cards that serve g ranks of a node carry together: how many
+//   rate of g ranks per node     what the cards that serve g ranks of a node carry together: how many
 //                              cards g ranks reach, and through which bus, is a fact of the machine
 //
 // bases and steps inside nodes stay those of one node (catalog/collectives/). LL128 is tried and

@@ -37,7 +37,7 @@ double fitted(const CalibratedPart& part, const std::string& name) {
 }
 
 // Two nodes of H100 whose messages and rings follow the model exactly: 40 GB/s for the cards of one
-// rank a node, 90 for those of four.
+// rank per node, 90 for those of four.
 TEST(NetworkFit, FindsTheRatesThatMadeTheMeasurements) {
   const CollectiveParameters parameters =
       value_of(load_collective_parameters(Catalog::built_in(), "hopper"));

@@ -25,7 +25,7 @@ std::string folded(std::string_view s) {
   return out;
 }
 
-// `needle` is folded already.
+// Expects `needle` to be folded.
 bool contains_folded(std::string_view text, std::string_view needle) {
   return std::search(text.begin(), text.end(), needle.begin(), needle.end(),
                      [](char a, char b) { return folded(a) == b; }) != text.end();
@@ -92,7 +92,7 @@ Result<Catalog> Catalog::from_directory(const std::string& path) {
   std::vector<CatalogEntry> entries;
   for (const std::string& file : files) {
     const fs::path inside = fs::path(file).lexically_relative(path);
-    if (!inside.has_parent_path()) continue;  // a file beside the kinds is no entry
+    if (!inside.has_parent_path()) continue;  // not in the folder of a kind
     ORRERY_TRY(std::string text, read_file(file));
     entries.push_back(CatalogEntry{keep(inside.begin()->string()), keep(inside.stem().string()),
                                    keep(file), keep(std::move(text))});

@@ -1,9 +1,9 @@
-// The facts the product ships with, and how to find one.
+// The facts that Orrery ships with, found by kind and name.
 //
 // An entry is one YAML file catalog/<kind>/.../<name>.yaml, known by its kind and its name (the
-// file's name without ".yaml"). The built-in catalog is the text of those files inside the program:
-// it costs nothing until an entry is asked for, and only that entry is then parsed, once. What an
-// entry means is the business of the folder that reads it (cluster/, model/, cost/). Thread-safe.
+// file's name without ".yaml"). The built-in catalog is the text of those files inside the program;
+// an entry is parsed when it is first asked for. The folder that reads an entry (cluster/, model/,
+// cost/) knows what it means. Thread-safe.
 #pragma once
 
 #include <deque>
@@ -38,7 +38,7 @@ class Catalog {
   // Sorted; empty for an unknown kind.
   [[nodiscard]] std::vector<std::string> names(std::string_view kind) const;
 
-  // True if an entry has that very name (aliases are not looked at).
+  // True if an entry has exactly that name; aliases do not count.
   [[nodiscard]] bool contains(std::string_view kind, std::string_view name) const;
 
   // The parsed entry of that name, or that lists the name among its `aliases`. Case and the

@@ -1,6 +1,6 @@
-// One accelerator (a GPU, TPU or other device): what its data sheet promises and what others
-// reached. Rates are dense (sparsity never counted), one multiply-add is two FLOPs; fp64 and fp32
-// are the vector units, the other formats the matrix units. Not modelled: clocks under a power cap
+// One accelerator (a GPU, TPU or other device): the figures of its data sheet, and the best that
+// others reached. Rates are dense (sparsity is never counted), and one multiply-add is two FLOPs.
+// fp64 and fp32 are rates of the vector units, the other formats of the matrix units. Not modelled: clocks under a power cap
 // (the achieved figures contain them).
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace orrery {
 
-// Peak rate by format; empty where the accelerator has no such units. The block-scaled formats are
-// peaks of their own: units of fp8 or fp4 elements need not take a scale for a block of them.
+// Peak rate by format; empty where the accelerator has no such units. Block-scaled formats have
+// peaks of their own, because units for fp8 or fp4 elements need not support block scales.
 struct PeakRates {
   std::optional<FlopsPerSecond> fp64, fp32, tf32, fp16, bf16, fp8, mxfp8, fp6, fp4, nvfp4, int8;
   bool operator==(const PeakRates&) const = default;
 };
 const Fields<PeakRates>& fields_of(const PeakRates*);
 
-// The best matrix multiplication others sustained.
+// The best matrix multiplication that others sustained.
 struct AchievedRates {
   std::optional<FlopsPerSecond> bf16, fp8;
   bool operator==(const AchievedRates&) const = default;
@@ -87,8 +87,8 @@ const Fields<Accelerator>& fields_of(const Accelerator*);
 // From the catalog, by name or alias. Errors: unknown name; an entry that breaks check().
 Result<Accelerator> load_accelerator(const Catalog& catalog, std::string_view name);
 
-// What no accelerator can have: no memory, no compute units, no rate at all, negative figures, more
-// achieved than peak.
+// Errors: no memory, no compute units, no rate at all, negative figures, an achieved rate above the
+// peak.
 Result<std::monostate> check(const Accelerator& accelerator);
 
 }  // namespace orrery

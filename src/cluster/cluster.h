@@ -37,7 +37,7 @@ struct Cluster {
   std::int64_t accelerators_per_node = 0;  // divides the above
   std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
   std::optional<HostPath> host_path;       // of its servers; empty: as fast as its links
-  std::vector<std::string> assumed;        // what the description left open, in words, to be shown
+  std::vector<std::string> assumed;        // what the description leaves open, in words
   Provenance provenance;
   bool operator==(const Cluster&) const = default;
 };
@@ -61,7 +61,7 @@ Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 // are left out. Errors: more than there are; no whole number of nodes.
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators);
 
-// What no cluster can have, with the field and the numbers.
+// Checks that a cluster is possible; the error names the field and the numbers.
 Result<std::monostate> check(const Cluster& cluster);
 
 }  // namespace orrery

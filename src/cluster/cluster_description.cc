@@ -76,7 +76,8 @@ struct Figures {
   std::optional<std::int64_t> switch_radix;
 };
 
-// What the fabric shows in use; its gaps are filled from the stand-in and listed in `assumed`.
+// The measured figures of the fabric; missing ones are taken from the stand-in and listed in
+// `assumed`.
 Result<Figures> figures_of(const std::string& name, std::string_view stand_in,
                            const Catalog& catalog, std::vector<std::string>& assumed) {
   Fabric fabric;
@@ -117,7 +118,7 @@ int fat_tree_tiers(std::int64_t radix, std::int64_t nodes, std::int64_t accelera
   return 4;
 }
 
-// The scale-up domain: the node's, or the PCIe of a node that has none.
+// The scale-up domain of the node, or PCIe if it has none.
 Result<FabricLevel> scale_up_level(const Node& node, const Accelerator& accelerator,
                                    const Catalog& catalog, std::vector<std::string>& assumed) {
   FabricLevel level;
@@ -233,7 +234,7 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   return level;
 }
 
-// What a described level changes in the derived scale-up level.
+// Applies what the description states to the derived scale-up level.
 void override_level(FabricLevel& level, const LevelDescription& described) {
   level.accelerators = described.accelerators;
   level.bandwidth = described.bandwidth.value_or(level.bandwidth);
@@ -252,7 +253,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   std::vector<Cluster> sites;
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
     const std::string place = "sites[" + std::to_string(i) + "]";
-    // A catalog entry may itself have sites; one that names itself must not recurse for ever.
+    // A catalog entry may have sites too; one that names itself must not recurse forever.
     const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
     if (catalog.contains("clusters", head)) {
       ORRERY_TRY(const Document document, catalog.find("clusters", head));

@@ -22,7 +22,7 @@
 
 namespace orrery {
 
-// A level that the catalog's node and fabric describe but for what is given here.
+// Overrides for a level that the catalog's node and fabric describe.
 struct LevelDescription {
   std::string name;
   std::int64_t accelerators = 0;  // below one unit of this level

@@ -47,7 +47,7 @@ TEST(ShortForm, GivesTheUsualServerAndAFullBisectionNetwork) {
   EXPECT_TRUE(c.levels[0].in_switch_reduction);
   EXPECT_EQ(c.levels[1].name, "infiniband-ndr");
   EXPECT_EQ(c.levels[1].accelerators, 1024);
-  EXPECT_EQ(c.levels[1].bandwidth, BytesPerSecond(50e9));  // one 400 Gb/s card a GPU
+  EXPECT_EQ(c.levels[1].bandwidth, BytesPerSecond(50e9));  // one 400 Gb/s card per GPU
   EXPECT_EQ(c.levels[1].oversubscription, 1);
   EXPECT_FALSE(c.levels[1].in_switch_reduction);
 }

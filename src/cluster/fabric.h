@@ -1,4 +1,4 @@
-// One link technology: its rate, and the latency and efficiency it shows in use.
+// One link technology: its rate, and its latency and efficiency as measured.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // How accelerators on PCIe reach each other where no switch joins them all: through the memory of
-// the host, whose bandwidth they share. A fact of the server: of one server it is fitted
-// (catalog/collectives), of another a cluster file may state it (docs/clusters.md). Which path a
-// group takes follows from how many it has, taken as neighbours: a group of every fourth card is
-// priced as if it stood on one socket.
+// the host, whose bandwidth they share. The figures belong to a server: those of one server are
+// fitted (catalog/collectives), those of another may be stated in a cluster file
+// (docs/clusters.md). The path of a group follows from its number of ranks, which are assumed to be
+// neighbours: a group of every fourth card is priced as if it were on one socket.
 #pragma once
 
 #include "document/fields.h"
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-// Rates are those of one accelerator, in one direction, while all use the path.
+// Rates are per accelerator, in one direction, while all accelerators use the path.
 struct HostPath {
   int direct_ranks = 0;   // members that still reach each other directly; 0: all do
   int socket_ranks = 0;   // members on one socket
@@ -21,7 +21,7 @@ struct HostPath {
 };
 const Fields<HostPath>& fields_of(const HostPath*);
 
-// Error: ranks or rates that no server has, with what would be right.
+// Error: ranks or rates that are impossible, with the values that are allowed.
 Result<std::monostate> check(const HostPath& path);
 
 }  // namespace orrery

@@ -15,7 +15,7 @@
 namespace orrery {
 
 struct NodeScaleUp {
-  std::int64_t domain = 1;  // accelerators that share it; 1: they meet over PCIe only
+  std::int64_t domain = 1;  // accelerators that share it; 1: none, they are joined by PCIe only
   std::string topology;     // "nvswitch", "nvswitch-rack", "full-mesh", "3d-torus", "pcie", ...
   std::optional<std::int64_t> switches;
   std::optional<BytesPerSecond> bandwidth;  // per accelerator, one direction

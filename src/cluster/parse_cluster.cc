@@ -42,7 +42,7 @@ bool is_path(std::string_view text) {
          text.ends_with(".yml") || text.ends_with(".json");
 }
 
-// Empty if there is none of that name; an entry that cannot be read is an error.
+// Empty if no entry has that name; an entry that cannot be read is an error.
 Result<std::optional<Document>> find_entry(const Catalog& catalog, const char* kind,
                                            const std::string& name) {
   auto document = catalog.find(kind, name);
@@ -121,7 +121,7 @@ Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog) {
     ORRERY_TRY(const Document document, read_document(std::string(text)));
     return read_cluster(document, catalog);
   }
-  // A path, with a count behind it unless the colon belongs to the path.
+  // A path, followed by a count unless the colon belongs to the path.
   const bool counted = head.size() < text.size() &&
                        text.find('/', head.size()) == std::string_view::npos &&
                        parse_count(text.substr(head.size() + 1)).has_value();

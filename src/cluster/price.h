@@ -1,4 +1,4 @@
-// What an accelerator cost to rent: one observation of a market, dated.
+// The rental price of an accelerator: one dated observation of a market.
 #pragma once
 
 #include <cstdint>

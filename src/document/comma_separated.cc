@@ -15,8 +15,8 @@ class Reader {
     if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
   }
 
-  // The next record, or nothing at the end of the text. After an error the next record is that of
-  // the line behind the one where the failed record began.
+  // The next record, or nothing at the end of the text. After an error, reading goes on at the line
+  // after the one where the failed record began.
   Result<std::optional<CommaSeparated::Record>> next() {
     while (!at_end() && line_end() > 0) skip_line_end();
     if (at_end()) return std::optional<CommaSeparated::Record>();
@@ -39,7 +39,7 @@ class Reader {
         skip_line_end();
         break;
       }
-      ++at_;  // the comma; next_field stops nowhere else
+      ++at_;  // skip the comma, where next_field always stops
     }
     if (first_invalid_utf8(text_.substr(begin, at_ - begin))) {
       return error("is not UTF-8 text", record.line);
@@ -47,7 +47,7 @@ class Reader {
     return std::optional(std::move(record));
   }
 
-  // The line on which the record begins that was read or refused last.
+  // The line on which the last record, read or refused, begins.
   [[nodiscard]] int begun() const { return begun_; }
 
   [[nodiscard]] Failure error(std::string message, int line, std::string hint = "") const {
@@ -119,7 +119,7 @@ class Reader {
   int begun_ = 1;
 };
 
-// What a text that is not separated by commas is taken for; empty if it may be.
+// The format that this text seems to have if it is not comma-separated; empty if it may be.
 std::string other_format(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) return "";

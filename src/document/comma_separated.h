@@ -3,8 +3,7 @@
 // RFC 4180: fields are separated by commas, records by CRLF or LF; a field in double quotes may
 // hold commas, line ends and doubled quotes; the first record names the columns. A record that
 // cannot be read (more or fewer fields than that, a quote in the wrong place, bytes that are not
-// UTF-8) is refused with its line, reading goes on at the line behind the one it begins on, and the
-// others are read. Beyond the RFC: a UTF-8 byte order mark is skipped, and so are empty lines.
+// UTF-8) is refused with its line; reading goes on at the line after the one it begins on. Beyond the RFC: a UTF-8 byte order mark is skipped, and so are empty lines.
 // Not read: other separators, comments. O(bytes), thread-safe.
 #pragma once
 
@@ -37,11 +36,11 @@ struct CommaSeparated {
 
 // Limits against hostile input.
 inline constexpr std::size_t kMaxColumns = 1'000;
-inline constexpr std::size_t kMaxRecords = 1'000'000;      // what follows is refused as one
-inline constexpr std::size_t kMaxQuotedField = 1'000'000;  // bytes: beyond, its quote is not closed
+inline constexpr std::size_t kMaxRecords = 1'000'000;      // further records are refused together
+inline constexpr std::size_t kMaxQuotedField = 1'000'000;  // bytes; longer means an unclosed quote
 
-// Errors, with file and line: JSON, or another separator; no header, or one that cannot be read; a
-// column named twice or not at all; more columns than the limit.
+// Errors, with file and line: the text is JSON or has another separator; the header is absent or
+// cannot be read; a column has no name or one that is used twice; there are too many columns.
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name);
 
 }  // namespace orrery

@@ -12,7 +12,7 @@ namespace orrery {
 
 class DocumentBuilder {
  public:
-  // Every call returns false once a limit or a duplicate key was met; error() then tells.
+  // Every function returns false once a limit was exceeded or a key was repeated; error() says which.
   bool scalar(Value value);
   bool key(std::string name, int line);
   bool begin(Value container);
@@ -34,7 +34,7 @@ class DocumentBuilder {
     Value value;
     std::string key;
     bool has_key = false;
-    std::unordered_set<std::string> keys;  // of a wide map, where looking through members is slow
+    std::unordered_set<std::string> keys;  // of a wide map, where a linear search would be slow
   };
   static bool is_given(Open& map, const std::string& key);
   bool place(Value value);

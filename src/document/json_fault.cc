@@ -21,7 +21,7 @@ class Grammar {
  public:
   explicit Grammar(std::string_view text) : text_(text) {}
 
-  // Whether all of the text is one value; if not, `at` is where it stops being one.
+  // Whether the whole text is one value; if not, `at` is the offset of the first fault.
   bool whole() {
     while (true) {
       while (at < text_.size() && is_space(text_[at])) ++at;
@@ -88,7 +88,7 @@ class Grammar {
     return true;
   }
 
-  // From its opening quote to behind its closing one.
+  // From the opening quote to the byte after the closing one.
   bool string() {
     for (++at; at < text_.size(); ++at) {
       const char c = text_[at];

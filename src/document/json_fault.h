@@ -1,4 +1,4 @@
-// Where a text stops being JSON, without reading it into anything.
+// Finds where a text stops being JSON, without building a tree of values.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace orrery {
 
-// The first byte that no JSON text (RFC 8259) has there, or the size of one that ends too early;
-// nothing if the text is one value of valid UTF-8, with space around it. Only the grammar is
-// checked: numbers may be of any length, keys stand twice, and half a character ("\ud83d") alone.
-// Linear, in memory of a byte a level of nesting.
+// The offset of the first byte that JSON (RFC 8259) does not allow, or the size of a text that ends
+// too early; nothing if the text is one value of valid UTF-8 with optional white space around it.
+// Only the grammar is checked: it accepts numbers of any length, repeated keys, and unpaired
+// surrogates ("\ud83d"). Linear time; one byte of memory per level of nesting.
 std::optional<std::size_t> json_fault(std::string_view text);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// Words of JSON without quotes. Writers have others too: nan, inf, 0x7f.
+// Unquoted words of JSON, and others that some programs write: nan, inf, 0x7f.
 #pragma once
 
 #include <string_view>

@@ -18,10 +18,10 @@ namespace orrery {
 namespace {
 
 constexpr int kMostLinks = 40;       // as many as Linux follows
-constexpr mode_t kAnyoneMay = 0666;  // less what the umask takes
+constexpr mode_t kAnyoneMay = 0666;  // before the umask is applied
 
-// The unfinished files of the process, where a handler of signals finds them: their texts are never
-// freed. A file that finds no room is written all the same.
+// The unfinished files of the process, for signal handlers to find; the texts are never freed. If
+// all slots are taken, a file is written without being listed here.
 struct Unfinished {
   enum State : int { free, taken, stands };
   std::atomic<int> state = free;
@@ -58,7 +58,7 @@ Result<std::optional<std::filesystem::path>> end_of_links(const std::string& fil
       return std::optional<std::filesystem::path>();
     }
     const std::filesystem::path next = std::filesystem::read_symlink(path, error);
-    if (error) return std::optional(path);  // no link
+    if (error) return std::optional(path);  // not a link
     path = path.parent_path() / next;
   }
   return cannot_be_written(ELOOP, file);
@@ -68,8 +68,8 @@ Result<std::optional<std::filesystem::path>> end_of_links(const std::string& fil
 
 struct NewFile::State {
   std::string given;
-  std::string name;       // links followed
-  std::string temporary;  // empty where it is written straight
+  std::string name;       // after following links
+  std::string temporary;  // empty if written directly
   std::FILE* file = nullptr;
   Unfinished* noted = nullptr;
   int error = 0;  // errno of the first write that failed
@@ -85,7 +85,7 @@ struct NewFile::State {
 
   int open_straight() const { return ::open(given.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC); }
 
-  // A file that was not there.
+  // A new file.
   int open_beside(const std::filesystem::path& target) {
     static std::atomic<unsigned> number{0};
     name = target.string();
@@ -121,7 +121,7 @@ Result<NewFile> NewFile::create(const std::string& file) {
   } else {
     ORRERY_TRY(const std::optional<std::filesystem::path> target, end_of_links(file));
     descriptor = target ? state->open_beside(*target) : state->open_straight();
-    // The rights of the file it replaces, where they can be given.
+    // Keep the permissions of the file it replaces, if possible.
     if (exists && target && descriptor >= 0) (void)fchmod(descriptor, about.st_mode & kAnyoneMay);
   }
   if (descriptor < 0) return cannot_be_written(errno, file);

@@ -1,8 +1,7 @@
-// A file being written: the whole file or nothing, under its name only when it is finished. Until
-// then it stands beside it under a name of its own, orrery-PROCESS-NUMBER.part, that no other file
-// has. A symbolic link stays: what it points to is replaced. What is no regular file (a device, a
-// pipe, whatever a path through /proc/self/fd such as /dev/stdout names) cannot be replaced: it is
-// opened and written straight.
+// A file that is written either completely or not at all. Until it is finished, it lies in the same
+// folder under the unique name orrery-PROCESS-NUMBER.part; then it is renamed. A symbolic link is
+// kept and the file it points to is replaced. What is not a regular file (a device, a pipe, or a
+// path through /proc/self/fd such as /dev/stdout) cannot be replaced and is written directly.
 #pragma once
 
 #include <memory>
@@ -23,7 +22,7 @@ class NewFile {
   NewFile& operator=(NewFile&&) noexcept;
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
-  ~NewFile();  // what is not finished is removed
+  ~NewFile();  // removes an unfinished file
 
   // Errors are kept until the file is finished.
   void append(std::string_view bytes);
@@ -35,8 +34,8 @@ class NewFile {
   std::unique_ptr<State> state_;
 };
 
-// Removes what stands unfinished, for a handler of signals that ends the process afterwards: calls
-// nothing that such a handler may not.
+// Removes unfinished files. For signal handlers that end the process: calls only functions that are
+// async-signal-safe.
 void remove_unfinished_files() noexcept;
 
 }  // namespace orrery

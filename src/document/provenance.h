@@ -10,8 +10,8 @@ namespace orrery {
 
 struct Provenance {
   std::string source;                   // paper, page or file the fields were read in
-  bool verified = false;                // read there; false: from memory or derived
-  std::vector<std::string> unverified;  // fields of a verified entry that were not read there
+  bool verified = false;                // checked against the source
+  std::vector<std::string> unverified;  // fields of a verified entry that were not checked
   std::string notes;
   bool operator==(const Provenance&) const = default;
 };

@@ -1,8 +1,8 @@
 // A document read from outside (YAML or JSON) or about to be written: a tree of values that
 // remember their line, so that every error can say where.
 //
-// Scalars keep their text; what a field expects decides how it is read (fields.h). Nothing of
-// yaml-cpp or RapidJSON shows here. Limits against hostile input: at most kMaxValues values,
+// Scalars keep their text; what a field expects decides how it is read (fields.h). This
+// interface is independent of yaml-cpp and RapidJSON. Limits against hostile input: at most kMaxValues values,
 // nesting of kMaxDepth, no YAML anchors or aliases, no duplicate keys.
 #pragma once
 
@@ -43,7 +43,7 @@ class Value {
   }
   // The member of that key, or nullptr.
   [[nodiscard]] const Value* find(std::string_view key) const;
-  // 1-based line in the source text; 0 if made, not read.
+  // 1-based line in the source text; 0 if the value was not read from a text.
   [[nodiscard]] int line() const { return line_; }
   void set_line(int line) { line_ = line; }
 

@@ -33,9 +33,9 @@ bool is_number(const std::string& s) {
          s != "nan" && s != "-inf" && s != "infinity" && s != "-infinity";
 }
 
-// The escapes \N and \_ stand for U+0085 and U+00A0, of which yaml-cpp 0.7 leaves only the low
-// byte. As the file itself was UTF-8, such a byte can come from nothing else. False when another
-// byte begins no character: the escape \0, which no document here may hold.
+// The escapes \N and \_ stand for U+0085 and U+00A0, of which yaml-cpp 0.7 keeps only the low byte.
+// As the file itself is valid UTF-8, such a byte has no other origin. Returns false if a byte begins
+// no valid character: that is the escape \0, which documents must not contain.
 bool mend_escapes(std::string& text) {
   std::string mended;
   std::string_view rest = text;
@@ -151,7 +151,7 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
 
 namespace {
 
-// Written plainly, this text would be read as something else, or its line breaks be lost.
+// Without quotes, this text would be read as something else, or its line breaks would be lost.
 bool needs_quotes(const std::string& text) {
   return is_number(text) || text == "true" || text == "false" || text == "null" || text == "~" ||
          text.empty() || text.starts_with("---") || text.starts_with("...") ||  // of a document

@@ -9,7 +9,7 @@ std::string Error::text() const {
   if (!where.empty()) out += where + ": ";
   out += message;
   if (!hint.empty()) out += " (" + hint + ")";
-  // Whatever was quoted from the input, it stays one line and moves no cursor.
+  // Control characters quoted from the input must not break the line or move the cursor.
   for (char& c : out) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
   }

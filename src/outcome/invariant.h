@@ -1,5 +1,5 @@
-// Broken promises of our own code. Never reachable from input: a fuzzer treats it as a crash and
-// the command line as exit code 70.
+// Conditions that only a bug in Orrery can violate; no input may reach them. A fuzzer treats a
+// violation as a crash, the command line exits with code 70.
 #pragma once
 
 #include <stdexcept>

@@ -46,7 +46,7 @@ std::optional<std::string> nearest_name(std::string_view wrong,
     std::size_t distance = edit_distance(w, n);
     const bool contained = w.size() >= 3 && n.find(w) != std::string::npos;
     if (contained) distance = std::min<std::size_t>(distance, 1);
-    // A name that begins like the wrong one: "h100x" is near "h100-sxm".
+    // Names that begin alike are near each other: "h100x" and "h100-sxm".
     const bool begins = w.size() >= 3 && n.size() > w.size() &&
                         edit_distance(w, n.substr(0, w.size())) <= w.size() / 4;
     if (begins) distance = std::min<std::size_t>(distance, 2);

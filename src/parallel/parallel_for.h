@@ -1,8 +1,8 @@
-// The same work for many indices on several threads.
+// Calls f(i) for many indices i on several threads.
 //
-// Threads take the next index as they become free; which thread does what never shows, because f(i)
-// writes to places of its own. An exception of f reaches the caller. Plain standard threads, so
-// that the thread sanitizer sees all of it.
+// A thread takes the next index as soon as it is free. The result does not depend on which thread
+// runs which index, because f(i) writes to memory of its own. An exception of f reaches the caller.
+// Uses standard threads only, so that the thread sanitizer sees all of it.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-// 0: one for each core.
+// 0 threads: one per core.
 inline int threads_to_use(int asked) {
   if (asked > 0) return asked;
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());

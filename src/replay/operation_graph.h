@@ -20,7 +20,7 @@
 // Source: "Understanding Stragglers in Large Model Training Using What-if Analysis" (ByteDance) and
 // its artifact, github.com/ByteDance-Seed/StragglerAnalysis, commit 8efcd7f.
 //
-// Several model chunks a stage (interleaved schedules): transfers name neither chunk nor
+// Several model chunks per stage (interleaved schedules): transfers name neither chunk nor
 // micro-batch, but a stage sends and receives in the order of its passes. All passes send but the
 // last chunk's forward on the last stage and the first chunk's backward on the first; all receive
 // but the first chunk's forward on the first stage and the last chunk's backward on the last. So

@@ -2,8 +2,8 @@
 //
 // Whole numbers up to 2^53 (2.5 hours) are exact in a double, so sums and maxima of them are exact
 // and associative: a folded and an expanded simulation, any thread count and any SIMD width give
-// the same bits. A cost model returns Seconds; it is rounded once, here, by name, on its way into a
-// graph.
+// the same bits. A cost model returns Seconds, which are rounded once, explicitly, by the functions
+// here when they enter a graph.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Quantities as text, both ways: "400 Gb/s", "80 GiB", "3.35 TB/s", "989 TFLOP/s", "12 us".
+// Quantities from and to text: "400 Gb/s", "80 GiB", "3.35 TB/s", "989 TFLOP/s", "12 us".
 //
-// Rules at the edge: bits ("b") are not bytes ("B"); decimal prefixes (k M G T P E) are not binary
+// Rules: bits ("b") are not bytes ("B"); decimal prefixes (k M G T P E) are not binary
 // ones (Ki Mi Gi Ti Pi Ei); a bare number other than 0 is refused with a hint, because nobody can
 // know what was meant. Case of the unit matters, as it carries the difference of bit and byte;
 // "FLOP/s" may be written "FLOPS". Prefixes are exact powers. Space between number and unit is
@@ -27,7 +27,7 @@ Result<DollarsPerSecond> parse_dollars_per_second(std::string_view text);
 // A plain count, with an optional decimal suffix: "16384", "16k", "1.5M", "2.4T".
 Result<double> parse_count(std::string_view text);
 
-// Text for people: three significant digits and the prefix that puts the number in [1, 1000).
+// Readable text: three significant digits and the prefix that puts the number in [1, 1000).
 // Seconds use s, ms, us, ns, ps and above two hours h and days.
 std::string to_text(Seconds s);
 std::string to_text(Bytes b);  // binary prefixes: memory sizes

@@ -64,7 +64,7 @@ struct InSwitchParameters {
   Seconds step;               // inside the node
   Seconds tree_network_step;  // between nodes, of the tree that joins the nodes
   double efficiency = 0;      // share of the scale-up bandwidth; 0: not available
-  int least_ranks = 2;        // the library uses it from so many ranks a node
+  int least_ranks = 2;        // the library uses it from so many ranks per node
   NodeCeiling tree_per_channel;
   bool operator==(const InSwitchParameters&) const = default;
 };
@@ -91,8 +91,8 @@ struct TokenExchangeParameters {
   bool operator==(const TokenExchangeParameters&) const = default;
 };
 
-// Aggregated trees, one rank a node ("PAT"). NCCL src/graph/tuning.cc, 2.23 and later: busBw *=
-// .75; latency = base + log2(nodes) * step / 3.5 + 2.8 us a rank.
+// Aggregated trees, one rank per node ("PAT"). NCCL src/graph/tuning.cc, 2.23 and later: busBw *=
+// .75; latency = base + log2(nodes) * step / 3.5 + 2.8 us per rank.
 struct ParallelTreeParameters {
   AlgorithmLatencies latency;
   double share = 0.75;   // of bandwidth

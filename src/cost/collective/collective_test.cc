@@ -53,7 +53,7 @@ TEST(Collective, AGroupOfOneTakesNoTime) {
   }
 }
 
-// Groups of g ranks a node run beside each other, 8 / g of them, on cards that they share. Each
+// Groups of g ranks per node run beside each other, 8 / g of them, on cards that they share. Each
 // accelerator has its share of the cards (50 GB/s of 8 x 50 here; the same holds of 4 x 100), so
 // that together they send what the node's cards carry, whatever g: with n bytes and rings of P
 // ranks, each group sends 2 n (P-1)/P through the node's edge in t, and

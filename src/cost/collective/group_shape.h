@@ -9,7 +9,7 @@ namespace orrery {
 
 // `members[l]`: ranks of the group inside one unit of fabric level l (so members.back() == size for
 // a group that fits the cluster). A group of 16 tensor- and context-parallel ranks over two 8-GPU
-// nodes is {8, 16}; 128 data-parallel replicas, one a node, {1, 128}.
+// nodes is {8, 16}; 128 data-parallel replicas, one per node, {1, 128}.
 struct GroupShape {
   int size = 1;
   std::vector<int> members;

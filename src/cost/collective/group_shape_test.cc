@@ -9,7 +9,7 @@ namespace orrery {
 namespace {
 
 TEST(GroupShape, Examples) {
-  // 16 ranks side by side on nodes of 8; 128 replicas one a node.
+  // 16 ranks side by side on nodes of 8; 128 replicas one per node.
   EXPECT_EQ(group_shape(16, 1, {8, 1024}), (GroupShape{16, {8, 16}}));
   EXPECT_EQ(group_shape(128, 8, {8, 1024}), (GroupShape{128, {1, 128}}));
   EXPECT_EQ(group_shape(1, 1, {8, 1024}), (GroupShape{1, {1, 1}}));

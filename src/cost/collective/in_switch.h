@@ -5,7 +5,7 @@
 //   all-gather, reduce-scatter, one node:  t = step + n / (e b)
 //   all-reduce, N nodes:   t = step + 2 floor(log2 N) network_step + n / min(e b g/(g+1), w / 2)
 //
-// g members a node, b their scale-up bandwidth (B/s), e the efficiency of in-switch operations, w a
+// g members per node, b their scale-up bandwidth (B/s), e the efficiency of in-switch operations, w a
 // node's bandwidth into the network (doubled for two nodes, which exchange rather than relay),
 // limited by channels * tree_per_channel. Each rank sends its n once and receives its 1/g of the
 // sums, so it beats a ring's 2(g-1)/g from three ranks up. Only Simple exists.

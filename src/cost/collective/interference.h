@@ -5,7 +5,7 @@
 //
 //   compute share lost = min(held, units - 1) / units
 //
-// How many depends on what runs: a ring or tree inside a node holds one unit a channel, reduction
+// How many depends on what runs: a ring or tree inside a node holds one unit per channel, reduction
 // in the switch its own number, rings between nodes one a channel that has a network card, direct
 // exchange what its kernel reserves.
 //

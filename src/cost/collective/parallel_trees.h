@@ -1,5 +1,5 @@
 // Time of all-gather and reduce-scatter by parallel aggregated trees ("PAT" of NCCL), for groups
-// with one rank a node.
+// with one rank per node.
 //
 //   t = base + depth * network_step / overlap + rank * P
 //       + n / (share b) * (P - 1) / P + (n / P) / c
@@ -10,7 +10,7 @@
 // Source: NCCL src/graph/tuning.cc, 2.23 and later: share 0.75, overlap 3.5, rank 2.8 us ("still a
 // linear part"). No measurement of it is at hand, so none of these is fitted. There the bandwidth
 // is not converted from bus to algorithm bandwidth, here it is, so that no rank sends faster than
-// its link. Not modelled: several ranks a node (NCCL keeps it off by default).
+// its link. Not modelled: several ranks per node (NCCL keeps it off by default).
 #pragma once
 
 #include "cost/collective/collective.h"

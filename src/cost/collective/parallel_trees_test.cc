@@ -23,7 +23,7 @@ TEST(ParallelTrees, AreForOneRankANode) {
                                communication_path(group, levels, p), Protocol::simple, p);
   };
   EXPECT_EQ(time({16, {8, 16}}, 1e6), kNever);
-  // Base 8 us, 2.8 us a rank, 4 levels of 14 us that overlap 3.5 fold.
+  // Base 8 us, 2.8 us per rank, 4 levels of 14 us that overlap 3.5 fold.
   EXPECT_NEAR(microseconds(time({16, {1, 16}}, 0)), 8 + 2.8 * 16 + 4 * 14 / 3.5, 1e-9);
 }
 

@@ -10,7 +10,7 @@
 //
 // b (B/s) is CommunicationPath::ring_rate, c local_copy: a ring of few ranks also spends time on
 // the rank's own n/P bytes, which no link carries. A Simple all-reduce between nodes with at least
-// 64 B a rank and channel has base and L multiplied by plateau_factor. LL and LL128 are used up to
+// 64 B per rank and channel has base and L multiplied by plateau_factor. LL and LL128 are used up to
 // low_latency_until a rank: there the library goes over to Simple though it is slower at first, and
 // time jumps up.
 //

@@ -57,7 +57,7 @@ TEST(Tuner, RingOnOneNode) {
 TEST(Tuner, RingOnFourNodes) {
   CollectiveParameters p = parameters("nccl-tuner-hopper");
   p.channels = 8;
-  // 8 channels of 45 GB/s: 360 GB/s a node, 45 of each accelerator's card.
+  // 8 channels of 45 GB/s: 360 GB/s per node, 45 of each accelerator's card.
   const CommunicationPath path =
       communication_path({32, {8, 32}}, {level("nvlink", 360, 0), level("infiniband", 45, 0)}, p);
   const auto time = [&](double bytes, Protocol protocol) {

@@ -16,7 +16,7 @@
 // A plain all-to-all sends T w k (P - 1) / P instead: one copy for each expert, so this is never
 // more. D(u) <= min(u, k), rises with u, and is k where every unit is one expert.
 //
-// Source: deepseek-ai/DeepEP README (a token once a node over RDMA, then NVLink); hypergeometric
+// Source: deepseek-ai/DeepEP README (a token once per node over RDMA, then NVLink); hypergeometric
 // distribution for D. L and e: fitted by `orrery calibrate` on deepep-measured.csv and
 // nvlink-alltoall-gb200-measured.csv. Not modelled: routing limited to some nodes, skew between
 // experts (multiply T), 8-bit dispatch (give w), copies that fill several rails unevenly.

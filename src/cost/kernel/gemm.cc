@@ -16,7 +16,7 @@
 // taken, as a library's heuristic does. k and n are padded to the 16 bytes a tensor core loads.
 //
 // The sum of fourth powers rounds the roofline's corner: loads and products overlap, but not
-// wholly. Accumulating into an fp32 gradient reads and writes four bytes an element, in memory and
+// wholly. Accumulating into an fp32 gradient reads and writes four bytes per element, in memory and
 // at the end of each tile. Operands that lie in the last-level cache come `cache_speed` times
 // faster: so it is in micro-benchmarks that repeat a product, not in a training step.
 //

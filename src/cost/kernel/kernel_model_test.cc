@@ -254,7 +254,7 @@ TEST(KernelModel, AccumulatingInFp32CostsMoreThanStoringSixteenBits) {
   const double stored = model.gemm(shape, NumberFormat::bf16).value();
   shape.accumulates = true;
   const double accumulated = model.gemm(shape, NumberFormat::bf16).value();
-  // Six more bytes an element through memory at the very most, and something at the least.
+  // Six more bytes per element through memory at the very most, and something at the least.
   EXPECT_GT(accumulated, stored * 1.01);
   EXPECT_LT(accumulated - stored, 2 * 6 * shape.m * shape.n / 2e12);
 }
