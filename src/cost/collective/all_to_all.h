@@ -6,14 +6,14 @@
 //
 // n: bytes each rank sends in total, its own part included (B). Of them n (P - m[l-1]) / P leave
 // the rank's unit of level l-1, by the rank's own link. b[l] one accelerator's bandwidth (B/s), e
-// the efficiency of pairwise exchange, c local copy. Messages to other nodes are either one per rank
-// there, P - g, or, when the ranks of a node aggregate for the local rank on the destination's rail
-// (NCCL's PXN), one per node, N - 1, for one more step and (g-1)/g of the outgoing bytes more on the
-// scale-up links. The lesser time counts.
+// the efficiency of pairwise exchange, c local copy. Messages to other nodes are either one per
+// rank there, P - g, or, when the ranks of a node aggregate for the local rank on the destination's
+// rail (NCCL's PXN), one per node, N - 1, for one more step and (g-1)/g of the outgoing bytes more
+// on the scale-up links. The shorter of both times counts.
 //
 // Source: bytes by definition; PXN: NVIDIA developer blog "Doubling all2all performance with NCCL
 // 2.12" (2022); latencies and e fitted to validation/kernels/nccl-collectives-measured.csv.
-// Valid for uniform payloads: imbalance multiplies the payload of the busiest rank. Not modelled:
+// Valid for uniform payloads; with imbalance, give the payload of the busiest rank. Not modelled:
 // de-duplication of tokens per node (give the payload after it).
 #pragma once
 

@@ -55,7 +55,8 @@ CollectiveChoice collective(CollectiveKind kind, Bytes payload, const GroupShape
       if (time < best.time) best = {time, r.algorithm, protocol};
     }
   }
-  // Ring and pairwise are always allowed (read_collective_parameters) and offer every collective.
+  // read_collective_parameters() requires ring and pairwise; between them they offer every
+  // collective.
   ORRERY_INVARIANT(best.time < kNever);
   return best;
 }

@@ -4,8 +4,9 @@
 // gathered result; reduce-scatter: the input; all-to-all: bytes each rank sends in total, its own
 // part included. Alpha-beta over the fabric levels the group crosses, with the algorithms (ring,
 // tree, hierarchical, in-switch) and protocols (LL, LL128, Simple) a library chooses among: the
-// least time of those allowed wins, as NCCL's tuner does. Never faster than the bandwidth of the
-// slowest level crossed allows. Time is monotone in payload, and in each bandwidth and latency.
+// fastest of those allowed is taken, as NCCL's tuner does. A time is never below what the bandwidth
+// of the slowest level crossed allows. Time is monotone in payload, and in each bandwidth and
+// latency.
 #pragma once
 
 #include <string>
@@ -31,7 +32,7 @@ struct CollectiveChoice {
   Protocol protocol = Protocol::simple;
 };
 
-// A group of one takes no time. `levels` from the inside out, as in the cluster.
+// A group of one rank takes no time. `levels` go from the inside out, as in the cluster.
 CollectiveChoice collective(CollectiveKind kind, Bytes payload, const GroupShape& group,
                             const std::vector<FabricLevel>& levels,
                             const CollectiveParameters& parameters);

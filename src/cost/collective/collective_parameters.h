@@ -4,7 +4,7 @@
 //
 // The form of the tables is that of NCCL's tuner: a base latency per algorithm and protocol, a
 // latency per step and kind of link, and bandwidth ceilings by number of nodes. Bandwidths of links
-// are not here: they are those of the FabricLevel.
+// are not here but in FabricLevel.
 #pragma once
 
 #include <optional>
@@ -95,7 +95,7 @@ struct TokenExchangeParameters {
 // .75; latency = base + log2(nodes) * step / 3.5 + 2.8 us per rank.
 struct ParallelTreeParameters {
   AlgorithmLatencies latency;
-  double share = 0.75;   // of bandwidth
+  double share = 0.75;   // of the bandwidth
   double overlap = 3.5;  // steps in flight
   Seconds rank{2.8e-6};  // each rank: "still a linear part"
   bool operator==(const ParallelTreeParameters&) const = default;
@@ -113,9 +113,9 @@ struct CollectiveFit {
   bool operator==(const CollectiveFit&) const = default;
 };
 
-// What a collective kernel takes from computation that runs beside it.
+// Compute units that a collective kernel takes away from computation that overlaps with it.
 struct InterferenceParameters {
-  int scale_up_units = 0;   // compute units (SMs) held by rings, trees and exchange inside a node
+  int scale_up_units = 0;   // (SMs) occupied by rings, trees and exchange inside a node
   int in_switch_units = 0;  // by reduction in the switch of one node
   int scale_out_units = 0;  // by rings and trees between nodes
   int exchange_units = 0;   // by direct exchange between nodes
@@ -132,10 +132,10 @@ struct CollectiveParameters {
   ParallelTreeParameters parallel_trees;
   Seconds network_overhead;        // host, per message; three times that for Simple
   double plateau_factor = 1;       // latency of a Simple all-reduce ring between nodes
-  double low_latency_share = 0.5;  // 4 of 8 bytes are flags
+  double low_latency_share = 0.5;  // payload in what is sent: 4 of 8 bytes are flags
   double low_latency_128_share = 0.92;
   double tree_share = 0.92;
-  double network_share = 1;    // of what a large transfer reaches: rings and trees between nodes
+  double network_share = 1;    // of a large transfer's bandwidth: rings and trees between nodes
   double ring_share = 1;       // the same inside nodes
   double latency_overlap = 1;  // exponent with which steps of Simple hide behind transfers
   Bytes low_latency_until;     // a rank's part above which only Simple is used; 0: no limit
@@ -179,8 +179,8 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
 Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
                                                         std::string_view architecture);
 
-// The same for other servers than the one that was measured: cards on PCIe reach each other as the
-// servers state, or at the rate of their links where they state nothing.
+// The same for servers other than the measured one: PCIe cards reach each other at the rates of the
+// server's HostPath, or at the rate of their links if it states none.
 Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
                                                         std::string_view architecture,
                                                         const std::optional<HostPath>& stated);

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 7> kScaleUp = {
 constexpr std::array<std::string_view, 5> kNetwork = {"infiniband", "ethernet", "roce", "efa",
                                                       "wide-area"};
 
-// Two letters tell most names apart without a call (this is the hot path of a search).
+// Two letters distinguish most names without a function call (this is the hot path of a search).
 bool begins_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
   if (name.size() < 2) return false;
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {

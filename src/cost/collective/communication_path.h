@@ -1,26 +1,27 @@
-// What a collective meets on its way through the fabric: the levels its group crosses, how often,
-// and with which bandwidth.
+// The path of a collective through the fabric: the levels its group crosses, how often, and with
+// which bandwidth.
 //
-// A rank's neighbour in a ring that follows the placement stands inside the same unit of level l-1
-// except once a unit. With m[l] members in one unit of level l (m[-1] = 1) and P ranks, one
+// In a ring that follows the placement, a rank's neighbour lies in the same unit of level l-1,
+// except once per unit. With m[l] members in one unit of level l (m[-1] = 1) and P ranks, one
 // traversal of P-1 hops has
 //
-//   hops[l] = ceil(P / m[l-1]) - ceil(P / m[l])        whose innermost common level is l,
+//   hops[l] = ceil(P / m[l-1]) - ceil(P / m[l])        hops between ranks whose innermost common
+//                                                      level is l,
 //
 // and a unit of level l-1 sends through the m[l-1] links of its members, so that the bandwidth of
 // one ring is  min over l of m[l-1] * b[l],  b = share * bandwidth * efficiency / oversubscription
-// of one accelerator (B/s), share that of the parameters (ring_share or network_share). That is
+// of one accelerator (B/s), share that of the parameters (ring_share or network_share). This is
 // NCCL's flat ring with one network card per accelerator (many channels, each leaving the node by
 // another card).
 //
-// Accelerators on PCIe that do not share a switch meet in the host's memory: their b is at most
-// that of CollectiveParameters::host_path. Source: L40S rows of
+// Accelerators on PCIe that do not share a switch exchange data through the host's memory: their b
+// is at most that of CollectiveParameters::host_path. Source: L40S rows of
 // validation/kernels/nccl-collectives-measured.csv: 20, 5.1 and 1.5 GB/s of bus bandwidth with 2, 4
-// and 8 members, so that what passes through the host together stays the same from 4 to 8.
+// and 8 members, so that the total rate through the host stays the same from 4 to 8.
 //
-// Not modelled: pairs of a group that are not neighbours on PCIe (counted as direct); cards that
-// members of a node outside the group would leave idle; uneven placement (a group that only partly
-// fills a unit counts its fullest unit).
+// Not modelled: pairs of a group that are not neighbours on PCIe (counted as direct); network cards
+// left idle by accelerators of the node that are outside the group; uneven placement (a group that
+// only partly fills a unit counts its fullest unit).
 #pragma once
 
 #include <array>
@@ -82,7 +83,7 @@ Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, 
 bool low_latency_allowed(Bytes payload, const CommunicationPath& path,
                          const CollectiveParameters& parameters);
 
-// Latency of steps and transfer of bytes that partly hide each other:
+// Combines the latency of steps with the transfer of bytes where both partly overlap:
 //   (steps^e + transfer^e)^(1/e),   e >= 1;   e = 1: one after the other.
 // At least the greater of both, at most their sum; monotone in both.
 Seconds overlapped(Seconds steps, Seconds transfer, double exponent);

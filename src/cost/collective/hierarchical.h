@@ -5,14 +5,14 @@
 //   t(all-reduce)                   = twice that
 //
 // k = m[l] / m[l-1] units joined at level l, a[l] the latency of one step there (s), b[l] one
-// accelerator's bandwidth (B/s). The phases follow one another, so bandwidth terms add; outermost
-// a tree may stand for the ring: depth a[l] instead of (k - 1) a[l]. With the phases' chunks
-// pipelined (collectives that overlap level by level) the sum of bandwidth terms becomes their
-// greatest plus the fill; see Phases.
+// accelerator's bandwidth (B/s). The phases run one after the other, so bandwidth terms add up. At
+// the outermost level a tree may replace the ring: depth a[l] instead of (k - 1) a[l]. With the
+// phases' chunks pipelined (collectives that overlap level by level) the sum of bandwidth terms
+// becomes their greatest plus the fill; see Phases.
 //
 // Source: two-level all-reduce as in Thakur, Rabenseifner, Gropp 2005 (ring terms) composed over
-// levels. Checked in: hierarchical_test.cc (1 GiB over 16 nodes of 8: 10730 us).
-// Not modelled: NCCL does not choose it by itself; a plan that calls one collective a level does.
+// levels. Checked in: hierarchical_test.cc (1 GiB over 16 nodes of 8: 10730 us). NCCL does not
+// choose this algorithm by itself; software that issues one collective per level does.
 #pragma once
 
 #include "cost/collective/collective.h"
@@ -31,7 +31,7 @@ struct HierarchicalOptions {
   int chunks = 8;  // NCCL's buffer has 8 slots a channel
 };
 
-// Infinite for all-to-all and broadcast.
+// Returns an infinite time for all-to-all and broadcast.
 Seconds hierarchical_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                           Protocol protocol, const CollectiveParameters& parameters);
 Seconds hierarchical_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,

@@ -5,10 +5,10 @@
 //   all-gather, reduce-scatter, one node:  t = step + n / (e b)
 //   all-reduce, N nodes:   t = step + 2 floor(log2 N) network_step + n / min(e b g/(g+1), w / 2)
 //
-// g members per node, b their scale-up bandwidth (B/s), e the efficiency of in-switch operations, w a
-// node's bandwidth into the network (doubled for two nodes, which exchange rather than relay),
+// g members per node, b their scale-up bandwidth (B/s), e the efficiency of in-switch operations, w
+// a node's bandwidth into the network (doubled for two nodes, which exchange rather than relay),
 // limited by channels * tree_per_channel. Each rank sends its n once and receives its 1/g of the
-// sums, so it beats a ring's 2(g-1)/g from three ranks up. Only Simple exists.
+// sums, so it sends less than a ring, 2(g-1)/g, from three ranks on. Only Simple exists.
 //
 // Source: NCCL graph/tuning.cc (e, steps, the factor 2 at two nodes, gather and scatter); Klenk et
 // al. 2020 "An In-Network Architecture for Accelerating Shared-Memory Multiprocessor Collectives"
@@ -22,7 +22,7 @@
 
 namespace orrery {
 
-// Infinite where the fabric cannot reduce, or the library would not.
+// Returns an infinite time where the fabric cannot reduce or the library would not use it.
 Seconds in_switch_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                        Protocol protocol, const CollectiveParameters& parameters);
 

@@ -1,4 +1,4 @@
-// What an algorithm answers for a collective it does not offer.
+// The infinite time that an algorithm returns for a collective it does not offer.
 #pragma once
 
 #include <limits>

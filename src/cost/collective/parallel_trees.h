@@ -8,9 +8,9 @@
 // Only Simple exists.
 //
 // Source: NCCL src/graph/tuning.cc, 2.23 and later: share 0.75, overlap 3.5, rank 2.8 us ("still a
-// linear part"). No measurement of it is at hand, so none of these is fitted. There the bandwidth
-// is not converted from bus to algorithm bandwidth, here it is, so that no rank sends faster than
-// its link. Not modelled: several ranks per node (NCCL keeps it off by default).
+// linear part"). No measurement is available, so none of these is fitted. Unlike NCCL, this
+// function converts bus to algorithm bandwidth, so that no rank sends faster than its link. Not
+// modelled: several ranks per node (NCCL keeps it off by default).
 #pragma once
 
 #include "cost/collective/collective.h"
@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-// Infinite for other collectives, protocols and groups.
+// Returns an infinite time for other collectives, protocols and groups.
 Seconds parallel_trees_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                             Protocol protocol, const CollectiveParameters& parameters);
 

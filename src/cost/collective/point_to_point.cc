@@ -16,7 +16,7 @@ BytesPerSecond pairwise_rate(const Crossing& crossing, Protocol protocol,
 Seconds point_to_point(Bytes payload, const FabricLevel& level,
                        const CollectiveParameters& parameters) {
   Crossing c;
-  // Its name tells the kind; of an unknown name, only a scale-up switch reduces.
+  // The name tells the kind of link; a link of unknown name is scale-up if its switch can reduce.
   c.link = link_kind(level, level.in_switch_reduction ? 0 : 1);
   c.latency = level.latency;
   c.rate = level.bandwidth * (level.efficiency / level.oversubscription);

@@ -4,7 +4,7 @@
 //
 // base and step are those of pairwise LL (a small message), b (B/s) the bandwidth of the level that
 // joins the ranks, after its efficiency and oversubscription. Unlike the peers of an all-to-all,
-// one stream has the link to itself and shows no ramp.
+// a single message has the link to itself, so its rate does not ramp up.
 //
 // Source: form: Hockney 1994 (latency and bandwidth); latencies are fitted to the two-rank
 // all-to-all of validation/kernels/nccl-collectives-measured.csv; not fitted, but compared:
@@ -17,8 +17,8 @@
 
 namespace orrery {
 
-// What one protocol of an all-to-all reaches over that crossing: the network card's whole rate
-// between nodes, a share of the links inside one.
+// The rate that one protocol of an all-to-all reaches over that crossing: the full rate of the
+// network card between nodes, a share of the links inside a node.
 BytesPerSecond pairwise_rate(const Crossing& crossing, Protocol protocol,
                              const CollectiveParameters& parameters);
 

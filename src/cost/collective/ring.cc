@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-// Below so many bytes per rank and channel the plateau of Simple does not show (NCCL's tuner).
+// The plateau of Simple appears from this many bytes per rank and channel on (NCCL's tuner).
 constexpr Bytes kPlateauFrom{64};
 
 int ring_steps(CollectiveKind kind, int ranks) {

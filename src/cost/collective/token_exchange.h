@@ -1,20 +1,20 @@
 // Time to send tokens to the ranks of their experts, or their results back, by kernels that send a
 // token once to each place that needs it (DeepEP, HybridEP, NVLink one- and two-sided exchange).
 //
-//   D(u)    = u (1 - C(E - E/u, k) / C(E, k))        distinct ones of u equal units that a token's
-//                                                     k of E experts lie in, routed uniformly
+//   D(u)    = u (1 - C(E - E/u, k) / C(E, k))        how many of u equal units hold at least one of
+//                                                     a token's k of E experts, routed uniformly
 //   bytes_l = T w D(U_l) (u_l - 1) / u_l              of one rank over its links of level l
 //   t       = L + step + (max over levels l of (bytes_l / (e b[l]))^4 + (T w / c)^4)^(1/4)
 //
-// T tokens a rank sends, w bytes of one, U_l units below level l that the group spans, u_l of them
-// in one unit of level l: a token crosses the network once for each node and is passed on inside.
-// b[l] one accelerator's bandwidth (B/s), c the rate at which a rank handles its own tokens. e
-// is the efficiency of the kernel inside a node, where the compute units it occupies limit it; over
-// network cards e is 1 (the fabric's own efficiency counts). L: launch, notification of counts, and
-// the barrier at the end.
+// T: tokens that a rank sends, w: bytes of one. U_l units below level l that the group spans, u_l
+// of them in one unit of level l: a token crosses the network once for each node and is passed on
+// inside. b[l] one accelerator's bandwidth (B/s), c the rate at which a rank handles its own
+// tokens. e is the efficiency of the kernel inside a node, where the compute units it occupies
+// limit it; over network cards e is 1 (the fabric's own efficiency counts). L: launch, notification
+// of counts, and the barrier at the end.
 //
-// A plain all-to-all sends T w k (P - 1) / P instead: one copy for each expert, so this is never
-// more. D(u) <= min(u, k), rises with u, and is k where every unit is one expert.
+// A plain all-to-all sends T w k (P - 1) / P, one copy for each expert, which is never less.
+// D(u) <= min(u, k), rises with u, and equals k where every unit is one expert.
 //
 // Source: deepseek-ai/DeepEP README (a token once per node over RDMA, then NVLink); hypergeometric
 // distribution for D. L and e: fitted by `orrery calibrate` on deepep-measured.csv and
@@ -31,7 +31,7 @@
 
 namespace orrery {
 
-// Distinct ones of `units` equal sets of experts among `top_k` different experts drawn at random.
+// Of `units` equal sets of experts, how many contain one of `top_k` different random experts.
 // Units beyond the number of experts count as one expert each.
 double distinct_units(double units, double experts, double top_k);
 
@@ -43,7 +43,7 @@ struct TokenExchange {
   bool away = true;  // to the experts; else back
 };
 
-// Nothing for a group of one.
+// Zero for a group of one rank.
 Seconds token_exchange_time(const TokenExchange& exchange, const GroupShape& group,
                             const std::vector<FabricLevel>& levels,
                             const CollectiveParameters& parameters);

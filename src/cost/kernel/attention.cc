@@ -1,17 +1,18 @@
 // Time of softmax(Q K^T) V on one rank.
 //
-// Fused (flash): one thread block per 128 queries of a head walks the keys those queries see.
+// Fused (flash): one thread block per 128 queries of a head runs through the keys that they attend
+// to.
 //
 //   t = t0 + (max(W/S + w/2, w)^4 + memory^4)^(1/4)
 //                                           W all work, w the longest block, in processor seconds
 //   W = [F + ramp] / (R/S)                  F executed FLOPs, R = peak × fraction × sustained
 //
 // A masked block of keys is skipped, a block on the diagonal is computed whole. Forward runs two
-// products per key (2·(d + e) FLOPs, d query-key and e value dimension), backward five
-// (2·(3d + 2e)), of which one recomputes the scores. `ramp_keys` is what a block spends before and
-// after its walk. W/S + w/2 lies half-way to Graham's bound W/S + w on list scheduling.
+// products per key (2·(d + e) FLOPs, d query-key and e value dimension), backward five (2·(3d +
+// 2e)), of which one recomputes the scores. `ramp_keys` is what a block spends before the first and
+// after the last key. W/S + w/2 lies half-way to Graham's bound W/S + w on list scheduling.
 //
-// A fused kernel is compiled for head dimensions that are multiples of 32 and pads others.
+// Fused kernels are compiled for head dimensions that are multiples of 32 and pad others.
 //
 // Unfused: batched products over the whole square, two forward and four backward, and passes of
 // reads and writes over the stored scores, half again as many backward (read P and dP, write dS).
@@ -27,8 +28,8 @@
 // Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are no multiple
 // of 8) cannot be loaded by the fast path of a tensor core: such a product runs at
 // `unaligned_fraction` of its rate. So do rows of the scores (keys that are no multiple of 8),
-// which every one of the products reads or writes; there only the computing is slowed, not the
-// stores. Products of fp32 and fp64 do not take that path.
+// which each of the products reads or writes; this slows computation only, not stores. Products of
+// fp32 and fp64 are not affected.
 //
 // Source: FLOP counts of Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv 2407.08608);
 // Graham 1969. Not modelled: split of keys over processors (decoding), fp8 scores: narrow formats
@@ -58,7 +59,7 @@ double visible_pairs(const AttentionShape& s) {
   // Query i of the last q positions sees the keys before it: offset + i, at most `reach`.
   const double offset = s.keys - q;
   if (offset >= reach) return q * reach;
-  if (offset < 0) {  // the first -offset queries see nothing
+  if (offset < 0) {  // the first -offset queries attend to no key
     const double growing = std::min(s.keys, reach);
     return growing * growing / 2 + (s.keys - growing) * reach;
   }
@@ -66,7 +67,7 @@ double visible_pairs(const AttentionShape& s) {
   return growing * offset + growing * growing / 2 + (q - growing) * reach;
 }
 
-// The same with the cut blocks at the edges of the mask computed whole.
+// The same, where blocks that the mask cuts are computed in full.
 double executed_pairs(const AttentionShape& s) {
   const double edges = (s.causal ? 1.0 : 0.0) + (s.window > 0 ? 1.0 : 0.0);
   return std::min(s.queries * s.keys, visible_pairs(s) + edges * s.queries * kKeyBlock / 2);

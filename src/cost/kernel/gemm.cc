@@ -3,7 +3,7 @@
 //   t = t0 + (compute^4 + memory^4)^(1/4) + partial(s)
 //   compute = waves · (per·k/s + kr·u)                bm × bn tile, one per processor
 //   u       = 2·bm·bn / (R/S · g(w)/g(w*))            seconds of the matrix units per element of k
-//   per     = max(u, (bm + bn)·e / β)                 or of the processor's path to memory
+//   per     = max(u, (bm + bn)·e / β)                 the same, limited by the path to memory
 //   g(w)    = 1 / (1 + (w0/w)²),  w = 2·bm·bn/(bm+bn) narrow tiles reload operands more often
 //   waves   = max(1, x + r·(⌈x⌉ - x)),  x = groups·⌈m/bm⌉·⌈n/bn⌉·s / S
 //   memory  = groups·(m·k + k·n)·e + m·n·e' over achieved bandwidth
@@ -13,12 +13,14 @@
 // largest tile, kr fill and epilogue of a tile in elements of k, β bandwidth of one processor, r
 // wave rounding (persistent and stream-K kernels and odd tile shapes fill part of the last wave), s
 // the split of k over processors, t0 launch floor. The best of a few tile shapes and splits is
-// taken, as a library's heuristic does. k and n are padded to the 16 bytes a tensor core loads.
+// taken, as the heuristic of a library would. k and n are padded to the 16 bytes a tensor core
+// loads.
 //
-// The sum of fourth powers rounds the roofline's corner: loads and products overlap, but not
-// wholly. Accumulating into an fp32 gradient reads and writes four bytes per element, in memory and
-// at the end of each tile. Operands that lie in the last-level cache come `cache_speed` times
-// faster: so it is in micro-benchmarks that repeat a product, not in a training step.
+// The sum of fourth powers rounds off the corner of the roofline, because loads and products
+// overlap only partly. Accumulating into an fp32 gradient reads and writes four bytes per element,
+// in memory and at the end of each tile. Operands that lie in the last-level cache come
+// `cache_speed` times faster, which happens in micro-benchmarks that repeat a product but not in a
+// training step.
 //
 // Source: Williams, Waterman, Patterson 2009 (roofline); NVIDIA, Matrix Multiplication Background
 // (tile and wave quantisation). Each term rises with each size, so the minimum over tiles does.
@@ -48,7 +50,7 @@ constexpr std::array<Tile, KernelModel::kTiles> kTileShapes = {{{128, 256},
                                                                 {32, 64},
                                                                 {16, 64}}};
 constexpr std::size_t kSplits = 5;      // 2, 4, 8, 16, 32
-constexpr double kLeastDepth = 128;     // a shorter share of k saves nothing
+constexpr double kLeastDepth = 128;     // of k per split; shorter parts save nothing
 constexpr double kPartialBytes = 8;     // an fp32 sum written and read
 constexpr double kAccumulateBytes = 8;  // an fp32 gradient read and written
 constexpr double kGranuleBytes = 16;
@@ -135,7 +137,7 @@ Seconds KernelModel::gemm(const GemmShape& shape, NumberFormat format) const {
   return p.floor + Seconds(best);
 }
 
-// Without splits of k: groups are many where they are small.
+// Does not try splits of k, because small groups come in large numbers.
 Seconds KernelModel::grouped_gemm(std::span<const double> rows, double n, double k,
                                   NumberFormat format) const {
   const FormatParameters& p = parameters_.format(format);

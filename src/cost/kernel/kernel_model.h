@@ -6,8 +6,8 @@
 //   all: a launch floor
 //
 // Parameters are few, physical, per accelerator and number format, stored in the catalog with
-// source, fit data and error. Never faster than peak FLOP/s or peak bandwidth allow; monotone in
-// every size. Thread-safe, allocation-free.
+// source, fit data and error. A time is never below what peak FLOP/s and peak bandwidth allow, and
+// is monotone in every size. Thread-safe, allocation-free.
 #pragma once
 
 #include <array>
@@ -38,9 +38,9 @@ struct AttentionShape {
   double value_dim = 0;
   double window = 0;    // 0: none
   bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
-  bool fused_softmax = false;  // unfused attention whose scale, mask and softmax are one kernel
-  bool wide_softmax = false;   // or whose chain works on an fp32 copy of the scores
-  bool narrow_scores = false;  // products in the 8-bit format asked for, as when serving
+  bool fused_softmax = false;  // unfused attention: scale, mask and softmax are one kernel
+  bool wide_softmax = false;   // unfused attention: they work on an fp32 copy of the scores
+  bool narrow_scores = false;  // products run in the 8-bit format asked for, as in inference
 };
 
 class KernelModel {

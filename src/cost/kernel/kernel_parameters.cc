@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, kNumberFormats> kFormatNames = {
 
 constexpr std::size_t index(NumberFormat f) { return static_cast<std::size_t>(f); }
 
-// The formats that can do the work of another, best first: the same matrix units, then wider ones.
+// The formats that can replace another one, best first: the same matrix units, then wider ones.
 std::span<const NumberFormat> substitutes(NumberFormat f) {
   using enum NumberFormat;
   static constexpr std::array kFp64 = {fp32, tf32, bf16, fp16};
@@ -135,7 +135,7 @@ Result<std::monostate> check(const AttentionParameters& a, const std::string& do
   return std::monostate{};
 }
 
-// Where a kernel was not measured, the one whose pass structure is nearest.
+// For a kernel that was not measured: the one with the most similar pass structure.
 std::span<const AttentionKernel> relatives(AttentionKernel kernel) {
   using enum AttentionKernel;
   static constexpr std::array kFlash1 = {flash_2, library, flash_3};
@@ -177,8 +177,8 @@ Result<AttentionCurve> curve_of(const KernelCalibration& c, AttentionKernel kern
 }
 
 // The fraction that makes the largest product in a format meet the rate others sustained in it.
-// 8-bit products have a rate of their own where somebody measured them: what bf16 lost on this
-// accelerator need not be what they lose. Without one, they lose as much.
+// 8-bit products use a sustained rate of their own if one was measured, because they may lose more
+// or less than bf16 on this accelerator; otherwise they lose as much.
 double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator& accelerator,
                                    NumberFormat format) {
   const auto meeting = [&](FlopsPerSecond achieved, FlopsPerSecond peak, NumberFormat of) {
@@ -472,7 +472,7 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
   out.sustained_fraction =
       sustained(NumberFormat::bf16) * (1 - fitted(c, NumberFormat::bf16)->heating_loss);
   out.score_passes = c.score_passes;
-  // NVIDIA's tensor cores take operands in whole rows of 16 bytes; others are not known to.
+  // NVIDIA's tensor cores load operands in rows of 16 bytes; this is not known of other vendors.
   out.unaligned_fraction = own || accelerator.vendor == "nvidia" ? c.unaligned_fraction : 1;
   for (std::size_t i = 0; i < kNumberFormats; ++i) {
     const auto wanted = static_cast<NumberFormat>(i);
@@ -487,8 +487,8 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
         }
       }
       if (peaks[index(used)].value() <= 0) {
-        // Only a narrow format exists: no work in a wide one is possible, and the plan's check
-        // refuses it; the slowest peak keeps the answer finite.
+        // Only narrow formats exist, so products in a wide one are impossible and the plan is
+        // refused elsewhere; the slowest peak keeps the result finite.
         for (std::size_t j = kNumberFormats; j-- > 0;) {
           if (peaks[j].value() > 0) used = static_cast<NumberFormat>(j);
         }

@@ -1,10 +1,10 @@
-// What a kernel model knows of one accelerator: peaks from its data sheet and the few physical
-// parameters that say how much of them kernels reach.
+// What the kernel model knows about one accelerator: peaks from its data sheet, and a few physical
+// parameters that say which share of them kernels reach.
 //
 // A KernelCalibration is one file of catalog/kernels: fractions and fixed times fitted on
 // measurements of one accelerator, with their source and the error of the fit. KernelParameters
-// joins it with the peaks of an accelerator: the same one, or, stated in `assumed`, another one of
-// which nothing was measured and that borrows the fractions of its nearest relative.
+// joins it with the peaks of an accelerator: the same one, or one that was not measured and borrows
+// the fractions of its nearest relative, which `assumed` then states.
 #pragma once
 
 #include <array>
@@ -37,9 +37,11 @@ enum class Direction { forward, backward };
 std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel);
 std::span<const EnumName<Direction>> names_of(Direction);
 
-// A kernel that was timed together with the one that was meant: the quantisation of the inputs of a
-// narrow product, the split and rotation of queries and keys before attention. Counted apart, so
-// that it is no part of what it stood beside.  t = floor + passes·bytes/bandwidth + per_depth·k
+// A kernel that a benchmark timed together with the intended one: the quantisation of the inputs of
+// a narrow product, the split and rotation of queries and keys before attention. It is counted
+// separately, so that the fit of the intended kernel does not contain it:
+//
+//   t = floor + passes·bytes/bandwidth + per_depth·k
 struct TimedBeside {
   std::string what;
   Seconds floor;
@@ -47,7 +49,7 @@ struct TimedBeside {
   Seconds per_depth;  // of a serial walk along each row, per element
 };
 
-// What a fit was made on and how well it came out. Errors are |predicted / measured - 1|.
+// The data of a fit and its errors, which are |predicted / measured - 1|.
 struct FitRecord {
   std::string data;  // file of validation/kernels, with the rows taken
   std::string date;  // of the fit, YYYY-MM-DD
@@ -60,11 +62,11 @@ struct FitRecord {
 
 // Matrix products in one number format. Equations in gemm.cc.
 struct GemmParameters {
-  std::string format;         // as in the peaks of an accelerator: bf16, fp8, nvfp4
-  double peak_fraction = 0;   // share of peak FLOP/s in the main loop of the largest tile, (0, 1]
-  double tile_half_size = 0;  // w0 of the main loop's rate 1 / (1 + (w0/w)²), w tile width
-  double wave_rounding = 0;   // share of the idle part of the last wave that is really idle, [0, 1]
-  double ramp_depth = 0;      // pipeline fill and epilogue of one tile, in elements of k
+  std::string format;          // as in the peaks of an accelerator: bf16, fp8, nvfp4
+  double peak_fraction = 0;    // share of peak FLOP/s in the main loop of the largest tile, (0, 1]
+  double tile_half_size = 0;   // w0 of the main loop's rate 1 / (1 + (w0/w)²), w tile width
+  double wave_rounding = 0;    // how much of the idle part of the last wave is really idle, [0, 1]
+  double ramp_depth = 0;       // pipeline fill and epilogue of one tile, in elements of k
   double memory_fraction = 0;  // share of peak memory bandwidth while streaming operands, (0, 1]
   Seconds floor;               // of any launch: launch latency and grid ramp
   double unit_bandwidth = 4;   // of one processor, in shares of achieved bandwidth / processors
@@ -149,7 +151,7 @@ struct AttentionCurve {
   [[nodiscard]] Point at(double head_dim) const;
 };
 
-// What was defaulted, in a sentence, and whom it concerns.
+// A default that was used, in a sentence, and which kernels it concerns.
 struct KernelAssumption {
   std::string text;
   std::optional<NumberFormat> format;        // only products in this format
@@ -170,7 +172,7 @@ struct KernelParameters {
   double unaligned_fraction = 1;
   std::array<FormatParameters, kNumberFormats> formats{};    // by NumberFormat
   std::array<std::array<AttentionCurve, 2>, 5> attention{};  // by AttentionKernel, Direction
-  std::vector<KernelAssumption> assumed;                     // what was defaulted
+  std::vector<KernelAssumption> assumed;                     // defaults that were used
 
   [[nodiscard]] const FormatParameters& format(NumberFormat f) const {
     return formats[static_cast<std::size_t>(f)];
@@ -200,16 +202,16 @@ std::string_view name_of(NumberFormat format);
 // Checks ranges. Error: which field of which entry, with its value and range.
 Result<KernelCalibration> read_kernel_calibration(const Document& document);
 
-// The accelerator of catalog/kernels whose fractions serve one of which no kernel was measured:
-// that of its architecture, else of its vendor's last line ("*").
+// The accelerator of catalog/kernels whose fractions are used for one without measured kernels:
+// that of its architecture, otherwise the last line of its vendor ("*").
 struct KernelRelative {
   std::string architecture;  // "volta"; "*" for every other
   std::string like;          // a file of catalog/kernels
   std::string reason;
   bool operator==(const KernelRelative&) const = default;
 };
-// Two accelerators with the same processor and other memory: attention, bound by the processor,
-// is that of the other where it was measured there only.
+// Two accelerators with the same processor and different memory: attention is bound by the
+// processor, so measurements on one serve the other.
 struct SameProcessor {
   std::string accelerator;
   std::string as;
@@ -224,16 +226,15 @@ const Fields<SameProcessor>& fields_of(const SameProcessor*);
 const Fields<KernelRelative>& fields_of(const KernelRelative*);
 const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
 
-// Joins both. A format the calibration lacks takes the fractions of its nearest format; one the
-// accelerator lacks runs at the rate of the nearest wider format it has; both are said in
-// `assumed`. On an accelerator other than the calibration's own the sustained fraction is the one
-// that meets the accelerator's achieved rate in that format, else in bf16, where its catalog entry
-// knows one.
+// Joins both. A format that the calibration lacks takes the fractions of the nearest format; one
+// that the accelerator lacks runs at the rate of its nearest wider format; `assumed` states both.
+// On an accelerator other than the calibration's own the sustained fraction is the one that meets
+// the accelerator's achieved rate in that format, else in bf16, where its catalog entry knows one.
 // Errors: a calibration without gemm or attention entries; an accelerator without any peak.
 Result<KernelParameters> join_kernel_parameters(const KernelCalibration& calibration,
                                                 const Accelerator& accelerator);
 
-// Whose calibration serves an accelerator without its own. Error: none does.
+// Whose calibration is used for an accelerator without its own. Error: there is none.
 Result<KernelDefaults> load_kernel_defaults(const Catalog& catalog);
 Result<KernelRelative> relative_of(const Catalog& catalog, const Accelerator& accelerator);
 
@@ -242,7 +243,7 @@ Result<KernelRelative> relative_of(const Catalog& catalog, const Accelerator& ac
 Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
                                                 const Accelerator& accelerator);
 
-// The same accelerator cold and at burst clocks, as short micro-benchmarks see it.
+// The same accelerator, cold and at burst clocks, as in short micro-benchmarks.
 KernelParameters without_power_cap(KernelParameters parameters);
 
 }  // namespace orrery

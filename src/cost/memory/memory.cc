@@ -9,7 +9,7 @@ namespace {
 constexpr double kWeight = 2;  // bytes: bf16, fp16
 constexpr double kFp32 = 4;
 
-// Saturates far above any memory, and low enough that a sum of seven cannot overflow either.
+// Saturates far above any memory size, but low enough that a sum of seven cannot overflow.
 ByteCount whole(double bytes) {
   return bytes < 4e17 ? static_cast<ByteCount>(std::ceil(bytes))
                       : ByteCount{400'000'000'000'000'000};
@@ -48,7 +48,8 @@ MemoryReport memory(const MemoryInputs& in) {
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
   out.activations = whole(in.activations.value());
 
-  // The optimizer step begins when no activation is left, with fp32 copies of narrower gradients.
+  // When the optimizer step begins, no activations are left, but fp32 copies of narrower gradients
+  // are made.
   const double copies = facts.fp32_gradient_copies && accumulated < kFp32 && !master
                             ? kFp32 * (in.zero >= 1 ? owned : all)
                             : 0;

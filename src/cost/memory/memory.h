@@ -10,13 +10,13 @@
 // each divided over the ranks its ZeRO stage shards it over; gradients narrower than fp32 have an
 // fp32 copy during the optimizer step. Frozen parameters are weights and nothing else.
 // Activations: arXiv 2205.05198 s.4 through the operators' saved tensors. What a framework keeps
-// beside that: memory_facts.h.
+// in addition is in memory_facts.h.
 //
 // A caching allocator asks the driver for more only when no cached block is large enough, and gives
 // cached blocks back only when the driver has none left (PyTorch, c10/cuda/CUDACachingAllocator).
-// While there is room it therefore holds more than is allocated; when there is none it can do with
-// little more than is allocated, at the price of synchronous frees. Between the two a plan is
-// "tight". Not modelled: the order of single allocations.
+// While there is free memory it therefore reserves more than is allocated; when there is none, it
+// can do with little more than is allocated, at the price of synchronous frees. Between the two a
+// plan is "tight". Not modelled: the order of single allocations.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,14 @@ namespace orrery {
 using ByteCount = std::int64_t;
 
 // Rounding: blocks to 512 bytes, segments to 2 MiB above 10 MiB and to 20 MiB below
-// (CUDACachingAllocator: kMinBlockSize, kRoundLarge, kLargeBuffer): about one in a hundred of
-// tensors of some ten MiB.
+// (CUDACachingAllocator: kMinBlockSize, kRoundLarge, kLargeBuffer): about 1 % for tensors of some
+// ten MiB.
 inline constexpr double kRounding = 0.01;
 
-// Cached beyond what is allocated, as a share of what comes and goes within a step, while memory is
-// plentiful. Source: reserved less allocated over activations and transients of the eight plans of
-// validation/measured/simumax-b200.csv that differ: 0.21 to 0.35, median 0.27. With expandable
-// segments freed pages serve any size; what remains is the share of the torchtitan rows.
+// Memory cached beyond what is allocated, as a share of what is allocated and freed within a step,
+// while memory is plentiful. Source: reserved less allocated over activations and transients of the
+// eight plans of validation/measured/simumax-b200.csv that differ: 0.21 to 0.35, median 0.27. With
+// expandable segments freed pages serve any size; what remains is the share of the torchtitan rows.
 inline constexpr double kCached = 0.27;
 inline constexpr double kCachedExpandable = 0.05;
 
@@ -54,14 +54,14 @@ enum class MemoryMoment { backward, recomputation, head, embedding, optimizer };
 
 struct MemoryInputs {
   RankParameters trained;
-  RankParameters frozen;    // of which there are weights only
+  RankParameters frozen;    // without gradients and optimizer states
   double frozen_bytes = 2;  // of one of them
   int dense_shard = 1;      // ranks that divide a dense parameter's state
   int expert_shard = 1;
   int zero = 0;
   double gradient_bytes = 4;    // of one accumulated gradient
   double optimizer_bytes = 12;  // of one parameter's master weight and moments
-  int weight_versions = 1;      // 16-bit weights kept for microbatches on their way (asynchronous)
+  int weight_versions = 1;      // 16-bit weights kept for microbatches in flight (asynchronous)
   Bytes activations;            // of all microbatches in flight
   Bytes transient;              // at the fullest moment of forward and backward
   MemoryMoment moment = MemoryMoment::backward;
@@ -81,7 +81,7 @@ struct MemoryReport {
   ByteCount fragmentation = 0;     // rounding of the allocator
   ByteCount peak = 0;              // sum of the above: expected
   ByteCount pessimistic = 0;       // if the allocator gives nothing back
-  ByteCount outside = 0;           // of `buffers`: what no allocator statistic shows
+  ByteCount outside = 0;           // part of `buffers` that allocator statistics do not show
   MemoryMoment moment_kind = MemoryMoment::backward;
   std::string moment;      // "the backward of the head begins, 4 microbatches in flight"
   std::string rank_class;  // which ranks these are

@@ -51,7 +51,7 @@ std::string memory_facts_problem(const MemoryFacts& f) {
     std::string_view name;
     double value, most;
   };
-  // Far above what any framework does: an fp32 tensor has 4 bytes, a bucket less than a GPU.
+  // Limits far above what any framework uses: fp32 has 4 bytes, and a bucket fits into a GPU.
   const std::array bounds = {Bound{"gradient_bytes", f.gradient_bytes, 8},
                              Bound{"gradient_copy_bytes", f.gradient_copy_bytes, 8},
                              Bound{"bucket_bytes", f.bucket_bytes, 1e12},

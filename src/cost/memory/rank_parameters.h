@@ -9,7 +9,7 @@ struct RankParameters {
   double expert = 0;
 
   [[nodiscard]] double all() const { return dense + expert; }
-  // Of one rank when so many ranks divide each kind.
+  // The parameters of one rank, given how many ranks divide each kind.
   [[nodiscard]] double sharded(int dense_shard, int expert_shard) const {
     return dense / dense_shard + expert / expert_shard;
   }

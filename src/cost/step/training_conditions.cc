@@ -229,7 +229,7 @@ std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
 std::vector<std::string> assumed_conditions(const TrainingConditions& conditions,
                                             const Cluster& cluster) {
   std::vector<std::string> out;
-  if (conditions.fit.rows == 0) return out;  // nothing was fitted: there is nothing to borrow
+  if (conditions.fit.rows == 0) return out;  // nothing was fitted, so nothing can be borrowed
   const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
   if (a.accelerator != cluster.accelerator.name) {
     out.push_back("no training step was measured on " + cluster.accelerator.name +

@@ -1,28 +1,28 @@
-// What a training step leaves of the speeds that kernels and collectives reach alone.
+// How much slower kernels and collectives are in a training step than alone.
 //
-// Benchmarks repeat one kernel on a warm, idle, cool machine. In a training step the clock falls
-// under the power cap, caches and memory hold what others left, every kernel waits for the one
-// before it, networks are shared, and the step ends when its slowest rank does:
+// Benchmarks repeat one kernel on an idle, cool machine with warm caches. In a training step the
+// power cap lowers the clock, caches and memory hold the data of other kernels, every kernel waits
+// for the one before it, networks are shared, and the step ends when its slowest rank does:
 //
 //   product rate   x matrix_share          sustained clock under a training load
 //   memory rate    x memory_share          achieved bandwidth of kernels between products
 //   kernel time    + kernel_gap            from the end of one kernel to the start of the next
 //   attention rate x share of its kernel   published at few shapes; draws less power than products
 //   level bandwidth x share of its kind    scale-up links; network technology; collectives only:
-//                                          a transfer between two ranks waits for no third
+//                                          a transfer between two ranks waits for no other rank
 //   computing      x (1 + s E[max of N])   s: spread of the speed of ranks, N: ranks
 //
 // E[max of N] is the expected largest of N independent standard normal draws (0, 0.56, 1.42, 3.24,
-// 4.1 for 1, 2, 8, 1024, 32768): a synchronous step goes at the pace of its slowest rank (Fisher
+// 4.1 for 1, 2, 8, 1024, 32768): a synchronous step runs at the pace of its slowest rank (Fisher
 // and Tippett 1928; PRISM, arXiv 2510.15596, for training).
 //
 // Shares belong to hardware (an accelerator, an architecture, a network technology) or to an
 // attention kernel, never to a source of measurements. They are fitted by `orrery calibrate` on
-// validation/measured, where each is drawn towards the share of all hardware of its kind, which is
-// also what hardware of which no step was measured gets. Networks whose messages the processors of
-// hosts carry are a kind of their own beside those whose adapters do. Source, date and errors:
-// catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are slow for
-// ever.
+// validation/measured, where each is drawn towards the share of all hardware of its kind; hardware
+// of which no step was measured gets that share. Networks whose messages are handled by the
+// processors of hosts are a kind apart from those whose adapters handle them. Source, date and
+// errors: catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are
+// permanently slow.
 #pragma once
 
 #include <string>
@@ -44,11 +44,11 @@ struct AcceleratorConditions {
   double matrix_share = 1;   // (0, 2]: above 1 where benchmarks were slower than training
   double memory_share = 1;
   double scale_up_share = 1;
-  double rows = 0;  // measured steps behind it; 0: borrowed
+  double rows = 0;  // measured steps it was fitted to; 0: borrowed
   bool operator==(const AcceleratorConditions&) const = default;
 };
 
-// A fused attention kernel, as compiled for one architecture, beside the other kernels of a step.
+// A fused attention kernel, as compiled for one architecture, in a training step.
 struct AttentionConditions {
   AttentionKernel kernel = AttentionKernel::library;
   std::string architecture;  // "*": every other one
@@ -97,11 +97,11 @@ const Fields<TrainingConditions>& fields_of(const TrainingConditions*);
 Result<TrainingConditions> read_training_conditions(const Document& document);
 Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
 
-// The entry that serves this accelerator: its own, else the one of its architecture with most rows,
-// else "*".
+// The entry used for this accelerator: its own, otherwise the one of its architecture with most
+// rows, otherwise "*".
 const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator);
-// The entry that serves this level's technology.
+// The entry used for this level's technology.
 const NetworkConditions& network_of(const TrainingConditions& conditions, const FabricLevel& level);
 
 // Of this kernel on this architecture: its own entry, else the kernel's "*", else 1.
@@ -118,7 +118,7 @@ std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
                                         const TrainingConditions& conditions,
                                         const Cluster& cluster);
 
-// What was borrowed, in sentences.
+// Which shares were borrowed, in sentences.
 std::vector<std::string> assumed_conditions(const TrainingConditions& conditions,
                                             const Cluster& cluster);
 
