@@ -8,7 +8,7 @@
 //   waiting of a rank  = its duration - its transfer, caused by the rank that arrived last
 //
 // Where not all ranks of a group are recorded, transfer still contains waiting, and the bandwidths
-// are lower bounds; rows say of how many instances all ranks were there.
+// are lower bounds; rows say for how many instances all ranks were recorded.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct CommunicationRow {
   // Of all instances together; 0 where the size or the number of ranks is not known.
   [[nodiscard]] BytesPerSecond bandwidth() const;
   [[nodiscard]] BytesPerSecond bus_bandwidth() const;
-  // Of the instance in the middle, which one late start does not change.
+  // Of the median instance, which one late start does not change.
   [[nodiscard]] BytesPerSecond median_bus_bandwidth() const;
 };
 

@@ -1,12 +1,12 @@
-// The chain of host and device work that a part of a recording had to wait for.
+// The chain of host and device operations that determines how long a part of a recording takes.
 //
 // Points are the start and the end of every operator, runtime call and data-loading mark of the
 // host, and of the device work they launch; synchronizations have points without edges of theirs.
 // Edges, with their weights:
 //
 //   operation        along the nesting of one thread: A.start -> B.start -> B.end -> A.end; from
-//                    the start of device work to its end. What elapsed, but nothing at the end of
-//                    a call that waits for the device: that time belongs to what it waits for
+//                    the start of device work to its end: the elapsed time, but 0 up to the end of
+//                    a call that waits for the device, since that time belongs to what it waits for
 //   dependency       between consecutive outermost operators of a thread, and among calls that
 //                    hold the lock of the CUDA runtime (cudaHostAlloc, cudaLaunchKernel,
 //                    cudaMemcpyAsync), which finish one after the other: 0
@@ -20,8 +20,8 @@
 // The critical path is the longest path. Where two are equally long, the edge found first wins
 // (locks, then nesting by thread, then streams by time), so the result is deterministic.
 //
-// One thread that has "forward" names and one that has "autograd" names count as one thread: the
-// first waits while the second works.
+// A thread that has "forward" names and one that has "autograd" names count as one thread, because
+// the first waits while the second runs.
 //
 // Source: facebookresearch/HolisticTraceAnalysis f4d0062, critical path analysis. Departures: edges
 // between work of one stream that a synchronization would add are left out instead of refusing the
@@ -98,10 +98,10 @@ struct CriticalPath {
 };
 std::string_view name(CriticalPath::Bound bound);
 
-// Errors: events that wait for each other in a circle.
+// Errors: events that wait for each other in a cycle.
 Result<CriticalPath> critical_path(const RecordedTrace& trace, const PathGraph& graph);
 
-// The events of a path, one line each name: how much of the path is theirs.
+// The events of a path, one row per name, with their share of the path.
 struct PathRow {
   std::uint32_t name = 0;  // into the texts of the trace
   CriticalPath::Bound bound = CriticalPath::Bound::host;
@@ -113,7 +113,7 @@ std::vector<PathRow> path_table(const RecordedTrace& trace, const PathGraph& gra
                                 const CriticalPath& path);
 
 // The k-th annotation (or operator) whose name contains `part`, from 0, by start: an event.
-// Errors: there is none, with what there is instead.
+// Errors: there is none; the hint lists what there is.
 Result<std::uint32_t> annotated_event(const RecordedTrace& trace, std::string_view part,
                                       std::size_t instance);
 

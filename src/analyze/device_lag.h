@@ -1,15 +1,15 @@
-// How far the device is behind its host: what of a step's window on the host it spends on work that
-// was launched before, in earlier steps.
+// How far the device is behind its host: how much of a step's window on the host it spends on work
+// that was launched in earlier steps.
 //
 //   earlier   of the window, the time in which work runs that was launched before it began
-//   busy      of the window, the time in which any work runs of which it is known
+//   busy      of the window, the time in which any work runs whose launch is known
 //   behind    from the end of the window to the end of the last work launched in it; 0: none
 //
-// Work without a recorded call counts as earlier where it stands before launched work of its stream
-// and none of it has come yet: streams run in order. Of a stream without a launch nothing is known,
-// and where a recording has no launches at all (Chakra, a profiler of the device alone) neither
-// earlier nor behind is. Where most of what a device does in windows is earlier, a window's parts
-// are those of the steps before. O(work log work) over all windows.
+// Work without a recorded call counts as earlier if it comes before all launched work of its
+// stream, because streams run in order. Nothing is known of a stream without a launch, and if a
+// recording has no launches at all (Chakra, a profiler of the device alone), neither `earlier` nor
+// `behind` is known. If most of the work in the windows is earlier, the breakdown of a window
+// describes the steps before it. O(work log work) over all windows.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // copies and fills, each as the union over all streams.
 //
 // Definitions, as in validation/traces/README.md: a kernel communicates by its name
-// (is_communication_kernel); every other kernel computes; copies and fills are neither. Spans a
-// profiler derives and synchronizations are no work. O(events).
+// (is_communication_kernel); every other kernel computes; copies and fills are neither. Spans that
+// a profiler derives, and synchronizations, are not work. O(events).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace orrery {
 enum class WorkKind : std::uint8_t { none, compute, communication, copy, fill };
 std::string_view name(WorkKind kind);
 
-// The kind of every event; WorkKind::none of what is no device work.
+// The kind of every event; WorkKind::none if it is not device work.
 std::vector<WorkKind> work_kinds(const RecordedTrace& trace);
 
 inline constexpr Interval kAllTime = {std::numeric_limits<std::int64_t>::min() / 4,

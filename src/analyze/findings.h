@@ -1,12 +1,12 @@
-// What costs a recorded run the most: parts of its time that could be won back, the largest first.
+// What costs a recorded run the most: the parts of its time that could be saved, largest first.
 //
 // The time is that of all steps of all ranks, or of their devices from first to last work where no
 // steps are recorded (or a preset other than orrery is asked for). A finding's cost is an upper
-// bound of what mending it alone could save, summed over ranks:
+// bound of what fixing it alone could save, summed over ranks:
 //
-//   host waits      the device stood idle because its next work had not been launched
-//   other process   of these, the work was launched but another process had its turn on the device
-//                   (replay/time_slices.h); host waits are without it
+//   host waits      the device was idle because its next work had not been launched
+//   other process   part of them: the work was launched but another process used the device
+//                   (replay/time_slices.h); host waits do not include it
 //   waiting         exposed communication in which a rank only waited for others to arrive
 //   communication   the rest of the exposed communication; all of it where one rank is recorded
 //   slow operators  computing x (1 - the roofline's time / the time taken), over operators whose
@@ -14,8 +14,8 @@
 //   copies          exposed copies and fills
 //   stream waits    idle although work was launched in time: it waited for another stream or event
 //
-// Findings of less than kLeastFinding of the time are left out. Behind them, one that costs nothing
-// and says how to read the others:
+// Findings of less than kLeastFinding of the time are left out. After them comes one that costs
+// nothing and says how to read the others:
 //
 //   earlier work   devices are behind their hosts: of what they did in the windows of steps, at
 //                  least kLeastEarlier was launched in steps before (analyze/device_lag.h)
@@ -57,8 +57,8 @@ struct Finding {
 // The longest first; of equals, the order of FindingKind.
 std::vector<Finding> findings(const RunAnalysis& analysis);
 
-// The parts of one rank's time that findings refer to. Its window is as long as the time and
-// stands at no particular moment.
+// The parts of one rank's time that findings refer to. Its window has the length of that time and
+// no particular start.
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset);
 
 }  // namespace orrery

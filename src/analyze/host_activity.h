@@ -8,7 +8,7 @@
 //   allocating       a call that allocates or frees memory (cudaMalloc, cudaHostAlloc, cudaFree)
 //   calling          any other call of the runtime: launches, copies
 //   operators        an operator of PyTorch, outside of calls
-//   elsewhere        none of these: Python, and what is not recorded
+//   elsewhere        none of these: Python, and everything that is not recorded
 //
 // The parts add up to the host waits exactly. O(events + gaps).
 #pragma once

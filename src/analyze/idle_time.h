@@ -1,20 +1,23 @@
-// Why a device or a stream did nothing.
+// Why a device or a stream was idle.
 //
-// A gap lasts from the end of all earlier work to the start of the next. By the next work it was
+// A gap lasts from the end of all earlier work to the start of the next. The next work determines
+// its cause:
 //
 //   host wait    its launch call began after the gap had begun: the device waited for the host
 //   kernel wait  the gap is shorter than the usual distance of two kernels
-//   other        the work was launched in time: it waited for another stream, or its launch was
-//                under way; or its launch is not in the recording
+//   other        the work was launched in time and waited for another stream, or its launch was
+//                still in progress, or its launch is not in the recording
 //
-// Of a host wait, the turns of another process on a shared device (replay/time_slices.h) are known
-// apart: the work was launched, but the device was not ours. They are part of it by the definition.
+// The time slices of another process on a shared device (replay/time_slices.h) are part of host
+// waits by this definition, but are also counted separately: the work was launched, but the device
+// was in use.
 //
 // A gap with no work after it belongs to the host. The whole gap goes to one cause; a gap that a
 // window cuts keeps the cause it has as a whole.
 //
 // Source: facebookresearch/HolisticTraceAnalysis f4d0062 (idle time analysis), whose 30 ns are the
-// usual distance; there of single streams, here also of the whole device. O(events).
+// usual distance. The source does this for single streams, Orrery also for the whole device.
+// O(events).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +37,7 @@ struct DeviceIdle {
   std::int64_t other_ns = 0;
   std::int64_t other_process_ns = 0;  // of host_wait_ns: another process had the device
 
-  // What the host can be blamed for.
+  // The part caused by this process's host.
   [[nodiscard]] std::int64_t own_host_wait_ns() const { return host_wait_ns - other_process_ns; }
   [[nodiscard]] std::int64_t total_ns() const { return host_wait_ns + kernel_wait_ns + other_ns; }
   bool operator==(const DeviceIdle&) const = default;

@@ -1,11 +1,12 @@
-// Sequences of kernels that operators launch again and again: where fusing or capturing pays.
+// Sequences of kernels that operators launch again and again, and that may be worth fusing or
+// capturing in a graph.
 //
 // The sequence of one call of an outermost operator is what it and the operators inside it
 // launched, in the order of the launches: kernels, copies and fills by name. Calls with the same
-// name and the same sequence are one row. Single pieces of work are no sequence.
+// name and the same sequence are one row. A single piece of work is not a sequence.
 //
-// Source: facebookresearch/HolisticTraceAnalysis f4d0062 (frequent CUDA kernel sequences), there of
-// one operator at a time. O(events log events).
+// Source: facebookresearch/HolisticTraceAnalysis f4d0062 (frequent CUDA kernel sequences), which
+// does this for one operator at a time. O(events log events).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Kernels by name over all ranks: the same work that takes one rank longer than the others points
-// at a slow device, uneven shapes, or (communication) at who waits.
+// Kernels by name over all ranks. A kernel that takes longer on one rank than on the others points
+// to a slow device, to uneven shapes, or (communication) to ranks that wait.
 //
 // Source: facebookresearch/HolisticTraceAnalysis f4d0062 (kernel duration distribution).
 #pragma once
@@ -28,7 +28,7 @@ struct RunKernelRow {
   [[nodiscard]] double mean_ns() const {
     return count == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(count);
   }
-  // 1: all ranks alike.
+  // 1: all ranks take the same time.
   [[nodiscard]] double spread() const {
     return least_mean_ns > 0 ? greatest_mean_ns / least_mean_ns : 1;
   }

@@ -1,5 +1,4 @@
-// Who started what: the call that launched each piece of device work, and the operator that made
-// the call.
+// The call that launched each piece of device work, and the operator that made the call.
 //
 // A launch call (cudaLaunchKernel, hipMemcpyAsync, ...) and its work carry the same correlation;
 // the operator is the innermost one that encloses the call on its thread. Ids of operators that

@@ -2,7 +2,7 @@
 //
 // The allocator writes what tensors hold and what it reserves after every change; between two
 // changes both stay. Long series are thinned to kMostMemoryPoints by keeping the largest of each
-// group, so that no peak is lost. Not modelled: who holds the memory. O(changes).
+// group, so that no peak is lost. It is not known which tensors hold the memory. O(changes).
 #pragma once
 
 #include <cstdint>

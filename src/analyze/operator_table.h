@@ -1,14 +1,14 @@
-// Operators of one rank: how often they ran, how long on the host, how long the device worked for
-// them, and how near that came to what the accelerator can do.
+// Operators of one rank: how often they ran, how long they took on the host and on the device, and
+// how close they came to the limits of the accelerator.
 //
 // Device time of an operator is the sum of what it launched itself (direct) or with the operators
 // inside it (all). Rates divide FLOPs and bytes (recorded_work.h) by all of it:
 //
 //   achieved FLOP/s = FLOPs / device time             bytes/s = bytes / device time
-//   roofline        = max(FLOPs / peak, bytes / bandwidth) / device time,  1 = as fast as can be
+//   roofline        = max(FLOPs / peak, bytes / bandwidth) / device time,  1 is the optimum
 //
 // Operators that enclose others count them: aten::linear has the time of its aten::addmm. For
-// totals use the FLOPs of OperatorTable::all, in which nothing counts twice. O(events x nesting).
+// totals use the FLOPs of OperatorTable::all, which counts nothing twice. O(events x nesting).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// How much work stands launched and not yet begun on each stream.
+// How much work is launched but not yet started on each stream.
 //
 // +1 at the start of a launch call, -1 at the start of its work; work whose call was not recorded
-// counts nowhere. A full queue (1024 entries on NVIDIA devices) blocks the host; an empty one means
+// is not counted. A full queue (1024 entries on NVIDIA devices) blocks the host; an empty one means
 // that the device waits for the host.
 //
 // Source: facebookresearch/HolisticTraceAnalysis f4d0062 (queue length); the capacity is its

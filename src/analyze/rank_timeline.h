@@ -1,8 +1,8 @@
-// What the device of each rank did over the time of the run, in equal parts: the picture of all
-// ranks side by side.
+// What the device of each rank did over the time of the run, in equal parts, so that all ranks
+// can be drawn side by side.
 //
-// Of each part of the window the shares in which the device computed, only communicated, and only
-// copied or filled; the rest is idle. The parts of all ranks lie at the same moments. O(intervals).
+// Each part has the shares of time in which the device computed, only communicated, and only copied
+// or filled; the rest is idle. The parts of all ranks lie at the same moments. O(intervals).
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //   "Input type"       ["float", "Scalar", "TensorList"]
 //   "Concrete Inputs"  ["", "1", ""]
 //
-// What cannot be read is left out; nothing here fails.
+// Arguments that cannot be read are left out; this is not an error.
 #pragma once
 
 #include <cstdint>

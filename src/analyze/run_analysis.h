@@ -1,4 +1,4 @@
-// Everything `orrery trace analyze` says about a recorded run, rank by rank and over all ranks.
+// Everything that `orrery trace analyze` shows of a recorded run, by rank and over all ranks.
 //
 // Ranks are analyzed in parallel; the result does not depend on the number of threads.
 #pragma once
@@ -97,8 +97,8 @@ struct RunAnalysis {
   std::vector<RunKernelRow> kernels;  // over all ranks
 };
 
-// Errors: an accelerator the catalog lacks; an annotation that was not recorded; a critical path
-// that goes in a circle is left empty.
+// Errors: an accelerator that is not in the catalog; an annotation that was not recorded. A
+// critical path that would be a cycle is left empty.
 Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
                             const AnalysisOptions& options = {});
 

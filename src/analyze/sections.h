@@ -3,11 +3,11 @@
 //
 // Device work belongs to the innermost section around its launch call, on the thread of the call.
 // Work of the backward pass is launched by a thread of its own: it belongs to the section of the
-// forward operator that autograd derived it from, where the recording says so (arrows from forward
-// to backward), as `backward`; else to the innermost section that is open at that moment on the
-// thread with most sections. Modules are taken together by class: Linear_0 and Linear_1 are
-// instances of Linear. A section's device time contains that of the sections in it; own is
-// without. Marks of the profiler's steps and of autograd's internals are no sections.
+// forward operator that autograd derived it from, as `backward`, if the recording has arrows from
+// forward to backward; otherwise to the innermost section that is open at that moment on the thread
+// with most sections. Modules are taken together by class: Linear_0 and Linear_1 are
+// instances of Linear. A section's device time includes that of the sections in it; its own
+// time does not. Marks of the profiler's steps and of autograd's internals are not sections.
 //
 // Source: facebookresearch/HolisticTraceAnalysis f4d0062 (user annotation breakdown); AMD-AGI/
 // TraceLens 171dd747 (module view). O(events x nesting).

@@ -22,7 +22,7 @@ struct Spread {
   }
 };
 
-// O(n log n). Nothing gives zeros.
+// All are 0 if there are no durations. O(n log n).
 Spread spread_of(std::vector<std::int64_t> durations_ns);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// Where the time of one rank's device went: parts that add up to the window exactly.
+// Divides the time of one rank's device into parts that add up to the window exactly.
 //
 // With C, M, P the unions of computing, communicating and copying (all streams), clipped to a
 // window W, and |x| the length of a set:

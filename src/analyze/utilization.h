@@ -1,18 +1,19 @@
 // The share of each millisecond in which at least one stream executed a kernel.
 //
-//   u(k) = |kernels within [start + k b, start + (k + 1) b)| / b        b = 1 ms unless said
+//   u(k) = |kernels within [start + k b, start + (k + 1) b)| / b        b = 1 ms by default
 //
-// The last bin is of the rest of the window alone. Source: Lumos (arXiv 2504.09307), which calls
+// The last bin covers only the rest of the window. Source: Lumos (arXiv 2504.09307), which calls
 // this SM utilization.
 //
-// Where launches tell, also how much of the device ran, an estimate from the shapes of launches and
-// no counter:
+// Where the grid sizes of launches are recorded, also how much of the device was used. This is an
+// estimate from those sizes, not a hardware counter:
 //
 //   m(k) = 1/b * integral of min(1, sum over running kernels of min(1, blocks / multiprocessors))
 //
-// the share of multiprocessors that had a block to run. Source: the "estimated SM efficiency" of
-// PyTorch's profiler, here over all time and not over that of kernels. Not modelled: the last wave,
-// blocks that share a multiprocessor while others have none. O(bins + kernels log kernels).
+// which is the share of multiprocessors that had a block to run. Source: the "estimated SM
+// efficiency" of PyTorch's profiler, here over all time instead of the time of kernels. Not
+// modelled: the last wave, blocks that share a multiprocessor while others have none. O(bins +
+// kernels log kernels).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // The parameters of attention kernels on one accelerator.
 //
-// Each fit starts from a calibration whose products and memory are known: floor, bandwidth and
-// cache are theirs. What is fitted is the share of peak on long sequences and the ramp of a query
-// block, by kernel, direction and head dimension; for prefill also what was timed beside.
+// Each fit starts from a calibration whose products and memory are known, and takes floor,
+// bandwidth and cache from it. Fitted are the share of peak on long sequences and the ramp of a
+// query block, by kernel, direction and head dimension; for prefill also the kernels that were
+// timed with it.
 #pragma once
 
 #include <optional>

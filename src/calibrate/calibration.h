@@ -1,12 +1,12 @@
-// What every kind of measurement has in common when parameters are fitted on it.
+// What all kinds of measurements have in common when parameters are fitted to them.
 //
-// A kind of measurement (kernels, collectives, training steps) is known by the columns of its
+// A kind of measurement (kernels, collectives, training steps) is recognised by the columns of its
 // files. It turns tables into one report per subject (an accelerator, a fabric): fitted parameters
 // with standard errors, errors within the fit and on folds that were held out, and the catalog
-// files that hold the result. Rows that cannot be used are named one by one and left out; only a
-// table of which nothing is usable is an error.
+// files that hold the result. Rows that cannot be used are reported one by one and left out; only
+// a table without usable rows is an error.
 //
-// The list of kinds comes from the caller, for a kind may live above this folder.
+// The caller passes the list of kinds, because a kind may belong to a folder above this one.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace orrery {
 // Of predicted / measured - 1.
 ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured);
 
-// The same on some of the rows: "m >= 1024".
+// The same for some of the rows: "m >= 1024".
 struct PartOfRows {
   std::string name;
   ErrorSummary in_sample;
@@ -62,7 +62,7 @@ struct CalibrationReport {
   std::vector<std::string> notes;  // what was assumed or kept, a sentence each
 };
 
-// What one kind makes of its tables.
+// The result of one kind for its tables.
 struct Calibration {
   std::vector<CalibrationReport> reports;
   std::vector<RowProblem> problems;

@@ -14,8 +14,9 @@
 //   low_latency_share, host_path.socket, .node
 //                                 where accelerators reach each other over PCIe
 //
-// Two choices of the library are tried in turn, the one that fits best is kept: low_latency_until
-// (no limit or some MiB) and latency_overlap (1 or 2). What is between nodes is not fitted here.
+// Two choices of the library are tried in turn, and the best fit is kept: low_latency_until (no
+// limit or some MiB) and latency_overlap (1 or 2). Parameters of links between nodes are not fitted
+// here.
 //
 // Valid where one node was measured with 2, 4 and 8 members; the levels are those that a cluster of
 // the catalog would have. Deterministic. About 10 s for a thousand rows.

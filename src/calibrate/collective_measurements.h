@@ -5,8 +5,8 @@
 // Rows of dtype int8 ran without in-switch reduction. Source of the table shipped with the product:
 // validation/kernels/README-collectives.md.
 //
-// A row is left out, by name, when a cell is missing or no number, when it repeats another, and
-// when it is faster than the links of its accelerator could be.
+// A row is reported and left out if a cell is missing or not a number, if it repeats another row,
+// or if it is faster than the links of its accelerator allow.
 #pragma once
 
 #include <span>
@@ -27,7 +27,7 @@ struct CollectiveMeasurement {
   Seconds time;
   std::string where;  // "file.csv:12"
 
-  // What a fold holds together: the same shape on other accelerators, or with another element type.
+  // The key of a fold, which keeps the same shape together across accelerators and element types.
   [[nodiscard]] std::string shape() const;
 };
 

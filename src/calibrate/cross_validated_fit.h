@@ -1,4 +1,4 @@
-// One fit of relative errors with its cross-validation: what most calibrations consist of.
+// One fit of relative errors with its cross-validation, as most calibrations need it.
 //
 // Residuals are log(predicted / measured). Folds are chosen by `keys` (folds.h), usually the shape.
 #pragma once

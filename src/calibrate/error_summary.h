@@ -1,11 +1,10 @@
-// How far predictions are off, in five figures: of relative errors e = predicted / measured - 1
+// The errors of predictions in five figures. Of relative errors e = predicted / measured - 1:
 //
 //   median, mean, p90   of |e|; 0.1 is 10 %, p90 the 90th percentile
 //   bias                mean of e: above 0 predicted too slow (or too much)
 //   worst               the e of the largest |e|, the first of equals
 //
-// The one summary of fits (calibrate), of measured steps (validate) and of recorded kernels
-// (infer), with its one writer. O(n log n).
+// Used for fits (calibrate), measured steps (validate) and recorded kernels (infer). O(n log n).
 #pragma once
 
 #include <span>
@@ -28,10 +27,10 @@ struct ErrorSummary {
 // `names`: of the rows, or empty.
 ErrorSummary error_summary(std::span<const double> errors, std::span<const std::string> names = {});
 
-// "median", or "median_absolute_error" as documents of measured steps have it, which leave out the
-// figures of no rows.
+// "median", or "median_absolute_error" as in documents of measured steps, which leave out figures
+// without rows.
 enum class ErrorKeys { brief, spelled_out };
-// The worst stands there where its row has a name.
+// The worst error is written if its row has a name.
 Value value_of(const ErrorSummary& errors, ErrorKeys keys);
 
 }  // namespace orrery

@@ -10,10 +10,10 @@
 //   t = base + (link^4 + local^4)^(1/4),   link = bytes / min(e b, units unit_rate),
 //                                          local = T w / local rate
 //
-// Robust fit of log(predicted / measured); folds by shape. Written into the parameters: what a
-// training run meets, which is the two-sided NVLink exchange where it was measured (16-bit tokens,
-// a domain of many nodes), DeepEP elsewhere. Not fitted: other phases of these files, kernels for
-// decoding.
+// Robust fit of log(predicted / measured); folds by shape. The parameters take the fit that
+// corresponds to a training run: the two-sided NVLink exchange where it was measured (16-bit
+// tokens, a domain of many nodes), DeepEP elsewhere. Not fitted: other phases of these files,
+// kernels for decoding.
 #pragma once
 
 #include <span>

@@ -3,16 +3,16 @@
 //   minimise  ½ Σ f(r_i(x))²   over  least <= x <= most
 //   f(r) = sign(r)·c·√(2·(√(1 + (r/c)²) - 1))        "soft L1": r²/2 near 0, c·|r| far away
 //
-// r_i is usually log(predicted / measured) of row i: relative errors, the same whether too fast or
-// too slow. A row far off then pulls like its distance and not like its square. The residuals of
-// all rows come from one call, so that what depends on the parameters alone is prepared once a
-// call. Derivatives are central differences (one-sided at a bound) of `step` times the parameter's
-// range, wide enough to see over the small steps of models with tiles and waves.
+// r_i is usually log(predicted / measured) of row i: relative errors, symmetric in too fast and too
+// slow. The influence of an outlier grows with its distance, not with the square of it. One call
+// computes the residuals of all rows, so that what depends only on the parameters is prepared once.
+// Derivatives are central differences (one-sided at a bound) of `step` times the parameter's range,
+// wide enough to smooth out the small jumps of models with tiles and waves.
 //
 // Standard errors: σ²·(JᵀJ)⁻¹ at the solution over the parameters that are not at a bound, with
 // σ² = Σ f² / (rows - free parameters). Nothing for a parameter at a bound or one the data do not
-// determine. Rows are taken as independent, which measurements of one machine are not quite: read
-// them as a lower bound.
+// determine. Rows are assumed to be independent, which measurements of one machine are not quite,
+// so standard errors are lower bounds.
 //
 // From several starts the best end is kept (the first among equals). Deterministic: one thread, no
 // random numbers, no time limit. Source: Agarwal, Mierle et al., Ceres Solver (trust region,

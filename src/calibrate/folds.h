@@ -3,7 +3,7 @@
 // A fold is chosen by a hash of a key, usually the shape of a measurement: rows with equal keys are
 // always in the same fold, so that a shape measured twice, or on two accelerators, is never both
 // fitted and judged. The hash is FNV-1a (64 bits) with the finaliser of splitmix64: the same on
-// every machine, in every build, for ever.
+// every machine and in every build.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,10 @@ namespace orrery {
 
 std::uint64_t stable_hash(std::string_view key);
 
-// A fold in 0 .. folds - 1 for each key. Distinct keys, in the order of their hashes, are dealt
-// round: folds differ by at most one distinct key, none is empty unless there are fewer distinct
-// keys than folds. Independent of the order of the rows. Precondition: folds >= 2.
+// A fold in 0 .. folds - 1 for each key. Distinct keys, in the order of their hashes, are dealt to
+// the folds in turn, so that folds differ by at most one distinct key, and none is empty unless
+// there are fewer distinct keys than folds. Independent of the order of the rows. Precondition:
+// folds >= 2.
 std::vector<int> fold_of_each(std::span<const std::string> keys, int folds);
 
 // A fold for each distinct key (a source, an accelerator), in order of first appearance: leaves one

@@ -1,9 +1,9 @@
 // The parameters of matrix products in one number format on one accelerator, from products that
 // were repeated alone (kernel_measurements.h).
 //
-// Products in 16 bits determine all of them. Narrower products stream, launch, split and heat
-// like those and differ in what their matrix units reach; the quantisation of their inputs, timed
-// with them, has parameters of its own.
+// Products in 16 bits determine all of them. Narrower products share the parameters of streaming,
+// launching, splitting and heating, and differ in the rate of their matrix units; the quantisation
+// of their inputs, which is timed with them, has parameters of its own.
 #pragma once
 
 #include <span>

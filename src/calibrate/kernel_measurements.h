@@ -1,9 +1,9 @@
-// Published measurements of kernels, and what the model says of each: the material of the fits in
-// this folder and of their tests.
+// Published measurements of kernels and the model's prediction of each, for the fits in this folder
+// and their tests.
 //
 // Files and columns: validation/kernels/README.md. Rows without a time (out of memory) are left
-// out. What was timed together with the kernel that was meant (quantisation of the inputs of a
-// narrow product, rotation and split before attention) is predicted by the TimedBeside of the fit.
+// out. Kernels that were timed together with the intended one (quantisation of the inputs of a
+// narrow product, rotation and split before attention) are predicted by the TimedBeside of the fit.
 // A published fwd+bwd figure covers both kernels.
 #pragma once
 
@@ -80,12 +80,13 @@ KernelMeasurements read_kernel_measurements(std::span<const CommaSeparated> tabl
 Result<KernelMeasurements> read_kernel_measurements(const std::vector<std::string>& paths,
                                                     const Catalog& catalog);
 
-// A micro-benchmark goes through copies of its weights; together they may fit the cache.
+// A micro-benchmark cycles through copies of its weights, which may fit into the cache together.
 inline constexpr double kRotatedCopies = 6;
 // Sets the operands that lie in a cache of that size while a product is repeated.
 GemmShape repeated(GemmShape shape, NumberFormat format, Bytes cache);
 
-// Time of what was timed beside: `bytes` read and written, `depth` the length of a row.
+// Time of the kernels timed together with it: `bytes` read and written, `depth` the length of a
+// row.
 Seconds time_of(const TimedBeside& beside, Bytes bytes, double depth, BytesPerSecond bandwidth);
 // Bytes the quantisation of the inputs of a product reads and writes.
 Bytes quantised_bytes(const MeasuredGemm& row);
@@ -95,7 +96,7 @@ Bytes prepared_bytes(const MeasuredAttention& row);
 // A product that runs for long heats the processor and loses rate.
 Seconds heated(Seconds time, const GemmParameters& parameters, Seconds ideal);
 
-// At burst clocks, with what the entry of the calibration says of heat, cache and kernels beside.
+// At burst clocks, with the heat, cache and kernels timed together that the calibration states.
 Seconds predict(const KernelModel& model, const GemmParameters& parameters, Bytes cache,
                 const MeasuredGemm& row);
 Seconds predict(const KernelModel& model, const MeasuredAttention& row);

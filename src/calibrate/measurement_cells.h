@@ -1,7 +1,7 @@
 // The cells of one row of measurements by column name, with every complaint collected.
 //
-// A row that is asked for a number it does not hold, or holds one that cannot be, is marked as
-// unusable; what was wrong first is kept, with its file and line.
+// A row without a number that is asked for, or with an impossible one, is marked as unusable; its
+// first problem is kept, with file and line.
 #pragma once
 
 #include <map>
@@ -33,8 +33,8 @@ class MeasurementCells {
   // A whole number from `least` to `most`.
   double count(std::string_view column, double least, double most);
 
-  // Whether a time may be one of something that nothing could do faster than `least`, launch
-  // included; otherwise it is in another unit, and the row complains.
+  // Whether a time is at least `least`, the shortest possible one with its launch; otherwise it
+  // must be in another unit, and the row is marked as unusable.
   bool not_too_slow(Seconds time, Seconds least);
 
   void complain(std::string what);  // marks the row as unusable
@@ -52,10 +52,10 @@ class MeasurementCells {
 // A problem for each record that has more or fewer fields than its header.
 std::vector<RowProblem> refused_records(const CommaSeparated& table);
 
-// Rows that say the same of the same: the second is named with the first and left out.
+// Finds repeated measurements: the second one is reported together with the first and left out.
 class SeenRows {
  public:
-  // True if `key` is new; otherwise the row complains.
+  // True if `key` is new; otherwise the row is marked as unusable.
   bool add(const std::string& key, MeasurementCells& row);
 
  private:

@@ -7,13 +7,13 @@
 //                              ratio
 //   ring.node.simple           a step inside a node while a Simple ring waits for the network
 //   low_latency                ceiling of LL between nodes
-//   rate of g ranks per node     what the cards that serve g ranks of a node carry together: how many
-//                              cards g ranks reach, and through which bus, is a fact of the machine
+//   rate of g ranks per node   total rate of the cards that serve g ranks of a node; how many cards
+//                              they reach, and through which bus, depends on the machine
 //
 // bases and steps inside nodes stay those of one node (catalog/collectives/). LL128 is tried and
 // left out where it makes the fit worse: between nodes a library allows it only where stores arrive
-// in order. Folds are by payload: all shapes of one payload are held out together. Nothing is
-// written: a catalog names fabrics, and a measured machine may not be one of them.
+// in order. Folds are by payload: all shapes of one payload are held out together. No file
+// is written, because the catalog names fabrics and the measured machine may not be one of them.
 //
 // Valid for groups that fill their nodes evenly. Deterministic. About a second for 200 rows.
 #pragma once

@@ -6,8 +6,8 @@
 // accelerator tells the links inside its nodes. Source of the table shipped with the product:
 // validation/kernels/README-collectives.md.
 //
-// A row is left out, by name, when a cell is missing or no number, when it repeats another, when
-// its ranks do not fill its nodes evenly, and when they are more than a node of the catalog holds.
+// A row is reported and left out if a cell is missing or not a number, if it repeats another row,
+// if its ranks do not fill its nodes evenly, or if they are more than a node of the catalog has.
 #pragma once
 
 #include <optional>

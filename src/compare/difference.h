@@ -10,14 +10,14 @@
 // The difference of a line's contribution to the step is split exactly into causes. With n calls,
 // work w = busy - waiting, per step, of the first (1) and second (2) profile:
 //
-//   calls        (n2 - n1) w1 / n1            work is called more often
+//   calls        (n2 - n1) w1 / n1            the operator is called more often
 //   work         w2 - w1 - calls              each call takes longer
 //   waiting      of communications, for other ranks
-//   overlap      hidden1 - hidden2            less of it runs beside something else
-//   late         the device idles before it because the host launches late
-//   latency      the device idles before it between launch call and start
+//   overlap      hidden1 - hidden2            less of it overlaps with something else
+//   late         the device is idle before it because the host launches late
+//   latency      the device is idle before it between launch call and start
 //
-// and is one cause, `only_first` or `only_second`, where the other side has nothing. The sum over
+// If only one side has the line, the cause is `only_first` or `only_second`. The sum over
 // all rows and the ends of the steps is the difference of the step times. O(lines log lines).
 #pragma once
 
@@ -50,7 +50,7 @@ std::string_view name(Alignment alignment);
 struct DifferenceRow {
   Alignment alignment = Alignment::same;
   LineKind kind = LineKind::computing;
-  // Lines of each profile; more than one only where a group replaced a group.
+  // Lines of each profile; more than one only if a group replaced a group.
   std::vector<std::size_t> first = {};
   std::vector<std::size_t> second = {};
   Seconds contribution_first = {};  // to one step
@@ -63,7 +63,7 @@ struct DifferenceRow {
   [[nodiscard]] Seconds operator[](DifferenceCause cause) const {
     return causes[static_cast<std::size_t>(cause)];
   }
-  // The cause of the largest part of the difference in its direction.
+  // The cause with the largest part of the difference that has the sign of the whole difference.
   [[nodiscard]] DifferenceCause main_cause() const;
 };
 

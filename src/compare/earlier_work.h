@@ -1,5 +1,6 @@
-// Work at the start of a recording that was launched before it began: a device that is behind its
-// host still works on the pass before. A prediction of what was recorded does not have it.
+// Work at the start of a recording that was launched before the recording began: a device that is
+// behind its host still runs the pass before. A prediction of the recorded steps does not contain
+// it.
 #pragma once
 
 #include <span>

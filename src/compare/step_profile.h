@@ -1,4 +1,4 @@
-// What a recorded step consists of: every moment booked on one operator.
+// Attributes every moment of a recorded step to one operator.
 //
 // At every moment of a step of one rank exactly one line owns the time:
 //
@@ -9,14 +9,14 @@
 //                                         host is late, from then on the launch takes its time
 //   else, after the last work             nobody: the end of the step
 //
-// so that the lines add up to the step exactly (whole nanoseconds). Beside what it owns, a line has
-// the time its work ran (busy); the difference, in which others owned the time, is hidden. A
+// so that the lines add up to the step exactly (whole nanoseconds). A line also has the
+// time in which its work ran (busy); the part in which other lines owned the time is hidden. A
 // communication's busy time has a part spent waiting for other ranks, where several are recorded
 // (trace/collective_instances.h). A recording without device work is profiled by the innermost
 // operator of the thread that runs its steps.
 //
-// Lines are sums over the steps and ranks of the run, divided by their number: of a step, on
-// average. Work is clipped at the windows of the host's marks (trace/marked_steps.h).
+// Lines are sums over the steps and ranks of the run, divided by their number, so they are those of
+// an average step. Work is clipped at the windows of the host's marks (trace/marked_steps.h).
 // O(events log events).
 #pragma once
 
@@ -71,7 +71,7 @@ struct StepProfile {
   }
 };
 
-// The step by what owned its time; adds up to it.
+// The step divided by what owned its time; the parts add up to it.
 struct StepParts {
   Seconds computing;
   Seconds exposed_communication;  // nothing computes meanwhile

@@ -1,5 +1,5 @@
-// Which kind of work of a step a recorded operator is and a category of a prediction, so that the
-// two can stand beside each other: a prediction knows neither operators of a framework nor kernels.
+// Maps recorded operators and predicted categories to the same kinds of work, so that a recorded
+// step can be compared with a prediction, which knows neither operators of a framework nor kernels.
 //
 //   kind                     recorded                              predicted (graph/category.h)
 //   matrix products          kernels by trace/kernel_class.h       projections, feed-forward,
@@ -20,8 +20,9 @@
 //   recording                midst of work
 //   idle                     host late, launches, end of the step  bubble, host
 //
-// The kernel that takes most of a line tells its kind. Beside fused attention a batched product is
-// one of experts or of an interaction, and a softmax one of a router or of the loss.
+// The kernel that takes most of a line's time determines its kind. Where attention is fused, a
+// batched product belongs to experts or to an interaction, and a softmax to a router or to the
+// loss.
 #pragma once
 
 #include <cstdint>
@@ -54,10 +55,10 @@ std::string_view name(StepWork work);
 
 // How a recording computes the scores of its attention.
 enum class AttentionScores : std::uint8_t { in_kernels_of_attention, in_batched_products };
-// The latter where batched products and softmaxes are there and no kernel of attention is.
+// Unfused if there are batched products and softmaxes but no attention kernel.
 AttentionScores attention_scores(const StepProfile& recorded);
 
-// Of what a line owns, waiting apart.
+// Of the time that a line owns, with waiting separate.
 StepWork work_of(const ProfileLine& line, AttentionScores scores);
 StepWork work_of(Category category);
 

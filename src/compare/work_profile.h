@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// What work without a recorded launch is (compare/earlier_work.h).
+// How to treat work without a recorded launch (compare/earlier_work.h).
 enum class Unlaunched : std::uint8_t { of_its_kind, earlier };
 
 // The same step, its lines added up by kind.
@@ -17,8 +17,8 @@ StepProfile profile_by_work(const StepProfile& recorded,
 // A predicted step as the same lines.
 StepProfile predicted_profile(const Breakdown& predicted);
 
-// Normalization and embedding that only one side tells apart are counted with the others on both:
-// eager norms are chains of elementwise kernels.
+// Normalization and embedding that only one side distinguishes are counted with the other kinds on
+// both sides, because eager norms are chains of elementwise kernels.
 void fold_untold_work(StepProfile& recorded, StepProfile& predicted);
 
 }  // namespace orrery

@@ -1,9 +1,10 @@
-// Why the devices of a recording idle and its ranks wait for each other, in words, for whatever
-// sets a recording beside a prediction (orrery trace spec, orrery trace diff --predicted).
+// Says in words why the devices of a recording are idle and why its ranks wait for each other, for
+// commands that compare a recording with a prediction (orrery trace spec, orrery trace diff
+// --predicted).
 //
-//   idle      what the hosts did meanwhile (analyze/host_activity.h), the turns of another process
-//             apart (replay/time_slices.h); how much they launch, and what launching takes by the
-//             software profile
+//   idle      what the hosts did meanwhile (analyze/host_activity.h), time slices of another process
+//             apart (replay/time_slices.h); how much they launch, and how long launching
+//             takes according to the software profile
 //   waiting   which rank the others waited for (analyze/communication_table.h)
 //
 // Read from the recording; nothing is fitted. O(events log events).
@@ -19,7 +20,7 @@
 
 namespace orrery {
 
-// What the host of a rank needs to launch the passes of a predicted step.
+// The time that the host of a rank needs to launch the passes of a predicted step.
 struct PredictedLaunching {
   std::string software;  // profile
   Seconds time;

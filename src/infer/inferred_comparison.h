@@ -1,16 +1,16 @@
-// The specification of a recording predicted, beside what was recorded, part by part.
+// Compares the prediction of an inferred specification with the recording, part by part.
 //
 // A recording with a backward pass is a training step: the step is compared. Of one without, the
 // time kernels ran is compared with the predicted forward passes, less idle time and what
-// communications waited for other ranks, and less kernels of work that was launched before the
-// recording began: a device that is behind its host still works on the pass before. Logits and loss
-// are counted only where the recording has them.
+// communications waited for other ranks, and less kernels that were launched before the recording
+// began: a device that is behind its host still runs the pass before. Logits and loss are counted
+// only where the recording has them.
 //
 // Parts: every moment of the recorded step belongs to the operator that owns it
 // (compare/step_profile.h), and that to a part by its kind of work, as every predicted second
-// (compare/step_work.h). Both add up to what is compared. What ranks wait for each other
-// is a part of its own where several are recorded: a prediction takes them for alike. Of one rank
-// it is in the exposed communication.
+// (compare/step_work.h). Both add up to what is compared. Waiting for other ranks is a part of its
+// own if several are recorded, because a prediction assumes equal ranks; if one rank is recorded,
+// it is part of the exposed communication.
 #pragma once
 
 #include <array>
@@ -26,11 +26,11 @@ enum class StepPart : std::uint8_t {
   products,
   attention,
   memory_bound,   // norms, elementwise chains, embedding, loss
-  recomputation,  // predicted; what is recorded of it is among the other parts
+  recomputation,  // predicted only; a recording has it among the other parts
   optimizer,
   communication,  // exposed, without what is known to be waiting
   waiting,        // for other ranks
-  host,           // and bubbles: the device idles
+  host,           // and bubbles: the device is idle
   other,          // convolutions, copies, kernels of no known kind
 };
 inline constexpr std::size_t kStepParts = 9;
@@ -41,7 +41,7 @@ struct ComparedPart {
   Seconds recorded;
 };
 
-// What a part of the recording consists of.
+// The operators that a part of the recording consists of.
 struct RecordedPartWork {
   StepPart part = StepPart::other;
   std::string name;    // "aten::bmm"
@@ -71,7 +71,7 @@ struct InferredComparison {
   std::array<ComparedPart, kStepParts> parts{};
   std::vector<PredictionGap> causes;   // the largest difference first; without a prediction none
   std::vector<RecordedPartWork> work;  // the longest first
-  // Of the recorded step, whatever is compared.
+  // Of the recorded step, independent of what is compared.
   Seconds step_waiting;  // for other ranks
   Seconds step_idle;
   // Of recorded products and attention, the share with the shapes of the specification.

@@ -1,4 +1,4 @@
-// From a recording to a specification: which transformer was run, how it was divided, on what.
+// Infers a specification from a recording: the transformer, its parallelism and the accelerator.
 //
 // Everything follows from the operators of one step of one rank, their shapes and communications:
 //
@@ -10,11 +10,11 @@
 //   vocabulary                      the product from h that happens once per microbatch; without one
 //                                   over all tokens (generation), the rows of the table looked up
 //   positions                       rotated if halves are negated, or a kernel says so
-//   an encoder of images            a convolution with one patch a token
+//   an encoder of images            a convolution with one patch per token
 //   tp                              h / (heads of this rank x head size), if b s h elements are
 //                                   communicated in every layer
 //   microbatches                    lookups in a step
-//   dp                              what tp leaves of the ranks
+//   dp                              number of ranks / tp
 //   training or forward only        whether operators of a backward pass ran
 //
 //   pp, cp, ep                      groups the framework names (recorded_parallelism.h)

@@ -1,8 +1,8 @@
-// What a replayed step was bound by: walked back from its end, at every moment the one thing whose
-// end let the next begin. The parts sum to the replayed step exactly.
+// What bounds a replayed step: the critical path, followed back from the end of the step, divided
+// by kind. The parts add up to the replayed step exactly.
 //
-// A step bound by the host comes out right whenever the host's own durations, which are inputs, are
-// put in order; only the rest of it is predicted. O(nodes + edges), once for all steps of a run.
+// The part bound by the host repeats recorded durations, which are inputs; only the rest of the
+// step is predicted. O(nodes + edges), once for all steps of a run.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@ namespace orrery {
 
 struct BoundBy {
   Seconds host;           // threads of the rank, with calls of the runtime
-  Seconds launches;       // from calls and other streams to work, and between two works
+  Seconds launches;       // delays from calls and other streams to work, gaps between work
   Seconds device;         // computing kernels, copies and fills of the rank
-  Seconds communication;  // transfers, from when the last rank has come
-  Seconds other_ranks;    // until the last rank has come: whatever kept it
+  Seconds communication;  // transfers, after the last rank has arrived
+  Seconds other_ranks;    // whatever delayed the rank that arrived last
 
   [[nodiscard]] Seconds total() const {
     return host + launches + device + communication + other_ranks;

@@ -1,10 +1,11 @@
-// The device side of a recording: work by stream, the call that launched each, and in which order.
+// The device side of a recording: the work (kernels, copies and fills) of each stream, the calls
+// that launched it, and its order.
 //
-// A launch call and its work share a correlation; a graph launch has many works. Work of a stream
-// follows by start.
+// A launch call and its work share a correlation; a graph launch starts many pieces of work. Work
+// of a stream is ordered by its start.
 //
 // The profiler fits the device's clock to the host's, with an error of up to a tenth of a
-// millisecond: recordings exist in which work starts before the call that launched it. `clock_ns`
+// millisecond: in some recordings, work starts before the call that launched it. `clock_ns`
 // moves the device's clock so that nearly all work (99 of 100; the error drifts) starts 4 us and
 // more after its call began, the shortest launches of current hosts. It is 0 where that holds
 // already. O(events log events).
@@ -25,7 +26,7 @@ struct Launch {
 };
 
 struct LaunchedWork {
-  // Of every event: the call that launched it; kNoEvent for what is no work or was launched outside
+  // Of every event: the call that launched it; kNoEvent if it is not work or was launched outside
   // the recording.
   std::vector<std::uint32_t> launch_of;
   // Of every event: the first work a call launched; kNoEvent.

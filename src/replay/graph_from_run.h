@@ -1,4 +1,4 @@
-// From the recordings of a run to its graph: durations, gaps of the host, and what waited for what.
+// Builds the graph of a recorded run: durations, gaps of the host, and dependencies.
 //
 // Dependencies (Lumos, arXiv 2504.09307, section 3.3, and formats of PyTorch's profiler):
 //
@@ -13,24 +13,26 @@
 //   device to host      a synchronising call ends after what it waits for (replay/stream_waits.h)
 //   rank to rank        all ranks arrive at a communication before any transfers
 //
-// Not inputs: when device work started, and the gaps between. They follow from the dependencies and
-// from few constants of the whole trace (LaunchParameters), each a median or mean over it:
+// The start times of device work (kernels, copies, fills) and the gaps between it are not inputs.
+// They follow from the dependencies and from a few constants of the whole trace (LaunchParameters),
+// each a median or mean over it:
 //
 //   launch    start of work on an idle stream - end of its launch call (copies: start of the call),
 //             by kind of work
-//   dispatch  start of work that was long launched - end of the work before it
+//   dispatch  start of work that was launched long before - end of the work before it
 //   wake      start of work that waited for another stream - end of what it waited for
 //
-// Recorded times of the device decide which dependencies can have existed (work does not wait for
-// what ended later), and split the duration of a synchronising call into waiting and its own time,
+// Recorded times of the device only decide which dependencies are possible (work cannot have waited
+// for what ended later) and split the duration of a synchronising call into waiting and its own
+// time,
 //
 //   own = end of the call - max(start of the call, end of what it waited for),
 //
-// as the durations of communications are split. Initial conditions are taken as recorded: when each
-// rank's recording begins, and when work runs that was launched before it. Work without a recorded
-// launch later on is anchored to the host's progress at its start, and counted.
+// just like the durations of communications. Initial conditions are taken as recorded: when each
+// rank's recording begins, and when work runs that was launched before it. Later work without a
+// recorded launch is tied to the host's progress at its start, and counted.
 //
-// Not modelled: kernels that slow each other down, the time the profiler takes, a full launch
+// Not modelled: kernels that slow each other down, the overhead of the profiler, a full launch
 // queue. O(events log events).
 #pragma once
 
@@ -59,8 +61,8 @@ struct LaunchParameters {
 enum class StreamWaits : std::uint8_t { kept, dropped };
 
 struct GraphFromRunOptions {
-  // Dropped: streams of a device do not wait for each other, the error of earlier simulators that
-  // Lumos section 3.1 measures.
+  // Dropped: streams of a device do not wait for each other. Lumos, section 3.1, measures the error
+  // that this causes in earlier simulators.
   StreamWaits stream_waits = StreamWaits::kept;
   // By trace: the event of a thread that is the trace's only step; empty: those that are marked.
   std::vector<std::uint32_t> steps = {};
@@ -70,17 +72,17 @@ struct GraphFromRun {
   RunGraph graph;
   std::vector<LaunchParameters> parameters;  // of every trace
   std::size_t stream_waits = 0;              // edges between streams of one device
-  std::size_t room_waits = 0;                // work that found the device full
+  std::size_t room_waits = 0;                // work that waited because the device was full
   std::size_t resumed = 0;                   // work that waited for another process's turn
   std::size_t synchronizations = 0;          // calls that wait for device work
   std::size_t thread_waits = 0;              // edges between threads
   std::size_t rendezvous = 0;                // communications matched over two or more ranks
-  std::size_t incomplete = 0;                // of which some ranks are not recorded
+  std::size_t incomplete = 0;                // of these, with ranks that were not recorded
   std::size_t unlaunched = 0;                // work whose launch is not recorded
-  std::size_t anchored = 0;                  // of which follows the host's progress
+  std::size_t anchored = 0;                  // of this, tied to the host's progress
 };
 
-// Refuses a run without events that could be replayed.
+// Errors: a run without events that can be replayed.
 Result<GraphFromRun> graph_from_run(std::span<const RecordedTrace> traces,
                                     const GraphFromRunOptions& options = {});
 

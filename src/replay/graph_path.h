@@ -1,10 +1,10 @@
 // The critical path of every rank in a simulated graph: of Chakra traces, or of a graph's file.
 //
-// As replay/step_path.h, over the graph that these are simulated as (replay/chakra_graph.h,
-// trace/graph_file/graph_file.h): walked back from the end of a rank's step (where a file names
+// Like replay/step_path.h, but on the graph as which these are simulated (replay/chakra_graph.h,
+// trace/graph_file/graph_file.h): followed back from the end of a rank's step (where a file names
 // steps, the first), or of its last operation to its first, transfers between two ranks apart. An
-// operation of several ranks belongs to the one that the path goes on in. O(nodes + edges) for the
-// graph, O(length of the path) for a rank.
+// operation of several ranks belongs to the rank in which the path continues. O(nodes + edges) for
+// the graph, O(length of the path) for a rank.
 #pragma once
 
 #include <span>

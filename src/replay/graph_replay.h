@@ -1,11 +1,11 @@
 // A graph simulated: the step, and what every rank does in it.
 //
 //   step          from the first operation of any rank to the last
-//   rank          from its first operation to its last, transfers between two ranks apart, as they
-//                 may go on beside the next step; recorded from its start times, if it has any,
-//                 which a prediction simulated before
+//   rank          from its first operation to its last, not counting transfers between two ranks,
+//                 which may overlap with the next step; `recorded` is taken from the start times,
+//                 if there are any (those of a prediction were simulated before)
 //
-// and the step, in five parts that add up to it:
+// and the step in five parts that add up to it:
 //
 //   computing       kernels run, no communication does
 //   overlapped      both
@@ -13,7 +13,7 @@
 //   waiting         neither, and an operation of a stream that communicates waits for other ranks
 //   idle            none of these: the host works, copies run, the pipeline is empty
 //
-// Source: the four parts of replay/replay.h, with waiting apart, since a simulation knows it.
+// Source: the four parts of replay/replay.h; waiting is separate because a simulation knows it.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct GraphReplay {
   Seconds step;
   Seconds longest_rank;                  // the largest `replayed`
   std::vector<ReplayedRank> ranks;       // ascending
-  bool of_simulated_times = false;       // the ranks' `recorded`, as the traces say
+  bool of_simulated_times = false;       // the start times of the traces were simulated
   std::vector<ReplayedGraphStep> steps;  // that the file names
 };
 

@@ -1,8 +1,8 @@
 // The threads of a recording, flattened: calls of the runtime and the stretches between boundaries.
 //
 // A thread's operators nest. Between two neighbouring boundaries (starts and ends of operators,
-// annotations and calls) exactly one thing happens: a call runs, or the innermost operator does its
-// own work, or nothing is open. Each such stretch is a segment; they cover the thread's recording
+// annotations and calls) exactly one thing happens: a call runs, the innermost operator runs its
+// own code, or nothing is open. Each such stretch is a segment; they cover the thread's recording
 // without gap or overlap. A call inside a call belongs to the outer one. Events of the profiler
 // itself and of Python are no boundaries. O(events log events).
 #pragma once
@@ -20,7 +20,7 @@ struct HostSegment {
   std::uint32_t event = 0xffffffff;  // the call, or the innermost open event; none: 0xffffffff
   bool call = false;
   bool idle = false;   // no operator and no call is open, though an annotation may be
-  bool waits = false;  // idle because another thread works: replay/thread_waits.h
+  bool waits = false;  // idle because it waits for another thread: replay/thread_waits.h
 };
 
 struct HostThread {
@@ -33,10 +33,10 @@ struct HostThread {
 };
 
 // Threads with operators, annotations or launches, in order of their lanes. A thread that only
-// polls (NCCL's watchdog) decides nothing and is left out.
+// polls (NCCL's watchdog) has no influence and is left out.
 std::vector<HostThread> host_threads(const RecordedTrace& trace);
 
-// The thread that carries the steps, or else the busiest: index into `threads`.
+// The index in `threads` of the thread that has the marks of steps, otherwise of the busiest one.
 std::size_t main_thread(const RecordedTrace& trace, const std::vector<HostThread>& threads);
 
 }  // namespace orrery

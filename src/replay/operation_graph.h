@@ -1,5 +1,5 @@
-// What the operations of a hybrid-parallel step wait for: the dependency model of ByteDance's study
-// of stragglers, as a graph of ours.
+// The dependencies of the operations of a hybrid-parallel step: the model of ByteDance's study of
+// stragglers, as a graph of graph/graph.h.
 //
 // Built from the first step of data-parallel rank 0, whose order all steps and ranks share:
 //
@@ -24,9 +24,10 @@
 // micro-batch, but a stage sends and receives in the order of its passes. All passes send but the
 // last chunk's forward on the last stage and the first chunk's backward on the first; all receive
 // but the first chunk's forward on the first stage and the last chunk's backward on the last. So
-// the k-th send belongs to the k-th pass that sends, and meets the receive of the next stage's pass
-// of its micro-batch; behind the last stage the next one is the first, with the next chunk. Refused
-// where the numbers do not fit. Checked on made jobs: the published ones have one chunk.
+// the k-th send belongs to the k-th pass that sends, and to the receive of the next stage's pass of
+// its micro-batch; after the last stage comes the first one, with the next chunk. A timeline whose
+// numbers of transfers do not fit is refused. Checked on constructed jobs, because the published
+// ones have one chunk.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct OperationSlot {
   std::int32_t stage = 0;
   std::int32_t sequence = 0;
   std::vector<std::uint32_t> after;  // slots
-  // Slots that start their transfers together, this one too; itself alone for what is no
+  // Slots that start their transfers together, including this one; only itself if it is not a
   // communication.
   std::vector<std::uint32_t> group;
   bool across_ranks = false;  // and with those of the other data-parallel ranks
@@ -53,8 +54,8 @@ struct OperationSlot {
 struct OperationGraph {
   std::vector<OperationSlot> slots;
   std::int32_t data_parallel_ranks = 0;
-  // Nodes of the lowered graph, by rank * slots + slot: the delay before it starts, and what it
-  // takes (a communication: from the rendezvous on).
+  // Nodes of the lowered graph, by rank * slots + slot: the delay before it starts, and its
+  // duration (of a communication: from the rendezvous on).
   std::vector<std::uint32_t> delay_node;
   std::vector<std::uint32_t> duration_node;
   LoweredRun run;

@@ -1,9 +1,9 @@
-// A job's operation timeline replayed: as it was, without launch delays, and without stragglers;
-// and who made the difference.
+// Replays a job's operation timeline as recorded, without launch delays, and without stragglers,
+// and says which ranks, stages and types of operation make the difference.
 //
 //   duration      of a pass, gc, optimizer: end - start
-//   transfer      of a communication: end - latest start of those that meet; -10 ms and less, which
-//                 clocks that disagree give, count as 0
+//   transfer      of a communication: end - latest start among its participants; -10 ms and less,
+//                 which result from clocks that disagree, count as 0
 //   launch delay  start - latest end of what it waits for; of what waits for nothing - step's start
 //
 //   base          durations, transfers and launch delays as recorded
@@ -38,7 +38,7 @@ struct ReplayedOperationStep {
   Seconds ideal;
 };
 
-// What one part of the job costs, all else ideal; 1 is nothing.
+// The slowdown caused by one part of the job with all else ideal; 1: none.
 struct PartSlowdown {
   std::string part;  // "1", "rank 0, stage 3", "forward-compute", "forward-pp-comm"
   double slowdown = 1;

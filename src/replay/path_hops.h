@@ -1,4 +1,4 @@
-// A critical path while it is collected: operation after operation, joined into stretches and sums.
+// Collects a critical path operation by operation and joins them into stretches and sums.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace orrery {
 // One operation of a path.
 struct PathHop {
   std::int64_t rank = 0;
-  std::uint64_t place = 0;  // equal where one thread or stream goes on
+  std::uint64_t place = 0;  // identifies the thread or stream
   std::string_view name;    // must live as long as the collection
   PathBound bound = PathBound::host;
   StretchCause cause = StretchCause::window;  // where the place changes

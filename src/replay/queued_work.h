@@ -1,10 +1,10 @@
 // Work that was launched before the recording began: its launch calls are not in the file.
 //
-// It is taken to have stood in the queues of its streams when the recording began. Of each stream,
-// up to its first work whose launch is recorded:
+// It is assumed to have been in the queues of its streams when the recording began. For each
+// stream, up to its first work whose launch is recorded:
 //
-//   the first work           runs when it ran: what a recording finds running is its initial
-//                            condition
+//   the first work           starts when it was recorded to start: this is the initial condition of
+//                            the replay
 //   within 20 us of the one  follows it in the queue
 //   before
 //   within 20 us of the end  waits for that
@@ -14,7 +14,7 @@
 //                            whose launch is lost in the middle of a recording
 //
 // Only the first and the last kind take a recorded start as an input (`placed`); a replay counts
-// them. Source: in-order queues of CUDA and HIP streams. O(works log works).
+// them. Source: in-order queues of CUDA and HIP streams. O(work log work).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The replayed run against the recorded one, step by step and rank by rank.
+// Compares the replayed run with the recorded one, step by step and rank by rank.
 //
 //   recorded, replayed   from the start to the end of a step on its host thread (ProfilerStep#N)
 //   error                |replayed - recorded| / recorded
@@ -10,17 +10,18 @@
 //   exposed communication   communication runs, no computing kernel does
 //   other                   neither: copies, fills, idle
 //
-// Two figures say how well the device was predicted, which a step bound by its host leaves open:
+// Two figures say how well the device was predicted, because the duration of a step that is bound
+// by its host does not show this:
 //
 //   misplaced      share of the step that the replay puts into another part than the recording,
 //                  half the sum of the differences of the parts over the recorded step
 //   displacement   median over the work that began in the step of how far its start since the
 //                  step's start is from the recorded one (on the host's clock)
 //
-// and `bound_by` (replay/bound_by.h) how much of the step hung on the device at all.
+// and `bound_by` (replay/bound_by.h) says how much of the step depended on the device at all.
 //
 // Source: Lumos, arXiv 2504.09307, sections 3.6 and 3.8. Kernels are counted where they run,
-// clipped at the window. O(works log works) over all steps.
+// clipped at the window. O(work log work) over all steps.
 #pragma once
 
 #include <span>
@@ -68,7 +69,7 @@ struct Replay {
 };
 
 Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph);
-// The same of a run already simulated.
+// The same for a run that was already simulated.
 Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
               const ReplayedRun& replayed);
 

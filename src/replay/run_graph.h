@@ -2,10 +2,10 @@
 // it had to wait for.
 //
 // Nodes lie on in-order lanes (a thread of a process, a stream of a device) or on none (latencies,
-// rendezvous). Durations, the order on a lane, and edges are all there is: no node knows when it
-// ran in the recording, so whatever `replayed_run` says about times follows from these alone.
+// rendezvous). The graph consists of durations, the order on each lane, and edges. No node knows
+// when it ran in the recording, so all times in `replayed_run` follow from these alone.
 //
-//   host        a thread works, or idles between two operators, up to the next boundary of its
+//   host        a thread runs, or is idle between two operators, up to the next boundary of its
 //               recording (start or end of an operator, annotation or call)
 //   call        a call of the runtime, without the time it waited for the device. A launch call
 //               whose work starts before it returns is two nodes: until the launch, and after it
@@ -14,11 +14,11 @@
 //   dispatch    what a device takes between two pieces of work of a stream that are both ready
 //   work        a kernel, copy or fill
 //   arrival     a rank is ready for a communication; no time
-//   rendezvous  all its ranks are; no time, on no lane
+//   rendezvous  all its ranks are ready; no time, on no lane
 //   transfer    a communication from the rendezvous on (trace/collective_instances.h)
 //
-// A what-if changes durations (`nodes`), order (`lanes`) or dependencies (`edges`); nodes that
-// stand in no lane and no edge do no harm.
+// A what-if changes durations (`nodes`), order (`lanes`) or dependencies (`edges`); nodes that are
+// in no lane and no edge have no effect.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ struct RunEdge {
   bool across_streams = false;  // one stream of a device waits for another
 };
 
-// A stretch of a rank's recording whose time is of interest: from the end of one node to the end of
-// another. kNoEvent as `from`: from the start of the run.
+// An interval of a rank's recording: from the end of one node to the end of another. kNoEvent as
+// `from`: from the start of the run.
 struct RunStep {
   std::uint32_t trace = 0;
   std::string name;  // "ProfilerStep#4"; "recording" where no steps are marked
@@ -95,8 +95,8 @@ struct RunGraph {
   std::vector<RunEdge> edges;
   std::vector<RunStep> steps;  // by trace, then by start
   std::vector<RunWork> works;  // by trace, then by stream and start
-  // By trace: what its device's clock lacks to agree with its host's (replay/device_work.h); empty:
-  // nothing.
+  // By trace: what to add to the device's clock so that it agrees with the host's
+  // (replay/device_work.h); empty: nothing.
   std::vector<std::int64_t> device_clock_ns;
 
   std::uint32_t add(const RunNode& node) {
@@ -107,14 +107,15 @@ struct RunGraph {
   }
 };
 
-// When every node ran. `dropped_edges` closed a cycle, which only contradictory recordings have.
+// When every node ran. `dropped_edges` would have closed a cycle, which only contradictory
+// recordings have.
 struct ReplayedRun {
   std::vector<std::int64_t> start_ns;  // of every node of the RunGraph, from the start of the run
   std::vector<std::int64_t> end_ns;
   std::size_t dropped_edges = 0;
 };
 
-// The graph as the simulator takes it: node i is `order[i]` of the run graph. Linear.
+// The graph in the simulator's form: its node i is node `order[i]` of the run graph. Linear.
 struct LoweredRun {
   Graph graph;
   std::vector<std::uint32_t> order;
@@ -122,7 +123,7 @@ struct LoweredRun {
 };
 LoweredRun lowered_run(const RunGraph& run);
 
-// Start and end of every node, by the one simulator (simulate/simulate.h). Deterministic; linear.
+// Start and end of every node, by simulate/simulate.h. Deterministic; linear.
 ReplayedRun replayed_run(const RunGraph& run);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// Graphs of runs as files of our own (trace/graph_file/graph_file.h): with the names of what ran,
-// and the steps that were recorded.
+// Graphs of runs as graph files (trace/graph_file/graph_file.h), with the names of what ran and the
+// recorded steps.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-// A trace without a rank counts as the rank of its place. Dependencies that closed a cycle are
+// A trace without a rank gets its position as its rank. Dependencies that would close a cycle are
 // left out, as in a replay.
 GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run);
 GraphFile graph_file(const ChakraGraph& graph);

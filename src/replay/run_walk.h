@@ -1,13 +1,14 @@
-// A replayed run walked back from the end of a node: at every moment the one thing whose end let
-// the next begin. That chain is the critical path of the run up to there.
+// The critical path of a replayed run up to the end of a node, followed back from there: the chain
+// of nodes each of which could begin because the one before it ended.
 //
-//   before(n) = of the node before n on its lane and all that n waits for, the one that ended last
+//   before(n) = of the node before n on its lane and all nodes that n waits for, the one that ended
+//               last
 //
-// Of those that ended together, the lane's own comes first, then edges as the graph has them, so
-// the chain is deterministic. Every stretch of time up to the start belongs to exactly one node:
-// the chain's times add up to its length.
+// Among nodes that ended together, the one on the same lane comes first, then edges in the order of
+// the graph, so the chain is deterministic. Every stretch of time up to the start belongs to
+// exactly one node: the chain's times add up to its length.
 //
-// O(nodes + edges) once for a graph, O(length of the chain) for a walk.
+// O(nodes + edges) once for a graph, O(length of the chain) for each path.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace orrery {
 
-// A node of the chain, and the part of its time that belongs to the walk.
+// A node of the chain, and the part of its time that belongs to the path.
 struct WalkedNode {
   std::uint32_t node = 0;
   std::int64_t begin_ns = 0;  // since the start of the run

@@ -1,20 +1,22 @@
-// Chakra traces and graphs as if a profiler had recorded them, for whatever reads recorded runs.
+// Presents Chakra traces and graphs as recordings of a profiler, for everything that reads recorded
+// runs.
 //
-// Of Chakra traces that all hold start times each node is where it says. Its duration on the host
-// is its own; with those it called, by its control dependencies, it is what a profiler records. If
-// no caller's own duration is shorter than what it called, durations count as whole already. A mark
-// ProfilerStep#N, which the format gives no time, lasts as long as what it called.
+// If all Chakra traces have start times, each node begins at its start time. The duration of a host
+// node is its own time; a profiler would record it together with the nodes it called, which its
+// control dependencies name. If no caller's duration is shorter than what it called, durations are
+// taken to include the callees already. A mark ProfilerStep#N, to which the format gives no time,
+// lasts as long as what it called.
 //
 // Traces of a predicted run say that their start times are simulated, and so does the recording.
 //
-// Traces without start times, and graphs are simulated first
-// (replay/chakra_graph.h). The steps that a graph file names become marks.
+// Traces without start times, and graphs, are simulated first (replay/chakra_graph.h). The steps
+// that a graph file names become marks.
 //
 //   operator of the host          cpu_operator of its thread
 //   kernel, copy                  on its stream; its External id names the operator it hangs off
 //   communication                 a kernel; where nothing in its name says so, "nccl:" comes before
 //
-// Not there: launch calls, synchronizations, shapes. What needs them says that they are missing.
+// Launch calls, synchronizations and shapes are missing; analyses that need them say so.
 // O(n log n).
 #pragma once
 

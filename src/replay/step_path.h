@@ -1,16 +1,16 @@
 // The critical path of a step: the chain of operations that determined when it ended, over threads,
 // streams and ranks, and why each began when it did.
 //
-// The run's graph (replay/graph_from_run.h) is simulated and walked back from the step's end
-// (replay/run_walk.h), so that whatever a replay knows of is on the path: order of threads and
+// The run's graph (replay/graph_from_run.h) is simulated and followed back from the step's end
+// (replay/run_walk.h), so that the path contains everything a replay models: order of threads and
 // streams, launches, waits between streams and threads, synchronizing calls, communications across
 // ranks. Where a rank waited for another in a communication, the path goes on in that other rank.
 //
 //   length = end of the step's last operation - end of the last one before the step
 //          = sum over bounds = sum over ranks = sum over stretches,   in whole nanoseconds
 //
-// A stretch is what the path spends on one thread or stream before it turns to another. What is not
-// on the path can become faster without making the step faster.
+// A stretch is the part of the path on one thread or stream before it changes to another. Making an
+// operation faster that is not on the path does not make the step faster.
 //
 // The length is the replayed step's, which stands beside the recorded one. Where no steps are
 // marked, the whole recording of the rank counts, up to its last operation on host or device.
@@ -35,7 +35,7 @@ enum class PathBound : std::uint8_t {
   host,  // threads, with calls of the runtime and pauses between operators
   data_loading,
   compute,
-  communication,  // from when the last rank has come
+  communication,  // after the last rank has arrived
   copies,         // and fills
   kernel_gap,     // between two pieces of work of a stream
   launch_delay,   // from a call to its work
@@ -52,8 +52,8 @@ enum class StretchCause : std::uint8_t {
   other_stream,  // another stream of the device had to end
   device,        // a thread waited for the device
   other_thread,  // a thread waited for another
-  rank,          // the last rank came to a communication
-  room,          // the device was full, or another process had its turn
+  rank,          // the last rank arrived at a communication
+  room,          // the device was full, or another process used it
 };
 inline constexpr std::size_t kStretchCauses = 7;
 std::string_view name(StretchCause cause);
@@ -69,7 +69,7 @@ struct PathStretch {
   PathBound bound = PathBound::host;  // of that
 };
 
-// What of the path belongs to one name.
+// The part of the path that belongs to one name.
 struct PathShare {
   std::string name;
   PathBound bound = PathBound::host;

@@ -1,7 +1,7 @@
-// What streams of one device wait for in each other, and what synchronising calls wait for.
+// The waits between streams of one device, and the waits of synchronising calls.
 //
 // Recordings with synchronisation events say both (Stream Wait Event, Event Sync, Stream Sync,
-// Context Sync). Most have none; then the calls tell:
+// Context Sync). Most have none; then waits are deduced from the calls:
 //
 //   cudaStreamWaitEvent   the next work its thread launches, on stream B, waits for the last work
 //                         launched before the call on each other stream A, if that ended before the
@@ -21,8 +21,9 @@
 //   cudaMemcpyAsync       itself, where the copy ended before the call did: it did not return
 //                         earlier
 //
-// HIP's names count alike. Times only rule out: nothing waits for what had not ended. An edge that
-// the recording held for another reason changes no replay, but may hold back a what-if.
+// HIP's names are treated alike. Times are only used to rule out dependencies: nothing waits for
+// what had not ended. An edge that the order in the recording has for another reason does not
+// change a replay, but may delay something in a what-if.
 //
 // Source: formats of PyTorch's profiler (cuda_sync events); Lumos, arXiv 2504.09307, section 3.3;
 // NCCL's process group in PyTorch (its stream waits for the current one, which waits at wait()).

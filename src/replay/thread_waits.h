@@ -2,11 +2,13 @@
 //
 // Two cases, for stretches without operators and calls of 100 us and more:
 //
-//   join  The main thread idles from t0 to t1, and another thread, idle at both moments, works from
-//         f to e within: the main thread handed over at f and went on when the other was done
-//         (autograd's backward). The stretch keeps f - t0 and t1 - e; between, it waits.
-//   fork  Another thread resumes at f after idling: in a join by the hand-over, otherwise as far
-//         behind the main thread's last boundary before f as recorded. Its idling waits.
+//   join  The main thread is idle from t0 to t1, and another thread, idle at both moments, runs
+//         from f to e in between: the main thread handed over at f and continued when the other
+//         thread had finished (autograd's backward). The main thread keeps the idle times f - t0
+//         and t1 - e, and waits from f to e.
+//   fork  Another thread resumes at f after being idle. In a join, the hand-over starts it;
+//         otherwise it starts as long after the main thread's last boundary before f as recorded.
+//         Its idle stretch is a wait.
 //
 // Source: Lumos, arXiv 2504.09307, section 3.3 ("a thread shows a significant idle gap"; its
 // threshold is not given); PyTorch's autograd engine, which runs a device's backward on a thread of
@@ -30,7 +32,7 @@ struct ThreadWait {
   std::int64_t lag_ns = 0;
 };
 
-// Cuts segments of the main thread where it hands over and resumes, and marks those that wait.
+// Cuts segments of the main thread where it hands over and continues, and marks those that wait.
 std::vector<ThreadWait> thread_waits(std::vector<HostThread>& threads, std::size_t main);
 
 }  // namespace orrery

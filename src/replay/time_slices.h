@@ -1,8 +1,8 @@
-// A device that is shared with another process by turns.
+// Detects a device that is shared with another process by time slices.
 //
-// The driver gives each process the device for a slice of milliseconds. A process whose work has
-// run out loses the rest of its turn: whatever it launches then starts a whole slice after its last
-// work ended, however early it was launched. This is taken to be so where, over at least 8 moments
+// The driver gives each process the device for a slice of milliseconds. A process that has no more
+// work loses the rest of its slice: whatever it launches then starts a whole slice after its last
+// work ended, however early it was launched. A device counts as shared if, over at least 8 moments
 // at which nothing ran and nothing was queued,
 //
 //   the median time from launch to start is 200 us and more (a few us is usual), and
@@ -29,9 +29,10 @@ struct TimeSlices {
 
 TimeSlices time_slices(const RecordedTrace& trace, const LaunchedWork& work);
 
-// When the device did nothing although its next work was launched, because another process had its
-// turn: from the end of the launch call, or of the work before where that is later, to the work.
-// By start, on the device's clock of the recording. What the host took to launch is no part of it.
+// When the device was idle although its next work was launched, because another process used it:
+// from the end of the launch call, or of the work before if that is later, to the start of the
+// work. By start, on the device's clock of the recording. The time of the launch itself is not
+// included.
 Intervals other_process_turns(const RecordedTrace& trace);
 
 }  // namespace orrery
