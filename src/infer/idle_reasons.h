@@ -2,8 +2,8 @@
 // commands that compare a recording with a prediction (orrery trace spec, orrery trace diff
 // --predicted).
 //
-//   idle      what the hosts did meanwhile (analyze/host_activity.h), time slices of another process
-//             apart (replay/time_slices.h); how much they launch, and how long launching
+//   idle      what the hosts did meanwhile (analyze/host_activity.h), with time slices of another
+//             process apart (replay/time_slices.h); how much they launch, and how long launching
 //             takes according to the software profile
 //   waiting   which rank the others waited for (analyze/communication_table.h)
 //
