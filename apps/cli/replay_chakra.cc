@@ -9,28 +9,27 @@
 #include "replay/graph_replay.h"
 #include "report/traces/graph_replay_report.h"
 #include "trace/graph_file/graph_file.h"
-#include "trace/workload_text/workload_chakra.h"
 
 namespace orrery::cli {
 namespace {
 
 Result<ChakraRun> read(const TraceSources& sources, Incomplete incomplete) {
-  if (sources.format == TraceFormat::chakra) return read_chakra_run(sources.files, incomplete);
+  if (sources.format->chakra != nullptr) return sources.format->chakra(sources.files, incomplete);
   const std::string& file = sources.files[0];
-  ORRERY_TRY(const Workload workload, read_workload(file));
-  // What it says holds for every rank.
+  ORRERY_TRY(const ChakraOfRanks ranks, sources.format->chakra_of_ranks(file));
+  // What it says of the first rank holds for every rank.
   ChakraRun run;
-  run.push_back({0, file, chakra_from(workload, 0)});
+  run.push_back({0, file, ranks.trace(0)});
   return run;
 }
 
-Result<std::string> replayed_graph(const std::string& graph, const ReplayChakraOptions& options,
+Result<std::string> replayed_graph(const TraceSources& sources, const ReplayChakraOptions& options,
                                    const Common& common) {
   if (!options.cluster.empty()) {
     return fail(ErrorCode::bad_input, "a graph holds durations only", "--on " + options.cluster,
                 "give the .et files that it was made of");
   }
-  ORRERY_TRY(const GraphFile file, read_graph_file(graph));
+  ORRERY_TRY(const GraphFile file, sources.format->graph(sources.files[0]));
   const GraphReplay result = replay(file);
   return common.json ? to_json(graph_replay_json(result, file))
                      : graph_replay_text(result, file, text_style());
@@ -38,9 +37,7 @@ Result<std::string> replayed_graph(const std::string& graph, const ReplayChakraO
 
 Result<std::string> replayed(const TraceSources& sources, Incomplete incomplete,
                              const ReplayChakraOptions& options, const Common& common) {
-  if (sources.format == TraceFormat::graph) {
-    return replayed_graph(sources.files[0], options, common);
-  }
+  if (sources.format->graph != nullptr) return replayed_graph(sources, options, common);
   ORRERY_TRY(const ChakraRun run, read(sources, incomplete));
   ChakraGraphOptions graph_options = options.graph;
   // What a cut file lost cannot be waited for.

@@ -1,4 +1,4 @@
-// orrery trace replay of Chakra traces and text workloads.
+// orrery trace replay of Chakra traces, text workloads and graphs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@ struct ReplayChakraOptions {
 // Adds --on, --ignore-absent and --ignore-control.
 void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options);
 
-// Of sources of such a kind, or a graph. The exit code.
+// Of sources that can be read as one of these. The exit code.
 int run_chakra_replay(const TraceSources& sources, Incomplete incomplete,
                       const ReplayChakraOptions& options, const Common& common);
 

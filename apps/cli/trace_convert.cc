@@ -27,8 +27,6 @@
 #include "trace/perfetto/rewritten_recording.h"
 #include "trace/pytorch_et/host_pairs.h"
 #include "trace/trace_inputs.h"
-#include "trace/workload_text/workload_chakra.h"
-#include "trace/workload_text/workload_text.h"
 #include "trace_files.h"
 
 namespace orrery::cli {
@@ -56,31 +54,29 @@ struct ConvertOptions {
 struct ScopedOption {
   const char* name;
   const char* scope;
-  bool (*means)(TraceFormat from, Target to);
+  bool (*means)(const TraceFormat& from, Target to);
 };
 
-constexpr bool profile_to_chakra(TraceFormat from, Target to) {
-  return from == TraceFormat::kineto && to == Target::chakra;
+bool recording_to_chakra(const TraceFormat& from, Target to) {
+  return from.recording != nullptr && to == Target::chakra;
 }
-constexpr bool to_chakra(TraceFormat, Target to) { return to == Target::chakra; }
-constexpr bool from_workload(TraceFormat from, Target) {
-  return from == TraceFormat::workload_text;
-}
-constexpr bool from_chakra(TraceFormat from, Target) { return from == TraceFormat::chakra; }
-constexpr bool simulated_chakra(TraceFormat from, Target to) {
-  return from == TraceFormat::chakra && to != Target::chakra;
+bool to_chakra(const TraceFormat&, Target to) { return to == Target::chakra; }
+bool from_workload(const TraceFormat& from, Target) { return from.chakra_of_ranks != nullptr; }
+bool from_chakra(const TraceFormat& from, Target) { return from.chakra != nullptr; }
+bool simulated_chakra(const TraceFormat& from, Target to) {
+  return from.chakra != nullptr && to != Target::chakra;
 }
 
 constexpr const char* kProfileToChakra = "traces of the PyTorch profiler written as chakra";
 constexpr std::array<ScopedOption, 10> kScopedOptions = {{
     {"--prefix", "what is written as chakra", to_chakra},
     {"--ranks", "text workloads", from_workload},
-    {"--launching-operator", kProfileToChakra, profile_to_chakra},
-    {"--stream-order", kProfileToChakra, profile_to_chakra},
-    {"--work", kProfileToChakra, profile_to_chakra},
-    {"--fills", kProfileToChakra, profile_to_chakra},
-    {"--pauses", kProfileToChakra, profile_to_chakra},
-    {"--no-synchronization", kProfileToChakra, profile_to_chakra},
+    {"--launching-operator", kProfileToChakra, recording_to_chakra},
+    {"--stream-order", kProfileToChakra, recording_to_chakra},
+    {"--work", kProfileToChakra, recording_to_chakra},
+    {"--fills", kProfileToChakra, recording_to_chakra},
+    {"--pauses", kProfileToChakra, recording_to_chakra},
+    {"--no-synchronization", kProfileToChakra, recording_to_chakra},
     {"--ignore-absent", "Chakra execution traces", from_chakra},
     {"--ignore-control", "Chakra execution traces written as perfetto or graph", simulated_chakra},
 }};
@@ -94,10 +90,10 @@ Result<std::monostate> check_scopes(const ConvertOptions& o, const TraceSources&
                                     Target target) {
   for (const ScopedOption& option : kScopedOptions) {
     const bool given = std::find(o.given.begin(), o.given.end(), option.name) != o.given.end();
-    if (!given || option.means(sources.format, target)) continue;
+    if (!given || option.means(*sources.format, target)) continue;
     return fail(ErrorCode::bad_input,
                 std::string(option.name) + " is of " + option.scope + ", but this is " +
-                    std::string(name(sources.format)) + " written as " + name_of(target),
+                    std::string(sources.format->name) + " written as " + name_of(target),
                 sources.files[0], "leave it out");
   }
   return std::monostate{};
@@ -114,16 +110,13 @@ struct Written {
 
 Result<TraceSources> sources_of(const std::vector<std::string>& given) {
   ORRERY_TRY(TraceSources sources, trace_sources(given));
-  if (sources.format == TraceFormat::graph) {
-    return fail(ErrorCode::unsupported, "is already a graph", sources.files[0],
-                "orrery trace replay reads it");
-  }
-  if (sources.format == TraceFormat::operation_timeline) {
-    return fail(ErrorCode::unsupported, "is " + std::string(name(sources.format)), sources.files[0],
-                "convert takes traces of the PyTorch profiler, execution traces, .et files "
-                "and text workloads");
-  }
-  return sources;
+  const auto converts = [](const TraceFormat& format) {
+    return format.recording != nullptr || format.with_recordings || format.chakra != nullptr ||
+           format.chakra_of_ranks != nullptr;
+  };
+  if (converts(*sources.format)) return sources;
+  return fail(ErrorCode::unsupported, "is " + std::string(sources.format->name), sources.files[0],
+              "orrery trace convert takes " + formats_in_words(converts));
 }
 
 ChakraConversionOptions conversion(const ConvertOptions& o) {
@@ -236,7 +229,7 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& 
 }
 
 Result<Written> rewrite_chakra(const ConvertOptions& o, const TraceSources& sources) {
-  ORRERY_TRY(const ChakraRun run, read_chakra_run(sources.files, incomplete(o.files)));
+  ORRERY_TRY(const ChakraRun run, sources.format->chakra(sources.files, incomplete(o.files)));
   ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
   Written out;
   for (const ChakraRank& rank : run) {
@@ -247,17 +240,17 @@ Result<Written> rewrite_chakra(const ConvertOptions& o, const TraceSources& sour
 }
 
 Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& sources) {
-  ORRERY_TRY(const Workload workload, read_workload(sources.files[0]));
-  const std::int64_t ranks = o.ranks > 0 ? o.ranks : workload.accelerators;
+  ORRERY_TRY(const ChakraOfRanks of_ranks, sources.format->chakra_of_ranks(sources.files[0]));
+  const std::int64_t ranks = o.ranks > 0 ? o.ranks : of_ranks.ranks;
   if (ranks <= 0) {
     return fail(ErrorCode::bad_input, "the workload does not say how many ranks it has",
                 sources.files[0], "give --ranks N");
   }
-  if (workload.accelerators > 0 && ranks > workload.accelerators) {
-    return fail(ErrorCode::bad_input,
-                "--ranks " + std::to_string(ranks) + " of " +
-                    std::to_string(workload.accelerators) + " GPUs",
-                sources.files[0], "give fewer ranks");
+  if (of_ranks.ranks > 0 && ranks > of_ranks.ranks) {
+    return fail(
+        ErrorCode::bad_input,
+        "--ranks " + std::to_string(ranks) + " of " + std::to_string(of_ranks.ranks) + " GPUs",
+        sources.files[0], "give fewer ranks");
   }
   constexpr std::int64_t kMostRanks = 100'000;
   if (ranks > kMostRanks) {
@@ -268,13 +261,13 @@ Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& 
   Written out;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rank(o, chakra_from(workload, rank), rank, out));
+               write_rank(o, of_ranks.trace(rank), rank, out));
   }
   return out;
 }
 
 Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& sources) {
-  ORRERY_TRY(const ChakraRun chakra, read_chakra_run(sources.files, incomplete(o.files)));
+  ORRERY_TRY(const ChakraRun chakra, sources.format->chakra(sources.files, incomplete(o.files)));
   ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
   const std::vector<TimelineSpan> spans = chakra_spans(chakra, graph);
   if (spans.empty()) {
@@ -291,12 +284,15 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
         std::error_code ignored;
         return file == "-" || !std::filesystem::is_regular_file(file, ignored);
       });
-  if (sources.format == TraceFormat::kineto && piped != sources.files.end()) {
+  if (sources.format->recording != nullptr &&
+      (!sources.format->chrome_events || piped != sources.files.end())) {
     ORRERY_TRY([[maybe_unused]] const std::monostate written,
                write_recorded_json(o.out, run.ranks));
-    out.remarks.push_back((*piped == "-" ? "standard input" : *piped) +
-                          " can be read but once: what Orrery does not read is not in the file");
-  } else if (sources.format == TraceFormat::kineto) {
+    if (piped != sources.files.end()) {
+      out.remarks.push_back((*piped == "-" ? "standard input" : *piped) +
+                            " can be read but once: what Orrery does not read is not in the file");
+    }
+  } else if (sources.format->recording != nullptr) {
     RewriteOptions options;
     options.incomplete = incomplete(o.files);
     if (o.files.no_stacks) options.python_functions = PythonFunctions::leave_out;
@@ -351,14 +347,16 @@ Result<Target> target_of(const ConvertOptions& o) {
 Result<Written> converted(const ConvertOptions& o, const Common& common) {
   ORRERY_TRY(const Target target, target_of(o));
   ORRERY_TRY(const TraceSources sources, sources_of(o.files.files));
-  if (sources.format == TraceFormat::workload_text && target != Target::chakra) {
-    return fail(ErrorCode::unsupported, "text workloads convert to chakra only", sources.files[0]);
+  if (sources.format->chakra_of_ranks != nullptr && target != Target::chakra) {
+    return fail(ErrorCode::unsupported,
+                "is " + std::string(sources.format->name) + ", which converts to chakra only",
+                sources.files[0], "write --to chakra --out FOLDER");
   }
   ORRERY_TRY([[maybe_unused]] const std::monostate meant, check_scopes(o, sources, target));
   ORRERY_TRY([[maybe_unused]] const std::monostate read_so,
              check_scopes(o.files, {sources}, ChakraUse::as_graph));
   RecordedRun run;
-  if (sources.format == TraceFormat::kineto) {
+  if (sources.format->recording != nullptr) {
     TraceFiles files = o.files;
     files.files = sources.files;
     // Chakra's conversion links them itself.
@@ -370,8 +368,8 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
   const auto write = [&]() -> Result<Written> {
     if (target == Target::perfetto) return write_perfetto(o, sources, run);
     if (target == Target::graph) return write_graph(o, sources, run);
-    if (sources.format == TraceFormat::kineto) return profiles_to_chakra(o, sources, run);
-    if (sources.format == TraceFormat::chakra) return rewrite_chakra(o, sources);
+    if (sources.format->recording != nullptr) return profiles_to_chakra(o, sources, run);
+    if (sources.format->chakra != nullptr) return rewrite_chakra(o, sources);
     return workload_to_chakra(o, sources);
   };
   ORRERY_TRY(Written out, write());

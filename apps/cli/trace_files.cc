@@ -17,42 +17,28 @@ CLI::Validator not_empty() {
           "TEXT"};
 }
 
-namespace {
-
-bool uses_partial(TraceFormat format) {
-  return format == TraceFormat::kineto || format == TraceFormat::chakra ||
-         format == TraceFormat::operation_timeline;
-}
-
-}  // namespace
-
 Result<std::monostate> check_scopes(const TraceFiles& options,
                                     const std::vector<TraceSources>& runs, ChakraUse use) {
-  const auto check = [&](bool given, std::string_view option, std::string_view scope,
+  const auto check = [&](bool given, std::string_view option,
                          const auto& means) -> Result<std::monostate> {
     const bool any = std::any_of(runs.begin(), runs.end(),
-                                 [&](const TraceSources& run) { return means(run.format); });
+                                 [&](const TraceSources& run) { return means(*run.format); });
     if (!given || any || runs.empty()) return std::monostate{};
     return fail(ErrorCode::bad_input,
-                std::string(option) + " is of " + std::string(scope) + ", but this is " +
-                    std::string(name(runs[0].format)),
+                std::string(option) + " is of " + formats_in_words(means) + ", but this is " +
+                    std::string(runs[0].format->name),
                 runs[0].files[0], "leave it out");
   };
   const bool clocks = use == ChakraUse::as_recording;
   ORRERY_TRY([[maybe_unused]] const std::monostate partial,
              check(options.partial, "--partial",
-                   "traces of the PyTorch profiler, Chakra execution traces and timelines of "
-                   "operations",
-                   uses_partial));
+                   [](const TraceFormat& format) { return format.may_be_cut; }));
   ORRERY_TRY([[maybe_unused]] const std::monostate stacks,
-             check(options.no_stacks, "--no-stacks", "traces of the PyTorch profiler",
-                   [](TraceFormat format) { return format == TraceFormat::kineto; }));
-  return check(options.recorded_clocks, "--recorded-clocks",
-               clocks ? "traces of the PyTorch profiler and Chakra execution traces"
-                      : "traces of the PyTorch profiler",
-               [&](TraceFormat format) {
-                 return format == TraceFormat::kineto || (clocks && format == TraceFormat::chakra);
-               });
+             check(options.no_stacks, "--no-stacks",
+                   [](const TraceFormat& format) { return format.recording != nullptr; }));
+  return check(options.recorded_clocks, "--recorded-clocks", [&](const TraceFormat& format) {
+    return format.recording != nullptr || (clocks && format.chakra != nullptr);
+  });
 }
 
 Incomplete incomplete(const TraceFiles& files) {
@@ -106,15 +92,15 @@ ChakraGraphOptions chakra_options(const TraceFiles& files) {
 
 Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, const Common& common) {
   ORRERY_TRY(const TraceSources sources, trace_sources(files.files));
-  if (sources.format == TraceFormat::chakra) {
-    ORRERY_TRY(ChakraRun run, read_chakra_run(sources.files, incomplete(files)));
+  if (sources.format->chakra != nullptr) {
+    ORRERY_TRY(ChakraRun run, sources.format->chakra(sources.files, incomplete(files)));
     ORRERY_TRY(RecordedRun seen,
                simulated_recording(run, chakra_options(files),
                                    files.recorded_clocks ? Clocks::as_recorded : Clocks::align));
     return SeenRun{std::move(seen), std::move(run)};
   }
-  if (sources.format == TraceFormat::graph) {
-    ORRERY_TRY(GraphFile graph, read_graph_file(sources.files[0]));
+  if (sources.format->graph != nullptr) {
+    ORRERY_TRY(GraphFile graph, sources.format->graph(sources.files[0]));
     ORRERY_TRY(RecordedRun seen, simulated_recording(graph, sources.files[0]));
     return SeenRun{std::move(seen), std::move(graph)};
   }

@@ -25,15 +25,14 @@ struct Sorted {
 Result<Sorted> sorted(const std::vector<std::string>& files) {
   ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(files));
   const bool has_run = std::any_of(inputs.begin(), inputs.end(), [](const TraceInput& input) {
-    return input.format == TraceFormat::kineto;
+    return input.format->recording != nullptr;
   });
   Sorted out;
   for (const TraceInput& input : inputs) {
-    const bool unknown = input.format == TraceFormat::unknown;
-    if ((unknown || input.format == TraceFormat::chakra_json) && input.of_folder) continue;
-    const bool of_run = input.format == TraceFormat::kineto || unknown ||
-                        (has_run && input.format == TraceFormat::host_execution);
-    if (of_run) {
+    const bool of_run =
+        input.format->recording != nullptr || (has_run && input.format->with_recordings);
+    if (!of_run && input.format->contents == nullptr && input.of_folder) continue;
+    if (of_run || input.format == &kUnknownFormat) {
       out.of_run.push_back(input.file);
     } else {
       out.others.push_back(input);
@@ -50,14 +49,14 @@ int show(const TraceFiles& given, const Common& common) {
   const auto files = sorted(given.files);
   if (!files) return refuse(files.error());
   std::vector<TraceSources> runs;
-  if (!files->of_run.empty()) runs.push_back({TraceFormat::kineto, files->of_run, {}});
+  if (!files->of_run.empty()) runs.push_back({&kKineto, files->of_run, {}});
   for (const TraceInput& input : files->others) runs.push_back({input.format, {input.file}, {}});
   if (const auto meant = check_scopes(given, runs, ChakraUse::as_graph); !meant) {
     return refuse(meant.error());
   }
   std::vector<TraceContents> contents;
   for (const TraceInput& input : files->others) {
-    auto read = read_contents(input.file, input.format, incomplete(given));
+    auto read = read_contents(input.file, *input.format, incomplete(given));
     if (!read) return refuse(read.error());
     contents.push_back(*std::move(read));
   }

@@ -21,8 +21,10 @@ struct ReplayOptions {
   std::string timeline;
 };
 
-int run_operations(const ReplayOptions& options, const std::string& file, const Common& common) {
-  const auto timeline = read_operation_timeline(file, incomplete(options.files));
+int run_operations(const ReplayOptions& options, const TraceSources& sources,
+                   const Common& common) {
+  const std::string& file = sources.files[0];
+  const auto timeline = sources.format->operations(file, incomplete(options.files));
   if (!timeline) return refuse(timeline.error());
   const auto replay = replay_operations(*timeline);
   if (!replay) return refuse(at(file, replay.error()));
@@ -36,14 +38,12 @@ int run_replay(const ReplayOptions& options, const Common& common) {
   if (const auto meant = check_scopes(options.files, {*sources}, ChakraUse::as_graph); !meant) {
     return refuse(meant.error());
   }
-  if (sources->format != TraceFormat::kineto && !options.timeline.empty()) {
+  if (sources->format->recording == nullptr && !options.timeline.empty()) {
     return refuse({ErrorCode::unsupported, "has no recorded events for --timeline",
                    sources->files[0], "orrery trace convert writes such files for viewers"});
   }
-  if (sources->format == TraceFormat::operation_timeline) {
-    return run_operations(options, sources->files[0], common);
-  }
-  if (sources->format != TraceFormat::kineto) {
+  if (sources->format->operations != nullptr) return run_operations(options, *sources, common);
+  if (sources->format->recording == nullptr) {
     return run_chakra_replay(*sources, incomplete(options.files), options.chakra, common);
   }
   if (!options.chakra.cluster.empty()) {

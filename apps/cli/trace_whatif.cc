@@ -18,7 +18,6 @@
 #include "trace.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/recorded_run.h"
-#include "trace/trace_format.h"
 #include "trace_files.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_recording.h"
@@ -90,16 +89,16 @@ std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const
   const std::vector<std::string>& files = options.files.files;
   if (files.size() != 1) return std::nullopt;
   const auto format = format_of_file(files[0]);
-  if (!format || *format != TraceFormat::operation_timeline) return std::nullopt;
+  if (!format || (*format)->operations == nullptr) return std::nullopt;
   if (!options.attribute || !no_edits) {
-    return refuse({ErrorCode::unsupported, "a timeline of operations has no kernels to edit",
+    return refuse({ErrorCode::unsupported, std::string((*format)->name) + " has no kernels to edit",
                    files[0], "--attribute says what each worker, stage and type costs"});
   }
   const TraceSources sources{.format = *format, .files = files, .hosts = {}};
   if (const auto meant = check_scopes(options.files, {sources}, ChakraUse::as_graph); !meant) {
     return refuse(meant.error());
   }
-  const auto timeline = read_operation_timeline(files[0], incomplete(options.files));
+  const auto timeline = (*format)->operations(files[0], incomplete(options.files));
   if (!timeline) return refuse(timeline.error());
   const auto replay = replay_operations(*timeline);
   if (!replay) return refuse(at(files[0], replay.error()));

@@ -192,8 +192,8 @@ TEST(JsonSchema, TraceInfoHasExactlyTheDocumentedKeys) {
   }
   const auto linked = read_run({traces + "HolisticTraceAnalysis/execution_trace"});
   ASSERT_TRUE(linked) << linked.error().text();
-  const auto timeline = read_contents(traces + "StragglerAnalysis/timeline-ST.json.gz",
-                                      TraceFormat::operation_timeline);
+  const auto timeline =
+      read_contents(traces + "StragglerAnalysis/timeline-ST.json.gz", kOperationTimeline);
   ASSERT_TRUE(timeline) << timeline.error().text();
   EXPECT_THAT(Checker(rules).problems(trace_info_json(*linked, {*timeline})), testing::IsEmpty());
 }

@@ -66,18 +66,6 @@ void rebase(RecordedTrace& trace, std::int64_t base_ns) {
   trace.base_ns = base_ns;
 }
 
-// Why a file of another kind is no recorded run, and what reads it.
-std::string why_not(TraceFormat format) {
-  if (format == TraceFormat::operation_timeline) {
-    return "it has no kernels: orrery trace replay and whatif --attribute read it";
-  }
-  if (format == TraceFormat::workload_text) {
-    return "it has no times: orrery trace replay --on CLUSTER prices it";
-  }
-  return "only the profiler's traces hold what is needed here, the calls and launches of the host; "
-         "orrery trace replay, analyze and diff read it";
-}
-
 // Gives the ranks what their execution traces know.
 Result<std::monostate> add_hosts(RecordedRun& run, const std::vector<HostTrace>& hosts) {
   run.hosts.resize(run.ranks.size());
@@ -173,9 +161,9 @@ std::int64_t rank_of_name(const std::string& file) {
 Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOptions& options) {
   if (files.empty()) return make_run({}, options);  // which says so
   ORRERY_TRY(const TraceSources found, trace_sources(files));
-  if (found.format != TraceFormat::kineto) {
-    return fail(ErrorCode::unsupported, "is " + std::string(name(found.format)), found.files[0],
-                why_not(found.format));
+  if (found.format->recording == nullptr) {
+    return fail(ErrorCode::unsupported, "is " + std::string(found.format->name), found.files[0],
+                std::string(found.format->instead));
   }
   const std::vector<std::string>& expanded = found.files;
   std::vector<std::optional<Result<std::vector<RecordedTrace>>>> read(expanded.size());
@@ -191,7 +179,7 @@ Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOpt
       const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
       options.progress(sum / static_cast<double>(expanded.size()), expanded[i]);
     };
-    read[i] = read_kineto_ranks(expanded[i], of_file);
+    read[i] = found.format->recording(expanded[i], of_file);
   });
   std::vector<RecordedTrace> traces;
   traces.reserve(expanded.size());

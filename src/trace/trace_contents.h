@@ -1,5 +1,4 @@
-// What a file of another kind than the profiler's traces holds, counted: host execution traces,
-// Chakra traces, operation timelines, text workloads.
+// What a file that is no recording holds, counted. Each format counts its own (trace_format.h).
 //
 // Facts are single figures; work is what is done, by kind and group, with how often it is done, its
 // bytes and its time as far as the format has them. Bytes are of one rank's inputs. O(n log n).
@@ -12,12 +11,7 @@
 #include <vector>
 
 #include "outcome/result.h"
-#include "trace/chakra/chakra_trace.h"
-#include "trace/graph_file/graph_file.h"
-#include "trace/operation_timeline/operation_timeline.h"
-#include "trace/pytorch_et/host_trace.h"
-#include "trace/trace_format.h"
-#include "trace/workload_text/workload_text.h"
+#include "trace/known_formats.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -37,19 +31,13 @@ struct TraceWork {
 
 struct TraceContents {
   std::string file;
-  TraceFormat format = TraceFormat::unknown;
+  const TraceFormat* format = &kUnknownFormat;
   std::vector<TraceFact> facts;
   std::vector<TraceWork> work;  // by time, bytes and count, the largest first
 };
 
-TraceContents contents(const HostTrace& trace);
-TraceContents contents(const ChakraTrace& trace, const std::string& file);
-TraceContents contents(const OperationTimeline& timeline, const std::string& file);
-TraceContents contents(const Workload& workload, const std::string& file);
-TraceContents contents(const GraphFile& graph, const std::string& file);
-
 // Of a file of that format. Errors: of its reader; a format that has no contents here.
-Result<TraceContents> read_contents(const std::string& file, TraceFormat format,
+Result<TraceContents> read_contents(const std::string& file, const TraceFormat& format,
                                     Incomplete incomplete = Incomplete::refuse);
 
 }  // namespace orrery

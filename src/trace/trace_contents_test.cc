@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
+#include "document/value.h"
+
 namespace orrery {
 namespace {
 
-using ::testing::HasSubstr;
-
 const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
-TraceContents of(const std::string& file, TraceFormat format) {
+TraceContents of(const std::string& file, const TraceFormat& format) {
   auto contents = read_contents(kTraces + file, format);
   EXPECT_TRUE(contents.has_value()) << (contents ? "" : contents.error().text());
   return contents ? *std::move(contents) : TraceContents();
@@ -33,7 +33,7 @@ TraceWork work(const TraceContents& contents, const std::string& kind) {
 // ResNet-50 on two GPUs: 15 steps' all-reduces of its gradients, 25.6 M parameters of 4 bytes in
 // three steps.
 TEST(TraceContents, OfAHostExecutionTrace) {
-  const TraceContents c = of("param/resnet_2gpu_et_1.1.0.json.gz", TraceFormat::host_execution);
+  const TraceContents c = of("param/resnet_2gpu_et_1.1.0.json.gz", kHostExecution);
   EXPECT_EQ(number(c, "nodes"), 14'392);
   EXPECT_EQ(number(c, "threads"), 2);
   const TraceWork reduced = work(c, "allreduce");
@@ -44,7 +44,7 @@ TEST(TraceContents, OfAHostExecutionTrace) {
 
 // The rank's 13 all-reduces; 26 more nodes of collectives are calls of the host.
 TEST(TraceContents, OfAChakraTrace) {
-  const TraceContents c = of("megatron-lm-fork/tp2/final.0.et", TraceFormat::chakra);
+  const TraceContents c = of("megatron-lm-fork/tp2/final.0.et", kChakra);
   EXPECT_EQ(number(c, "nodes"), 2128);
   EXPECT_EQ(number(c, "COMM_COLL_NODE"), 39);
   EXPECT_EQ(number(c, "start_times"), 0);
@@ -53,8 +53,7 @@ TEST(TraceContents, OfAChakraTrace) {
 
 // 2 data-parallel ranks x 4 stages (validation/traces/StragglerAnalysis): a step takes 2.2144 s.
 TEST(TraceContents, OfAnOperationTimeline) {
-  const TraceContents c =
-      of("StragglerAnalysis/timeline-ST.json.gz", TraceFormat::operation_timeline);
+  const TraceContents c = of("StragglerAnalysis/timeline-ST.json.gz", kOperationTimeline);
   EXPECT_EQ(number(c, "data_parallel_ranks"), 2);
   EXPECT_EQ(number(c, "stages"), 4);
   EXPECT_EQ(work(c, "forward-compute").count, work(c, "backward-compute").count);
@@ -66,10 +65,11 @@ TEST(TraceContents, OfAnOperationTimeline) {
 }
 
 TEST(TraceContents, OfATextWorkload) {
-  const auto workload =
-      parse_workload("DATA\n1\nlayer -1 10 NONE 0 20 NONE 0 30 ALLREDUCE 1024 2\n", "w.txt");
-  ASSERT_TRUE(workload);
-  const TraceContents c = contents(*workload, "w.txt");
+  const std::string file = ::testing::TempDir() + "contents_w.txt";
+  ASSERT_TRUE(write_file(file, "DATA\n1\nlayer -1 10 NONE 0 20 NONE 0 30 ALLREDUCE 1024 2\n"));
+  const auto read = read_contents(file, kWorkloadText);
+  ASSERT_TRUE(read) << read.error().text();
+  const TraceContents& c = *read;
   EXPECT_EQ(number(c, "layers"), 1);
   EXPECT_EQ(work(c, "weight gradient ALL_REDUCE").bytes, 1024);
   EXPECT_DOUBLE_EQ(work(c, "forward").time->value(), 10e-6);
@@ -77,8 +77,10 @@ TEST(TraceContents, OfATextWorkload) {
 }
 
 TEST(TraceContents, AreNotOfEveryFormat) {
-  EXPECT_THAT(read_contents("x.json", TraceFormat::chakra_json).error().text(),
-              HasSubstr("x.json: is a Chakra execution trace in JSON"));
+  EXPECT_EQ(read_contents("x.json", kChakraJson).error().text(),
+            "x.json: is a Chakra execution trace in JSON (orrery trace info reads traces of the "
+            "PyTorch profiler, host execution traces of PyTorch, Chakra execution traces, "
+            "timelines of operations, text workloads of ASTRA-sim or SimAI and graphs of Orrery)");
 }
 
 }  // namespace

@@ -6,26 +6,27 @@
 #include <string>
 #include <string_view>
 
+#include "trace/known_formats.h"
+
 namespace orrery {
 namespace {
 
 constexpr const char* kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
-TraceFormat of(const std::string& file) { return format_of_file(kTraces + file).value(); }
+const TraceFormat* of(const std::string& file) { return format_of_file(kTraces + file).value(); }
 
 TEST(TraceFormat, IsKnownByContent) {
-  EXPECT_EQ(of("ao/ref_ep_moe_fwd.json.gz"), TraceFormat::kineto);
-  EXPECT_EQ(of("TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"), TraceFormat::kineto);
-  EXPECT_EQ(of("HolisticTraceAnalysis/call_stack/backward_thread.json.gz"), TraceFormat::kineto);
-  EXPECT_EQ(of("param/linear_et_1.0.1.json.gz"), TraceFormat::host_execution);
-  EXPECT_EQ(of("param/resnet_1gpu_et_1.1.1.json.gz"), TraceFormat::host_execution);
-  EXPECT_EQ(of("chakra/chakra.0.et"), TraceFormat::chakra);
-  EXPECT_EQ(of("megatron-lm-fork/tp2/final.0.et"), TraceFormat::chakra);
-  EXPECT_EQ(of("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"),
-            TraceFormat::chakra);
-  EXPECT_EQ(of("chakra/small_chakra.0.json"), TraceFormat::chakra_json);
-  EXPECT_EQ(of("megatron-lm-fork/tp2/comm.json"), TraceFormat::unknown);
-  EXPECT_EQ(of("StragglerAnalysis/timeline-ST.json.gz"), TraceFormat::operation_timeline);
+  EXPECT_EQ(of("ao/ref_ep_moe_fwd.json.gz"), &kKineto);
+  EXPECT_EQ(of("TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"), &kKineto);
+  EXPECT_EQ(of("HolisticTraceAnalysis/call_stack/backward_thread.json.gz"), &kKineto);
+  EXPECT_EQ(of("param/linear_et_1.0.1.json.gz"), &kHostExecution);
+  EXPECT_EQ(of("param/resnet_1gpu_et_1.1.1.json.gz"), &kHostExecution);
+  EXPECT_EQ(of("chakra/chakra.0.et"), &kChakra);
+  EXPECT_EQ(of("megatron-lm-fork/tp2/final.0.et"), &kChakra);
+  EXPECT_EQ(of("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"), &kChakra);
+  EXPECT_EQ(of("chakra/small_chakra.0.json"), &kChakraJson);
+  EXPECT_EQ(of("megatron-lm-fork/tp2/comm.json"), &kUnknownFormat);
+  EXPECT_EQ(of("StragglerAnalysis/timeline-ST.json.gz"), &kOperationTimeline);
 }
 
 // The jsonizer writes the name of an attribute as a value: a word that is no key.
@@ -33,42 +34,56 @@ TEST(TraceFormat, OfJsonizedChakraFiles) {
   const auto format = format_of_file(
       ORRERY_SOURCE_DIR "/validation/traces/megatron-lm-fork/tp2/final.0.jsonized.json.gz");
   ASSERT_TRUE(format) << format.error().text();
-  EXPECT_EQ(*format, TraceFormat::chakra_json);
+  EXPECT_EQ(*format, &kChakraJson);
 }
 
 TEST(TraceFormat, OfTextWorkloads) {
-  EXPECT_EQ(format_of("DATA\n3\n"), TraceFormat::workload_text);
+  EXPECT_EQ(format_of("DATA\n3\n"), &kWorkloadText);
   EXPECT_EQ(format_of("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 16"),
-            TraceFormat::workload_text);
-  EXPECT_EQ(format_of("Database of cars"), TraceFormat::unknown);
+            &kWorkloadText);
+  EXPECT_EQ(format_of("Database of cars"), &kUnknownFormat);
 }
 
 TEST(TraceFormat, OfListsOfEvents) {
-  EXPECT_EQ(format_of(R"([{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}])"),
-            TraceFormat::kineto);
+  EXPECT_EQ(format_of(R"([{"ph": "X", "cat": "cpu_op", "name": "aten::mm"}])"), &kKineto);
   EXPECT_EQ(format_of(R"([{"ph": "X", "name": "backward-compute", "pid": 0}])"),
-            TraceFormat::operation_timeline);
-  EXPECT_EQ(format_of("[]"), TraceFormat::unknown);
+            &kOperationTimeline);
+  EXPECT_EQ(format_of("[]"), &kUnknownFormat);
 }
 
 TEST(TraceFormat, IsUnknownWhereNothingTells) {
-  EXPECT_EQ(format_of(""), TraceFormat::unknown);
-  EXPECT_EQ(format_of(" \n "), TraceFormat::unknown);
-  EXPECT_EQ(format_of("{\"name\": 1}"), TraceFormat::unknown);
-  EXPECT_EQ(format_of("\xff\xff\xff\xff\xff\xff"), TraceFormat::unknown);
+  EXPECT_EQ(format_of(""), &kUnknownFormat);
+  EXPECT_EQ(format_of(" \n "), &kUnknownFormat);
+  EXPECT_EQ(format_of("{\"name\": 1}"), &kUnknownFormat);
+  EXPECT_EQ(format_of("\xff\xff\xff\xff\xff\xff"), &kUnknownFormat);
 }
 
 TEST(TraceFormat, HasANameAndAKeyOfItsOwn) {
-  std::set<std::string_view> names;
-  std::set<std::string_view> keys;
-  for (int i = 0; i <= static_cast<int>(TraceFormat::unknown); ++i) {
-    names.insert(name(static_cast<TraceFormat>(i)));
-    keys.insert(key(static_cast<TraceFormat>(i)));
+  std::set<std::string_view> words = {kUnknownFormat.name, kUnknownFormat.key};
+  for (const TraceFormat* format : trace_formats()) {
+    EXPECT_NE(format->told_at, nullptr) << format->key;
+    EXPECT_FALSE(format->plural.empty()) << format->key;
+    words.insert(format->name);
+    words.insert(format->key);
   }
-  EXPECT_EQ(names.size(), 8U);
-  EXPECT_EQ(keys.size(), 8U);
-  EXPECT_EQ(key(TraceFormat::graph), "graph");
-  EXPECT_EQ(key(TraceFormat::unknown), "unknown");
+  EXPECT_EQ(words.size(), 2 * (trace_formats().size() + 1));
+}
+
+TEST(TraceFormat, AreListedInWords) {
+  EXPECT_EQ(formats_in_words([](const TraceFormat& f) { return f.recording != nullptr; }),
+            "traces of the PyTorch profiler");
+  EXPECT_EQ(formats_in_words([](const TraceFormat& f) { return f.may_be_cut; }),
+            "traces of the PyTorch profiler, Chakra execution traces and timelines of operations");
+  EXPECT_EQ(formats_in_words([](const TraceFormat&) { return false; }), "");
+}
+
+// The key that stands first decides; "nodes" alone is a key of many files.
+TEST(TraceFormat, IsTheOneWhoseKeyStandsFirst) {
+  EXPECT_EQ(format_of(R"({"orrery_graph": 1, "traceEvents": []})"), &kGraph);
+  EXPECT_EQ(format_of(R"({"traceEvents": [], "orrery_graph": 1})"), &kKineto);
+  EXPECT_EQ(format_of(R"({"nodes": [], "traceEvents": []})"), &kUnknownFormat);
+  EXPECT_EQ(format_of(R"({"nodes": [{"rf_id": 1}]})"), &kHostExecution);
+  EXPECT_EQ(format_of(R"(["traceEvents": 1])"), &kUnknownFormat);
 }
 
 TEST(TraceFormat, NeedsAFile) {

@@ -16,13 +16,23 @@ bool is_trace_name(std::string_view path) {
                      [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-// A file that nothing tells but its name is left to the reader its name asks for, which says what
-// is wrong with it.
-TraceFormat format_if_readable(const std::string& file) {
+// A file that only its name tells is left to the reader its name asks for, which says what is wrong
+// with it.
+const TraceFormat* format_if_readable(const std::string& file) {
   const auto format = format_of_file(file);
-  if (!format) return TraceFormat::unknown;
-  const bool named = file.ends_with(".et") || file.ends_with(".et.gz");
-  return *format == TraceFormat::unknown && named ? TraceFormat::chakra : *format;
+  if (!format || *format != &kUnknownFormat) return format.value_or(&kUnknownFormat);
+  std::string_view name = file;
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  const auto formats = trace_formats();
+  const auto named = std::find_if(formats.begin(), formats.end(), [&](const TraceFormat* f) {
+    return !f->ending.empty() && name.ends_with(f->ending);
+  });
+  return named == formats.end() ? &kUnknownFormat : *named;
+}
+
+// Whether anything reads it.
+bool is_read(const TraceFormat& format) {
+  return format.recording != nullptr || format.contents != nullptr;
 }
 
 }  // namespace
@@ -52,26 +62,26 @@ Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& giv
 Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
   ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(given));
   const bool recorded = std::any_of(inputs.begin(), inputs.end(), [](const TraceInput& input) {
-    return input.format == TraceFormat::kineto;
+    return input.format->recording != nullptr;
   });
   TraceSources out;
   std::string named_host;  // not of a folder
   for (const TraceInput& input : inputs) {
-    if (input.format == TraceFormat::host_execution) {
+    if (input.format->with_recordings) {
       out.hosts.push_back(input.file);
       if (!input.of_folder) named_host = input.file;
       continue;
     }
-    const bool unknown =
-        input.format == TraceFormat::unknown || input.format == TraceFormat::chakra_json;
-    if (input.of_folder && (unknown || (recorded && input.format != TraceFormat::kineto))) continue;
-    if (input.format == TraceFormat::chakra_json) {
-      return fail(ErrorCode::unsupported, "is " + std::string(name(input.format)), input.file,
-                  "give the .et file that it was made of");
+    const bool may_be_passed_over =
+        !is_read(*input.format) || (recorded && input.format->recording == nullptr);
+    if (input.of_folder && may_be_passed_over) continue;
+    const TraceFormat* format = input.format == &kUnknownFormat ? &kKineto : input.format;
+    if (!is_read(*format)) {
+      return fail(ErrorCode::unsupported, "is " + std::string(format->name), input.file,
+                  std::string(format->instead));
     }
-    const TraceFormat format = unknown ? TraceFormat::kineto : input.format;
     const bool again = std::find(out.files.begin(), out.files.end(), input.file) != out.files.end();
-    if (again && (format == TraceFormat::chakra || input.file == "-")) {
+    if (again && (format->one_file_a_rank || input.file == "-")) {
       return fail(ErrorCode::bad_input, "is given twice",
                   input.file == "-" ? "standard input" : input.file, "give each rank once");
     }
@@ -79,21 +89,21 @@ Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
       out.format = format;
     } else if (format != out.format) {
       return fail(ErrorCode::bad_input,
-                  "is " + std::string(name(format)) + ", but " + out.files[0] + " is " +
-                      std::string(name(out.format)),
+                  "is " + std::string(format->name) + ", but " + out.files[0] + " is " +
+                      std::string(out.format->name),
                   input.file, "give the files of one run, which are of one kind");
-    } else if (format != TraceFormat::kineto && format != TraceFormat::chakra) {
+    } else if (!format->one_file_a_rank) {
       return fail(ErrorCode::bad_input,
-                  "is " + std::string(name(format)) + ", as is " + out.files[0], input.file,
+                  "is " + std::string(format->name) + ", as is " + out.files[0], input.file,
                   "one file holds all ranks: give one");
     }
     out.files.push_back(input.file);
   }
-  if (!out.files.empty() && out.format != TraceFormat::kineto) {
+  if (!out.files.empty() && out.format->recording == nullptr) {
     if (!named_host.empty()) {
       return fail(ErrorCode::bad_input,
-                  "is " + std::string(name(TraceFormat::host_execution)) + ", but " + out.files[0] +
-                      " is " + std::string(name(out.format)),
+                  "is " + std::string(kHostExecution.name) + ", but " + out.files[0] + " is " +
+                      std::string(out.format->name),
                   named_host, "execution traces go with the profiler's traces");
     }
     out.hosts.clear();

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "outcome/result.h"
-#include "trace/trace_format.h"
+#include "trace/known_formats.h"
 
 namespace orrery {
 
 struct TraceInput {
   std::string file;  // "-": standard input
-  TraceFormat format = TraceFormat::unknown;
+  const TraceFormat* format = &kUnknownFormat;
   bool of_folder = false;  // found in a folder, not given by name
 };
 
@@ -22,10 +22,10 @@ Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& giv
 
 // The same as one run: the files of its ranks, which are of one kind.
 struct TraceSources {
-  // What the files are: kineto, chakra, operation_timeline, workload_text or graph. What is unknown
-  // counts as the profiler's, whose reader says what is wrong with it.
-  TraceFormat format = TraceFormat::kineto;
-  std::vector<std::string> files;  // at least one; of the last three kinds just one
+  // One with a reader. What is unknown counts as the profiler's, whose reader says what is wrong
+  // with it.
+  const TraceFormat* format = &kKineto;
+  std::vector<std::string> files;  // at least one; just one if it holds all ranks
   std::vector<std::string> hosts;  // execution traces of the ranks, beside the profiler's
 };
 

@@ -36,7 +36,7 @@ class TraceSourcesOf : public ::testing::Test {
 TEST_F(TraceSourcesOf, AFolderStandsForItsRecording) {
   const auto found = trace_sources({kTraces + "megatron-lm-fork/tp2"});
   ASSERT_TRUE(found) << found.error().text();
-  EXPECT_EQ(found->format, TraceFormat::kineto);
+  EXPECT_EQ(found->format, &kKineto);
   ASSERT_EQ(found->files.size(), 2u);
   EXPECT_THAT(found->files[1], EndsWith("kineto_rank1.json.gz"));
   EXPECT_EQ(found->hosts.size(), 2u);
@@ -44,11 +44,11 @@ TEST_F(TraceSourcesOf, AFolderStandsForItsRecording) {
 
 TEST_F(TraceSourcesOf, FilesAreKnownByContentButForWhatOnlyANameTells) {
   const std::string graph = write("g.txt", R"({"orrery_graph": 1, "streams": []})");
-  EXPECT_EQ(trace_sources({graph})->format, TraceFormat::graph);
+  EXPECT_EQ(trace_sources({graph})->format, &kGraph);
   const std::string broken = write("t.0.et", "\x7f no record");
-  EXPECT_EQ(trace_sources({broken})->format, TraceFormat::chakra);
+  EXPECT_EQ(trace_sources({broken})->format, &kChakra);
   const std::string unknown = write("unknown", "nothing");
-  EXPECT_EQ(trace_sources({unknown})->format, TraceFormat::kineto);  // its reader says what it is
+  EXPECT_EQ(trace_sources({unknown})->format, &kKineto);  // its reader says what it is
 }
 
 TEST_F(TraceSourcesOf, FilesOfDifferentKindsAreRefused) {

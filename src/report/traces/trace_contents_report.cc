@@ -70,7 +70,7 @@ std::string trace_contents_text(const std::vector<TraceContents>& files, const T
   for (std::size_t i = 0; i < std::min(files.size(), kShownFiles); ++i) {
     const TraceContents& file = files[i];
     out += heading(printable(file.file.substr(file.file.rfind('/') + 1)),
-                   std::string(name(file.format)), style);
+                   std::string(file.format->name), style);
     Table facts({{"what", Align::left, 2}, {"how much", Align::left, 3}});
     for (const TraceFact& fact : file.facts) {
       facts.add_row({{plain(fact.key)}, {value_text(fact)}});
@@ -89,7 +89,7 @@ Value trace_contents_json(const std::vector<TraceContents>& files) {
   for (const TraceContents& file : files) {
     Value entry = Value::map();
     entry.append_member("file", Value::text(file.file));
-    entry.append_member("format", Value::text(std::string(key(file.format))));
+    entry.append_member("format", Value::text(std::string(file.format->key)));
     Value facts = Value::map();
     for (const TraceFact& fact : file.facts) {
       const bool time = std::holds_alternative<Seconds>(fact.value);

@@ -9,7 +9,7 @@
 #include "trace/kineto/json_text.h"
 #include "trace/kineto/rank_process.h"
 #include "trace/kineto/text_window.h"
-#include "trace/trace_format.h"
+#include "trace/known_formats.h"
 
 namespace orrery {
 namespace {
@@ -106,14 +106,14 @@ Result<std::monostate> FileReader::header() {
   }
   if (next == '\0' && window_.text().empty()) return ends_early("before it begins");
   if (next != '{') {
-    const TraceFormat format = format_of(window_.text());
-    if (next == '[' && (format == TraceFormat::kineto || format == TraceFormat::unknown)) {
+    const TraceFormat* format = format_of(window_.text());
+    if (next == '[' && (format == &kKineto || format == &kUnknownFormat)) {
       ORRERY_TRY([[maybe_unused]] const std::monostate events, event_list());
       return end_of_file();
     }
-    if (format != TraceFormat::unknown) {
+    if (format != &kUnknownFormat) {
       return wrong(
-          "this is " + std::string(name(format)),
+          "this is " + std::string(format->name),
           "a trace of the PyTorch profiler was expected: an object with a list traceEvents");
     }
   }

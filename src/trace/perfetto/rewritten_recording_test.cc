@@ -107,7 +107,7 @@ std::vector<std::string> all_recordings() {
     const std::string path = entry.path().string();
     const bool named = path.ends_with(".json") || path.ends_with(".json.gz");
     if (named && path != kTraces + "metrics.json" &&
-        format_of_file(path).value_or(TraceFormat::unknown) == TraceFormat::kineto) {
+        format_of_file(path).value_or(&kUnknownFormat) == &kKineto) {
       out.push_back(path);
     }
   }
