@@ -3,21 +3,21 @@
 // A device is idle whenever no operation runs on its computing stream, from time zero to the
 // makespan. The same order is executed three times:
 //
-//   T    as it is
+//   T    as given
 //   T0   transfers, latencies, collectives and copies to host memory take no time
-//   T1   besides, every operation takes the mean time of its kind over the pipeline, in whole
+//   T1   in addition, every operation takes the mean time of its kind over the pipeline, in whole
 //        picoseconds: the balanced execution
 //
 //   communication  T - T0: the exposed communication, the same for all devices
 //   fill           without communication, before the device's first operation
 //   drain          without communication, after its last
-//   dependency     without communication, between: other devices compute what this one needs
-//   imbalance      as much of each of the last three as there is more of it than when balanced
-//                  (they keep the rest)
+//   dependency     without communication, in between: other devices compute what this one needs
+//   imbalance      the amount by which each of the last three exceeds that of the balanced
+//                  execution (they keep the rest)
 //
 // No part is negative (a makespan never falls when something takes longer), and the parts add up to
 // makespan - busy of each device exactly. A device that is slower than the mean may wait less than
-// when balanced; that is no cause of idle time and is not counted. O(nodes).
+// when balanced; this is not idle time and is not counted. O(nodes).
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ struct IdleTime {
   }
 };
 
-// By device. A device without operations drains all the time.
+// By device. A device without operations counts as draining all the time.
 std::vector<IdleTime> idle_by_cause(const Pipeline& pipeline, const PipelineExecution& execution);
 
 }  // namespace orrery

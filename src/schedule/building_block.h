@@ -2,9 +2,9 @@
 // on all devices, repeated for every microbatch.
 //
 // A device holds two chunks in a V. With F, B and W of one slot each a microbatch takes six slots
-// of every device, so the block repeats every six: no two of its passes on one device may agree
-// modulo six. Peak memory of a device <= sum over its chunks of ceil(lifespan / 6), lifespan from
-// the start of F to the end of W: the offsets control the memory.
+// of every device, so the block repeats every six slots, and no two of its passes on one device may
+// have slots that are equal modulo six. Peak memory of a device <= sum over its chunks of
+// ceil(lifespan / 6), lifespan from the start of F to the end of W: the offsets control the memory.
 //
 //   device i       F chunk 0   F chunk 1    B chunk 1        B chunk 0
 //   V-Min          i           2p-1-i       2p+i+z           4p-1-i+z    z = 2 if 3 divides p
@@ -12,8 +12,8 @@
 //
 // and z = 0 otherwise.
 //
-// W goes to free slots after its B. Then squeeze: everything starts as soon as its device is free
-// and its input is there. Checked in: building_block_test.cc.
+// W goes to free slots after its B. Then the order is squeezed: everything starts as soon as its
+// device is free and its input is available. Checked in: building_block_test.cc.
 #pragma once
 
 #include <array>
@@ -44,9 +44,9 @@ struct BlockRule {
   int forward_1 = 1, gradient_1 = 2, gradient_0 = 3;
   int step = 1, late_step = 1, turn = 0;
 };
-// None if two passes meet on some device.
+// Empty if two passes have the same slot on some device.
 std::optional<BuildingBlock> block(int devices, const BlockRule& rule);
-// All rules whose passes do not meet, those with less memory first.
+// All rules without such collisions, those with less memory first.
 std::vector<BuildingBlock> all_blocks(int devices);
 
 // Slots of passes on a device in the repeated block, in order.

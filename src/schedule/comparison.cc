@@ -143,7 +143,7 @@ Result<Comparison> compare_schedules(const ComparisonRequest& request) {
   Comparison out;
   out.request = request;
   out.in_seconds = request.times.in_seconds;
-  // Bad times are one error, not one a schedule.
+  // Bad times are one error, not one per schedule.
   ORRERY_TRY(
       [[maybe_unused]] const ScaledTimes any,
       scaled_times(request.times, {request.devices, request.microbatches, 1}, TimesOf::device));

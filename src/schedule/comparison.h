@@ -1,10 +1,10 @@
-// Every schedule on one pipeline, measured alike.
+// Compares all schedules on one pipeline.
 //
 // The model is the same for all: stated times are a device's whole share of a microbatch, of which
 // a schedule of v chunks takes a v-th on each virtual stage; memory counts a device's share of the
-// activations of one microbatch as one. Nothing is a formula: every row is a simulated order.
-// Stated vocabulary passes (one device's share each) are work of the model: schedules that do not
-// divide it have all of it on their first and last stage.
+// activations of one microbatch as one. No row comes from a formula: every one is a simulated
+// order. Stated vocabulary passes (one device's share each) belong to the model: schedules that do
+// not divide them run all of them on their first and last stage.
 #pragma once
 
 #include <limits>
@@ -58,8 +58,8 @@ struct Comparison {
   std::vector<ComparedSchedule> schedules;  // in the order of schedules()
 };
 
-// Errors: times or counts that are no pipeline; a memory limit below what every schedule needs,
-// which is named.
+// Errors: impossible times or counts; a memory limit below what every schedule needs, with the
+// least that is enough.
 Result<Comparison> compare_schedules(const ComparisonRequest& request);
 
 }  // namespace orrery

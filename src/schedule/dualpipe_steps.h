@@ -1,6 +1,6 @@
-// The eight steps of DualPipe and DualPipeV, which differ only in where a phase lives.
+// The eight steps of DualPipe and DualPipeV, which differ only in the placement of phases.
 //
-// A device holds two phases (chunks) of which 0 is the one its microbatches meet first. With H half
+// A device holds two phases (chunks) of which its microbatches pass 0 first. With H half
 // the ranks of a round trip, r in 0..H-1 the place of the device from the entry, n microbatches a
 // phase:
 //   1. 2(H-r-1) x F0
@@ -12,8 +12,8 @@
 //      down) on, there only the second if r is even
 //   7. (H-r-1) x [W, B0]
 //   8. (r+1) x W
-// where FB is a forward and a full backward of another microbatch as one, and W the oldest queued.
-// Source: arXiv 2412.19437 and the DualPipe repository that belongs to it.
+// where FB is a forward and a full backward of another microbatch run as one, and W the oldest
+// queued. Source: arXiv 2412.19437 and the DualPipe repository that belongs to it.
 #pragma once
 
 #include <cstdint>

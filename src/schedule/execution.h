@@ -1,9 +1,9 @@
-// A pipeline executed: its graph, simulated, and what it says.
+// Executes a pipeline: builds its graph and simulates it.
 //
 // The graph holds one node an operation on the computing stream of its device, and for every
 // activation or gradient that changes device one node on the link (taken for `transfer`) and one on
 // no link at all (`latency`). Everything starts as soon as its device is free and what it waits for
-// has arrived. This is the only way a makespan is found; searching schedules use it too.
+// has arrived. Every makespan comes from this simulation; schedules that search use it too.
 #pragma once
 
 #include <vector>

@@ -2,8 +2,8 @@
 //
 // Given the order of forwards and input gradients of every device, each is run as soon as it can
 // be; while a device waits for its next one it runs the oldest weight gradient it has pending, and
-// at the end those that are left. The order found is fixed: executing it under other times or
-// contended links is another matter.
+// at the end those that are left. The resulting order is fixed; executing it with other times or
+// contended links may leave gaps.
 //
 // Not modelled: the time a link is taken by another transfer.
 #pragma once
@@ -31,8 +31,8 @@ struct FilledPipeline {
   Picoseconds makespan;
 };
 
-// `pipeline.order` holds forwards and input gradients only. Errors: an order that deadlocks; a
-// limit that is exceeded with no weight gradient pending (what was needed there is named).
+// `pipeline.order` has only forwards and input gradients. Errors: an order that deadlocks; a limit
+// that is exceeded although no weight gradient is pending, with the memory that is needed.
 // O(operations).
 Result<FilledPipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
                                              const GapFilling& filling = {});

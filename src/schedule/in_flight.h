@@ -1,4 +1,4 @@
-// What a device holds of activations, from the order of its operations.
+// The activations that a device holds, computed from the order of its operations.
 //
 // A forward takes the memory of one microbatch and virtual stage when it begins; the input gradient
 // leaves what the weight gradient still needs; a fused backward or the weight gradient frees the

@@ -1,21 +1,21 @@
-// Justification: pulls the passes of complete orders into the gaps of their devices.
+// Justification: moves the passes of complete orders into the gaps of their devices.
 //
 // To the left: in the order of their starts, every pass is put into the earliest gap of its device
 // that begins after its inputs are there, follows the pass of the same kind and chunk before it,
-// and keeps the memory of all that stands behind within the limit. No pass starts later than
+// and keeps the memory of everything after it within the limit. No pass starts later than
 // before, so the makespan cannot grow. To the right: the same from the end. Right and left in turn
 // is forward-backward improvement (Tormos and Lova 2001), and with the stable repetition of a
 // building block the reordering of warm-up and cool-down of arXiv 2405.15362.
 //
-// Cost: O(n log n) for n passes and few gaps. Contention of transfers is not seen while moving.
+// Cost: O(n log n) for n passes and few gaps. Contention of transfers is ignored while moving.
 #pragma once
 
 #include "schedule/order_problem.h"
 
 namespace orrery {
 
-// Right and left until the makespan falls no more, at most `rounds` times. `orders` must be
-// complete and within the limits; the result is never worse.
+// Repeats right and left until the makespan no longer falls, at most `rounds` times. `orders` must
+// be complete and within the limits; the result is never worse.
 PassOrders justified(const OrderProblem& problem, const PassOrders& orders, int rounds = 8);
 
 }  // namespace orrery

@@ -13,8 +13,8 @@ struct DeviceOperation {
   PipelineOperation operation;
 };
 
-// Keeps the order of every device. Errors, each with the operations named: a cycle of operations
-// that wait for each other (deadlock); an operation that waits for what no device does. Time
+// Keeps the order of every device. Errors, with the operations named: a cycle of operations that
+// wait for each other (deadlock); an operation that waits for one that no device runs. Time
 // O(operations).
 Result<std::vector<DeviceOperation>> linear_order(const Pipeline& pipeline);
 

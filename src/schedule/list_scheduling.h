@@ -4,9 +4,10 @@
 //   microbatch enters when fewer than `in_flight` others are between their first forward and their
 //   last backward.
 //
-// Backwards are fused. Made with the times of the stages and the way between devices; not modelled:
-// the time a link is taken by another transfer. O(n log n) for n operations; of equal times and
-// urgencies, the lower device decides first, so the order found is the same on every machine.
+// Backwards are fused. Uses the times of the stages and of the transfers between devices. Not
+// modelled: links that are occupied by another transfer. O(n log n) for n operations; of equal
+// times and urgencies, the lower device decides first, so the order found is the same on every
+// machine.
 #pragma once
 
 #include "schedule/pipeline.h"

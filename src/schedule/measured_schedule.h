@@ -1,4 +1,4 @@
-// A schedule worked out, executed and measured: all that is drawn, written or compared of it.
+// A schedule that was built, executed and measured: everything that is drawn, written or compared.
 #pragma once
 
 #include <string>

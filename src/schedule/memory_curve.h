@@ -1,9 +1,9 @@
-// What each device of an executed pipeline holds of activations over time, and for how long.
+// The activations that each device of an executed pipeline holds over time, and for how long.
 //
 // A forward takes the memory of one microbatch and virtual stage when it begins. The input gradient
 // leaves, when it ends, what the weight gradient still needs; a fused backward or the weight
 // gradient frees the rest when it ends. An offload frees it when it ends; a reload takes it again
-// when it begins. What is freed and taken at the same moment is never held together. Units are
+// when it begins. Memory freed and memory taken at the same moment do not overlap. Units are
 // those of PipelineTimes::memory (without it: microbatches of one virtual stage).
 #pragma once
 

@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-// No order of the problem ends sooner, nor keeps its busiest device for less.
+// No order of the problem ends sooner or has a shorter span of its busiest device.
 struct OrderBound {
   double makespan = 0;
   double span = 0;

@@ -1,4 +1,4 @@
-// What a search over orders needs to know of a pipeline, and a fast clock for it.
+// What a search over orders needs to know about a pipeline, and a fast way to time one.
 //
 // One route, backward split into input gradient B and weight gradient W. Microbatches are alike, so
 // on every device the passes of one kind and chunk may as well run in the order of microbatches: an
@@ -89,10 +89,10 @@ class PassClock {
   std::vector<int> runnable_;
 };
 
-// Most the device holds over its order.
+// The most memory that the device holds during its order.
 double peak_memory(const OrderProblem& problem, int device, const std::vector<OrderedPass>& order);
 
-// "7.5": as few digits as say it.
+// "7.5": with as few digits as possible.
 std::string memory_text(double memory);
 
 // The passes numbered by microbatch.

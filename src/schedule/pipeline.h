@@ -1,9 +1,9 @@
-// A pipeline schedule worked out: which device holds which virtual stages, and in what order it
-// does what.
+// The pipeline that a schedule produces: which device holds which virtual stages, and in which
+// order it runs its operations.
 //
 // Terms: `devices` p; a microbatch crosses S = p v virtual stages, `chunks` v of them a device on
 // the way. A route says which device serves each virtual stage for a microbatch. Most schedules
-// have one; bidirectional ones have two, so that a device holds 2 v chunks and every stage lives
+// have one; bidirectional ones have two, so that a device holds 2 v chunks and every stage exists
 // twice; a stochastic wiring has many. `chunk` always counts what one device holds, from 0.
 #pragma once
 
@@ -25,7 +25,7 @@ enum class PipelineAction : std::uint8_t {
   forward,
   backward,         // input and weight gradient in one
   input_gradient,   // B: what the stage before waits for
-  weight_gradient,  // W: nobody waits for it but the optimizer
+  weight_gradient,  // W: only the optimizer waits for it
   // Forward of one microbatch and fused backward of another, run as one.
   forward_and_backward,
   // Activations of one microbatch and chunk to host memory and back, on links of their own.
@@ -49,7 +49,7 @@ struct PipelineOperation {
   auto operator<=>(const PipelineOperation&) const = default;
 };
 
-// Where a virtual stage is served.
+// The device and chunk that serve a virtual stage.
 struct Seat {
   std::uint32_t device = 0;
   std::uint16_t chunk = 0;

@@ -1,7 +1,7 @@
-// What the operations of a pipeline wait for, stated once: the linear order, the graph and every
-// list scheduler read it here.
+// The dependencies between the operations of a pipeline. The linear order, the graph and every list
+// scheduler read them here.
 //
-// An operation completes one event (forward_and_backward two). An event is whole when all its
+// An operation completes one event (forward_and_backward two). An event is complete when all its
 // operations are done: one for most, one of every device for the vocabulary passes.
 //
 //   F(j,s)  after F(j,s-1); F(j,0) after the input layer of j on all devices
@@ -48,7 +48,7 @@ class PipelineEvents {
     return k < 5 ? (k * stages_ + s) * microbatches_ + j
                  : (5 * stages_ + (k - 5)) * microbatches_ + j;
   }
-  // Operations that must be done before the event is whole.
+  // The number of operations that must be done before the event is complete.
   [[nodiscard]] std::size_t operations_of(PipelineEventKind kind) const {
     return kind < PipelineEventKind::output_layer
                ? 1

@@ -1,9 +1,9 @@
-// The edges of a pipeline's graph: who waits for whom, and what travels between devices.
+// The edges of a pipeline's graph: dependencies and transfers between devices.
 //
-// Whoever emits the operations of a pipeline (as one node each, or as the blocks of a model) asks
-// the wiring, before an operation, what must have arrived, and tells it, after, which node ended
-// it. The wiring adds the transfers, latencies, reductions of vocabulary parallelism and the waits
-// for reloaded activations. Operations must come in a linear order.
+// Code that emits the operations of a pipeline (as one node each, or as the blocks of a model) asks
+// the wiring before each operation which nodes it must wait for, and tells it afterwards which node
+// ended the operation. The wiring adds the transfers, latencies, reductions of vocabulary
+// parallelism and the waits for reloaded activations. Operations must come in a linear order.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace orrery {
 
-// asynchronous: a transfer takes its link, the devices go on. blocking: it takes the sender's and
-// then the receiver's computing stream, as in frameworks without non-blocking sends.
+// asynchronous: a transfer occupies its link while the devices continue. blocking: it occupies the
+// sender's and then the receiver's computing stream, as in frameworks without non-blocking sends.
 enum class Sends { asynchronous, blocking };
 
 // Streams of every device, by device and kind; kinds that are not used may be left out.
@@ -31,8 +31,8 @@ class PipelineWiring {
   PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline, const PipelineTimes& times,
                  Sends sends, const PipelineStreams& streams);
 
-  // Appends to `waits` the nodes that must end before `op` begins, and adds those that only now
-  // can be made (reductions; under blocking sends the receiver's part, on its computing stream).
+  // Appends to `waits` the nodes that must end before `op` begins, and adds nodes that could not be
+  // created earlier (reductions; with blocking sends the receiver's part, on its computing stream).
   // New nodes get `instance`.
   void before(const DeviceOperation& op, std::uint32_t instance, std::vector<NodeIndex>& waits);
 

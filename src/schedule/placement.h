@@ -1,7 +1,8 @@
-// The placements of virtual stages that schedules share, and the making of a Pipeline from them.
+// The placements of virtual stages that schedules share, and the creation of a Pipeline from them.
 //
 //   loop   stage s on device s mod p, chunk s div p
-//   snake  q = s div p, r = s mod p: device r if q is even, else p-1-r; the turn is local
+//   snake  q = s div p, r = s mod p: device r if q is even, else p-1-r; both
+//          stages of a turn are on one device
 //   bidirectional: route 0 as above, route 1 mirrored (device d -> p-1-d); a device's chunks are
 //   first those of route 0, then those of route 1
 #pragma once
@@ -25,10 +26,11 @@ constexpr int bidirectional_virtual_stage(const PipelineShape& shape, int device
                               : one_way(shape, shape.devices - 1 - device, chunk - shape.chunks);
 }
 
-// Half of every p microbatches down (route 0), half up: the units of bidirectional schedules.
+// Of every p microbatches, half go down (route 0) and half up: the units of bidirectional
+// schedules.
 std::vector<std::uint16_t> routes_of_units(const PipelineShape& shape);
 
-// What such units need: an even number of devices, microbatches a multiple of them.
+// Such units need an even number of devices that divides the number of microbatches.
 std::vector<std::string> bidirectional_problems(const std::string& name,
                                                 const PipelineShape& shape);
 

@@ -1,9 +1,9 @@
-// A pipeline schedule: a rule that works out, for a shape and times, the order of every device.
+// A pipeline schedule: a rule that gives the order of every device for a shape and times.
 //
-// A schedule knows stages, microbatches and chunks, nothing of models or clusters. It is one file
-// in published/ that fills one Schedule, its declaration in published/published_schedules.h and its
-// line in schedules(). Everything else (bubbles, makespan, memory in flight, drawings) follows from
-// the order, by simulation.
+// A schedule knows stages, microbatches and chunks, but nothing of models or clusters. It is one
+// file in published/ that fills one Schedule, its declaration in published/published_schedules.h
+// and its line in schedules(). Everything else (bubbles, makespan, memory in flight, drawings)
+// follows from the order, by simulation.
 //
 // Dependencies: F(j,s) after F(j,s-1); B(j,s) after F(j,s) and B(j,s+1); W(j,s) after B(j,s). A
 // fused backward stands for B and W together. See pipeline_dependencies.h for the rest.
@@ -26,8 +26,8 @@ struct ScheduleRequest {
   PipelineShape shape;
   // Microbatches that pass a chunk together, for the schedules that group them; 0: their default.
   int group = 0;
-  // What the order may be made for. Schedules of fixed order ignore them. Empty (no stages): one
-  // unit for each of F, B and W of a device's share of a microbatch, no latency.
+  // The times for which the order is made; schedules with a fixed order ignore them. Empty (no
+  // stages): one unit for each of F, B and W of a device's share of a microbatch, no latency.
   PipelineTimes times;
   // Most a device may hold, in the units of `times.memory` (without it: microbatches of one virtual
   // stage). For the schedules that take a limit.
@@ -48,22 +48,23 @@ struct Schedule {
   int vocabulary_barriers = 0;     // then 1 or 2, as in Pipeline
 
   // Every reason why this cannot be scheduled, in words with the numbers; empty if it can. Null if
-  // every shape can.
+  // every shape can be scheduled.
   std::vector<std::string> (*problems)(const ScheduleRequest&) = nullptr;
   // The virtual stage that is `chunk` of `device`, chunk in [0, routes * shape.chunks).
   int (*virtual_stage)(const PipelineShape&, int device, int chunk) = nullptr;
-  // The order of every device. Only for requests without problems. Error: only for what cannot be
-  // known before (a memory limit below what this schedule needs, which is named).
+  // The order of every device, for requests without problems. Error: only what cannot be known
+  // before (a memory limit below what this schedule needs, which the error states).
   Result<Pipeline> (*pipeline)(const ScheduleRequest&) = nullptr;
   // Microbatches of each chunk whose activations `device` holds at its fullest moment, if all
-  // chunks weigh the same: a closed form, or null where only the order tells (in_flight.h).
+  // chunks need the same memory: a closed form, or null if it follows only from the order
+  // (in_flight.h).
   std::vector<int> (*peak_in_flight)(const PipelineShape&, int device) = nullptr;
   // Microbatches that pass a chunk in one direction before the device turns to another, at most;
-  // null: it may be all.
+  // null: all of them.
   int (*longest_run)(const ScheduleRequest&) = nullptr;
 };
 
-// All schedules, in the order of strategies from the simplest.
+// All schedules, the simplest strategies first.
 std::span<const Schedule> schedules();
 // Hyphens and underscores are the same. Error: unknown name, with the nearest.
 Result<const Schedule*> find_schedule(std::string_view name);
@@ -73,7 +74,7 @@ Result<const Schedule*> find_schedule(std::string_view name);
 std::vector<std::string> schedule_problems(const Schedule& schedule,
                                            const ScheduleRequest& request);
 
-// The worked-out schedule. Errors: every problem, in one text.
+// The pipeline of a schedule. Errors: every problem, in one text.
 Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& request);
 
 // A request's times, or unit times if it has none.

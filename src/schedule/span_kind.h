@@ -1,4 +1,4 @@
-// What an operation of a pipeline is drawn as.
+// How an operation of a pipeline is drawn.
 #pragma once
 
 #include "schedule/pipeline.h"

@@ -1,11 +1,11 @@
 // List scheduling of split passes: every device, when free, starts the ready pass of lowest rank.
 //
 // Decisions are made in the order of their time, so a device knows all that has been sent to it. A
-// forward is ready only if its memory fits, and if what then stays free lets the microbatch that is
-// furthest on this device run its remaining chunks: it ends and gives back all it holds, so no
-// memory limit that holds one microbatch can deadlock.
+// forward is ready only if its memory fits and the remaining memory lets the microbatch that is
+// furthest on this device run its remaining chunks. That microbatch then ends and frees its memory,
+// so no memory limit that is enough for one microbatch can cause a deadlock.
 //
-// Cost: O(n v log n) for n passes of v chunks a device. Deterministic.
+// Cost: O(n v log n) for n passes of v chunks per device. Deterministic.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct ListRule {
   bool weights_fill = true;
 };
 
-// None: the limit does not hold one microbatch, or the ranks of a device wait for each other.
+// Empty: the limit is too small for one microbatch, or the ranks of a device wait for each other.
 std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule);
 
 // Ranks as the starts of given orders.

@@ -1,8 +1,8 @@
-// When the operations of an order run: the times that schedules place further passes by.
+// When the operations of an order run, for schedules that insert further passes.
 //
 // Every operation as soon as its device is free and what it waits for has arrived, in the order of
-// the device. The way between devices counts with its transfer and latency, links are never busy
-// (execution.h has them busy; this is the estimate an order is made with, in a tenth of the time).
+// the device. Transfers between devices take their time and latency, but links are never busy (in
+// execution.h they are; this is an estimate for building orders, in a tenth of the time).
 // Forwards, backwards, input and weight gradients only.
 #pragma once
 

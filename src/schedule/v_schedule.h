@@ -1,9 +1,9 @@
 // Orders of V-shaped schedules from building blocks: repeated, squeezed, reordered, improved.
 //
 // Reordering of arXiv 2405.15362 fills the warm-up and the cool-down, where the repeated block
-// leaves devices idle, without raising what any device holds. Here: justification of the repeated
-// block, and list schedules that prefer passes as the block places them, justified too; then local
-// improvement; the least makespan is kept, of equal ones the least span. Deterministic.
+// leaves devices idle, without raising what any device holds. This implementation justifies the
+// repeated block and list schedules that prefer passes in the order of the block, improves them
+// locally, and keeps the least makespan, of equal ones the least span. Deterministic.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-// Passes placed by all tries together; each try places every pass once.
+// The number of passes that all tries may place; each try places every pass once.
 inline constexpr std::int64_t kVScheduleEffort = 32'000'000;
 
 // Sets the limit of every device to what it holds when `block` repeats.

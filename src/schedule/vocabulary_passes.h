@@ -5,15 +5,15 @@
 //   S  its part of the logits, of the output of the last stage, which is broadcast;
 //   T  its part of their gradient;
 //   G  its part of the embedding's gradient, after the first stage's backward.
-// Algorithm 1 has two barriers between the last stage's forward and backward: behind S (maxima and
-// sums) and behind T (the gradient of the output). Algorithm 2 prepares the gradient in S, so that
-// one barrier behind S is enough and T may come late.
+// Algorithm 1 has two barriers between the last stage's forward and backward: after S (maxima and
+// sums) and after T (the gradient of the output). Algorithm 2 prepares the gradient in S, so that
+// one barrier after S is enough and T may come later.
 //
-// Where they stand: the order is timed without them. All devices run S of j at the first boundary
-// between two operations not before the last stage has its forward of j, T of j-1 beside it; I of j
-// when the first stage begins j-1, G when it has ended the backward of j+1 (nobody waits for it).
-// With a barrier a microbatch waits for one turn, so that the order to begin with should have as
-// many more microbatches in flight as there are barriers.
+// Their places in the order: the order is timed without them. All devices run S of j at the first
+// boundary between two operations after the last stage's forward of j, together with T of j-1; I of
+// j when the first stage begins j-1; and G when the first stage has ended the backward of j+1 (no
+// other operation waits for G). At each barrier a microbatch waits for one turn, so the original
+// order should have one more microbatch in flight for each barrier.
 //
 // Source: arXiv 2411.05288. O(operations).
 #pragma once

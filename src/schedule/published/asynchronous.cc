@@ -1,15 +1,16 @@
 // Pipelines without a flush: the optimizer of a stage does not wait for the others, and the next
-// microbatches follow at once. What they give is one window of m microbatches of an endless run:
-// its fill and drain are those of the run, not of every step; in between a microbatch takes
+// microbatches follow at once. They produce a window of m microbatches of an endless run, whose
+// fill and drain occur once in the run and not in every step; in between, a microbatch takes
 //
 //   max over devices of (F + BW),
 //
-// and no device of that time idles. Gradients are of older weights than those they change; how that
-// changes learning is not modelled, so their times compare only for equal numbers of updates.
+// and a device that takes this time is never idle. Gradients are of older weights than those they
+// change; how that changes learning is not modelled, so their times compare only for equal numbers
+// of updates.
 //
 // PipeDream: 1F1B, min(m, p-i) microbatches in flight on device i, which keeps as many versions of
-// its weights, so that a microbatch meets the same ones forward and backward; p-1-i updates late.
-// Source: arXiv 1806.03377. Not here: its partitioner, vertical sync.
+// its weights, so that a microbatch uses the same ones in its forward and backward; p-1-i updates
+// late. Source: arXiv 1806.03377. Not here: its partitioner, vertical sync.
 //
 // PipeDream-2BW: the same order; gradients of m >= p microbatches are accumulated, so that two
 // versions are enough, one update late. Source: arXiv 2006.09503.

@@ -2,8 +2,8 @@
 //
 //   p even, m a multiple of p. A unit is p microbatches, the first half down (stage s on device s),
 //   the second up (stage s on device p-1-s). On a grid of slots, for unit u, the k-th microbatch of
-//   its direction and stage s:  F at 2k + s + 2pu,  BW at 2k + 2p-1-s + 2pu.  No two meet on a
-//   device for even p; the order of the slots is the order of the device.
+//   its direction and stage s:  F at 2k + s + 2pu,  BW at 2k + 2p-1-s + 2pu.  For even
+//   p no two operations of a device have the same slot; the order of the slots is its order.
 //
 //   For BW >= F and m = p a device idles (p-2) BW; each further unit adds (p-2)(BW - F). At most
 //   min(i, p-1-i) + p/2 + 1 microbatches are in flight on device i. Weights twice.

@@ -1,17 +1,18 @@
 // Hanayo: W waves down and up the devices, 2W chunks on each, weights held once.
 //
 //   A snake of 2Wp stages. Greedy: a free device runs a ready backward (lowest microbatch first),
-//   else the ready forward of the lowest microbatch and deepest stage. Made with the given times;
-//   for pipelines of up to 2^18 operations also without the ways between devices, and in one beat
-//   for all operations: another order is taken if it is shorter and no device holds more.
+//   else the ready forward of the lowest microbatch and deepest stage. The order is made with the
+//   given times. For pipelines of up to 2^18 operations it is also made without transfers between
+//   devices, and with equal times for all operations; one of these orders is taken if it is shorter
+//   and no device holds more.
 //
-//   For m = p and BW >= F of a chunk a device idles 2(p-1) BW (for one wave as published, for more
-//   by the order of one beat, which the greedy rule alone misses by up to 2 %); at most p
-//   microbatches are in flight. With more microbatches the greedy rule alone lets some more than p
-//   in; with a group only as many as it says, with a memory limit as many as keep it.
+//   For m = p and BW >= F of a chunk a device idles 2(p-1) BW (for one wave as published; for more
+//   waves with the order of equal times, which the greedy rule alone exceeds by up to 2 %), and at
+//   most p microbatches are in flight. With more microbatches the greedy rule alone admits some
+//   more than p; a group limits their number, and a memory limit admits as many as fit.
 //
-// Source: arXiv 2308.15762 (wave-like pipeline, unit of p microbatches). Not modelled: its
-// prefetch of transfers, which the simulation has anyway.
+// Source: arXiv 2308.15762 (wave-like pipeline, unit of p microbatches). Its prefetch of
+// transfers is not modelled separately, because the simulation overlaps transfers anyway.
 #include <algorithm>
 #include <cmath>
 

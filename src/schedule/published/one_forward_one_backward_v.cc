@@ -1,13 +1,13 @@
-// 1F1B-V: 1F1B on a V, two chunks a device, whole backwards, two thirds of the memory of 1F1B.
+// 1F1B-V: 1F1B on a V, two chunks per device, whole backwards, two thirds of the memory of 1F1B.
 //
 //   The building block, in slots of one forward of a chunk (a backward takes two): of microbatch 0
 //   the forwards F0 on device i at i and F1 at 2p-1-i, then from slot 2p (2p+3 if 3 divides p) the
 //   backwards B1 of devices 0..p-1 and B0 of p-1..0 one after another, with three slots left out
 //   whenever p + 2 and the backwards so far are together a multiple of three. Microbatch j follows
-//   6j slots later: no two operations meet modulo 6.
-//   Then, in the order of the slots, every operation moves to the earliest free place behind what
-//   it waits for and behind its like; a forward only as far as the device holds less than the peak
-//   of the pattern. The order of the slots is the order of the device.
+//   6j slots later: no two operations have the same slot modulo 6. Then, in the order of the slots,
+//   every operation moves to the earliest free slot after everything it waits for and after the
+//   operation of the same kind before it; a forward moves only as far as the device holds less than
+//   the peak of the pattern. The order of the slots is the order of the device.
 //
 //   Peak, of m >= 2p: 2 ceil(2p/3) microbatches of a chunk, 2 more if 3 divides p.
 //
@@ -124,7 +124,7 @@ class VSlots {
     return at[0] == 0 && (is_forward(kind) || at[1] == 0);
   }
 
-  // The earliest slot behind what the operation waits for and behind its like.
+  // The earliest slot after everything the operation waits for and the one of its kind before it.
   std::size_t earliest(std::size_t d, Kind kind, std::size_t j) {
     std::size_t out = j > 0 ? end(kind, d, j - 1) : 0;
     const bool up = kind == f1 || kind == b0;  // towards device 0

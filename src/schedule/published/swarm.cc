@@ -1,12 +1,12 @@
-// SWARM: every stage is served by several peers, and every microbatch finds its own way.
+// SWARM: every stage is served by several peers, and every microbatch takes its own route.
 //
 //   p peers, `group` (by default 2) a stage on average, p/group stages. A trainer sends its
 //   microbatches stage by stage by interleaved weighted round robin: of the peers of the next stage
 //   the one with the least key, which then grows by 1/u, u the peer's throughput. Each of `group`
 //   trainers (microbatch j belongs to trainer j mod group) has its own keys, which begin at random
 //   below 1/u, by the seed. A peer runs what has arrived, backwards first; 3p microbatches are
-//   under way at a time. Before, the swarm has settled: as long as the least throughput of a stage
-//   grows by it, a peer moves to that stage from the one with the most.
+//   in flight at a time. Before that, the swarm has rebalanced: peers move from the stage with the
+//   highest throughput to the one with the lowest as long as this raises the lowest.
 //
 //   The parameters of a step are updated while the next one runs, one update late.
 //
@@ -14,8 +14,8 @@
 //   its peers; u = speed/(F + BW).
 //
 // Source: arXiv 2301.11913 (stochastic wiring, adaptive rebalancing). Not modelled: a peer that
-// fails under way (the microbatch is sent to another, which costs its transfer and the lost pass),
-// the download of a state, compression.
+// fails during a pass (the microbatch is sent to another, which costs its transfer and the lost
+// pass), the download of a state, compression.
 #include <algorithm>
 #include <random>
 
@@ -26,7 +26,7 @@ namespace orrery {
 namespace {
 
 constexpr int kDefaultPeers = 2;
-// Microbatches for every peer: with fewer, chance leaves peers without work.
+// Microbatches per peer; with fewer, some peers may get none by chance.
 constexpr int kUnderWay = 3;
 
 int peers_of(const ScheduleRequest& request) {

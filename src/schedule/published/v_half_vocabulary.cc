@@ -4,10 +4,10 @@
 //   vocabulary_passes.h. The order is made for a turn, the time from the last stage's forward of a
 //   microbatch to its backward:
 //     turn = broadcast + sum over barriers of (longest pass + vocabulary pass + reduction)
-//   in which devices end the pass they are at, run that of the vocabulary and reduce. Each device
+//   in which devices end their current pass, run that of the vocabulary and reduce. Each device
 //   works on 1/p of both vocabulary layers. First and last stage are on the same device: without
-//   the division it would have both layers.
-//   Not made for: the time of the vocabulary passes themselves, which all devices have alike.
+//   the division it would have both layers. The order ignores the time of the vocabulary passes
+//   themselves, which is the same on all devices.
 //
 // Source: arXiv 2411.05288 (algorithms 1 and 2, and their use with V-Half); arXiv 2405.15362
 // (V-Half).

@@ -1,7 +1,7 @@
 // V-Min: two chunks a device in a V, in about a third of 1F1B's memory.
 //
 //   floor((p + 4) / 3) microbatches in flight; with F = B = W about 2 p / (3 m) of the time idle.
-//   Passes of unequal length make its tight block wait.
+//   With passes of unequal length, devices wait, because the block has no slack.
 //
 // Source: arXiv 2405.15362; building_block.h, v_schedule.h.
 #include "schedule/published/published_schedules.h"

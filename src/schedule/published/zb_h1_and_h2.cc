@@ -18,7 +18,7 @@ namespace {
 
 // Device i runs `ahead(p, i)` forwards; then it repeats: one B, one W if `cap` microbatches are
 // between their F and W, and one F. When no forwards are left, it runs one B and as many W as fit
-// before the next B. Unit times tell what fits.
+// before the next B. Unit times decide what fits.
 struct Rule {
   int (*ahead)(int devices, int device);
   int cap;

@@ -4,7 +4,7 @@
 // schedules; local improvement of the best; an exact branch and bound. Each is measured by
 // execute(), so the result is never worse than the best fixed schedule under the same limit.
 //
-// The model comes cut into devices x chunks virtual stages. A schedule with fewer chunks a device
+// The model comes cut into devices x chunks virtual stages. A schedule with fewer chunks per device
 // takes neighbouring ones together, so all of them run the same work.
 //
 // Lower bound: of all orders of forward, input gradient and weight gradient on the placements
