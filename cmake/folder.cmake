@@ -58,3 +58,21 @@ function(orrery_folder name)
     endforeach()
   endif()
 endfunction()
+
+# orrery_embed(NAME FOLDER FUNCTION HEADER)
+#
+# The YAML files of a folder of the repository travel inside the library of src/NAME, as what FUNCTION
+# of HEADER returns; a changed, new or removed file writes them anew.
+function(orrery_embed name folder function header)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.yaml)
+  set(embedded ${CMAKE_CURRENT_BINARY_DIR}/${function}.cc)
+  set(embedder ${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake)
+  add_custom_command(
+    OUTPUT ${embedded}
+    COMMAND ${CMAKE_COMMAND} -D ROOT=${PROJECT_SOURCE_DIR} -D FOLDER=${folder}
+            -D FUNCTION=${function} -D HEADER=${header} -D OUTPUT=${embedded} -P ${embedder}
+    DEPENDS ${embedder} ${files}
+    COMMENT "Embedding ${folder}"
+    VERBATIM)
+  target_sources(orrery_${name} PRIVATE ${embedded})
+endfunction()

@@ -1,4 +1,4 @@
-// The files of catalog/ as they were at build time; written by cmake/embed_catalog.cmake.
+// The files of catalog/ as they were at build time; written by cmake/embed_files.cmake.
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "estimate/scenario.h"
-#include "validate/measured_row.h"
+#include "measured/measured_row.h"
 
 namespace orrery {
 

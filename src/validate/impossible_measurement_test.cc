@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "validate/scenario_of_row.h"
+#include "measured/scenario_of_row.h"
 
 namespace orrery {
 namespace {

@@ -1,6 +1,6 @@
 #include "validate/judgement.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,13 +11,12 @@
 #include <utility>
 
 #include "calibrate/statistics.h"
+#include "measured/run_convention.h"
 #include "validate/regime_errors.h"
 
 namespace orrery {
 namespace {
 
-const std::string kNoisySource = "bigscience-v100";
-const std::string kLayouts = "aleph-alpha-layouts";
 constexpr int kSmallSource = 10;
 
 // A measured row with what was predicted of it.
@@ -234,7 +233,7 @@ void add_figures(Judgement& out, const Validation& validation, const std::vector
     add("step time, one source left out, median", out.all.left_out.median, 0.08);
     double worst = 0;
     for (const SchemeErrors& s : out.parts) {
-      if (s.axis != "source" || s.name == kNoisySource) continue;
+      if (s.axis != "source" || judged_apart(s.name)) continue;
       if (s.five_fold.rows >= kSmallSource) worst = std::max(worst, s.five_fold.median);
     }
     add("step time, five-fold, worst source's median", worst, 0.15);
@@ -243,39 +242,37 @@ void add_figures(Judgement& out, const Validation& validation, const std::vector
     add("step time, fitted, median", out.all.fitted.median, std::nullopt);
     add("step time, fitted, mean", out.all.fitted.mean, std::nullopt);
   }
-  for (const auto& [source, target] : {std::pair(kLayouts, 0.95), {"bigscience-a100", 0.85}}) {
-    if (const auto r = ranking(rows, source)) {
-      add("rank correlation of plans, " + source, *r, target, true);
-    }
-  }
-  double regret = 0;
-  bool any = false;
-  for (const Regret& r : out.regrets) {
-    if (r.source_id != kLayouts) continue;
-    regret = std::max(regret, r.regret);
-    any = true;
-  }
-  if (any) add("regret of the picked plan, " + kLayouts + ", worst group", regret, 0.02);
-  for (const SourceSummary& s : validation.sources) {
-    if (s.source_id == kLayouts && s.verdicts.ran() + s.verdicts.out_of_memory() > 0) {
-      const VerdictCounts& c = s.verdicts;
-      const int tight = c.ran_tight + c.out_of_memory_tight;
-      const int sure = c.ran() + c.out_of_memory() - tight;
-      const int right = c.ran_fits - c.ran_tight + c.out_of_memory_does_not_fit;
-      if (sure > 0) {
-        add("memory verdicts that are right, " + kLayouts, static_cast<double>(right) / sure, 0.95,
-            true);
+  for (const SourceFigure& f : source_figures()) {
+    const auto of_source = [&](const auto& r) { return r.source_id == f.source_id; };
+    const auto source =
+        std::find_if(validation.sources.begin(), validation.sources.end(), of_source);
+    if (f.figure == "rank_correlation") {
+      if (const auto r = ranking(rows, f.source_id)) {
+        add("rank correlation of plans, " + f.source_id, *r, f.target, true);
       }
-      add("memory verdicts that are unsure, " + kLayouts,
-          static_cast<double>(tight) / (sure + tight), 0.1);
-    }
-    static const std::map<std::string, double> kMemory = {{"simumax-b200", 0.02},
-                                                          {"torchtitan", 0.05},
-                                                          {"vocabulary-parallelism", 0.05},
-                                                          {"bigscience-a100", 0.08}};
-    const auto target = kMemory.find(s.source_id);
-    if (target != kMemory.end() && s.memory.rows > 0) {
-      add("memory, mean, " + s.source_id, s.memory.mean, target->second);
+    } else if (f.figure == "regret") {
+      // The worst group stands first.
+      const auto worst = std::find_if(out.regrets.begin(), out.regrets.end(), of_source);
+      if (worst == out.regrets.end()) continue;
+      add("regret of the picked plan, " + f.source_id + ", worst group", worst->regret, f.target);
+    } else if (source == validation.sources.end()) {
+      continue;
+    } else if (f.figure == "memory") {
+      if (source->memory.rows > 0) {
+        add("memory, mean, " + f.source_id, source->memory.mean, f.target);
+      }
+    } else {
+      const VerdictCounts& c = source->verdicts;
+      const int tight = c.ran_tight + c.out_of_memory_tight;
+      const int all = c.ran() + c.out_of_memory();
+      if (f.figure == "verdicts_unsure" && all > 0) {
+        add("memory verdicts that are unsure, " + f.source_id, static_cast<double>(tight) / all,
+            f.target);
+      } else if (f.figure == "verdicts_right" && all > tight) {
+        const int right = c.ran_fits - c.ran_tight + c.out_of_memory_does_not_fit;
+        add("memory verdicts that are right, " + f.source_id,
+            static_cast<double>(right) / (all - tight), f.target, true);
+      }
     }
   }
 }
@@ -300,7 +297,10 @@ Judgement judged(const Validation& validation, std::span<const HeldOutStep> held
   for (const Judged& j : rows) {
     const RowOutcome& r = *j.row;
     parts[{"source", r.source_id}].push_back(&j);
-    if (r.source_id == kNoisySource) continue;
+    if (judged_apart(r.source_id)) {
+      out.apart.insert(r.source_id);
+      continue;
+    }
     all.push_back(&j);
     parts[{"accelerator", r.accelerator}].push_back(&j);
     parts[{"scale", scale_of(r.accelerators)}].push_back(&j);
@@ -308,7 +308,9 @@ Judgement judged(const Validation& validation, std::span<const HeldOutStep> held
     parts[{"model", r.kind}].push_back(&j);
     parts[{"framework", r.framework.empty() ? "not stated" : r.framework}].push_back(&j);
   }
-  out.all = errors_of("all", "all but bigscience-v100", all);
+  out.all = errors_of(
+      "all", out.apart.empty() ? "all" : fmt::format("all but {}", fmt::join(out.apart, ", ")),
+      all);
   for (const Judged& j : rows) {
     const Seconds measured = *j.row->measured;
     const double error = j.five_fold.error.value_or(*j.fitted.error);

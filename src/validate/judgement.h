@@ -2,14 +2,15 @@
 //
 // Errors of folds that were not fitted (validate/held_out.h) by source and by regime; how well
 // plans are ranked, and what picking the predicted best costs; how often the memory verdict is
-// right; and how many measured steps the intervals of estimates hold. Rows of bigscience-v100,
-// whose authors state 40 % variation from run to run, are left out of the sums over all sources.
+// right; and how many measured steps the intervals of estimates hold. Rows of sources that vary too
+// much from run to run (`judged_apart` of a convention) are left out of the sums over all sources.
 //
 //   regret of a group = measured time per sequence of the plan predicted best / of the best one - 1
 //   coverage = share of held-out steps inside intervals made of the other folds' errors
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,7 +67,8 @@ struct JudgedPoint {
 
 struct Judgement {
   std::vector<JudgedPoint> points;  // five-fold; today's estimate where nothing was held out
-  SchemeErrors all;                 // but bigscience-v100
+  SchemeErrors all;                 // but the sources judged apart
+  std::set<std::string> apart;      // sources that are not in `all`
   std::vector<SchemeErrors> parts;
   std::vector<Regret> regrets;  // by group of kSmallestGroup plans or more; worst first
   Coverage coverage;

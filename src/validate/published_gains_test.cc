@@ -29,8 +29,7 @@ struct Timed {
 };
 
 std::string method_of(const MeasuredRow& row) {
-  const auto at = row.variant.find("vocabulary_method=");
-  return at == std::string::npos ? row.schedule : row.variant.substr(at + 18);
+  return row.vocabulary_method.empty() ? row.schedule : row.vocabulary_method;
 }
 
 // By setting. Everything but the interlaced vocabulary must be estimable.

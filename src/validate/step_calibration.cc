@@ -11,26 +11,18 @@
 
 #include "calibrate/folds.h"
 #include "estimate/predicted_step.h"
+#include "measured/run_convention.h"
+#include "measured/scenario_of_row.h"
 #include "model/model.h"
 #include "parallel/parallel_for.h"
 #include "validate/impossible_measurement.h"
 #include "validate/regime_errors.h"
-#include "validate/scenario_of_row.h"
 #include "validate/validation.h"
 
 namespace orrery {
 namespace {
 
 constexpr int kRounds = 6;
-// Rows that vary by more than a plan can explain weigh less in the fit: those of bigscience-v100,
-// of which the authors say so, and submissions of one benchmark that ask the same of the same
-// hardware and differ by the release of their software (eight B200: 1.11 to 1.70 s).
-constexpr double kNoisyWeight = 0.25;
-const std::string kNoisySource = "bigscience-v100";
-double weight_of(const MeasuredRow& row) {
-  return row.source_id == kNoisySource || row.phase == "lora" ? kNoisyWeight : 1;
-}
-
 // Folds inside each source, by key.
 std::vector<int> folds_of(const std::vector<MeasuredStep>& steps, int folds) {
   std::map<std::string, std::vector<std::size_t>> of_source;
@@ -93,7 +85,7 @@ ErrorSummary errors_of(const std::vector<MeasuredStep>& steps,
   std::vector<double> measured;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool shown =
-        source.empty() ? steps[i].source_id != kNoisySource : steps[i].source_id == source;
+        source.empty() ? !judged_apart(steps[i].source_id) : steps[i].source_id == source;
     if (!shown || !log_predicted[i]) continue;
     predicted.push_back(std::exp(*log_predicted[i]));
     measured.push_back(steps[i].measured.value());
@@ -249,11 +241,11 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
 
   CalibrationReport report{
       .kind = "steps", .subject = "training", .parts = {}, .files = {}, .notes = {}};
-  report.notes.push_back(
-      fmt::format("{} of {} rows are complete, expressible and state a step time; bigscience-v100 "
-                  "and submissions with adapters are fitted with a quarter of the weight; "
-                  "bigscience-v100 is left out of the errors of all rows",
-                  out.used, out.rows));
+  report.notes.push_back(fmt::format(
+      "{} of {} rows are complete, expressible and state a step time; sources that vary "
+      "much from run to run weigh less and are left out of the errors of all rows "
+      "(validation/conventions/sources.yaml)",
+      out.used, out.rows));
   ErrorSummary errors = errors_of(fit.steps(), known(solution.expansion.log_predicted), "");
   if (request.cross_validate) {
     ORRERY_TRY(const CrossValidated judged,
@@ -294,7 +286,7 @@ std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
                             .key = group_of(row) + ", " + to_text(scenario->scenario.plan),
                             .scenario = std::move(scenario->scenario),
                             .measured = *row.step_time,
-                            .weight = weight_of(row)};
+                            .weight = convention_of(row).fit_weight};
   });
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!impossible[i].empty()) problems.push_back({rows[i].place(), impossible[i]});

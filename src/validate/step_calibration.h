@@ -6,16 +6,16 @@
 // plan) stay together, and each source of ten rows or more left out whole. From the five folds come
 // the intervals of estimates (estimate/uncertainty.h).
 //
-// Rows of bigscience-v100 weigh a quarter: their authors state that they vary by 40 % from run to
-// run. No other source is treated in a way of its own.
+// Rows of sources that vary much from run to run weigh less: `fit_weight` of their convention
+// (validation/conventions/sources.yaml).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "calibrate/calibration.h"
+#include "measured/measured_row.h"
 #include "validate/held_out.h"
-#include "validate/measured_row.h"
 #include "validate/step_fit.h"
 
 namespace orrery {

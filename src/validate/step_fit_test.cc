@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "estimate/predicted_step.h"
-#include "validate/scenario_of_row.h"
+#include "measured/scenario_of_row.h"
 
 namespace orrery {
 namespace {

@@ -8,9 +8,9 @@
 #include "calibrate/statistics.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
+#include "measured/scenario_of_row.h"
 #include "parallel/parallel_for.h"
 #include "validate/impossible_measurement.h"
-#include "validate/scenario_of_row.h"
 #include "validate/wrong_cells.h"
 
 namespace orrery {

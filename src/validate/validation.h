@@ -18,9 +18,9 @@
 #include "cost/memory/memory.h"
 #include "document/value.h"
 #include "estimate/uncertainty.h"
+#include "measured/measured_row.h"
+#include "measured/run_convention.h"
 #include "units/quantity.h"
-#include "validate/measured_row.h"
-#include "validate/run_convention.h"
 
 namespace orrery {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
-#include "validate/measured_row.h"
+#include "measured/measured_row.h"
 
 namespace orrery {
 

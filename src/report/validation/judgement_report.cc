@@ -139,9 +139,13 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
         "Errors are absolute and relative to the measurement, of steps that the calibration had\n"
         "not seen: five folds inside each source in which near-duplicates stay together, and each\n"
         "source of ten rows or more left out whole. \"Fitted\" errors are those of the catalog's\n"
-        "conditions, which have seen the rows. Rows of bigscience-v100, which vary by 40 % from\n"
-        "run to run by their authors' own account, are not in the sums. A test fails when a\n"
-        "figure falls behind the stored one (`validation/figures.csv`) in its last\n"
+        "conditions, which have seen the rows. " +
+        (j.apart.empty() ? ""
+                         : fmt::format("Rows of {} are not in the sums: by their authors'\nown "
+                                       "account they vary much from run to run. ",
+                                       fmt::join(j.apart, ", "))) +
+        "A test fails\nwhen a figure falls behind the stored one (`validation/figures.csv`) in its "
+        "last\n"
         "published digit. Kernels and collectives have targets and tables of their own:\n"
         "[kernels](models/kernel-errors.md), [collectives](models/collectives.md), and\n"
         "[what is missed](calibrate.md#what-is-missed-and-why).\n\n" +

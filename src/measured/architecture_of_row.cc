@@ -1,0 +1,161 @@
+#include "measured/architecture_of_row.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace orrery {
+namespace {
+
+bool starts_with_any(const std::string& text, std::initializer_list<std::string_view> heads) {
+  return std::any_of(heads.begin(), heads.end(),
+                     [&](std::string_view head) { return text.starts_with(head); });
+}
+
+// What a family has besides its dimensions.
+void apply_family(const MeasuredRow& row, RowArchitecture& out) {
+  Architecture& a = out.architecture;
+  if (a.ffn == FeedForwardKind::swiglu || a.ffn == FeedForwardKind::geglu) {
+    a.family = "llama";
+    a.norm = NormKind::rmsnorm;
+    a.position_encoding = PositionEncoding::rope;
+    out.assumed.push_back("LLaMA blocks: RMSNorm, rotary positions, no biases, untied embeddings");
+    return;
+  }
+  a.norm = NormKind::layernorm;
+  if (a.ffn == FeedForwardKind::squared_relu) {  // arXiv 2402.16819 s.2
+    a.family = "nemotron";
+    a.position_encoding = PositionEncoding::rope;
+    out.assumed.push_back(
+        "Nemotron-4 blocks: LayerNorm, rotary positions, no biases, untied "
+        "embeddings");
+    return;
+  }
+  if (starts_with_any(row.model, {"MPT"})) {  // llm-foundry scripts/train/yamls/pretrain
+    a.family = "mpt";
+    a.position_encoding = PositionEncoding::alibi;
+    a.tie_embeddings = true;
+    out.assumed.push_back("MPT blocks: LayerNorm, ALiBi, no biases, tied embeddings");
+    return;
+  }
+  a.family = "gpt";
+  a.position_encoding = PositionEncoding::learned;
+  a.max_position = row.seq_len.value_or(0);  // --max-position-embeddings is the sequence length
+  a.linear_bias = true;
+  a.tie_embeddings = row.tie_embeddings != "no";
+  out.assumed.push_back(std::string("GPT-2 blocks as in Megatron-LM: LayerNorm, learned positions, "
+                                    "biases") +
+                        (a.tie_embeddings ? ", tied embeddings" : ""));
+}
+
+// The vocabulary as Megatron-LM pads it (--make-vocab-size-divisible-by, times tp).
+void pad_vocabulary(const MeasuredRow& row, std::int64_t multiple, RowArchitecture& out) {
+  constexpr std::int64_t kLargest = 1'000'000'000;
+  const std::int64_t tp = row.tp.value_or(1);
+  std::int64_t& vocab = out.architecture.vocab;
+  if (tp > kLargest || vocab > kLargest || vocab % (multiple * tp) == 0) return;
+  const std::int64_t padded = (vocab + multiple * tp - 1) / (multiple * tp) * (multiple * tp);
+  out.assumed.push_back("vocabulary " + std::to_string(vocab) + " padded to " +
+                        std::to_string(padded) + ", a multiple of " + std::to_string(multiple) +
+                        " x tp, as Megatron-LM does");
+  vocab = padded;
+}
+
+Expressible<RowArchitecture> base_of(const MeasuredRow& row, const Catalog& catalog) {
+  RowArchitecture out;
+  if (!row.catalog_model.empty()) {
+    auto document = catalog.find("models", row.catalog_model);
+    if (!document) return skip("the model: " + document.error().text());
+    auto architecture = read_architecture(*document);
+    if (!architecture) return skip("the model: " + architecture.error().text());
+    out.architecture = std::move(*architecture);
+    return out;
+  }
+  if (row.num_experts) {
+    return skip(
+        "a mixture of experts without a catalog entry: its shared experts and dense layers "
+        "are not in the columns");
+  }
+  std::string kind = row.ffn_kind;
+  std::replace(kind.begin(), kind.end(), '-', '_');
+  auto ffn = parse_enum<FeedForwardKind>(kind);
+  if (!ffn) return skip("feed-forward kind '" + row.ffn_kind + "' is not modelled");
+  out.architecture.ffn = *ffn;
+  apply_family(row, out);
+  return out;
+}
+
+}  // namespace
+
+Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
+                                                 const RunConvention& convention,
+                                                 const Catalog& catalog) {
+  auto base = base_of(row, catalog);
+  if (!base) return skip(base.error().because);
+  RowArchitecture out = std::move(*base);
+  Architecture& a = out.architecture;
+  a.name = row.model.empty() ? row.row_id : row.model;
+
+  const auto take = [](std::int64_t& member, const std::optional<std::int64_t>& cell) {
+    if (cell) member = *cell;
+  };
+  take(a.num_layers, row.num_layers);
+  take(a.hidden, row.hidden);
+  take(a.ffn_hidden, row.ffn_hidden);
+  take(a.vocab, row.vocab);
+  // Latent attention has head sizes of its own.
+  if (!a.latent_attention) {
+    if (row.num_heads && *row.num_heads != a.num_heads) {
+      // Another head count at the same width: another head size.
+      a.head_dim = 0;
+      a.attention.reset();
+    }
+    take(a.num_heads, row.num_heads);
+    take(a.num_kv_heads, row.num_kv_heads);
+    take(a.head_dim, row.head_dim);
+  }
+  if (a.moe) {
+    take(a.moe->num_experts, row.num_experts);
+    take(a.moe->top_k, row.top_k);
+    take(a.moe->expert_ffn, row.expert_ffn);
+    take(a.moe->first_dense_layers, row.dense_layers);
+    a.moe->first_dense_layers = std::min(a.moe->first_dense_layers, a.num_layers);
+  }
+  if (a.num_multi_token_prediction > 0) {
+    const std::string& heads = row.mtp;
+    const bool proxy = row.num_layers && row.model.find("-L") != std::string::npos;
+    if (heads == "off" || proxy) {
+      a.num_multi_token_prediction = 0;
+      if (heads.empty()) out.assumed.push_back("no multi-token prediction in a cut-down model");
+    } else {
+      out.assumed.push_back("multi-token prediction trained, as in the published model");
+    }
+  }
+  if (a.vocab == 0 && convention.vocab > 0) {
+    a.vocab = convention.vocab;
+    out.assumed.push_back("vocabulary " + std::to_string(a.vocab) +
+                          ": validation/measured/README.md");
+  }
+  if (convention.vocab_multiple > 0) pad_vocabulary(row, convention.vocab_multiple, out);
+
+  std::string unknown;
+  for (const auto& [name, value] : {std::pair{"num_layers", a.num_layers},
+                                    {"hidden", a.hidden},
+                                    {"num_heads", a.num_heads},
+                                    {"ffn_hidden", a.ffn_hidden},
+                                    {"vocab", a.vocab}}) {
+    if (value == 0) unknown += (unknown.empty() ? "" : ", ") + std::string(name);
+  }
+  if (!unknown.empty()) return skip("the source does not state: " + unknown);
+  if (row.norm_kernel == "unfused") {
+    out.assumed.push_back("norms modelled as fused kernels, though the source ran unfused ones");
+  }
+  if (row.compile == "off") {
+    out.assumed.push_back(
+        "element-wise kernels modelled as fused, though the source did not "
+        "compile");
+  }
+  a = completed(std::move(a));
+  return out;
+}
+
+}  // namespace orrery
