@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "measured/run_convention.h"
 #include "outcome/result.h"
 #include "report/drawing/text_style.h"
-#include "validate/run_convention.h"
 
 namespace orrery::cli {
 
@@ -76,6 +76,7 @@ struct ValidateOptions {
   std::vector<std::string> files;
   std::string markdown;
   std::string figures;
+  std::string as_spec;                   // row whose specification is printed instead
   std::string software{kUsualSoftware};  // of rows whose source and framework are unknown
   bool all_rows = false;
 };

@@ -5,6 +5,9 @@
 
 #include "command.h"
 #include "document/value.h"
+#include "measured/scenario_of_row.h"
+#include "measured/specification_of_row.h"
+#include "outcome/nearest_name.h"
 #include "plan/software.h"
 #include "report/drawing/png.h"
 #include "report/drawing/scatter_svg.h"
@@ -12,6 +15,7 @@
 #include "report/validation/validation_report.h"
 #include "validate/judgement.h"
 #include "validate/validation.h"
+#include "validate/wrong_cells.h"
 
 namespace orrery::cli {
 namespace {
@@ -78,6 +82,27 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
   return out;
 }
 
+// Prints a row as a specification; a negative answer if it cannot be expressed.
+int print_specification(const ValidateOptions& options, const Inputs& inputs,
+                        const Catalog& catalog) {
+  std::vector<std::string> known;
+  for (const MeasuredRow& row : inputs.rows) known.push_back(row.row_id);
+  const auto at = std::find(known.begin(), known.end(), options.as_spec);
+  if (at == known.end()) {
+    return refuse({ErrorCode::not_found, "no usable row has the row_id '" + options.as_spec + "'",
+                   "--as-spec", name_hint(options.as_spec, known)});
+  }
+  const MeasuredRow& row = inputs.rows[static_cast<std::size_t>(at - known.begin())];
+  std::string because = wrong_cells(row, catalog);
+  if (because.empty()) {
+    const auto scenario = scenario_of_row(row, catalog, options.software);
+    if (scenario) return print(specification_of_row(row, *scenario, catalog));
+    because = scenario.error().because;
+  }
+  std::fprintf(stderr, "orrery: %s: %s\n", row.place().c_str(), because.c_str());
+  return ExitCode::negative;
+}
+
 // An error if not one of the rows, of which there is at least one, was estimated.
 Result<std::monostate> some_row_used(const std::vector<RowOutcome>& rows) {
   for (const RowOutcome& row : rows) {
@@ -118,6 +143,7 @@ int validate_command(const ValidateOptions& options, const Common& common) {
   }
   const auto inputs = read_inputs(options.files.empty() ? usual_files() : options.files);
   if (!inputs) return refuse(inputs.error());
+  if (!options.as_spec.empty()) return print_specification(options, *inputs, *catalog);
   const Validation validation = validate(inputs->rows, *catalog, common.threads, options.software);
   if (const auto used = some_row_used(validation.rows); !used) return refuse(used.error());
   for (const RowProblem& p : inputs->problems) {

@@ -159,10 +159,26 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     for (const auto& [key, value] : flat->members()) out.stated.push_back(key);
   }
   if (const Value* software = document.root.find("software")) {
-    auto profile = load_software(catalog, software->scalar_text());
+    auto profile = software->is_scalar()
+                       ? load_software(catalog, software->scalar_text())
+                       : read_software(Document{document.name + ": software", *software});
     if (!profile) return fail(at(place(document, *software, "software"), profile.error()));
     choose_software(out, std::move(*profile));
   }
+  return out;
+}
+
+Value specification(const Scenario& scenario, const Catalog& catalog) {
+  Value out = Value::map();
+  out.set("model", Codec<Architecture>::write(scenario.model.architecture));
+  out.set("cluster", Codec<Cluster>::write(scenario.cluster));
+  const auto published = load_software(catalog, scenario.software.name);
+  const Value own = Codec<SoftwareProfile>::write(scenario.software);
+  const bool as_published =
+      published && to_json(Codec<SoftwareProfile>::write(*published)) == to_json(own);
+  out.set("software", as_published ? Value::text(scenario.software.name) : own);
+  out.set("training", Codec<Training>::write(scenario.training));
+  out.set("plan", Codec<Plan>::write(scenario.plan));
   return out;
 }
 

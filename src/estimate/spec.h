@@ -2,7 +2,7 @@
 //
 //   model: llama-3.1-405b            # catalog name | a Hugging Face config.json | inline fields
 //   cluster: {name: meta-h100-24k-roce, gpus: 16384}   # or "h100-sxm:16384"
-//   software: megatron-core-0.12     # a profile of the catalog; has a default
+//   software: megatron-core-0.12     # a profile of the catalog, or its fields; has a default
 //   training: {sequence_length: 8192, global_batch: 2048, precision: bf16}
 //   plan:                            # anything left out has a default, or is searched
 //     tp: 8
@@ -34,6 +34,10 @@ bool is_spec(const Document& document);
 // `cluster` replaces the one of the document if not empty. Errors: unknown or missing fields, with
 // file and line.
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog);
+
+// The specification that read_spec() reads as this scenario: everything is in it, apart from a
+// profile that the catalog has.
+Value specification(const Scenario& scenario, const Catalog& catalog);
 
 // Makes a profile that of the scenario, as stated. A framework whose transfers between stages block
 // sets the plan's, unless the specification states its overlap.
