@@ -20,6 +20,7 @@
 #include "trace/recorded_run.h"
 #include "trace_files.h"
 #include "whatif/edit_language.h"
+#include "whatif/edit_verb.h"
 #include "whatif/edited_recording.h"
 
 namespace orrery::cli {
@@ -130,10 +131,8 @@ int whatif(const WhatIfOptions& options, const Common& common) {
     return print(common.json ? to_json(stragglers_json(*found))
                              : stragglers_text(*found, text_style()));
   }
-  const bool divides = std::any_of(edits->begin(), edits->end(), [](const Edit& edit) {
-    return edit.kind == EditKind::tensor_ranks || edit.kind == EditKind::data_ranks ||
-           edit.kind == EditKind::resize;
-  });
+  const bool divides = std::any_of(edits->begin(), edits->end(),
+                                   [](const Edit& edit) { return edit.verb->asks_division; });
   const KnownDivision known = divides ? recorded_division(run->ranks, *catalog) : KnownDivision{};
   const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog, known);
   if (!answer) return refuse(answer.error());
@@ -190,16 +189,10 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
                   "write a page with charts to this file: the run before and after");
   app->add_flag("--attribute", options->attribute,
                 "what each slow rank and kind of work costs; takes no edits");
+  std::string footer = "Edits, one a line or with ; between:\n";
+  for (const EditVerb* verb : edit_verbs()) footer += fmt::format("  {}\n", verb->form);
   app->footer(
-      "Edits, one a line or with ; between:\n"
-      "  scale WHERE by FACTOR          set WHERE to TIME           remove WHERE\n"
-      "  fuse WHERE [by FACTOR]         capture [WHERE]             even [WHERE]\n"
-      "  bandwidth by FACTOR [WHERE]    latency by FACTOR [WHERE]   latency to TIME [WHERE]\n"
-      "  bucket SIZE [WHERE]            overlap WHERE               price WHERE\n"
-      "  resize N to N                  layers N to N               microbatches N to N\n"
-      "  dp N [WHERE], or dp N [gradients SIZE] [link RATE] [latency TIME]\n"
-      "  tp N [WHERE]                   accelerator NAME [WHERE]\n"
-      "  pp N [schedule NAME] [chunks N] [microbatches N] [send SIZE] [link RATE] [latency TIME]\n"
+      footer +
       "WHERE: any of kernel PATTERN, class NAME, operator PATTERN, shape PATTERN, collective\n"
       "PATTERN, group PATTERN, rank N, stream N, host; all that are given must hold\n"
       "\n"

@@ -1,9 +1,20 @@
-#include "whatif/duration_edits.h"
-
+// Edits that change how long work takes or how it is launched.
+//
+//   scale    t' = f t
+//   set      t' = the given time
+//   remove   neither work nor launch take time; what depends on it stays in its place
+//   fuse     each run of selected works that follow each other on a stream: the first takes
+//            f times their sum, the others and their launches are removed
+//   capture  calls and operators of the host take no time, except what loads data and what waits
+//            for a device: an upper bound of what launching by graphs can gain
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "whatif/edited_run.h"
+#include "whatif/known_edits.h"
+#include "whatif/whatif.h"
 
 namespace orrery {
 namespace {
@@ -15,8 +26,8 @@ bool loads_data(const RecordedTrace& trace, std::uint32_t event) {
   return text.find("DataLoader") != std::string_view::npos;
 }
 
-void change_durations(EditedRun& run, AppliedEdit& edit,
-                      std::int64_t (*change)(std::int64_t, const Edit&)) {
+Result<std::monostate> change_durations(EditedRun& run, AppliedEdit& edit,
+                                        std::int64_t (*change)(std::int64_t, const Edit&)) {
   for (const std::uint32_t w : run.selected(edit.edit.where)) {
     run.set_duration_ns(w, change(run.duration_ns(w), edit.edit));
     ++edit.changed;
@@ -31,22 +42,21 @@ void change_durations(EditedRun& run, AppliedEdit& edit,
     edit.assumed.emplace_back(
         "order, launches and dependencies stay; nothing else changes its time");
   }
+  return changed_something(edit);
 }
 
-}  // namespace
-
-void apply_scale(EditedRun& run, AppliedEdit& edit) {
-  change_durations(run, edit,
-                   [](std::int64_t ns, const Edit& e) { return scaled_ns(ns, *e.factor); });
+Result<std::monostate> apply_scale(EditedRun& run, AppliedEdit& edit, EditContext&) {
+  return change_durations(run, edit,
+                          [](std::int64_t ns, const Edit& e) { return scaled_ns(ns, *e.factor); });
 }
 
-void apply_set(EditedRun& run, AppliedEdit& edit) {
-  change_durations(run, edit, [](std::int64_t, const Edit& e) {
+Result<std::monostate> apply_set(EditedRun& run, AppliedEdit& edit, EditContext&) {
+  return change_durations(run, edit, [](std::int64_t, const Edit& e) {
     return static_cast<std::int64_t>(std::llround(e.time->value() * 1e9));
   });
 }
 
-void apply_remove(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_remove(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const std::vector<std::uint32_t> works = run.selected(edit.edit.where);
   run.remove(works);
   edit.changed = works.size();
@@ -62,9 +72,10 @@ void apply_remove(EditedRun& run, AppliedEdit& edit) {
     edit.assumed.emplace_back(
         "its launches take no time either; what waited for it waits for what it waited for");
   }
+  return changed_something(edit);
 }
 
-void apply_fuse(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const double factor = edit.edit.factor.value_or(1);
   std::vector<bool> is_selected(run.graph().nodes.size(), false);
   std::vector<std::uint32_t> work_of(run.graph().nodes.size(), kNoEvent);
@@ -73,7 +84,7 @@ void apply_fuse(EditedRun& run, AppliedEdit& edit) {
     for (std::uint32_t n = work.first; n <= work.last; ++n) work_of[n] = w;
   }
   const std::vector<std::uint32_t> selected = run.selected(edit.edit.where);
-  if (selected.empty()) return;
+  if (selected.empty()) return changed_something(edit);
   for (const std::uint32_t w : selected) {
     if (!run.communicates(run.graph().works[w])) is_selected[run.graph().works[w].last] = true;
   }
@@ -107,7 +118,7 @@ void apply_fuse(EditedRun& run, AppliedEdit& edit) {
   edit.changed = absorbed.size() + runs;
   if (runs == 0) {
     edit.assumed.emplace_back("no two of them follow each other on a stream: none is fused");
-    return;
+    return std::monostate();
   }
   const std::string taking = factor < 1   ? fmt::format("{:.3g} % of", 100 * factor)
                              : factor > 1 ? fmt::format("{:g} times", factor)
@@ -116,9 +127,10 @@ void apply_fuse(EditedRun& run, AppliedEdit& edit) {
       "{} works become {}, each taking {} {} and starting when its first part would have",
       absorbed.size() + runs, runs, taking,
       factor == 1 ? "its parts together" : "the sum of its parts"));
+  return std::monostate();
 }
 
-Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const std::vector<std::uint32_t> calls = run.launching_nodes();
   if (std::all_of(calls.begin(), calls.end(), [](std::uint32_t n) { return n == kNoEvent; })) {
     return fail(ErrorCode::unsupported,
@@ -137,13 +149,43 @@ Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit) {
     ++edit.changed;
   }
   if (!selected) {
-    return fail(ErrorCode::bad_input, "nothing is selected", edit.text,
-                "orrery trace analyze lists kernels, operators and communications");
+    return changed_something(edit);
   }
   edit.assumed.emplace_back(
       "the host takes no time but to load data and to wait for devices, the most that graphs can "
       "gain; kernels keep their own times, order and dependencies");
   return std::monostate();
 }
+
+}  // namespace
+
+const EditVerb kScaleEdit{.verb = "scale",
+                          .form = "scale WHERE by FACTOR",
+                          .reach = EditReach::durations,
+                          .where = EditPart::must,
+                          .factor = EditPart::must,
+                          .apply = apply_scale};
+
+const EditVerb kSetEdit{.verb = "set",
+                        .form = "set WHERE to TIME",
+                        .reach = EditReach::durations,
+                        .where = EditPart::must,
+                        .time = EditPart::must,
+                        .apply = apply_set};
+
+const EditVerb kRemoveEdit{.verb = "remove",
+                           .form = "remove WHERE",
+                           .reach = EditReach::durations,
+                           .where = EditPart::must,
+                           .apply = apply_remove};
+
+const EditVerb kFuseEdit{.verb = "fuse",
+                         .form = "fuse WHERE [by FACTOR]",
+                         .where = EditPart::must,
+                         .factor = EditPart::may,
+                         .apply = apply_fuse};
+
+const EditVerb kCaptureEdit{
+    .verb = "capture", .form = "capture [WHERE]", .where = EditPart::may, .apply = apply_capture};
 
 }  // namespace orrery

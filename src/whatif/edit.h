@@ -10,27 +10,7 @@
 
 namespace orrery {
 
-enum class EditKind : std::uint8_t {
-  scale,         // what is selected takes a multiple of its time
-  set,           // each takes this time
-  remove,        // takes no time, and is not launched
-  fuse,          // neighbours on a stream become one, with one launch
-  capture,       // launched by graphs: the host takes no time
-  bandwidth,     // of the network
-  latency,       // of the network
-  bucket,        // small communications are joined
-  overlap,       // what runs beside a communication no longer waits for it
-  even,          // all ranks take the same time: no stragglers
-  data_ranks,    // another number of ranks in data-parallel groups
-  tensor_ranks,  // another number of ranks that divide every layer
-  resize,        // a dimension of tensors
-  pipeline,      // another pipeline: stages, schedule, microbatches
-  microbatches,  // another number of them in a step
-  repeat,        // layers: what repeats does so more or less often
-  accelerator,   // another one
-  price,         // kernels take what the cost model says
-};
-inline constexpr std::size_t kEditKinds = 18;
+struct EditVerb;
 
 // What an edit means; every condition that is stated must hold. Texts are patterns in which * is
 // anything and ? any character; upper and lower case do not matter.
@@ -50,8 +30,7 @@ struct Selection {
 };
 
 struct Edit {
-  EditKind kind = EditKind::scale;
-  std::string verb;  // as written
+  const EditVerb* verb = nullptr;
   Selection where;
   std::optional<double> factor;  // by
   std::optional<Seconds> time;   // to, latency

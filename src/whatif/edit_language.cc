@@ -3,57 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <variant>
 
 #include "outcome/nearest_name.h"
 #include "trace/kernel_class.h"
 #include "units/quantity_text.h"
+#include "whatif/edit_verb.h"
 
 namespace orrery {
 namespace {
 
 constexpr double kLargestFactor = 1e6;
-constexpr std::int64_t kLargestCount = 1'000'000'000;
-
-// What may and must stand in an edit beside its verb.
-enum class Part : std::uint8_t { no, may, must };
-struct Grammar {
-  EditKind kind;
-  std::string_view verb;
-  Part where = Part::may;
-  Part factor = Part::no;
-  Part time = Part::no;  // with a factor that may stand: one of the two must
-  std::string_view form;
-};
-constexpr std::array kGrammar = {
-    Grammar{EditKind::scale, "scale", Part::must, Part::must, Part::no, "scale WHERE by FACTOR"},
-    Grammar{EditKind::set, "set", Part::must, Part::no, Part::must, "set WHERE to TIME"},
-    Grammar{EditKind::remove, "remove", Part::must, Part::no, Part::no, "remove WHERE"},
-    Grammar{EditKind::fuse, "fuse", Part::must, Part::may, Part::no, "fuse WHERE [by FACTOR]"},
-    Grammar{EditKind::capture, "capture", Part::may, Part::no, Part::no, "capture [WHERE]"},
-    Grammar{EditKind::bandwidth, "bandwidth", Part::may, Part::must, Part::no,
-            "bandwidth by FACTOR [WHERE]"},
-    Grammar{EditKind::latency, "latency", Part::may, Part::may, Part::may,
-            "latency by FACTOR [WHERE], or latency to TIME [WHERE]"},
-    Grammar{EditKind::bucket, "bucket", Part::may, Part::no, Part::no, "bucket SIZE [WHERE]"},
-    Grammar{EditKind::overlap, "overlap", Part::must, Part::no, Part::no, "overlap WHERE"},
-    Grammar{EditKind::even, "even", Part::may, Part::no, Part::no, "even [WHERE]"},
-    Grammar{EditKind::data_ranks, "dp", Part::may, Part::no, Part::no,
-            "dp N [WHERE], or dp N [gradients SIZE] [link RATE] [latency TIME]"},
-    Grammar{EditKind::tensor_ranks, "tp", Part::may, Part::no, Part::no, "tp N [WHERE]"},
-    Grammar{EditKind::pipeline, "pp", Part::no, Part::no, Part::no,
-            "pp N [schedule NAME] [chunks N] [microbatches N] [send SIZE] [link RATE] [latency "
-            "TIME]"},
-    Grammar{EditKind::resize, "resize", Part::no, Part::no, Part::no, "resize N to N"},
-    Grammar{EditKind::repeat, "layers", Part::no, Part::no, Part::no, "layers N to N"},
-    Grammar{EditKind::microbatches, "microbatches", Part::no, Part::no, Part::no,
-            "microbatches N to N"},
-    Grammar{EditKind::accelerator, "accelerator", Part::may, Part::no, Part::no,
-            "accelerator NAME [WHERE]"},
-    Grammar{EditKind::price, "price", Part::must, Part::no, Part::no, "price WHERE"},
-};
+constexpr std::int64_t kMostTermCount = 100'000;
 
 struct Token {
   std::string text;
@@ -157,21 +119,17 @@ class EditParser {
   [[nodiscard]] int column() const { return tokens_[next_ > 0 ? next_ - 1 : 0].column; }
 
   Result<Edit> parse() {
-    const Grammar* grammar = nullptr;
     std::vector<std::string> verbs;
-    for (const Grammar& g : kGrammar) {
-      verbs.emplace_back(g.verb);
-      if (g.verb == tokens_[0].text && !tokens_[0].quoted) grammar = &g;
+    for (const EditVerb* verb : edit_verbs()) {
+      verbs.emplace_back(verb->verb);
+      if (verb->verb == tokens_[0].text && !tokens_[0].quoted) edit_.verb = verb;
     }
-    if (grammar == nullptr) {
+    if (edit_.verb == nullptr) {
       return fail(ErrorCode::bad_input, fmt::format("there is no edit '{}'", tokens_[0].text), "",
                   name_hint(tokens_[0].text, verbs));
     }
-    grammar_ = grammar;
-    edit_.kind = grammar->kind;
-    edit_.verb = std::string(grammar->verb);
     next_ = 1;
-    if (auto object = parse_object(); !object) return fail(object.error());
+    if (auto operand = parse_operand(); !operand) return fail(operand.error());
     while (next_ < tokens_.size()) {
       if (auto term = parse_term(); !term) return fail(term.error());
     }
@@ -182,7 +140,7 @@ class EditParser {
   // Inserts the form of the edit where an error has no hint of its own.
   [[nodiscard]] Failure refuse(std::string message) const {
     return fail(ErrorCode::bad_input, std::move(message), "",
-                fmt::format("write: {}", grammar_->form));
+                fmt::format("write: {}", edit_.verb->form));
   }
 
   Result<std::string> argument(std::string_view of) {
@@ -191,44 +149,32 @@ class EditParser {
   }
 
   // What stands right behind the verb.
-  Result<std::monostate> parse_object() {
-    switch (edit_.kind) {
-      case EditKind::bucket: {
-        ORRERY_TRY(const std::string text, argument(edit_.verb));
+  Result<std::monostate> parse_operand() {
+    const EditVerb& verb = *edit_.verb;
+    if (verb.operand == EditOperand::none) return std::monostate();
+    ORRERY_TRY(const std::string text, argument(verb.verb));
+    switch (verb.operand) {
+      case EditOperand::none:
+        break;
+      case EditOperand::size: {
         ORRERY_TRY(edit_.size, parse_bytes(text));
-        if (!(*edit_.size > Bytes(0))) return refuse("a bucket holds more than nothing");
         break;
       }
-      case EditKind::data_ranks:
-      case EditKind::tensor_ranks: {
-        ORRERY_TRY(const std::string text, argument(edit_.verb));
-        ORRERY_TRY(edit_.count, parse_whole(text, 1));
+      case EditOperand::count: {
+        ORRERY_TRY(edit_.count, parse_whole(text, verb.least, verb.most));
         break;
       }
-      case EditKind::pipeline: {
-        ORRERY_TRY(const std::string text, argument(edit_.verb));
-        ORRERY_TRY(edit_.count, parse_whole(text, 1, kMostStages));
+      case EditOperand::name:
+        edit_.name = text;
         break;
-      }
-      case EditKind::resize:
-      case EditKind::microbatches:
-      case EditKind::repeat: {
-        ORRERY_TRY(const std::string from, argument(edit_.verb));
-        ORRERY_TRY(edit_.from, parse_whole(from, edit_.kind == EditKind::repeat ? 2 : 1));
-        ORRERY_TRY(const std::string to, argument(from));
+      case EditOperand::count_to_count: {
+        ORRERY_TRY(edit_.from, parse_whole(text, verb.least));
+        ORRERY_TRY(const std::string to, argument(text));
         if (to != "to") return refuse(fmt::format("'{}' stands where 'to' should", to));
         ORRERY_TRY(const std::string count, argument(to));
-        ORRERY_TRY(edit_.count, parse_whole(count, 1,
-                                            edit_.kind == EditKind::microbatches ? kMostMicrobatches
-                                                                                 : kLargestCount));
+        ORRERY_TRY(edit_.count, parse_whole(count, 1, verb.most));
         break;
       }
-      case EditKind::accelerator: {
-        ORRERY_TRY(edit_.name, argument(edit_.verb));
-        break;
-      }
-      default:
-        break;
     }
     return std::monostate();
   }
@@ -249,42 +195,27 @@ class EditParser {
     return std::monostate();
   }
 
-  // What ranks that an edit adds are joined by. Nothing: the word is another one.
-  Result<bool> parse_link_term(const std::string& word) {
-    if (word == "link") {
-      ORRERY_TRY(const std::string text, argument(word));
-      auto rate = parse_bytes_per_second(text);
-      if (rate && !(*rate > BytesPerSecond(0))) return refuse("over no link nothing arrives");
-      if (auto read = once(edit_.rate, rate, word); !read) return fail(read.error());
-      return true;
+  Result<std::monostate> parse_field(const EditField& field, const std::string& word) {
+    if (const auto* name = std::get_if<std::string Edit::*>(&field)) {
+      return pattern(edit_.*(*name), word);
     }
-    if (word == "latency") {
-      ORRERY_TRY(const std::string text, argument(word));
-      if (auto read = once(edit_.time, duration(text), word); !read) return fail(read.error());
-      return true;
-    }
-    if (word == (edit_.kind == EditKind::pipeline ? "send" : "gradients")) {
-      ORRERY_TRY(const std::string text, argument(word));
-      if (auto read = once(edit_.size, parse_bytes(text), word); !read) return fail(read.error());
-      return true;
-    }
-    return false;
-  }
-
-  // What a pipeline is, besides its stages.
-  Result<std::monostate> parse_pipeline_term(const std::string& word) {
-    if (word == "schedule") return pattern(edit_.name, word);
-    if (word == "chunks" || word == "microbatches") {
-      std::int64_t& field = word == "chunks" ? edit_.chunks : edit_.microbatches;
-      if (field > 0) return refuse(fmt::format("'{}' is said twice", word));
-      ORRERY_TRY(const std::string text, argument(word));
-      ORRERY_TRY(field, parse_whole(text, 1, kMostMicrobatches));
+    ORRERY_TRY(const std::string text, argument(word));
+    if (const auto* count = std::get_if<std::int64_t Edit::*>(&field)) {
+      if (edit_.*(*count) > 0) return refuse(fmt::format("'{}' is said twice", word));
+      ORRERY_TRY(edit_.*(*count), parse_whole(text, 1, kMostTermCount));
       return std::monostate();
     }
-    const std::vector<std::string> known = {"schedule", "chunks", "microbatches",
-                                            "send",     "link",   "latency"};
-    return fail(ErrorCode::bad_input, fmt::format("a pipeline has no '{}'", word), "",
-                name_hint(word, known));
+    if (const auto* size = std::get_if<std::optional<Bytes> Edit::*>(&field)) {
+      return once(edit_.*(*size), parse_bytes(text), word);
+    }
+    if (const auto* time = std::get_if<std::optional<Seconds> Edit::*>(&field)) {
+      return once(edit_.*(*time), duration(text), word);
+    }
+    auto rate = parse_bytes_per_second(text);
+    if (rate && !(*rate > BytesPerSecond(0))) {
+      return refuse(fmt::format("the rate of a {} must be greater than 0", word));
+    }
+    return once(edit_.*std::get<std::optional<BytesPerSecond> Edit::*>(field), rate, word);
   }
 
   Result<Seconds> duration(const std::string& text) const {
@@ -297,20 +228,25 @@ class EditParser {
 
   Result<std::monostate> parse_term() {
     const std::string word = tokens_[next_++].text;
-    if (edit_.kind == EditKind::pipeline || edit_.kind == EditKind::data_ranks) {
-      ORRERY_TRY(const bool read, parse_link_term(word));
-      if (read) return std::monostate();
+    const EditVerb& verb = *edit_.verb;
+    for (const EditTerm& term : verb.terms) {
+      if (term.word == word) return parse_field(term.field, word);
     }
-    if (edit_.kind == EditKind::pipeline) return parse_pipeline_term(word);
-    if (word == "by" && grammar_->factor != Part::no) {
+    if (word == "by" && verb.factor != EditPart::no) {
       ORRERY_TRY(const std::string text, argument(word));
       return once(edit_.factor, parse_factor(text), word);
     }
-    if (word == "to" && grammar_->time != Part::no) {
+    if (word == "to" && verb.time != EditPart::no) {
       ORRERY_TRY(const std::string text, argument(word));
       return once(edit_.time, duration(text), word);
     }
-    if (grammar_->where == Part::no) return refuse(fmt::format("'{}' is too much", word));
+    if (verb.where == EditPart::no) {
+      std::vector<std::string> known;
+      for (const EditTerm& term : verb.terms) known.emplace_back(term.word);
+      if (known.empty()) return refuse(fmt::format("'{}' is too much", word));
+      return fail(ErrorCode::bad_input, fmt::format("'{}' has no '{}'", verb.verb, word), "",
+                  name_hint(word, known));
+    }
     Selection& where = edit_.where;
     if (word == "kernel") return pattern(where.kernel, word);
     if (word == "operator") return pattern(where.op, word);
@@ -341,30 +277,21 @@ class EditParser {
   }
 
   Result<Edit> complete() {
-    if (grammar_->where == Part::must && edit_.where.everything()) {
-      return refuse(fmt::format("'{}' does not say what is meant", edit_.verb));
+    const EditVerb& verb = *edit_.verb;
+    if (verb.where == EditPart::must && edit_.where.everything()) {
+      return refuse(fmt::format("'{}' does not say what is meant", verb.verb));
     }
-    if (grammar_->factor == Part::must && !edit_.factor) return refuse("'by' is missing");
-    if (grammar_->time == Part::must && !edit_.time) return refuse("'to' is missing");
-    if (grammar_->time == Part::may && edit_.factor.has_value() == edit_.time.has_value()) {
+    if (verb.factor == EditPart::must && !edit_.factor) return refuse("'by' is missing");
+    if (verb.time == EditPart::must && !edit_.time) return refuse("'to' is missing");
+    if (verb.time == EditPart::may && edit_.factor.has_value() == edit_.time.has_value()) {
       return refuse("one of 'by' and 'to' is needed");
     }
-    if (edit_.kind == EditKind::data_ranks && (edit_.size || edit_.rate) &&
-        !edit_.where.everything()) {
-      return refuse("reductions are added for a whole run");
-    }
-    if (edit_.kind == EditKind::bandwidth && !(*edit_.factor > 0)) {
-      return refuse("without bandwidth nothing ends");
-    }
-    const bool adds = edit_.kind == EditKind::pipeline || edit_.kind == EditKind::data_ranks;
-    if (adds && edit_.time && !edit_.rate) {
-      return refuse("a latency needs its link");
-    }
+    std::string problem = verb.problem == nullptr ? "" : verb.problem(edit_);
+    if (!problem.empty()) return refuse(std::move(problem));
     return edit_;
   }
 
   const std::vector<Token>& tokens_;
-  const Grammar* grammar_ = nullptr;
   std::size_t next_ = 0;
   Edit edit_;
 };
@@ -375,19 +302,43 @@ std::string word_text(const std::string& text) {
   return plain ? text : "\"" + text + "\"";
 }
 
-// Of an edit that adds ranks.
-std::string ranks_text(const Edit& edit) {
-  std::string out = fmt::format("{} {}", edit.verb, edit.count);
-  if (!edit.name.empty()) out += " schedule " + word_text(edit.name);
-  if (edit.chunks > 0) out += fmt::format(" chunks {}", edit.chunks);
-  if (edit.microbatches > 0) out += fmt::format(" microbatches {}", edit.microbatches);
-  if (edit.size) {
-    const char* word = edit.kind == EditKind::pipeline ? "send" : "gradients";
-    out += fmt::format(" {} \"{}\"", word, to_exact_text(*edit.size));
+// A further word with its value, where it is said.
+std::string term_text(const Edit& edit, const EditTerm& term) {
+  const auto said = [&](const std::string& value) {
+    return fmt::format(" {} {}", term.word, value);
+  };
+  const auto quoted = [&](const auto& value) {
+    return value ? said("\"" + to_exact_text(*value) + "\"") : "";
+  };
+  if (const auto* name = std::get_if<std::string Edit::*>(&term.field)) {
+    return (edit.*(*name)).empty() ? "" : said(word_text(edit.*(*name)));
   }
-  if (edit.rate) out += " link \"" + to_exact_text(*edit.rate) + "\"";
-  if (edit.time) out += " latency \"" + to_exact_text(*edit.time) + "\"";
-  return out;
+  if (const auto* count = std::get_if<std::int64_t Edit::*>(&term.field)) {
+    return edit.*(*count) > 0 ? said(std::to_string(edit.*(*count))) : "";
+  }
+  if (const auto* size = std::get_if<std::optional<Bytes> Edit::*>(&term.field)) {
+    return quoted(edit.*(*size));
+  }
+  if (const auto* time = std::get_if<std::optional<Seconds> Edit::*>(&term.field)) {
+    return quoted(edit.*(*time));
+  }
+  return quoted(edit.*std::get<std::optional<BytesPerSecond> Edit::*>(term.field));
+}
+
+std::string operand_text(const Edit& edit) {
+  switch (edit.verb->operand) {
+    case EditOperand::none:
+      break;
+    case EditOperand::size:
+      return " \"" + to_exact_text(*edit.size) + "\"";
+    case EditOperand::count:
+      return fmt::format(" {}", edit.count);
+    case EditOperand::name:
+      return " " + word_text(edit.name);
+    case EditOperand::count_to_count:
+      return fmt::format(" {} to {}", edit.from, edit.count);
+  }
+  return "";
 }
 
 }  // namespace
@@ -411,18 +362,8 @@ Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& 
 }
 
 std::string to_text(const Edit& edit) {
-  if (edit.kind == EditKind::pipeline ||
-      (edit.kind == EditKind::data_ranks && (edit.size || edit.rate))) {
-    return ranks_text(edit);
-  }
-  std::string out = edit.verb;
-  if (edit.size) out += " \"" + to_exact_text(*edit.size) + "\"";
-  if (edit.from > 0) {
-    out += fmt::format(" {} to {}", edit.from, edit.count);
-  } else if (edit.count > 0) {
-    out += fmt::format(" {}", edit.count);
-  }
-  if (!edit.name.empty()) out += " " + word_text(edit.name);
+  std::string out = std::string(edit.verb->verb) + operand_text(edit);
+  for (const EditTerm& term : edit.verb->terms) out += term_text(edit, term);
   const auto add = [&](const char* word, const std::string& pattern) {
     if (!pattern.empty()) out += fmt::format(" {} {}", word, word_text(pattern));
   };
@@ -436,7 +377,8 @@ std::string to_text(const Edit& edit) {
   if (edit.where.stream) out += fmt::format(" stream {}", *edit.where.stream);
   if (edit.where.host) out += " host";
   if (edit.factor) out += fmt::format(" by {}", *edit.factor);
-  if (edit.time) out += " to \"" + to_exact_text(*edit.time) + "\"";
+  if (edit.time && edit.verb->time != EditPart::no)
+    out += " to \"" + to_exact_text(*edit.time) + "\"";
   return out;
 }
 

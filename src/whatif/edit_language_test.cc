@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "whatif/known_edits.h"
+
 namespace orrery {
 namespace {
 
@@ -23,15 +27,15 @@ TEST(EditLanguage, ReadsEditsInOrder) {
       "# faster\nscale class matrix_product rank 2 by 50%; capture\n\n"
       "set operator \"aten::add *\" to 20us # each\nlayers 40 to 48");
   ASSERT_EQ(edits.size(), 4u);
-  EXPECT_EQ(edits[0].kind, EditKind::scale);
+  EXPECT_EQ(edits[0].verb, &kScaleEdit);
   EXPECT_EQ(edits[0].where.kernel_class, "matrix_product");
   EXPECT_EQ(edits[0].where.rank, 2);
   EXPECT_EQ(edits[0].factor, 0.5);
-  EXPECT_EQ(edits[1].kind, EditKind::capture);
+  EXPECT_EQ(edits[1].verb, &kCaptureEdit);
   EXPECT_TRUE(edits[1].where.everything());
   EXPECT_EQ(edits[2].where.op, "aten::add *");
   EXPECT_DOUBLE_EQ(edits[2].time->value(), 20e-6);
-  EXPECT_EQ(edits[3].kind, EditKind::repeat);
+  EXPECT_EQ(edits[3].verb, &kRepeatEdit);
   EXPECT_EQ(edits[3].from, 40);
   EXPECT_EQ(edits[3].count, 48);
   EXPECT_TRUE(read("\n # nothing\n;;").empty());
@@ -77,19 +81,42 @@ TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
             "edits:1:15: 'b' selects nothing (known: kernel, class, operator, shape, collective, "
             "group, rank, stream, host)");
   EXPECT_EQ(error("bandwidth by 0"),
-            "edits:1:14: without bandwidth nothing ends (write: bandwidth by FACTOR [WHERE])");
+            "edits:1:14: the factor of a bandwidth must be greater than 0 (write: bandwidth by "
+            "FACTOR [WHERE])");
   EXPECT_EQ(error("remove rank 1 rank 2"),
             "edits:1:20: 'rank' is said twice (write: remove WHERE)");
   EXPECT_EQ(error("pp 4 schedul 1f1b"),
-            "edits:1:6: a pipeline has no 'schedul' (did you mean 'schedule'?)");
+            "edits:1:6: 'pp' has no 'schedul' (did you mean 'schedule'?)");
   EXPECT_EQ(error("pp 2000"), "edits:1:4: '2000' is no whole number from 1 to 1024");
-  EXPECT_THAT(error("even; pp 4 latency 5us"), testing::HasSubstr("a latency needs its link"));
-  EXPECT_THAT(error("dp 4 rank 0 link 1GB/s"),
-              testing::HasSubstr("reductions are added for a whole run"));
-  EXPECT_THAT(error("pp 4 link 0GB/s"), testing::HasSubstr("over no link nothing arrives"));
+  EXPECT_THAT(error("even; pp 4 latency 5us"),
+              testing::HasSubstr("'latency' stands only beside 'link RATE'"));
+  EXPECT_THAT(
+      error("dp 4 rank 0 link 1GB/s"),
+      testing::HasSubstr("'gradients' and 'link' are of reductions for the whole run: leave "
+                         "WHERE out (write: dp N [WHERE], or dp N"));
+  EXPECT_THAT(error("pp 4 link 0GB/s"),
+              testing::HasSubstr("the rate of a link must be greater than 0"));
+  EXPECT_EQ(error("bucket 0B"),
+            "edits:1:8: the size of a bucket must be greater than 0 (write: bucket SIZE [WHERE])");
   std::string many;
   for (std::size_t i = 0; i <= kMostEdits; ++i) many += "even;";
   EXPECT_EQ(error(many), "edits: there are 1001 edits (at most 1000)");
+}
+
+// What a new verb must state to be read, written, listed and applied.
+TEST(EditLanguage, HasATableOfVerbs) {
+  std::set<std::string_view> verbs;
+  for (const EditVerb* verb : edit_verbs()) {
+    verbs.insert(verb->verb);
+    EXPECT_EQ(verb->form.substr(0, verb->verb.size()), verb->verb);
+    EXPECT_NE(verb->apply, nullptr) << verb->verb;
+    EXPECT_EQ(verb->form.find("WHERE") != std::string_view::npos, verb->where != EditPart::no)
+        << verb->form;
+    for (const EditTerm& term : verb->terms) {
+      EXPECT_NE(verb->form.find(term.word), std::string_view::npos) << verb->form;
+    }
+  }
+  EXPECT_EQ(verbs.size(), edit_verbs().size());
 }
 
 TEST(EditLanguage, FitsPatterns) {

@@ -88,6 +88,9 @@ class EditedRun {
   std::vector<Launches> started_;   // empty where communications carry their arguments
 };
 
+// Most nodes that an edit may add to a run.
+inline constexpr std::size_t kMostCopiedNodes = 20'000'000;
+
 // Nanoseconds times a factor, rounded.
 std::int64_t scaled_ns(std::int64_t ns, double factor);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "trace/kernel_class.h"
+#include "whatif/known_edits.h"
 
 namespace orrery {
 namespace {
@@ -360,5 +361,20 @@ void apply_even(EditedRun& run, AppliedEdit& edit, const AlignedStretches& stret
         100 * (1 - totals.compared())));
   }
 }
+
+namespace {
+
+Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  if (context.alike == nullptr) {
+    context.alike = std::make_shared<AlignedStretches>(aligned_stretches(run));
+  }
+  apply_even(run, edit, *context.alike);
+  return changed_something(edit);
+}
+
+}  // namespace
+
+const EditVerb kEvenEdit{
+    .verb = "even", .form = "even [WHERE]", .where = EditPart::may, .apply = apply};
 
 }  // namespace orrery

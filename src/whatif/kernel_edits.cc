@@ -1,5 +1,25 @@
-#include "whatif/kernel_edits.h"
-
+// Edits that ask the cost model how long kernels would take.
+//
+//   resize A to B   every dimension A of a tensor becomes B, and those that change with it, as far
+//                   as they are known (whatif/known_division.h; else multiples of A, in
+//                   proportion): hidden size, feed-forward size, sequence, micro-batch
+//   accelerator X   the same kernels, or those selected, on another accelerator
+//   price WHERE     matrix products take what the model says, on the recorded accelerator
+//
+// The first two scale the recorded time with a ratio of two predictions, so that what the model
+// gets wrong of this kernel cancels:
+//
+//   t' = t * cost(new) / cost(recorded)
+//
+//   matrix products      cost/kernel: tiles, waves, roofline, with the shapes of their inputs;
+//                        without shapes, the peak rates of their format
+//   attention,           resized: elements of the inputs, of attention squared along the sequence
+//   convolution          as far as it is the resized dimension; other accelerator: peak rates
+//   all other kernels    bytes: elements of the inputs; other accelerator: bandwidth of memory
+//   communications       resized: in proportion, as far as their volume is a multiple of A
+//   copies               resized: as all other kernels; other accelerator: unchanged
+//
+// Resizing without a known accelerator uses FLOPs alone. Times of the host stay.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +29,13 @@
 #include "analyze/recorded_accelerator.h"
 #include "cost/kernel/kernel_model.h"
 #include "whatif/edit_language.h"
+#include "whatif/edited_run.h"
+#include "whatif/known_division.h"
+#include "whatif/known_edits.h"
 #include "whatif/network_edits.h"
 #include "whatif/recorded_attention.h"
 #include "whatif/tensor_shapes.h"
+#include "whatif/whatif.h"
 
 namespace orrery {
 namespace {
@@ -95,16 +119,13 @@ std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const 
   return out;
 }
 
-}  // namespace
-
-Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Catalog& catalog,
-                                    const KnownDivision& known) {
+Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   if (edit.edit.from == edit.edit.count) {
     edit.assumed.emplace_back("dimensions are as recorded");
     return std::monostate();
   }
-  ORRERY_TRY(const ResizedDimensions change, ResizedDimensions::of(edit.edit, known));
-  const auto devices = recorded_devices(run, catalog);
+  ORRERY_TRY(const ResizedDimensions change, ResizedDimensions::of(edit.edit, context.known));
+  const auto devices = recorded_devices(run, context.catalog);
   const auto latencies = assumed_latencies_ns(run);
   std::map<std::int64_t, std::int64_t> dimensions;
   std::size_t products = 0;
@@ -164,8 +185,8 @@ Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, const Cat
   return std::monostate();
 }
 
-Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
-                                         const Catalog& catalog) {
+Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  const Catalog& catalog = context.catalog;
   ORRERY_TRY(const Accelerator wanted, load_accelerator(catalog, edit.edit.name));
   ORRERY_TRY(const Device target, device_of(wanted, catalog));
   const auto devices = recorded_devices(run, catalog);
@@ -231,8 +252,8 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit,
   return std::monostate();
 }
 
-Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, const Catalog& catalog) {
-  const auto devices = recorded_devices(run, catalog);
+Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  const auto devices = recorded_devices(run, context.catalog);
   std::size_t others = 0;
   for (const std::uint32_t w : run.selected(edit.edit.where)) {
     const RunWork& work = run.graph().works[w];
@@ -261,5 +282,45 @@ Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, const Cata
       edit.changed, others));
   return std::monostate();
 }
+
+std::optional<EditConflict> resized_twice(const Edit& before, const Edit& edit) {
+  const bool again =
+      before.verb == edit.verb && (before.from == edit.from || before.count == edit.from);
+  if (!again) return std::nullopt;
+  return EditConflict{": both count from what is recorded", "write one of them"};
+}
+
+std::optional<EditConflict> priced_after_change(const Edit& before, const Edit&) {
+  if (!before.verb->changes_kernels) return std::nullopt;
+  return EditConflict{
+      ", which it would undo: recorded shapes are priced on the recorded accelerator",
+      "write price first"};
+}
+
+}  // namespace
+
+const EditVerb kResizeEdit{.verb = "resize",
+                           .form = "resize N to N",
+                           .operand = EditOperand::count_to_count,
+                           .asks_division = true,
+                           .changes_kernels = true,
+                           .conflict = resized_twice,
+                           .apply = apply_resize};
+
+const EditVerb kAcceleratorEdit{.verb = "accelerator",
+                                .form = "accelerator NAME [WHERE]",
+                                .reach = EditReach::durations,
+                                .operand = EditOperand::name,
+                                .where = EditPart::may,
+                                .changes_kernels = true,
+                                .conflict = counted_twice,
+                                .apply = apply_accelerator};
+
+const EditVerb kPriceEdit{.verb = "price",
+                          .form = "price WHERE",
+                          .reach = EditReach::durations,
+                          .where = EditPart::must,
+                          .conflict = priced_after_change,
+                          .apply = apply_price};
 
 }  // namespace orrery

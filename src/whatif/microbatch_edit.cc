@@ -1,15 +1,23 @@
-#include "whatif/microbatch_edit.h"
-
+// Another number of microbatches in a step, each as large as a recorded one.
+//
+//   microbatches N to M     N: as many as a step of the recording has (whatif/training_passes.h)
+//
+// The pipeline of one stage with M microbatches (whatif/pipeline_edit.cc): passes are repeated in
+// turn, the last one last, so that only it reduces gradients; the global batch becomes M / N of the
+// recorded one. M = N is the run as it was. Source: Lumos, arXiv 2504.09307, section 3.5. Cost:
+// that of the pipeline.
 #include <fmt/format.h>
 
 #include "whatif/edit_language.h"
-#include "whatif/pipeline_edit.h"
+#include "whatif/edited_run.h"
+#include "whatif/known_edits.h"
 #include "whatif/training_passes.h"
+#include "whatif/whatif.h"
 
 namespace orrery {
+namespace {
 
-Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit,
-                                          const Catalog& catalog) {
+Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   const Edit asked = edit.edit;
   const auto passes = training_passes(run);
   if (!passes) return fail(at(to_text(asked), passes.error()));
@@ -24,13 +32,21 @@ Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit,
     edit.assumed.push_back(fmt::format("{} a step, as recorded", recorded));
     return std::monostate();
   }
-  edit.edit.kind = EditKind::pipeline;
-  edit.edit.verb = "pp";
+  edit.edit.verb = &kPipelineEdit;
   edit.edit.count = 1;
   edit.edit.microbatches = asked.count;
-  auto done = apply_pipeline(run, edit, catalog);
+  auto done = kPipelineEdit.apply(run, edit, context);
   edit.edit = asked;
   return done;
 }
+
+}  // namespace
+
+const EditVerb kMicrobatchesEdit{.verb = "microbatches",
+                                 .form = "microbatches N to N",
+                                 .operand = EditOperand::count_to_count,
+                                 .most = 100'000,
+                                 .rebuilds_passes = true,
+                                 .apply = apply_microbatches};
 
 }  // namespace orrery

@@ -1,3 +1,25 @@
+// Edits of the network and of what is sent over it.
+//
+//   t = a + n / b                    a latency of one communication, n / b the rest
+//   bandwidth by f    t' = a + (t - a) / f
+//   latency by f      t' = t + (f - 1) a        latency to x: t' = t - a + x
+//   bucket S          communications of one group and kind that follow each other are joined until
+//                     the next would exceed S, or until the result of one of them is used: the last
+//                     takes max a + sum (t - a), and starts when it would have
+//   overlap           streams no longer wait for the communication, only the end of its step does
+//   dp N, tp N        groups have N ranks:
+//                     t' = a log2 N / log2 n + (t - a) share(N) / share(n),
+//                     share(n) = (n - 1) / n of all that is moved (rings; an all-reduce has twice
+//                     that, before and after); send and receive: as recorded. N = 1: removed,
+//                     with their launches, and waiting for nobody.
+//                     tp also scales matrix products, attention and softmax with n / N.
+//
+// The latency of a communication is not recorded: it is taken as the shortest transfer of its kind
+// and group in the run, but at most 20 us (the shortest all-reduces recorded on a node take 19 us;
+// validation/traces/TraceLens/README.md).
+//
+// Source of the shares: Thakur, Rabenseifner, Gropp 2005, section 4. Not modelled: that more ranks
+// may cross slower links: combine with `bandwidth`.
 #include "whatif/network_edits.h"
 
 #include <fmt/format.h>
@@ -10,6 +32,11 @@
 
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"
+#include "whatif/edited_run.h"
+#include "whatif/gradient_edit.h"
+#include "whatif/known_division.h"
+#include "whatif/known_edits.h"
+#include "whatif/whatif.h"
 
 namespace orrery {
 namespace {
@@ -114,8 +141,7 @@ std::int64_t group_size(const EditedRun& run, const WorkSubject& s) {
   return ranks > 1 ? ranks : 0;
 }
 
-}  // namespace
-
+// Of a communication over n ranks, the part of its volume that crosses the slowest link of a ring.
 double ring_share(std::string_view collective, double ranks) {
   if (ranks <= 1) return 0;
   for (const char* word : {"send", "recv", "broadcast", "barrier"}) {
@@ -123,6 +149,8 @@ double ring_share(std::string_view collective, double ranks) {
   }
   return (ranks - 1) / ranks;
 }
+
+}  // namespace
 
 std::map<std::string, std::int64_t> assumed_latencies_ns(const EditedRun& run) {
   std::map<std::string, std::int64_t> shortest;
@@ -135,20 +163,22 @@ std::map<std::string, std::int64_t> assumed_latencies_ns(const EditedRun& run) {
   return shortest;
 }
 
-Result<std::monostate> apply_bandwidth(EditedRun& run, AppliedEdit& edit) {
+namespace {
+
+Result<std::monostate> apply_bandwidth(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const double factor = *edit.edit.factor;
   return change_transfers(
       run, edit, [&](std::int64_t a, std::int64_t t) { return a + scaled_ns(t - a, 1 / factor); });
 }
 
-Result<std::monostate> apply_latency(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_latency(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const Edit& e = edit.edit;
   return change_transfers(run, edit, [&](std::int64_t a, std::int64_t t) {
     return t - a + (e.time ? scaled_ns(1, e.time->value() * 1e9) : scaled_ns(a, *e.factor));
   });
 }
 
-Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit, EditContext&) {
   ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
   const auto latencies = assumed_latencies_ns(run);
   assume_latencies(run, works, latencies, edit);
@@ -247,7 +277,7 @@ Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit) {
   return std::monostate();
 }
 
-Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit, EditContext&) {
   ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
   RunGraph& graph = run.graph();
   std::unordered_set<std::uint32_t> transfers;
@@ -278,8 +308,9 @@ Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit) {
   return std::monostate();
 }
 
-Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const KnownDivision& known) {
-  const bool tensor = edit.edit.kind == EditKind::tensor_ranks;
+Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  const KnownDivision& known = context.known;
+  const bool tensor = edit.edit.verb == &kTensorRanksEdit;
   if (tensor) {
     if (auto divides = check_tensor_ranks(known, edit.edit); !divides) return divides;
     if (known.tensor_ranks == 1) {
@@ -389,5 +420,82 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, const Know
                 : fmt::format("{:.3g} % of their time", 100 * share)));
   return std::monostate();
 }
+
+Result<std::monostate> apply_data_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  if (edit.edit.where.everything() && lacks_data_parallel_groups(run, edit.edit, context.known)) {
+    return apply_gradient_reductions(run, edit, context.catalog);
+  }
+  if (edit.edit.size || edit.edit.rate) {
+    return fail(ErrorCode::bad_input, "the run reduces gradients already", edit.text,
+                "leave out 'gradients' and 'link'; bandwidth by FACTOR scales its network");
+  }
+  return apply_ranks(run, edit, context);
+}
+
+std::string bandwidth_problem(const Edit& edit) {
+  return *edit.factor > 0 ? "" : "the factor of a bandwidth must be greater than 0";
+}
+
+std::string bucket_problem(const Edit& edit) {
+  return *edit.size > Bytes(0) ? "" : "the size of a bucket must be greater than 0";
+}
+
+std::string reduction_problem(const Edit& edit) {
+  if ((edit.size || edit.rate) && !edit.where.everything()) {
+    return "'gradients' and 'link' are of reductions for the whole run: leave WHERE out";
+  }
+  return latency_without_link(edit);
+}
+
+constexpr EditTerm kReductionTerms[] = {
+    {"gradients", &Edit::size}, {"link", &Edit::rate}, {"latency", &Edit::time}};
+
+}  // namespace
+
+const EditVerb kBandwidthEdit{.verb = "bandwidth",
+                              .form = "bandwidth by FACTOR [WHERE]",
+                              .reach = EditReach::durations,
+                              .where = EditPart::may,
+                              .factor = EditPart::must,
+                              .problem = bandwidth_problem,
+                              .apply = apply_bandwidth};
+
+const EditVerb kLatencyEdit{.verb = "latency",
+                            .form = "latency by FACTOR [WHERE], or latency to TIME [WHERE]",
+                            .reach = EditReach::durations,
+                            .where = EditPart::may,
+                            .factor = EditPart::may,
+                            .time = EditPart::may,
+                            .apply = apply_latency};
+
+const EditVerb kBucketEdit{.verb = "bucket",
+                           .form = "bucket SIZE [WHERE]",
+                           .operand = EditOperand::size,
+                           .where = EditPart::may,
+                           .problem = bucket_problem,
+                           .apply = apply_bucket};
+
+const EditVerb kOverlapEdit{
+    .verb = "overlap", .form = "overlap WHERE", .where = EditPart::must, .apply = apply_overlap};
+
+const EditVerb kDataRanksEdit{
+    .verb = "dp",
+    .form = "dp N [WHERE], or dp N [gradients SIZE] [link RATE] [latency TIME]",
+    .operand = EditOperand::count,
+    .where = EditPart::may,
+    .terms = kReductionTerms,
+    .asks_division = true,
+    .problem = reduction_problem,
+    .conflict = counted_twice,
+    .apply = apply_data_ranks};
+
+const EditVerb kTensorRanksEdit{.verb = "tp",
+                                .form = "tp N [WHERE]",
+                                .operand = EditOperand::count,
+                                .where = EditPart::may,
+                                .asks_division = true,
+                                .changes_kernels = true,
+                                .conflict = counted_twice,
+                                .apply = apply_ranks};
 
 }  // namespace orrery

@@ -1,5 +1,15 @@
-#include "whatif/repeat_edit.h"
-
+// More or fewer layers: what repeats N times in a row does so M times.
+//
+// The kernels that one thread launches are a sequence of (kernel, shapes); stretches that hold
+// exactly N copies of a period (trace/repeats.h) are what the edit means: forward and backward of
+// each microbatch of each step on their own. Fewer: the last copies and what the host did for them
+// take no time. More: the last copy is inserted again behind itself, with its host work, launches,
+// communications, and its dependencies as they were on the copy before, so that the pattern goes on
+// (Lumos, arXiv 2504.09307, section 3.5).
+//
+// Assumed: every further copy takes the mean of the recorded ones, work by work, and their mean on
+// the host. Not modelled: the optimizer and reductions of gradients, which grow with the layers as
+// well; what pipelines send between stages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +19,9 @@
 
 #include "trace/repeats.h"
 #include "whatif/edit_language.h"
+#include "whatif/edited_run.h"
+#include "whatif/known_edits.h"
+#include "whatif/whatif.h"
 
 namespace orrery {
 namespace {
@@ -284,9 +297,7 @@ std::string what_repeats(const std::vector<LaunchSequence>& sequences) {
   return out;
 }
 
-}  // namespace
-
-Result<std::monostate> apply_repeat(EditedRun& run, AppliedEdit& edit) {
+Result<std::monostate> apply_repeat(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const auto from = static_cast<std::size_t>(edit.edit.from);
   const auto to = static_cast<std::size_t>(edit.edit.count);
   const std::vector<LaunchSequence> sequences = launch_sequences(run);
@@ -333,5 +344,20 @@ Result<std::monostate> apply_repeat(EditedRun& run, AppliedEdit& edit) {
       "the optimizer, reductions of gradients and everything else outside of them stay");
   return std::monostate();
 }
+
+// What repeats would then be the microbatches.
+std::optional<EditConflict> repeated_after_rebuild(const Edit& before, const Edit&) {
+  if (!before.verb->rebuilds_passes) return std::nullopt;
+  return EditConflict{"", "write layers before microbatches and pp"};
+}
+
+}  // namespace
+
+const EditVerb kRepeatEdit{.verb = "layers",
+                           .form = "layers N to N",
+                           .operand = EditOperand::count_to_count,
+                           .least = 2,
+                           .conflict = repeated_after_rebuild,
+                           .apply = apply_repeat};
 
 }  // namespace orrery

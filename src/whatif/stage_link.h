@@ -37,7 +37,7 @@ struct StageLink {
   std::string assumed;  // a sentence
 };
 
-// Of the edit what it says, else from the recording and the catalog (whatif/pipeline_edit.h).
+// Of the edit what it says, else from the recording and the catalog (pipeline_edit.cc).
 // Errors: what is sent, or over which link, is neither said nor known.
 Result<StageLink> stage_link(const EditedRun& run, const TrainingPasses& passes, const Edit& edit,
                              const Catalog& catalog);

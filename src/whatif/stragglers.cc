@@ -8,6 +8,7 @@
 #include "whatif/edit_language.h"
 #include "whatif/edited_run.h"
 #include "whatif/even_edit.h"
+#include "whatif/known_edits.h"
 #include "whatif/step_outcomes.h"
 
 namespace orrery {
@@ -26,7 +27,7 @@ class EvenRuns {
     EditedRun run = recorded_;
     for (const Selection& where : even) {
       AppliedEdit applied;
-      applied.edit.kind = EditKind::even;
+      applied.edit.verb = &kEvenEdit;
       applied.edit.where = where;
       apply_even(run, applied, stretches_);
     }
@@ -56,8 +57,7 @@ std::vector<StragglerGain> gains_of(const EvenRuns& runs, const std::vector<Susp
       if (other.what != suspect.what) others.push_back(other.where);
     }
     Edit edit;
-    edit.kind = EditKind::even;
-    edit.verb = "even";
+    edit.verb = &kEvenEdit;
     edit.where = suspect.where;
     out.push_back({to_text(edit), suspect.what, before - runs.time({suspect.where}),
                    runs.time(others) - even});

@@ -1,6 +1,6 @@
 // What would have happened: a recorded run, edited and simulated again.
 //
-// Edits (whatif/edit_language.h) are applied in order to the graph of the recording
+// Edits (whatif/edit_verb.h) are applied in order to the graph of the recording
 // (replay/graph_from_run.h); the one simulator gives both timelines. Every edit tells how much it
 // changed and what it assumed. Without edits, and with edits that change nothing, the timeline is
 // the one of the replay, to the nanosecond.

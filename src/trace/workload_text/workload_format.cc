@@ -11,23 +11,13 @@
 namespace orrery {
 namespace {
 
-// First words of text workloads: ASTRA-sim's parallelism policies, and SimAI's.
-constexpr std::array<std::string_view, 9> kPolicies = {"MICRO",
-                                                       "DATA",
-                                                       "MODEL",
-                                                       "HYBRID_DATA_MODEL",
-                                                       "HYBRID_MODEL_DATA",
-                                                       "HYBRID_DLRM",
-                                                       "HYBRID_DLRM_ENHANCED",
-                                                       "HYBRID_TRANSFORMER",
-                                                       "HYBRID_TRANSFORMER_FWD_IN_BCKWD"};
-
 Seconds of_nanoseconds(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
 
 std::size_t policy_at(std::string_view beginning) {
   beginning.remove_prefix(std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size()));
   const std::string_view word = beginning.substr(0, beginning.find_first_of(": \t\r\n"));
-  const bool known = std::find(kPolicies.begin(), kPolicies.end(), word) != kPolicies.end();
+  const bool known = std::find(kWorkloadPolicies.begin(), kWorkloadPolicies.end(), word) !=
+                     kWorkloadPolicies.end();
   return known ? 0 : std::string_view::npos;
 }
 

@@ -16,16 +16,6 @@ constexpr std::size_t kMostLayers = 10'000'000;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000;  // two and a half hours
 constexpr std::string_view kBlanks = " \t\r";
 
-constexpr std::array<std::string_view, 9> kPolicies = {"MICRO",
-                                                       "DATA",
-                                                       "MODEL",
-                                                       "HYBRID_DATA_MODEL",
-                                                       "HYBRID_MODEL_DATA",
-                                                       "HYBRID_DLRM",
-                                                       "HYBRID_DLRM_ENHANCED",
-                                                       "HYBRID_TRANSFORMER",
-                                                       "HYBRID_TRANSFORMER_FWD_IN_BCKWD"};
-
 std::vector<std::string_view> words(std::string_view line) {
   std::vector<std::string_view> out;
   while (true) {
@@ -108,8 +98,9 @@ class Parser {
   Result<bool> read_header(const std::vector<std::string_view>& header) {
     std::string_view policy = header[0];
     if (policy.ends_with(':')) policy.remove_suffix(1);
-    if (std::find(kPolicies.begin(), kPolicies.end(), policy) == kPolicies.end()) {
-      const std::vector<std::string> known(kPolicies.begin(), kPolicies.end());
+    if (std::find(kWorkloadPolicies.begin(), kWorkloadPolicies.end(), policy) ==
+        kWorkloadPolicies.end()) {
+      const std::vector<std::string> known(kWorkloadPolicies.begin(), kWorkloadPolicies.end());
       return fail(ErrorCode::bad_input,
                   "unknown policy '" + std::string(policy.substr(0, 60)) + "'", place(),
                   name_hint(policy.substr(0, 60), known));

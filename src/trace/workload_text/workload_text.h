@@ -28,6 +28,18 @@
 
 namespace orrery {
 
+// First words of text workloads: the parallelism policies of ASTRA-sim, and SimAI's.
+inline constexpr std::array<std::string_view, 9> kWorkloadPolicies = {
+    "MICRO",
+    "DATA",
+    "MODEL",
+    "HYBRID_DATA_MODEL",
+    "HYBRID_MODEL_DATA",
+    "HYBRID_DLRM",
+    "HYBRID_DLRM_ENHANCED",
+    "HYBRID_TRANSFORMER",
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD"};
+
 // Who takes part in a collective of SimAI; `all` of ASTRA-sim's.
 enum class WorkloadGroup : std::uint8_t { all, tensor, data, expert, expert_data };
 
