@@ -12,11 +12,13 @@
 #include "number_option.h"
 #include "replay/graph_from_run.h"
 #include "replay/operation_replay.h"
+#include "replay/simulated_recording.h"
 #include "report/traces/replay_report.h"
 #include "report/traces/whatif_html.h"
 #include "report/traces/whatif_report.h"
 #include "trace.h"
 #include "trace/perfetto/recorded_json.h"
+#include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
 #include "trace_files.h"
 #include "whatif/edit_language.h"
@@ -107,16 +109,31 @@ std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const
                            : operation_replay_text(*replay, text_style()));
 }
 
+// What is edited: a recording as its graph, or a graph file as it stands.
+Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& edits,
+                         const Common& common) {
+  const std::vector<std::string>& files = options.files.files;
+  const auto format = files.size() == 1 ? format_of_file(files[0]) : Result<TraceFormat>();
+  if (files.size() == 1 && format && *format == TraceFormat::graph) {
+    ORRERY_TRY(const std::monostate possible, check_graph_edits(edits));
+    static_cast<void>(possible);
+    ORRERY_TRY(const GraphFile graph, read_graph_file(files[0]));
+    return graph_run(graph, files[0]);
+  }
+  ORRERY_TRY(RecordedRun run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(GraphFromRun graph, graph_from_run(run.ranks));
+  return GraphRun{std::move(run), std::move(graph.graph)};
+}
+
 int whatif(const WhatIfOptions& options, const Common& common) {
   const auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
   const auto edits = all_edits(options);
   if (!edits) return refuse(edits.error());
   if (const auto done = operations(options, edits->empty(), common)) return *done;
-  const auto run = read_trace_files(options.files, Ranks::any, common);
-  if (!run) return refuse(run.error());
-  const auto graph = graph_from_run(run->ranks);
-  if (!graph) return refuse(graph.error());
+  const auto made = subject(options, *edits, common);
+  if (!made) return refuse(made.error());
+  const RecordedRun* run = &made->seen;
   if (options.attribute) {
     if (!edits->empty()) {
       return refuse({ErrorCode::bad_input, "takes no edits", "--attribute",
@@ -126,7 +143,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
       return refuse({ErrorCode::bad_input, "writes no page and no timeline", "--attribute",
                      "--no-stragglers --html FILE shows the run with all ranks alike"});
     }
-    const auto found = stragglers(run->ranks, graph->graph);
+    const auto found = stragglers(run->ranks, made->graph);
     if (!found) return refuse(found.error());
     return print(common.json ? to_json(stragglers_json(*found))
                              : stragglers_text(*found, text_style()));
@@ -134,7 +151,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
   const bool divides = std::any_of(edits->begin(), edits->end(),
                                    [](const Edit& edit) { return edit.verb->asks_division; });
   const KnownDivision known = divides ? recorded_division(run->ranks, *catalog) : KnownDivision{};
-  const auto answer = what_if(run->ranks, graph->graph, *edits, *catalog, known);
+  const auto answer = what_if(run->ranks, made->graph, *edits, *catalog, known);
   if (!answer) return refuse(answer.error());
   if (!options.timeline.empty()) {
     const auto written = write_recorded_json(
@@ -142,7 +159,7 @@ int whatif(const WhatIfOptions& options, const Common& common) {
     if (!written) return refuse(written.error());
   }
   if (!options.html.empty()) {
-    const auto written = write_file(options.html, whatif_html(run->ranks, graph->graph, *answer));
+    const auto written = write_file(options.html, whatif_html(run->ranks, made->graph, *answer));
     if (!written) return refuse(written.error());
   }
   return print(common.json ? to_json(whatif_json(*answer)) : whatif_text(*answer, text_style()));

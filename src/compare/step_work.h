@@ -1,7 +1,7 @@
 // Maps recorded operators and predicted categories to the same kinds of work, so that a recorded
 // step can be compared with a prediction, which knows neither operators of a framework nor kernels.
 //
-//   kind                     recorded                              predicted (graph/category.h)
+//   kind                     recorded                              predicted (lower/step_category.h)
 //   matrix products          kernels by trace/kernel_class.h       projections, feed-forward,
 //                                                                  experts, logits
 //   attention                fused, or else its batched products   attention
@@ -29,7 +29,7 @@
 #include <string_view>
 
 #include "compare/step_profile.h"
-#include "graph/category.h"
+#include "lower/step_category.h"
 
 namespace orrery {
 

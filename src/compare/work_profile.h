@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compare/step_profile.h"
-#include "timeline/breakdown.h"
+#include "lower/step_category.h"
 
 namespace orrery {
 

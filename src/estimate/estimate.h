@@ -7,7 +7,7 @@
 #include "cost/memory/memory.h"
 #include "estimate/uncertainty.h"
 #include "plan/plan.h"
-#include "timeline/breakdown.h"
+#include "lower/step_category.h"
 
 namespace orrery {
 

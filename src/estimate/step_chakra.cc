@@ -1,47 +1,35 @@
 #include "estimate/step_chakra.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "cost/collective/token_exchange.h"
+#include "lower/price.h"
 
 namespace orrery {
 namespace {
 
 constexpr double kPsPerMicrosecond = 1e6;
 
-// Groups of a rank; the numbers are the names of process groups.
-enum class Group : std::uint8_t { world, tensor, context, expert, replicas, end_stages, stages };
-
-struct Communication {
-  ChakraCollective collective = ChakraCollective::all_reduce;
-  CollectiveKind kind = CollectiveKind::all_reduce;
-  Group group = Group::world;
-};
-
-Communication of_kind(CollectiveKind kind, Group group) {
+ChakraCollective chakra_collective(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::all_reduce:
-      return {ChakraCollective::all_reduce, kind, group};
+      return ChakraCollective::all_reduce;
     case CollectiveKind::all_gather:
-      return {ChakraCollective::all_gather, kind, group};
+      return ChakraCollective::all_gather;
     case CollectiveKind::reduce_scatter:
-      return {ChakraCollective::reduce_scatter, kind, group};
+      return ChakraCollective::reduce_scatter;
     case CollectiveKind::all_to_all:
-      return {ChakraCollective::all_to_all, kind, group};
+      return ChakraCollective::all_to_all;
     case CollectiveKind::broadcast:
-      return {ChakraCollective::broadcast, kind, group};
+      return ChakraCollective::broadcast;
   }
-  return {};
-}
-
-bool says(std::string_view name, std::string_view part) {
-  return name.find(part) != std::string_view::npos;
+  return ChakraCollective::all_reduce;
 }
 
 std::uint64_t microseconds(Picoseconds time) {
@@ -53,22 +41,22 @@ std::uint64_t microseconds(Picoseconds time) {
 struct StepChakra::State {
   const StepCosts& costs;
   const Plan& plan = costs.plan;
-  const CostContext& context = costs.cache->context();
+  const RankLayout& layout = *costs.layout;
   const StepGraph& step;
   const Timeline& timeline;
   // By node: other devices that wait for it.
   std::vector<std::vector<std::uint32_t>> receivers;
-  std::map<std::tuple<CollectiveKind, Group, double>, std::int64_t> payloads;
+  std::vector<char> used_groups;  // by StepGroup: an operation communicates in it
 
   State(const PredictedStep& predicted, const SimulatedStep& expanded)
       : costs(predicted.costs), step(expanded.step), timeline(expanded.timeline) {}
 
   [[nodiscard]] std::uint32_t device(std::size_t node) const {
-    return step.graph.streams()[step.graph.stream(NodeIndex(node)).value()].rank_class;
+    return step.graph.stream_of(NodeIndex(node)).rank_class;
   }
   // Between devices, on no stream of either.
   [[nodiscard]] bool on_wire(NodeIndex n) const {
-    return step.graph.streams()[step.graph.stream(n).value()].kind == StreamKind::wire;
+    return step.graph.stream_of(n).role == StreamRole::wire;
   }
   // Whether a stream of pipeline device `own` takes part.
   [[nodiscard]] bool takes_part(NodeIndex n, std::uint32_t own) const {
@@ -78,34 +66,22 @@ struct StepChakra::State {
       return step.graph.streams()[s.value()].rank_class == own;
     });
   }
-  [[nodiscard]] const GroupShape& shape(Group group) const {
-    const RankLayout& layout = *costs.layout;
-    switch (group) {
-      case Group::tensor:
-        return layout.tp;
-      case Group::context:
-        return layout.cp;
-      case Group::expert:
-        return layout.ep;
-      case Group::replicas:
-        return layout.dense_shard;
-      case Group::end_stages:
-        return layout.end_stages;
-      case Group::stages:
-        return layout.pp;
-      case Group::world:
-        return layout.world;
-    }
-    return layout.world;
+  // Of the pipeline's axis.
+  [[nodiscard]] RankSpan stages() const {
+    return layout.spans[static_cast<std::size_t>(StepGroup::stages)].front();
+  }
+  [[nodiscard]] bool communicates(const Communication& c) const {
+    return layout.groups[c.group.value()].shape.size > 1 && c.payload > Bytes(0);
   }
 
   void find_receivers();
-  [[nodiscard]] Communication communication(NodeIndex n) const;
-  std::int64_t bytes(const Communication& c, Picoseconds time);
+  [[nodiscard]] std::vector<Communication> communications(NodeIndex n) const;
+  [[nodiscard]] std::int64_t bytes(const Communication& c) const;
+  [[nodiscard]] Picoseconds price_of(const Communication& c) const {
+    return round_to_picoseconds(
+        price(c, layout.groups[c.group.value()].shape, costs.cache->context()));
+  }
   [[nodiscard]] std::int64_t transferred_bytes() const;
-  [[nodiscard]] std::int64_t stride(MeshAxis axis) const;
-  [[nodiscard]] std::int64_t degree(MeshAxis axis) const;
-  [[nodiscard]] std::vector<std::int64_t> members(Group group, std::int64_t rank) const;
   [[nodiscard]] ChakraNode groups(std::int64_t rank) const;
 };
 
@@ -122,163 +98,48 @@ void StepChakra::State::find_receivers() {
   }
 }
 
-// What a collective node stands for: its stream tells the axis, its name what happens there.
-Communication StepChakra::State::communication(NodeIndex n) const {
-  const Graph& graph = step.graph;
-  const std::string_view what = graph.name(n);
-  const bool sharded = plan.sequence_parallel;
-  const auto reduction = sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  const auto named = [&](CollectiveKind otherwise) {
-    if (says(what, "all-gather") || says(what, "gather parameters")) {
-      return CollectiveKind::all_gather;
-    }
-    if (says(what, "reduce-scatter")) return CollectiveKind::reduce_scatter;
-    if (says(what, "all-reduce")) return CollectiveKind::all_reduce;
-    if (says(what, "all-to-all")) return CollectiveKind::all_to_all;
-    return otherwise;
-  };
-  switch (graph.streams()[graph.stream(n).value()].kind) {
-    case StreamKind::tp:
-      return of_kind(named(says(what, "loss") ? CollectiveKind::all_reduce : reduction),
-                     Group::tensor);
-    case StreamKind::cp:
-      return of_kind(named(CollectiveKind::all_gather), Group::context);
-    case StreamKind::ep:
-      return of_kind(named(CollectiveKind::all_to_all), Group::expert);
-    case StreamKind::dp:
-      return of_kind(
-          named(plan.zero == 0 ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter),
-          Group::replicas);
-    case StreamKind::wire:  // of vocabulary parallelism; one pass is sent to all
-      return of_kind(
-          graph.predecessors(n).size() > 1 ? CollectiveKind::all_reduce : CollectiveKind::broadcast,
-          Group::stages);
-    case StreamKind::compute:  // of all ranks: the gradient norm
-      return of_kind(CollectiveKind::all_reduce, Group::world);
-    default:
-      return of_kind(CollectiveKind::all_reduce, Group::end_stages);
+// What a node moves inside groups of more than one rank.
+std::vector<Communication> StepChakra::State::communications(NodeIndex n) const {
+  std::vector<Communication> out;
+  if (step.graph.kind(n) != NodeKind::collective && !on_wire(n)) return out;
+  for (const OperationPart& part : step.graph.operation(n).parts) {
+    const auto* c = std::get_if<Communication>(&part.what);
+    if (c != nullptr && communicates(*c)) out.push_back(*c);
   }
+  return out;
 }
 
-// The least payload that takes as long, as the rank puts it in; 0 if the group is one rank.
-std::int64_t StepChakra::State::bytes(const Communication& c, Picoseconds time) {
-  const GroupShape& group = shape(c.group);
-  if (group.size <= 1 || time <= Picoseconds(0)) return 0;
-  const auto [it, fresh] = payloads.try_emplace(std::tuple(c.kind, c.group, time.count()), 0);
-  if (!fresh) return it->second;
-  const auto takes = [&](double payload) {
-    return round_to_picoseconds(context.communicate(c.kind, Bytes(payload), group));
-  };
-  constexpr double kMost = 1e15;
-  double high = 1;
-  while (high < kMost && takes(high) < time) high *= 2;
-  double low = high / 2;
-  // To a byte, or as far as a double tells bytes apart.
-  while (high - low > 0.5 && high - low > high * 1e-14) {
-    const double middle = low + (high - low) / 2;
-    (takes(middle) < time ? low : high) = middle;
+// What a rank puts in: of an all-gather its shard.
+std::int64_t StepChakra::State::bytes(const Communication& c) const {
+  const GroupShape& group = layout.groups[c.group.value()].shape;
+  double payload = c.payload.value();
+  if (const auto* tokens = std::get_if<TokenExchange>(&c.tokens)) {
+    payload = tokens->tokens * tokens->token.value() *
+              distinct_units(group.size, tokens->experts, tokens->top_k);
   }
-  const double own = c.kind == CollectiveKind::all_gather ? high / group.size : high;
-  it->second = std::max<std::int64_t>(1, std::llround(own));
-  return it->second;
+  if (c.collective == CollectiveKind::all_gather) payload /= group.size;
+  return std::max<std::int64_t>(1, std::llround(payload * c.times / c.pieces));
 }
 
-// Of one microbatch's activations between stages; where tensor-parallel ranks hold the same, each
-// sends a piece (lower/step_costs.cc).
+// Of one microbatch's activations between stages.
 std::int64_t StepChakra::State::transferred_bytes() const {
-  const bool pieces = context.software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;
-  return std::llround(costs.boundary.value() / (pieces ? static_cast<double>(plan.tp) : 1));
-}
-
-std::int64_t StepChakra::State::degree(MeshAxis axis) const {
-  switch (axis) {
-    case MeshAxis::tp:
-      return plan.tp;
-    case MeshAxis::cp:
-      return plan.cp;
-    case MeshAxis::dp:
-      return plan.dp;
-    case MeshAxis::pp:
-      return plan.pp;
-    case MeshAxis::ep:
-      return 1;  // taken from tp, cp and dp
-  }
-  return 1;
-}
-
-std::int64_t StepChakra::State::stride(MeshAxis axis) const {
-  std::int64_t out = 1;
-  for (const MeshAxis a : plan.placement) {
-    if (a == axis) return out;
-    out *= degree(a);
-  }
-  return out;
-}
-
-std::vector<std::int64_t> StepChakra::State::members(Group group, std::int64_t rank) const {
-  std::vector<std::int64_t> out;
-  const auto coordinate = [&](MeshAxis axis) { return rank / stride(axis) % degree(axis); };
-  // Ranks that differ from this one only along these axes, in the order of the placement.
-  const auto along = [&](std::initializer_list<MeshAxis> axes) {
-    out = {rank};
-    for (const MeshAxis axis : axes) out[0] -= coordinate(axis) * stride(axis);
-    for (const MeshAxis axis : plan.placement) {
-      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) continue;
-      std::vector<std::int64_t> wider;
-      for (std::int64_t i = 0; i < degree(axis); ++i) {
-        for (const std::int64_t r : out) wider.push_back(r + i * stride(axis));
-      }
-      out = std::move(wider);
-    }
-  };
-  switch (group) {
-    case Group::tensor:
-      along({MeshAxis::tp});
-      break;
-    case Group::context:
-      along({MeshAxis::cp});
-      break;
-    case Group::stages:
-      along({MeshAxis::pp});
-      break;
-    case Group::replicas:
-      along({MeshAxis::cp, MeshAxis::dp});
-      break;
-    case Group::expert: {
-      // Of the ranks of a stage: etp neighbours, then the experts, then their replicas.
-      along({MeshAxis::tp, MeshAxis::cp, MeshAxis::dp});
-      const std::vector<std::int64_t> pool = std::move(out);
-      out.clear();
-      const auto at =
-          static_cast<std::int64_t>(std::find(pool.begin(), pool.end(), rank) - pool.begin());
-      const std::int64_t etp = std::max<std::int64_t>(1, plan.etp);
-      const std::int64_t first = at / (etp * plan.ep) * etp * plan.ep + at % etp;
-      for (std::int64_t i = 0; i < plan.ep; ++i) {
-        out.push_back(pool[static_cast<std::size_t>(first + i * etp)]);
-      }
-      break;
-    }
-    case Group::end_stages: {
-      const std::int64_t base = rank - coordinate(MeshAxis::pp) * stride(MeshAxis::pp);
-      out = {base, base + (plan.pp - 1) * stride(MeshAxis::pp)};
-      break;
-    }
-    case Group::world:
-      break;  // an empty list: all
-  }
-  return out;
+  return std::llround(std::get<Message>(costs.transfer_parts(0).front().what).bytes.value());
 }
 
 ChakraNode StepChakra::State::groups(std::int64_t rank) const {
   std::string text = "['[";
-  for (const Group group : {Group::world, Group::tensor, Group::context, Group::expert,
-                            Group::replicas, Group::end_stages, Group::stages}) {
-    // The first and the last stage are in it; no group has one rank.
-    const std::vector<std::int64_t> ranks = members(group, rank);
-    const bool inside = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-    if (group != Group::world && (!inside || ranks.size() < 2)) continue;
+  for (std::size_t g = 0; g < kStepGroups; ++g) {
+    const auto group = static_cast<StepGroup>(g);
+    // An empty list: all. No group has one rank; the first and the last stage are in theirs.
+    std::vector<std::int64_t> ranks;
+    if (group != StepGroup::world) {
+      ranks = members(layout, group, rank);
+      const bool inside = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+      if (!inside || ranks.size() < 2) continue;
+      if (group > StepGroup::stages && used_groups[g] == 0) continue;
+    }
     if (text.size() > 3) text += ", ";
-    text += R"({"pg_name": ")" + std::to_string(static_cast<int>(group)) + R"(", "ranks": [)";
+    text += R"({"pg_name": ")" + std::to_string(g) + R"(", "ranks": [)";
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
     }
@@ -306,6 +167,13 @@ void add_dependency(ChakraNode& node, std::uint64_t id) {
 StepChakra::StepChakra(const PredictedStep& step, const SimulatedStep& expanded)
     : state_(std::make_unique<State>(step, expanded)) {
   state_->find_receivers();
+  state_->used_groups.resize(kStepGroups);
+  for (const Operation& operation : expanded.step.graph.operations()) {
+    for (const OperationPart& part : operation.parts) {
+      const auto* c = std::get_if<Communication>(&part.what);
+      if (c != nullptr) state_->used_groups[c->group.value()] = 1;
+    }
+  }
 }
 
 StepChakra::StepChakra(StepChakra&&) noexcept = default;
@@ -324,11 +192,11 @@ std::size_t StepChakra::nodes_of_a_rank() const {
 ChakraTrace StepChakra::trace(std::int64_t rank) {
   State& s = *state_;
   const Graph& graph = s.step.graph;
-  const std::int64_t pp_stride = s.stride(MeshAxis::pp);
-  const auto own = static_cast<std::uint32_t>(rank / pp_stride % s.degree(MeshAxis::pp));
+  const std::int64_t stride = s.stages().stride;
+  const auto own = static_cast<std::uint32_t>(rank / stride % s.stages().size);
   const auto peer = [&](std::uint32_t device) {
     return static_cast<std::int32_t>(
-        rank + (static_cast<std::int64_t>(device) - static_cast<std::int64_t>(own)) * pp_stride);
+        rank + (static_cast<std::int64_t>(device) - static_cast<std::int64_t>(own)) * stride);
   };
 
   ChakraTrace out;
@@ -369,7 +237,7 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
   };
   const auto on_stream = [&](ChakraNode& node, std::optional<StreamIndex> stream) {
     const std::int64_t number =
-        stream ? static_cast<std::int64_t>(graph.streams()[stream->value()].kind) : -1;
+        stream ? std::int64_t{graph.streams()[stream->value()].number} : -1;
     node.attributes.push_back(chakra_int64("stream", number));
   };
 
@@ -407,32 +275,34 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
       }
       continue;
     }
-    ChakraNode& node = add(graph.name(n), ChakraNodeType::compute);
-    timed(node, s.timeline.start(graph, n), s.timeline.end(n));
-    wire_up(node);
-    if (graph.kind(n) == NodeKind::host) {
-      node.attributes = {chakra_boolean("is_cpu_op", true),
-                         chakra_int64("tid", static_cast<std::int64_t>(
-                                                 graph.streams()[graph.stream(n).value()].kind))};
-    } else {
-      on_stream(node, stream);
-    }
-    if (graph.kind(n) == NodeKind::collective || s.on_wire(n)) {
-      const Communication c = s.communication(n);
-      std::int64_t bytes = s.bytes(c, graph.duration(n));
-      if (s.on_wire(n)) bytes = std::max<std::int64_t>(1, bytes);
-      if (bytes > 0) {
-        node.type = ChakraNodeType::collective;
-        node.attributes.push_back(
-            chakra_int64("comm_type", static_cast<std::int64_t>(c.collective)));
-        node.attributes.push_back(chakra_int64("comm_size", bytes));
-        node.attributes.push_back(
-            chakra_text("pg_name", std::to_string(static_cast<int>(c.group))));
+    const std::vector<Communication> moved = s.communications(n);
+    const std::size_t parts = std::max<std::size_t>(1, moved.size());
+    Picoseconds from = s.timeline.start(graph, n);
+    for (std::size_t part = 0; part < parts; ++part) {
+      Picoseconds until = s.timeline.end(n);
+      if (part + 1 < parts) until = std::min(until, from + s.price_of(moved[part]));
+      ChakraNode& node = add(graph.name(n), ChakraNodeType::compute);
+      timed(node, from, until);
+      wire_up(node);
+      after.assign(1, node.id);  // what else it moves follows
+      from = until;
+      if (graph.kind(n) == NodeKind::host) {
+        node.attributes = {chakra_boolean("is_cpu_op", true),
+                           chakra_int64("tid", std::int64_t{graph.stream_of(n).number})};
+      } else {
+        on_stream(node, stream);
       }
+      if (moved.empty()) break;
+      const Communication& c = moved[part];
+      node.type = ChakraNodeType::collective;
+      node.attributes.push_back(
+          chakra_int64("comm_type", static_cast<std::int64_t>(chakra_collective(c.collective))));
+      node.attributes.push_back(chakra_int64("comm_size", s.bytes(c)));
+      node.attributes.push_back(chakra_text("pg_name", std::to_string(c.group.value())));
     }
     if (!sends) continue;
     // Another device waits for this end.
-    const std::uint64_t ended = node.id;
+    const std::uint64_t ended = id_of[i];
     for (const std::uint32_t to : s.receivers[i]) {
       ChakraNode& sent = add(graph.name(n), ChakraNodeType::send);
       transfer(sent, n, static_cast<std::int32_t>(rank), peer(to));

@@ -4,24 +4,23 @@
 // its own groups and peers:
 //
 //   kernels, copies, barriers   COMP with their simulated time
-//   collectives                 COMM_COLL in the group of their mesh axis: "1" tp, "2" cp, "3" ep,
-//                               "4" dp and cp (gradients, parameters), "5" the end stages, "6" all
-//                               stages (reductions of vocabulary parallelism), "0" all ranks
+//   collectives                 COMM_COLL in the group of their mesh axis (StepGroup of
+//                               lower/rank_layout.h): "1" tp, "2" cp, "3" ep, "4" dp and cp
+//                               (gradients, parameters), "5" the end stages, "6" all stages
+//                               (reductions of vocabulary parallelism), "0" all ranks
 //   transfers between stages    COMM_SEND on the sender; on the receiver a COMM_RECV before what
 //                               waits for it; both with the number of the transfer as comm_tag
 //   order of a stream           data dependencies, since ASTRA-sim has no streams; `stream` says
-//                               which (graph/graph.h), -1 none
+//                               which (lower/step_stream.h), -1 none
 //
 // The metadata say that the start times are simulated (ChakraTrace::has_simulated_times).
 //
 // Ranks are laid out in the plan's placement order (lower/rank_layout.h). Start and end are rounded
 // to microseconds apart, so that durations do not drift.
 //
-// The graph knows how long a collective takes, not its bytes. comm_size is the payload that takes
-// that long: the price of a collective is monotone in its payload, so it is found by bisection, to
-// the byte for a whole collective of one tensor; a node that stands for several (gradients of dense
-// and expert parameters) has the payload of one that takes as long in the group of dense ones.
-// Sizes are those the rank puts in: of an all-gather the shard. Transfers have their exact size.
+// Collectives and bytes are those of the graph's operations (graph/operation.h). An operation that is
+// several communications, such as gradients of dense and of expert parameters, is as many COMM_COLL
+// nodes, one after another. Sizes are those the rank puts in: of an all-gather the shard.
 //
 // Whatever else a device waits for on another is a transfer that takes no time: under blocking
 // sends the passes, whose sending and receiving hold the computing streams as COMP nodes. Replaying

@@ -16,10 +16,10 @@ std::vector<PipelineSpan> pipeline_spans(const PredictedStep& step) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
     const StepInstance& at = s.step.instances[graph.instance(n)];
-    const StreamKind stream = graph.streams()[graph.stream(n).value()].kind;
     using Part = StepInstance::Part;
     const bool pass = at.part == Part::pass;
-    const bool drawn = stream == StreamKind::compute || pass || at.part == Part::transfer;
+    const bool drawn =
+        graph.stream_of(n).role == StreamRole::compute || pass || at.part == Part::transfer;
     if (!drawn || graph.duration(n) <= Picoseconds(0)) continue;
     const PipelineOperation& op = at.operation;
     PipelineSpan span;
@@ -59,7 +59,7 @@ std::vector<TimelineSpan> timeline_spans(const SimulatedStep& s) {
   std::int64_t flows = 0;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
-    const Stream& stream = graph.streams()[graph.stream(n).value()];
+    const Stream& stream = graph.stream_of(n);
     // Arrows lead from a send to the first real work behind it on the receiving device.
     if (graph.kind(n) != NodeKind::point_to_point) {
       for (const std::uint32_t p : graph.predecessors(n)) {
@@ -75,9 +75,9 @@ std::vector<TimelineSpan> timeline_spans(const SimulatedStep& s) {
     const StepInstance& at = s.step.instances[graph.instance(n)];
     TimelineSpan span;
     span.stage = static_cast<int>(stream.rank_class);
-    span.stream = std::string(name(stream.kind));
+    span.stream = std::string(graph.text(stream.label));
     span.name = std::string(graph.name(n));
-    span.category = std::string(name(graph.category(n)));
+    span.category = std::string(graph.label(graph.category(n)));
     if (graph.kind(n) == NodeKind::block) span.category = "block";
     span.start = s.timeline.start(graph, n);
     span.end = s.timeline.end(n);
@@ -103,7 +103,6 @@ std::vector<TimelineSpan> timeline_spans(const SimulatedStep& s) {
 GraphFile step_graph_file(SimulatedStep s) {
   GraphFile out;
   out.graph = std::move(s.step.graph);
-  out.stream_names.resize(out.graph.streams().size());
   return out;
 }
 

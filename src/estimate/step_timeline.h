@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimate/predicted_step.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 #include "timeline/timeline_span.h"
 #include "trace/graph_file/graph_file.h"
 

@@ -1,43 +1,31 @@
-// The lines of a breakdown: what the time of an operation is booked on.
+// Categories: the lines of a breakdown on which the time of an operation is booked. The graph knows
+// them by number; their names and what class they are of come from the lowering or the importer.
 #pragma once
 
 #include <cstddef>
-#include <string_view>
+#include <cstdint>
+#include <string>
 
 namespace orrery {
 
-// Where two things overlap the time belongs to computing; time in which nothing computes belongs to
-// what the rank waits for.
-enum class Category : unsigned char {
-  attention_projection,
-  attention_core,
-  feed_forward,
-  experts,
-  router,
-  normalization,
-  elementwise,
-  embedding,
-  logits,
-  loss,
-  contention,  // computing slowed by communication that runs beside it
-  recompute,
-  optimizer,
-  exposed_tp,
-  exposed_cp,
-  exposed_ep,
-  exposed_pp,
-  exposed_dp,
-  bubble,
-  host,
+enum class CategoryIndex : std::uint8_t {};
+
+// At most this many in one graph, so that a breakdown is an array.
+inline constexpr std::size_t kMostCategories = 20;
+
+enum class CategoryClass : std::uint8_t {
+  computing,      // a kernel holds the rank's computing stream
+  communication,  // inside a group: exposed where the rank that takes part computes nothing
+  transfer,       // from one rank to another: exposed on the receiver, too
+  copy,           // memory to memory
+  host,           // the host works, or the device waits for it
+  idle,           // nothing runs; the first one of a graph is where gaps are booked
 };
-inline constexpr std::size_t kCategories = 20;
 
-std::string_view name(Category c);
-
-// The operator classes of computing (attention_projection ... contention).
-constexpr bool is_compute(Category c) { return c <= Category::contention; }
-constexpr bool is_exposed_communication(Category c) {
-  return c >= Category::exposed_tp && c <= Category::exposed_dp;
-}
+struct CategoryLabel {
+  std::string name;
+  CategoryClass kind = CategoryClass::computing;
+  bool operator==(const CategoryLabel&) const = default;
+};
 
 }  // namespace orrery

@@ -1,37 +1,16 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <array>
 
 #include "outcome/invariant.h"
 
 namespace orrery {
 
-std::string_view name(StreamKind kind) {
-  switch (kind) {
-    case StreamKind::compute:
-      return "compute";
-    case StreamKind::tp:
-      return "tensor-parallel communication";
-    case StreamKind::cp:
-      return "context-parallel communication";
-    case StreamKind::ep:
-      return "expert-parallel communication";
-    case StreamKind::pp_forward:
-      return "pipeline sends, forward";
-    case StreamKind::pp_backward:
-      return "pipeline sends, backward";
-    case StreamKind::dp:
-      return "data-parallel communication";
-    case StreamKind::host:
-      return "host";
-    case StreamKind::offload:
-      return "copies to host memory";
-    case StreamKind::reload:
-      return "copies from host memory";
-    case StreamKind::wire:
-      return "latency";
-  }
-  return "?";
+std::string_view name(StreamRole role) {
+  static constexpr std::array<std::string_view, kStreamRoles> kNames = {
+      "compute", "communication", "copy", "host", "wire"};
+  return kNames[static_cast<std::size_t>(role)];
 }
 
 std::span<const StreamIndex> Graph::rendezvous_streams(NodeIndex n) const {
@@ -45,10 +24,7 @@ std::span<const StreamIndex> Graph::rendezvous_streams(NodeIndex n) const {
 void GraphBuilder::reserve(std::size_t nodes, std::size_t edges) {
   graph_.durations_.reserve(nodes);
   graph_.node_streams_.reserve(nodes);
-  graph_.node_names_.reserve(nodes);
-  graph_.kinds_.reserve(nodes);
-  graph_.categories_.reserve(nodes);
-  graph_.payloads_.reserve(nodes);
+  graph_.node_operations_.reserve(nodes);
   graph_.instances_.reserve(nodes);
   graph_.offsets_.reserve(nodes + 1);
   graph_.predecessors_.reserve(edges);
@@ -73,16 +49,25 @@ NameIndex GraphBuilder::add_name(std::string name) {
   return NameIndex(graph_.names_.size() - 1);
 }
 
+OperationIndex GraphBuilder::intern(const Operation& operation) {
+  const auto it = std::find(graph_.operations_.begin(), graph_.operations_.end(), operation);
+  if (it == graph_.operations_.end()) return add_operation(operation);
+  return OperationIndex(static_cast<std::size_t>(it - graph_.operations_.begin()));
+}
+
+OperationIndex GraphBuilder::add_operation(Operation operation) {
+  ORRERY_DEBUG_INVARIANT(operation.name.value() < graph_.names_.size());
+  graph_.operations_.push_back(std::move(operation));
+  return OperationIndex(graph_.operations_.size() - 1);
+}
+
 NodeIndex GraphBuilder::add(const NodeSpec& spec, std::span<const NodeIndex> after) {
   const NodeIndex n(graph_.size());
   ORRERY_DEBUG_INVARIANT(spec.duration >= Picoseconds(0));
   ORRERY_DEBUG_INVARIANT(spec.stream.value() < graph_.streams_.size());
   graph_.durations_.push_back(spec.duration.count());
   graph_.node_streams_.push_back(spec.stream.value());
-  graph_.node_names_.push_back(spec.name.value());
-  graph_.kinds_.push_back(spec.kind);
-  graph_.categories_.push_back(spec.category);
-  graph_.payloads_.push_back(spec.payload);
+  graph_.node_operations_.push_back(spec.operation.value());
   graph_.instances_.push_back(spec.instance);
   for (const NodeIndex p : after) {
     ORRERY_INVARIANT(p < n);
@@ -99,25 +84,30 @@ NodeIndex GraphBuilder::add_rendezvous(const NodeSpec& spec, std::vector<StreamI
   return n;
 }
 
+const std::vector<std::uint32_t>& GraphBuilder::operations_of(const Graph& fragment) {
+  const auto known = std::find_if(appended_.begin(), appended_.end(),
+                                  [&](const auto& one) { return one.first == &fragment; });
+  if (known != appended_.end()) return known->second;
+  std::vector<std::uint32_t> places;
+  places.reserve(fragment.operations_.size());
+  for (Operation operation : fragment.operations_) {
+    operation.name = intern(fragment.text(operation.name));
+    places.push_back(intern(operation).value());
+  }
+  return appended_.emplace_back(&fragment, std::move(places)).second;
+}
+
 NodeIndex GraphBuilder::append(const Graph& fragment, std::span<const StreamIndex> streams,
                                NodeIndex entry, std::uint32_t instance) {
   const auto base = static_cast<std::uint32_t>(graph_.size());
   ORRERY_INVARIANT(fragment.size() > 0 && entry.value() < base && fragment.rendezvous_.empty());
-  std::vector<std::uint32_t> names;
-  names.reserve(fragment.names_.size());
-  for (const std::string& text : fragment.names_) names.push_back(intern(text).value());
-
-  const auto copy = [](auto& to, const auto& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  copy(graph_.durations_, fragment.durations_);
-  copy(graph_.kinds_, fragment.kinds_);
-  copy(graph_.categories_, fragment.categories_);
-  copy(graph_.payloads_, fragment.payloads_);
+  const std::vector<std::uint32_t>& operations = operations_of(fragment);
+  graph_.durations_.insert(graph_.durations_.end(), fragment.durations_.begin(),
+                           fragment.durations_.end());
   graph_.instances_.insert(graph_.instances_.end(), fragment.size(), instance);
   for (std::size_t i = 0; i < fragment.size(); ++i) {
     graph_.node_streams_.push_back(streams[fragment.node_streams_[i]].value());
-    graph_.node_names_.push_back(names[fragment.node_names_[i]]);
+    graph_.node_operations_.push_back(operations[fragment.node_operations_[i]]);
     const std::uint32_t begin = fragment.offsets_[i];
     const std::uint32_t end = fragment.offsets_[i + 1];
     if (begin == end) graph_.predecessors_.push_back(entry.value());
@@ -129,6 +119,9 @@ NodeIndex GraphBuilder::append(const Graph& fragment, std::span<const StreamInde
   return NodeIndex(graph_.size() - 1);
 }
 
-Graph GraphBuilder::build() { return std::exchange(graph_, Graph()); }
+Graph GraphBuilder::build() {
+  appended_.clear();
+  return std::exchange(graph_, Graph());
+}
 
 }  // namespace orrery

@@ -48,34 +48,38 @@ Bytes BlockLowering::key_value_bytes(const Operator& op) const {
   return kActivation * (a.batch * whole_length(op.n.symbol) * keys_and_values(a));
 }
 
+Kernel BlockLowering::attention_kernel(const Operator& op, Direction direction) const {
+  return attention(attention_shape(op), s_.plan.attention, direction, format());
+}
+
 void BlockLowering::forward_attention(PassBuilder& out, const Operator& op, Category category) {
-  const Seconds time =
-      kernels_.attention(attention_shape(op), s_.plan.attention, Direction::forward, format());
   around_attention(out, op, category);
   const HostCosts& host = s_.costs.software.host;
   if (host.waits_in_attention && s_.plan.attention != AttentionKernel::unfused) {
     // Until the host, which has waited for the device, launches what follows: the copies between
     // layouts and the kernel itself.
     const int launches = 1 + attention_copies(s_.costs.software).kernels;
-    out.compute("wait for the host", Category::host, host.product + host.kernel * launches, 0);
+    out.compute("wait for the host", Category::host,
+                StatedTime{host.product + host.kernel * launches}, 0);
   }
-  around_context(out, op, category, time, 1, CollectiveKind::all_gather, false);
+  around_context(out, op, category, attention_kernel(op, Direction::forward), 1,
+                 CollectiveKind::all_gather, false);
 }
 
 void BlockLowering::backward_attention(PassBuilder& out, const Operator& op, Category category) {
-  const Seconds time =
-      kernels_.attention(attention_shape(op), s_.plan.attention, Direction::backward, format());
   // Ring: keys, values and their fp32 gradients travel together, three times the forward.
-  around_context(out, op, category, time, 3, CollectiveKind::reduce_scatter, true);
+  around_context(out, op, category, attention_kernel(op, Direction::backward), 3,
+                 CollectiveKind::reduce_scatter, true);
   around_attention(out, op, category);
 }
 
 // The kernel over all the keys of a sequence.
-void BlockLowering::attend(PassBuilder& out, const Operator& op, Category category, Seconds time,
+void BlockLowering::attend(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
                            Phase phase) {
-  const bool unfused = s_.plan.attention == AttentionKernel::unfused;
-  out.compute(op.name, category, time,
-              unfused ? unfused_attention_kernels(phase, s_.costs.software) : 1);
+  if (s_.plan.attention == AttentionKernel::unfused) {
+    kernel.launches = unfused_attention_kernels(phase, s_.costs.software);
+  }
+  out.compute(op.name, category, kernel);
 }
 
 // What surrounds the kernel in one direction: copies of queries, keys, values and the output, and
@@ -98,51 +102,52 @@ void BlockLowering::around_attention(PassBuilder& out, const Operator& op, Categ
 
 // Attention with its context-parallel exchange: `volume` times the keys and values travel.
 void BlockLowering::around_context(PassBuilder& out, const Operator& op, Category category,
-                                   Seconds time, double volume, CollectiveKind kind, bool after) {
+                                   Kernel kernel, double volume, CollectiveKind kind, bool after) {
   const int cp = s_.binding.cp;
   const Phase phase = after ? Phase::input_gradient : Phase::forward;
   if (cp == 1) {
-    attend(out, op, category, time, phase);
+    attend(out, op, category, kernel, phase);
     return;
   }
   if (exchanges_heads(s_.plan)) {
     const HeadExchange tensors =
         head_exchange(op, s_, after ? Direction::backward : Direction::forward);
-    exchange(out, tensors.before, category, s_);
-    attend(out, op, category, time, phase);
-    exchange(out, tensors.behind, category, s_);
-    return;
-  }
-  if (s_.costs.software.attends_in_pieces) {
-    attend_in_pieces(out, op, category, time, after);
+    exchange(out, tensors.before, category);
+    attend(out, op, category, kernel, phase);
+    exchange(out, tensors.behind, category);
     return;
   }
   const Bytes payload = key_value_bytes(op);
-  if (s_.plan.context_parallel == ContextParallel::all_gather) {
-    out.wait_for(
-        out.transfer("all-gather of keys and values", StreamKind::cp, Category::exposed_cp,
-                     s_.costs.communicate(CollectiveKind::all_gather, payload, s_.layout.cp)));
-    out.compute(op.name, category, time);
+  if (s_.plan.context_parallel == ContextParallel::all_gather &&
+      !s_.costs.software.attends_in_pieces) {
+    out.wait_for(out.transfer("all-gather of keys and values", StepStream::cp, Category::exposed_cp,
+                              context_collective(CollectiveKind::all_gather, payload)));
+    out.compute(op.name, category, kernel);
     if (after) {
-      out.wait_for(out.transfer("reduce-scatter of their gradients", StreamKind::cp,
-                                Category::exposed_cp,
-                                s_.costs.communicate(kind, payload, s_.layout.cp)));
+      out.wait_for(out.transfer("reduce-scatter of their gradients", StepStream::cp,
+                                Category::exposed_cp, context_collective(kind, payload)));
     }
+    return;
+  }
+  kernel.pieces = cp;
+  if (s_.costs.software.attends_in_pieces) {
+    attend_in_pieces(out, op, category, kernel, after);
     return;
   }
   // Ring: cp steps, each beside the transfer of the next block. One all-gather's time is that of
   // cp - 1 such transfers.
-  const Seconds step =
-      s_.costs.communicate(CollectiveKind::all_gather, payload * volume, s_.layout.cp) / (cp - 1);
+  Communication step = context_collective(CollectiveKind::all_gather, payload * volume);
+  step.pieces = cp - 1;
+  const Seconds step_time = time(step);
   std::optional<NodeIndex> arriving;
   for (int j = 0; j < cp; ++j) {
     out.wait_for(arriving);
     arriving.reset();
     if (j + 1 < cp) {
-      arriving = out.transfer("keys and values round the ring", StreamKind::cp,
+      arriving = out.transfer("keys and values round the ring", StepStream::cp,
                               Category::exposed_cp, step, NodeKind::point_to_point);
     }
-    out.slowed_compute(op.name, category, time / cp, j + 1 < cp ? step : Seconds(0));
+    out.slowed_compute(op.name, category, kernel, j + 1 < cp ? step_time : Seconds(0));
     if (j > 0) merge_ring_step(out, op, category, after);
   }
 }
@@ -152,31 +157,33 @@ void BlockLowering::around_context(PassBuilder& out, const Operator& op, Categor
 // round the ring; then follows a kernel for those of each other rank. Backward an fp32 buffer of
 // their gradients moves on a rank behind each, beside the next, and last to its owner.
 void BlockLowering::attend_in_pieces(PassBuilder& out, const Operator& op, Category category,
-                                     Seconds time, bool backward) {
+                                     const Kernel& piece, bool backward) {
   const int cp = s_.binding.cp;
   const bool ring = s_.plan.context_parallel == ContextParallel::ring;
   const AttentionShape a = attention_shape(op);
   const double rows = a.batch * a.queries;
-  const Seconds step =
-      s_.costs.communicate(CollectiveKind::all_gather, key_value_bytes(op), s_.layout.cp) /
-      (cp - 1);
-  const Seconds gradient_step = 2 * step;  // fp32
+  Communication sent = context_collective(CollectiveKind::all_gather, key_value_bytes(op));
+  sent.pieces = cp - 1;
+  Communication gradient = sent;
+  gradient.times = 2;  // fp32
+  if (!ring) sent.times = cp - 1;
+  const Seconds sent_time = time(sent);
+  const Seconds gradient_time = time(gradient);
   std::optional<NodeIndex> arriving;
   std::optional<NodeIndex> gradients;
   for (int j = 0; j < cp; ++j) {
     out.wait_for(arriving);
     arriving.reset();
-    Seconds beside = backward && j > 0 ? gradient_step : Seconds(0);
+    Seconds beside = backward && j > 0 ? gradient_time : Seconds(0);
     if (ring ? j + 1 < cp : j == 0) {
       passes_over(out, "keys and values to send", category, OperatorWork{2, 1},
                   rows * keys_and_values(a));
-      const Seconds transfer = ring ? step : step * (cp - 1);
       arriving = out.transfer(
-          ring ? "keys and values round the ring" : "all-gather of keys and values", StreamKind::cp,
-          Category::exposed_cp, transfer, ring ? NodeKind::point_to_point : NodeKind::collective);
-      beside += transfer;
+          ring ? "keys and values round the ring" : "all-gather of keys and values", StepStream::cp,
+          Category::exposed_cp, sent, ring ? NodeKind::point_to_point : NodeKind::collective);
+      beside += sent_time;
     }
-    out.slowed_compute(op.name, category, time / cp, beside);
+    out.slowed_compute(op.name, category, piece, beside);
     if (j > 0) {
       out.wait_for(gradients);
       passes_over(out, "merge of a piece", category, OperatorWork{5, backward ? 3 : 1},
@@ -184,8 +191,8 @@ void BlockLowering::attend_in_pieces(PassBuilder& out, const Operator& op, Categ
                                    : a.heads * a.value_dim));
     }
     if (backward) {
-      gradients = out.transfer("gradients of keys and values round the ring", StreamKind::cp,
-                               Category::exposed_cp, gradient_step, NodeKind::point_to_point);
+      gradients = out.transfer("gradients of keys and values round the ring", StepStream::cp,
+                               Category::exposed_cp, gradient, NodeKind::point_to_point);
     }
   }
   out.wait_for(gradients);

@@ -52,9 +52,9 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
       return;
     case OperatorKind::embedding:
       if (sharded_sequence()) {
-        out.wait_for(out.transfer("all-gather of gradients", StreamKind::tp, Category::exposed_tp,
-                                  tensor_collective(CollectiveKind::all_gather,
-                                                    activation_bytes(extent(op.m), extent(op.k)))));
+        out.wait_for(transfer(out, "all-gather of gradients",
+                              tensor_collective(CollectiveKind::all_gather,
+                                                activation_bytes(extent(op.m), extent(op.k)))));
       }
       elementwise(out, op, Phase::input_gradient, category);
       return;
@@ -72,8 +72,8 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
   const double m = extent(op.m);
   const double n = extent(op.n);
   const double k = extent(op.k);
-  const Seconds input_gradient = product(op, m, k, n);
-  const Seconds weights_time = weight_gradient(op);
+  const Kernel input_gradient = product(op, m, k, n);
+  const Kernel of_weights = weight_gradient(op);
   const bool tensor_parallel = s_.binding.tp > 1;
   cast(out, op, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
        category);
@@ -81,37 +81,36 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
     Seconds gather;
     std::optional<NodeIndex> gathered;
     if (sharded_sequence()) {
-      gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
-      gathered = out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather);
+      const Communication inputs =
+          tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
+      gather = time(inputs);
+      gathered = transfer(out, "all-gather of inputs", inputs);
     }
     out.slowed_compute(op.name, category, input_gradient, gather);
-    const Seconds reduce = tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
-                                                                : CollectiveKind::all_reduce,
-                                             activation_bytes(m, k)) *
-                           input_gradients(op);
-    const auto reduced =
-        out.transfer("reduction of input gradients", StreamKind::tp, Category::exposed_tp, reduce);
+    Communication reduce = tensor_collective(reduction(), activation_bytes(m, k));
+    reduce.times = input_gradients(op);
+    const auto reduced = transfer(out, "reduction of input gradients", reduce);
     out.wait_for(gathered);
     if (!s_.costs.software.overlaps_input_gradients) out.wait_for(reduced);
-    out.slowed_compute(op.name, category, weights_time,
-                       s_.costs.software.overlaps_input_gradients ? reduce : Seconds(0));
+    out.slowed_compute(op.name, category, of_weights,
+                       s_.costs.software.overlaps_input_gradients ? time(reduce) : Seconds(0));
     accumulate(out, op);
     out.wait_for(reduced);
   } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
-    const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
+    const Communication gather =
+        tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
     if (s_.plan.overlap.tensor_parallel) {
       pipelined(out, op, category, gather, "all-gather of output gradients", Order::transfer_first,
                 m, k, n);
     } else {
-      out.wait_for(out.transfer("all-gather of output gradients", StreamKind::tp,
-                                Category::exposed_tp, gather));
+      out.wait_for(transfer(out, "all-gather of output gradients", gather));
       out.compute(op.name, category, input_gradient);
     }
-    out.compute(op.name, category, weights_time);
+    out.compute(op.name, category, of_weights);
     accumulate(out, op);
   } else {
     out.compute(op.name, category, input_gradient);
-    out.compute(op.name, category, weights_time);
+    out.compute(op.name, category, of_weights);
     accumulate(out, op);
   }
 }
@@ -126,23 +125,22 @@ void BlockLowering::input_gradient_product(PassBuilder& out, const Operator& op,
        category);
   if (tensor_parallel && op.boundary == Boundary::column) {
     constexpr std::string_view kReduction = "reduction of input gradients";
-    const Seconds reduce = tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
-                                                                : CollectiveKind::all_reduce,
-                                             activation_bytes(m, k)) *
-                           input_gradients(op);
+    Communication reduce = tensor_collective(reduction(), activation_bytes(m, k));
+    reduce.times = input_gradients(op);
     if (s_.plan.overlap.tensor_parallel) {
       pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
     } else {
       out.compute(op.name, category, product(op, m, k, n));
-      out.wait_for(out.transfer(kReduction, StreamKind::tp, Category::exposed_tp, reduce));
+      out.wait_for(transfer(out, kReduction, reduce));
     }
   } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
     constexpr std::string_view kGather = "all-gather of output gradients";
-    const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
+    const Communication gather =
+        tensor_collective(CollectiveKind::all_gather, activation_bytes(m, n));
     if (s_.plan.overlap.tensor_parallel) {
       pipelined(out, op, category, gather, kGather, Order::transfer_first, m, k, n);
     } else {
-      out.wait_for(out.transfer(kGather, StreamKind::tp, Category::exposed_tp, gather));
+      out.wait_for(transfer(out, kGather, gather));
       out.compute(op.name, category, product(op, m, k, n));
     }
   } else {

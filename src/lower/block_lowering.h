@@ -38,7 +38,7 @@ inline constexpr double kExposedAccumulation = 0.45;
 class BlockLowering {
  public:
   BlockLowering(const Block& block, const BlockSetting& setting)
-      : block_(block), s_(setting), kernels_(setting.costs.kernels) {}
+      : block_(block), s_(setting) {}
 
   BlockPass forward(const PassSurroundings& around = {}) {
     PassBuilder out = pass_builder();
@@ -70,19 +70,16 @@ class BlockLowering {
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
       if (has_weight_gradient(block_.operators[i])) products.push_back(&block_.operators[i]);
     }
-    const auto gather_time = [&](std::size_t i) {
-      return i < products.size() ? input_gather(*products[i]) : Seconds(0);
+    const auto gather_of = [&](std::size_t i) {
+      return i < products.size() ? input_gather(*products[i]) : Communication{};
     };
-    const auto gather = [&](std::size_t i) {
-      return out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp,
-                          gather_time(i));
-    };
-    std::optional<NodeIndex> gathered = gather(0);
+    std::optional<NodeIndex> gathered = transfer(out, "all-gather of inputs", gather_of(0));
     for (std::size_t i = 0; i < products.size(); ++i) {
-      const auto next = gather(i + 1);
+      const Communication beside = gather_of(i + 1);
+      const auto next = transfer(out, "all-gather of inputs", beside);
       out.wait_for(gathered);
       out.slowed_compute(products[i]->name, category_of(products[i]->op_class),
-                         weight_gradient(*products[i]), gather_time(i + 1));
+                         weight_gradient(*products[i]), time(beside));
       accumulate(out, *products[i]);
       gathered = next;
     }
@@ -100,20 +97,35 @@ class BlockLowering {
     return s_.costs.interference(CollectiveKind::all_gather, kPiece, beside).compute_share;
   }
   [[nodiscard]] PassBuilder pass_builder() const {
-    return PassBuilder(share_lost(), s_.costs.software.host);
+    return PassBuilder(share_lost(), s_.costs, s_.layout.groups);
   }
   [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
   [[nodiscard]] NumberFormat format() const { return s_.training.precision; }
   [[nodiscard]] bool sharded_sequence() const { return s_.binding.sequence_parallel; }
-  [[nodiscard]] Seconds tensor_collective(CollectiveKind kind, Bytes payload) const {
-    return s_.costs.communicate(kind, payload, s_.layout.tp);
+  // What sums up partial results of the tensor-parallel ranks.
+  [[nodiscard]] CollectiveKind reduction() const {
+    return sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  }
+  [[nodiscard]] static Communication tensor_collective(CollectiveKind kind, Bytes payload) {
+    return {.collective = kind, .group = index(StepGroup::tensor), .payload = payload};
+  }
+  [[nodiscard]] static Communication context_collective(CollectiveKind kind, Bytes payload) {
+    return {.collective = kind, .group = index(StepGroup::context), .payload = payload};
+  }
+  [[nodiscard]] Seconds time(const Communication& c) const {
+    return price(c, s_.layout.groups[c.group.value()].shape, s_.costs);
+  }
+  // Of the tensor-parallel ranks.
+  static std::optional<NodeIndex> transfer(PassBuilder& out, std::string_view name,
+                                           const Communication& c) {
+    return out.transfer(name, StepStream::tp, Category::exposed_tp, c);
   }
   [[nodiscard]] NumberFormat format_of(const Operator& op) const {
     return product_format(op, format());
   }
-  [[nodiscard]] Seconds product(const Operator& op, double m, double n, double k,
-                                double groups = 1) const {
-    return kernels_.gemm(GemmShape{m, n, k, groups}, format_of(op));
+  [[nodiscard]] Kernel product(const Operator& op, double m, double n, double k,
+                               double groups = 1) const {
+    return orrery::product(GemmShape{m, n, k, groups}, format_of(op));
   }
   // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
   // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
@@ -121,14 +133,14 @@ class BlockLowering {
     const Bytes narrow = element_size(format_of(op));
     if (narrow >= kActivation) return;
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
-                kernels_.memory_bound((kActivation + 2 * narrow) * elements));
+                memory_bound((kActivation + 2 * narrow) * elements));
   }
   // A kernel, or a chain of them, of this many 2-byte reads and writes of `elements`.
   void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,
                    double elements) const {
     if (work.kernels == 0) return;
-    const Bytes moved = kActivation * (work.passes * elements) / work.kernels;
-    out.compute(name, category, kernels_.memory_bound(moved) * work.kernels, work.kernels);
+    out.compute(name, category,
+                memory_bound(kActivation * (work.passes * elements), work.kernels));
   }
   void elementwise(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
     passes_over(out, op.name, category,
@@ -142,9 +154,8 @@ class BlockLowering {
   void gathered_loss(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
     const double logits = extent(op.rows) * op.width.factor;
     if (phase == Phase::forward && s_.binding.tp > 1) {
-      out.wait_for(
-          out.transfer("all-gather of logits", StreamKind::tp, Category::exposed_tp,
-                       tensor_collective(CollectiveKind::all_gather, kActivation * logits)));
+      out.wait_for(transfer(out, "all-gather of logits",
+                            tensor_collective(CollectiveKind::all_gather, kActivation * logits)));
       passes_over(out, op.name, category, kGatheredLogits, logits);
     }
     passes_over(out, op.name, category, kWholeLoss, logits);
@@ -192,13 +203,13 @@ class BlockLowering {
       cast(out, op, m * k / (sharded_input ? s_.binding.tp : 1), Category::recompute);
       if (sharded_input) {
         out.wait_for(
-            out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp,
-                         tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k))));
+            transfer(out, "all-gather of inputs",
+                     tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k))));
       }
       out.compute(op.name, Category::recompute, product(op, m, extent(op.n) * again[i].share, k));
       if (s_.binding.tp > 1 && op.boundary == Boundary::row && !sharded_sequence()) {
-        out.wait_for(out.transfer(
-            "all-reduce of outputs", StreamKind::tp, Category::exposed_tp,
+        out.wait_for(transfer(
+            out, "all-reduce of outputs",
             tensor_collective(CollectiveKind::all_reduce, activation_bytes(m, extent(op.n)))));
       }
     }
@@ -266,11 +277,9 @@ class BlockLowering {
         return;
       case OperatorKind::embedding:
         elementwise(out, op, Phase::forward, category);
-        out.wait_for(
-            out.transfer("embedding of all vocabulary shards", StreamKind::tp, Category::exposed_tp,
-                         tensor_collective(sharded_sequence() ? CollectiveKind::reduce_scatter
-                                                              : CollectiveKind::all_reduce,
-                                           activation_bytes(extent(op.m), extent(op.k)))));
+        out.wait_for(transfer(out, "embedding of all vocabulary shards",
+                              tensor_collective(reduction(),
+                                                activation_bytes(extent(op.m), extent(op.k)))));
         return;
       case OperatorKind::cross_entropy:
         if (gathers_logits()) {
@@ -279,9 +288,9 @@ class BlockLowering {
         }
         // Vocabulary-parallel loss: maximum, sum and target logit of each token in fp32.
         elementwise(out, op, Phase::forward, category);
-        out.wait_for(out.transfer(
-            "loss over vocabulary shards", StreamKind::tp, Category::exposed_tp,
-            tensor_collective(CollectiveKind::all_reduce, kFp32 * (3 * extent(op.m)))));
+        out.wait_for(
+            transfer(out, "loss over vocabulary shards",
+                     tensor_collective(CollectiveKind::all_reduce, kFp32 * (3 * extent(op.m)))));
         return;
     }
   }
@@ -290,59 +299,54 @@ class BlockLowering {
     const double m = extent(op.m);
     const double n = extent(op.n);
     const double k = extent(op.k);
-    const Seconds time = product(op, m, n, k);
+    const Kernel whole = product(op, m, n, k);
     cast(out, op,
          m * k / (op.boundary == Boundary::column && sharded_sequence() ? s_.binding.tp : 1),
          category);
     if (s_.binding.tp > 1 && op.boundary == Boundary::column && sharded_sequence()) {
-      const Seconds gather = tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
+      const Communication gather =
+          tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
       if (s_.plan.overlap.tensor_parallel) {
         pipelined(out, op, category, gather, "all-gather of inputs", Order::transfer_first, m, n,
                   k);
         return;
       }
-      out.wait_for(
-          out.transfer("all-gather of inputs", StreamKind::tp, Category::exposed_tp, gather));
-      out.compute(op.name, category, time);
+      out.wait_for(transfer(out, "all-gather of inputs", gather));
+      out.compute(op.name, category, whole);
     } else if (s_.binding.tp > 1 && op.boundary == Boundary::row) {
-      const auto kind =
-          sharded_sequence() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
       const std::string_view what =
           sharded_sequence() ? "reduce-scatter of outputs" : "all-reduce of outputs";
-      const Seconds reduce = tensor_collective(kind, activation_bytes(m, n));
+      const Communication reduce = tensor_collective(reduction(), activation_bytes(m, n));
       if (s_.plan.overlap.tensor_parallel) {
         pipelined(out, op, category, reduce, what, Order::product_first, m, n, k);
         return;
       }
-      out.compute(op.name, category, time);
-      out.wait_for(out.transfer(what, StreamKind::tp, Category::exposed_tp, reduce));
+      out.compute(op.name, category, whole);
+      out.wait_for(transfer(out, what, reduce));
     } else {
-      out.compute(op.name, category, time);
+      out.compute(op.name, category, whole);
     }
   }
 
   // A product cut in tp pieces, each beside a piece of its collective; one piece is local.
   enum class Order { transfer_first, product_first };
-  void pipelined(PassBuilder& out, const Operator& op, Category category, Seconds transfer,
+  void pipelined(PassBuilder& out, const Operator& op, Category category, Communication part,
                  std::string_view what, Order order, double m, double n, double k) {
     const int pieces = s_.binding.tp;
-    const Seconds piece = product(op, m / pieces, n, k);
-    const Seconds part = transfer / (pieces - 1);
+    const Kernel piece = product(op, m / pieces, n, k);
+    part.pieces = pieces - 1;
+    const Seconds part_time = time(part);
     std::vector<std::optional<NodeIndex>> parts;
     if (order == Order::transfer_first) {
-      for (int j = 1; j < pieces; ++j) {
-        parts.push_back(out.transfer(what, StreamKind::tp, Category::exposed_tp, part));
-      }
+      for (int j = 1; j < pieces; ++j) parts.push_back(transfer(out, what, part));
       for (int j = 0; j < pieces; ++j) {
         if (j > 0) out.wait_for(parts[static_cast<std::size_t>(j) - 1]);
-        out.slowed_compute(op.name, category, piece, j + 1 < pieces ? part : Seconds(0));
+        out.slowed_compute(op.name, category, piece, j + 1 < pieces ? part_time : Seconds(0));
       }
     } else {
       for (int j = 0; j < pieces; ++j) {
-        out.slowed_compute(op.name, category, piece, j > 0 ? part : Seconds(0));
-        if (j + 1 < pieces) {
-          parts.push_back(out.transfer(what, StreamKind::tp, Category::exposed_tp, part));
-        }
+        out.slowed_compute(op.name, category, piece, j > 0 ? part_time : Seconds(0));
+        if (j + 1 < pieces) parts.push_back(transfer(out, what, part));
       }
       for (const auto& p : parts) out.wait_for(p);
     }
@@ -356,11 +360,12 @@ class BlockLowering {
   void forward_attention(PassBuilder& out, const Operator& op, Category category);
   void backward_attention(PassBuilder& out, const Operator& op, Category category);
   void around_attention(PassBuilder& out, const Operator& op, Category category);
-  void attend(PassBuilder& out, const Operator& op, Category category, Seconds time, Phase phase);
-  void around_context(PassBuilder& out, const Operator& op, Category category, Seconds time,
+  [[nodiscard]] Kernel attention_kernel(const Operator& op, Direction direction) const;
+  void attend(PassBuilder& out, const Operator& op, Category category, Kernel kernel, Phase phase);
+  void around_context(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
                       double volume, CollectiveKind kind, bool after);
-  void attend_in_pieces(PassBuilder& out, const Operator& op, Category category, Seconds time,
-                        bool backward);
+  void attend_in_pieces(PassBuilder& out, const Operator& op, Category category,
+                        const Kernel& piece, bool backward);
   void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward);
 
   void permute(PassBuilder& out, const Operator& op, Category category) const {
@@ -374,15 +379,17 @@ class BlockLowering {
   void exchange_tokens(PassBuilder& out, const Operator& op, Way way, Beside beside) {
     const double rows = extent(op.rows) / std::max(1, s_.binding.etp);
     const Bytes payload = activation_bytes(rows, extent(op.width));
-    const auto exchange = out.transfer(name_of(way), StreamKind::ep, Category::exposed_ep,
-                                       exchange_time(block_, op, s_, way) * exchange_share_);
+    Communication tokens = token_communication(block_, op, s_, way);
+    tokens.exposed = exchange_share_;
+    const auto exchange =
+        out.transfer(name_of(way), StepStream::ep, Category::exposed_ep, tokens);
     beside();
     out.wait_for(exchange);
     if (s_.binding.etp > 1) {
-      out.wait_for(out.transfer("tokens within an expert's ranks", StreamKind::tp,
-                                Category::exposed_tp,
-                                s_.costs.communicate(CollectiveKind::all_gather,
-                                                     payload * s_.binding.etp, s_.layout.etp)));
+      out.wait_for(transfer(out, "tokens within an expert's ranks",
+                            {.collective = CollectiveKind::all_gather,
+                             .group = index(StepGroup::expert_tensor),
+                             .payload = payload * s_.binding.etp}));
     }
   }
 
@@ -393,14 +400,15 @@ class BlockLowering {
   [[nodiscard]] bool accumulates(GradientAccumulation how) const {
     return s_.costs.software.accumulation == how && microbatches(s_.training, s_.plan) > 1;
   }
-  [[nodiscard]] Seconds weight_gradient(const Operator& op) const {
+  [[nodiscard]] Kernel weight_gradient(const Operator& op) const {
     const double groups =
         op.kind == OperatorKind::grouped_gemm ? std::max(1.0, extent(op.groups)) : 1;
-    const Seconds time = product(op, extent(op.k), extent(op.n), extent(op.m) / groups, groups);
-    if (!accumulates(GradientAccumulation::in_product)) return time;
-    const Bytes more = 2 * element_size(s_.training.gradients) - kActivation;
-    return time +
-           more * (kExposedAccumulation * weights(op)) / kernels_.parameters().memory_bandwidth;
+    Kernel kernel = product(op, extent(op.k), extent(op.n), extent(op.m) / groups, groups);
+    if (accumulates(GradientAccumulation::in_product)) {
+      const Bytes more = 2 * element_size(s_.training.gradients) - kActivation;
+      kernel.bytes = more * (kExposedAccumulation * weights(op));
+    }
+    return kernel;
   }
   // A kernel of its own that adds a weight gradient to those of earlier microbatches. Sharded
   // gradients that are reduced behind every microbatch are small: only a shard is added.
@@ -412,13 +420,13 @@ class BlockLowering {
     }
     const Bytes moved = kActivation + 2 * element_size(s_.training.gradients);
     out.compute("add weight gradient", Category::elementwise,
-                kernels_.memory_bound(moved * weights(op)));
+                memory_bound(moved * weights(op)));
   }
   // Of a product whose input was kept in pieces of the sequence.
-  [[nodiscard]] Seconds input_gather(const Operator& op) const {
+  [[nodiscard]] Communication input_gather(const Operator& op) const {
     if (s_.binding.tp == 1 || op.boundary != Boundary::column || !sharded_sequence() ||
         op.kind != OperatorKind::gemm) {
-      return Seconds(0);
+      return {};
     }
     return tensor_collective(CollectiveKind::all_gather,
                              activation_bytes(extent(op.m), extent(op.k)));
@@ -437,7 +445,6 @@ class BlockLowering {
 
   const Block& block_;
   const BlockSetting& s_;
-  const KernelModel& kernels_;
   double exchange_share_ = 1;  // of the pass that is being lowered
 };
 

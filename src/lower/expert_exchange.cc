@@ -33,18 +33,20 @@ std::string_view name_of(Way way) {
   return "";
 }
 
-Seconds exchange_time(const Block& block, const Operator& op, const BlockSetting& setting,
-                      Way way) {
+Communication token_communication(const Block& block, const Operator& op,
+                                  const BlockSetting& setting, Way way) {
   const Binding& b = setting.binding;
   const double rows = size(op.rows, b) / std::max(1, b.etp);
   const Bytes row(kBytes * size(op.width, b));
-  if (setting.plan.dispatch == ExpertDispatch::all_to_all) {
-    return setting.costs.communicate(CollectiveKind::all_to_all, row * rows, setting.layout.ep);
+  Communication out{.collective = CollectiveKind::all_to_all,
+                    .group = index(StepGroup::expert),
+                    .payload = row * rows};
+  if (setting.plan.dispatch != ExpertDispatch::all_to_all) {
+    const double top_k = top_k_of(op);
+    out.tokens = TokenExchange{rows / top_k, row, top_k, experts_of(block),
+                               way == Way::tokens_out || way == Way::gradients_out};
   }
-  const double top_k = top_k_of(op);
-  return setting.costs.exchange({rows / top_k, row, top_k, experts_of(block),
-                                 way == Way::tokens_out || way == Way::gradients_out},
-                                setting.layout.ep);
+  return out;
 }
 
 OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting) {

@@ -28,7 +28,8 @@ enum class Way { tokens_out, tokens_back, gradients_out, gradients_back };
 std::string_view name_of(Way way);
 
 // Of `op`, a dispatch or combine of `block`.
-Seconds exchange_time(const Block& block, const Operator& op, const BlockSetting& setting, Way way);
+Communication token_communication(const Block& block, const Operator& op,
+                                  const BlockSetting& setting, Way way);
 OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting);
 
 }  // namespace orrery

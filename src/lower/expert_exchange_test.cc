@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lower/price.h"
 #include "lower/random_plan.h"
 
 namespace orrery {
@@ -34,7 +35,8 @@ struct Case {
     return permutation_work(block(), dispatch(), setting()).passes;
   }
   [[nodiscard]] double seconds(Way way) const {
-    return exchange_time(block(), dispatch(), setting(), way).value();
+    return price(token_communication(block(), dispatch(), setting(), way), layout.ep, costs)
+        .value();
   }
   Model model;
   Cluster cluster;

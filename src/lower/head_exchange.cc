@@ -37,18 +37,17 @@ HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Dire
            {"all-to-all of value gradients", values}}};
 }
 
-void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies,
-              const BlockSetting& setting) {
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies) {
   const auto copy = [&](std::string_view name, const ExchangedTensor& t) {
-    out.compute(name, copies, setting.costs.kernels.memory_bound(2 * kElement * t.elements));
+    out.compute(name, copies, memory_bound(2 * kElement * t.elements));
   };
   std::vector<std::optional<NodeIndex>> arriving;
   for (const ExchangedTensor& t : tensors) {
     copy("heads and tokens to send", t);
-    arriving.push_back(
-        out.transfer(t.name, StreamKind::cp, Category::exposed_cp,
-                     setting.costs.communicate(CollectiveKind::all_to_all, kElement * t.elements,
-                                               setting.layout.cp)));
+    arriving.push_back(out.transfer(t.name, StepStream::cp, Category::exposed_cp,
+                                    Communication{.collective = CollectiveKind::all_to_all,
+                                                  .group = index(StepGroup::context),
+                                                  .payload = kElement * t.elements}));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     out.wait_for(arriving[i]);

@@ -41,7 +41,6 @@ struct HeadExchange {
 HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Direction direction);
 
 // The all-to-alls of these tensors with their copies; what follows waits for them.
-void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies,
-              const BlockSetting& setting);
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies);
 
 }  // namespace orrery

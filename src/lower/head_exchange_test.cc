@@ -20,11 +20,11 @@ const CostContext& context_of(const Cluster& cluster) {
   return known.emplace(key, *cost_context(cluster, Catalog::built_in())).first->second;
 }
 
-Picoseconds on_stream(const BlockPass& pass, StreamKind kind) {
+Picoseconds on_stream(const BlockPass& pass, StepStream kind) {
   Picoseconds sum;
   for (std::size_t i = 0; i < pass.graph.size(); ++i) {
     const NodeIndex n(i);
-    if (pass.graph.streams()[pass.graph.stream(n).value()].kind == kind) {
+    if (pass.graph.stream_of(n).number == static_cast<std::uint32_t>(kind)) {
       sum += pass.graph.duration(n);
     }
   }
@@ -113,9 +113,9 @@ TEST(HeadExchange, VolumeIsThatOfThePaper) {
       for (const BlockCost& block : cache.costs(c.plan, recompute, Backward::fused).blocks) {
         EXPECT_EQ(transfers(block.forward), 4) << to_text(c.plan);
         EXPECT_EQ(transfers(block.backward), 4 + 4 * again) << to_text(c.plan);
-        EXPECT_NEAR(on_stream(block.forward, StreamKind::cp).seconds() / expected, 1, 1e-6)
+        EXPECT_NEAR(on_stream(block.forward, StepStream::cp).seconds() / expected, 1, 1e-6)
             << to_text(c.plan);
-        EXPECT_NEAR(on_stream(block.backward, StreamKind::cp).seconds() / expected, 1 + again, 1e-6)
+        EXPECT_NEAR(on_stream(block.backward, StepStream::cp).seconds() / expected, 1 + again, 1e-6)
             << to_text(c.plan);
       }
     }
@@ -193,7 +193,7 @@ TEST(HeadExchange, OneRankExchangesNothing) {
 TEST(HeadExchange, CopiesRunBesideTransfers) {
   const BlockCost cost =
       OnePlan("llama-3-8b", "h100-sxm:8", "cp=8,context_parallel=all-to-all", 65536).cost();
-  const Picoseconds all = on_stream(cost.forward, StreamKind::cp);
+  const Picoseconds all = on_stream(cost.forward, StepStream::cp);
   EXPECT_LT(cost.forward.breakdown[Category::exposed_cp], all);
   EXPECT_GT(cost.forward.breakdown[Category::exposed_cp], Picoseconds(0));
 }

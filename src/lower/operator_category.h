@@ -1,7 +1,7 @@
 // The line of the breakdown an operator's time is booked on.
 #pragma once
 
-#include "graph/category.h"
+#include "lower/step_category.h"
 #include "model/operator.h"
 
 namespace orrery {

@@ -12,7 +12,7 @@
 // to be interleaved evenly.
 #pragma once
 
-#include "timeline/breakdown.h"
+#include "lower/step_category.h"
 #include "units/picoseconds.h"
 
 namespace orrery {

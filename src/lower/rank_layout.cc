@@ -1,14 +1,14 @@
 #include "lower/rank_layout.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace orrery {
 namespace {
 
-struct Span {
-  std::int64_t size = 1;
-  std::int64_t stride = 1;
-};
+using Span = RankSpan;
 
 GroupShape product(const std::vector<Span>& spans, const std::vector<std::int64_t>& domain) {
   GroupShape out;
@@ -85,24 +85,47 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
   const std::int64_t expert_shard = plan.shard_group > 0 ? std::min(shard, expert) : expert;
 
   RankLayout out;
-  out.tp = product({tp}, domain);
-  out.cp = product({cp}, domain);
-  out.pp = product({pp}, domain);
-  out.etp = product(taken(pool, 1, etp), domain);
-  out.ep = product(taken(pool, etp, plan.ep), domain);
-  out.dense_shard = product(taken(replicas, 1, shard), domain);
-  out.dense_outer = product(taken(replicas, shard, dense / shard), domain);
-  out.expert_shard = product(taken(pool, etp * plan.ep, expert_shard), domain);
-  out.expert_outer =
-      product(taken(pool, etp * plan.ep * expert_shard, expert / expert_shard), domain);
-  out.world = product({{cluster.accelerators, 1}}, domain);
-  out.end_stages = product({{plan.pp > 1 ? 2 : 1, pp.stride * (plan.pp - 1)}}, domain);
+  const auto add = [&](std::string_view label, GroupShape& shape, std::vector<Span> spans) {
+    shape = product(spans, domain);
+    out.groups.push_back({std::string(label), shape});
+    out.spans.push_back(std::move(spans));
+  };
+  // In the order of StepGroup.
+  add("world", out.world, {{cluster.accelerators, 1}});
+  add("tensor", out.tp, {tp});
+  add("context", out.cp, {cp});
+  add("expert", out.ep, taken(pool, etp, plan.ep));
+  add("replicas", out.dense_shard, taken(replicas, 1, shard));
+  add("end stages", out.end_stages, {{plan.pp > 1 ? 2 : 1, pp.stride * (plan.pp - 1)}});
+  add("stages", out.pp, {pp});
+  add("expert tensor", out.etp, taken(pool, 1, etp));
+  add("copies of replicas", out.dense_outer, taken(replicas, shard, dense / shard));
+  add("expert replicas", out.expert_shard, taken(pool, etp * plan.ep, expert_shard));
+  add("copies of expert replicas", out.expert_outer,
+      taken(pool, etp * plan.ep * expert_shard, expert / expert_shard));
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride;
     std::size_t level = 0;
     while (level + 1 < domain.size() && from / domain[level] != to / domain[level]) ++level;
     out.boundary_level.push_back(level);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> members(const RankLayout& layout, StepGroup group, std::int64_t rank) {
+  const auto spans_of = [&](StepGroup g) -> const std::vector<Span>& {
+    return layout.spans[static_cast<std::size_t>(g)];
+  };
+  // Its two stages are told apart by no digit of a rank's number: the digit is that of the stage.
+  const StepGroup digits = group == StepGroup::end_stages ? StepGroup::stages : group;
+  std::vector<std::int64_t> out = {rank};
+  for (const Span& span : spans_of(digits)) out[0] -= rank / span.stride % span.size * span.stride;
+  for (const Span& span : spans_of(group)) {
+    const std::size_t before = out.size();
+    for (std::int64_t i = 1; i < span.size; ++i) {
+      for (std::size_t r = 0; r < before; ++r) out.push_back(out[r] + i * span.stride);
+    }
   }
   return out;
 }

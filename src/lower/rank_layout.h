@@ -15,6 +15,29 @@
 
 namespace orrery {
 
+// The groups of a training step; the index of each in the table of a step's graph.
+enum class StepGroup : std::uint8_t {
+  world,
+  tensor,
+  context,
+  expert,
+  replicas,    // ranks among which a dense parameter's state is divided
+  end_stages,  // the first and the last, which share a tied embedding
+  stages,
+  expert_tensor,          // ranks that divide one expert's products
+  replica_copies,         // copies of a shard of dense parameters (HSDP)
+  expert_replicas,        // as `replicas`, of an expert's parameter
+  expert_replica_copies,  // as `replica_copies`
+};
+inline constexpr std::size_t kStepGroups = 11;
+inline GroupIndex index(StepGroup group) { return GroupIndex(static_cast<std::size_t>(group)); }
+
+// `size` ranks, each `stride` after the one before.
+struct RankSpan {
+  std::int64_t size = 1;
+  std::int64_t stride = 1;
+};
+
 struct RankLayout {
   GroupShape tp, cp, pp;
   GroupShape etp, ep;
@@ -25,9 +48,15 @@ struct RankLayout {
   GroupShape world;
   GroupShape end_stages;                    // first and last stage: tied embeddings
   std::vector<std::size_t> boundary_level;  // fabric level between stage i and i+1 (mod pp)
+  std::vector<Group> groups;                // the same shapes with their labels, by StepGroup
+  std::vector<std::vector<RankSpan>> spans;  // of each group, from the fastest outwards
 };
 
 // The plan must be complete and valid.
 RankLayout rank_layout(const Plan& plan, const Cluster& cluster);
+
+// The ranks of the group that `rank` is in. Of the end stages: of those of its pipeline, even if it
+// is not one of them.
+std::vector<std::int64_t> members(const RankLayout& layout, StepGroup group, std::int64_t rank);
 
 }  // namespace orrery

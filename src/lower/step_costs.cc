@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "plan/stage_layers.h"
 #include "plan/validity.h"
@@ -24,18 +25,6 @@ double optimizer_bytes(const Training& training, const SoftwareProfile& software
                           ? (fused ? g + 12 + 12 + 2 : 74 + 2 * g)
                           : (fused ? g + 8 + 8 + 2 : 26 + g);
   return step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0);
-}
-
-Picoseconds reduction(const CostContext& costs, Bytes bytes, const GroupShape& shard,
-                      const GroupShape& outer, std::int64_t zero) {
-  if (zero == 0) {
-    Seconds time = costs.communicate(CollectiveKind::all_reduce, bytes, shard);
-    if (outer.size > 1) time += costs.communicate(CollectiveKind::all_reduce, bytes, outer);
-    return round_to_picoseconds(time);
-  }
-  Seconds time = costs.communicate(CollectiveKind::reduce_scatter, bytes, shard);
-  time += costs.communicate(CollectiveKind::all_reduce, bytes / shard.size, outer);
-  return round_to_picoseconds(time);
 }
 
 // The device of a virtual stage, on the first route.
@@ -67,66 +56,6 @@ double share_lost_beside_reduction(const CostContext& costs, const BlockCost& bl
 
 }  // namespace
 
-Picoseconds StepCosts::reduce(const RankParameters& trained) const {
-  const CostContext& costs = cache->context();
-  const Bytes of_dense(trained.dense * gradient_bytes);
-  const Bytes of_expert(trained.expert * gradient_bytes);
-  Picoseconds time =
-      reduction(costs, of_dense, layout->dense_shard, layout->dense_outer, plan.zero) +
-      reduction(costs, of_expert, layout->expert_shard, layout->expert_outer, plan.zero);
-  if (schedule->routes > 1) {
-    // The other copy of the stage lies on the mirrored device; the farthest pair is the price.
-    const Bytes shard = plan.zero == 0 ? of_dense + of_expert
-                                       : of_dense / layout->dense_shard.size +
-                                             of_expert / layout->expert_shard.size;
-    time += round_to_picoseconds(
-        costs.communicate(CollectiveKind::all_reduce, shard, layout->end_stages));
-  }
-  return time;
-}
-
-Picoseconds StepCosts::gather(const RankParameters& trained, const RankParameters& frozen) const {
-  const CostContext& costs = cache->context();
-  const RankParameters moved = plan.zero >= 3 ? trained + frozen : trained;
-  constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
-  const bool broadcasts = costs.software.broadcasts_weights && plan.zero < 3;
-  const auto gathered = [&](double parameters, const GroupShape& shard) {
-    const Bytes all(parameters * kWeight);
-    return broadcasts ? costs.communicate(CollectiveKind::broadcast, all / shard.size, shard) *
-                            static_cast<double>(shard.size)
-                      : costs.communicate(CollectiveKind::all_gather, all, shard);
-  };
-  return round_to_picoseconds(gathered(moved.dense, layout->dense_shard)) +
-         round_to_picoseconds(gathered(moved.expert, layout->expert_shard));
-}
-
-Picoseconds StepCosts::listing(int tensors) const {
-  const SoftwareProfile& software = cache->context().software;
-  if (!software.lists_pieces || plan.zero < 3) return Picoseconds(0);
-  return round_to_picoseconds(software.host.kernel * (2.0 * tensors * layout->dense_shard.size));
-}
-
-Picoseconds StepCosts::copying_gathered(double parameters) const {
-  const CostContext& costs = cache->context();
-  if (costs.software.shard_buffers != ShardBuffers::copied) return Picoseconds(0);
-  return round_to_picoseconds(costs.kernels.memory_bound(Bytes(4 * parameters)));
-}
-
-Picoseconds StepCosts::copying_reduced(double parameters) const {
-  const CostContext& costs = cache->context();
-  const double g = gradient_bytes;
-  switch (costs.software.shard_buffers) {
-    case ShardBuffers::in_place:
-      return Picoseconds(0);
-    case ShardBuffers::flat:
-      return round_to_picoseconds(
-          costs.kernels.memory_bound(Bytes((4 + (g == 2 ? 0 : 2 + g) + 2 * g) * parameters)));
-    case ShardBuffers::copied:
-      return round_to_picoseconds(costs.kernels.memory_bound(Bytes((2 + g) * parameters)));
-  }
-  return Picoseconds(0);
-}
-
 PassTotals StepCosts::held(int device) const {
   PassTotals sum;
   for (int c = 0; c < chunks_held(); ++c) sum = sum + chunk(device, c).totals;
@@ -156,6 +85,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   out.cache = &cache;
   out.plan = plan;
   out.layout = &cache.layout(plan);
+  const std::vector<Group>& groups = out.layout->groups;
   out.schedule = *find_schedule(plan.schedule);
   const Backward backward = out.schedule->splits_backward ? Backward::split : Backward::fused;
   const bool some = plan.recompute == Recompute::full && plan.recompute_layers > 0;
@@ -220,28 +150,19 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
       Bytes(2 * b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1) *
             static_cast<double>(model.architecture.hidden));
   out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
-  // What all tensor-parallel ranks hold alike each of them may send a piece of.
-  const bool split = costs.software.splits_transfers && b.tp > 1 && !b.sequence_parallel;
-  const Seconds gather =
-      split ? costs.communicate(CollectiveKind::all_gather, out.boundary, out.layout->tp)
-            : Seconds(0);
-  const Bytes sent = split ? out.boundary / b.tp : out.boundary;
   if (out.shape.devices > 1) {
     for (std::size_t i = 0; i < out.transfer.size(); ++i) {
       const std::size_t level = out.layout->boundary_level[i];
       if (i > 0 && level == out.layout->boundary_level[i - 1]) {
         out.transfer[i] = out.transfer[i - 1];
       } else {
-        out.transfer[i] = round_to_picoseconds(
-            point_to_point(sent, costs.pairwise[level], costs.collectives) + gather);
+        out.transfer[i] = price(out.transfer_parts(i), groups, costs);
       }
     }
   }
 
-  const auto& host_link = costs.cluster.accelerator.host_link.bandwidth;
   for (const VirtualStage& s : out.stages) {
-    out.copy.push_back(host_link ? round_to_picoseconds(s.totals.saved / *host_link)
-                                 : Picoseconds(0));
+    out.copy.push_back(round_to_picoseconds(price(HostCopy{s.totals.saved}, groups, costs)));
   }
   if (out.schedule->splits_vocabulary) {
     const double tokens = b.micro_batch * b.sequence_length / b.cp;
@@ -249,26 +170,13 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
                                       out.schedule->vocabulary_barriers, out.boundary, tokens);
   }
 
-  const double owned_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
+  out.optimizer_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
   for (int device = 0; device < out.shape.devices; ++device) {
-    const PassTotals held = out.held(device);
-    const double owned = plan.zero == 0 ? held.trained.all()
-                                        : held.trained.sharded(out.layout->dense_shard.size,
-                                                               out.layout->expert_shard.size);
-    // Accumulated gradients are set to zero for the next step; shards of them are small.
-    const bool shards =
-        plan.zero >= 2 && shard_moves(plan, costs.software).gradients == ShardMove::each_pass;
-    const double accumulated = shards ? owned : held.trained.all();
-    out.optimizer.push_back(
-        round_to_picoseconds(costs.kernels.memory_bound(Bytes(owned * owned_bytes)) +
-                             costs.kernels.memory_bound(Bytes(accumulated * out.gradient_bytes))));
+    out.optimizer.push_back(price(out.optimizer_parts(device), groups, costs));
   }
-  out.gradient_norm = round_to_picoseconds(
-      costs.communicate(CollectiveKind::all_reduce, Bytes(4), out.layout->world));
+  out.gradient_norm = price(out.gradient_norm_parts(), groups, costs);
   if (ends_apart && out.kept->embedding.trained.dense > 0) {
-    out.tied_embedding = round_to_picoseconds(costs.communicate(
-        CollectiveKind::all_reduce, Bytes(out.kept->embedding.trained.dense * out.gradient_bytes),
-        out.layout->end_stages));
+    out.tied_embedding = price(out.tied_embedding_parts(), groups, costs);
   }
   return out;
 }
@@ -381,10 +289,10 @@ class BlockCommunication {
     if (step_.plan.zero >= 3) {
       const double trained = block.trained.all();
       if (gather > Picoseconds(0)) {
-        out.lost += step_.copying_gathered(trained + block.frozen.all()) *
+        out.lost += step_.copying(step_.copied_gathered(trained + block.frozen.all())) *
                     (moves_.forward + moves_.backward);
       }
-      if (reduce > Picoseconds(0)) out.lost += step_.copying_reduced(trained) * moves_.reductions;
+      if (reduce > Picoseconds(0)) out.lost += step_.copying(step_.copied_reduced(trained)) * moves_.reductions;
     }
     return out;
   }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "graph/operation.h"
 #include "lower/model_costs.h"
 #include "lower/vocabulary_share.h"
 #include "schedule/schedule.h"
@@ -38,6 +39,7 @@ struct StepCosts {
   Picoseconds tied_embedding;          // reduction between first and last stage
   Bytes boundary;                      // of one microbatch's activations between stages
   double gradient_bytes = 4;           // of one accumulated gradient
+  double optimizer_bytes = 0;          // read and written for one parameter a rank owns
   double data_share_lost = 0;          // of computing beside data-parallel communication
   double paired_share_lost = 0;        // beside that of the other pass of a pair
 
@@ -46,6 +48,14 @@ struct StepCosts {
   [[nodiscard]] Picoseconds reduce(const RankParameters& trained) const;
   [[nodiscard]] Picoseconds gather(const RankParameters& trained,
                                    const RankParameters& frozen) const;
+  // The same as what moves (lower/step_parts.cc), as are the other parts below; groups are StepGroup.
+  [[nodiscard]] OperationParts reduce_parts(const RankParameters& trained) const;
+  [[nodiscard]] OperationParts gather_parts(const RankParameters& trained,
+                                            const RankParameters& frozen) const;
+  [[nodiscard]] OperationParts transfer_parts(std::size_t boundary_index) const;
+  [[nodiscard]] OperationParts gradient_norm_parts() const;
+  [[nodiscard]] OperationParts tied_embedding_parts() const;
+  [[nodiscard]] OperationParts optimizer_parts(int device) const;
   // What cutting so many tensors into one piece a rank takes the host while the device waits: each
   // piece is a view made and a copy launched, two operators,
   //
@@ -55,8 +65,8 @@ struct StepCosts {
   // 0. Source: microsoft/DeepSpeed of 2021, deepspeed/runtime/zero/partition_parameters.py
   // (_allgather_param synchronises, narrows a buffer once a rank and hands over the list; PyTorch
   // copies its entries one by one).
-  [[nodiscard]] Picoseconds listing(int tensors) const;
-  // Kernels that move fully sharded weights out of the buffer they are gathered to, and gradients
+  [[nodiscard]] Seconds listing(int tensors) const;
+  // What kernels read and write that move fully sharded weights out of the buffer they are gathered to, and gradients
   // into the one they are reduced from, g bytes each there; bytes of a parameter:
   //
   //             gathered     reduced
@@ -68,8 +78,9 @@ struct StepCosts {
   // views of the flat parameter are split, so that their gradients are concatenated) and
   // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py (all_gather_copy_out,
   // reduce_scatter_copy_in).
-  [[nodiscard]] Picoseconds copying_gathered(double parameters) const;
-  [[nodiscard]] Picoseconds copying_reduced(double parameters) const;
+  [[nodiscard]] Bytes copied_gathered(double parameters) const;
+  [[nodiscard]] Bytes copied_reduced(double parameters) const;
+  [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
   // Whether gradients have copies elsewhere to be reduced with.

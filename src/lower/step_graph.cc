@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lower/paired_pass.h"
+#include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
 #include "outcome/invariant.h"
@@ -14,6 +15,8 @@
 
 namespace orrery {
 namespace {
+
+constexpr std::string_view kSlowed = "slowed by communication";
 
 class StepBuilder {
  public:
@@ -25,32 +28,17 @@ class StepBuilder {
         share_lost_(step.data_share_lost),
         replicated_(step.replicated()),
         moves_(shard_moves(step.plan, step.cache->context().software)),
+        builder_(step_categories(), step.layout->groups),
         streams_(add_streams(builder_, step.shape.devices)),
         times_(transfer_times(step)),
+        traffic_(traffic(step)),
         wiring_(builder_, pipeline, times_,
-                step.plan.overlap.pipeline ? Sends::asynchronous : Sends::blocking, streams_),
+                step.plan.overlap.pipeline ? Sends::asynchronous : Sends::blocking, streams_,
+                traffic_),
         device_(static_cast<std::size_t>(step.shape.devices)),
         whole_passes_(kPasses * step.stages.size()),
         block_comms_(model_.blocks.size()) {
-    names_.pass = {builder_.intern("forward"), builder_.intern("backward"),
-                   builder_.intern("input gradient"), builder_.intern("weight gradient")};
-    names_.pair = builder_.intern("forward and backward");
-    names_.offload = builder_.intern("offload activations");
-    names_.reload = builder_.intern("reload activations");
-    names_.output_layer = builder_.intern("output layer");
-    names_.output_layer_gradient = builder_.intern("output layer gradient");
-    names_.input_layer = builder_.intern("input layer");
-    names_.input_layer_gradient = builder_.intern("input layer gradient");
-    names_.begin = builder_.intern("begin of block");
-    names_.gather = builder_.intern("gather parameters");
-    names_.reduce = builder_.intern("reduce gradients");
-    names_.copy_gathered = builder_.intern("copy gathered weights");
-    names_.copy_reduced = builder_.intern("copy gradients to reduce");
-    names_.slowed = builder_.intern("slowed by communication");
-    names_.norm = builder_.intern("gradient norm");
-    names_.optimizer = builder_.intern("optimizer");
-    names_.tied = builder_.intern("reduce tied embedding");
-    names_.end = builder_.intern("end of step");
+    begin_ = operation(NodeKind::barrier, Category::bubble, "begin of block");
   }
 
   Result<StepGraph> build() {
@@ -78,13 +66,6 @@ class StepBuilder {
  private:
   enum class Gather { at_once, ahead };  // as early as the stream is free; or two blocks ahead
   enum class Reduce { none, beside, blocking };
-  struct Names {
-    std::array<NameIndex, kPasses> pass;
-    NameIndex offload, reload, output_layer, output_layer_gradient, input_layer,
-        input_layer_gradient;
-    NameIndex pair, begin, gather, reduce, copy_gathered, copy_reduced, slowed, norm, optimizer,
-        tied, end;
-  };
   // What is remembered of a device while its operations are emitted.
   struct Device {
     std::optional<NodeIndex> last;         // on the computing stream
@@ -100,13 +81,19 @@ class StepBuilder {
   // A virtual stage's pass, summed once.
   struct WholePass {
     Picoseconds time;
-    std::uint32_t breakdown = 0;
+    Breakdown breakdown;
+    OperationIndex operation{};
     bool known = false;
   };
   // Data-parallel communication of one distinct block.
+  struct Priced {
+    Picoseconds time;
+    OperationIndex operation{};
+  };
   struct BlockComms {
-    Picoseconds gather, reduce;
-    Picoseconds copy_gathered, copy_reduced;  // beside them, on the computing stream
+    Priced gather, reduce;
+    Priced gather_twice;                 // of tensors that are let go behind each use
+    Priced copy_gathered, copy_reduced;  // beside them, on the computing stream
     bool known = false;
   };
 
@@ -116,8 +103,20 @@ class StepBuilder {
   [[nodiscard]] const VirtualStage& stage(std::uint32_t device, std::size_t chunk) const {
     return step_.stages[pipeline_.stage_of(device, chunk)];
   }
-  [[nodiscard]] StreamIndex stream(std::uint32_t device, StreamKind kind) const {
-    return streams_[static_cast<std::size_t>(kind)][device];
+  [[nodiscard]] static StreamIndex stream(std::uint32_t device, StepStream kind) {
+    return StreamIndex(device * kStepStreams + static_cast<std::size_t>(kind));
+  }
+  OperationIndex operation(NodeKind kind, Category category, std::string_view name,
+                           OperationParts parts = {}) {
+    return builder_.intern(Operation{.kind = kind,
+                                     .category = index(category),
+                                     .name = builder_.intern(name),
+                                     .parts = std::move(parts)});
+  }
+  // Of parts that have a price.
+  Priced priced(NodeKind kind, Category category, std::string_view name, OperationParts parts) {
+    const Picoseconds time = price(parts, step_.layout->groups, step_.cache->context());
+    return {time, operation(kind, category, name, std::move(parts))};
   }
   std::uint32_t instance(const DeviceOperation& op, StepInstance::Part part) {
     instances_.push_back({static_cast<std::uint16_t>(op.device), op.operation,
@@ -141,15 +140,15 @@ class StepBuilder {
       return;
     }
     const NodeIndex begin =
-        builder_.add(NodeSpec{NodeKind::barrier, Category::bubble, names_.begin,
-                              stream(device, StreamKind::compute), Picoseconds(0), 0, instance},
+        builder_.add({begin_, stream(device, StepStream::compute), Picoseconds(0), instance},
                      std::span<const NodeIndex>(d.waits));
     d.waits.clear();
+    static_assert(kBlockStreams == 4);
     advance(device,
             builder_.append(
                 pass.graph,
-                std::array{stream(device, StreamKind::compute), stream(device, StreamKind::tp),
-                           stream(device, StreamKind::cp), stream(device, StreamKind::ep)},
+                std::array{stream(device, StepStream::compute), stream(device, StepStream::tp),
+                           stream(device, StepStream::cp), stream(device, StepStream::ep)},
                 begin, instance));
   }
 
@@ -157,23 +156,35 @@ class StepBuilder {
   void flush(std::uint32_t device) {
     Device& d = device_[device];
     if (!d.has_pending) return;
-    add_folded(device, d.pending_time, breakdown_index(d.pending), pending_direction_,
+    add_folded(device, block(pass_name(pending_direction_), d.pending), d.pending_time,
                pending_instance_);
     d.pending_time = Picoseconds(0);
     d.pending = Breakdown();
     d.has_pending = false;
   }
 
-  void add_folded(std::uint32_t device, Picoseconds time, std::uint32_t breakdown, Pass direction,
+  void add_folded(std::uint32_t device, OperationIndex operation, Picoseconds time,
                   std::uint32_t instance) {
     Device& d = device_[device];
     const NodeIndex n =
-        builder_.add(NodeSpec{NodeKind::block, Category::bubble,
-                              names_.pass[static_cast<std::size_t>(direction)],
-                              stream(device, StreamKind::compute), time, breakdown, instance},
+        builder_.add({operation, stream(device, StepStream::compute), time, instance},
                      std::span<const NodeIndex>(d.waits));
     d.waits.clear();
     advance(device, n);
+  }
+
+  static std::string_view pass_name(Pass direction) {
+    static constexpr std::array<std::string_view, kPasses> kNames = {
+        "forward", "backward", "input gradient", "weight gradient"};
+    return kNames[static_cast<std::size_t>(direction)];
+  }
+
+  // A folded block with this breakdown.
+  OperationIndex block(std::string_view name, const Breakdown& breakdown) {
+    return builder_.intern(Operation{.kind = NodeKind::block,
+                                     .category = index(Category::bubble),
+                                     .name = builder_.intern(name),
+                                     .block = breakdown_index(breakdown)});
   }
 
   // Most runs repeat the one before; the table stays small.
@@ -196,39 +207,57 @@ class StepBuilder {
                       std::uint32_t instance) {
     const Picoseconds lost = contention(pass.computing(), communicating, share_lost_);
     if (lost <= Picoseconds(0)) return;
-    const NodeIndex n =
-        builder_.add(NodeSpec{NodeKind::kernel, Category::contention, names_.slowed,
-                              stream(device, StreamKind::compute), lost, 0, instance});
-    device_[device].last = n;
+    const OperationIndex slowed = operation(NodeKind::kernel, Category::contention, kSlowed,
+                                            {{.what = StatedTime{lost.seconds()}}});
+    device_[device].last =
+        builder_.add({slowed, stream(device, StepStream::compute), lost, instance});
   }
 
   // Weights out of the buffer they were gathered to, or gradients into the one they leave from.
-  void copy_buffer(std::uint32_t device, Picoseconds time, NameIndex name, std::uint32_t instance) {
-    if (time <= Picoseconds(0)) return;
+  void copy_buffer(std::uint32_t device, const Priced& copy, std::uint32_t instance) {
+    if (copy.time <= Picoseconds(0)) return;
     Device& d = device_[device];
-    d.last = builder_.add(NodeSpec{NodeKind::kernel, Category::elementwise, name,
-                                   stream(device, StreamKind::compute), time, 0, instance},
-                          std::span<const NodeIndex>(d.waits));
+    d.last =
+        builder_.add({copy.operation, stream(device, StepStream::compute), copy.time, instance},
+                     std::span<const NodeIndex>(d.waits));
     d.waits.clear();
   }
 
-  NodeIndex on_data_parallel_stream(std::uint32_t device, NameIndex name, Picoseconds time,
+  NodeIndex on_data_parallel_stream(std::uint32_t device, const Priced& what,
                                     std::uint32_t instance, std::optional<NodeIndex> after) {
-    const NodeSpec spec{NodeKind::collective,
-                        Category::exposed_dp,
-                        name,
-                        stream(device, StreamKind::dp),
-                        time,
-                        0,
-                        instance};
+    const NodeSpec spec{what.operation, stream(device, StepStream::dp), what.time, instance};
     return after ? builder_.add(spec, {*after}) : builder_.add(spec);
   }
+  Priced gather(OperationParts parts) {
+    return priced(NodeKind::collective, Category::exposed_dp, "gather parameters",
+                  std::move(parts));
+  }
+  Priced reduction(OperationParts parts) {
+    return priced(NodeKind::collective, Category::exposed_dp, "reduce gradients",
+                  std::move(parts));
+  }
+  Priced buffer_copy(std::string_view name, Bytes moved) {
+    if (moved <= Bytes(0)) return {};
+    return priced(NodeKind::kernel, Category::elementwise, name, {{.what = memory_bound(moved)}});
+  }
 
-  BlockComms comms(const BlockCost& cost) const {
-    return {step_.gather(cost.trained, cost.frozen) + step_.listing(cost.weight_tensors),
-            step_.reduce(cost.trained) + step_.listing(cost.trained_tensors),
-            step_.copying_gathered(cost.trained.all() + cost.frozen.all()),
-            step_.copying_reduced(cost.trained.all()), true};
+  BlockComms comms(const BlockCost& cost) {
+    const auto with_listing = [&](OperationParts parts, int tensors) {
+      const Seconds listing = step_.listing(tensors);
+      if (listing > Seconds(0)) parts.push_back({.what = StatedTime{listing}});
+      return parts;
+    };
+    const OperationParts gathered =
+        with_listing(step_.gather_parts(cost.trained, cost.frozen), cost.weight_tensors);
+    OperationParts twice = gathered;
+    twice.insert(twice.end(), gathered.begin(), gathered.end());
+    return {gather(gathered),
+            reduction(with_listing(step_.reduce_parts(cost.trained), cost.trained_tensors)),
+            gather(std::move(twice)),
+            buffer_copy("copy gathered weights",
+                        step_.copied_gathered(cost.trained.all() + cost.frozen.all())),
+            buffer_copy("copy gradients to reduce", step_.copied_reduced(cost.trained.all())),
+            true};
   }
   const BlockComms& comms_of_layer(std::size_t layer, const BlockCost& cost) {
     BlockComms& known = block_comms_[model_.layers[layer]];
@@ -283,13 +312,13 @@ class StepBuilder {
       case PipelineAction::reload:
         return copy(op);
       case PipelineAction::output_layer:
-        return share(op, step_.vocabulary.output_layer, names_.output_layer);
+        return share(op, step_.vocabulary.output_layer, "output layer");
       case PipelineAction::output_layer_gradient:
-        return share(op, step_.vocabulary.output_layer_gradient, names_.output_layer_gradient);
+        return share(op, step_.vocabulary.output_layer_gradient, "output layer gradient");
       case PipelineAction::input_layer:
-        return share(op, step_.vocabulary.input_layer, names_.input_layer);
+        return share(op, step_.vocabulary.input_layer, "input layer");
       case PipelineAction::input_layer_gradient:
-        return share(op, step_.vocabulary.input_layer_gradient, names_.input_layer_gradient);
+        return share(op, step_.vocabulary.input_layer_gradient, "input layer gradient");
     }
   }
 
@@ -300,26 +329,25 @@ class StepBuilder {
     std::vector<NodeIndex> waits;
     wiring_.before(op, id, waits);
     if (device_[op.device].last) waits.push_back(*device_[op.device].last);
+    const VirtualStage& copied = stage(op.device, op.operation.chunk);
+    const Priced what =
+        priced(NodeKind::copy, Category::exposed_pp,
+               out ? "offload activations" : "reload activations",
+               {{.what = HostCopy{copied.totals.saved}}});
     const NodeIndex n = builder_.add(
-        NodeSpec{NodeKind::copy, Category::exposed_pp, out ? names_.offload : names_.reload,
-                 stream(op.device, out ? StreamKind::offload : StreamKind::reload),
-                 step_.copy[pipeline_.stage_of(op.device, op.operation.chunk)], 0, id},
+        {what.operation, stream(op.device, out ? StepStream::offload : StepStream::reload),
+         what.time, id},
         std::span<const NodeIndex>(waits));
     wiring_.after(op, n, id);
   }
 
   // A device's part of a vocabulary layer; folded and expanded alike.
-  void share(const DeviceOperation& op, const Breakdown& breakdown, NameIndex name) {
+  void share(const DeviceOperation& op, const Breakdown& breakdown, std::string_view name) {
     Device& d = device_[op.device];
     const std::uint32_t id = instance(op, StepInstance::Part::pass);
     wiring_.before(op, id, d.waits);
-    const NodeIndex n = builder_.add(
-        NodeSpec{NodeKind::block, Category::bubble, name, stream(op.device, StreamKind::compute),
-                 breakdown.total(), breakdown_index(breakdown), id},
-        std::span<const NodeIndex>(d.waits));
-    d.waits.clear();
-    advance(op.device, n);
-    wiring_.after(op, n, id);
+    add_folded(op.device, block(name, breakdown), breakdown.total(), id);
+    wiring_.after(op, *d.last, id);
   }
 
   void pass(const DeviceOperation& op, Pass direction, const ChunkUse& use) {
@@ -381,15 +409,11 @@ class StepBuilder {
       run(op.device, forward, Pass::forward, forward_id, use);
       run(op.device, backward, Pass::backward, forward_id, use);
     } else {
-      const Breakdown of_forward = blocks_[whole_pass(forward, Pass::forward).breakdown];
-      const Breakdown of_backward = blocks_[whole_pass(backward, Pass::backward).breakdown];
-      const PairedPass paired = paired_pass(of_forward, of_backward, step_.paired_share_lost);
-      const NodeIndex n = builder_.add(NodeSpec{NodeKind::block, Category::bubble, names_.pair,
-                                                stream(op.device, StreamKind::compute), paired.time,
-                                                breakdown_index(paired.breakdown), forward_id},
-                                       std::span<const NodeIndex>(d.waits));
-      d.waits.clear();
-      advance(op.device, n);
+      const PairedPass paired = paired_pass(whole_pass(forward, Pass::forward).breakdown,
+                                            whole_pass(backward, Pass::backward).breakdown,
+                                            step_.paired_share_lost);
+      add_folded(op.device, block("forward and backward", paired.breakdown), paired.time,
+                 forward_id);
     }
     d.last = wiring_.after(op, *d.last, transfer);
   }
@@ -401,33 +425,31 @@ class StepBuilder {
     if (stage.layers == 0 && !stage.embedding && !stage.head) {
       // Nothing but what passes through.
       advance(device,
-              builder_.add(NodeSpec{NodeKind::barrier, Category::bubble, names_.begin,
-                                    stream(device, StreamKind::compute), Picoseconds(0), 0, id},
+              builder_.add({begin_, stream(device, StepStream::compute), Picoseconds(0), id},
                            std::span<const NodeIndex>(d.waits)));
       d.waits.clear();
       return;
     }
     if (folding_ == Folding::folded && !gathers && reduces == Reduce::none) {
       const WholePass& whole = whole_pass(stage, direction);
-      add_folded(device, whole.time, whole.breakdown, direction, id);
+      add_folded(device, whole.operation, whole.time, id);
       return;
     }
     // The pass before may be one node: what is gathered first runs ahead as far as to its
     // beginning.
     if (moves_.weights != ShardMove::each_pass && how == Gather::ahead) d.before_last = before;
     // A reduction is queued behind the gather of the next block, which was issued long before.
-    std::optional<std::pair<Picoseconds, std::optional<NodeIndex>>> held;  // time, behind what
+    std::optional<std::pair<Priced, std::optional<NodeIndex>>> held;  // what, behind what
     const auto queue_reduction = [&] {
       if (!held) return;
-      d.waits_at_end =
-          on_data_parallel_stream(device, names_.reduce, held->first, id, held->second);
+      d.waits_at_end = on_data_parallel_stream(device, held->first, id, held->second);
       held.reset();
     };
     const bool sharded = step_.plan.zero == 3;
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms& comm) {
       const BlockPass& pass = pass_of(cost, direction);
       Picoseconds beside;
-      if (gathers && comm.gather > Picoseconds(0)) {
+      if (gathers && comm.gather.time > Picoseconds(0)) {
         flush(device);
         const bool overlaps = step_.plan.overlap.parameter_gather;
         std::optional<NodeIndex> after;
@@ -435,26 +457,26 @@ class StepBuilder {
         // Tensors that travel one by one are let go behind each use: the backward gathers for what
         // is computed again, and once more for the gradients.
         const bool again = direction == Pass::backward && step_.plan.recompute == Recompute::full &&
-                           step_.listing(1) > Picoseconds(0);
-        const Picoseconds gather = comm.gather * (again ? 2 : 1);
-        d.waits.push_back(on_data_parallel_stream(device, names_.gather, gather, id, after));
-        if (overlaps) beside += gather;
-        if (sharded) copy_buffer(device, comm.copy_gathered, names_.copy_gathered, id);
+                           step_.listing(1) > Seconds(0);
+        const Priced& gather = again ? comm.gather_twice : comm.gather;
+        d.waits.push_back(on_data_parallel_stream(device, gather, id, after));
+        if (overlaps) beside += gather.time;
+        if (sharded) copy_buffer(device, comm.copy_gathered, id);
       }
       queue_reduction();
       add_block(device, pass, direction, id);
-      const bool reduced = reduces != Reduce::none && comm.reduce > Picoseconds(0);
+      const bool reduced = reduces != Reduce::none && comm.reduce.time > Picoseconds(0);
       // Gathers count blocks, so blocks must not be folded together where one may look back.
       const bool counted = gathers && how == Gather::ahead;
       if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
-        if (sharded) copy_buffer(device, comm.copy_reduced, names_.copy_reduced, id);
+        if (sharded) copy_buffer(device, comm.copy_reduced, id);
         held.emplace(comm.reduce, d.last);
         if (reduces == Reduce::blocking) {
           queue_reduction();
           d.waits.push_back(*d.waits_at_end);
         } else {
-          beside += comm.reduce;
+          beside += comm.reduce.time;
         }
       }
       if (beside > Picoseconds(0)) add_contention(device, pass, beside, id);
@@ -468,13 +490,12 @@ class StepBuilder {
     const auto s = static_cast<std::size_t>(&stage - step_.stages.data());
     WholePass& whole = whole_passes_[kPasses * s + static_cast<std::size_t>(direction)];
     if (whole.known) return whole;
-    Breakdown sum;
     each_block(stage, direction, [&](const BlockCost& cost, const BlockComms&) {
       const BlockPass& pass = pass_of(cost, direction);
       whole.time += pass.time;
-      sum += pass.breakdown;
+      whole.breakdown += pass.breakdown;
     });
-    whole.breakdown = breakdown_index(sum);
+    whole.operation = block(pass_name(direction), whole.breakdown);
     whole.known = true;
     return whole;
   }
@@ -495,20 +516,22 @@ class StepBuilder {
       Device& device = device_[d];
       if (replicated_ && step_.plan.zero <= 1 && !step_.plan.overlap.gradient_reduction) {
         device.waits_at_end =
-            on_data_parallel_stream(d, names_.reduce, step_.reduce(held(d).trained),
+            on_data_parallel_stream(d, reduction(step_.reduce_parts(held(d).trained)),
                                     part(d, StepInstance::Part::reduce), device.last);
       }
       if (replicated_ && step_.vocabulary.trained.dense > 0 &&
           (step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction)) {
         device.waits_at_end =
-            on_data_parallel_stream(d, names_.reduce, step_.reduce(step_.vocabulary.trained),
+            on_data_parallel_stream(d, reduction(step_.reduce_parts(step_.vocabulary.trained)),
                                     part(d, StepInstance::Part::reduce), device.last);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);
       if (step_.holds_an_end(static_cast<int>(d)) && step_.tied_embedding > Picoseconds(0)) {
-        last = builder_.add(NodeSpec{NodeKind::collective, Category::exposed_pp, names_.tied,
-                                     stream(d, StreamKind::pp_backward), step_.tied_embedding, 0,
-                                     part(d, StepInstance::Part::reduce)},
+        const OperationIndex tied =
+            operation(NodeKind::collective, Category::exposed_pp, "reduce tied embedding",
+                      step_.tied_embedding_parts());
+        last = builder_.add({tied, stream(d, StepStream::pp_backward), step_.tied_embedding,
+                             part(d, StepInstance::Part::reduce)},
                             {last, *device.last});
       }
       ready.push_back(last);
@@ -517,19 +540,17 @@ class StepBuilder {
     }
     if (waits_for_norm) {
       std::vector<StreamIndex> others;
-      for (std::uint32_t d = 1; d < devices; ++d) others.push_back(stream(d, StreamKind::compute));
-      builder_.add_rendezvous(NodeSpec{NodeKind::collective, Category::optimizer, names_.norm,
-                                       stream(0, StreamKind::compute), step_.gradient_norm, 0,
-                                       part(0, StepInstance::Part::optimizer)},
+      for (std::uint32_t d = 1; d < devices; ++d) others.push_back(stream(d, StepStream::compute));
+      const OperationIndex norm = operation(NodeKind::collective, Category::optimizer,
+                                            "gradient norm", step_.gradient_norm_parts());
+      builder_.add_rendezvous({norm, stream(0, StepStream::compute), step_.gradient_norm,
+                               part(0, StepInstance::Part::optimizer)},
                               std::move(others), ready);
     }
     for (std::uint32_t d = 0; d < devices; ++d) {
-      const NodeSpec spec{NodeKind::kernel,
-                          Category::optimizer,
-                          names_.optimizer,
-                          stream(d, StreamKind::compute),
-                          step_.optimizer[d],
-                          0,
+      const OperationIndex update = operation(NodeKind::kernel, Category::optimizer, "optimizer",
+                                              step_.optimizer_parts(static_cast<int>(d)));
+      const NodeSpec spec{update, stream(d, StepStream::compute), step_.optimizer[d],
                           part(d, StepInstance::Part::optimizer)};
       const NodeIndex optimizer =
           waits_for_norm ? builder_.add(spec) : builder_.add(spec, {gradients_ready_[d]});
@@ -538,23 +559,33 @@ class StepBuilder {
       if (!gathers) continue;
       const PassTotals totals = held(d);
       const NodeIndex gathered =
-          on_data_parallel_stream(d, names_.gather, step_.gather(totals.trained, totals.frozen),
+          on_data_parallel_stream(d, gather(step_.gather_parts(totals.trained, totals.frozen)),
                                   part(d, StepInstance::Part::gather), optimizer);
-      builder_.add(
-          NodeSpec{NodeKind::barrier, Category::bubble, names_.end, stream(d, StreamKind::compute),
-                   Picoseconds(0), 0, part(d, StepInstance::Part::optimizer)},
-          {gathered});
+      const OperationIndex end = operation(NodeKind::barrier, Category::bubble, "end of step");
+      builder_.add({end, stream(d, StepStream::compute), Picoseconds(0),
+                    part(d, StepInstance::Part::optimizer)},
+                   {gathered});
     }
   }
 
   static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
     PipelineStreams out;
-    for (int d = 0; d < devices; ++d) {
-      for (std::size_t k = 0; k < kStreamKinds; ++k) {
-        const auto kind = static_cast<StreamKind>(k);
-        if (kind == StreamKind::wire) continue;
-        out[k].push_back(builder.add_stream({static_cast<std::uint32_t>(d), kind}));
-      }
+    for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(devices); ++d) {
+      orrery::add_streams(builder, d, kStepStreams);
+      out.compute.push_back(stream(d, StepStream::compute));
+      out.forward_sends.push_back(stream(d, StepStream::pp_forward));
+      out.backward_sends.push_back(stream(d, StepStream::pp_backward));
+      out.offloads.push_back(stream(d, StepStream::offload));
+      out.reloads.push_back(stream(d, StepStream::reload));
+    }
+    return out;
+  }
+
+  static PipelineTraffic traffic(const StepCosts& step) {
+    PipelineTraffic out = step.vocabulary.traffic;
+    out.category = index(Category::exposed_pp);
+    for (std::size_t i = 0; i < step.transfer.size() && step.shape.devices > 1; ++i) {
+      out.transfer.push_back(step.transfer_parts(i));
     }
     return out;
   }
@@ -576,8 +607,9 @@ class StepBuilder {
   GraphBuilder builder_;
   PipelineStreams streams_;
   PipelineTimes times_;
+  PipelineTraffic traffic_;
   PipelineWiring wiring_;
-  Names names_{};
+  OperationIndex begin_{};
   std::vector<Device> device_;
   std::vector<Breakdown> blocks_;
   std::vector<StepInstance> instances_;

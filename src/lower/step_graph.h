@@ -23,7 +23,7 @@
 
 #include "graph/graph.h"
 #include "lower/step_costs.h"
-#include "timeline/breakdown.h"
+#include "lower/step_category.h"
 
 namespace orrery {
 
@@ -39,7 +39,7 @@ struct StepInstance {
 
 struct StepGraph {
   Graph graph;
-  std::vector<Breakdown> blocks;           // of folded nodes, by payload
+  std::vector<Breakdown> blocks;           // of folded blocks, by Operation::block
   std::vector<StepInstance> instances;     // by instance
   std::vector<NodeIndex> gradients_ready;  // by device: its last pass or reduction
 };

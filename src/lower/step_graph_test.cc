@@ -181,7 +181,7 @@ TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
     software.lists_pieces = lists;
     CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in(), software));
     const StepCosts step = step_costs(cache, c.plan);
-    return std::pair{step.listing(step.kept->blocks[0].weight_tensors).seconds(),
+    return std::pair{step.listing(step.kept->blocks[0].weight_tensors),
                      simulate(step_graph(step, Folding::folded)->graph).makespan};
   };
   const char* sharded =
@@ -210,8 +210,8 @@ TEST(StepCosts, ShardBuffersMoveBytesOnTheDevice) {
     const Seconds byte = context.kernels.memory_bound(Bytes(1e9)) / 1e9;
     const auto folded = simulate(step_graph(step, Folding::folded)->graph).makespan;
     EXPECT_EQ(folded, simulate(step_graph(step, Folding::expanded)->graph).makespan);
-    return std::tuple{step.copying_gathered(parameters).seconds() / (byte * parameters),
-                      step.copying_reduced(parameters).seconds() / (byte * parameters),
+    return std::tuple{step.copying(step.copied_gathered(parameters)).seconds() / (byte * parameters),
+                      step.copying(step.copied_reduced(parameters)).seconds() / (byte * parameters),
                       folded.seconds()};
   };
   const char* sharded = "dp=16,zero=3";

@@ -18,9 +18,10 @@ std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
   std::vector<char> seen(out.size());
   for (std::size_t i = 0; i < graph.graph.size(); ++i) {
     const NodeIndex n(i);
-    const Stream& stream = graph.graph.streams()[graph.graph.stream(n).value()];
-    if (stream.kind == StreamKind::wire || stream.kind == StreamKind::pp_forward ||
-        stream.kind == StreamKind::pp_backward) {
+    const Stream& stream = graph.graph.stream_of(n);
+    const auto kind = static_cast<StepStream>(stream.number);
+    if (stream.role == StreamRole::wire || kind == StepStream::pp_forward ||
+        kind == StepStream::pp_backward) {
       continue;
     }
     StepWindow& w = out[stream.rank_class];

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lower/model_costs.h"
+#include "lower/price.h"
 
 namespace orrery {
 namespace {
@@ -42,15 +43,18 @@ VocabularyShare vocabulary_share(const ModelCosts& costs, const CostContext& con
   out.times.output_layer_gradient = out.output_layer_gradient.total();
   out.times.input_layer = out.input_layer.total();
   out.times.input_layer_gradient = out.input_layer_gradient.total();
-  const auto time = [&](CollectiveKind kind, Bytes bytes) {
-    return round_to_picoseconds(context.communicate(kind, bytes, layout.pp));
+  const auto communicate = [&](OperationParts& parts, CollectiveKind kind, Bytes bytes) {
+    parts = {{.what = Communication{
+                  .collective = kind, .group = index(StepGroup::stages), .payload = bytes}}};
+    return price(parts, layout.groups, context);
   };
   const Bytes statistics(8 * tokens);
-  out.times.broadcast = time(CollectiveKind::broadcast, boundary);
-  out.times.first_barrier =
-      time(CollectiveKind::all_reduce, barriers == 1 ? statistics + boundary : statistics);
-  out.times.second_barrier = time(CollectiveKind::all_reduce, boundary);
-  out.times.input_reduction = time(CollectiveKind::all_reduce, boundary);
+  PipelineTraffic& t = out.traffic;
+  out.times.broadcast = communicate(t.broadcast, CollectiveKind::broadcast, boundary);
+  out.times.first_barrier = communicate(t.first_barrier, CollectiveKind::all_reduce,
+                                        barriers == 1 ? statistics + boundary : statistics);
+  out.times.second_barrier = communicate(t.second_barrier, CollectiveKind::all_reduce, boundary);
+  out.times.input_reduction = communicate(t.input_reduction, CollectiveKind::all_reduce, boundary);
   out.trained = (head.trained + embedding.trained) / devices;
   out.frozen = (head.frozen + embedding.frozen) / devices;
   out.saved = (head.memory.saved + embedding.memory.saved) / devices;

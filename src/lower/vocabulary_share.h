@@ -14,7 +14,8 @@
 #include "cost/memory/rank_parameters.h"
 #include "lower/rank_layout.h"
 #include "schedule/pipeline_times.h"
-#include "timeline/breakdown.h"
+#include "schedule/pipeline_wiring.h"
+#include "lower/step_category.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -24,6 +25,7 @@ struct CostContext;
 
 struct VocabularyShare {
   VocabularyTimes times;
+  PipelineTraffic traffic;  // of its collectives
   Breakdown output_layer, output_layer_gradient, input_layer, input_layer_gradient;
   RankParameters trained, frozen;  // a device's part of both layers
   Bytes saved;                     // of one microbatch, between its S and T pass

@@ -41,14 +41,6 @@ std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch) {
   return kNames;
 }
 
-std::span<const EnumName<NumberFormat>> names_of(NumberFormat) {
-  static constexpr EnumName<NumberFormat> kNames[] = {
-      {NumberFormat::bf16, "bf16"},   {NumberFormat::fp16, "fp16"},   {NumberFormat::fp8, "fp8"},
-      {NumberFormat::mxfp8, "mxfp8"}, {NumberFormat::nvfp4, "nvfp4"}, {NumberFormat::fp32, "fp32"},
-      {NumberFormat::tf32, "tf32"},   {NumberFormat::fp64, "fp64"}};
-  return kNames;
-}
-
 const Fields<Overlap>& fields_of(const Overlap*) {
   static const Fields<Overlap> kTable =
       Fields<Overlap>("overlap")

@@ -101,6 +101,5 @@ std::span<const EnumName<Recompute>> names_of(Recompute);
 std::span<const EnumName<ContextParallel>> names_of(ContextParallel);
 std::span<const EnumName<Optimizer>> names_of(Optimizer);
 std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch);
-std::span<const EnumName<NumberFormat>> names_of(NumberFormat);
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "replay/chakra_prices.h"
+#include "replay/run_category.h"
 #include "simulate/simulate.h"
 #include "trace/chakra/chakra_conversion.h"
 
@@ -21,30 +22,31 @@ constexpr double kPsPerMicrosecond = 1e6;
 
 struct Kinds {
   NodeKind node = NodeKind::kernel;
-  Category category = Category::elementwise;
+  RunCategory category = RunCategory::computing;
+  auto operator<=>(const Kinds&) const = default;
 };
 
 Kinds kinds_of(const ChakraNode& node) {
   if (communicates(node)) {
     return node.type == ChakraNodeType::collective
-               ? Kinds{NodeKind::collective, Category::exposed_dp}
-               : Kinds{NodeKind::point_to_point, Category::exposed_pp};
+               ? Kinds{NodeKind::collective, RunCategory::communication}
+               : Kinds{NodeKind::point_to_point, RunCategory::transfer};
   }
   switch (node.type) {
     case ChakraNodeType::metadata:
     case ChakraNodeType::invalid:
-      return {NodeKind::barrier, Category::host};
+      return {NodeKind::barrier, RunCategory::host};
     case ChakraNodeType::memory_load:
     case ChakraNodeType::memory_store:
-      return {NodeKind::copy, Category::elementwise};
+      return {NodeKind::copy, RunCategory::copying};
     default:
       break;
   }
-  if (node.is_host()) return {NodeKind::host, Category::host};
+  if (node.is_host()) return {NodeKind::host, RunCategory::host};
   // A pause holds its stream as a copy does: nothing is computed.
-  if (node.name == kChakraPause) return {NodeKind::copy, Category::host};
+  if (node.name == kChakraPause) return {NodeKind::copy, RunCategory::host};
   const bool copies = node.name.starts_with("Memcpy") || node.name.starts_with("Memset");
-  return {copies ? NodeKind::copy : NodeKind::kernel, Category::elementwise};
+  return copies ? Kinds{NodeKind::copy, RunCategory::copying} : Kinds{};
 }
 
 // Of a trace with start times: threads, and operators that a profiler did not see.
@@ -336,14 +338,14 @@ class Builder {
     enum Row : std::uint8_t { none, host, compute, network, stream };
     Row row = none;
     std::int64_t number = 0;
-    StreamKind kind = StreamKind::wire;
+    StreamRole role = StreamRole::wire;
     std::string name;
     const auto recorded = node.integer("stream");
     if (lanes == Lanes::of_traces) {
       switch (operation.kinds.node) {
         case NodeKind::host:
           row = host;
-          kind = StreamKind::host;
+          role = StreamRole::host;
           number = node.integer("tid").value_or(0);
           name = number == 0 ? "host" : "host thread " + std::to_string(number);
           break;
@@ -351,32 +353,33 @@ class Builder {
         case NodeKind::point_to_point:
           if (!recorded && node.type == ChakraNodeType::receive) break;
           row = network;
-          kind = StreamKind::dp;
+          role = StreamRole::communication;
           name = "communication";
           break;
         case NodeKind::kernel:
           row = compute;
-          kind = StreamKind::compute;
+          role = StreamRole::compute;
           name = "compute";
           break;
         default:
-          if (recorded) kind = StreamKind::offload;
+          if (recorded) role = StreamRole::copy;
           break;
       }
-      if (recorded && kind != StreamKind::wire && row != host) {
+      if (recorded && role != StreamRole::wire && row != host) {
         row = stream;
         number = *recorded;
         name = "stream " + std::to_string(number);
         if (number < 0) {  // of no stream: as many at once as there are
           row = none;
-          kind = StreamKind::wire;
+          role = StreamRole::wire;
           name.clear();
         }
       }
     }
     const auto [it, fresh] = lanes_.try_emplace(std::tuple(m.rank, row, number));
     if (fresh) {
-      it->second = builder.add_stream({static_cast<std::uint32_t>(run_[m.rank].rank), kind});
+      const NameIndex label = name.empty() ? NameIndex() : builder.add_name(name);
+      it->second = builder.add_stream({static_cast<std::uint32_t>(run_[m.rank].rank), role, label});
       out.streams.push_back(std::move(name));
     }
     return it->second;
@@ -384,13 +387,17 @@ class Builder {
 
   ChakraGraph emit(std::span<const std::uint32_t> order, Lanes lanes) {
     ChakraGraph out;
-    GraphBuilder builder;
+    GraphBuilder builder(run_categories());
     builder.reserve(order.size(), before_.size());
     lanes_.clear();
-    std::unordered_map<std::string_view, NameIndex> names;
-    const auto name_of = [&](std::string_view text) {
-      const auto [it, fresh] = names.try_emplace(text);
-      if (fresh) it->second = builder.add_name(std::string(text));
+    std::unordered_map<std::string_view, std::map<Kinds, OperationIndex>> known;  // by name
+    const auto operation_of = [&](std::string_view text, Kinds kinds) {
+      const auto [it, fresh] = known[text].try_emplace(kinds);
+      if (fresh) {
+        it->second = builder.add_operation({.kind = kinds.node,
+                                            .category = index(kinds.category),
+                                            .name = builder.add_name(std::string(text))});
+      }
       return it->second;
     };
     std::vector<NodeIndex> at(operations_.size());
@@ -404,12 +411,9 @@ class Builder {
         nothing.kinds.node = NodeKind::barrier;
         const StreamIndex wire =
             lane(builder, out, nothing, operation.members.front(), Lanes::none);
-        after.push_back(builder.add(NodeSpec{.kind = NodeKind::barrier,
-                                             .category = Category::host,
-                                             .name = name_of("recorded start"),
-                                             .stream = wire,
-                                             .duration = Picoseconds(operation.not_before_ps),
-                                             .payload = kNoMembers}));
+        after.push_back(builder.add(
+            {operation_of("recorded start", {NodeKind::barrier, RunCategory::host}), wire,
+             Picoseconds(operation.not_before_ps), kNoMembers}));
       }
       std::optional<StreamIndex> own;
       std::vector<StreamIndex> others;
@@ -424,12 +428,9 @@ class Builder {
         }
       }
       const ChakraNode& node = node_of(operation.members.front());
-      const NodeSpec spec{.kind = operation.kinds.node,
-                          .category = operation.kinds.category,
-                          .name = name_of(node.name),
-                          .stream = *own,
-                          .duration = Picoseconds(operation.duration_ps),
-                          .payload = static_cast<std::uint32_t>(out.offsets.size() - 1)};
+      const NodeSpec spec{operation_of(node.name, operation.kinds), *own,
+                          Picoseconds(operation.duration_ps),
+                          static_cast<std::uint32_t>(out.offsets.size() - 1)};
       out.offsets.push_back(static_cast<std::uint32_t>(out.members.size()));
       at[o] = others.empty() ? builder.add(spec, after)
                              : builder.add_rendezvous(spec, std::move(others), after);
@@ -460,11 +461,11 @@ Result<ChakraGraph> chakra_graph(const ChakraRun& run, const ChakraGraphOptions&
 
 NodeIndex transfer_of(const Graph& graph, NodeIndex n) {
   if (graph.kind(n) != NodeKind::point_to_point) return n;
-  const std::uint32_t own = graph.streams()[graph.stream(n).value()].rank_class;
+  const std::uint32_t own = graph.stream_of(n).rank_class;
   for (const std::uint32_t p : graph.predecessors(n)) {
     const NodeIndex before(p);
     if (graph.kind(before) == NodeKind::point_to_point &&
-        graph.streams()[graph.stream(before).value()].rank_class != own) {
+        graph.stream_of(before).rank_class != own) {
       return before;
     }
   }

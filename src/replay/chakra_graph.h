@@ -46,14 +46,14 @@ inline constexpr std::uint32_t kNoMembers = std::numeric_limits<std::uint32_t>::
 inline constexpr std::uint32_t kNoStream = std::numeric_limits<std::uint32_t>::max();
 
 struct ChakraGraph {
-  Graph graph;  // payload: into `members_of`; kNoMembers where time passes before the first
+  Graph graph;  // instance: into `members_of`; kNoMembers where time passes before the first
   // The trace nodes that a node of the graph stands for, and the stream each occupies or kNoStream.
   struct Member {
     ChakraMember node;
     std::uint32_t stream = kNoStream;
   };
   std::vector<Member> members;
-  std::vector<std::uint32_t> offsets = {0};  // by payload, into `members`
+  std::vector<std::uint32_t> offsets = {0};  // by instance, into `members`
   std::vector<std::string> streams;          // "compute", "stream 7", of each stream of the graph
 
   std::size_t rendezvous = 0;          // communications of two or more ranks that were given
@@ -63,7 +63,7 @@ struct ChakraGraph {
   std::vector<std::string> undefined;  // ChakraMeetings
 
   [[nodiscard]] std::span<const Member> members_of(NodeIndex n) const {
-    const std::uint32_t p = graph.payload(n);
+    const std::uint32_t p = graph.instance(n);
     if (p == kNoMembers) return {};
     return std::span(members).subspan(offsets[p], offsets[p + 1] - offsets[p]);
   }

@@ -26,8 +26,7 @@ struct Window {
 
 class GraphWalks {
  public:
-  GraphWalks(const Graph& graph, std::vector<std::string> stream_names)
-      : graph_(graph), timeline_(simulate(graph)), stream_names_(std::move(stream_names)) {
+  explicit GraphWalks(const Graph& graph) : graph_(graph), timeline_(simulate(graph)) {
     std::vector<std::uint32_t> last(graph.streams().size(), kNone);
     before_.assign(graph.size(), kNone);
     others_before_.resize(graph.rendezvous().size());
@@ -136,8 +135,8 @@ class GraphWalks {
     return std::exchange(last[s.value()], static_cast<std::uint32_t>(node));
   }
   [[nodiscard]] const Stream& stream(StreamIndex s) const { return graph_.streams()[s.value()]; }
-  [[nodiscard]] bool is_wire(StreamIndex s) const { return stream(s).kind == StreamKind::wire; }
-  [[nodiscard]] bool on_host(StreamIndex s) const { return stream(s).kind == StreamKind::host; }
+  [[nodiscard]] bool is_wire(StreamIndex s) const { return stream(s).role == StreamRole::wire; }
+  [[nodiscard]] bool on_host(StreamIndex s) const { return stream(s).role == StreamRole::host; }
 
   // The stream on which a rank takes part in a node; kNone.
   [[nodiscard]] StreamIndex stream_of(NodeIndex n, std::uint32_t rank) const {
@@ -229,13 +228,12 @@ class GraphWalks {
   }
 
   [[nodiscard]] std::string place_text(StreamIndex s) const {
-    const std::string& known = stream_names_[s.value()];
-    return known.empty() ? std::string(name(stream(s).kind)) : known;
+    const std::string_view label = graph_.label(s);
+    return std::string(label.empty() ? name(stream(s).role) : label);
   }
 
   const Graph& graph_;
   Timeline timeline_;
-  std::vector<std::string> stream_names_;
   std::vector<std::uint32_t> before_;                      // on a node's own stream
   std::vector<std::vector<std::uint32_t>> others_before_;  // of each rendezvous, on its other ones
 };
@@ -250,7 +248,7 @@ Window whole_of(const std::vector<Window>& wholes, std::int64_t rank) {
 }  // namespace
 
 std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen) {
-  const GraphWalks walks(file.graph, file.stream_names);
+  const GraphWalks walks(file.graph);
   const std::vector<Window> wholes = walks.wholes();
   std::vector<StepPath> paths;
   for (const RecordedTrace& trace : seen.ranks) {
@@ -272,7 +270,7 @@ std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen)
 
 std::vector<StepPath> step_paths(const ChakraRun& run, const ChakraGraph& graph,
                                  const RecordedRun& seen) {
-  const GraphWalks walks(graph.graph, graph.streams);
+  const GraphWalks walks(graph.graph);
   const std::vector<Window> wholes = walks.wholes();
   std::vector<StepPath> paths;
   for (const RecordedTrace& trace : seen.ranks) {

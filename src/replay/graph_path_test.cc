@@ -61,20 +61,16 @@ TEST(GraphPath, OfAGraphMadeOfARecordingIsThatOfTheRecording) {
 // Rank 1 computes for 300 us, rank 0 for 100 us; both meet in a collective of 50 us.
 TEST(GraphPath, GoesOnInTheRankThatComesLast) {
   GraphBuilder builder;
-  const StreamIndex first = builder.add_stream({0, StreamKind::compute});
-  const StreamIndex second = builder.add_stream({1, StreamKind::compute});
+  const StreamIndex first = builder.add_stream({0, StreamRole::compute});
+  const StreamIndex second = builder.add_stream({1, StreamRole::compute});
   const auto spec = [&](NodeKind kind, std::string_view name, StreamIndex stream, double us) {
-    NodeSpec out;
-    out.kind = kind;
-    out.name = builder.intern(name);
-    out.stream = stream;
-    out.duration = Picoseconds(us * 1e6);
-    return out;
+    return NodeSpec{builder.intern({.kind = kind, .name = builder.intern(name)}), stream,
+                    Picoseconds(us * 1e6)};
   };
   builder.add(spec(NodeKind::kernel, "short", first, 100));
   builder.add(spec(NodeKind::kernel, "long", second, 300));
   builder.add_rendezvous(spec(NodeKind::collective, "all-reduce", first, 50), {second});
-  const GraphFile file = {builder.build(), {"", ""}, {}};
+  const GraphFile file = {builder.build(), {}};
   const auto seen = simulated_recording(file, "graph");
   ASSERT_TRUE(seen) << seen.error().text();
   const std::vector<StepPath> paths = step_paths(file, *seen);

@@ -32,9 +32,9 @@ struct RankTimes {
 
 // Whether the rank takes part in a node; where ranks only meet is none's own.
 bool is_own(const Graph& graph, NodeIndex n, std::uint32_t rank) {
-  const bool on_wire = graph.streams()[graph.stream(n).value()].kind == StreamKind::wire;
+  const bool on_wire = graph.stream_of(n).role == StreamRole::wire;
   if (graph.kind(n) == NodeKind::barrier && on_wire) return false;
-  if (graph.streams()[graph.stream(n).value()].rank_class == rank) return true;
+  if (graph.stream_of(n).rank_class == rank) return true;
   const std::span<const StreamIndex> others = graph.rendezvous_streams(n);
   return std::any_of(others.begin(), others.end(),
                      [&](StreamIndex s) { return graph.streams()[s.value()].rank_class == rank; });
@@ -93,7 +93,7 @@ GraphReplay replay(const Graph& graph) {
         rank.communicating.push_back(
             {whole(timeline.start(graph, seen)), whole(timeline.end(seen))});
       }
-      if (stream.kind == StreamKind::wire) continue;
+      if (stream.role == StreamRole::wire) continue;
       if (communicates) {
         // It was this rank's turn once its own predecessors and its stream were done.
         std::int64_t arrival = stream_end[s.value()];

@@ -108,12 +108,13 @@ LoweredRun lowered_run(const RunGraph& run) {
   GraphBuilder builder;
   builder.reserve(run.nodes.size(), run.edges.size() + run.nodes.size());
   for (const RunLane& lane : run.lanes) {
-    builder.add_stream({lane.trace, lane.device ? StreamKind::compute : StreamKind::host});
+    builder.add_stream({lane.trace, lane.device ? StreamRole::compute : StreamRole::host});
   }
-  const StreamIndex wire = builder.add_stream({0, StreamKind::wire});
-  std::array<NameIndex, 8> names;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    names[k] = builder.intern(name(static_cast<RunNodeKind>(k)));
+  const StreamIndex wire = builder.add_stream({0, StreamRole::wire});
+  std::array<OperationIndex, 8> operations;
+  for (std::size_t k = 0; k < operations.size(); ++k) {
+    const auto kind = static_cast<RunNodeKind>(k);
+    operations[k] = builder.intern({.kind = node_kind(kind), .name = builder.intern(name(kind))});
   }
   // Explicit predecessors; the order of a lane holds by itself, except where a cycle was broken.
   std::vector<std::uint32_t> offsets(run.nodes.size() + 1, 0);
@@ -134,15 +135,10 @@ LoweredRun lowered_run(const RunGraph& run) {
         ++lowered.dropped_edges;
       }
     }
-    NodeSpec spec;
-    spec.kind = node_kind(node.kind);
-    spec.name = names[static_cast<std::size_t>(node.kind)];
-    spec.category = Category::host;
-    spec.stream = node.lane == kNoLane ? wire : StreamIndex(node.lane);
-    spec.duration = Picoseconds(static_cast<double>(node.duration_ns) * 1000);
-    spec.payload = n;
-    spec.instance = node.trace;
-    builder.add(spec, after);
+    builder.add({operations[static_cast<std::size_t>(node.kind)],
+                 node.lane == kNoLane ? wire : StreamIndex(node.lane),
+                 Picoseconds(static_cast<double>(node.duration_ns) * 1000), n},
+                after);
   }
   lowered.graph = builder.build();
   return lowered;

@@ -1,16 +1,20 @@
 #include "replay/run_graph_file.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "replay/run_category.h"
 
 namespace orrery {
 namespace {
 
 struct Kinds {
   NodeKind node = NodeKind::host;
-  Category category = Category::host;
+  RunCategory category = RunCategory::host;
+  auto operator<=>(const Kinds&) const = default;
 };
 
 Kinds kinds_of(const RunNode& node, const RecordedTrace& trace) {
@@ -19,19 +23,19 @@ Kinds kinds_of(const RunNode& node, const RecordedTrace& trace) {
     case RunNodeKind::call:
     case RunNodeKind::latency:
     case RunNodeKind::dispatch:
-      return {NodeKind::host, Category::host};
+      return {NodeKind::host, RunCategory::host};
     case RunNodeKind::arrival:
     case RunNodeKind::rendezvous:
-      return {NodeKind::barrier, Category::host};
+      return {NodeKind::barrier, RunCategory::host};
     case RunNodeKind::transfer:
-      return {NodeKind::collective, Category::exposed_dp};
+      return {NodeKind::collective, RunCategory::communication};
     case RunNodeKind::work:
       break;
   }
-  if (trace.kind[node.event] != EventKind::kernel) return {NodeKind::copy, Category::elementwise};
+  if (trace.kind[node.event] != EventKind::kernel) return {NodeKind::copy, RunCategory::copying};
   return is_communication_kernel(trace.name_of(node.event))
-             ? Kinds{NodeKind::collective, Category::exposed_dp}
-             : Kinds{NodeKind::kernel, Category::elementwise};
+             ? Kinds{NodeKind::collective, RunCategory::communication}
+             : Kinds{NodeKind::kernel, RunCategory::computing};
 }
 
 }  // namespace
@@ -43,19 +47,19 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
     return rank == kNotRecorded || rank < 0 ? trace : static_cast<std::uint32_t>(rank);
   };
   GraphFile out;
-  GraphBuilder builder;
+  GraphBuilder builder(run_categories());
   builder.reserve(lowered.graph.size(), lowered.graph.edges());
   for (const RunLane& lane : run.lanes) {
-    builder.add_stream({rank_of(lane.trace), lane.device ? StreamKind::compute : StreamKind::host});
     const std::int64_t number = traces[lane.trace].lanes[lane.lane].thread;
-    out.stream_names.push_back((lane.device ? "stream " : "thread ") + std::to_string(number));
+    builder.add_stream(
+        {rank_of(lane.trace), lane.device ? StreamRole::compute : StreamRole::host,
+         builder.add_name((lane.device ? "stream " : "thread ") + std::to_string(number))});
   }
   std::vector<StreamIndex> wires;
   for (std::uint32_t t = 0; t < traces.size(); ++t) {
-    wires.push_back(builder.add_stream({rank_of(t), StreamKind::wire}));
-    out.stream_names.emplace_back();
+    wires.push_back(builder.add_stream({rank_of(t), StreamRole::wire}));
   }
-  std::unordered_map<std::string_view, NameIndex> names;
+  std::unordered_map<std::string_view, std::map<Kinds, OperationIndex>> known;  // by name
   std::vector<std::uint32_t> position(run.nodes.size());
   std::vector<NodeIndex> after;
   for (std::uint32_t i = 0; i < lowered.order.size(); ++i) {
@@ -65,18 +69,19 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
     const RecordedTrace& trace = traces[node.trace];
     const std::string_view text =
         node.event == kNoEvent ? name(node.kind) : trace.name_of(node.event);
-    const auto [known, fresh] = names.try_emplace(text);
-    if (fresh) known->second = builder.add_name(std::string(text));
     const Kinds kinds = kinds_of(node, trace);
+    const auto [operation, fresh] = known[text].try_emplace(kinds);
+    if (fresh) {
+      operation->second = builder.add_operation({.kind = kinds.node,
+                                                 .category = index(kinds.category),
+                                                 .name = builder.add_name(std::string(text))});
+    }
     after.clear();
     for (const std::uint32_t p : lowered.graph.predecessors(n)) after.emplace_back(p);
-    builder.add(
-        NodeSpec{.kind = kinds.node,
-                 .category = kinds.category,
-                 .name = known->second,
-                 .stream = node.lane == kNoLane ? wires[node.trace] : StreamIndex(node.lane),
-                 .duration = lowered.graph.duration(n)},
-        after);
+    builder.add({operation->second,
+                 node.lane == kNoLane ? wires[node.trace] : StreamIndex(node.lane),
+                 lowered.graph.duration(n)},
+                after);
   }
   out.graph = builder.build();
   for (const RunStep& step : run.steps) {
@@ -91,6 +96,6 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
   return out;
 }
 
-GraphFile graph_file(const ChakraGraph& graph) { return {graph.graph, graph.streams, {}}; }
+GraphFile graph_file(const ChakraGraph& graph) { return {graph.graph, {}}; }
 
 }  // namespace orrery

@@ -23,6 +23,7 @@
 #include "outcome/result.h"
 #include "replay/chakra_graph.h"
 #include "trace/chakra/chakra_run.h"
+#include "replay/run_graph.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
 
@@ -35,5 +36,14 @@ Result<RecordedRun> simulated_recording(const ChakraRun& run,
                                         Clocks clocks = Clocks::align);
 // `file` stands for each rank.
 Result<RecordedRun> simulated_recording(const GraphFile& graph, const std::string& file);
+
+// A graph as a run that what-ifs can edit: its operations as the works of `graph`, described by the
+// events of `seen`. Its only step goes from zero to the end of the last operation, on every rank;
+// times are whole nanoseconds. What lies on no stream is no work.
+struct GraphRun {
+  RecordedRun seen;
+  RunGraph graph;
+};
+Result<GraphRun> graph_run(const GraphFile& file, const std::string& name);
 
 }  // namespace orrery

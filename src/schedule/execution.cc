@@ -69,7 +69,10 @@ class PipelineGraphBuilder {
         wiring_(builder_, pipeline, times, sends, streams_),
         last_(pipeline.order.size()) {
     for (std::size_t a = 0; a < kActions; ++a) {
-      names_[a] = builder_.intern(letters(static_cast<PipelineAction>(a)));
+      const auto action = static_cast<PipelineAction>(a);
+      operations_[a] =
+          builder_.intern(Operation{.kind = copies(action) ? NodeKind::copy : NodeKind::kernel,
+                                    .name = builder_.intern(letters(action))});
     }
   }
 
@@ -86,16 +89,23 @@ class PipelineGraphBuilder {
   }
 
  private:
+  static bool copies(PipelineAction action) {
+    return action == PipelineAction::offload || action == PipelineAction::reload;
+  }
+
   static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
     PipelineStreams out;
-    for (const StreamKind kind :
-         {StreamKind::compute, StreamKind::pp_forward, StreamKind::pp_backward, StreamKind::offload,
-          StreamKind::reload}) {
+    const auto add = [&](std::vector<StreamIndex>& to, StreamRole role, std::string_view label) {
+      const NameIndex name = builder.intern(label);
       for (int d = 0; d < devices; ++d) {
-        out[static_cast<std::size_t>(kind)].push_back(
-            builder.add_stream({static_cast<std::uint32_t>(d), kind}));
+        to.push_back(builder.add_stream({static_cast<std::uint32_t>(d), role, name}));
       }
-    }
+    };
+    add(out.compute, StreamRole::compute, "compute");
+    add(out.forward_sends, StreamRole::communication, kForwardSends);
+    add(out.backward_sends, StreamRole::communication, kBackwardSends);
+    add(out.offloads, StreamRole::copy, kOffloads);
+    add(out.reloads, StreamRole::copy, kReloads);
     return out;
   }
 
@@ -103,19 +113,16 @@ class PipelineGraphBuilder {
     waits_.clear();
     wiring_.before(op, index, waits_);
     const PipelineAction action = op.operation.action;
-    const bool copies = action == PipelineAction::offload || action == PipelineAction::reload;
+    const bool copies = PipelineGraphBuilder::copies(action);
     // A copy is issued when what stands before it in the order of its device is done.
     std::optional<NodeIndex>& last = last_[op.device];
     if (copies && last) waits_.push_back(*last);
-    const StreamKind kind = action == PipelineAction::offload  ? StreamKind::offload
-                            : action == PipelineAction::reload ? StreamKind::reload
-                                                               : StreamKind::compute;
-    // The category is of no account here: all computing of a pipeline is one kind.
+    const auto& streams = action == PipelineAction::offload  ? streams_.offloads
+                          : action == PipelineAction::reload ? streams_.reloads
+                                                             : streams_.compute;
     const NodeIndex node =
-        builder_.add(NodeSpec{copies ? NodeKind::copy : NodeKind::kernel, Category::feed_forward,
-                              names_[static_cast<std::size_t>(action)],
-                              streams_[static_cast<std::size_t>(kind)][op.device],
-                              duration(times_, pipeline_, op.device, op.operation), 0, index},
+        builder_.add({operations_[static_cast<std::size_t>(action)], streams[op.device],
+                      duration(times_, pipeline_, op.device, op.operation), index},
                      std::span<const NodeIndex>(waits_));
     if (!copies) last = node;
     wiring_.after(op, node, index);
@@ -127,7 +134,7 @@ class PipelineGraphBuilder {
   GraphBuilder builder_;
   PipelineStreams streams_;
   PipelineWiring wiring_;
-  std::array<NameIndex, kActions> names_{};
+  std::array<OperationIndex, kActions> operations_{};
   std::vector<std::optional<NodeIndex>> last_;  // computing node of each device
   std::vector<NodeIndex> waits_;
 };

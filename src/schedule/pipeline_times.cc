@@ -4,14 +4,14 @@
 
 namespace orrery {
 
-Picoseconds PipelineTimes::between(const std::vector<Picoseconds>& by_boundary, std::size_t a,
-                                   std::size_t b) {
-  if (a == b || by_boundary.empty()) return Picoseconds(0);
+std::size_t PipelineTimes::between_index(const std::vector<Picoseconds>& by_boundary, std::size_t a,
+                                         std::size_t b) {
   const std::size_t p = by_boundary.size();
   // Of two devices the one boundary, whichever way.
-  if (a + 1 == b || b + 1 == a) return by_boundary[std::min(a, b)];
-  if (a + 1 == p + b || b + 1 == p + a) return by_boundary[p - 1];
-  return *std::max_element(by_boundary.begin(), by_boundary.end());
+  if (a + 1 == b || b + 1 == a) return std::min(a, b);
+  if (a + 1 == p + b || b + 1 == p + a) return p - 1;
+  return static_cast<std::size_t>(std::max_element(by_boundary.begin(), by_boundary.end()) -
+                                  by_boundary.begin());
 }
 
 PipelineTimes equal_times(const PipelineShape& shape, Picoseconds forward,

@@ -46,6 +46,9 @@ struct PipelineTimes {
   [[nodiscard]] Picoseconds transfer_between(std::size_t a, std::size_t b) const {
     return between(transfer, a, b);
   }
+  [[nodiscard]] std::size_t boundary_between(std::size_t a, std::size_t b) const {
+    return between_index(transfer, a, b);
+  }
   [[nodiscard]] Picoseconds latency_between(std::size_t a, std::size_t b) const {
     return between(latency, a, b);
   }
@@ -59,7 +62,12 @@ struct PipelineTimes {
 
  private:
   [[nodiscard]] static Picoseconds between(const std::vector<Picoseconds>& by_boundary,
-                                           std::size_t a, std::size_t b);
+                                           std::size_t a, std::size_t b) {
+    if (a == b || by_boundary.empty()) return Picoseconds(0);
+    return by_boundary[between_index(by_boundary, a, b)];
+  }
+  [[nodiscard]] static std::size_t between_index(const std::vector<Picoseconds>& by_boundary,
+                                                 std::size_t a, std::size_t b);
 };
 
 // The same times on every virtual stage: forward, input gradient, weight gradient, and a latency

@@ -21,28 +21,43 @@ bool reloads(const Pipeline& pipeline) {
 
 PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
                                const PipelineTimes& times, Sends sends,
-                               const PipelineStreams& streams)
+                               const PipelineStreams& streams, const PipelineTraffic& traffic)
     : builder_(builder),
       pipeline_(pipeline),
       times_(times),
       sends_(sends),
       streams_(streams),
       events_(pipeline),
-      wire_(builder.add_stream({0, StreamKind::wire})),
-      send_activations_(builder.intern("send activations")),
-      send_gradients_(builder.intern("send gradients")),
-      receive_(builder.intern("receive")),
-      latency_(builder.intern("latency")),
-      reduction_(builder.intern("vocabulary reduction")),
+      wire_(builder.add_stream({0, StreamRole::wire, builder.intern("latency")})),
       arrival_(events_.events(), kNone),
       passes_(pipeline.vocabulary_barriers > 0 ? 4 * microbatches() : 0),
-      reloads_(reloads(pipeline)) {}
+      reloads_(reloads(pipeline)) {
+  const auto operation = [&](std::string_view name, const OperationParts& parts) {
+    return builder.intern(Operation{.kind = NodeKind::point_to_point,
+                                    .category = traffic.category,
+                                    .name = builder.intern(name),
+                                    .parts = parts});
+  };
+  const auto by_boundary = [&](std::string_view name) {
+    std::vector<OperationIndex> out;
+    for (const OperationParts& parts : traffic.transfer) out.push_back(operation(name, parts));
+    if (out.empty()) out.push_back(operation(name, {}));
+    return out;
+  };
+  send_activations_ = by_boundary("send activations");
+  send_gradients_ = by_boundary("send gradients");
+  receive_ = by_boundary("receive");
+  latency_ = operation("latency", {});
+  constexpr std::string_view kReduction = "vocabulary reduction";
+  broadcast_ = operation(kReduction, traffic.broadcast);
+  first_barrier_ = operation(kReduction, traffic.first_barrier);
+  second_barrier_ = operation(kReduction, traffic.second_barrier);
+  input_reduction_ = operation(kReduction, traffic.input_reduction);
+}
 
-NodeIndex PipelineWiring::on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
-                                  std::span<const NodeIndex> after) {
-  return builder_.add(
-      NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name, wire_, time, 0, instance},
-      after);
+NodeIndex PipelineWiring::on_wire(OperationIndex operation, Picoseconds time,
+                                  std::uint32_t instance, std::span<const NodeIndex> after) {
+  return builder_.add({operation, wire_, time, instance}, after);
 }
 
 void PipelineWiring::before(const DeviceOperation& op, std::uint32_t instance,
@@ -79,9 +94,9 @@ void PipelineWiring::wait_for(PipelineEventKind kind, std::size_t s, std::size_t
   if (sends_ == Sends::blocking) {
     const Picoseconds time =
         times_.transfer_between(from, device) + times_.latency_between(from, device);
-    builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, receive_,
-                          stream(StreamKind::compute, device), time, 0, instance},
-                 {NodeIndex(arrived)});
+    builder_.add(
+        {of_boundary(receive_, from, device), streams_.compute[device], time, instance},
+        {NodeIndex(arrived)});
     return;
   }
   waits.emplace_back(arrived);
@@ -110,7 +125,7 @@ NodeIndex PipelineWiring::complete(PipelineEventKind kind, std::size_t s, std::s
     // Under vocabulary parallelism the last stage's output goes to all devices.
     if (up && pipeline_.vocabulary_barriers > 0) {
       arrival =
-          on_wire(reduction_, times_.vocabulary.broadcast, instance, std::span(&node, 1)).value();
+          on_wire(broadcast_, times_.vocabulary.broadcast, instance, std::span(&node, 1)).value();
     }
     return node;
   }
@@ -118,22 +133,17 @@ NodeIndex PipelineWiring::complete(PipelineEventKind kind, std::size_t s, std::s
   if (to == device) return node;
   Picoseconds transfer = times_.transfer_between(device, to);
   Picoseconds latency = times_.latency_between(device, to);
-  const NameIndex name = up ? send_activations_ : send_gradients_;
+  const OperationIndex send = of_boundary(up ? send_activations_ : send_gradients_, device, to);
   if (sends_ == Sends::blocking) {
     const NodeIndex sent =
-        builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name,
-                              stream(StreamKind::compute, device), transfer + latency, 0, instance},
-                     {node});
+        builder_.add({send, streams_.compute[device], transfer + latency, instance}, {node});
     arrival = node.value();  // the receiver takes part in the transfer
     return sent;
   }
   NodeIndex arrived = node;
   if (transfer > Picoseconds(0)) {
-    arrived =
-        builder_.add(NodeSpec{NodeKind::point_to_point, Category::exposed_pp, name,
-                              stream(up ? StreamKind::pp_forward : StreamKind::pp_backward, device),
-                              transfer, 0, instance},
-                     {arrived});
+    const auto& sends = up ? streams_.forward_sends : streams_.backward_sends;
+    arrived = builder_.add({send, sends[device], transfer, instance}, {arrived});
   }
   if (latency > Picoseconds(0)) {
     arrived = on_wire(latency_, latency, instance, std::span(&arrived, 1));
@@ -147,10 +157,15 @@ NodeIndex PipelineWiring::reduced(PipelineEventKind kind, std::size_t j, std::ui
   std::uint32_t& arrival = arrival_[events_.index(kind, 0, j)];
   if (arrival == kNone) {
     const VocabularyTimes& v = times_.vocabulary;
-    const Picoseconds time = kind == PipelineEventKind::output_layer            ? v.first_barrier
-                             : kind == PipelineEventKind::output_layer_gradient ? v.second_barrier
-                                                                                : v.input_reduction;
-    arrival = on_wire(reduction_, time, instance, passes(kind, j)).value();
+    const bool first = kind == PipelineEventKind::output_layer;
+    const bool second = kind == PipelineEventKind::output_layer_gradient;
+    const Picoseconds time = first    ? v.first_barrier
+                             : second ? v.second_barrier
+                                      : v.input_reduction;
+    const OperationIndex operation = first    ? first_barrier_
+                                     : second ? second_barrier_
+                                              : input_reduction_;
+    arrival = on_wire(operation, time, instance, passes(kind, j)).value();
   }
   return NodeIndex(arrival);
 }

@@ -6,9 +6,9 @@
 // parallelism and the waits for reloaded activations. Operations must come in a linear order.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -22,14 +22,30 @@ namespace orrery {
 // sender's and then the receiver's computing stream, as in frameworks without non-blocking sends.
 enum class Sends { asynchronous, blocking };
 
-// Streams of every device, by device and kind; kinds that are not used may be left out.
-using PipelineStreams = std::array<std::vector<StreamIndex>, kStreamKinds>;
+// What the streams of a device are called.
+inline constexpr std::string_view kForwardSends = "pipeline sends, forward";
+inline constexpr std::string_view kBackwardSends = "pipeline sends, backward";
+inline constexpr std::string_view kOffloads = "copies to host memory";
+inline constexpr std::string_view kReloads = "copies from host memory";
+
+// The streams of every device, by device.
+struct PipelineStreams {
+  std::vector<StreamIndex> compute, forward_sends, backward_sends, offloads, reloads;
+};
+
+// What travels between devices, for graphs whose operations say it; empty where only times are
+// known.
+struct PipelineTraffic {
+  CategoryIndex category{};
+  std::vector<OperationParts> transfer;  // by boundary, as PipelineTimes::transfer
+  OperationParts broadcast, first_barrier, second_barrier, input_reduction;  // VocabularyTimes
+};
 
 class PipelineWiring {
  public:
   // References must outlive the wiring. Of `times` it reads transfer, latency and vocabulary.
   PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline, const PipelineTimes& times,
-                 Sends sends, const PipelineStreams& streams);
+                 Sends sends, const PipelineStreams& streams, const PipelineTraffic& traffic = {});
 
   // Appends to `waits` the nodes that must end before `op` begins, and adds nodes that could not be
   // created earlier (reductions; with blocking sends the receiver's part, on its computing stream).
@@ -41,11 +57,14 @@ class PipelineWiring {
   NodeIndex after(const DeviceOperation& op, NodeIndex node, std::uint32_t instance);
 
  private:
-  [[nodiscard]] StreamIndex stream(StreamKind kind, std::size_t device) const {
-    return streams_[static_cast<std::size_t>(kind)][device];
-  }
-  NodeIndex on_wire(NameIndex name, Picoseconds time, std::uint32_t instance,
+  NodeIndex on_wire(OperationIndex operation, Picoseconds time, std::uint32_t instance,
                     std::span<const NodeIndex> after);
+  // Of the boundary between two devices: one of a list that has one for each, or one for all.
+  [[nodiscard]] OperationIndex of_boundary(const std::vector<OperationIndex>& operations,
+                                           std::size_t from, std::size_t to) const {
+    return operations.size() == 1 ? operations.front()
+                                  : operations[times_.boundary_between(from, to)];
+  }
   void wait_for(PipelineEventKind kind, std::size_t s, std::size_t j, std::size_t device,
                 std::uint32_t instance, std::vector<NodeIndex>& waits);
   void wait_for_reload(const DeviceOperation& op, std::vector<NodeIndex>& waits);
@@ -69,7 +88,8 @@ class PipelineWiring {
   const PipelineStreams& streams_;
   PipelineEvents events_;
   StreamIndex wire_;
-  NameIndex send_activations_, send_gradients_, receive_, latency_, reduction_;
+  std::vector<OperationIndex> send_activations_, send_gradients_, receive_;  // by boundary
+  OperationIndex latency_, broadcast_, first_barrier_, second_barrier_, input_reduction_;
   std::vector<std::uint32_t> arrival_;  // of each event: the node after which it has arrived
   std::vector<std::vector<NodeIndex>> passes_;  // vocabulary passes of all devices, by event
   bool reloads_ = false;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "schedule/pipeline.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 
 namespace orrery {
 

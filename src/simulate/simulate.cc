@@ -17,7 +17,7 @@ Timeline simulate(const Graph& graph, std::span<const double> durations) {
   std::vector<double> stream_end(graph.streams().size(), 0.0);
   // What a node leaves of its end on its stream: all, or on a wire nothing.
   std::vector<double> taken;
-  for (const Stream& s : graph.streams()) taken.push_back(s.kind == StreamKind::wire ? 0.0 : 1.0);
+  for (const Stream& s : graph.streams()) taken.push_back(s.role == StreamRole::wire ? 0.0 : 1.0);
 
   double makespan = 0;
   auto rendezvous = graph.rendezvous().begin();

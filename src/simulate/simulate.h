@@ -3,7 +3,7 @@
 //   start(n) = max(end of the node before n on its stream(s), end of every predecessor of n)
 //   end(n)   = start(n) + duration(n)
 //
-// On a wire (StreamKind::wire) no node waits for another.
+// On a wire (StreamRole::wire) no node waits for another.
 // The "as soon as possible in fixed order" rule of pipeline schedules and of
 // in-order device streams. Sums and maxima of whole picoseconds are exact, so the result does not
 // depend on how the graph was folded. O(nodes + edges), no heap in the loop, thread-safe.

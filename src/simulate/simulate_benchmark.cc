@@ -17,8 +17,9 @@ Graph step_like_graph() {
   GraphBuilder b;
   constexpr auto kCount = static_cast<std::size_t>(kNodes);
   b.reserve(kCount, kCount / 4);
-  for (std::uint32_t s = 0; s < kStreams; ++s) b.add_stream({s, StreamKind::compute});
+  for (std::uint32_t s = 0; s < kStreams; ++s) b.add_stream({s, StreamRole::compute});
   NodeSpec spec;
+  spec.operation = b.intern(Operation{});
   spec.duration = Picoseconds(1000);
   for (std::size_t i = 0; i < kCount; ++i) {
     spec.stream = StreamIndex(i / 32 % kStreams);

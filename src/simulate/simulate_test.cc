@@ -21,8 +21,8 @@ NodeSpec work(StreamIndex stream, double ps) {
 
 TEST(Simulate, StreamsRunInOrderAndEdgesHold) {
   GraphBuilder b;
-  const StreamIndex s = b.add_stream({0, StreamKind::compute});
-  const StreamIndex t = b.add_stream({0, StreamKind::tp});
+  const StreamIndex s = b.add_stream({0, StreamRole::compute});
+  const StreamIndex t = b.add_stream({0, StreamRole::communication});
   const NodeIndex a = b.add(work(s, 10));
   const NodeIndex c = b.add(work(t, 5), {a});
   const NodeIndex d = b.add(work(s, 3));       // beside c
@@ -38,8 +38,8 @@ TEST(Simulate, StreamsRunInOrderAndEdgesHold) {
 
 TEST(Simulate, NobodyLeavesARendezvousBeforeTheLastHasCome) {
   GraphBuilder b;
-  const StreamIndex s = b.add_stream({0, StreamKind::compute});
-  const StreamIndex t = b.add_stream({1, StreamKind::compute});
+  const StreamIndex s = b.add_stream({0, StreamRole::compute});
+  const StreamIndex t = b.add_stream({1, StreamRole::compute});
   b.add(work(s, 10));
   b.add(work(t, 30));
   const NodeIndex meet = b.add_rendezvous(work(s, 5), {t});
@@ -52,7 +52,7 @@ TEST(Simulate, NobodyLeavesARendezvousBeforeTheLastHasCome) {
 
 TEST(Simulate, AnEdgeFromALaterNodeIsABugOfOurs) {
   GraphBuilder b;
-  const StreamIndex s = b.add_stream({0, StreamKind::compute});
+  const StreamIndex s = b.add_stream({0, StreamRole::compute});
   EXPECT_THROW(b.add(work(s, 1), {NodeIndex(7)}), InvariantError);
 }
 
@@ -63,7 +63,7 @@ TEST(Simulate, BoundsAndMonotonicityOnRandomGraphs) {
   for (int round = 0; round < 200; ++round) {
     GraphBuilder b;
     std::vector<StreamIndex> streams;
-    for (std::uint32_t i = 0; i < 4; ++i) streams.push_back(b.add_stream({i, StreamKind::compute}));
+    for (std::uint32_t i = 0; i < 4; ++i) streams.push_back(b.add_stream({i, StreamRole::compute}));
     std::vector<double> busy(4), chain;
     double total = 0;
     double longest = 0;

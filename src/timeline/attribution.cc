@@ -1,6 +1,7 @@
 #include "timeline/attribution.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "outcome/invariant.h"
@@ -18,7 +19,7 @@ class StreamOrder {
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
       const NodeIndex n(i);
       // On a wire no node waits for another.
-      if (graph.streams()[graph.stream(n).value()].kind == StreamKind::wire) continue;
+      if (graph.stream_of(n).role == StreamRole::wire) continue;
       previous_[i] = std::exchange(last[graph.stream(n).value()], i);
       for (const StreamIndex s : graph.rendezvous_streams(n)) {
         more_.push_back({i, std::exchange(last[s.value()], i)});
@@ -40,6 +41,31 @@ class StreamOrder {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> more_;
 };
 
+// The classes of a graph's categories, by index.
+class Classes {
+ public:
+  explicit Classes(const Graph& graph) {
+    const std::span<const CategoryLabel> labels = graph.categories();
+    ORRERY_INVARIANT(labels.size() <= kMostCategories);
+    for (std::size_t c = labels.size(); c-- > 0;) {
+      of_[c] = labels[c].kind;
+      if (of_[c] == CategoryClass::idle) idle_ = CategoryIndex(c);
+    }
+  }
+  [[nodiscard]] CategoryClass operator()(CategoryIndex c) const {
+    return of_[static_cast<std::size_t>(c)];
+  }
+  [[nodiscard]] bool is_communication(CategoryIndex c) const {
+    return (*this)(c) == CategoryClass::communication || (*this)(c) == CategoryClass::transfer;
+  }
+  // Where the time is booked in which nothing runs.
+  [[nodiscard]] CategoryIndex idle() const { return idle_; }
+
+ private:
+  std::array<CategoryClass, kMostCategories> of_{};
+  CategoryIndex idle_{};
+};
+
 }  // namespace
 
 Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
@@ -50,6 +76,7 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
 Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
                     std::span<const Breakdown> blocks, Picoseconds from, Picoseconds until) {
   const StreamOrder order(graph);
+  const Classes classes(graph);
   Breakdown out;
 
   // Books the time from `from` to the start of `node` on what `node` waited for.
@@ -62,28 +89,27 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
       const auto consider = [&](std::uint32_t p) {
         if (timeline.end_ps[p] != idle_until) return;
         const bool better =
-            cause == kNone || (!is_exposed_communication(graph.category(NodeIndex(cause))) &&
-                               is_exposed_communication(graph.category(NodeIndex(p))));
+            cause == kNone || (!classes.is_communication(graph.category(NodeIndex(cause))) &&
+                               classes.is_communication(graph.category(NodeIndex(p))));
         if (better) cause = p;
       };
       for (const std::uint32_t p : graph.predecessors(NodeIndex(node))) consider(p);
       order.before(node, consider);
       if (cause == kNone) break;
-      const Category category = graph.category(NodeIndex(cause));
+      const CategoryIndex category = graph.category(NodeIndex(cause));
       const double start = idle_until - graph.durations()[cause];
       // What another rank does, apart from sending to this one, is none of this rank's
       // communication: waiting for it is bubble, whether it computes or communicates.
-      const bool mine =
-          graph.streams()[graph.stream(NodeIndex(cause)).value()].rank_class == rank_class;
-      const bool communicates =
-          is_exposed_communication(category) && (mine || category == Category::exposed_pp);
+      const bool mine = graph.stream_of(NodeIndex(cause)).rank_class == rank_class;
+      const bool communicates = classes(category) == CategoryClass::transfer ||
+                                (mine && classes(category) == CategoryClass::communication);
       if (!communicates && start < idle_until) break;
       const double covered = idle_until - std::max(start, idle_from);
       if (covered > 0) out[category] += Picoseconds(covered);
       idle_until = std::max(start, idle_from);
       node = cause;
     }
-    if (idle_until > idle_from) out[Category::bubble] += Picoseconds(idle_until - idle_from);
+    if (idle_until > idle_from) out[classes.idle()] += Picoseconds(idle_until - idle_from);
   };
 
   double now = from.count();
@@ -91,7 +117,7 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
     const NodeIndex n(i);
     const auto mine = [&](StreamIndex s) {
       const Stream& stream = graph.streams()[s.value()];
-      return stream.rank_class == rank_class && stream.kind == StreamKind::compute;
+      return stream.rank_class == rank_class && stream.role == StreamRole::compute;
     };
     const auto others = graph.rendezvous_streams(n);
     if (!mine(graph.stream(n)) && std::none_of(others.begin(), others.end(), mine)) continue;
@@ -99,7 +125,7 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
     const double start = end - graph.durations()[i];
     if (start > now) book_gap(now, i);
     if (graph.kind(n) == NodeKind::block) {
-      const Breakdown& block = blocks[graph.payload(n)];
+      const Breakdown& block = blocks[graph.operation(n).block];
       ORRERY_DEBUG_INVARIANT(block.total() == graph.duration(n));
       out += block;
     } else {
@@ -107,7 +133,7 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
     }
     now = end;
   }
-  if (until.count() > now) out[Category::bubble] += Picoseconds(until.count() - now);
+  if (until.count() > now) out[classes.idle()] += Picoseconds(until.count() - now);
   return out;
 }
 

@@ -4,7 +4,8 @@
 // time belongs to the category of what it computes (a folded block brings its own breakdown). A gap
 // belongs to what ended it: going back from the node that had to wait, each communication that ran
 // in the gap takes the part it covers; the rest, in which the rank waited for another rank's
-// computing, is bubble. The parts add up to the makespan exactly. O(nodes).
+// computing, goes to the graph's idle category (graph/category.h). The parts add up to the makespan
+// exactly. O(nodes).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace orrery {
 
-// `blocks` are the breakdowns that NodeKind::block nodes name by payload.
+// `blocks` are the breakdowns that the operations of folded blocks name.
 Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t rank_class,
                     std::span<const Breakdown> blocks);
 

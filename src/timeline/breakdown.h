@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 
 #include "graph/category.h"
 #include "units/picoseconds.h"
@@ -9,10 +10,19 @@
 namespace orrery {
 
 struct Breakdown {
-  std::array<Picoseconds, kCategories> time{};
+  std::array<Picoseconds, kMostCategories> time{};
 
-  Picoseconds& operator[](Category c) { return time[static_cast<std::size_t>(c)]; }
-  Picoseconds operator[](Category c) const { return time[static_cast<std::size_t>(c)]; }
+  // By CategoryIndex, or by the enumeration of whoever named the categories.
+  template <class Category>
+    requires std::is_enum_v<Category>
+  Picoseconds& operator[](Category c) {
+    return time[static_cast<std::size_t>(c)];
+  }
+  template <class Category>
+    requires std::is_enum_v<Category>
+  Picoseconds operator[](Category c) const {
+    return time[static_cast<std::size_t>(c)];
+  }
 
   [[nodiscard]] Picoseconds total() const {
     Picoseconds sum;
@@ -20,7 +30,7 @@ struct Breakdown {
     return sum;
   }
   Breakdown& operator+=(const Breakdown& o) {
-    for (std::size_t i = 0; i < kCategories; ++i) time[i] += o.time[i];
+    for (std::size_t i = 0; i < kMostCategories; ++i) time[i] += o.time[i];
     return *this;
   }
   friend Breakdown operator*(Breakdown b, int n) {
@@ -29,14 +39,5 @@ struct Breakdown {
   }
   bool operator==(const Breakdown&) const = default;
 };
-
-// The part of a breakdown in which nothing is computed because something is sent.
-inline Picoseconds exposed_communication(const Breakdown& b) {
-  Picoseconds sum;
-  for (std::size_t i = 0; i < kCategories; ++i) {
-    if (is_exposed_communication(static_cast<Category>(i))) sum += b.time[i];
-  }
-  return sum;
-}
 
 }  // namespace orrery

@@ -31,6 +31,25 @@ Result<std::monostate> check_conflicts(const std::vector<Edit>& edits) {
 
 }  // namespace
 
+Result<std::monostate> check_graph_edits(const std::vector<Edit>& edits) {
+  for (const Edit& edit : edits) {
+    switch (edit.kind) {
+      case EditKind::scale:
+      case EditKind::set:
+      case EditKind::remove:
+      case EditKind::bandwidth:
+      case EditKind::latency:
+        continue;
+      default:
+        return fail(ErrorCode::unsupported, "needs the launches, shapes and passes of a recording",
+                    to_text(edit),
+                    "change the plan or the cluster and estimate again; the operations of a graph "
+                    "can be edited with scale, set, remove, bandwidth and latency");
+    }
+  }
+  return std::monostate();
+}
+
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const std::vector<Edit>& edits, const Catalog& catalog,
                        const KnownDivision& known) {

@@ -18,8 +18,6 @@
 
 namespace orrery {
 
-enum class CollectiveKind { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
-
 enum class CollectiveAlgorithm { ring, tree, hierarchical, in_switch, parallel_trees, pairwise };
 enum class Protocol { low_latency, low_latency_128, simple };
 

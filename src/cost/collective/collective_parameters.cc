@@ -26,17 +26,6 @@ std::span<const EnumName<Protocol>> names_of(Protocol) {
   return kNames;
 }
 
-std::span<const EnumName<CollectiveKind>> names_of(CollectiveKind) {
-  static constexpr std::array kNames = {
-      EnumName<CollectiveKind>{CollectiveKind::all_reduce, "all_reduce"},
-      EnumName<CollectiveKind>{CollectiveKind::all_gather, "all_gather"},
-      EnumName<CollectiveKind>{CollectiveKind::reduce_scatter, "reduce_scatter"},
-      EnumName<CollectiveKind>{CollectiveKind::all_to_all, "all_to_all"},
-      EnumName<CollectiveKind>{CollectiveKind::broadcast, "broadcast"},
-  };
-  return kNames;
-}
-
 const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*) {
   static const Fields<ProtocolLatencies> table =
       Fields<ProtocolLatencies>("latency by protocol")

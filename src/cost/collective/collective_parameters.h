@@ -16,6 +16,7 @@
 #include "cluster/host_path.h"
 #include "cost/collective/collective.h"
 #include "document/fields.h"
+#include "graph/operation_names.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -155,7 +156,6 @@ struct CollectiveParameters {
 
 std::span<const EnumName<CollectiveAlgorithm>> names_of(CollectiveAlgorithm);
 std::span<const EnumName<Protocol>> names_of(Protocol);
-std::span<const EnumName<CollectiveKind>> names_of(CollectiveKind);
 
 const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*);
 const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*);

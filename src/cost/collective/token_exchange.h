@@ -35,14 +35,6 @@ namespace orrery {
 // Units beyond the number of experts count as one expert each.
 double distinct_units(double units, double experts, double top_k);
 
-struct TokenExchange {
-  double tokens = 0;  // that one rank sends
-  Bytes token;        // of one of them
-  double top_k = 1;
-  double experts = 1;
-  bool away = true;  // to the experts; else back
-};
-
 // Zero for a group of one rank.
 Seconds token_exchange_time(const TokenExchange& exchange, const GroupShape& group,
                             const std::vector<FabricLevel>& levels,

@@ -20,29 +20,6 @@
 
 namespace orrery {
 
-struct GemmShape {
-  double m = 0, n = 0, k = 0;
-  double groups = 1;            // independent products of this shape in one launch (m rows each)
-  bool accumulates = false;     // adds to a result in fp32, as gradients of weights do
-  bool inputs_cached = false;   // A lies in the last-level cache
-  bool weights_cached = false;  // so does B
-};
-
-struct AttentionShape {
-  double batch = 0;
-  double queries = 0;  // query positions on this rank
-  double keys = 0;     // key positions they attend to, before masks
-  double heads = 0;
-  double kv_heads = 0;
-  double query_key_dim = 0;
-  double value_dim = 0;
-  double window = 0;    // 0: none
-  bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
-  bool fused_softmax = false;  // unfused attention: scale, mask and softmax are one kernel
-  bool wide_softmax = false;   // unfused attention: they work on an fp32 copy of the scores
-  bool narrow_scores = false;  // products run in the 8-bit format asked for, as in inference
-};
-
 class KernelModel {
  public:
   static constexpr std::size_t kTiles = 9;  // shapes a product may be cut into

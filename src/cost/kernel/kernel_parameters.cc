@@ -195,22 +195,6 @@ double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator
 
 }  // namespace
 
-std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel) {
-  using enum AttentionKernel;
-  static constexpr std::array<EnumName<AttentionKernel>, 5> kNames = {{{unfused, "unfused"},
-                                                                       {flash_1, "flash-1"},
-                                                                       {flash_2, "flash-2"},
-                                                                       {flash_3, "flash-3"},
-                                                                       {library, "library"}}};
-  return kNames;
-}
-
-std::span<const EnumName<Direction>> names_of(Direction) {
-  static constexpr std::array<EnumName<Direction>, 2> kNames = {
-      {{Direction::forward, "forward"}, {Direction::backward, "backward"}}};
-  return kNames;
-}
-
 const Fields<FitRecord>& fields_of(const FitRecord*) {
   static const Fields<FitRecord> table =
       Fields<FitRecord>("fit record")

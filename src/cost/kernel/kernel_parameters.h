@@ -18,24 +18,13 @@
 #include "catalog/catalog.h"
 #include "cluster/accelerator.h"
 #include "document/fields.h"
+#include "graph/operation_names.h"
 #include "units/number_format.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
 inline constexpr std::size_t kNumberFormats = 8;
-
-enum class AttentionKernel {
-  unfused,
-  flash_1,
-  flash_2,
-  flash_3,
-  library
-};  // library: cuDNN et al.
-enum class Direction { forward, backward };
-
-std::span<const EnumName<AttentionKernel>> names_of(AttentionKernel);
-std::span<const EnumName<Direction>> names_of(Direction);
 
 // A kernel that a benchmark timed together with the intended one: the quantisation of the inputs of
 // a narrow product, the split and rotation of queries and keys before attention. It is counted

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "cost/memory/memory.h"
-#include "graph/category.h"
 #include "report/drawing/text_style.h"
-#include "timeline/breakdown.h"
+#include "lower/step_category.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "report/drawing/category_style.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 
 namespace orrery {
 

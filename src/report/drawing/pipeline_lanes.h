@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "report/drawing/time_axis.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 
 namespace orrery {
 

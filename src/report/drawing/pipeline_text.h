@@ -6,7 +6,7 @@
 
 #include "report/drawing/text_style.h"
 #include "report/drawing/time_axis.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include "estimate/estimate.h"
 #include "report/plans/subject.h"
 #include "search/search.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 
 namespace orrery {
 

@@ -41,8 +41,8 @@ std::vector<PipelineSpan> pipeline_spans(const MeasuredSchedule& schedule) {
     PipelineSpan span;
     span.stage = static_cast<int>(of.device);
     // Blocked receivers wait themselves.
-    if (transfer && graph.streams()[graph.stream(n).value()].kind == StreamKind::compute) {
-      span.stage = static_cast<int>(graph.streams()[graph.stream(n).value()].rank_class);
+    if (transfer && graph.stream_of(n).role == StreamRole::compute) {
+      span.stage = static_cast<int>(graph.stream_of(n).rank_class);
     }
     span.chunk = op.chunk % chunks;
     span.microbatch = static_cast<int>(op.microbatch);
@@ -73,12 +73,12 @@ std::vector<TimelineSpan> timeline_spans(const MeasuredSchedule& schedule) {
     const NodeIndex n(i);
     if (graph.duration(n) <= Picoseconds(0)) continue;
     const DeviceOperation& of = schedule.execution.graph.operations[graph.instance(n)];
-    const Stream& stream = graph.streams()[graph.stream(n).value()];
+    const Stream& stream = graph.stream_of(n);
     const bool transfer = graph.kind(n) == NodeKind::point_to_point;
     TimelineSpan span;
     span.stage = static_cast<int>(of.device);
-    span.stream = std::string(name(stream.kind));
-    if (stream.kind == StreamKind::wire) {
+    span.stream = std::string(graph.text(stream.label));
+    if (stream.role == StreamRole::wire) {
       // Nodes on a wire overlap, those of one kind and device do not.
       span.stream += of.operation.action == PipelineAction::forward ? " forward" : " backward";
     } else if (transfer) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "schedule/measured_schedule.h"
-#include "timeline/pipeline_span.h"
+#include "schedule/pipeline_span.h"
 #include "timeline/timeline_span.h"
 
 namespace orrery {

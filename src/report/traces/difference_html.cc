@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "graph/category.h"
+#include "lower/step_category.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"

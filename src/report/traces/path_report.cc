@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/category.h"
+#include "lower/step_category.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/svg_chart.h"

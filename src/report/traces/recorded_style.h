@@ -9,7 +9,7 @@
 
 #include "analyze/critical_path.h"
 #include "analyze/temporal_breakdown.h"
-#include "graph/category.h"
+#include "lower/step_category.h"
 #include "report/drawing/text_style.h"
 
 namespace orrery {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/category.h"
+#include "lower/step_category.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"

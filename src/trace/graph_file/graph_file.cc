@@ -4,15 +4,16 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <optional>
-#include <unordered_map>
+#include <memory>
 #include <utility>
 #include <variant>
 
+#include "graph/operation_names.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/readable_text.h"
+#include "trace/graph_file/operation_text.h"
 
 namespace orrery {
 namespace {
@@ -21,9 +22,6 @@ namespace dom = simdjson::dom;
 
 constexpr std::size_t kLargestFile = std::size_t{2} << 30;
 constexpr std::int64_t kLongestPs = std::int64_t{1} << 53;
-
-constexpr std::array<std::string_view, 7> kNodeKinds = {
-    "kernel", "collective", "point_to_point", "copy", "host", "barrier", "block"};
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
@@ -58,35 +56,31 @@ class Reader {
   Result<GraphFile> read(dom::element root) {
     std::int64_t version = 0;
     if (root["orrery_graph"].get(version) != simdjson::SUCCESS) {
-      return refuse("is no graph file", "it begins {\"orrery_graph\": 1");
+      return refuse("is no graph file", "it begins {\"orrery_graph\": 2");
     }
-    if (version != 1) {
-      return refuse("is of version " + std::to_string(version), "this program reads version 1");
+    if (version != 2) {
+      return refuse("is of version " + std::to_string(version),
+                    "this program reads version 2: write the graph again");
     }
-    dom::array streams;
-    dom::array names;
+    std::vector<CategoryLabel> categories;
+    std::vector<Group> groups;
+    ORRERY_TRY(std::monostate done, each(root, "categories", [&](dom::element e) {
+                 return category(e, categories);
+               }));
+    ORRERY_TRY(done, each(root, "groups", [&](dom::element e) { return group(e, groups); }));
+    categories_ = categories.size();
+    groups_ = groups.size();
+    builder_ = GraphBuilder(
+        std::make_shared<const std::vector<CategoryLabel>>(std::move(categories)),
+        std::move(groups));
+    ORRERY_TRY(done, each(root, "streams", [&](dom::element e) { return stream(e); }));
+    ORRERY_TRY(done, each(root, "operations", [&](dom::element e) { return operation(e); }));
     dom::array nodes;
-    dom::array steps;
-    if (root["streams"].get(streams) != simdjson::SUCCESS) return refuse("has no list 'streams'");
-    if (root["names"].get(names) != simdjson::SUCCESS) return refuse("has no list 'names'");
-    if (root["operations"].get(nodes) != simdjson::SUCCESS)
-      return refuse("has no list 'operations'");
-    if (root["steps"].get(steps) != simdjson::SUCCESS) return refuse("has no list 'steps'");
-    for (const dom::element e : streams) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate done, stream(e));
+    if (root["nodes"].get(nodes) == simdjson::SUCCESS) {
+      builder_.reserve(nodes.size(), 2 * nodes.size());
     }
-    for (const dom::element e : names) {
-      std::string_view text;
-      if (e.get(text) != simdjson::SUCCESS) return refuse("a name is no text");
-      names_.push_back(builder_.add_name(std::string(text)));
-    }
-    builder_.reserve(nodes.size(), 2 * nodes.size());
-    for (const dom::element e : nodes) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate done, node(e));
-    }
-    for (const dom::element e : steps) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate done, step(e));
-    }
+    ORRERY_TRY(done, each(root, "nodes", [&](dom::element e) { return node(e); }));
+    ORRERY_TRY(done, each(root, "steps", [&](dom::element e) { return step(e); }));
     out_.graph = builder_.build();
     return std::move(out_);
   }
@@ -108,48 +102,98 @@ class Reader {
     return static_cast<std::uint32_t>(value);
   }
 
+  template <class Read>
+  Result<std::monostate> each(dom::element root, const char* list_name, Read read) {
+    dom::array list;
+    if (root[list_name].get(list) != simdjson::SUCCESS) {
+      return refuse(std::string("has no list '") + list_name + "'");
+    }
+    for (const dom::element e : list) {
+      ORRERY_TRY([[maybe_unused]] const std::monostate done, read(e));
+    }
+    return std::monostate{};
+  }
+
+  static std::string text_member(dom::element e, const char* name) {
+    std::string_view text;
+    return e[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
+  }
+
+  Result<std::monostate> category(dom::element e, std::vector<CategoryLabel>& out) {
+    const auto kind = parse_enum<CategoryClass>(text_member(e, "class"));
+    if (!kind || out.size() == kMostCategories) {
+      return refuse("category " + std::to_string(out.size()) + " is of no known class",
+                    "at most 20 of: computing, communication, transfer, copy, host, idle");
+    }
+    out.push_back({text_member(e, "name"), *kind});
+    return std::monostate{};
+  }
+
+  Result<std::monostate> group(dom::element e, std::vector<Group>& out) {
+    Group read;
+    read.label = text_member(e, "label");
+    constexpr std::size_t kMostRanks = 1'000'000'000;
+    const auto size = index(e["size"], kMostRanks);
+    dom::array members;
+    bool good = size && *size > 0 && e["members"].get(members) == simdjson::SUCCESS;
+    if (good) {
+      read.shape.size = static_cast<int>(*size);
+      for (const dom::element m : members) {
+        const auto ranks = index(m, kMostRanks);
+        good = good && ranks;
+        read.shape.members.push_back(static_cast<int>(ranks.value_or(0)));
+      }
+    }
+    if (!good) return refuse("group " + std::to_string(out.size()) + " lacks size or members");
+    out.push_back(std::move(read));
+    return std::monostate{};
+  }
+
   Result<std::monostate> stream(dom::element e) {
-    const std::string place = "stream " + std::to_string(out_.stream_names.size());
+    const std::string place = "stream " + std::to_string(streams_);
     const auto rank = index(e["rank"], 1'000'000'000);
     if (!rank) return refuse(place + " has no rank", "a whole number from 0");
-    std::string_view kind;
-    std::string_view name;
-    if (e["kind"].get(kind) != simdjson::SUCCESS || e["name"].get(name) != simdjson::SUCCESS) {
-      return refuse(place + " lacks kind or name");
+    const std::string word = text_member(e, "role");
+    std::size_t role = 0;
+    while (role < kStreamRoles && orrery::name(static_cast<StreamRole>(role)) != word) ++role;
+    if (role == kStreamRoles) return refuse(place + " has no known role: '" + word + "'");
+    const std::string label = text_member(e, "label");
+    builder_.add_stream({*rank, static_cast<StreamRole>(role),
+                         label.empty() ? NameIndex() : builder_.add_name(label)});
+    ++streams_;
+    return std::monostate{};
+  }
+
+  Result<std::monostate> operation(dom::element e) {
+    const std::string place = "operation " + std::to_string(operations_);
+    const std::string word = text_member(e, "kind");
+    const auto kind = parse_enum<NodeKind>(word);
+    if (!kind) return refuse(place + " is of no known kind: '" + word + "'");
+    Operation out;
+    out.kind = *kind;
+    const auto category = index(e["category"], std::max<std::size_t>(1, categories_));
+    if (!category) return refuse(place + ": 'category' is no index into the categories");
+    out.category = static_cast<CategoryIndex>(*category);
+    out.name = builder_.add_name(text_member(e, "name"));
+    dom::array parts;
+    if (e["parts"].get(parts) == simdjson::SUCCESS) {
+      for (const dom::element part : parts) {
+        const auto read = read_operation_part(part, groups_);
+        if (!read) return refuse(place + " has a part that is none");
+        out.parts.push_back(*read);
+      }
     }
-    std::size_t k = 0;
-    while (k < kStreamKinds && orrery::name(static_cast<StreamKind>(k)) != kind) ++k;
-    if (k == kStreamKinds) {
-      return refuse(place + " is of no known kind: '" + std::string(kind) + "'");
-    }
-    builder_.add_stream({*rank, static_cast<StreamKind>(k)});
-    out_.stream_names.emplace_back(name);
+    builder_.add_operation(std::move(out));
+    ++operations_;
     return std::monostate{};
   }
 
   Result<std::monostate> node(dom::element e) {
     NodeSpec spec;
-    std::string_view kind;
-    std::string_view category;
-    if (e["kind"].get(kind) != simdjson::SUCCESS ||
-        e["category"].get(category) != simdjson::SUCCESS) {
-      return refuse_node("lacks kind or category");
-    }
-    const auto known = std::find(kNodeKinds.begin(), kNodeKinds.end(), kind);
-    if (known == kNodeKinds.end()) {
-      return refuse_node("is of no known kind: '" + std::string(kind) + "'");
-    }
-    spec.kind = static_cast<NodeKind>(known - kNodeKinds.begin());
-    std::size_t c = 0;
-    while (c < kCategories && orrery::name(static_cast<Category>(c)) != category) ++c;
-    if (c == kCategories) {
-      return refuse_node("is of no known category: '" + std::string(category) + "'");
-    }
-    spec.category = static_cast<Category>(c);
-    const auto name = index(e["name"], names_.size());
-    if (!name) return refuse_node("'name' is no index into the names");
-    spec.name = names_[*name];
-    const auto stream = index(e["stream"], out_.stream_names.size());
+    const auto operation = index(e["operation"], operations_);
+    if (!operation) return refuse_node("'operation' is no index into the operations");
+    spec.operation = OperationIndex(*operation);
+    const auto stream = index(e["stream"], streams_);
     if (!stream) return refuse_node("'stream' is no index into the streams");
     spec.stream = StreamIndex(*stream);
     std::int64_t duration = 0;
@@ -170,7 +214,7 @@ class Reader {
     std::vector<StreamIndex> with;
     if (e["with"].get(list) == simdjson::SUCCESS) {
       for (const dom::element item : list) {
-        const auto other = index(item, out_.stream_names.size());
+        const auto other = index(item, streams_);
         if (!other) return refuse_node("'with' holds no index into the streams");
         with.emplace_back(*other);
       }
@@ -212,29 +256,46 @@ class Reader {
   const std::string& name_;
   GraphFile out_;
   GraphBuilder builder_;
-  std::vector<NameIndex> names_;
+  std::size_t categories_ = 0, groups_ = 0, streams_ = 0, operations_ = 0;  // how many were read
 };
 
 }  // namespace
 
 std::string graph_file_text(const GraphFile& file) {
   const Graph& graph = file.graph;
-  std::string out = "{\"orrery_graph\": 1,\n\"streams\": [";
-  for (std::size_t s = 0; s < graph.streams().size(); ++s) {
-    const Stream& stream = graph.streams()[s];
-    out += fmt::format("{}\n{{\"rank\": {}, \"kind\": \"{}\", \"name\": {}}}", s == 0 ? "" : ",",
-                       stream.rank_class, name(stream.kind),
-                       text_of(s < file.stream_names.size() ? file.stream_names[s] : ""));
-  }
-  // Names in the order of their first use.
-  std::unordered_map<std::string_view, std::size_t> index;
-  std::string names;
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const std::string_view text = graph.name(NodeIndex(i));
-    if (!index.try_emplace(text, index.size()).second) continue;
-    names += (names.empty() ? "\n" : ",\n") + text_of(text);
-  }
-  out += "],\n\"names\": [" + names + "],\n\"steps\": [";
+  std::string out = "{\"orrery_graph\": 2,\n\"categories\": [";
+  const auto list = [&](const auto& items, auto text) {
+    std::string_view before = "\n";
+    for (const auto& item : items) {
+      out += before;
+      out += text(item);
+      before = ",\n";
+    }
+  };
+  list(graph.categories(), [](const CategoryLabel& c) {
+    return fmt::format("{{\"name\": {}, \"class\": \"{}\"}}", text_of(c.name), to_text(c.kind));
+  });
+  out += "],\n\"groups\": [";
+  list(graph.groups(), [](const Group& g) {
+    return fmt::format("{{\"label\": {}, \"size\": {}, \"members\": [{}]}}", text_of(g.label),
+                       g.shape.size, numbers(g.shape.members));
+  });
+  out += "],\n\"streams\": [";
+  list(graph.streams(), [&](const Stream& s) {
+    return fmt::format("{{\"rank\": {}, \"role\": \"{}\", \"label\": {}}}", s.rank_class,
+                       name(s.role), text_of(graph.text(s.label)));
+  });
+  out += "],\n\"operations\": [";
+  list(graph.operations(), [&](const Operation& o) {
+    std::string parts;
+    for (const OperationPart& part : o.parts) {
+      parts += (parts.empty() ? ", \"parts\": [" : ", ") + operation_part_text(part);
+    }
+    return fmt::format("{{\"kind\": \"{}\", \"category\": {}, \"name\": {}{}}}", to_text(o.kind),
+                       static_cast<int>(o.category), text_of(graph.text(o.name)),
+                       parts.empty() ? "" : parts + "]");
+  });
+  out += "],\n\"steps\": [";
   for (std::size_t s = 0; s < file.steps.size(); ++s) {
     const GraphFileStep& step = file.steps[s];
     out += fmt::format(
@@ -242,16 +303,14 @@ std::string graph_file_text(const GraphFile& file) {
         s == 0 ? "" : ",", step.rank, text_of(step.name),
         step.after ? std::to_string(*step.after) : "null", step.until, step.recorded_ps);
   }
-  out += "],\n\"operations\": [";
+  out += "],\n\"nodes\": [";
   std::vector<std::uint32_t> with;
   auto rendezvous = graph.rendezvous().begin();
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
     fmt::format_to(std::back_inserter(out),
-                   "{}\n{{\"kind\": \"{}\", \"category\": \"{}\", \"name\": {}, \"stream\": {}, "
-                   "\"duration_ps\": {:.0f}",
-                   i == 0 ? "" : ",", kNodeKinds[static_cast<std::size_t>(graph.kind(n))],
-                   name(graph.category(n)), index.at(graph.name(n)), graph.stream(n).value(),
+                   "{}\n{{\"operation\": {}, \"stream\": {}, \"duration_ps\": {:.0f}",
+                   i == 0 ? "" : ",", graph.operation_index(n).value(), graph.stream(n).value(),
                    graph.duration(n).count());
     if (!graph.predecessors(n).empty()) {
       out += ", \"after\": [" + numbers(graph.predecessors(n)) + "]";

@@ -12,7 +12,7 @@ TraceContents contents(const GraphFile& graph, const std::string& file) {
   WorkTable work;
   for (std::size_t n = 0; n < graph.graph.size(); ++n) {
     const NodeIndex node(n);
-    WorkTable::add_time(work.at(name(graph.graph.category(node))),
+    WorkTable::add_time(work.at(graph.graph.label(graph.graph.category(node))),
                         graph.graph.duration(node).seconds());
   }
   std::set<std::uint32_t> ranks;

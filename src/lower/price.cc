@@ -1,0 +1,100 @@
+#include "lower/price.h"
+
+namespace orrery {
+namespace {
+
+class ActivityPrice {
+ public:
+  ActivityPrice(std::span<const Group> groups, const CostContext& context)
+      : groups_(groups), context_(context) {}
+
+  Seconds operator()(const Kernel& kernel) const { return price(kernel, context_); }
+  Seconds operator()(const Communication& c) const {
+    return price(c, groups_[c.group.value()].shape, context_);
+  }
+  Seconds operator()(const Message& message) const {
+    return point_to_point(message.bytes, context_.pairwise[message.level], context_.collectives);
+  }
+  Seconds operator()(const HostCopy& copy) const {
+    const auto& link = context_.cluster.accelerator.host_link.bandwidth;
+    return link ? copy.bytes / *link : Seconds(0);
+  }
+  Seconds operator()(const StatedTime& stated) const { return stated.time; }
+
+ private:
+  std::span<const Group> groups_;
+  const CostContext& context_;
+};
+
+}  // namespace
+
+Kernel product(const GemmShape& shape, NumberFormat format) {
+  return Kernel{.shape = shape,
+                .format = format,
+                .flops = Flops(2 * shape.m * shape.n * shape.k * shape.groups)};
+}
+
+Kernel attention(const AttentionShape& shape, AttentionKernel kernel, Direction direction,
+                 NumberFormat format) {
+  return Kernel{.shape = shape,
+                .format = format,
+                .attention = kernel,
+                .direction = direction,
+                .flops = KernelModel::attention_flops(shape, direction, kernel)};
+}
+
+Seconds price(const Kernel& kernel, const CostContext& context) {
+  const KernelModel& model = context.kernels;
+  if (const auto* shape = std::get_if<GemmShape>(&kernel.shape)) {
+    const Seconds time = model.gemm(*shape, kernel.format) / kernel.pieces;
+    return kernel.bytes > Bytes(0) ? time + kernel.bytes / model.parameters().memory_bandwidth
+                                   : time;
+  }
+  if (const auto* shape = std::get_if<AttentionShape>(&kernel.shape)) {
+    return model.attention(*shape, kernel.attention, kernel.direction, kernel.format) /
+           kernel.pieces;
+  }
+  return model.memory_bound(kernel.bytes / kernel.launches) * kernel.launches;
+}
+
+Seconds price(const Communication& c, const GroupShape& group, const CostContext& context) {
+  const auto* tokens = std::get_if<TokenExchange>(&c.tokens);
+  const Seconds whole = tokens != nullptr ? context.exchange(*tokens, group)
+                                          : context.communicate(c.collective, c.payload, group);
+  return whole / c.pieces * c.times * c.exposed;
+}
+
+Seconds price(const Activity& activity, std::span<const Group> groups,
+              const CostContext& context) {
+  return std::visit(ActivityPrice(groups, context), activity);
+}
+
+Picoseconds price(const OperationParts& parts, std::span<const Group> groups,
+                  const CostContext& context) {
+  Picoseconds sum;
+  Seconds open;
+  for (const OperationPart& part : parts) {
+    if (part.rounding == OperationPart::Rounding::own) {
+      sum += round_to_picoseconds(open);
+      open = Seconds(0);
+    }
+    open += price(part.what, groups, context);
+  }
+  return sum + round_to_picoseconds(open);
+}
+
+std::vector<double> priced_durations(const Graph& graph, const CostContext& context) {
+  std::vector<double> of_operation;
+  of_operation.reserve(graph.operations().size());
+  for (const Operation& operation : graph.operations()) {
+    of_operation.push_back(price(operation.parts, graph.groups(), context).count());
+  }
+  std::vector<double> durations(graph.durations().begin(), graph.durations().end());
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    const std::uint32_t operation = graph.operation_index(NodeIndex(i)).value();
+    if (!graph.operations()[operation].parts.empty()) durations[i] = of_operation[operation];
+  }
+  return durations;
+}
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+// The streams of a rank of a training step: one that computes, one per kind of communication, one
+// each for copies to and from host memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "graph/graph.h"
+
+namespace orrery {
+
+enum class StepStream : std::uint8_t {
+  compute,
+  tp,
+  cp,
+  ep,
+  pp_forward,
+  pp_backward,
+  dp,
+  host,
+  offload,
+  reload,
+};
+inline constexpr std::size_t kStepStreams = 10;
+// Of these the ones that operations inside a block use come first.
+inline constexpr std::size_t kBlockStreams = 4;
+std::string_view name(StepStream stream);
+
+// Adds the first `count` streams of a rank, in the order of the enumerators.
+void add_streams(GraphBuilder& builder, std::uint32_t rank_class, std::size_t count);
+
+}  // namespace orrery
