@@ -1,24 +1,21 @@
 #include "question.h"
 
+#include "model/family.h"
+#include "model/transformer/transformer.h"
+
 namespace orrery::cli {
 namespace {
 
 Result<Spec> subject(const Question& q, const Catalog& catalog) {
+  Spec spec;
   const bool file = q.model == "-" || q.model.ends_with(".yaml") || q.model.ends_with(".yml");
   if (file) {
     ORRERY_TRY(const Document document, read_document(q.model));
     if (is_spec(document)) return read_spec(document, q.cluster, catalog);
-    // A model file is read again by load_model, which standard input does not allow.
-    if (q.model == "-") {
-      ORRERY_TRY(const Architecture architecture, read_architecture(document));
-      Spec spec;
-      ORRERY_TRY(spec.scenario.model, build_model(architecture));
-      ORRERY_TRY(spec.scenario.cluster, parse_cluster(q.cluster, catalog));
-      return spec;
-    }
+    ORRERY_TRY(spec.scenario.model, read_model(document));
+  } else {
+    ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
   }
-  Spec spec;
-  ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
   if (q.cluster.empty()) {
     return fail(
         ErrorCode::bad_input, "no cluster is given", "--on",
@@ -36,7 +33,8 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     ORRERY_TRY(spec.scenario.plan, parse_plan(q.plan, spec.scenario.plan));
     for (std::string& key : stated_fields(q.plan)) spec.stated.push_back(std::move(key));
   }
-  const std::optional<Adapters>& stated = spec.scenario.model.architecture.adapters;
+  const Architecture* transformer = architecture_of(spec.scenario.model);
+  const auto stated = transformer != nullptr ? transformer->adapters : std::nullopt;
   if (q.adapter_rank != 0 || (stated && !q.adapt.empty())) {
     Adapters adapters = stated.value_or(Adapters{});
     if (q.adapter_rank != 0) adapters.rank = q.adapter_rank;

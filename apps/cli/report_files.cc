@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "estimate/step_timeline.h"
+#include "model/transformer/transformer.h"
 #include "report/plans/html_report.h"
 #include "trace/perfetto/chrome_json.h"
 
@@ -11,8 +12,9 @@ namespace orrery::cli {
 Subject subject_of(const Scenario& scenario) {
   const std::string count = std::to_string(scenario.cluster.accelerators);
   const std::string& name = scenario.cluster.name;
-  return {scenario.model.architecture.name, name.ends_with(":" + count) ? name : name + ":" + count,
-          scenario.model.architecture.adapters};
+  const Architecture* transformer = architecture_of(scenario.model);
+  return {scenario.model.name, name.ends_with(":" + count) ? name : name + ":" + count,
+          transformer != nullptr ? transformer->adapters : std::nullopt};
 }
 
 Result<std::vector<std::string>> write_report_files(const Question& question,

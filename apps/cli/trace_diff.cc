@@ -17,6 +17,7 @@
 #include "infer/inferred_comparison.h"
 #include "infer/inferred_spec.h"
 #include "infer/prediction_gaps.h"
+#include "model/transformer/transformer.h"
 #include "number_option.h"
 #include "question.h"
 #include "report/drawing/figures.h"
@@ -113,7 +114,7 @@ int show(const Difference& d, const DifferenceSubject& subject, const DiffOption
 }
 
 // What is predicted, and where the recording is known to be of something else.
-std::vector<std::string> prediction_notes(const Training& training, const Architecture& predicted,
+std::vector<std::string> prediction_notes(const Training& training, const Model& model,
                                           const RecordedRun& run, const Catalog& catalog) {
   const auto batch = [](const Training& t) {
     return fmt::format("{} {} of {} tokens", grouped(t.global_batch),
@@ -132,10 +133,11 @@ std::vector<std::string> prediction_notes(const Training& training, const Archit
                               batch(spec.training), spec.training.sequence_length,
                               spec.training.global_batch));
   }
-  if (spec.architecture.num_layers != predicted.num_layers ||
-      spec.architecture.hidden != predicted.hidden) {
+  const Architecture* predicted = architecture_of(model);
+  if (predicted != nullptr && (spec.architecture.num_layers != predicted->num_layers ||
+                               spec.architecture.hidden != predicted->hidden)) {
     out.push_back(fmt::format("Another model was recorded: {}; predicted are {}.",
-                              layers(spec.architecture), layers(predicted)));
+                              layers(spec.architecture), layers(*predicted)));
   }
   const std::string other_model = other_model_warning(*inferred);
   if (!other_model.empty()) out.push_back(other_model);
@@ -165,8 +167,7 @@ int diff_prediction(const DiffOptions& options, const Common& common) {
                             .rows = options.rows,
                             .predicted = true,
                             .first_source = run->source};
-  subject.notes =
-      prediction_notes(predicted->training(), predicted->model().architecture, *run, *catalog);
+  subject.notes = prediction_notes(predicted->training(), predicted->model(), *run, *catalog);
   Breakdown breakdown;
   Unlaunched unlaunched = Unlaunched::of_its_kind;
   if (!has_backward(*recorded)) {

@@ -7,6 +7,7 @@
 
 #include "lower/model_costs.h"
 #include "lower/unaligned_products.h"
+#include "model/family.h"
 
 namespace orrery {
 namespace {
@@ -47,7 +48,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     if (a.concerns(scenario.training.precision, plan.attention)) out.push_back(a.text);
   }
   add(context.assumed);
-  const std::optional<Model> copied = with_copied_heads(scenario.model, plan.tp);
+  const std::optional<Model> copied = scenario.model.family->with_copies(scenario.model, plan.tp);
   const Model& held = copied ? *copied : scenario.model;
   if (std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
                                               scenario.training.precision, kernels);

@@ -6,6 +6,7 @@
 
 #include "estimate/spec.h"
 #include "estimate/step_timeline.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
@@ -276,7 +277,7 @@ TEST(Spec, AdaptersStandBesideAnyModel) {
       "model: llama-3.1-8b\ncluster: h100-sxm:8\nadapters: {rank: 8, products: all}\n", "s.yaml");
   const auto spec = read_spec(*document, "", catalog());
   ASSERT_TRUE(spec) << spec.error().text();
-  EXPECT_EQ(spec->scenario.model.architecture.adapters, (Adapters{8, AdaptedProducts::all}));
+  EXPECT_EQ(architecture_of(spec->scenario.model)->adapters, (Adapters{8, AdaptedProducts::all}));
   EXPECT_LT(trained_parameters(spec->scenario.model), 0.01 * parameters(spec->scenario.model));
   const auto absurd =
       parse_yaml("model: llama-3.1-8b\ncluster: h100-sxm:8\nadapters: {rank: 0}\n", "s.yaml");

@@ -77,7 +77,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
        "included, embedding look-up and recomputation excluded",
        fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences", to_text(per_sequence),
                    length, sequences),
-       to_text(total), "operators of " + step.model().architecture.name});
+       to_text(total), "operators of " + step.model().name});
   out.push_back({"tflops_per_gpu", "model FLOPs / (step time x GPUs)",
                  fmt::format("{} / ({} x {})", to_text(total), to_text(e.step_time), e.gpus),
                  to_text(e.achieved_per_gpu), "definition"});

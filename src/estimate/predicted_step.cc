@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "plan/validity.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 #include "units/quantity_text.h"
 
 namespace orrery {

@@ -100,7 +100,7 @@ TEST(PredictedStep, OutlivesTheScenarioItWasMadeOf) {
     return predict(asked, catalog());
   }();
   ASSERT_TRUE(step);
-  EXPECT_EQ(step->model().architecture.name, "llama-3-8b");
+  EXPECT_EQ(step->model().name, "llama-3-8b");
   EXPECT_EQ(step->training().source_length, 4096);  // as completed
   EXPECT_GT(launching_time(*step), Seconds(0));
 }

@@ -1,9 +1,10 @@
 #include "estimate/spec.h"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "model/hugging_face.h"
+#include "model/family.h"
+#include "model/transformer/hugging_face.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
@@ -11,22 +12,6 @@ namespace {
 bool looks_like_a_path(const std::string& text) {
   return text == "-" || text.find('/') != std::string::npos || text.ends_with(".json") ||
          text.ends_with(".yaml") || text.ends_with(".yml");
-}
-
-Result<Model> model_of(const Document& document) {
-  ORRERY_TRY(Architecture architecture, read_architecture(document));
-  const Value* type = document.root.find("model_type");
-  const bool only_type = type != nullptr && architecture.name == type->scalar_text();
-  if (architecture.name.empty() || architecture.name == "unnamed" || only_type) {
-    // Most config.json carry no name; their folder does.
-    const std::filesystem::path path(document.name);
-    const std::string folder = path.parent_path().filename().string();
-    architecture.name =
-        path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
-  }
-  auto model = build_model(architecture);
-  if (!model) return fail(at(document.name, model.error()));
-  return model;
 }
 
 std::string place(const Document& document, const Value& value, const std::string& key) {
@@ -101,10 +86,10 @@ Result<Cluster> cluster_of(const Document& document, const Value& value, const C
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog) {
   if (looks_like_a_path(name_or_path)) {
     ORRERY_TRY(const Document document, read_document(name_or_path));
-    return model_of(document);
+    return read_model(document);
   }
   ORRERY_TRY(const Document document, catalog.find("models", name_or_path));
-  return model_of(document);
+  return read_model(document);
 }
 
 bool is_spec(const Document& document) {
@@ -128,7 +113,7 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     if (!loaded) return fail(at(place(document, model, "model"), loaded.error()));
     out.scenario.model = std::move(*loaded);
   } else {
-    ORRERY_TRY(out.scenario.model, model_of(Document{document.name, model}));
+    ORRERY_TRY(out.scenario.model, read_model(Document{document.name, model}));
   }
 
   if (const Value* adapters = document.root.find("adapters")) {
@@ -170,7 +155,7 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
 
 Value specification(const Scenario& scenario, const Catalog& catalog) {
   Value out = Value::map();
-  out.set("model", Codec<Architecture>::write(scenario.model.architecture));
+  out.set("model", scenario.model.family->write(scenario.model));
   out.set("cluster", Codec<Cluster>::write(scenario.cluster));
   const auto published = load_software(catalog, scenario.software.name);
   const Value own = Codec<SoftwareProfile>::write(scenario.software);

@@ -4,7 +4,8 @@
 #include <string_view>
 
 #include "estimate/spec.h"
-#include "plan/validity.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace orrery;

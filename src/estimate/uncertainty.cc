@@ -224,8 +224,8 @@ RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime, const
 }
 
 std::string kind_of(const Model& model) {
-  const Architecture& a = model.architecture;
-  return std::string(a.adapters ? kAdapters : a.moe ? kMixture : kDense);
+  const bool frozen = trained_parameters(model) < parameters(model);
+  return std::string(frozen ? kAdapters : model.experts > 0 ? kMixture : kDense);
 }
 
 StepPoint point_of(const Model& model, const Cluster& cluster, const Training& training,

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/transformer/transformer.h"
+
 namespace orrery {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "estimate/forward_pass.h"
 #include "infer/model_sizes.h"
 #include "infer/prediction_gaps.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {

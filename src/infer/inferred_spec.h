@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
-#include "model/model.h"
+#include "model/transformer/architecture.h"
 #include "outcome/result.h"
 #include "plan/plan.h"
 #include "trace/recorded_trace.h"

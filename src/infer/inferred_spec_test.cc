@@ -8,6 +8,7 @@
 #include "infer/inferred_comparison.h"
 #include "infer/recorded_parallelism.h"
 #include "infer/recorded_software.h"
+#include "model/transformer/transformer.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {

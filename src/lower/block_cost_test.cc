@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "lower/random_plan.h"
+#include "model/transformer/division_rules.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
@@ -380,11 +382,7 @@ TEST(TensorParallel, KeyValueHeadsAreCopiedWhereRanksAreMore) {
 
   EXPECT_FALSE(with_copied_heads(model, 8));
   EXPECT_FALSE(with_copied_heads(small_model("deepseek-v2-lite", 4), 16));
-  // A model whose architecture does not say: there is nothing to copy.
-  Model unstated = model;
-  unstated.architecture.num_kv_heads = 0;
-  EXPECT_FALSE(with_copied_heads(unstated, 16));
-  EXPECT_EQ(with_copied_heads(model, 32)->architecture.attention, AttentionKind::mha);
+  EXPECT_EQ(architecture_of(*with_copied_heads(model, 32))->attention, AttentionKind::mha);
 }
 
 TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {

@@ -26,7 +26,6 @@
 #include "lower/product_format.h"
 #include "lower/recomputed_work.h"
 #include "lower/shard_moves.h"
-#include "plan/validity.h"
 
 namespace orrery {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "model/transformer/transformer.h"
 #include "plan/software.h"
 
 namespace orrery {
@@ -180,7 +181,7 @@ TEST(BlockMemory, MoreModulesNeverKeepMore) {
       for (const Block& block : model->blocks) {
         const Bytes full = block_memory(block,
                                         {.binding = bound(1, kLength, 4, true),
-                                         .hidden = static_cast<double>(model->architecture.hidden),
+                                         .hidden = model->width,
                                          .facts = facts_of(software)},
                                         Recompute::full)
                                .saved;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lower/random_plan.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
@@ -87,7 +88,7 @@ struct OnePlan {
 // and what is computed again travels again.
 TEST(HeadExchange, VolumeIsThatOfThePaper) {
   for_exchanging_plans([](const RandomCase& c) {
-    const Architecture& a = c.model.architecture;
+    const Architecture& a = *architecture_of(c.model);
     const double heads = static_cast<double>(a.num_heads);
     double query_key = static_cast<double>(a.head_dim);
     double value = query_key;

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "lower/shard_moves.h"
+#include "model/family.h"
 #include "outcome/invariant.h"
-#include "plan/validity.h"
 
 namespace orrery {
 
@@ -52,16 +52,6 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   return a;
 }
 
-std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp) {
-  if (!copies_key_value_heads(model.architecture, tp)) return std::nullopt;
-  Architecture a = model.architecture;
-  a.num_kv_heads = tp;
-  a.attention = a.num_heads == tp ? AttentionKind::mha : AttentionKind::gqa;
-  Result<Model> copied = build_model(a);
-  ORRERY_INVARIANT(copied.has_value());
-  return std::move(*copied);
-}
-
 Binding binding(const Model& model, const Training& training, const Plan& plan) {
   Binding b;
   b.micro_batch = static_cast<double>(plan.micro_batch);
@@ -72,12 +62,13 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
   b.ep = static_cast<int>(plan.ep);
   b.etp = static_cast<int>(std::max<std::int64_t>(1, plan.etp));
   b.sequence_parallel = plan.tp > 1 && plan.sequence_parallel;
-  if (const auto& moe = model.architecture.moe; moe && plan.ep > 1) {
+  if (model.experts > 0 && plan.ep > 1) {
     // Busiest of ep ranks under random uniform routing: 1 + sqrt(2 ln ep / mean) with mean the rows
     // of one rank: the leading term of the expected maximum of Gaussian loads, a slight
     // overestimate.
-    const double rows = b.micro_batch * b.sequence_length / b.cp * static_cast<double>(moe->top_k) *
-                        b.etp / (b.sequence_parallel ? b.tp : 1);
+    const double rows = b.micro_batch * b.sequence_length / b.cp *
+                        static_cast<double>(model.experts_of_a_token) * b.etp /
+                        (b.sequence_parallel ? b.tp : 1);
     b.expert_imbalance =
         1 + std::sqrt(2 * std::log(static_cast<double>(plan.ep)) / std::max(1.0, rows));
   }
@@ -190,14 +181,10 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
     if (const auto it = costs_.find(key); it != costs_.end()) return *it->second;
   }
   // Priced outside the lock; two threads may do the same work, the first result is kept.
-  const BlockSetting setting{binding(model_, training_, plan),
-                             static_cast<double>(model_.architecture.hidden),
-                             plan,
-                             training_,
-                             groups,
-                             context_};
+  const BlockSetting setting{
+      binding(model_, training_, plan), model_.width, plan, training_, groups, context_};
   auto made = std::make_unique<ModelCosts>();
-  const std::optional<Model> copied = with_copied_heads(model_, plan.tp);
+  const std::optional<Model> copied = model_.family->with_copies(model_, plan.tp);
   for (const Block& block : (copied ? *copied : model_).blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "lower/block_cost.h"
@@ -73,11 +72,6 @@ class CostCache {
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
 };
-
-// The model as the ranks of a tensor-parallel group hold it together, if that differs: where tp is
-// a multiple of the key-value heads, each rank has one of them, so that tp / heads ranks hold a
-// copy and do its work. Nothing if tp divides the heads, or a latent takes their place.
-std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp);
 
 // What the plan binds the symbols of the model's operators to.
 Binding binding(const Model& model, const Training& training, const Plan& plan);

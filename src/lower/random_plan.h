@@ -8,7 +8,9 @@
 
 #include "catalog/catalog.h"
 #include "lower/model_costs.h"
-#include "plan/validity.h"
+#include "model/transformer/transformer.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 #include "schedule/schedule.h"
 
 namespace orrery {

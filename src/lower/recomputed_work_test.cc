@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "catalog/catalog.h"
-#include "model/architecture.h"
+#include "model/transformer/transformer.h"
 #include "outcome/invariant.h"
 
 namespace orrery {

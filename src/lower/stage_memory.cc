@@ -236,7 +236,7 @@ std::string rank_class_in_words(const StepCosts& step, int device) {
            : embedding       ? ", with the embedding"
                              : ", with the head";
   }
-  if (step.cache->model().architecture.moe && plan.ep > 1) {
+  if (step.cache->model().experts > 0 && plan.ep > 1) {
     out += "; the one whose experts get the most tokens";
   }
   return out;

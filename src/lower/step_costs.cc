@@ -5,7 +5,6 @@
 #include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "plan/stage_layers.h"
-#include "plan/validity.h"
 
 namespace orrery {
 namespace {
@@ -115,8 +114,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
                                         static_cast<std::int64_t>(stage_count))
                           : plan.layers;
   out.stages.resize(stage_count);
-  const bool ends_apart =
-      model.architecture.tie_embeddings && device_of(out, 0) != device_of(out, stage_count - 1);
+  const bool ends_apart = model.ties_ends && device_of(out, 0) != device_of(out, stage_count - 1);
   std::size_t first = 0;
   for (std::size_t s = 0; s < stage_count; ++s) {
     VirtualStage& stage = out.stages[s];
@@ -146,9 +144,8 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   // Boundary activations: micro_batch x sequence / cp tokens, still sharded under sequence
   // parallelism.
   const Binding b = binding(model, training, plan);
-  out.boundary =
-      Bytes(2 * b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1) *
-            static_cast<double>(model.architecture.hidden));
+  out.boundary = Bytes(2 * b.micro_batch * b.sequence_length / b.cp /
+                       (b.sequence_parallel ? b.tp : 1) * model.width);
   out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
   if (out.shape.devices > 1) {
     for (std::size_t i = 0; i < out.transfer.size(); ++i) {

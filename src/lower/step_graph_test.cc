@@ -9,6 +9,7 @@
 
 #include "lower/random_plan.h"
 #include "lower/step_window.h"
+#include "model/transformer/transformer.h"
 #include "simulate/simulate.h"
 #include "timeline/attribution.h"
 

@@ -33,12 +33,12 @@ std::string_view words_of(LogicalAxis axis) {
   return "";
 }
 
-std::string name_of_dimension(const Dimension& d, const Operator& op, const Architecture& a) {
+std::string name_of_dimension(const Dimension& d, const Operator& op, const Model& model) {
   if (d.axis == LogicalAxis::ffn && op.name.starts_with("shared_expert")) {
     return "width of the shared expert";
   }
   if (const std::string_view words = words_of(d.axis); !words.empty()) return std::string(words);
-  if (d.axis == LogicalAxis::none && d.factor == static_cast<double>(a.hidden)) {
+  if (d.axis == LogicalAxis::none && d.factor == model.width) {
     return "hidden width";
   }
   return fmt::format("width of {}", op.name);
@@ -60,7 +60,7 @@ std::string unaligned_products(const Model& model, const Binding& binding, Numbe
     if (std::fmod(own, granule) == 0) return;
     const double ranks = std::round(d.factor / own);
     const double right = granule * ranks;
-    std::string text = fmt::format("{} {}", name_of_dimension(d, op, model.architecture), d.factor);
+    std::string text = fmt::format("{} {}", name_of_dimension(d, op, model), d.factor);
     if (ranks > 1) text += fmt::format(" on {} ranks", ranks);
     text += fmt::format(" to {}, a multiple of {}", std::ceil(d.factor / right) * right, right);
     if (ranks > 1 || format != precision) {

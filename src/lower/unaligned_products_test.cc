@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/transformer/transformer.h"
+
 namespace orrery {
 namespace {
 

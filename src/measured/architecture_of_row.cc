@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/transformer/transformer.h"
+
 namespace orrery {
 namespace {
 

@@ -12,7 +12,7 @@
 #include "measured/expressible.h"
 #include "measured/measured_row.h"
 #include "measured/run_convention.h"
-#include "model/architecture.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "catalog/catalog.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {

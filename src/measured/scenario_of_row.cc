@@ -9,6 +9,7 @@
 #include "measured/plan_of_row.h"
 #include "measured/run_convention.h"
 #include "measured/software_of_row.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
@@ -79,7 +80,7 @@ Expressible<RowScenario> scenario_of_row(const MeasuredRow& stated, const Catalo
   if (!model) return skip_wrong("the model: " + model.error().text());
 
   // Some tables print an expert-tensor degree for dense models too; it divides nothing there.
-  if (!model->architecture.moe) plan->plan.etp = 0;
+  if (model->experts == 0) plan->plan.etp = 0;
   drop_absent_modules(plan->plan, *model, plan->assumed);
 
   auto software = software_of_row(row, convention, catalog);

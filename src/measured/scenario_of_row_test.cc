@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 
+#include "model/transformer/transformer.h"
+
 namespace orrery {
 namespace {
 
@@ -57,7 +59,7 @@ TEST(ScenarioOfRow, AlephAlpha) {
                                 "zero=1,layers=20+20,attention=flash-1,"
                                 "overlap.gradient_reduction=false,"
                                 "overlap.parameter_gather=false,overlap.pipeline=false")));
-  const Architecture& a = s.scenario.model.architecture;
+  const Architecture& a = *architecture_of(s.scenario.model);
   EXPECT_EQ(a.vocab, 128000);
   EXPECT_EQ(a.num_layers, 40);
   EXPECT_EQ(a.ffn, FeedForwardKind::swiglu);
@@ -96,7 +98,7 @@ TEST(ScenarioOfRow, LlmFoundry) {
             to_text(*parse_plan("dp=64,schedule=1f1b,micro_batch=8,zero=3,recompute=full,"
                                 "attention=flash-1")));
   EXPECT_EQ(s.scenario.training.gradients, NumberFormat::fp32);
-  EXPECT_EQ(s.scenario.model.architecture.position_encoding, PositionEncoding::alibi);
+  EXPECT_EQ(architecture_of(s.scenario.model)->position_encoding, PositionEncoding::alibi);
   // The table prints 64.862437e9; tied embedding counted once.
   EXPECT_NEAR(parameters(s.scenario.model) / 64.862437e9, 1, 0.001);
 }
@@ -142,7 +144,7 @@ TEST(ScenarioOfRow, AlephAlphaKernels) {
 // A 4-layer cut of DeepSeek-V3 with one dense layer, on one node, everything exposed.
 TEST(ScenarioOfRow, SimumaxProxy) {
   const RowScenario s = mapped("simumax-b200-0007");
-  const Architecture& a = s.scenario.model.architecture;
+  const Architecture& a = *architecture_of(s.scenario.model);
   EXPECT_EQ(a.num_layers, 4);
   ASSERT_TRUE(a.moe);
   EXPECT_EQ(a.moe->num_experts, 256);
@@ -196,7 +198,7 @@ TEST(ScenarioOfRow, BigscienceV100) {
   EXPECT_EQ(s.scenario.cluster.levels[0].accelerators, 4);
   EXPECT_EQ(s.scenario.cluster.levels[1].accelerators, 64);
   EXPECT_DOUBLE_EQ(s.scenario.cluster.levels[1].bandwidth.value(), 12.5e9);
-  EXPECT_EQ(s.scenario.model.architecture.vocab, 50688);
+  EXPECT_EQ(architecture_of(s.scenario.model)->vocab, 50688);
   EXPECT_EQ(s.scenario.training.gradients, NumberFormat::fp16);
   EXPECT_EQ(s.scenario.plan.recompute, Recompute::full);
   EXPECT_EQ(s.scenario.plan.attention, AttentionKernel::unfused);
@@ -212,9 +214,9 @@ TEST(ScenarioOfRow, InternevoShardsInsideANode) {
 // The rules of the benchmark fix the rank, and its sequences are packed.
 TEST(ScenarioOfRow, LowRankAdaptersOfTheBenchmark) {
   const Scenario s = mapped("mlperf-0014").scenario;
-  EXPECT_EQ(s.model.architecture.adapters, (Adapters{16, AdaptedProducts::attention}));
+  EXPECT_EQ(architecture_of(s.model)->adapters, (Adapters{16, AdaptedProducts::attention}));
   EXPECT_TRUE(s.software.memory.narrow_frozen_weights);
-  EXPECT_FALSE(mapped("mlperf-0062").scenario.model.architecture.adapters);
+  EXPECT_FALSE(architecture_of(mapped("mlperf-0062").scenario.model)->adapters);
 }
 
 TEST(ScenarioOfRow, ARowMayStateTheGradientFormat) {

@@ -10,6 +10,7 @@
 
 #include "document/fields.h"
 #include "model/model.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {

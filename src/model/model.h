@@ -1,17 +1,17 @@
-// A model as a chain of blocks: embedding, layers, head.
+// What every family of models gives (family.h): a chain of blocks of operators, from the embedding
+// through the layers to the head, and the few numbers that plans and prices ask for.
 //
 // Identical layers share one Block; `layers` lists, in execution order, which block each layer is.
 // Parameter counts, FLOPs and activations all come from the blocks' operators: there is no second
 // formula.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "model/architecture.h"
 #include "model/operator.h"
-#include "outcome/result.h"
 
 namespace orrery {
 
@@ -20,19 +20,29 @@ struct Block {
   std::vector<Operator> operators;
 };
 
+struct ModelFamily;
+
+// How the published model was trained; 0: not known.
+struct PublishedTraining {
+  std::int64_t sequence_length = 0;
+  std::int64_t global_batch_tokens = 0;
+};
+
 struct Model {
-  Architecture architecture;
+  const ModelFamily* family = nullptr;
+  std::string name = "unnamed";
   std::vector<Block> blocks;          // the distinct layers
   std::vector<std::uint16_t> layers;  // block of each layer; encoder layers first
   Block embedding;
-  Block head;  // final norm, logits, loss, and multi-token prediction modules
+  Block head;                     // final norm, logits, loss, and multi-token prediction modules
+  double width = 0;               // elements of a token between layers
+  std::int64_t tensor_parts = 1;  // what tensor parallelism divides: attention heads
+  std::int64_t experts = 0;       // what expert parallelism divides; 0: nothing
+  std::int64_t experts_of_a_token = 0;  // of these, that a token is sent to
+  bool ties_ends = false;               // the embedding's weights are those of the logits
+  PublishedTraining published;
+  std::any fields;  // what the family built it from
 };
-
-// Builds the chain. Errors: a contradictory or absurd architecture (each number in range; heads,
-// experts and windows consistent), naming the field.
-Result<Model> build_model(const Architecture& architecture);
-// The same model, frozen, with adapters. Errors: those of build_model.
-Result<Model> with_adapters(const Model& model, const Adapters& adapters);
 
 // Parameters of the whole model, adapters included, embeddings once when tied; `active_` counts
 // only the top_k (and shared) experts of each layer.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "model/transformer/transformer.h"
+
 namespace orrery {
 namespace {
 

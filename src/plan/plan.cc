@@ -206,4 +206,8 @@ std::string to_text(const Plan& plan) {
   return out;
 }
 
+int microbatches(const Training& training, const Plan& plan) {
+  return static_cast<int>(training.global_batch / (plan.dp * plan.micro_batch));
+}
+
 }  // namespace orrery

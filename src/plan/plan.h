@@ -2,8 +2,7 @@
 // overlap.
 //
 // A Plan is a plain value. Fields left at their initial value are defaults that `estimate` fills
-// and prints (completed_plan); what makes a plan invalid is said in words by plan_problems
-// (validity.h). Text form:
+// and prints (completed_plan.h); what makes a plan impossible is said in words by plan_rules.h. Text form:
 // "tp=8,pp=16,chunks=8,schedule=interleaved_1f1b,zero=1,recompute=selective".
 #pragma once
 
@@ -88,6 +87,9 @@ struct Training {
   bool operator==(const Training&) const = default;
 };
 const Fields<Training>& fields_of(const Training*);
+
+// Microbatches a replica works through in one step; the plan must be valid.
+int microbatches(const Training& training, const Plan& plan);
 
 // "tp=8,pp=16,..." over `base`; keys are those of fields_of(Plan) and of Overlap as "overlap.x";
 // `vpp` and `mbs` are accepted for chunks and micro_batch. Error: unknown key (nearest named), bad

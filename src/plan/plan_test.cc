@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/family.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 #include "plan/stage_layers.h"
-#include "plan/validity.h"
 
 namespace orrery {
 namespace {
 
-Model model(const char* name) {
-  return *build_model(*read_architecture(*Catalog::built_in().find("models", name)));
-}
+Model model(const char* name) { return *read_model(*Catalog::built_in().find("models", name)); }
 Cluster cluster(const char* text) { return *parse_cluster(text, Catalog::built_in()); }
 
 std::string problems(const char* model_name, const char* cluster_text, const char* plan_text,
@@ -76,7 +76,7 @@ TEST(PlanText, RecomputeModulesAreAList) {
             "mla_up_proj, moe_act, mlp_act, mlp, moe, shared_experts)");
 }
 
-TEST(Validity, AFormatThatTheAcceleratorLacksIsRefusedWithThoseItHas) {
+TEST(PlanRules, AFormatThatTheAcceleratorLacksIsRefusedWithThoseItHas) {
   EXPECT_EQ(
       format_problem(cluster("h100-sxm:8").accelerator, NumberFormat::mxfp8),
       "h100-sxm has no mxfp8 units; its number formats are bf16, fp16, fp8, fp32, tf32, fp64");
@@ -122,11 +122,11 @@ TEST(PlanText, OverlapAsAWholeAndByKindIsAnError) {
   EXPECT_THAT(plan.error().text(), testing::HasSubstr("'overlap.pipeline' is given beside"));
 }
 
-TEST(Validity, ThePublishedPlanIsValid) {
+TEST(PlanRules, ThePublishedPlanIsValid) {
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8"), "");
 }
 
-TEST(Validity, SaysEveryReasonWithItsNumbers) {
+TEST(PlanRules, SaysEveryReasonWithItsNumbers) {
   const std::string all =
       problems("llama-3.1-405b", "h100-sxm:16384", "tp=64,cp=2,pp=128,ep=2", 8191);
   EXPECT_THAT(all, testing::HasSubstr("do not divide the sequence of 8191 tokens"));
@@ -162,7 +162,7 @@ TEST(Validity, SaysEveryReasonWithItsNumbers) {
             "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n");
 }
 
-TEST(Validity, RecomputeModulesFitThePlanAndTheModel) {
+TEST(PlanRules, RecomputeModulesFitThePlanAndTheModel) {
   const auto said = [](const char* name, const char* plan) {
     return problems(name, "h100-sxm:8", plan, 4096, 64);
   };
@@ -194,7 +194,7 @@ TEST(Validity, RecomputeModulesFitThePlanAndTheModel) {
             "");
 }
 
-TEST(Validity, KeyValueHeadsAreDividedOrCopied) {
+TEST(PlanRules, KeyValueHeadsAreDividedOrCopied) {
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=16,pp=16"), "");
   EXPECT_EQ(problems("palm-8b", "h100-sxm:64", "tp=4"), "");  // one head
   const Model m = model("llama-3.1-405b");
@@ -204,7 +204,7 @@ TEST(Validity, KeyValueHeadsAreDividedOrCopied) {
               testing::HasSubstr("tp 4 and 10 key-value heads: neither divides the other"));
 }
 
-TEST(Validity, AllToAllsDivideWholeHeads) {
+TEST(PlanRules, AllToAllsDivideWholeHeads) {
   const auto said = [](const char* plan) {
     return problems("llama-3-70b", "h100-sxm:64", plan, 32768, 64);
   };
@@ -222,7 +222,71 @@ TEST(Validity, AllToAllsDivideWholeHeads) {
       "");
 }
 
-TEST(Validity, DefaultsAreSaid) {
+// Every rule of the table refuses one plan, and nothing else does.
+TEST(PlanRules, EachHasItsOwnSentence) {
+  struct Broken {
+    const char* rule;
+    const char* model;
+    const char* plan;
+    const char* sentence;
+    std::int64_t sequence = 4096;
+    std::int64_t batch = 64;
+    NumberFormat precision = NumberFormat::bf16;
+  };
+  const std::vector<Broken> cases = {
+      {"ranges", "llama-3-8b", "zero=4", "zero 4 is outside 0 to 3"},
+      {"ranks", "llama-3-8b", "tp=2,dp=3",
+       "tp 2 x cp 1 x pp 1 x dp 3 is not the 16 GPUs of the cluster"},
+      {"division", "mixtral-8x7b", "ep=16", "ep 16 does not divide 8 experts"},
+      {"expert tensor parallelism", "llama-3-8b", "tp=2,etp=4", "etp 4 does not divide tp 2"},
+      {"expert ranks", "mixtral-8x7b", "tp=2,pp=4,ep=4,etp=2",
+       "ep 4 x etp 2 does not divide the 4 ranks of one stage (tp x cp x dp)"},
+      {"token dispatch", "llama-3-8b", "dispatch=deduplicated",
+       "dispatch=deduplicated needs experts; llama-3-8b has none"},
+      {"expert batches", "mixtral-8x7b", "overlap.expert_batches=on",
+       "overlap.expert_batches needs ep above 1"},
+      {"stages", "gpt-3-125m", "pp=16,tp=1,schedule=1f1b",
+       "pp 16 x chunks 1 = 16 virtual stages for 12 layers: some would be empty", 2048},
+      {"stated layers", "llama-3-8b", "pp=2,layers=10+10", "layers add up to 20, the model has 32"},
+      {"batch", "llama-3-8b", "micro_batch=3",
+       "global batch 64 is not a multiple of dp 16 x micro_batch 3"},
+      {"schedule", "llama-3-8b", "pp=2,schedule=pipedream",
+       "pipedream updates weights between microbatches: it has no step to estimate; `orrery "
+       "schedule pipedream` draws it"},
+      {"shard group", "llama-3-8b", "shard_group=3",
+       "shard_group 3 does not divide cp 1 and dp 16 in the order of placement"},
+      {"recomputed layers", "llama-3-8b", "recompute_layers=3",
+       "recompute_layers 3 needs recompute=full"},
+      {"recomputed modules", "llama-3-8b", "recompute_modules=mlp",
+       "recompute_modules mlp needs recompute=selective"},
+      {"placement", "llama-3-8b", "placement=tp+cp+pp",
+       "placement must name tp, cp, pp and dp once each"},
+      {"number format", "llama-3-8b", "tp=2",
+       "h100-sxm has no mxfp8 units; its number formats are bf16, fp16, fp8, fp32, tf32, fp64",
+       4096, 64, NumberFormat::mxfp8}};
+  EXPECT_EQ(cases.size(), plan_rules().size());
+  for (const Broken& c : cases) {
+    const Model m = model(c.model);
+    const Cluster h100 = cluster("h100-sxm:16");
+    Training training;
+    training.sequence_length = c.sequence;
+    training.global_batch = c.batch;
+    training.precision = c.precision;
+    const CompletedPlan completed = completed_plan(m, h100, training, *parse_plan(c.plan));
+    for (const PlanRule& rule : plan_rules()) {
+      const auto reasons = rule.broken({m, h100, completed.training, completed.plan});
+      if (rule.name == c.rule) {
+        ASSERT_FALSE(reasons.empty()) << c.rule;
+        EXPECT_EQ(reasons.front(), c.sentence) << c.rule;
+        if (rule.first) break;  // no other rule is asked
+      } else {
+        EXPECT_TRUE(reasons.empty()) << c.rule << " and " << rule.name << ": " << reasons.front();
+      }
+    }
+  }
+}
+
+TEST(CompletedPlan, DefaultsAreSaid) {
   const CompletedPlan c = completed_plan(model("llama-3-8b"), cluster("h100-sxm:64"), {},
                                          *parse_plan("tp=4,pp=2,chunks=2"));
   EXPECT_EQ(c.plan.dp, 8);

@@ -38,28 +38,27 @@ RecomputeModuleSet::RecomputeModuleSet(std::span<const RecomputeModule> stated) 
 }
 
 std::string_view missing_for(RecomputeModule module, const Model& model) {
-  const Architecture& a = model.architecture;
-  const bool shared = a.moe && a.moe->shared_ffn > 0;
-  const auto is_dense = [](const Block& block) {
-    return std::any_of(block.operators.begin(), block.operators.end(),
-                       [](const Operator& op) { return op.name == "feed_forward.up"; });
+  const auto has = [&](std::string_view part) {
+    return std::any_of(model.blocks.begin(), model.blocks.end(), [&](const Block& block) {
+      return std::any_of(block.operators.begin(), block.operators.end(),
+                         [&](const Operator& op) { return op.name.starts_with(part); });
+    });
   };
-  const auto dense = [&] {
-    return std::any_of(model.blocks.begin(), model.blocks.end(), is_dense);
-  };
+  const bool shared = has("shared_expert");
+  const bool dense = has("feed_forward.up");
   switch (module) {
     case RecomputeModule::core_attn:
     case RecomputeModule::layernorm:
       return "";
     case RecomputeModule::mla_up_proj:
-      return a.latent_attention ? "" : "latent attention";
+      return has("attention.latent") ? "" : "latent attention";
     case RecomputeModule::moe_act:
     case RecomputeModule::moe:
-      return a.moe ? "" : "experts";
+      return model.experts > 0 ? "" : "experts";
     case RecomputeModule::mlp_act:
-      return shared || dense() ? "" : "a dense layer or a shared expert";
+      return shared || dense ? "" : "a dense layer or a shared expert";
     case RecomputeModule::mlp:
-      return dense() ? "" : "a dense layer";
+      return dense ? "" : "a dense layer";
     case RecomputeModule::shared_experts:
       return shared ? "" : "a shared expert";
   }

@@ -25,18 +25,18 @@ std::vector<std::int64_t> powers_of_two(std::int64_t most) {
 }  // namespace
 
 SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
-  const Architecture& a = scenario.model.architecture;
+  const Model& model = scenario.model;
   const std::int64_t gpus = scenario.cluster.accelerators;
-  const auto layers = static_cast<std::int64_t>(scenario.model.layers.size());
+  const auto layers = static_cast<std::int64_t>(model.layers.size());
   if (space.tp.empty()) {
-    space.tp = divisors(a.num_heads, 2 * scenario.cluster.levels.front().accelerators);
+    space.tp = divisors(model.tensor_parts, 2 * scenario.cluster.levels.front().accelerators);
   }
   if (space.cp.empty()) {
     space.cp = powers_of_two(std::max<std::int64_t>(1, scenario.training.sequence_length / 1024));
   }
   if (space.pp.empty()) space.pp = divisors(gpus, layers);
   if (space.ep.empty())
-    space.ep = a.moe ? divisors(a.moe->num_experts, gpus) : std::vector<std::int64_t>{1};
+    space.ep = model.experts > 0 ? divisors(model.experts, gpus) : std::vector<std::int64_t>{1};
   if (space.micro_batch.empty()) space.micro_batch = powers_of_two(16);
   if (space.zero.empty()) {
     space.zero = {0, 1, 2, 3};

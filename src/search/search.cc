@@ -9,7 +9,8 @@
 #include "lower/stage_memory.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
-#include "plan/validity.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 #include "search/candidate.h"
 
 namespace orrery {

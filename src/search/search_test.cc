@@ -6,7 +6,8 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "lower/random_plan.h"
-#include "plan/validity.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 #include "search/candidate.h"
 
 namespace orrery {

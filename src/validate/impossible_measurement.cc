@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "model/model.h"
-#include "plan/validity.h"
+#include "plan/plan_rules.h"
 
 namespace orrery {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "model/architecture.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/architecture.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "model/architecture.h"
+#include "model/transformer/architecture.h"
 
 #include <array>
 

@@ -1,8 +1,8 @@
-#include "model/hugging_face.h"
+#include "model/transformer/hugging_face.h"
 
 #include <array>
 
-#include "model/hugging_face_keys.h"
+#include "model/transformer/hugging_face_keys.h"
 
 namespace orrery {
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "model/model.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

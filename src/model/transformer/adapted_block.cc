@@ -1,10 +1,10 @@
-#include "model/adapted_block.h"
+#include "model/transformer/adapted_block.h"
 
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "model/blocks.h"
+#include "model/transformer/blocks.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,7 @@
 // Families whose configuration has the keys of Llama: Llama, Mistral, Mixtral, Qwen 2 and 3, Gemma,
 // Phi 3. Values for absent keys are the defaults of the classes in transformers/models/*/
 // configuration_*.py.
-#include "model/hugging_face_keys.h"
+#include "model/transformer/hugging_face_keys.h"
 
 namespace orrery {
 

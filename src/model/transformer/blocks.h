@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/architecture.h"
 #include "model/operator.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "model/hugging_face_keys.h"
+#include "model/transformer/hugging_face_keys.h"
 
 namespace orrery {
 

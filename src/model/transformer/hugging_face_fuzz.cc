@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/hugging_face.h"
 #include "model/model.h"
+#include "model/transformer/hugging_face.h"
+#include "model/transformer/transformer.h"
 #include "outcome/invariant.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

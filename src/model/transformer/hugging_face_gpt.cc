@@ -1,7 +1,7 @@
 // Families with a plain feed-forward and LayerNorm: GPT-2, GPT-NeoX, OPT, BLOOM, Falcon, Phi.
 // Values for absent keys are the defaults of the classes in transformers/models/*/
 // configuration_*.py.
-#include "model/hugging_face_keys.h"
+#include "model/transformer/hugging_face_keys.h"
 
 namespace orrery {
 

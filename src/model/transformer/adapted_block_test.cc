@@ -1,10 +1,12 @@
 // Low-rank adapters: what is trained, what is computed and what is kept, against counts by hand.
-#include "model/adapted_block.h"
+#include "model/transformer/adapted_block.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/blocks.h"
+#include "model/transformer/blocks.h"
 
 namespace orrery {
 

@@ -1,7 +1,7 @@
 // What makes an architecture impossible or absurd.
 #include <string>
 
-#include "model/architecture.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

@@ -5,7 +5,7 @@
 // of Llama, which most newer decoders share, if all of them are there.
 #pragma once
 
-#include "model/architecture.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 

@@ -1,6 +1,6 @@
 // The attention half of a layer: with heads of its own (mha, gqa, mqa), latent (mla) or crossing to
 // the encoder.
-#include "model/blocks.h"
+#include "model/transformer/blocks.h"
 
 namespace orrery {
 

@@ -1,6 +1,6 @@
 // DeepSeek-V2, V3 and what follows their configuration: latent attention, shared experts, leading
 // dense layers, multi-token prediction (arXiv 2405.04434, 2412.19437).
-#include "model/hugging_face_keys.h"
+#include "model/transformer/hugging_face_keys.h"
 
 namespace orrery {
 

@@ -1,11 +1,12 @@
 // Configurations of the oldest and newest release of each family (sources in
 // testdata/hugging_face/README.md) give the parameter counts stated for the published weights.
-#include "model/hugging_face.h"
+#include "model/transformer/hugging_face.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/model.h"
+#include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {

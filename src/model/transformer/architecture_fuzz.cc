@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/model.h"
+#include "model/transformer/transformer.h"
 #include "outcome/invariant.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -22,9 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ORRERY_INVARIANT(active_parameters(*model) <= parameters(*model));
   ORRERY_INVARIANT(model_flops_per_sequence(*model, 128, AttentionCount::causal) <=
                    model_flops_per_sequence(*model, 128, AttentionCount::full));
-  const auto again = parse_yaml(to_yaml(Codec<Architecture>::write(model->architecture)), "again");
+  const auto again =
+      parse_yaml(to_yaml(Codec<Architecture>::write(*architecture_of(*model))), "again");
   ORRERY_INVARIANT(again.has_value());
   const auto same = read<Architecture>(*again);
-  ORRERY_INVARIANT(same && *same == model->architecture);
+  ORRERY_INVARIANT(same && *same == *architecture_of(*model));
   return 0;
 }

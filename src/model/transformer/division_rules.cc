@@ -1,0 +1,120 @@
+#include "model/transformer/division_rules.h"
+
+#include <fmt/core.h>
+
+#include "model/transformer/transformer.h"
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+using Broken = std::optional<std::string>;
+
+// Not with latent attention, whose heads are all query heads.
+bool copies_key_value_heads(const Architecture& a, std::int64_t tp) {
+  const std::int64_t heads = a.num_kv_heads;
+  return !a.latent_attention && heads > 0 && tp > heads && tp % heads == 0;
+}
+
+Broken attention_heads(const Architecture& a, const Division& d) {
+  if (a.num_heads % d.tp == 0) return {};
+  return fmt::format("tp {} does not divide {} attention heads", d.tp, a.num_heads);
+}
+
+Broken key_value_heads(const Architecture& a, const Division& d) {
+  if (a.latent_attention || a.num_kv_heads == 0 || a.num_kv_heads % d.tp == 0 ||
+      copies_key_value_heads(a, d.tp)) {
+    return {};
+  }
+  return fmt::format(
+      "tp {} and {} key-value heads: neither divides the other, so that heads would be split", d.tp,
+      a.num_kv_heads);
+}
+
+Broken feed_forward_width(const Architecture& a, const Division& d) {
+  if (a.ffn_hidden == 0 || a.ffn_hidden % d.tp == 0) return {};
+  return fmt::format("tp {} does not divide the feed-forward width {}", d.tp, a.ffn_hidden);
+}
+
+// All-to-alls divide the heads of a tensor-parallel rank over cp. Transformer Engine refuses others
+// (context_parallel.py, AttnFuncWithCPAndQKVOA2A): it copies no key-value heads for cp.
+Broken exchanged_heads(const Architecture& a, const Division& d) {
+  const std::int64_t ranks = d.tp * d.cp;
+  const std::int64_t key_heads = a.latent_attention ? a.num_heads : a.num_kv_heads;
+  if (d.cp == 1 || !d.exchanges_heads || (a.num_heads % ranks == 0 && key_heads % ranks == 0)) {
+    return {};
+  }
+  return fmt::format(
+      "context_parallel=all-to-all divides whole heads over tp {} x cp {} = {} ranks: {} attention "
+      "heads and {} key-value heads are not both a multiple; use ring or all-gather",
+      d.tp, d.cp, ranks, a.num_heads, key_heads);
+}
+
+Broken sequence(const Architecture&, const Division& d) {
+  const std::int64_t pieces = d.cp * (d.sequence_parallel ? d.tp : 1);
+  if (d.sequence_length % pieces != 0) {
+    return fmt::format(
+        "cp {} and sequence parallelism over tp {} do not divide the sequence of {} tokens", d.cp,
+        d.tp, d.sequence_length);
+  }
+  if (d.cp == 1 || d.sequence_length % (2 * d.cp) == 0) return {};
+  return fmt::format(
+      "cp {} cuts a sequence into {} pieces to balance causal attention; {} tokens are not a "
+      "multiple",
+      d.cp, 2 * d.cp, d.sequence_length);
+}
+
+Broken experts(const Architecture& a, const Division& d) {
+  if (!a.moe) {
+    if (d.ep == 1) return {};
+    return fmt::format("ep {} needs experts; {} has none", d.ep, a.name);
+  }
+  if (a.moe->num_experts % d.ep == 0) return {};
+  return fmt::format("ep {} does not divide {} experts", d.ep, a.moe->num_experts);
+}
+
+Broken expert_width(const Architecture& a, const Division& d) {
+  if (!a.moe || a.moe->expert_ffn % d.etp == 0) return {};
+  return fmt::format("etp {} does not divide the expert width {}", d.etp, a.moe->expert_ffn);
+}
+
+constexpr TransformerDivisionRule kRules[] = {
+    {"attention heads", attention_heads},
+    {"key-value heads", key_value_heads},
+    {"feed-forward width", feed_forward_width},
+    {"exchanged heads", exchanged_heads},
+    {"sequence", sequence},
+    {"experts", experts},
+    {"expert width", expert_width},
+};
+
+}  // namespace
+
+std::span<const TransformerDivisionRule> transformer_division_rules() { return kRules; }
+
+std::vector<std::string> transformer_division_problems(const Model& model, const Division& d) {
+  std::vector<std::string> out;
+  for (const TransformerDivisionRule& rule : kRules) {
+    if (Broken reason = rule.broken(*architecture_of(model), d)) out.push_back(std::move(*reason));
+  }
+  return out;
+}
+
+std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp) {
+  if (!copies_key_value_heads(*architecture_of(model), tp)) return std::nullopt;
+  Architecture a = *architecture_of(model);
+  a.num_kv_heads = tp;
+  a.attention = a.num_heads == tp ? AttentionKind::mha : AttentionKind::gqa;
+  Result<Model> copied = build_model(a);
+  ORRERY_INVARIANT(copied.has_value());
+  return std::move(*copied);
+}
+
+std::string copied_heads(const Model& model, std::int64_t tp) {
+  const Architecture& a = *architecture_of(model);
+  if (!copies_key_value_heads(a, tp)) return "";
+  return fmt::format("each of {} key-value heads is held by {} tensor-parallel ranks",
+                     a.num_kv_heads, tp / a.num_kv_heads);
+}
+
+}  // namespace orrery

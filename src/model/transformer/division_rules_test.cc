@@ -1,0 +1,107 @@
+// Each rule of division refuses with its sentence, and only where it is broken.
+#include "model/transformer/division_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "model/transformer/transformer.h"
+
+namespace orrery {
+namespace {
+
+Architecture dense() {
+  Architecture a;
+  a.name = "dense";
+  a.num_layers = 2;
+  a.hidden = 1024;
+  a.ffn_hidden = 4096;
+  a.num_heads = 24;
+  a.num_kv_heads = 6;
+  a.head_dim = 64;
+  a.vocab = 1000;
+  return completed(a);
+}
+
+Architecture mixture() {
+  Architecture a = dense();
+  a.name = "mixture";
+  a.moe = MixtureOfExperts{.num_experts = 8, .top_k = 2, .expert_ffn = 1024};
+  return a;
+}
+
+struct Refused {
+  const char* rule;
+  Architecture architecture;
+  Division division;
+  const char* sentence;
+};
+
+TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
+  Architecture wide = dense();
+  wide.ffn_hidden = 4095;
+  const std::vector<Refused> cases = {
+      {"attention heads", dense(), {.tp = 16}, "tp 16 does not divide 24 attention heads"},
+      {"key-value heads",
+       dense(),
+       {.tp = 4},
+       "tp 4 and 6 key-value heads: neither divides the other, so that heads would be split"},
+      {"feed-forward width", wide, {.tp = 2}, "tp 2 does not divide the feed-forward width 4095"},
+      {"exchanged heads",
+       dense(),
+       {.cp = 4, .exchanges_heads = true, .sequence_length = 4096},
+       "context_parallel=all-to-all divides whole heads over tp 1 x cp 4 = 4 ranks: 24 attention "
+       "heads and 6 key-value heads are not both a multiple; use ring or all-gather"},
+      {"sequence",
+       dense(),
+       {.tp = 2, .sequence_parallel = true, .sequence_length = 4095},
+       "cp 1 and sequence parallelism over tp 2 do not divide the sequence of 4095 tokens"},
+      {"sequence",
+       dense(),
+       {.cp = 2, .sequence_length = 4098},
+       "cp 2 cuts a sequence into 4 pieces to balance causal attention; 4098 tokens are not a "
+       "multiple"},
+      {"experts", dense(), {.ep = 2}, "ep 2 needs experts; dense has none"},
+      {"experts", mixture(), {.ep = 3}, "ep 3 does not divide 8 experts"},
+      {"expert width", mixture(), {.etp = 3}, "etp 3 does not divide the expert width 1024"}};
+  for (const TransformerDivisionRule& rule : transformer_division_rules()) {
+    int broken = 0;
+    for (const Refused& c : cases) {
+      const auto reason = rule.broken(c.architecture, c.division);
+      if (c.rule != rule.name) continue;
+      ++broken;
+      ASSERT_TRUE(reason) << rule.name;
+      EXPECT_EQ(*reason, c.sentence);
+    }
+    EXPECT_GT(broken, 0) << rule.name;
+    EXPECT_FALSE(rule.broken(dense(), {.sequence_length = 4096})) << rule.name;
+    EXPECT_FALSE(rule.broken(mixture(), {.tp = 2, .ep = 8, .etp = 2, .sequence_length = 4096}))
+        << rule.name;
+  }
+}
+
+TEST(TransformerDivision, AModelIsJudgedByAllRulesAtOnce) {
+  const Model model = *build_model(dense());
+  EXPECT_EQ(model.family->division_problems(
+                model, {.tp = 5, .ep = 2, .sequence_parallel = true, .sequence_length = 4096}),
+            (std::vector<std::string>{
+                "tp 5 does not divide 24 attention heads",
+                "tp 5 and 6 key-value heads: neither divides the other, so that heads would be "
+                "split",
+                "tp 5 does not divide the feed-forward width 4096",
+                "cp 1 and sequence parallelism over tp 5 do not divide the sequence of 4096 tokens",
+                "ep 2 needs experts; dense has none"}));
+}
+
+TEST(TransformerDivision, FewerHeadsThanRanksAreCopied) {
+  const Model model = *build_model(dense());
+  EXPECT_FALSE(with_copied_heads(model, 6));
+  EXPECT_EQ(copied_heads(model, 6), "");
+  const auto copied = with_copied_heads(model, 12);
+  ASSERT_TRUE(copied);
+  EXPECT_EQ(architecture_of(*copied)->num_kv_heads, 12);
+  EXPECT_GT(parameters(*copied), parameters(model));
+  EXPECT_EQ(copied_heads(model, 12),
+            "each of 6 key-value heads is held by 2 tensor-parallel ranks");
+}
+
+}  // namespace
+}  // namespace orrery

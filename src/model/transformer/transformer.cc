@@ -1,0 +1,153 @@
+#include "model/transformer/transformer.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/family.h"
+#include "model/transformer/adapted_block.h"
+#include "model/transformer/blocks.h"
+#include "model/transformer/division_rules.h"
+#include "model/transformer/hugging_face.h"
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+bool sees_all(const Architecture& a, std::int64_t layer) {
+  if (a.sliding_window == 0) return true;
+  return a.global_attention_every > 0 && (layer + 1) % a.global_attention_every == 0;
+}
+
+bool has_experts(const Architecture& a, std::int64_t layer) {
+  if (!a.moe || layer < a.moe->first_dense_layers) return false;
+  const std::int64_t place = layer - a.moe->first_dense_layers;
+  return (place + 1) % a.moe->layer_interval == 0;
+}
+
+std::string block_name(const Architecture& a, const LayerKind& kind) {
+  std::string name = kind.final_norm ? "last " : "";
+  if (kind.encoder) name += "encoder ";
+  if (a.kind == ModelKind::encoder_decoder && !kind.encoder) name += "decoder ";
+  if (kind.windowed) name += "local ";
+  return name + (kind.experts ? "expert layer" : "dense layer");
+}
+
+void add_layer(Model& model, const Architecture& a, std::vector<LayerKind>& kinds, LayerKind kind) {
+  const auto known = std::find(kinds.begin(), kinds.end(), kind);
+  const auto index = static_cast<std::uint16_t>(known - kinds.begin());
+  if (known == kinds.end()) {
+    BlockWriter writer(a, kind);
+    writer.layer();
+    kinds.push_back(kind);
+    model.blocks.push_back({block_name(a, kind), writer.take()});
+  }
+  model.layers.push_back(index);
+}
+
+}  // namespace
+
+Result<Model> build_model(const Architecture& architecture) {
+  const Architecture a = completed(architecture);
+  const std::vector<std::string> problems = architecture_problems(a);
+  if (!problems.empty()) {
+    std::string message = "model '" + a.name + "' cannot be built: ";
+    for (std::size_t i = 0; i < problems.size(); ++i) message += (i ? "; " : "") + problems[i];
+    return fail(ErrorCode::bad_input, std::move(message));
+  }
+
+  Model model;
+  model.family = &transformers();
+  model.name = a.name;
+  model.width = static_cast<double>(a.hidden);
+  model.tensor_parts = a.num_heads;
+  model.experts = a.moe ? a.moe->num_experts : 0;
+  model.experts_of_a_token = a.moe ? a.moe->top_k : 0;
+  model.ties_ends = a.tie_embeddings;
+  model.published = {a.training.sequence_length, a.training.global_batch_tokens};
+  std::vector<LayerKind> kinds;
+  if (a.kind == ModelKind::encoder_decoder) {
+    for (std::int64_t i = 0; i < a.num_encoder_layers; ++i) {
+      add_layer(model, a, kinds,
+                {.encoder = true,
+                 .experts = has_experts(a, i),
+                 .windowed = !sees_all(a, i),
+                 .final_norm = i + 1 == a.num_encoder_layers});
+    }
+  }
+  for (std::int64_t i = 0; i < a.num_layers; ++i) {
+    add_layer(model, a, kinds,
+              {.cross = a.kind == ModelKind::encoder_decoder,
+               .experts = has_experts(a, i),
+               .windowed = !sees_all(a, i)});
+  }
+
+  BlockWriter embedding(a, {});
+  if (a.kind == ModelKind::vision_encoder) {
+    embedding.patch_embedding();
+  } else {
+    embedding.token_embedding();
+  }
+  embedding.position_embedding();
+  model.embedding = {"embedding", embedding.take()};
+
+  BlockWriter head(a, {});
+  head.head();
+  std::vector<Operator> operators = head.take();
+  for (std::int64_t i = 0; i < a.num_multi_token_prediction; ++i) {
+    const std::int64_t last = a.num_layers - 1;
+    BlockWriter module(
+        a, {.experts = has_experts(a, last), .windowed = !sees_all(a, last), .auxiliary = true});
+    module.multi_token_prediction();
+    std::vector<Operator> more = module.take();
+    operators.insert(operators.end(), more.begin(), more.end());
+  }
+  model.head = {"head", std::move(operators)};
+  if (a.adapters) {
+    for (Block* block : {&model.embedding, &model.head}) adapt(*block, *a.adapters);
+    for (Block& block : model.blocks) adapt(block, *a.adapters);
+  }
+  model.fields = a;
+  return model;
+}
+
+const Architecture* architecture_of(const Model& model) {
+  return std::any_cast<Architecture>(&model.fields);
+}
+
+Result<Model> with_adapters(const Model& model, const Adapters& adapters) {
+  Architecture architecture = *architecture_of(model);
+  architecture.adapters = adapters;
+  return build_model(architecture);
+}
+
+Result<Model> read_transformer(const Document& document) {
+  ORRERY_TRY(Architecture architecture, read_architecture(document));
+  const Value* type = document.root.find("model_type");
+  const bool only_type = type != nullptr && architecture.name == type->scalar_text();
+  if (architecture.name.empty() || architecture.name == "unnamed" || only_type) {
+    // Most config.json carry no name; their folder does.
+    const std::filesystem::path path(document.name);
+    const std::string folder = path.parent_path().filename().string();
+    architecture.name =
+        path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
+  }
+  auto model = build_model(architecture);
+  if (!model) return fail(at(document.name, model.error()));
+  return model;
+}
+
+Value write_transformer(const Model& model) {
+  return Codec<Architecture>::write(*architecture_of(model));
+}
+
+const ModelFamily& transformers() {
+  static constexpr ModelFamily kTransformers = {"",
+                                                read_transformer,
+                                                write_transformer,
+                                                transformer_division_problems,
+                                                with_copied_heads,
+                                                copied_heads};
+  return kTransformers;
+}
+
+}  // namespace orrery

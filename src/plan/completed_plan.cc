@@ -1,0 +1,75 @@
+#include "plan/completed_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/family.h"
+#include "plan/plan_rules.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+std::string n(std::int64_t v) { return std::to_string(v); }
+
+}  // namespace
+
+CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
+                             Plan plan) {
+  CompletedPlan out;
+  const auto assume = [&](std::string text) { out.assumed.push_back(std::move(text)); };
+  if (training.sequence_length == 0) {
+    training.sequence_length =
+        model.published.sequence_length > 0 ? model.published.sequence_length : 4096;
+    assume("sequence length " + n(training.sequence_length) +
+           (model.published.sequence_length > 0 ? ": the model's own training length"
+                                                : ": the model states none"));
+  }
+  if (training.source_length == 0) training.source_length = training.sequence_length;
+  const std::int64_t model_ranks = plan.tp > 0 && plan.cp > 0 && plan.pp > 0 &&
+                                           plan.tp <= kMaxDegree && plan.cp <= kMaxDegree &&
+                                           plan.pp <= kMaxDegree
+                                       ? plan.tp * plan.cp * plan.pp
+                                       : 0;
+  if (plan.dp == 0 && model_ranks > 0 && cluster.accelerators % model_ranks == 0) {
+    plan.dp = cluster.accelerators / model_ranks;
+    assume("dp = " + n(plan.dp) + ": " + n(cluster.accelerators) + " GPUs / (tp " + n(plan.tp) +
+           " x cp " + n(plan.cp) + " x pp " + n(plan.pp) + ")");
+  }
+  if (training.global_batch == 0) {
+    const std::int64_t tokens = model.published.global_batch_tokens;
+    const std::int64_t step =
+        std::max<std::int64_t>(1, plan.dp) * std::max<std::int64_t>(1, plan.micro_batch);
+    std::int64_t batch =
+        tokens > 0 && training.sequence_length > 0 ? tokens / training.sequence_length : 0;
+    batch = std::max(step, batch / step * step);
+    training.global_batch = batch;
+    assume("global batch " + n(batch) + " sequences: " +
+           (tokens > 0 ? "the model's own " + n(tokens) + " tokens, in whole microbatches"
+                       : std::string("one microbatch a replica")));
+  }
+  if (plan.schedule.empty()) {
+    plan.schedule = plan.chunks > 1 ? "interleaved_1f1b" : "1f1b";
+    if (plan.pp > 1) assume("schedule " + plan.schedule);
+  }
+  if (const auto schedule = find_schedule(plan.schedule);
+      schedule && plan.chunks == 1 && (*schedule)->chunks > 1) {
+    plan.chunks = (*schedule)->chunks;
+    assume("chunks = " + n(plan.chunks) + ": what " + plan.schedule + " works with");
+  }
+  std::replace(plan.schedule.begin(), plan.schedule.end(), '-', '_');
+  if (plan.etp == 0) {
+    plan.etp = plan.ep > 1 ? 1 : plan.tp;
+    if (model.experts > 0)
+      assume("etp = " + n(plan.etp) + (plan.ep > 1 ? ": experts are not cut" : ": as tp"));
+  }
+  if (plan.tp == 1) plan.sequence_parallel = false;
+  if (std::string copies = model.family->copies(model, plan.tp); !copies.empty()) {
+    assume(std::move(copies));
+  }
+  out.training = training;
+  out.plan = std::move(plan);
+  return out;
+}
+
+}  // namespace orrery

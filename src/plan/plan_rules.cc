@@ -1,0 +1,348 @@
+#include "plan/plan_rules.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "model/family.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+constexpr std::int64_t kMaxSequence = 1'000'000'000;
+constexpr std::int64_t kMaxBatch = 1'000'000'000;
+constexpr std::int64_t kMaxMicrobatches = 1'000'000;
+constexpr double kMaxPasses = 1 << 20;  // of one direction
+
+// Whether a group of `size` ranks fits the axes in placement order: it fills the inner axes and
+// divides the next.
+enum class Axes { replicas, all };
+bool nests(const Plan& plan, Axes axes, std::int64_t size) {
+  for (const MeshAxis axis : plan.placement) {
+    std::int64_t degree = 1;
+    if (axis == MeshAxis::tp && axes == Axes::all) degree = plan.tp;
+    if (axis == MeshAxis::cp) degree = plan.cp;
+    if (axis == MeshAxis::dp) degree = plan.dp;
+    if (size <= degree) return degree % size == 0;
+    if (size % degree != 0) return false;
+    size /= degree;
+  }
+  return size == 1;
+}
+
+std::int64_t layer_count(const Model& model) {
+  return static_cast<std::int64_t>(model.layers.size());
+}
+
+// Of all pipeline devices; a double, since the product of two degrees may be large.
+double virtual_stages(const Plan& plan) {
+  return static_cast<double>(plan.pp) * static_cast<double>(plan.chunks);
+}
+
+std::int64_t expert_tensor_degree(const Plan& plan) { return std::max<std::int64_t>(1, plan.etp); }
+
+Reasons ranges(const JudgedPlan& judged) {
+  const auto& [model, cluster, training, plan] = judged;
+  struct Range {
+    const char* what;
+    std::int64_t value, least, most;
+  };
+  const Range all[] = {{"tp", plan.tp, 1, kMaxDegree},
+                       {"cp", plan.cp, 1, kMaxDegree},
+                       {"pp", plan.pp, 1, kMaxDegree},
+                       {"ep", plan.ep, 1, kMaxDegree},
+                       {"etp", plan.etp, 0, kMaxDegree},
+                       {"dp", plan.dp, 0, kMaxDegree},
+                       {"chunks", plan.chunks, 1, kMaxDegree},
+                       {"group", plan.group, 0, kMaxDegree},
+                       {"micro_batch", plan.micro_batch, 1, kMaxBatch},
+                       {"zero", plan.zero, 0, 3},
+                       {"shard_group", plan.shard_group, 0, kMaxDegree},
+                       {"recompute_layers", plan.recompute_layers, 0, kMaxDegree},
+                       {"sequence length", training.sequence_length, 1, kMaxSequence},
+                       {"source length", training.source_length, 1, kMaxSequence},
+                       {"global batch", training.global_batch, 1, kMaxBatch}};
+  Reasons out;
+  for (const Range& r : all) {
+    if (r.value >= r.least && r.value <= r.most) continue;
+    out.push_back(fmt::format("{} {} is outside {} to {}", r.what, r.value, r.least, r.most));
+  }
+  return out;
+}
+
+Reasons ranks(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const std::int64_t gpus = judged.cluster.accelerators;
+  if (plan.dp == 0) {
+    return {fmt::format("tp {} x cp {} x pp {} does not divide {} GPUs", plan.tp, plan.cp, plan.pp,
+                        gpus)};
+  }
+  const double product = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
+                         static_cast<double>(plan.pp) * static_cast<double>(plan.dp);
+  if (product == static_cast<double>(gpus)) return {};
+  return {fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} GPUs of the cluster", plan.tp,
+                      plan.cp, plan.pp, plan.dp, gpus)};
+}
+
+Reasons division(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  return judged.model.family->division_problems(
+      judged.model, {.tp = plan.tp,
+                     .cp = plan.cp,
+                     .ep = plan.ep,
+                     .etp = expert_tensor_degree(plan),
+                     .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
+                     .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
+                     .sequence_length = judged.training.sequence_length});
+}
+
+Reasons expert_tensor_parallelism(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  if (plan.tp % expert_tensor_degree(plan) == 0) return {};
+  return {fmt::format("etp {} does not divide tp {}", plan.etp, plan.tp)};
+}
+
+Reasons expert_ranks(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  if (judged.model.experts == 0) return {};
+  const std::int64_t etp = expert_tensor_degree(plan);
+  const std::int64_t pool = plan.tp * plan.cp * plan.dp;
+  if (pool % (plan.ep * etp) != 0) {
+    return {fmt::format("ep {} x etp {} does not divide the {} ranks of one stage (tp x cp x dp)",
+                        plan.ep, etp, pool)};
+  }
+  if (nests(plan, Axes::all, plan.ep * etp)) return {};
+  return {
+      fmt::format("ep {} x etp {} does not divide tp {}, cp {} and dp {} in the order of placement",
+                  plan.ep, etp, plan.tp, plan.cp, plan.dp)};
+}
+
+Reasons token_dispatch(const JudgedPlan& judged) {
+  if (judged.plan.dispatch == ExpertDispatch::all_to_all || judged.model.experts > 0) return {};
+  return {fmt::format("dispatch={} needs experts; {} has none", to_text(judged.plan.dispatch),
+                      judged.model.name)};
+}
+
+Reasons expert_batches(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (!plan.overlap.expert_batches) return out;
+  if (plan.ep <= 1) out.emplace_back("overlap.expert_batches needs ep above 1");
+  if (plan.schedule != "1f1b" && plan.schedule != "interleaved_1f1b") {
+    out.push_back(
+        "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "
+        "backwards alternate; this is " +
+        plan.schedule);
+  }
+  if (plan.recompute == Recompute::full || plan.recompute == Recompute::alternate) {
+    out.push_back(fmt::format(
+        "overlap.expert_batches and recompute={} exclude each other: the backward would send "
+        "tokens away again",
+        to_text(plan.recompute)));
+  }
+  return out;
+}
+
+// The first and the last virtual stage may hold the embedding and the logits alone.
+Reasons stages(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const std::int64_t layers = layer_count(judged.model);
+  const double stages = virtual_stages(plan);
+  if (stages <= static_cast<double>(layers + 2)) return {};
+  return {
+      fmt::format("pp {} x chunks {} = {:.0f} virtual stages for {} layers: some would be empty",
+                  plan.pp, plan.chunks, stages, layers)};
+}
+
+Reasons stated_layers(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const std::int64_t layers = layer_count(judged.model);
+  Reasons out;
+  if (plan.layers.empty() || !stages(judged).empty()) return out;
+  std::int64_t sum = 0;
+  for (const std::int64_t l : plan.layers) {
+    if (l < 0 || l > layers) {
+      out.push_back(fmt::format("a stage of {} layers", l));
+      sum = layers;
+      break;
+    }
+    sum += l;
+  }
+  if (const std::int64_t stages = plan.pp * plan.chunks;
+      static_cast<std::int64_t>(plan.layers.size()) != stages) {
+    out.push_back(fmt::format("layers lists {} virtual stages, pp x chunks are {}",
+                              plan.layers.size(), stages));
+  } else if (sum != layers) {
+    out.push_back(fmt::format("layers add up to {}, the model has {}", sum, layers));
+  }
+  return out;
+}
+
+Reasons batch(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const std::int64_t global = judged.training.global_batch;
+  const double per_step = static_cast<double>(plan.dp) * static_cast<double>(plan.micro_batch);
+  if (std::fmod(static_cast<double>(global), per_step) != 0) {
+    return {fmt::format("global batch {} is not a multiple of dp {} x micro_batch {}", global,
+                        plan.dp, plan.micro_batch)};
+  }
+  const std::int64_t microbatches = global / (plan.dp * plan.micro_batch);
+  if (microbatches > kMaxMicrobatches) {
+    return {
+        fmt::format("{} microbatches a replica are more than {}", microbatches, kMaxMicrobatches)};
+  }
+  if (static_cast<double>(microbatches) * virtual_stages(plan) <= kMaxPasses) return {};
+  return {fmt::format(
+      "{} microbatches on {:.0f} virtual stages are more than {:.0f} passes, the most that is "
+      "simulated",
+      microbatches, virtual_stages(plan), kMaxPasses)};
+}
+
+Reasons schedule(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  if (!batch(judged).empty()) return {};
+  const auto found = find_schedule(plan.schedule);
+  if (!found) return {found.error().text()};
+  Reasons out;
+  if ((*found)->asynchronous) {
+    out.push_back(fmt::format(
+        "{0} updates weights between microbatches: it has no step to estimate; `orrery schedule "
+        "{0}` draws it",
+        plan.schedule));
+  }
+  if ((*found)->virtual_stage == nullptr) {
+    out.push_back(fmt::format(
+        "{0} wires its stages anew for every microbatch: `orrery schedule {0}` draws it",
+        plan.schedule));
+  }
+  ScheduleRequest request;
+  request.group = static_cast<int>(plan.group);
+  request.shape = {static_cast<int>(plan.pp), microbatches(judged.training, plan),
+                   static_cast<int>(plan.chunks)};
+  Reasons more = schedule_problems(**found, request);
+  std::move(more.begin(), more.end(), std::back_inserter(out));
+  return out;
+}
+
+Reasons shard_group(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  if (plan.shard_group == 0 || nests(plan, Axes::replicas, plan.shard_group)) return {};
+  return {fmt::format("shard_group {} does not divide cp {} and dp {} in the order of placement",
+                      plan.shard_group, plan.cp, plan.dp)};
+}
+
+Reasons recomputed_layers(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (plan.recompute_layers > layer_count(judged.model)) {
+    out.push_back(fmt::format("recompute_layers {} is more than the model's {} layers",
+                              plan.recompute_layers, layer_count(judged.model)));
+  }
+  if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
+    out.push_back(fmt::format("recompute_layers {} needs recompute=full", plan.recompute_layers));
+  }
+  return out;
+}
+
+Reasons recomputed_modules(const JudgedPlan& judged) {
+  return recompute_module_problems(judged.model, judged.plan);
+}
+
+Reasons placement(const JudgedPlan& judged) {
+  static constexpr MeshAxis kAll[] = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
+  const std::vector<MeshAxis>& placed = judged.plan.placement;
+  if (std::is_permutation(placed.begin(), placed.end(), std::begin(kAll), std::end(kAll)))
+    return {};
+  return {"placement must name tp, cp, pp and dp once each"};
+}
+
+Reasons number_format(const JudgedPlan& judged) {
+  std::string text = format_problem(judged.cluster.accelerator, judged.training.precision);
+  if (text.empty()) return {};
+  return {std::move(text)};
+}
+
+constexpr PlanRule kRules[] = {
+    {"ranges", ranges, true},  // nothing below computes with an absurd number
+    {"ranks", ranks, true},
+    {"division", division},
+    {"expert tensor parallelism", expert_tensor_parallelism},
+    {"expert ranks", expert_ranks},
+    {"token dispatch", token_dispatch},
+    {"expert batches", expert_batches},
+    {"stages", stages},
+    {"stated layers", stated_layers},
+    {"batch", batch},
+    {"schedule", schedule},
+    {"shard group", shard_group},
+    {"recomputed layers", recomputed_layers},
+    {"recomputed modules", recomputed_modules},
+    {"placement", placement},
+    {"number format", number_format},
+};
+
+}  // namespace
+
+std::span<const PlanRule> plan_rules() { return kRules; }
+
+std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
+                                       const Training& training, const Plan& plan) {
+  const JudgedPlan judged{model, cluster, training, plan};
+  Reasons out;
+  for (const PlanRule& rule : kRules) {
+    Reasons reasons = rule.broken(judged);
+    std::move(reasons.begin(), reasons.end(), std::back_inserter(out));
+    if (rule.first && !out.empty()) break;
+  }
+  return out;
+}
+
+std::vector<std::string> recompute_module_problems(const Model& model, const Plan& plan) {
+  const std::vector<RecomputeModule>& modules = plan.recompute_modules;
+  if (modules.empty()) return {};
+  if (plan.recompute != Recompute::selective) {
+    return {"recompute_modules " + to_text(modules) + " needs recompute=selective"};
+  }
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const std::string name(to_text(modules[i]));
+    if (std::find(modules.begin(), modules.begin() + static_cast<std::ptrdiff_t>(i), modules[i]) !=
+        modules.begin() + static_cast<std::ptrdiff_t>(i)) {
+      std::string twice = "recompute_modules names " + name + " twice";
+      if (std::find(out.begin(), out.end(), twice) == out.end()) out.push_back(std::move(twice));
+    } else if (const auto missing = missing_for(modules[i], model); !missing.empty()) {
+      out.push_back("recompute_modules " + name + " needs " + std::string(missing) + "; " +
+                    model.name + " has none");
+    }
+  }
+  const RecomputeModuleSet set(modules);
+  if (set.has(RecomputeModule::shared_experts) && plan.overlap.expert) {
+    out.emplace_back(
+        "overlap.expert and recompute_modules shared_experts exclude each other: the shared expert "
+        "would run again beside no exchange");
+  }
+  if (set.has(RecomputeModule::moe) && plan.overlap.expert_batches) {
+    out.emplace_back(
+        "overlap.expert_batches and recompute_modules moe exclude each other: the backward would "
+        "send tokens away again");
+  }
+  return out;
+}
+
+std::string format_problem(const Accelerator& accelerator, NumberFormat format) {
+  if (accelerator.peak(format)) return "";
+  std::string known;
+  for (const auto& other : names_of(NumberFormat{})) {
+    if (!accelerator.peak(other.value)) continue;
+    known += (known.empty() ? "" : ", ") + std::string(other.name);
+  }
+  return accelerator.name + " has no " + std::string(to_text(format)) +
+         " units; its number formats are " + (known.empty() ? "none that are modelled" : known);
+}
+
+}  // namespace orrery
