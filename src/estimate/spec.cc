@@ -144,11 +144,15 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     for (const auto& [key, value] : flat->members()) out.stated.push_back(key);
   }
   if (const Value* software = document.root.find("software")) {
-    auto profile = software->is_scalar()
-                       ? load_software(catalog, software->scalar_text())
-                       : read_software(Document{document.name + ": software", *software});
-    if (!profile) return fail(at(place(document, *software, "software"), profile.error()));
-    choose_software(out, std::move(*profile));
+    if (software->is_scalar()) {
+      auto profile = load_software(catalog, software->scalar_text());
+      if (!profile) return fail(at(place(document, *software, "software"), profile.error()));
+      choose_software(out, std::move(*profile));
+    } else {
+      ORRERY_TRY(SoftwareProfile profile,
+                 read_software(Document{document.name + ": software", *software}));
+      choose_software(out, std::move(profile));
+    }
   }
   return out;
 }

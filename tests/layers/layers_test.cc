@@ -109,7 +109,7 @@ TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
       {"simdjson", {"src/trace/"}},
       {"google/protobuf/", {"src/trace/chakra/"}},
       {"zlib", {"src/trace/"}},
-      {"tl/", {"src/outcome/", "src/validate/expressible.h"}},
+      {"tl/", {"src/outcome/", "src/measured/expressible.h"}},
       {"CLI/", {"apps/"}},
       {"benchmark/", {"src/"}},
   };
