@@ -116,6 +116,12 @@ fuzz-coverage: build/packages.check build/fuzz-coverage/build.ninja ## how much 
 	tools/fuzz_coverage.sh build/fuzz-coverage build/fuzz
 .PHONY: fuzz-coverage
 
+# ---- documents ----------------------------------------------------------------------------------
+
+schema: build ## write docs/schema and docs/json-keys.md from the tables of keys
+	build/release/bin/write_documents .
+.PHONY: schema
+
 # ---- re-blessing ---------------------------------------------------------------------------------
 
 bless: build ## accept what the commands print now as golden text; review the diff

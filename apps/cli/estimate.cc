@@ -8,8 +8,8 @@
 #include "graph_files.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
-#include "report/plans/estimate_json.h"
 #include "report/plans/estimate_text.h"
+#include "report/plans/plans_json.h"
 #include "report_files.h"
 
 namespace orrery::cli {
@@ -56,9 +56,9 @@ int estimate_command(const EstimateOptions& options, const Common& common) {
   const auto written = write_files(options, common, *step, figures);
   if (!written) return refuse(written.error());
   if (common.json) {
-    Value document = estimate_json(figures, subject);
-    if (options.explain) document.set("explain", derivations_json(explain(*step, figures)));
-    return print(to_json(document));
+    std::optional<std::vector<Derivation>> explained;
+    if (options.explain) explained = explain(*step, figures);
+    return print(to_json(estimate_json(figures, subject, explained)));
   }
   const TextStyle style = text_style();
   std::string text = estimate_text(figures, subject, style);

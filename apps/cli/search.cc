@@ -8,7 +8,7 @@
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
-#include "report/plans/search_json.h"
+#include "report/plans/plans_json.h"
 #include "report/plans/search_text.h"
 #include "report_files.h"
 #include "schedule/schedule.h"

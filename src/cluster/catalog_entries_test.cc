@@ -46,7 +46,7 @@ std::vector<T> all(const char* kind, Result<T> (*load)(const Catalog&, std::stri
 // True if the entry has a field of that path ("memory.capacity"), set or not.
 bool has_field(const Fields<Accelerator>& fields, const std::string& path) {
   const std::string head = path.substr(0, path.find('.'));
-  for (const auto& field : fields.fields()) {
+  for (const auto& field : fields.description().fields) {
     if (field.key == head) return true;
   }
   return false;

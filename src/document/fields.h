@@ -1,4 +1,5 @@
-// One table of fields per description: the source of its reader, writer, error messages and schema.
+// One table of fields per type that is read: the source of its reader, writer, error messages,
+// schema and page of keys. What is only written, and computed while writing, is in results.h.
 //
 //   struct Link { std::string name; BytesPerSecond bandwidth; Seconds latency; };
 //   const Fields<Link>& fields_of(const Link*) {
@@ -33,6 +34,7 @@
 #include <variant>
 #include <vector>
 
+#include "document/description.h"
 #include "document/value.h"
 #include "outcome/nearest_name.h"
 #include "units/quantity.h"
@@ -83,7 +85,7 @@ concept Described = requires(const T* t) {
   { fields_of(t) } -> std::convertible_to<const Fields<T>&>;
 };
 
-// How one member type is read, written and named in a schema.
+// How one member type is read, written and described.
 template <class T>
 struct Codec;
 
@@ -98,7 +100,7 @@ template <>
 struct Codec<bool> {
   static Result<bool> read(const Value& v) { return read_boolean(v); }
   static Value write(bool b) { return Value::boolean(b); }
-  static std::string type() { return "true or false"; }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::boolean}; }
 };
 
 template <std::integral I>
@@ -113,21 +115,23 @@ struct Codec<I> {
     return static_cast<I>(i);
   }
   static Value write(I i) { return Value::number(static_cast<std::int64_t>(i)); }
-  static std::string type() { return "integer"; }
+  static ValueShape shape() {
+    return {.kind = ValueShape::Kind::integer, .unsigned_integer = std::unsigned_integral<I>};
+  }
 };
 
 template <>
 struct Codec<double> {
   static Result<double> read(const Value& v) { return read_real(v); }
   static Value write(double d) { return Value::number(d); }
-  static std::string type() { return "number"; }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::number}; }
 };
 
 template <>
 struct Codec<std::string> {
   static Result<std::string> read(const Value& v) { return read_text(v); }
   static Value write(const std::string& s) { return Value::text(s); }
-  static std::string type() { return "text"; }
+  static ValueShape shape() { return {}; }
 };
 
 template <NamedEnum E>
@@ -137,24 +141,23 @@ struct Codec<E> {
     return parse_enum<E>(text);
   }
   static Value write(E e) { return Value::text(std::string(to_text(e))); }
-  static std::string type() {
-    std::string out;
-    for (const auto& n : std::span<const EnumName<E>>(names_of(E{}))) {
-      out += (out.empty() ? "" : " | ") + std::string(n.name);
-    }
+  static ValueShape shape() {
+    ValueShape out;
+    for (const auto& n : std::span<const EnumName<E>>(names_of(E{})))
+      out.names.emplace_back(n.name);
     return out;
   }
 };
 
-#define ORRERY_QUANTITY_CODEC(Type, parse, example)                          \
-  template <>                                                                \
-  struct Codec<Type> {                                                       \
-    static Result<Type> read(const Value& v) {                               \
-      ORRERY_TRY(const std::string text, read_text(v));                      \
-      return parse(text);                                                    \
-    }                                                                        \
-    static Value write(Type q) { return Value::text(to_exact_text(q)); }     \
-    static std::string type() { return "quantity such as \"" example "\""; } \
+#define ORRERY_QUANTITY_CODEC(Type, parse, sample)                       \
+  template <>                                                            \
+  struct Codec<Type> {                                                   \
+    static Result<Type> read(const Value& v) {                           \
+      ORRERY_TRY(const std::string text, read_text(v));                  \
+      return parse(text);                                                \
+    }                                                                    \
+    static Value write(Type q) { return Value::text(to_exact_text(q)); } \
+    static ValueShape shape() { return {.example = sample}; }            \
   }
 ORRERY_QUANTITY_CODEC(Seconds, parse_seconds, "12 us");
 ORRERY_QUANTITY_CODEC(Bytes, parse_bytes, "80 GiB");
@@ -175,14 +178,19 @@ struct Codec<std::optional<T>> {
     return std::optional<T>(std::move(t));
   }
   static Value write(const std::optional<T>& o) { return o ? Codec<T>::write(*o) : Value::null(); }
-  static std::string type() { return Codec<T>::type(); }
+  static ValueShape shape() {
+    ValueShape out = Codec<T>::shape();
+    out.nullable = true;
+    return out;
+  }
 };
 
 template <class T>
 struct Codec<std::vector<T>> {
   static Result<std::vector<T>> read(const Value& v) {
     if (v.kind() != Value::Kind::list) {
-      return fail(ErrorCode::bad_input, "expected a list", "", "a list of " + Codec<T>::type());
+      return fail(ErrorCode::bad_input, "expected a list", "",
+                  "a list of " + to_text(Codec<T>::shape()));
     }
     std::vector<T> out;
     out.reserve(v.items().size());
@@ -198,7 +206,9 @@ struct Codec<std::vector<T>> {
     for (const T& t : items) out.append(Codec<T>::write(t));
     return out;
   }
-  static std::string type() { return "list of " + Codec<T>::type(); }
+  static ValueShape shape() {
+    return {.kind = ValueShape::Kind::list, .item = {Codec<T>::shape()}};
+  }
 };
 
 template <Described T>
@@ -207,99 +217,112 @@ struct Codec<T> {
     return fields_of(static_cast<const T*>(nullptr)).read(v);
   }
   static Value write(const T& t) { return fields_of(static_cast<const T*>(nullptr)).write(t); }
-  static std::string type() { return fields_of(static_cast<const T*>(nullptr)).name(); }
+  static ValueShape shape() {
+    return {.kind = ValueShape::Kind::map, .map = +[]() -> const Description& {
+              return fields_of(static_cast<const T*>(nullptr)).description();
+            }};
+  }
 };
 
 // ---- the table ----
 
-enum class Need { required, optional };
-
 template <class T>
 class Fields {
  public:
-  struct Field {
-    std::string key;
-    Need need = Need::optional;
-    std::string type;
-    std::string doc;
+  struct Access {
     std::function<Result<std::monostate>(const Value&, T&)> read;
     std::function<Value(const T&)> write;
+    std::function<Value(const T&)> write_all;
     std::function<bool(const T&, const T&)> equal;
   };
 
   // `name` is what the description is called in messages ("accelerator").
-  explicit Fields(std::string name) : name_(std::move(name)) {}
+  explicit Fields(std::string name) : description_{std::move(name), {}, {}} {}
 
   template <class M>
-  Fields& required(std::string key, M T::* member, std::string doc) {
-    return add(std::move(key), member, std::move(doc), Need::required);
+  Fields& required(std::string key, M T::* member, std::string sentence) {
+    return add(std::move(key), member, std::move(sentence), Need::required);
   }
   template <class M>
-  Fields& optional(std::string key, M T::* member, std::string doc) {
-    return add(std::move(key), member, std::move(doc), Need::optional);
+  Fields& optional(std::string key, M T::* member, std::string sentence) {
+    return add(std::move(key), member, std::move(sentence), Need::optional);
   }
 
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
+  [[nodiscard]] const std::string& name() const { return description_.name; }
+  [[nodiscard]] const Description& description() const { return description_; }
 
   [[nodiscard]] Result<T> read(const Value& v) const {
     if (v.kind() != Value::Kind::map) {
-      return fail(ErrorCode::bad_input, "expected a map with the fields of a " + name_,
+      return fail(ErrorCode::bad_input, "expected a map with the fields of a " + name(),
                   place(v, ""));
     }
     T out{};
     for (const auto& [key, member] : v.members()) {
-      const Field* field = find(key);
-      if (field == nullptr) {
-        return fail(ErrorCode::bad_input, "unknown field '" + key + "' in " + name_,
+      const auto at_key = [&key](const FieldDescription& f) { return f.key == key; };
+      const auto field = std::find_if(fields().begin(), fields().end(), at_key);
+      if (field == fields().end()) {
+        return fail(ErrorCode::bad_input, "unknown field '" + key + "' in " + name(),
                     place(member, ""), name_hint(key, keys()));
       }
       if (member.kind() == Value::Kind::null && field->need == Need::optional) continue;
-      if (auto r = field->read(member, out); !r) return fail(at(place(member, key), r.error()));
+      const Access& access = access_[static_cast<std::size_t>(field - fields().begin())];
+      if (auto r = access.read(member, out); !r) return fail(at(place(member, key), r.error()));
     }
-    for (const Field& field : fields_) {
+    for (const FieldDescription& field : fields()) {
       if (field.need == Need::required && v.find(field.key) == nullptr) {
-        return fail(ErrorCode::bad_input, "missing field '" + field.key + "' in " + name_,
-                    place(v, ""), field.type + ": " + field.doc);
+        return fail(ErrorCode::bad_input, "missing field '" + field.key + "' in " + name(),
+                    place(v, ""), to_text(field.shape) + ": " + field.sentence);
       }
     }
     return out;
   }
 
+  // Without optional fields that have their initial value.
   [[nodiscard]] Value write(const T& t) const {
     const T initial{};
     Value out = Value::map();
-    for (const Field& field : fields_) {
-      if (field.need == Need::required || !field.equal(t, initial)) {
-        out.set(field.key, field.write(t));
+    for (std::size_t i = 0; i < access_.size(); ++i) {
+      if (fields()[i].need == Need::required || !access_[i].equal(t, initial)) {
+        out.set(fields()[i].key, access_[i].write(t));
       }
+    }
+    return out;
+  }
+
+  // With all fields.
+  [[nodiscard]] Value write_all(const T& t) const {
+    Value out = Value::map();
+    for (std::size_t i = 0; i < access_.size(); ++i) {
+      out.append_member(fields()[i].key, access_[i].write_all(t));
     }
     return out;
   }
 
  private:
   template <class M>
-  Fields& add(std::string key, M T::* member, std::string doc, Need need) {
-    fields_.push_back(Field{std::move(key), need, Codec<M>::type(), std::move(doc),
-                            [member](const Value& v, T& t) -> Result<std::monostate> {
-                              auto m = Codec<M>::read(v);
-                              if (!m) return fail(std::move(m.error()));
-                              t.*member = std::move(*m);
-                              return std::monostate{};
-                            },
-                            [member](const T& t) { return Codec<M>::write(t.*member); },
-                            [member](const T& a, const T& b) { return a.*member == b.*member; }});
+  Fields& add(std::string key, M T::* member, std::string sentence, Need need) {
+    description_.fields.push_back({std::move(key), need, Codec<M>::shape(), std::move(sentence)});
+    access_.push_back({[member](const Value& v, T& t) -> Result<std::monostate> {
+                         auto m = Codec<M>::read(v);
+                         if (!m) return fail(std::move(m.error()));
+                         t.*member = std::move(*m);
+                         return std::monostate{};
+                       },
+                       [member](const T& t) { return Codec<M>::write(t.*member); },
+                       [member](const T& t) {
+                         if constexpr (Described<M>) {
+                           return fields_of(static_cast<const M*>(nullptr)).write_all(t.*member);
+                         } else {
+                           return Codec<M>::write(t.*member);
+                         }
+                       },
+                       [member](const T& a, const T& b) { return a.*member == b.*member; }});
     return *this;
   }
-  [[nodiscard]] const Field* find(std::string_view key) const {
-    for (const Field& f : fields_) {
-      if (f.key == key) return &f;
-    }
-    return nullptr;
-  }
+  [[nodiscard]] const std::vector<FieldDescription>& fields() const { return description_.fields; }
   [[nodiscard]] std::vector<std::string> keys() const {
     std::vector<std::string> out;
-    for (const Field& f : fields_) out.push_back(f.key);
+    for (const FieldDescription& f : fields()) out.push_back(f.key);
     return out;
   }
   static std::string place(const Value& v, const std::string& key) {
@@ -308,8 +331,8 @@ class Fields {
     return out;
   }
 
-  std::string name_;
-  std::vector<Field> fields_;
+  Description description_;
+  std::vector<Access> access_;  // one for each field of the description
 };
 
 // Reads a whole document as one description; errors begin with the document's name.

@@ -137,10 +137,10 @@ TEST(Fields, RefusesNumbersThatAreNot) {
 }
 
 TEST(Fields, DescribeThemselves) {
-  const auto& fields = fields_of(static_cast<const Device*>(nullptr)).fields();
-  EXPECT_EQ(fields[1].type, "quantity such as \"80 GiB\"");
-  EXPECT_EQ(fields[2].type, "ring | full-mesh");
-  EXPECT_EQ(fields[4].type, "list of port");
+  const auto& fields = fields_of(static_cast<const Device*>(nullptr)).description().fields;
+  EXPECT_EQ(to_text(fields[1].shape), "quantity such as \"80 GiB\"");
+  EXPECT_EQ(to_text(fields[2].shape), "ring | full-mesh");
+  EXPECT_EQ(to_text(fields[4].shape), "list of port");
 }
 
 TEST(Provenance, ReadsItsFourFields) {

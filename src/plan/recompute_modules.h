@@ -48,7 +48,7 @@ template <>
 struct Codec<RecomputeModule> {
   static Result<RecomputeModule> read(const Value& v);
   static Value write(RecomputeModule m) { return Value::text(std::string(to_text(m))); }
-  static std::string type() { return "text"; }
+  static ValueShape shape() { return {}; }
 };
 
 class RecomputeModuleSet {

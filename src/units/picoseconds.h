@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <compare>
+#include <string>
 
 #include "units/quantity.h"
 
@@ -51,5 +52,9 @@ inline constexpr Picoseconds kLongestStep{9007199254740992.0};
 inline Picoseconds round_to_picoseconds(Seconds s) {
   return Picoseconds(std::nearbyint(s.value() * 1e12));
 }
+
+// Seconds as decimal digits that are exact to the picosecond: 8412345678901 ps -> "8.412345678901".
+// Sums of such numbers in decimal arithmetic are exact.
+std::string exact_seconds(Picoseconds time);
 
 }  // namespace orrery

@@ -73,15 +73,4 @@ std::string percent_of_tenths(int tenths) {
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);
 }
 
-std::string exact_seconds(Picoseconds time) {
-  const auto count = static_cast<std::int64_t>(time.count());
-  const std::int64_t magnitude = std::abs(count);
-  constexpr std::int64_t kSecond = 1'000'000'000'000;
-  std::string text =
-      fmt::format("{}{}.{:012}", count < 0 ? "-" : "", magnitude / kSecond, magnitude % kSecond);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text += '0';
-  return text;
-}
-
 }  // namespace orrery

@@ -31,8 +31,4 @@ std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts);
 // 412 -> "41.2 %".
 std::string percent_of_tenths(int tenths);
 
-// Seconds as decimal digits that are exact to the picosecond: 8412345678901 ps -> "8.412345678901".
-// Sums of such numbers in decimal arithmetic are exact.
-std::string exact_seconds(Picoseconds time);
-
 }  // namespace orrery

@@ -4,465 +4,588 @@
 #include <array>
 #include <string>
 
-#include "report/drawing/text_style.h"
+#include "document/results.h"
 #include "report/traces/finding_text.h"
-#include "report/traces/path_report.h"
-#include "report/traces/recorded_style.h"
+#include "report/traces/path_json.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
 
-// A long recording has very many operators; the rest is summed.
-constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kMostSequences = 100;
+constexpr std::size_t kLongestSequence = 64;
 
-Value whole(std::int64_t n) { return Value::number(n); }
-Value time(std::int64_t ns) { return Value::number(seconds(ns)); }
-Value text(std::string_view t) { return Value::text(printable(t)); }
-Value spread_json(const Spread& spread);
-Value whole_or_null(std::int64_t n) { return n == kNotRecorded ? Value::null() : whole(n); }
+using ByClass = ByName<RecordedWorkClass, kRecordedWorkClasses, Seconds>;
 
-Value window_json(Interval window, std::int64_t origin) {
-  Value out = Value::map();
-  out.append_member("start_s", time(window.start - origin));
-  out.append_member("end_s", time(window.end - origin));
+// What rows of one rank refer to.
+struct RankContext {
+  const RecordedTrace& trace;
+  std::int64_t origin_ns;  // the first event of the run
+  const StepPath* path;    // null: that of the analysis
+
+  [[nodiscard]] std::string text(std::uint32_t index) const { return words(trace.texts[index]); }
+};
+
+struct PartsOf {
+  const TemporalBreakdown& of;
+};
+
+struct OperatorClasses {
+  ByClass by_class;
+  Seconds other;
+};
+
+struct StreamGaps {
+  const std::array<Spread, 3>& of;
+};
+
+struct StreamOfRank {
+  const StreamRow& row;
+  const QueueSummary& queue;
+  const QueueSeries& series;
+};
+
+struct NamedLaunches {
+  const LaunchRow& row;
+};
+
+struct WorkTogether {
+  const KernelOverlap& of;
+};
+
+struct FindingOfRun {
+  Finding finding;
+  FindingText text;
+};
+
+struct AnalysisDocument {
+  const RecordedRun& run;
+  const RunAnalysis& analysis;
+  std::span<const StepPath> paths;
+};
+
+template <class T>
+std::optional<T> some_if(bool condition, T value) {
+  return condition ? std::optional<T>(std::in_place, std::move(value)) : std::nullopt;
+}
+
+// Rates and shares that are not known are below zero.
+std::optional<double> known(double value) { return some_if(value >= 0, value); }
+
+std::vector<std::string> texts_of(std::span<const std::uint32_t> names, const RankContext& rank) {
+  std::vector<std::string> out;
+  for (const std::uint32_t name : names) out.push_back(rank.text(name));
   return out;
 }
 
-void add_breakdown(Value& out, const TemporalBreakdown& b, std::int64_t origin) {
-  out.append_member("window", window_json(b.window, origin));
-  out.append_member("total_s", time(b.total_ns()));
-  Value parts = Value::map();
-  for (const RecordedPart& part : parts_of(b)) {
-    parts.append_member(std::string(part.key), time(part.ns));
-  }
-  out.append_member("breakdown_s", std::move(parts));
-  out.append_member("busy_s", time(b.busy_ns()));
-  out.append_member("communication_s", time(b.communication_ns));
-  out.append_member("copy_s", time(b.copy_ns));
-  out.append_member("overlapped_s", time(b.overlapped_ns));
-  out.append_member("exposed_compute_s", time(b.compute_ns - b.overlapped_ns));
-}
-
-Value spread_json(const Spread& spread) {
-  Value out = Value::map();
-  out.append_member("count", whole(spread.count));
-  out.append_member("total_s", time(spread.total_ns));
-  out.append_member("mean_s", Value::number(spread.mean_ns() * 1e-9));
-  out.append_member("median_s", time(spread.median_ns));
-  out.append_member("p90_s", time(spread.p90_ns));
-  out.append_member("least_s", time(spread.least_ns));
-  out.append_member("greatest_s", time(spread.greatest_ns));
-  return out;
-}
-
-Value idle_json(const DeviceIdle& idle) {
-  Value out = Value::map();
-  out.append_member("host_wait_s", time(idle.host_wait_ns));
-  out.append_member("kernel_wait_s", time(idle.kernel_wait_ns));
-  out.append_member("other_s", time(idle.other_ns));
-  return out;
-}
-
-Value kernels_json(const RecordedTrace& trace, const RankAnalysis& rank) {
-  Value out = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, rank.kernels.size()); ++i) {
-    const KernelRow& row = rank.kernels[i];
-    Value one = Value::map();
-    one.append_member("name", text(trace.texts[row.name]));
-    one.append_member("kind", text(name(row.kind)));
-    one.append_member("duration", spread_json(row.duration));
-    one.append_member("share", Value::number(row.share));
-    one.append_member("occupancy",
-                      row.occupancy < 0 ? Value::null() : Value::number(row.occupancy));
-    one.append_member("bytes", whole(row.bytes));
-    one.append_member("launched_by",
-                      row.caller == 0 ? Value::null() : text(trace.texts[row.caller]));
-    out.append(std::move(one));
-  }
-  return out;
-}
-
-Value operators_json(const RecordedTrace& trace, const RankAnalysis& rank) {
-  Value rows = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, rank.operators.rows.size()); ++i) {
-    const OperatorRow& row = rank.operators.rows[i];
-    Value one = Value::map();
-    one.append_member("name", text(trace.texts[row.name]));
-    one.append_member("shapes", text(trace.texts[row.shapes]));
-    one.append_member("types", text(trace.texts[row.types]));
-    one.append_member("host", spread_json(row.host));
-    one.append_member("device", spread_json(row.device));
-    one.append_member("direct_device_s", time(row.direct_ns));
-    one.append_member("own_device_s", time(row.own_ns));
-    one.append_member("launched", whole(row.launched));
-    if (row.operator_class) {
-      one.append_member("class", text(name(*row.operator_class)));
-      one.append_member("flops", Value::number(row.flops.value()));
-      one.append_member("bytes", Value::number(row.bytes.value()));
-      one.append_member("flops_per_s", Value::number(row.flops_rate().value()));
-      one.append_member("bytes_per_s", Value::number(row.bytes_rate().value()));
-      one.append_member("of_roofline",
-                        row.roofline < 0 ? Value::null() : Value::number(row.roofline));
-    }
-    rows.append(std::move(one));
-  }
-  const OperatorTotals& all = rank.operators.all;
-  Value classes = Value::map();
-  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
-    classes.append_member(std::string(name(static_cast<RecordedWorkClass>(c))),
-                          time(all.by_class_ns[c]));
-  }
-  classes.append_member("other", time(all.other_ns));
-  Value out = Value::map();
-  out.append_member("flops", Value::number(all.flops.value()));
-  out.append_member("device_s_by_class", std::move(classes));
-  out.append_member("rows", std::move(rows));
-  return out;
-}
-
-Value streams_json(const RecordedTrace& trace, const RankAnalysis& rank) {
-  Value out = Value::list();
+std::vector<StreamOfRank> streams_of(const RankAnalysis& rank) {
+  std::vector<StreamOfRank> out;
   for (std::size_t i = 0; i < rank.streams.size(); ++i) {
-    const StreamRow& row = rank.streams[i];
-    Value one = Value::map();
-    one.append_member("device", whole(trace.lanes[row.lane].process));
-    one.append_member("stream", whole(trace.lanes[row.lane].thread));
-    one.append_member("work", whole(row.work));
-    one.append_member("busy_s", time(row.busy_ns));
-    one.append_member("idle", idle_json(row.idle));
-    Value gaps = Value::map();
-    static constexpr std::array<const char*, 3> kCauses = {"host_wait", "kernel_wait", "other"};
-    for (std::size_t c = 0; c < row.gaps.size(); ++c) {
-      gaps.append_member(kCauses[c], spread_json(row.gaps[c]));
-    }
-    one.append_member("gaps", std::move(gaps));
-    one.append_member("longest_queue", whole(rank.queues[i].longest));
-    one.append_member("mean_queue", Value::number(rank.queues[i].mean));
-    one.append_member("full_queue_s", time(rank.queues[i].full_ns));
-    one.append_member("queue_bin_s", time(rank.queue_series[i].bin_ns));
-    Value longest = Value::list();
-    for (const std::int64_t n : rank.queue_series[i].longest) longest.append(whole(n));
-    one.append_member("queue", std::move(longest));
-    out.append(std::move(one));
+    out.push_back({rank.streams[i], rank.queues[i], rank.queue_series[i]});
   }
   return out;
 }
 
-Value launches_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64_t origin) {
-  const auto row_json = [](const LaunchRow& row) {
-    Value one = Value::map();
-    one.append_member("call", spread_json(row.call));
-    one.append_member("delay", spread_json(row.delay));
-    one.append_member("work", spread_json(row.work));
-    one.append_member("shorter_than_call", whole(row.shorter_than_call));
-    one.append_member("slow_calls", whole(row.slow_calls));
-    one.append_member("long_delays", whole(row.long_delays));
-    return one;
-  };
-  Value calls = Value::list();
-  for (const LaunchRow& row : rank.launch.rows) {
-    Value one = Value::map();
-    one.append_member("name", text(trace.texts[row.name]));
-    one.append_member("statistics", row_json(row));
-    calls.append(std::move(one));
-  }
-  Value out = Value::map();
-  out.append_member("all", row_json(rank.launch.all));
-  out.append_member("calls", std::move(calls));
-  out.append_member("without_call", whole(rank.launch.without_call));
-  const auto outliers = [&](const std::vector<LaunchOutlier>& list) {
-    Value all = Value::list();
-    for (const LaunchOutlier& outlier : list) {
-      Value one = Value::map();
-      one.append_member("duration_s", time(outlier.ns));
-      one.append_member("at_s", time(trace.start_ns[outlier.call] - origin));
-      one.append_member("call", text(trace.name_of(outlier.call)));
-      one.append_member("operator", outlier.caller == kNoEvent
-                                        ? Value::null()
-                                        : text(trace.name_of(outlier.caller)));
-      one.append_member("work", text(trace.name_of(outlier.work)));
-      all.append(std::move(one));
-    }
-    return all;
-  };
-  out.append_member("slowest_calls", outliers(rank.launch.slow_calls));
-  out.append_member("longest_delays", outliers(rank.launch.long_delays));
-  return out;
-}
-
-Value sections_json(const RankAnalysis& rank) {
-  Value out = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, rank.sections.size()); ++i) {
-    const SectionRow& row = rank.sections[i];
-    Value one = Value::map();
-    one.append_member("name", text(row.name));
-    one.append_member("kind", text(name(row.kind)));
-    one.append_member("instances", whole(row.instances));
-    one.append_member("depth", whole(row.depth));
-    one.append_member("host", spread_json(row.host));
-    one.append_member("device_s", time(row.device_ns));
-    one.append_member("backward_s", time(row.backward_ns));
-    one.append_member("own_s", time(row.own_ns));
-    one.append_member("launched", whole(row.launched));
-    out.append(std::move(one));
+std::vector<FindingOfRun> findings_of(const AnalysisDocument& d) {
+  std::vector<FindingOfRun> out;
+  for (const Finding& f : findings(d.analysis)) {
+    out.push_back({f, finding_text(d.run, d.analysis, f)});
   }
   return out;
 }
 
-Value sequences_json(const RecordedTrace& trace, const RankAnalysis& rank) {
-  constexpr std::size_t kMostSequences = 100;
-  constexpr std::size_t kLongestSequence = 64;
-  Value out = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostSequences, rank.sequences.size()); ++i) {
-    const KernelSequence& row = rank.sequences[i];
-    Value one = Value::map();
-    one.append_member("operator", text(trace.texts[row.operator_name]));
-    one.append_member("count", whole(row.count));
-    one.append_member("length", whole(static_cast<std::int64_t>(row.kernels.size())));
-    one.append_member("device_s", time(row.device_ns));
-    one.append_member("host_s", time(row.host_ns));
-    Value kernels = Value::list();
-    for (std::size_t k = 0; k < std::min(kLongestSequence, row.kernels.size()); ++k) {
-      kernels.append(text(trace.texts[row.kernels[k]]));
-    }
-    one.append_member("kernels", std::move(kernels));
-    out.append(std::move(one));
+// With times since the first event of the run.
+std::vector<InContext<RankAnalysis, RankContext>> ranks_of(const AnalysisDocument& d) {
+  std::optional<std::int64_t> origin;
+  for (const RecordedTrace& trace : d.run.ranks) {
+    if (trace.size() == 0) continue;
+    origin = std::min(origin.value_or(trace.start_ns.front()), trace.start_ns.front());
   }
-  return out;
-}
-
-Value across_ranks_json(const RunAnalysis& analysis) {
-  Value out = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, analysis.kernels.size()); ++i) {
-    const RunKernelRow& row = analysis.kernels[i];
-    Value one = Value::map();
-    one.append_member("name", text(row.name));
-    one.append_member("kind", text(name(row.kind)));
-    one.append_member("ranks", whole(row.ranks));
-    one.append_member("count", whole(row.count));
-    one.append_member("total_s", time(row.total_ns));
-    one.append_member("mean_s", Value::number(row.mean_ns() * 1e-9));
-    one.append_member("least_mean_s", Value::number(row.least_mean_ns * 1e-9));
-    one.append_member("fastest_rank", whole(analysis.ranks[row.fastest].rank));
-    one.append_member("greatest_mean_s", Value::number(row.greatest_mean_ns * 1e-9));
-    one.append_member("slowest_rank", whole(analysis.ranks[row.slowest].rank));
-    out.append(std::move(one));
+  std::vector<InContext<RankAnalysis, RankContext>> out;
+  for (std::size_t i = 0; i < d.analysis.ranks.size(); ++i) {
+    out.push_back(
+        {d.analysis.ranks[i],
+         {d.run.ranks[i], origin.value_or(0), i < d.paths.size() ? &d.paths[i] : nullptr}});
   }
-  return out;
-}
-
-Value findings_json(const RecordedRun& run, const RunAnalysis& analysis) {
-  Value out = Value::list();
-  for (const Finding& finding : findings(analysis)) {
-    const FindingText words = finding_text(run, analysis, finding);
-    Value one = Value::map();
-    one.append_member("kind", text(name(finding.kind)));
-    one.append_member("cost_s", time(finding.cost_ns));
-    one.append_member("share", Value::number(finding.share));
-    one.append_member("worst_rank", whole(analysis.ranks[finding.worst].rank));
-    one.append_member("worst_share", Value::number(finding.worst_share));
-    one.append_member("title", text(words.title));
-    one.append_member("detail", text(words.detail));
-    one.append_member("advice", text(words.advice));
-    out.append(std::move(one));
-  }
-  return out;
-}
-
-Value path_json(const RecordedTrace& trace, const PathAnalysis& critical, std::int64_t origin) {
-  Value out = Value::map();
-  out.append_member("construction", text("hta"));
-  out.append_member("of", text(critical.of));
-  out.append_member("window", window_json(critical.window, origin));
-  out.append_member("length_s", time(critical.path.length_ns));
-  out.append_member("nodes", whole(static_cast<std::int64_t>(critical.path.points.size())));
-  Value bounds = Value::map();
-  for (std::size_t b = 0; b < CriticalPath::kBounds; ++b) {
-    bounds.append_member(std::string(name(static_cast<CriticalPath::Bound>(b))),
-                         time(critical.path.by_bound_ns[b]));
-  }
-  out.append_member("bound_by_s", std::move(bounds));
-  Value rows = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, critical.rows.size()); ++i) {
-    const PathRow& row = critical.rows[i];
-    Value one = Value::map();
-    one.append_member("name", text(trace.texts[row.name]));
-    one.append_member("bound_by", text(name(row.bound)));
-    one.append_member("count", whole(row.count));
-    one.append_member("total_s", time(row.total_ns));
-    rows.append(std::move(one));
-  }
-  out.append_member("events", std::move(rows));
-  return out;
-}
-
-Value memory_json(const RankAnalysis& rank, std::int64_t origin) {
-  Value out = Value::list();
-  for (const MemoryTimeline& memory : rank.memory) {
-    Value one = Value::map();
-    one.append_member("device", whole(memory.device));
-    one.append_member("changes", whole(memory.changes));
-    one.append_member("allocations", whole(memory.allocations));
-    one.append_member("first_bytes", whole(memory.first_bytes));
-    one.append_member("last_bytes", whole(memory.last_bytes));
-    one.append_member("peak_allocated_bytes", whole(memory.peak.allocated_bytes));
-    one.append_member("peak_at_s", time(memory.peak.time_ns - origin));
-    one.append_member("peak_reserved_bytes", whole(memory.peak_reserved_bytes));
-    out.append(std::move(one));
-  }
-  return out;
-}
-
-Value copies_json(const RecordedTrace& trace, const RankAnalysis& rank) {
-  Value out = Value::list();
-  for (const CopyRates& row : rank.copies) {
-    Value one = Value::map();
-    one.append_member("name", text(trace.texts[row.name]));
-    one.append_member("count", whole(row.count));
-    one.append_member("bytes", whole(row.bytes));
-    one.append_member("total_s", time(row.total_ns));
-    one.append_member("bytes_per_s", Value::number(row.rate().value()));
-    one.append_member("least_bytes_per_s", Value::number(row.least.value()));
-    one.append_member("median_bytes_per_s", Value::number(row.median.value()));
-    one.append_member("greatest_bytes_per_s", Value::number(row.greatest.value()));
-    Value over_time = Value::list();
-    for (const double rate : row.bytes_per_s) over_time.append(Value::number(rate));
-    one.append_member("over_time_bytes_per_s", std::move(over_time));
-    out.append(std::move(one));
-  }
-  return out;
-}
-
-Value rank_json(const RecordedTrace& trace, const RankAnalysis& rank, std::int64_t origin,
-                Value path) {
-  Value out = Value::map();
-  out.append_member("rank", whole(rank.rank));
-  out.append_member("file", text(trace.file));
-  out.append_member("device", rank.device.empty() ? Value::null() : text(rank.device));
-  out.append_member("accelerator", rank.accelerator ? text(rank.accelerator->name) : Value::null());
-  add_breakdown(out, rank.whole, origin);
-  Value steps = Value::list();
-  for (const StepAnalysis& step : rank.steps) {
-    Value one = Value::map();
-    one.append_member("step", whole(step.step.number));
-    add_breakdown(one, step.parts, origin);
-    const DeviceLag& lag = step.lag;
-    one.append_member("earlier_work_s", lag.known ? time(lag.earlier_ns) : Value::null());
-    one.append_member("behind_s", lag.known ? time(lag.behind_ns) : Value::null());
-    steps.append(std::move(one));
-  }
-  out.append_member("steps", std::move(steps));
-  Value host = Value::map();
-  for (std::size_t a = 0; a < kHostActivities; ++a) {
-    host.append_member(std::string(name(static_cast<HostActivity>(a))), time(rank.host.ns[a]));
-  }
-  out.append_member("host_during_waits_s", std::move(host));
-  Value overlap = Value::map();
-  for (std::size_t c = 1; c < kWorkCombinations; ++c) {
-    std::string key = combination_name(c);
-    std::replace(key.begin(), key.end(), ' ', '_');
-    overlap.append_member(std::move(key), time(rank.overlap[c]));
-  }
-  out.append_member("work_together_s", std::move(overlap));
-  out.append_member("kernels", kernels_json(trace, rank));
-  out.append_member("operators", operators_json(trace, rank));
-  out.append_member("streams", streams_json(trace, rank));
-  out.append_member("launches", launches_json(trace, rank, origin));
-  out.append_member("sections", sections_json(rank));
-  out.append_member("sequences", sequences_json(trace, rank));
-  out.append_member("critical_path", std::move(path));
-  out.append_member("memory", memory_json(rank, origin));
-  out.append_member("copies", copies_json(trace, rank));
-  Value utilization = Value::map();
-  utilization.append_member("bin_s", time(rank.utilization.bin_ns));
-  utilization.append_member("mean", Value::number(rank.utilization.mean()));
-  Value busy = Value::list();
-  for (const double share : rank.utilization.busy) busy.append(Value::number(share));
-  utilization.append_member("busy", std::move(busy));
-  const bool blocks = !rank.utilization.multiprocessors.empty();
-  Value multiprocessors = blocks ? Value::list() : Value::null();
-  for (const double share : rank.utilization.multiprocessors) {
-    multiprocessors.append(Value::number(share));
-  }
-  utilization.append_member(
-      "multiprocessors_mean",
-      blocks ? Value::number(rank.utilization.mean_multiprocessors()) : Value::null());
-  utilization.append_member("multiprocessors", std::move(multiprocessors));
-  out.append_member("utilization", std::move(utilization));
-  return out;
-}
-
-Value communication_json(const CommunicationTable& table) {
-  Value rows = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, table.rows.size()); ++i) {
-    const CommunicationRow& row = table.rows[i];
-    Value one = Value::map();
-    one.append_member("collective", text(name(row.collective)));
-    one.append_member("type", text(row.type));
-    one.append_member("group", text(row.group));
-    one.append_member("ranks", whole_or_null(row.ranks));
-    one.append_member("bytes", whole_or_null(row.bytes));
-    one.append_member("instances", whole(row.instances));
-    one.append_member("complete", whole(row.complete));
-    one.append_member("duration", spread_json(row.duration));
-    one.append_member("transfer", spread_json(row.transfer));
-    one.append_member("waiting_s", time(row.waiting_ns));
-    one.append_member("longest_lateness_s", time(row.longest_lateness_ns));
-    one.append_member("bytes_per_s", Value::number(row.bandwidth().value()));
-    one.append_member("bus_bytes_per_s", Value::number(row.bus_bandwidth().value()));
-    one.append_member("median_bus_bytes_per_s", Value::number(row.median_bus_bandwidth().value()));
-    rows.append(std::move(one));
-  }
-  Value ranks = Value::list();
-  for (const RankCommunication& rank : table.ranks) {
-    Value one = Value::map();
-    one.append_member("rank", whole(rank.rank));
-    one.append_member("kernels", whole(rank.kernels));
-    one.append_member("duration_s", time(rank.duration_ns));
-    one.append_member("transfer_s", time(rank.transfer_ns));
-    one.append_member("waiting_s", time(rank.waiting_ns));
-    one.append_member("arrived_last", whole(rank.arrived_last));
-    one.append_member("caused_waiting_s", time(rank.caused_waiting_ns));
-    ranks.append(std::move(one));
-  }
-  Value out = Value::map();
-  out.append_member("matched", whole(table.matched));
-  out.append_member("transfer_s", time(table.transfer_ns));
-  out.append_member("ranks", std::move(ranks));
-  out.append_member("rows", std::move(rows));
   return out;
 }
 
 }  // namespace
 
+template <>
+inline constexpr auto results<Spread> = table<Spread>(
+    "spread", "statistics of durations", field<&Spread::count>("count", "how many"),
+    nanoseconds<&Spread::total_ns>("total_s", "sum"),
+    field("mean_s", "mean", [](const Spread& r) { return Seconds(r.mean_ns() * 1e-9); }),
+    nanoseconds<&Spread::median_ns>("median_s", "median"),
+    nanoseconds<&Spread::p90_ns>("p90_s", "90th percentile"),
+    nanoseconds<&Spread::least_ns>("least_s", "shortest"),
+    nanoseconds<&Spread::greatest_ns>("greatest_s", "longest"));
+
+template <>
+inline constexpr auto results<PartsOf> = table<PartsOf>(
+    "breakdown", "parts that add up to total_s",
+    field("compute", "a kernel that computes runs",
+          [](const PartsOf& r) { return time_of(r.of.compute_ns); }),
+    field("exposed_communication", "communication runs and nothing computes",
+          [](const PartsOf& r) { return time_of(r.of.exposed_communication_ns); }),
+    field("exposed_copy", "copies or fills run and no kernel",
+          [](const PartsOf& r) { return time_of(r.of.exposed_copy_ns); }),
+    field("idle_host_wait", "nothing runs; the next work had not been launched when that began",
+          [](const PartsOf& r) { return time_of(r.of.idle.own_host_wait_ns()); }),
+    field("idle_other_process",
+          "nothing runs; the next work was launched meanwhile, but another process had the device",
+          [](const PartsOf& r) { return time_of(r.of.idle.other_process_ns); }),
+    field("idle_kernel_wait", "nothing runs for less than 30 ns",
+          [](const PartsOf& r) { return time_of(r.of.idle.kernel_wait_ns); }),
+    field("idle_other", "nothing runs although the next work was launched",
+          [](const PartsOf& r) { return time_of(r.of.idle.other_ns); }));
+
+template <>
+inline constexpr auto results<TemporalBreakdown> = table<TemporalBreakdown>(
+    "time_of_device", "Where the time of a device went.",
+    field("window", "what of the recording this is",
+          [](const TemporalBreakdown& r, const RankContext& c) {
+            return window_since(c.origin_ns, r.window);
+          }),
+    nanoseconds<&TemporalBreakdown::total_ns>("total_s", "length of the window"),
+    field("breakdown_s", "parts of the window, which they add up to",
+          [](const TemporalBreakdown& r) { return PartsOf{r}; }),
+    nanoseconds<&TemporalBreakdown::busy_ns>("busy_s", "anything runs on the device"),
+    nanoseconds<&TemporalBreakdown::communication_ns>("communication_s", "communication runs"),
+    nanoseconds<&TemporalBreakdown::copy_ns>("copy_s", "copies or fills run"),
+    nanoseconds<&TemporalBreakdown::overlapped_ns>("overlapped_s",
+                                                   "communication and computing run"),
+    field("exposed_compute_s", "computing runs without communication",
+          [](const TemporalBreakdown& r) { return time_of(r.compute_ns - r.overlapped_ns); }));
+
+template <>
+inline constexpr auto results<StepAnalysis> = table<StepAnalysis>(
+    "step", "one step of the profiler, by its window on the host",
+    field<&StepAnalysis::step, &RecordedStep::number>("step", "N of ProfilerStep#N"),
+    fields_within([](const StepAnalysis& r) -> const TemporalBreakdown& { return r.parts; }),
+    field("earlier_work_s",
+          "of the window, in which work ran that was launched before it; null: no launches are "
+          "recorded",
+          [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.earlier_ns)); }),
+    field("behind_s",
+          "from the end of the window to the end of the last work launched in it; null: no "
+          "launches are recorded",
+          [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.behind_ns)); }));
+
+template <>
+inline constexpr auto results<KernelRow> = table<KernelRow>(
+    "kernel", "one name of kernel, copy or fill",
+    field("name", "as recorded",
+          [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
+    field("kind", "what it does", [](const KernelRow& r) { return NameOf<WorkKind, 5>{r.kind}; }),
+    field<&KernelRow::duration>("duration", "durations of its calls"),
+    field<&KernelRow::share>("share", "of the summed durations"),
+    field("occupancy", "mean achieved occupancy",
+          [](const KernelRow& r) { return known(r.occupancy); }),
+    field<&KernelRow::bytes>("bytes", "of copies and fills, where recorded"),
+    field("launched_by", "operator that launches most of its time",
+          [](const KernelRow& r, const RankContext& c) {
+            return some_if(r.caller != 0, c.text(r.caller));
+          }));
+
+template <>
+inline constexpr auto results<OperatorRow> = table<OperatorRow>(
+    "operator", "one operator with its shapes",
+    field("name", "of the operator",
+          [](const OperatorRow& r, const RankContext& c) { return c.text(r.name); }),
+    field("shapes", "of its inputs, as recorded",
+          [](const OperatorRow& r, const RankContext& c) { return c.text(r.shapes); }),
+    field("types", "of its inputs, as recorded",
+          [](const OperatorRow& r, const RankContext& c) { return c.text(r.types); }),
+    field<&OperatorRow::host>("host", "durations of its calls on the host"),
+    field<&OperatorRow::device>("device", "device time of each call that launched work"),
+    nanoseconds<&OperatorRow::direct_ns>("direct_device_s",
+                                         "device time of what it launched itself"),
+    nanoseconds<&OperatorRow::own_ns>(
+        "own_device_s", "device time that counts for it, so that all work counts once"),
+    field<&OperatorRow::launched>("launched",
+                                  "pieces of device work, with those of operators inside"),
+    optional_field("class", "of operator",
+                   [](const OperatorRow& r) {
+                     using Class = NameOf<RecordedWorkClass, kRecordedWorkClasses>;
+                     return r.operator_class ? std::optional(Class{*r.operator_class})
+                                             : std::nullopt;
+                   }),
+    optional_field(
+        "flops", "of all calls that launched work",
+        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.flops); }),
+    optional_field(
+        "bytes", "of all calls that launched work",
+        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.bytes); }),
+    optional_field(
+        "flops_per_s", "achieved",
+        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.flops_rate()); }),
+    optional_field(
+        "bytes_per_s", "achieved",
+        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.bytes_rate()); }),
+    optional_field("of_roofline", "1: as fast as the data sheet allows", [](const OperatorRow& r) {
+      return some_if(r.operator_class.has_value(), known(r.roofline));
+    }));
+
+template <>
+inline constexpr auto results<OperatorClasses> = table<OperatorClasses>(
+    "device_s_by_class", "Device time by class of operator.",
+    fields_within([](const OperatorClasses& r) -> const ByClass& { return r.by_class; }),
+    field("other", "launched by operators of no class",
+          [](const OperatorClasses& r) { return r.other; }));
+
+template <>
+inline constexpr auto results<OperatorTable> = table<OperatorTable>(
+    "operators", "operators",
+    field("flops", "of all operators whose work is known, each once",
+          [](const OperatorTable& r) { return r.all.flops; }),
+    field("device_s_by_class", "device time by class of operator",
+          [](const OperatorTable& r) {
+            return OperatorClasses{
+                by_name<RecordedWorkClass, kRecordedWorkClasses>(r.all.by_class_ns),
+                time_of(r.all.other_ns)};
+          }),
+    field("rows", "most own device time first, at most 1,000",
+          [](const OperatorTable& r) { return first(r.rows, kMostRows); }));
+
+template <>
+inline constexpr auto results<DeviceIdle> = table<DeviceIdle>(
+    "idle", "Why a stream was idle.",
+    nanoseconds<&DeviceIdle::host_wait_ns>("host_wait_s", "the next work had not been launched"),
+    nanoseconds<&DeviceIdle::kernel_wait_ns>("kernel_wait_s", "less than 30 ns"),
+    nanoseconds<&DeviceIdle::other_ns>("other_s", "launched in time"));
+
+template <>
+inline constexpr auto results<StreamGaps> = table<StreamGaps>(
+    "gaps", "Gaps between pieces of work of a stream.",
+    field("host_wait", "the next work had not been launched",
+          [](const StreamGaps& r) { return r.of[0]; }),
+    field("kernel_wait", "less than 30 ns", [](const StreamGaps& r) { return r.of[1]; }),
+    field("other", "launched in time", [](const StreamGaps& r) { return r.of[2]; }));
+
+template <>
+inline constexpr auto results<StreamOfRank> = table<StreamOfRank>(
+    "stream", "one stream",
+    field("device", "ordinal",
+          [](const StreamOfRank& r, const RankContext& c) {
+            return c.trace.lanes[r.row.lane].process;
+          }),
+    field("stream", "number",
+          [](const StreamOfRank& r, const RankContext& c) {
+            return c.trace.lanes[r.row.lane].thread;
+          }),
+    field("work", "kernels, copies and fills", [](const StreamOfRank& r) { return r.row.work; }),
+    field("busy_s", "union of its work",
+          [](const StreamOfRank& r) { return time_of(r.row.busy_ns); }),
+    field("idle", "from its first to its last work",
+          [](const StreamOfRank& r) { return r.row.idle; }),
+    field("gaps", "gaps between pieces of work, by cause",
+          [](const StreamOfRank& r) { return StreamGaps{r.row.gaps}; }),
+    field("longest_queue", "launched and not begun",
+          [](const StreamOfRank& r) { return r.queue.longest; }),
+    field("mean_queue", "over time", [](const StreamOfRank& r) { return r.queue.mean; }),
+    field("full_queue_s", "time with 1024 or more",
+          [](const StreamOfRank& r) { return time_of(r.queue.full_ns); }),
+    field("queue_bin_s", "of queue",
+          [](const StreamOfRank& r) { return time_of(r.series.bin_ns); }),
+    field("queue", "the longest in equal parts of the time from the device's first to last work",
+          [](const StreamOfRank& r) { return r.series.longest; }));
+
+template <>
+inline constexpr auto results<LaunchRow> = table<LaunchRow>(
+    "launch", "statistics of launch calls",
+    field<&LaunchRow::call>("call", "durations of the calls"),
+    field<&LaunchRow::delay>("delay", "from the end of a call to the start of its work"),
+    field<&LaunchRow::work>("work", "durations of what was launched"),
+    field<&LaunchRow::shorter_than_call>("shorter_than_call",
+                                         "pieces of work shorter than their call"),
+    field<&LaunchRow::slow_calls>("slow_calls", "of more than 50 us"),
+    field<&LaunchRow::long_delays>("long_delays", "of more than 100 us"));
+
+template <>
+inline constexpr auto results<NamedLaunches> = table<NamedLaunches>(
+    "call", "Launches by one call of the runtime.",
+    field("name", "of the call",
+          [](const NamedLaunches& r, const RankContext& c) { return c.text(r.row.name); }),
+    field("statistics", "statistics of its launches",
+          [](const NamedLaunches& r) { return r.row; }));
+
+template <>
+inline constexpr auto results<LaunchOutlier> = table<LaunchOutlier>(
+    "outlier", "one launch",
+    nanoseconds<&LaunchOutlier::ns>("duration_s", "of the call, or of the delay"),
+    field("at_s", "when the call began, since the first event of the run",
+          [](const LaunchOutlier& r, const RankContext& c) {
+            return time_of(c.trace.start_ns[r.call] - c.origin_ns);
+          }),
+    field("call", "of the runtime",
+          [](const LaunchOutlier& r, const RankContext& c) {
+            return words(c.trace.name_of(r.call));
+          }),
+    field("operator", "that made the call",
+          [](const LaunchOutlier& r, const RankContext& c) {
+            return some_if(r.caller != kNoEvent,
+                           words(r.caller == kNoEvent ? "" : c.trace.name_of(r.caller)));
+          }),
+    field("work", "what it launched", [](const LaunchOutlier& r, const RankContext& c) {
+      return words(c.trace.name_of(r.work));
+    }));
+
+template <>
+inline constexpr auto results<LaunchStatistics> = table<LaunchStatistics>(
+    "launches", "launches", field<&LaunchStatistics::all>("all", "statistics of all launches"),
+    field("calls", "by the name of the call, most calls first",
+          [](const LaunchStatistics& r) {
+            return std::vector<NamedLaunches>(r.rows.begin(), r.rows.end());
+          }),
+    field<&LaunchStatistics::without_call>("without_call",
+                                           "work launched before the recording began"),
+    field<&LaunchStatistics::slow_calls>("slowest_calls", "of more than 50 us, at most 100"),
+    field<&LaunchStatistics::long_delays>("longest_delays", "of more than 100 us, at most 100"));
+
+template <>
+inline constexpr auto results<SectionRow> = table<SectionRow>(
+    "section", "an annotation, or a class of modules",
+    field("name", "of the annotation or class", [](const SectionRow& r) { return words(r.name); }),
+    field("kind", "which", [](const SectionRow& r) { return NameOf<SectionKind, 2>{r.kind}; }),
+    field<&SectionRow::instances>("instances", "names of the class"),
+    field<&SectionRow::depth>("depth", "sections around the first"),
+    field<&SectionRow::host>("host", "durations on the host"),
+    nanoseconds<&SectionRow::device_ns>("device_s", "device time of what was launched in it"),
+    nanoseconds<&SectionRow::backward_ns>("backward_s", "of it, by operators derived from its own"),
+    nanoseconds<&SectionRow::own_ns>("own_s", "of it, in no section inside"),
+    field<&SectionRow::launched>("launched", "pieces of device work"));
+
+template <>
+inline constexpr auto results<KernelSequence> = table<KernelSequence>(
+    "sequence", "what one call of an operator launches",
+    field("operator", "outermost operator",
+          [](const KernelSequence& r, const RankContext& c) { return c.text(r.operator_name); }),
+    field<&KernelSequence::count>("count", "calls with this sequence"),
+    field("length", "pieces of work", [](const KernelSequence& r) { return r.kernels.size(); }),
+    nanoseconds<&KernelSequence::device_ns>("device_s", "of all calls"),
+    nanoseconds<&KernelSequence::host_ns>("host_s", "of all calls"),
+    field("kernels", "names in the order of launch, at most 64",
+          [](const KernelSequence& r, const RankContext& c) {
+            return texts_of(first(r.kernels, kLongestSequence), c);
+          }));
+
+template <>
+inline constexpr auto results<MemoryTimeline> = table<MemoryTimeline>(
+    "memory", "memory of one device",
+    field<&MemoryTimeline::device>("device", "ordinal; -1: the host"),
+    field<&MemoryTimeline::changes>("changes", "recorded"),
+    field<&MemoryTimeline::allocations>("allocations", "recorded"),
+    field<&MemoryTimeline::first_bytes>("first_bytes", "allocated at the first change"),
+    field<&MemoryTimeline::last_bytes>("last_bytes", "allocated at the last change"),
+    field<&MemoryTimeline::peak, &MemoryPoint::allocated_bytes>("peak_allocated_bytes",
+                                                                "most allocated"),
+    field("peak_at_s", "when",
+          [](const MemoryTimeline& r, const RankContext& c) {
+            return time_of(r.peak.time_ns - c.origin_ns);
+          }),
+    field<&MemoryTimeline::peak_reserved_bytes>("peak_reserved_bytes", "most reserved"));
+
+template <>
+inline constexpr auto results<CopyRates> = table<CopyRates>(
+    "copies", "How fast copies or fills of one kind moved memory.",
+    field("name", "the kind, as the profiler names it",
+          [](const CopyRates& r, const RankContext& c) { return c.text(r.name); }),
+    field<&CopyRates::count>("count", "of those with recorded bytes"),
+    field<&CopyRates::bytes>("bytes", "moved"),
+    nanoseconds<&CopyRates::total_ns>("total_s", "durations"),
+    field<&CopyRates::rate>("bytes_per_s", "bytes over durations"),
+    field<&CopyRates::least>("least_bytes_per_s", "of one copy"),
+    field<&CopyRates::median>("median_bytes_per_s", "of one copy"),
+    field<&CopyRates::greatest>("greatest_bytes_per_s", "of one copy"),
+    field<&CopyRates::bytes_per_s>("over_time_bytes_per_s", "by bin of utilization"));
+
+template <>
+inline constexpr auto results<Utilization> = table<Utilization>(
+    "utilization", "Share of each bin of time in which a kernel ran.",
+    nanoseconds<&Utilization::bin_ns>("bin_s", "width of a bin"),
+    field<&Utilization::mean>("mean", "over time"), field<&Utilization::busy>("busy", "by bin"),
+    field("multiprocessors_mean", "over time; null: the recording does not tell",
+          [](const Utilization& r) {
+            return some_if(!r.multiprocessors.empty(), r.mean_multiprocessors());
+          }),
+    field("multiprocessors",
+          "by bin: share of multiprocessors that had a block to run, by the grids of kernels; "
+          "null: the recording does not tell",
+          [](const Utilization& r) {
+            return some_if(!r.multiprocessors.empty(), r.multiprocessors);
+          }));
+
+template <>
+inline constexpr auto results<WorkTogether> = table<WorkTogether>(
+    "work_together", "Time in which exactly these kinds of work ran.",
+    field("compute", "computing alone", [](const WorkTogether& r) { return time_of(r.of[1]); }),
+    field("communication", "communication alone",
+          [](const WorkTogether& r) { return time_of(r.of[2]); }),
+    field("compute_and_communication", "both, without copies and fills",
+          [](const WorkTogether& r) { return time_of(r.of[3]); }),
+    field("memory", "copies and fills alone",
+          [](const WorkTogether& r) { return time_of(r.of[4]); }),
+    field("compute_and_memory", "computing, and copies and fills",
+          [](const WorkTogether& r) { return time_of(r.of[5]); }),
+    field("communication_and_memory", "communication, and copies and fills",
+          [](const WorkTogether& r) { return time_of(r.of[6]); }),
+    field("compute_and_communication_and_memory", "all three",
+          [](const WorkTogether& r) { return time_of(r.of[7]); }));
+
+template <>
+inline constexpr auto results<RankAnalysis> = table<RankAnalysis>(
+    "rank", "one rank", field<&RankAnalysis::rank>("rank", "of the job"),
+    field("file", "as given",
+          [](const RankAnalysis&, const RankContext& c) { return words(c.trace.file); }),
+    field("device", "as recorded",
+          [](const RankAnalysis& r) { return some_if(!r.device.empty(), words(r.device)); }),
+    field("accelerator", "of the catalog, for rooflines",
+          [](const RankAnalysis& r) {
+            return some_if(r.accelerator.has_value(),
+                           words(r.accelerator ? r.accelerator->name : ""));
+          }),
+    fields_within([](const RankAnalysis& r) -> const TemporalBreakdown& { return r.whole; }),
+    field<&RankAnalysis::steps>("steps", "by time"),
+    field("host_during_waits_s", "what the host did while the device waited for it",
+          [](const RankAnalysis& r) { return by_name<HostActivity, kHostActivities>(r.host.ns); }),
+    field("work_together_s", "time in which exactly these ran",
+          [](const RankAnalysis& r) { return WorkTogether{r.overlap}; }),
+    field("kernels", "most time first, at most 1,000",
+          [](const RankAnalysis& r) { return first(r.kernels, kMostRows); }),
+    field<&RankAnalysis::operators>("operators", "operators of the framework"),
+    field("streams", "by number", [](const RankAnalysis& r) { return streams_of(r); }),
+    field<&RankAnalysis::launch>("launches", "launches of device work"),
+    field("sections", "most device time first",
+          [](const RankAnalysis& r) { return first(r.sections, kMostRows); }),
+    field("sequences", "most launches first, at most 100",
+          [](const RankAnalysis& r) { return first(r.sequences, kMostSequences); }),
+    field("critical_path", "chain of operations that determined when the step ended",
+          [](const RankAnalysis& r, const RankContext& c) {
+            return c.path ? path_document(*c.path, c.origin_ns)
+                          : path_document(r.critical, c.trace, c.origin_ns);
+          }),
+    field<&RankAnalysis::memory>("memory", "by device, where recorded"),
+    field<&RankAnalysis::copies>(
+        "copies", "how fast copies and fills moved memory, by kind, most time first"),
+    field<&RankAnalysis::utilization>("utilization", "share of each bin in which a kernel ran"));
+
+template <>
+inline constexpr auto results<CommunicationRow> = table<CommunicationRow>(
+    "collective", "Equal collectives of one group.",
+    field("collective", "which",
+          [](const CommunicationRow& r) { return words(name(r.collective)); }),
+    field("type", "of the elements; empty: not recorded",
+          [](const CommunicationRow& r) { return words(r.type); }),
+    field("group", "what its kernels were matched by",
+          [](const CommunicationRow& r) { return words(r.group); }),
+    field("ranks", "of the group", [](const CommunicationRow& r) { return if_recorded(r.ranks); }),
+    field("bytes", "of the whole message",
+          [](const CommunicationRow& r) { return if_recorded(r.bytes); }),
+    field<&CommunicationRow::instances>("instances", "matched over ranks"),
+    field<&CommunicationRow::complete>("complete", "instances of which every rank is recorded"),
+    field<&CommunicationRow::duration>("duration", "durations of its kernels"),
+    field<&CommunicationRow::transfer>(
+        "transfer", "of each instance the shortest of its ranks, which is without waiting"),
+    nanoseconds<&CommunicationRow::waiting_ns>("waiting_s", "of all ranks"),
+    nanoseconds<&CommunicationRow::longest_lateness_ns>("longest_lateness_s",
+                                                        "last arrival after the first"),
+    field<&CommunicationRow::bandwidth>("bytes_per_s", "of all instances together; 0: not known"),
+    field<&CommunicationRow::bus_bandwidth>("bus_bytes_per_s",
+                                            "of all instances together; 0: not known"),
+    field<&CommunicationRow::median_bus_bandwidth>("median_bus_bytes_per_s",
+                                                   "of the instance in the middle; 0: not known"));
+
+template <>
+inline constexpr auto results<RankCommunication> = table<RankCommunication>(
+    "communication_of_rank", "Communication of one rank.",
+    field<&RankCommunication::rank>("rank", "of the job"),
+    field<&RankCommunication::kernels>("kernels", "that communicate"),
+    nanoseconds<&RankCommunication::duration_ns>("duration_s", "recorded"),
+    nanoseconds<&RankCommunication::transfer_ns>("transfer_s", "without waiting"),
+    nanoseconds<&RankCommunication::waiting_ns>("waiting_s", "for others"),
+    field<&RankCommunication::arrived_last>("arrived_last", "times"),
+    nanoseconds<&RankCommunication::caused_waiting_ns>("caused_waiting_s", "of others"));
+
+template <>
+inline constexpr auto results<CommunicationTable> = table<CommunicationTable>(
+    "communication", "Communication of the run.",
+    field<&CommunicationTable::matched>("matched", "instances seen from several ranks"),
+    nanoseconds<&CommunicationTable::transfer_ns>("transfer_s", "summed over instances"),
+    field<&CommunicationTable::ranks>("ranks", "by rank"),
+    field("rows", "most time first, at most 1,000",
+          [](const CommunicationTable& r) { return first(r.rows, kMostRows); }));
+
+template <>
+inline constexpr auto results<RunKernelRow> = table<RunKernelRow>(
+    "kernel_of_ranks", "One name of kernel, copy or fill, over all ranks.",
+    field("name", "as recorded", [](const RunKernelRow& r) { return words(r.name); }),
+    field("kind", "what it does",
+          [](const RunKernelRow& r) { return NameOf<WorkKind, 5>{r.kind}; }),
+    field<&RunKernelRow::ranks>("ranks", "that ran it"),
+    field<&RunKernelRow::count>("count", "over all ranks"),
+    nanoseconds<&RunKernelRow::total_ns>("total_s", "over all ranks"),
+    field("mean_s", "over all ranks",
+          [](const RunKernelRow& r) { return Seconds(r.mean_ns() * 1e-9); }),
+    field("least_mean_s", "of the fastest rank",
+          [](const RunKernelRow& r) { return Seconds(r.least_mean_ns * 1e-9); }),
+    field("fastest_rank", "of the job",
+          [](const RunKernelRow& r, const AnalysisDocument& c) {
+            return c.analysis.ranks[r.fastest].rank;
+          }),
+    field("greatest_mean_s", "of the slowest rank",
+          [](const RunKernelRow& r) { return Seconds(r.greatest_mean_ns * 1e-9); }),
+    field("slowest_rank", "of the job", [](const RunKernelRow& r, const AnalysisDocument& c) {
+      return c.analysis.ranks[r.slowest].rank;
+    }));
+
+template <>
+inline constexpr auto results<FindingOfRun> = table<FindingOfRun>(
+    "finding", "What costs time, and what could be done.",
+    field("kind", "which",
+          [](const FindingOfRun& r) { return NameOf<FindingKind, kFindingKinds>{r.finding.kind}; }),
+    field("cost_s", "the most that mending it alone could save, over all ranks; earlier_work: 0",
+          [](const FindingOfRun& r) { return time_of(r.finding.cost_ns); }),
+    field("share", "of the time of all ranks; earlier_work: of what devices did in the steps",
+          [](const FindingOfRun& r) { return r.finding.share; }),
+    field("worst_rank", "which it costs most",
+          [](const FindingOfRun& r, const AnalysisDocument& c) {
+            return c.analysis.ranks[r.finding.worst].rank;
+          }),
+    field("worst_share", "of that rank's time",
+          [](const FindingOfRun& r) { return r.finding.worst_share; }),
+    field("title", "in words", [](const FindingOfRun& r) { return words(r.text.title); }),
+    field("detail", "in words", [](const FindingOfRun& r) { return words(r.text.detail); }),
+    field("advice", "what to try", [](const FindingOfRun& r) { return words(r.text.advice); }));
+
+template <>
+inline constexpr auto results<AnalysisDocument> = table<AnalysisDocument>(
+    "analysis", "Where the time of a recorded run went. Durations in seconds.",
+    schema_version<AnalysisDocument, 1>(),
+    constant<AnalysisDocument>("kind", "of document", "trace_analysis"),
+    field("preset", "whose definitions",
+          [](const AnalysisDocument& r) { return NameOf<BreakdownPreset, 3>{r.analysis.preset}; }),
+    field("times",
+          "whose the times are: simulated of .et files that say so or have no start times, of "
+          "graphs, and of runs that --timeline wrote",
+          [](const AnalysisDocument& r) { return times_of(r.run.source); }),
+    field("world_size", "ranks of the job",
+          [](const AnalysisDocument& r) { return if_recorded(r.run.world_size); }),
+    field("findings", "what costs the most, first",
+          [](const AnalysisDocument& r) { return findings_of(r); }),
+    field("ranks", "by rank", [](const AnalysisDocument& r) { return ranks_of(r); }),
+    field("communication", "communication of the run",
+          [](const AnalysisDocument& r) { return r.analysis.communication; }),
+    field("kernels", "over all ranks, most time first, at most 1,000",
+          [](const AnalysisDocument& r) { return first(r.analysis.kernels, kMostRows); }));
+
 Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis,
                     std::span<const StepPath> paths) {
-  std::int64_t origin = 0;
-  bool any = false;
-  for (const RecordedTrace& trace : run.ranks) {
-    if (trace.size() == 0) continue;
-    origin = any ? std::min(origin, trace.start_ns.front()) : trace.start_ns.front();
-    any = true;
-  }
-  Value out = Value::map();
-  out.append_member("schema_version", whole(1));
-  out.append_member("kind", text("trace_analysis"));
-  out.append_member("preset", text(name(analysis.preset)));
-  out.append_member("times", text(is_simulated(run.source) ? "simulated" : "recorded"));
-  out.append_member("world_size", whole_or_null(run.world_size));
-  out.append_member("findings", findings_json(run, analysis));
-  Value ranks = Value::list();
-  for (std::size_t i = 0; i < analysis.ranks.size(); ++i) {
-    const RecordedTrace& trace = run.ranks[i];
-    const RankAnalysis& rank = analysis.ranks[i];
-    ranks.append(rank_json(trace, rank, origin,
-                           i < paths.size() ? step_path_json(paths[i], origin)
-                                            : path_json(trace, rank.critical, origin)));
-  }
-  out.append_member("ranks", std::move(ranks));
-  out.append_member("communication", communication_json(analysis.communication));
-  out.append_member("kernels", across_ranks_json(analysis));
-  return out;
+  const AnalysisDocument document{run, analysis, paths};
+  return answer(document, document);
 }
+
+const Description& analysis_document() { return description_of<AnalysisDocument>(); }
 
 }  // namespace orrery

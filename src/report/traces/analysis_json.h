@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analyze/run_analysis.h"
-#include "document/value.h"
+#include "document/description.h"
 #include "replay/step_path.h"
 #include "trace/recorded_run.h"
 
@@ -14,5 +14,6 @@ namespace orrery {
 // event of the run; durations are seconds. `paths` as of AnalysisView.
 Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis,
                     std::span<const StepPath> paths = {});
+const Description& analysis_document();
 
 }  // namespace orrery

@@ -124,54 +124,18 @@ std::string prediction_text(const DifferenceRow& row) {
 }
 
 struct PartRow {
-  const char* key;
   const char* label;
   Seconds StepParts::* member;
 };
 constexpr std::array<PartRow, 7> kParts = {{
-    {"computing", "computing", &StepParts::computing},
-    {"exposed_communication", "exposed communication", &StepParts::exposed_communication},
-    {"copying", "copies, exposed", &StepParts::copying},
-    {"host", "operators of the host", &StepParts::host},
-    {"late", "idle, not launched yet", &StepParts::late},
-    {"latency", "idle, being launched", &StepParts::latency},
-    {"end", "after the last work", &StepParts::end},
+    {"computing", &StepParts::computing},
+    {"exposed communication", &StepParts::exposed_communication},
+    {"copies, exposed", &StepParts::copying},
+    {"operators of the host", &StepParts::host},
+    {"idle, not launched yet", &StepParts::late},
+    {"idle, being launched", &StepParts::latency},
+    {"after the last work", &StepParts::end},
 }};
-
-Value number(Seconds t) { return Value::number(t.value()); }
-
-Value parts_json(const StepParts& p) {
-  Value out = Value::map();
-  for (const PartRow& part : kParts) out.set(part.key, number(p.*part.member));
-  return out;
-}
-
-Value side_json(const StepProfile& profile, const std::vector<std::size_t>& lines) {
-  Value out = Value::list();
-  for (const std::size_t index : lines) {
-    const ProfileLine& line = profile.lines[index];
-    Value entry = Value::map();
-    entry.set("name", Value::text(printable(line.name)));
-    entry.set("detail", Value::text(printable(line.detail)));
-    entry.set("calls", Value::number(static_cast<double>(line.times.calls) /
-                                     static_cast<double>(profile.steps)));
-    entry.set("busy_s", Value::number(profile.per_step_s(line.times.busy_ns)));
-    entry.set("waiting_s", Value::number(profile.per_step_s(line.times.waiting_ns)));
-    entry.set("owned_s", Value::number(profile.per_step_s(line.times.owned_ns)));
-    entry.set("late_s", Value::number(profile.per_step_s(line.times.late_ns)));
-    entry.set("latency_s", Value::number(profile.per_step_s(line.times.latency_ns)));
-    Value kernels = Value::list();
-    for (const auto& [kernel, ns] : line.kernels) {
-      Value one = Value::map();
-      one.set("name", Value::text(printable(kernel)));
-      one.set("busy_s", Value::number(profile.per_step_s(ns)));
-      kernels.append(std::move(one));
-    }
-    entry.set("kernels", std::move(kernels));
-    out.append(std::move(entry));
-  }
-  return out;
-}
 
 // Every kind of work, recorded beside predicted, and their sum.
 std::string predicted_rows(const Difference& d, const TextStyle& style) {
@@ -306,51 +270,6 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                             others == 1 ? "operator" : "operators", signed_time(rest)),
                 2, style);
   }
-  return out;
-}
-
-Value difference_json(const Difference& d, const DifferenceSubject& subject) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kDifferenceSchemaVersion}));
-  out.set("kind", Value::text("trace-diff"));
-  out.set("steps_by", Value::text("host_marks"));
-  out.set("predicted", Value::boolean(subject.predicted));
-  const auto run = [](const std::string& name, RunSource source, const StepProfile& profile,
-                      Seconds step) {
-    Value side = Value::map();
-    side.set("file", Value::text(printable(name)));
-    side.set("times", Value::text(is_simulated(source) ? "simulated" : "recorded"));
-    side.set("steps", Value::number(profile.steps));
-    side.set("step_time_s", number(step));
-    side.set("parts_s", parts_json(parts(profile)));
-    return side;
-  };
-  out.set("first", run(subject.first, subject.first_source, d.first, d.step_first()));
-  Value second = run(subject.second, subject.second_source, d.second, d.step_second());
-  if (subject.predicted) second.set("times", Value::text("predicted"));
-  out.set("second", std::move(second));
-  out.set("difference_s", number(d.step_second() - d.step_first()));
-  Value notes = Value::list();
-  for (const std::string& note : subject.notes) notes.append(Value::text(printable(note)));
-  out.set("notes", std::move(notes));
-  Value rows = Value::list();
-  for (const DifferenceRow& row : d.rows) {
-    Value entry = Value::map();
-    entry.set("alignment", Value::text(std::string(name(row.alignment))));
-    entry.set("kind", Value::text(std::string(name(row.kind))));
-    entry.set("difference_s", number(row.difference()));
-    entry.set("first_s", number(row.contribution_first));
-    entry.set("second_s", number(row.contribution_second));
-    Value causes = Value::map();
-    for (std::size_t c = 0; c < kDifferenceCauses; ++c) {
-      causes.set(std::string(name(static_cast<DifferenceCause>(c))), number(row.causes[c]));
-    }
-    entry.set("causes_s", std::move(causes));
-    entry.set("first", side_json(d.first, row.first));
-    entry.set("second", side_json(d.second, row.second));
-    rows.append(std::move(entry));
-  }
-  out.set("rows", std::move(rows));
   return out;
 }
 

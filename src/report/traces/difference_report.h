@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compare/difference.h"
-#include "document/value.h"
+#include "document/description.h"
 #include "report/drawing/text_style.h"
 #include "trace/recorded_run.h"
 
@@ -36,5 +36,6 @@ std::string difference_row_reason(const Difference& difference, const Difference
 
 // Every row, with its causes in seconds, which add up to its difference.
 Value difference_json(const Difference& difference, const DifferenceSubject& subject);
+const Description& difference_document();
 
 }  // namespace orrery

@@ -102,58 +102,11 @@ std::string table_of(const GraphReplay& replay, const TextStyle& style) {
   return out;
 }
 
-Value document_of(const GraphReplay& replay, const Graph& graph, const char* kind) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kGraphReplaySchemaVersion}));
-  out.set("kind", Value::text(kind));
-  out.set("step_time_s", Value::number(replay.step.value()));
-  out.set("longest_rank_s", Value::number(replay.longest_rank.value()));
-  Value ranks = Value::list();
-  for (const ReplayedRank& r : replay.ranks) {
-    Value rank = Value::map();
-    rank.set("rank", Value::number(r.rank));
-    rank.set("recorded_s", r.recorded ? Value::number(r.recorded->value()) : Value::null());
-    rank.set("replayed_s", Value::number(r.replayed.value()));
-    Value parts = Value::map();
-    parts.set("computing", Value::number(r.parts.computing.value()));
-    parts.set("overlapped", Value::number(r.parts.overlapped.value()));
-    parts.set("communicating", Value::number(r.parts.communicating.value()));
-    parts.set("waiting", Value::number(r.parts.waiting.value()));
-    parts.set("idle", Value::number(r.parts.idle.value()));
-    rank.set("breakdown_s", std::move(parts));
-    ranks.append(std::move(rank));
-  }
-  out.set("ranks", std::move(ranks));
-  out.set("operations", count(graph.size()));
-  out.set("dependencies", count(graph.edges()));
-  return out;
-}
-
 }  // namespace
 
 std::string chakra_replay_text(const GraphReplay& replay, const ChakraGraph& graph,
                                const TextStyle& style) {
   return table_of(replay, style) + remarks(graph, style);
-}
-
-Value chakra_replay_json(const GraphReplay& replay, const ChakraGraph& graph,
-                         const ChakraRun& run) {
-  Value out = document_of(replay, graph.graph, "chakra-replay");
-  const bool timed = std::any_of(replay.ranks.begin(), replay.ranks.end(),
-                                 [](const auto& rank) { return rank.recorded.has_value(); });
-  out.set("times", timed ? Value::text(replay.of_simulated_times ? "simulated" : "recorded")
-                         : Value::null());
-  Value files = Value::list();
-  for (const ChakraRank& rank : run) files.append(Value::text(rank.file));
-  out.set("files", std::move(files));
-  out.set("rank_to_rank", count(graph.rendezvous));
-  out.set("rank_to_rank_alone", count(graph.alone));
-  out.set("priced", count(graph.priced));
-  out.set("without_duration", count(graph.without_duration));
-  Value undefined = Value::list();
-  for (const std::string& name : graph.undefined) undefined.append(Value::text(name));
-  out.set("undefined_groups", std::move(undefined));
-  return out;
 }
 
 std::string graph_replay_text(const GraphReplay& replay, const GraphFile& file,
@@ -174,21 +127,6 @@ std::string graph_replay_text(const GraphReplay& replay, const GraphFile& file,
                    {milliseconds(step.replayed)}});
   }
   return out + heading("Steps", "milliseconds", style) + table.text(style);
-}
-
-Value graph_replay_json(const GraphReplay& replay, const GraphFile& file) {
-  Value out = document_of(replay, file.graph, "graph-replay");
-  Value steps = Value::list();
-  for (const ReplayedGraphStep& s : replay.steps) {
-    Value step = Value::map();
-    step.set("rank", Value::number(s.rank));
-    step.set("step", Value::text(s.name));
-    step.set("recorded_s", s.recorded ? Value::number(s.recorded->value()) : Value::null());
-    step.set("replayed_s", Value::number(s.replayed.value()));
-    steps.append(std::move(step));
-  }
-  out.set("steps", std::move(steps));
-  return out;
 }
 
 }  // namespace orrery

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "document/value.h"
+#include "document/description.h"
 #include "replay/graph_replay.h"
 #include "report/drawing/text_style.h"
 
@@ -17,10 +17,12 @@ std::string chakra_replay_text(const GraphReplay& replay, const ChakraGraph& gra
 
 // A document of kind "chakra-replay"; described in docs/trace-replay.md.
 Value chakra_replay_json(const GraphReplay& replay, const ChakraGraph& graph, const ChakraRun& run);
+const Description& chakra_replay_document();
 
 // The same of a graph file, with the steps it names; a document of kind "graph-replay".
 std::string graph_replay_text(const GraphReplay& replay, const GraphFile& file,
                               const TextStyle& style);
 Value graph_replay_json(const GraphReplay& replay, const GraphFile& file);
+const Description& graph_replay_document();
 
 }  // namespace orrery

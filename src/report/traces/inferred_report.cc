@@ -6,7 +6,6 @@
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "report/drawing/time_axis.h"
-#include "report/plans/estimate_json.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {

@@ -8,6 +8,7 @@
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "report/drawing/time_axis.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
@@ -145,61 +146,96 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
   return out;
 }
 
-Value kernel_json(const KernelComparison& c) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kKernelSchemaVersion}));
-  out.set("kind", Value::text("trace-kernels"));
-  out.set("accelerator", Value::text(c.accelerator));
-  out.set("total_s", Value::number(c.total.value()));
-  out.set("waiting_s", Value::number(c.waiting.value()));
-  out.set("covered_s", Value::number(c.covered.value()));
-  out.set("errors", value_of(c.errors, ErrorKeys::brief));
-  const TimeWeighted by_time = weighted(c);
-  Value time_weighted = Value::map();
-  time_weighted.set("recorded_s", Value::number(by_time.recorded_s));
-  time_weighted.set("predicted_s", Value::number(by_time.predicted_s));
-  time_weighted.set("error", Value::number(by_time.error()));
-  time_weighted.set("bias", Value::number(by_time.bias()));
-  out.set("errors_by_time", std::move(time_weighted));
-  Value classes = Value::list();
-  for (const ComparedClass& k : c.classes) {
-    Value one = Value::map();
-    one.set("name", Value::text(printable(k.name)));
-    one.set("rows", Value::number(static_cast<std::int64_t>(k.rows)));
-    one.set("calls", Value::number(k.calls));
-    one.set("total_s", Value::number(k.total.value()));
-    one.set("recorded_s", Value::number(k.recorded.value()));
-    const bool predicted = k.predicted > Seconds(0);
-    one.set("predicted_s", predicted ? Value::number(k.predicted.value()) : Value::null());
-    one.set("errors", k.errors ? value_of(*k.errors, ErrorKeys::brief) : Value::null());
-    one.set("not_compared_because", k.why.empty() ? Value::null() : Value::text(k.why));
-    classes.append(std::move(one));
-  }
-  out.set("classes", std::move(classes));
-  Value kernels = Value::list();
-  for (const ComparedKernel& k : c.kernels) {
-    const RecordedKernel& r = k.recorded;
-    Value one = Value::map();
-    one.set("name", Value::text(printable(r.name)));
-    one.set("class", Value::text(printable(r.of_class)));
-    one.set("shapes", Value::text(printable(r.shapes)));
-    one.set("kernel", Value::text(printable(r.kernel)));
-    one.set("format", r.format ? Value::text(std::string(name_of(*r.format))) : Value::null());
-    one.set("bytes", r.moved > Bytes(0) ? Value::number(r.moved.value()) : Value::null());
-    one.set("ranks", Value::number(r.ranks));
-    one.set("calls", Value::number(r.calls));
-    one.set("recorded_s", Value::number(r.time.value()));
-    one.set("total_s", Value::number(r.total.value()));
-    one.set("waiting_s", Value::number(r.waiting.value()));
-    one.set("waiting_included", Value::boolean(r.waiting_included));
-    one.set("predicted_s", k.predicted ? Value::number(k.predicted->value()) : Value::null());
-    kernels.append(std::move(one));
-  }
-  out.set("kernels", std::move(kernels));
-  Value assumed = Value::list();
-  for (const std::string& text : c.assumed) assumed.append(Value::text(text));
-  out.set("assumed", std::move(assumed));
-  return out;
-}
+template <>
+inline constexpr auto results<ErrorSummary> =
+    table<ErrorSummary>("errors", "Relative errors: 0.1 is 10 %.",
+                        field<&ErrorSummary::rows>("rows", "rows with an error"),
+                        field<&ErrorSummary::median>("median", "of |predicted / recorded - 1|"),
+                        field<&ErrorSummary::mean>("mean", "the same"),
+                        field<&ErrorSummary::p90>("p90", "the same, 90th percentile"),
+                        field<&ErrorSummary::bias>("bias", "mean of predicted / recorded - 1"));
+
+template <>
+inline constexpr auto results<TimeWeighted> = table<TimeWeighted>(
+    "errors_by_time", "Errors of all kernels together, by their time.",
+    field("recorded_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.recorded_s); }),
+    field("predicted_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.predicted_s); }),
+    field<&TimeWeighted::error>("error", "sum of |predicted - recorded| over recorded"),
+    field<&TimeWeighted::bias>("bias", "predicted over recorded, minus 1"));
+
+template <>
+inline constexpr auto results<ComparedClass> = table<ComparedClass>(
+    "class", "Kernels of one class.",
+    field("name", "\"product bf16\", \"attention forward\", \"elementwise\"",
+          [](const ComparedClass& r) { return words(r.name); }),
+    field<&ComparedClass::rows>("rows", "operators, shapes and types"),
+    field<&ComparedClass::calls>("calls", "of all rows"),
+    field<&ComparedClass::total>("total_s",
+                                 "all calls of all ranks as they were, without waiting; with "
+                                 "waiting_s of the run all classes add up to its total_s"),
+    field<&ComparedClass::recorded>("recorded_s",
+                                    "all calls at their median; without a prediction as they were"),
+    field("predicted_s", "all calls; null: no cost model",
+          [](const ComparedClass& r) {
+            return r.predicted > Seconds(0) ? std::optional(r.predicted) : std::nullopt;
+          }),
+    field<&ComparedClass::errors>("errors", "null: nothing is compared"),
+    field("not_compared_because", "of the first row without a prediction",
+          [](const ComparedClass& r) {
+            return r.why.empty() ? std::nullopt : std::optional(r.why);
+          }));
+
+template <>
+inline constexpr auto results<ComparedKernel> = table<ComparedKernel>(
+    "kernel", "Kernels of one name and shape.",
+    field("name", "of the operator or collective",
+          [](const ComparedKernel& r) { return words(r.recorded.name); }),
+    field("class", "\"product\", \"normalization\"",
+          [](const ComparedKernel& r) { return words(r.recorded.of_class); }),
+    field("shapes", "of its inputs as recorded",
+          [](const ComparedKernel& r) { return words(r.recorded.shapes); }),
+    field("kernel", "that took most of the time of a call",
+          [](const ComparedKernel& r) { return words(r.recorded.kernel); }),
+    field("format", "of a product or attention",
+          [](const ComparedKernel& r) {
+            return r.recorded.format ? std::optional(name_of(*r.recorded.format)) : std::nullopt;
+          }),
+    field("bytes", "read and written; of a communication the message",
+          [](const ComparedKernel& r) {
+            return r.recorded.moved > Bytes(0) ? std::optional(r.recorded.moved) : std::nullopt;
+          }),
+    field<&ComparedKernel::recorded, &RecordedKernel::ranks>(
+        "ranks", "of the group; 1 of what does not communicate"),
+    field<&ComparedKernel::recorded, &RecordedKernel::calls>(
+        "calls", "of all recorded ranks; of a communication instances"),
+    field<&ComparedKernel::recorded, &RecordedKernel::time>("recorded_s", "one call: the median"),
+    field<&ComparedKernel::recorded, &RecordedKernel::total>(
+        "total_s", "all calls of all ranks, with waiting"),
+    field<&ComparedKernel::recorded, &RecordedKernel::waiting>(
+        "waiting_s", "of it, a communication waits for ranks that came later"),
+    field<&ComparedKernel::recorded, &RecordedKernel::waiting_included>(
+        "waiting_included", "a communication whose ranks are not all recorded"),
+    field<&ComparedKernel::predicted>("predicted_s", "one call; null: no cost model"));
+
+template <>
+inline constexpr auto results<KernelComparison> = table<KernelComparison>(
+    "kernel_comparison", "Our cost model beside the kernels of a recorded run.",
+    schema_version<KernelComparison, kKernelSchemaVersion>(),
+    constant<KernelComparison>("kind", "what the document is", "trace-kernels"),
+    field<&KernelComparison::accelerator>("accelerator", "of the catalog, whose model is compared"),
+    field<&KernelComparison::total>("total_s", "all device work of all recorded ranks"),
+    field<&KernelComparison::waiting>("waiting_s",
+                                      "of it, communications wait for ranks that came later"),
+    field<&KernelComparison::covered>("covered_s", "of it, work that is compared, without waiting"),
+    field<&KernelComparison::errors>("errors", "of all rows that are compared"),
+    field("errors_by_time", "the same rows, weighted by the time of all their calls",
+          [](const KernelComparison& r) { return weighted(r); }),
+    field<&KernelComparison::classes>("classes", "most time first"),
+    field<&KernelComparison::kernels>(
+        "kernels", "one operator with its shapes and types each; most time first"),
+    field<&KernelComparison::assumed>("assumed", "what the model defaulted, a sentence each"));
+
+Value kernel_json(const KernelComparison& c) { return answer(c); }
+const Description& kernel_document() { return description_of<KernelComparison>(); }
 
 }  // namespace orrery

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "document/value.h"
+#include "document/description.h"
 #include "infer/kernel_comparison.h"
 #include "report/drawing/text_style.h"
 
@@ -16,5 +16,6 @@ inline constexpr int kKernelSchemaVersion = 1;
 std::string kernel_text(const KernelComparison& comparison, std::size_t top,
                         const TextStyle& style);
 Value kernel_json(const KernelComparison& comparison);
+const Description& kernel_document();
 
 }  // namespace orrery

@@ -23,8 +23,7 @@ namespace {
 
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
-constexpr std::size_t kMostRows = 1000;  // of a list in JSON
-constexpr std::size_t kMostBins = 400;   // of a chart over time
+constexpr std::size_t kMostBins = 400;  // of a chart over time
 constexpr std::size_t kMostBands = 24;
 constexpr int kLongestName = 56;
 constexpr std::array<Category, kPathBounds> kColours = {
@@ -95,21 +94,6 @@ std::string why(const StepPath& path, std::size_t i) {
       return "made room by " + before.on;
   }
   return "";
-}
-
-// The longest, in order of time.
-std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most) {
-  std::vector<std::size_t> order(path.stretches.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (order.size() <= most) return order;
-  const auto length = [&](std::size_t i) {
-    return path.stretches[i].end_ns - path.stretches[i].begin_ns;
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
-  order.resize(most);
-  std::sort(order.begin(), order.end());
-  return order;
 }
 
 // Of a path of one operation there is nothing more to tell.
@@ -282,9 +266,21 @@ std::string places_svg(const StepPath& path) {
   return band_chart_svg(chart);
 }
 
-Value time(std::int64_t ns) { return Value::number(seconds(ns)); }
-
 }  // namespace
+
+std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most) {
+  std::vector<std::size_t> order(path.stretches.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() <= most) return order;
+  const auto length = [&](std::size_t i) {
+    return path.stretches[i].end_ns - path.stretches[i].begin_ns;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
+  order.resize(most);
+  std::sort(order.begin(), order.end());
+  return order;
+}
 
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
   if (path.operations == 0) return "";
@@ -346,66 +342,6 @@ std::string step_path_html(const StepPath& path, std::size_t rows) {
                       {"share", true},
                       {"count", true}},
                      names));
-}
-
-Value step_path_json(const StepPath& path, std::int64_t origin_ns) {
-  Value out = Value::map();
-  out.append_member("construction", Value::text("replay"));
-  out.append_member("of", Value::text(printable(path.of)));
-  Value window = Value::map();
-  window.append_member("start_s", time(path.start_ns - origin_ns));
-  window.append_member("end_s", time(path.end_ns - origin_ns));
-  out.append_member("window", std::move(window));
-  out.append_member("length_s", time(path.length_ns));
-  out.append_member("recorded_s", path.recorded_ns ? time(*path.recorded_ns) : Value::null());
-  out.append_member("nodes", Value::number(path.operations));
-  Value bounds = Value::map();
-  Value others = Value::map();
-  for (std::size_t b = 0; b < kPathBounds; ++b) {
-    const std::string key(name(static_cast<PathBound>(b)));
-    bounds.append_member(key, time(path.by_bound_ns[b]));
-    others.append_member(key, time(path.on_others_ns[b]));
-  }
-  out.append_member("bound_by_s", std::move(bounds));
-  out.append_member("on_other_ranks_s", std::move(others));
-  Value ranks = Value::list();
-  for (const RankShare& rank : path.ranks) {
-    Value one = Value::map();
-    one.append_member("rank", Value::number(rank.rank));
-    one.append_member("total_s", time(rank.total_ns));
-    ranks.append(std::move(one));
-  }
-  out.append_member("ranks", std::move(ranks));
-  Value events = Value::list();
-  for (std::size_t i = 0; i < std::min(kMostRows, path.names.size()); ++i) {
-    const PathShare& row = path.names[i];
-    Value one = Value::map();
-    one.append_member("name", Value::text(printable(row.name)));
-    one.append_member("bound_by", Value::text(std::string(name(row.bound))));
-    one.append_member("rank", Value::number(row.rank));
-    one.append_member("count", Value::number(row.count));
-    one.append_member("total_s", time(row.total_ns));
-    events.append(std::move(one));
-  }
-  out.append_member("events", std::move(events));
-  Value stretches = Value::list();
-  for (const std::size_t i : longest_stretches(path, kMostRows)) {
-    const PathStretch& s = path.stretches[i];
-    Value one = Value::map();
-    one.append_member("rank", Value::number(s.rank));
-    one.append_member("on", Value::text(s.on));
-    one.append_member("cause", Value::text(std::string(name(s.cause))));
-    one.append_member("start_s", time(s.begin_ns));
-    one.append_member("duration_s", time(s.end_ns - s.begin_ns));
-    one.append_member("operations", Value::number(s.operations));
-    one.append_member("longest", Value::text(printable(s.longest)));
-    one.append_member("bound_by", Value::text(std::string(name(s.bound))));
-    stretches.append(std::move(one));
-  }
-  out.append_member("stretches", std::move(stretches));
-  out.append_member("all_stretches",
-                    Value::number(static_cast<std::int64_t>(path.stretches.size())));
-  return out;
 }
 
 }  // namespace orrery

@@ -14,7 +14,7 @@ namespace orrery {
 // `rows` of each table.
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style);
 std::string step_path_html(const StepPath& path, std::size_t rows);
-// Moments are seconds since `origin_ns` on the clock of the rank's recording.
-Value step_path_json(const StepPath& path, std::int64_t origin_ns);
+// Places of the longest stretches, in the order of the path; at most `most`.
+std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most);
 
 }  // namespace orrery

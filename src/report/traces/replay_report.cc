@@ -22,45 +22,6 @@ std::string rank_text(const ReplayedStep& step) {
   return step.rank == kNotRecorded ? "?" : std::to_string(step.rank);
 }
 
-Value parts_json(const FourParts& parts) {
-  Value out = Value::map();
-  out.set("exposed_compute", Value::number(parts.exposed_compute.value()));
-  out.set("overlapped", Value::number(parts.overlapped.value()));
-  out.set("exposed_communication", Value::number(parts.exposed_communication.value()));
-  out.set("other", Value::number(parts.other.value()));
-  return out;
-}
-
-Value bound_json(const BoundBy& bound) {
-  Value out = Value::map();
-  out.set("host", Value::number(bound.host.value()));
-  out.set("launches", Value::number(bound.launches.value()));
-  out.set("device", Value::number(bound.device.value()));
-  out.set("communication", Value::number(bound.communication.value()));
-  out.set("other_ranks", Value::number(bound.other_ranks.value()));
-  return out;
-}
-
-Value seconds_of(std::int64_t ns) { return Value::number(static_cast<double>(ns) * 1e-9); }
-Value count(std::size_t n) { return Value::number(static_cast<std::int64_t>(n)); }
-
-Value parameters_json(const LaunchParameters& parameters) {
-  constexpr std::array<const char*, kWorkClasses> kNames = {"kernel", "communication", "copy",
-                                                            "fill"};
-  Value launch = Value::map();
-  Value dispatch = Value::map();
-  for (std::size_t c = 0; c < kWorkClasses; ++c) {
-    launch.set(kNames[c], seconds_of(parameters.launch_ns[c]));
-    dispatch.set(kNames[c], seconds_of(parameters.dispatch_ns[c]));
-  }
-  Value out = Value::map();
-  out.set("launch_s", std::move(launch));
-  out.set("dispatch_s", std::move(dispatch));
-  out.set("wake_s", seconds_of(parameters.wake_ns));
-  out.set("slice_s", seconds_of(parameters.slice_ns));
-  return out;
-}
-
 constexpr std::size_t kMostSteps = 24;  // rows of single steps
 constexpr std::size_t kMostRanks = 16;  // rows of ranks
 constexpr std::size_t kWorstSteps = 5;  // shown where ranks are summed up
@@ -262,57 +223,6 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
   return out;
 }
 
-Value replay_json(const Replay& replay, const GraphFromRun& graph,
-                  std::span<const RecordedTrace> traces) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kReplaySchemaVersion}));
-  out.set("kind", Value::text("trace-replay"));
-  Value steps = Value::list();
-  for (const ReplayedStep& s : replay.steps) {
-    Value step = Value::map();
-    step.set("rank", s.rank == kNotRecorded ? Value::null() : Value::number(s.rank));
-    step.set("step", Value::text(s.name));
-    step.set("recorded_s", Value::number(s.recorded.value()));
-    step.set("replayed_s", Value::number(s.replayed.value()));
-    step.set("error", Value::number(s.error()));
-    step.set("recorded_breakdown_s", parts_json(s.recorded_parts));
-    step.set("replayed_breakdown_s", parts_json(s.replayed_parts));
-    step.set("misplaced", Value::number(s.misplaced()));
-    step.set("displacement_s", Value::number(s.displacement.value()));
-    step.set("bound_by_s", bound_json(s.bound_by));
-    steps.append(std::move(step));
-  }
-  out.set("steps", std::move(steps));
-  out.set("mean_error", Value::number(replay.mean_error));
-  out.set("worst_error", Value::number(replay.worst_error));
-  out.set("mean_misplaced", Value::number(replay.mean_misplaced));
-  out.set("worst_misplaced", Value::number(replay.worst_misplaced));
-  Value dependencies = Value::map();
-  dependencies.set("device_to_host", count(graph.synchronizations));
-  dependencies.set("stream_to_stream", count(graph.stream_waits));
-  dependencies.set("room_on_device", count(graph.room_waits));
-  dependencies.set("turns_on_device", count(graph.resumed));
-  dependencies.set("thread_to_thread", count(graph.thread_waits));
-  dependencies.set("rank_to_rank", count(graph.rendezvous));
-  dependencies.set("rank_to_rank_incomplete", count(graph.incomplete));
-  dependencies.set("unlaunched", count(graph.unlaunched));
-  dependencies.set("anchored", count(graph.anchored));
-  dependencies.set("dropped", count(replay.dropped_edges));
-  out.set("dependencies", std::move(dependencies));
-  out.set("nodes", count(graph.graph.nodes.size()));
-  Value ranks = Value::list();
-  for (std::size_t t = 0; t < traces.size(); ++t) {
-    Value rank = Value::map();
-    rank.set("rank",
-             traces[t].rank == kNotRecorded ? Value::null() : Value::number(traces[t].rank));
-    rank.set("file", Value::text(traces[t].file));
-    rank.set("constants", parameters_json(graph.parameters[t]));
-    ranks.append(std::move(rank));
-  }
-  out.set("ranks", std::move(ranks));
-  return out;
-}
-
 std::string operation_replay_text(const OperationReplay& replay, const TextStyle& style) {
   Table steps({{"step", Align::right, 9},
                {"recorded", Align::right, 5},
@@ -352,41 +262,6 @@ std::string operation_replay_text(const OperationReplay& replay, const TextStyle
   parts.add_rule();
   add("", replay.by_type);
   return out + parts.text(style);
-}
-
-Value operation_replay_json(const OperationReplay& replay) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kReplaySchemaVersion}));
-  out.set("kind", Value::text("operation-replay"));
-  Value steps = Value::list();
-  for (const ReplayedOperationStep& s : replay.steps) {
-    Value step = Value::map();
-    step.set("step", Value::number(std::int64_t{s.step}));
-    step.set("recorded_s", Value::number(s.recorded.value()));
-    step.set("replayed_s", Value::number(s.base.value()));
-    step.set("no_delay_s", Value::number(s.no_delay.value()));
-    step.set("ideal_s", Value::number(s.ideal.value()));
-    steps.append(std::move(step));
-  }
-  out.set("steps", std::move(steps));
-  out.set("incomplete_steps", count(replay.incomplete_steps));
-  out.set("slowdown", Value::number(replay.slowdown));
-  out.set("launch_slowdown", Value::number(replay.launch_slowdown));
-  const auto parts = [](const std::vector<PartSlowdown>& list) {
-    Value rows = Value::list();
-    for (const PartSlowdown& p : list) {
-      Value row = Value::map();
-      row.set("part", Value::text(p.part));
-      row.set("slowdown", Value::number(p.slowdown));
-      rows.append(std::move(row));
-    }
-    return rows;
-  };
-  out.set("by_worker", parts(replay.by_worker));
-  out.set("by_data_parallel_rank", parts(replay.by_data_parallel_rank));
-  out.set("by_stage", parts(replay.by_stage));
-  out.set("by_type", parts(replay.by_type));
-  return out;
 }
 
 }  // namespace orrery

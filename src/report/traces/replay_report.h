@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "document/value.h"
+#include "document/description.h"
 #include "replay/operation_replay.h"
 #include "replay/replay.h"
 #include "report/drawing/text_style.h"
@@ -19,11 +19,13 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
 // A document of kind "trace-replay"; described in docs/trace-replay.md.
 Value replay_json(const Replay& replay, const GraphFromRun& graph,
                   std::span<const RecordedTrace> traces);
+const Description& replay_document();
 
 // The same of a job's operation timeline: steps as they were, without launch delays and without
 // stragglers, and what each part of the job costs.
 std::string operation_replay_text(const OperationReplay& replay, const TextStyle& style);
 // A document of kind "operation-replay".
 Value operation_replay_json(const OperationReplay& replay);
+const Description& operation_replay_document();
 
 }  // namespace orrery

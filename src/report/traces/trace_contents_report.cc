@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
+#include "document/results.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/plans/estimate_json.h"
 #include "units/picoseconds.h"
 #include "units/quantity_text.h"
 
@@ -34,7 +34,7 @@ std::string bytes_text(std::int64_t bytes) { return to_text(Bytes(static_cast<do
 Value value_json(const TraceFact& fact) {
   if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return Value::number(*number);
   if (const auto* time = std::get_if<Seconds>(&fact.value)) {
-    return seconds_json(round_to_picoseconds(*time));
+    return ResultCodec<Picoseconds>::write(round_to_picoseconds(*time), nullptr);
   }
   return Value::text(std::get<std::string>(fact.value));
 }
@@ -104,7 +104,8 @@ Value trace_contents_json(const std::vector<TraceContents>& files) {
       row.append_member("count", Value::number(w.count));
       row.append_member("bytes", w.bytes ? Value::number(*w.bytes) : Value::null());
       row.append_member("time_s",
-                        w.time ? seconds_json(round_to_picoseconds(*w.time)) : Value::null());
+                        w.time ? ResultCodec<Picoseconds>::write(round_to_picoseconds(*w.time), nullptr)
+                               : Value::null());
       work.append(std::move(row));
     }
     entry.append_member("work", std::move(work));

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "document/results.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/plans/estimate_json.h"
 #include "report/traces/recording_remarks.h"
 #include "report/traces/trace_contents_report.h"
 #include "trace/trace_summary.h"
@@ -22,7 +22,9 @@ Seconds seconds(std::int64_t nanoseconds) {
   return Seconds(static_cast<double>(nanoseconds) * 1e-9);
 }
 
-Value seconds_value(Seconds time) { return seconds_json(round_to_picoseconds(time)); }
+Value seconds_value(Seconds time) {
+  return ResultCodec<Picoseconds>::write(round_to_picoseconds(time), nullptr);
+}
 
 std::int64_t count(const TraceSummary& s, EventKind kind) {
   return s.events[static_cast<std::size_t>(kind)];

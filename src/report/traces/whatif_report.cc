@@ -40,24 +40,15 @@ Ink ink_of(Seconds before, Seconds after) {
 }
 
 struct PartRow {
-  const char* key;
   const char* label;
   Seconds FourParts::* member;
 };
 constexpr std::array<PartRow, 4> kParts = {{
-    {"exposed_compute_s", "computing alone", &FourParts::exposed_compute},
-    {"overlapped_s", "both", &FourParts::overlapped},
-    {"exposed_communication_s", "communicating alone", &FourParts::exposed_communication},
-    {"other_s", "neither", &FourParts::other},
+    {"computing alone", &FourParts::exposed_compute},
+    {"both", &FourParts::overlapped},
+    {"communicating alone", &FourParts::exposed_communication},
+    {"neither", &FourParts::other},
 }};
-
-Value number(Seconds t) { return Value::number(t.value()); }
-
-Value parts_json(const FourParts& parts) {
-  Value out = Value::map();
-  for (const PartRow& part : kParts) out.set(part.key, number(parts.*part.member));
-  return out;
-}
 
 // A part of the steps, on average.
 Seconds mean_part(const WhatIf& w, FourParts WhatIfStep::* when, Seconds FourParts::* part) {
@@ -147,48 +138,6 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
     out += wrapped(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostSteps), 2,
                    style);
   }
-  return out;
-}
-
-Value whatif_json(const WhatIf& w) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
-  out.set("kind", Value::text("trace-whatif"));
-  out.set("steps_by", Value::text("work_done"));
-  out.set("before_s", number(w.before));
-  out.set("after_s", number(w.after));
-  out.set("waiting_before_s", number(w.waiting_before));
-  out.set("waiting_after_s", number(w.waiting_after));
-  out.set("replay_error", Value::number(w.replay_error));
-  out.set("earlier_s", number(w.earlier));
-  Value edits = Value::list();
-  for (const AppliedEdit& edit : w.edits) {
-    Value entry = Value::map();
-    entry.set("edit", Value::text(printable(edit.text)));
-    entry.set("changed", Value::number(static_cast<std::int64_t>(edit.changed)));
-    Value assumed = Value::list();
-    for (const std::string& sentence : edit.assumed) {
-      assumed.append(Value::text(printable(sentence)));
-    }
-    entry.set("assumed", std::move(assumed));
-    edits.append(std::move(entry));
-  }
-  out.set("edits", std::move(edits));
-  Value steps = Value::list();
-  for (const WhatIfStep& step : w.steps) {
-    Value entry = Value::map();
-    entry.set("rank", step.rank == kNotRecorded ? Value::null() : Value::number(step.rank));
-    if (w.staged) entry.set("stage", Value::number(std::int64_t{step.stage}));
-    entry.set("step", Value::text(printable(step.name)));
-    entry.set("before_s", number(step.before));
-    entry.set("after_s", number(step.after));
-    entry.set("parts_before", parts_json(step.parts_before));
-    entry.set("parts_after", parts_json(step.parts_after));
-    entry.set("waiting_before_s", number(step.waiting_before));
-    entry.set("waiting_after_s", number(step.waiting_after));
-    steps.append(std::move(entry));
-  }
-  out.set("steps", std::move(steps));
   return out;
 }
 
@@ -301,43 +250,6 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
   table("Ranks", "what a step gains if only this one is even; what remains if all others are",
         s.ranks);
   table("Kinds", "of work, in the same way", s.kinds);
-  return out;
-}
-
-Value stragglers_json(const Stragglers& s) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kWhatIfSchemaVersion}));
-  out.set("kind", Value::text("trace-whatif-stragglers"));
-  out.set("steps_by", Value::text("work_done"));
-  out.set("before_s", number(s.before));
-  out.set("even_s", number(s.even));
-  out.set("waiting_before_s", number(s.waiting_before));
-  out.set("waiting_even_s", number(s.waiting_even));
-  out.set("slowdown", Value::number(s.slowdown()));
-  Value waiting = Value::list();
-  for (std::size_t r = 0; r < s.waiting.size(); ++r) {
-    Value entry = Value::map();
-    entry.set("what", Value::text(s.ranks[r].what));
-    entry.set("waited_s", number(s.waiting[r].waited));
-    entry.set("arrived_last", Value::number(s.waiting[r].arrived_last));
-    entry.set("caused_s", number(s.waiting[r].caused));
-    waiting.append(std::move(entry));
-  }
-  out.set("waiting", std::move(waiting));
-  const auto list = [&](const std::vector<StragglerGain>& gains) {
-    Value entries = Value::list();
-    for (const StragglerGain& gain : gains) {
-      Value entry = Value::map();
-      entry.set("what", Value::text(gain.what));
-      entry.set("edit", Value::text(gain.edit));
-      entry.set("gain_s", number(gain.gain));
-      entry.set("remains_s", number(gain.remains));
-      entries.append(std::move(entry));
-    }
-    return entries;
-  };
-  out.set("ranks", list(s.ranks));
-  out.set("kinds", list(s.kinds));
   return out;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "document/value.h"
+#include "document/description.h"
 #include "report/drawing/text_style.h"
 #include "whatif/stragglers.h"
 #include "whatif/whatif.h"
@@ -18,8 +18,10 @@ bool leaves_earlier_work_out(const WhatIf& whatif);
 
 std::string whatif_text(const WhatIf& whatif, const TextStyle& style);
 Value whatif_json(const WhatIf& whatif);
+const Description& whatif_document();
 
 std::string stragglers_text(const Stragglers& stragglers, const TextStyle& style);
 Value stragglers_json(const Stragglers& stragglers);
+const Description& stragglers_document();
 
 }  // namespace orrery

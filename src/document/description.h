@@ -1,0 +1,57 @@
+// What the keys of a document mean: the one description from which error messages, JSON schemas and
+// the page of keys are made, for what is read (fields.h) and for what is answered (results.h).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/value.h"
+
+namespace orrery {
+
+struct Description;
+
+// What a value may be.
+struct ValueShape {
+  enum class Kind { boolean, integer, number, text, list, map };
+
+  Kind kind = Kind::text;
+  bool nullable = false;
+  bool unsigned_integer = false;          // never below zero
+  std::vector<std::string> names = {};    // of a text: the only ones, if any
+  std::string example = {};               // of a quantity with its unit
+  std::optional<Value> constant = {};     // the only value, if there is one
+  std::vector<ValueShape> item = {};      // of a list: what it holds, one entry
+  const Description& (*map)() = nullptr;  // of a map: its keys
+};
+
+enum class Need { required, optional };
+
+struct FieldDescription {
+  std::string key;
+  Need need = Need::optional;
+  ValueShape shape;
+  std::string sentence;  // what the value means
+};
+
+struct Description {
+  std::string name;      // "accelerator", as it is called in messages; may be empty
+  std::string sentence;  // what the whole map says; may be empty
+  std::vector<FieldDescription> fields;
+};
+
+// What is expected, in words: "list of port", "ring | full-mesh".
+std::string to_text(const ValueShape& shape);
+
+// The JSON Schema (draft 2020-12) of documents of that description. Maps are closed: no key is
+// allowed but those described. A map with a name is defined once, under "$defs".
+Value json_schema(const Description& document, std::string_view title);
+
+// The same as Markdown: one table of keys for the document and one for each map within it, in the
+// order in which they are met. `written` lists the maps that an earlier table of the page has.
+std::string key_tables(const Description& document, std::vector<const Description*>& written);
+
+}  // namespace orrery

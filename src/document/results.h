@@ -1,0 +1,445 @@
+// One table of keys per type that is answered: the source of its JSON, of the schema of that JSON
+// and of the page of keys. Adding a key to an answer is one line of such a table.
+//
+//   template <>
+//   inline constexpr auto results<Spread> = table<Spread>(
+//       "spread", "durations of several events",
+//       field<&Spread::count>("count", "how many"),
+//       nanoseconds<&Spread::total_ns>("total_s", "their sum"),
+//       field("mean_s", "their mean", [](const Spread& s) { return s.mean(); }));
+//   Value document = answer(spread);
+//
+// A key takes a member, a member function, or a function without captures. What these return may be
+// a bool, number, text, quantity, enum with names_of(), description with fields_of() (written with
+// all its fields), another type with a table, or an optional or range of such. Units stand in the
+// key: seconds `_s`, bytes `_bytes`, rates `_per_s`.
+//
+// Many rows are indices into something larger (names of a recording, times after its beginning). A
+// function of two arguments gets that context as its second; a table that needs one hands it on to
+// the tables within.
+//
+// Tables are constants made of function pointers: they cost nothing at start-up. A table must stand
+// in the source before the first table or call that uses it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "document/fields.h"
+#include "units/picoseconds.h"
+
+namespace orrery {
+
+// The table of a type; none unless specialized.
+template <class T>
+inline constexpr std::nullptr_t results = nullptr;
+
+template <class T>
+concept Tabled = !std::is_null_pointer_v<std::remove_const_t<decltype(results<T>)>>;
+
+struct ResultField {
+  std::string_view key;
+  std::string_view sentence;
+  Need need = Need::required;
+  ValueShape (*shape)() = nullptr;
+  // Writes the key of that row; an optional key may be left out.
+  void (*add)(Value& out, const ResultField&, const void* row, const void* context) = nullptr;
+  std::string_view constant = {};            // of a key that always says the same
+  const Description& (*within)() = nullptr;  // its keys stand here in place of this one
+  std::string_view (*key_of)() = nullptr;    // in place of `key`
+};
+
+// A field that fits into the table of this type.
+template <class Row, class Context>
+struct FieldOf {
+  ResultField field;
+};
+
+template <class Row, class ContextType, std::size_t N>
+struct ResultTable {
+  using Context = ContextType;
+  std::string_view name;
+  std::string_view sentence;
+  std::array<ResultField, N> fields;
+};
+
+template <class T>
+struct ResultCodec;  // how a type is written and described
+
+Description described(std::string_view name, std::string_view sentence,
+                      std::span<const ResultField> fields);
+Value written(std::span<const ResultField> fields, const void* row, const void* context);
+
+// The description of a type with a table.
+template <Tabled T>
+const Description& description_of() {
+  static const Description kDescription =
+      described(results<T>.name, results<T>.sentence, results<T>.fields);
+  return kDescription;
+}
+
+// A row of another context than the table that it is listed in.
+template <class T, class Context>
+struct InContext {
+  const T& row;
+  Context context;
+};
+
+// A description that is written as its table of fields writes it: without defaults.
+template <class T>
+struct WithoutDefaults {
+  T value;
+};
+
+// An enumerator whose names are those of `name()`, counted from zero.
+template <class E, std::size_t kCount>
+struct NameOf {
+  E value;
+};
+
+// One value for each enumerator, from the first on, by `name()`. Those from `kRequired` on may be
+// absent.
+template <class E, std::size_t kCount, class T, std::size_t kRequired = kCount>
+struct ByName {
+  std::vector<T> values;
+};
+
+struct NoContext {
+  using Context = void;
+};
+
+template <class T>
+  requires std::is_arithmetic_v<T> || std::same_as<T, std::string> || NamedEnum<T>
+struct ResultCodec<T> : NoContext {
+  static Value write(const T& t, const void*) { return Codec<T>::write(t); }
+  static ValueShape shape() { return Codec<T>::shape(); }
+};
+
+template <std::convertible_to<std::string_view> T>
+  requires(!std::same_as<T, std::string>)
+struct ResultCodec<T> : NoContext {
+  static Value write(std::string_view t, const void*) { return Value::text(std::string(t)); }
+  static ValueShape shape() { return {}; }
+};
+
+template <int... kDimensions>
+struct ResultCodec<Quantity<kDimensions...>> : NoContext {
+  static Value write(Quantity<kDimensions...> q, const void*) { return Value::number(q.value()); }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::number}; }
+};
+
+template <>
+struct ResultCodec<Picoseconds> : NoContext {
+  static Value write(Picoseconds time, const void*) {
+    return Value::scalar(Value::Kind::number, exact_seconds(time), 0);
+  }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::number}; }
+};
+
+template <class E, std::size_t kCount>
+struct ResultCodec<NameOf<E, kCount>> : NoContext {
+  static Value write(NameOf<E, kCount> e, const void*) {
+    return Value::text(std::string(name(e.value)));
+  }
+  static ValueShape shape() {
+    ValueShape out;
+    for (std::size_t i = 0; i < kCount; ++i) out.names.emplace_back(name(static_cast<E>(i)));
+    return out;
+  }
+};
+
+template <class E, std::size_t kCount, class T, std::size_t kRequired>
+struct ResultCodec<ByName<E, kCount, T, kRequired>> : NoContext {
+  static Value write(const ByName<E, kCount, T, kRequired>& t, const void*) {
+    Value out = Value::map();
+    for (std::size_t i = 0; i < t.values.size(); ++i) {
+      out.append_member(std::string(name(static_cast<E>(i))),
+                        ResultCodec<T>::write(t.values[i], nullptr));
+    }
+    return out;
+  }
+  static const Description& description() {
+    static const Description kDescription = [] {
+      Description out;
+      for (std::size_t i = 0; i < kCount; ++i) {
+        std::string key(name(static_cast<E>(i)));
+        std::string words = key;
+        std::replace(words.begin(), words.end(), '_', ' ');
+        out.fields.push_back({std::move(key), i < kRequired ? Need::required : Need::optional,
+                              ResultCodec<T>::shape(), std::move(words)});
+      }
+      return out;
+    }();
+    return kDescription;
+  }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::map, .map = &description}; }
+};
+
+template <Described T>
+struct ResultCodec<T> : NoContext {
+  static Value write(const T& t, const void*) { return fields_of(&t).write_all(t); }
+  // No key is left out.
+  static const Description& description() {
+    static const Description kDescription = [] {
+      Description out = fields_of(static_cast<const T*>(nullptr)).description();
+      for (FieldDescription& field : out.fields) field.need = Need::required;
+      return out;
+    }();
+    return kDescription;
+  }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::map, .map = &description}; }
+};
+
+template <Tabled T>
+struct ResultCodec<T> {
+  using Context = typename decltype(results<T>)::Context;
+  static Value write(const T& t, const void* context) {
+    return written(results<T>.fields, &t, context);
+  }
+  static ValueShape shape() { return {.kind = ValueShape::Kind::map, .map = &description_of<T>}; }
+};
+
+template <class T, class C>
+struct ResultCodec<InContext<T, C>> : NoContext {
+  static Value write(const InContext<T, C>& t, const void*) {
+    return ResultCodec<T>::write(t.row, std::addressof(t.context));
+  }
+  static ValueShape shape() { return ResultCodec<T>::shape(); }
+};
+
+template <class T>
+struct ResultCodec<WithoutDefaults<T>> : NoContext {
+  static Value write(const WithoutDefaults<T>& t, const void*) { return Codec<T>::write(t.value); }
+  static ValueShape shape() { return Codec<T>::shape(); }
+};
+
+template <class T>
+struct ResultCodec<std::optional<T>> {
+  using Context = typename ResultCodec<T>::Context;
+  static Value write(const std::optional<T>& t, const void* context) {
+    return t ? ResultCodec<T>::write(*t, context) : Value::null();
+  }
+  static ValueShape shape() {
+    ValueShape out = ResultCodec<T>::shape();
+    out.nullable = true;
+    return out;
+  }
+};
+
+template <std::ranges::range R>
+  requires(!std::convertible_to<R, std::string_view>)
+struct ResultCodec<R> {
+  using Item = std::ranges::range_value_t<R>;
+  using Context = typename ResultCodec<Item>::Context;
+  static Value write(const R& items, const void* context) {
+    Value out = Value::list();
+    for (const auto& item : items) out.append(ResultCodec<Item>::write(item, context));
+    return out;
+  }
+  static ValueShape shape() {
+    return {.kind = ValueShape::Kind::list, .item = {ResultCodec<Item>::shape()}};
+  }
+};
+
+// The row, the context and the result of a function without captures.
+template <class F>
+struct Signature;
+template <class L, class R, class T>
+struct Signature<R (L::*)(const T&) const> {
+  using Row = T;
+  using Context = void;
+  using Result = std::remove_cvref_t<R>;
+};
+template <class L, class R, class T, class C>
+struct Signature<R (L::*)(const T&, const C&) const> : Signature<R (L::*)(const T&) const> {
+  using Context = C;
+};
+template <class T, class M>
+struct Signature<M T::*> {
+  using Row = T;
+  using Result = M;
+};
+template <class T, class R>
+struct Signature<R (T::*)() const> {
+  using Row = T;
+  using Result = std::remove_cvref_t<R>;
+};
+
+// The same of a function of a row and an enumerator.
+template <class F>
+struct EntrySignature;
+template <class L, class R, class T, class E>
+struct EntrySignature<R (L::*)(const T&, E) const> {
+  using Row = T;
+};
+
+template <class A, class B>
+using OneContext = std::conditional_t<std::is_void_v<A>, B, A>;
+
+template <class F>
+decltype(auto) value_of_row(const void* row, const void* context) {
+  using S = Signature<decltype(&F::operator())>;
+  const auto& typed = *static_cast<const typename S::Row*>(row);
+  if constexpr (std::is_void_v<typename S::Context>) {
+    return F{}(typed);
+  } else {
+    return F{}(typed, *static_cast<const typename S::Context*>(context));
+  }
+}
+
+template <auto kMember, auto... kInner, class Row>
+decltype(auto) member(const Row& row) {
+  if constexpr (sizeof...(kInner) == 0) {
+    return std::invoke(kMember, row);
+  } else {
+    return member<kInner...>(std::invoke(kMember, row));
+  }
+}
+
+template <class F>
+constexpr auto field(std::string_view key, std::string_view sentence, F) {
+  using S = Signature<decltype(&F::operator())>;
+  using A = ResultCodec<typename S::Result>;
+  return FieldOf<typename S::Row, OneContext<typename S::Context, typename A::Context>>{
+      {key, sentence, Need::required, &A::shape,
+       [](Value& out, const ResultField& f, const void* row, const void* context) {
+         out.append_member(std::string(f.key), A::write(value_of_row<F>(row, context), context));
+       }}};
+}
+
+// A member, or a member of a member.
+template <auto kMember, auto... kInner>
+constexpr auto field(std::string_view key, std::string_view sentence) {
+  using Row = typename Signature<decltype(kMember)>::Row;
+  using A =
+      ResultCodec<std::remove_cvref_t<decltype(member<kMember, kInner...>(std::declval<Row>()))>>;
+  return FieldOf<Row, typename A::Context>{
+      {key, sentence, Need::required, &A::shape,
+       [](Value& out, const ResultField& f, const void* row, const void* context) {
+         out.append_member(
+             std::string(f.key),
+             A::write(member<kMember, kInner...>(*static_cast<const Row*>(row)), context));
+       }}};
+}
+
+// A key that is absent where its optional is empty.
+template <class F>
+constexpr auto optional_field(std::string_view key, std::string_view sentence, F) {
+  using S = Signature<decltype(&F::operator())>;
+  using A = ResultCodec<typename S::Result::value_type>;
+  return FieldOf<typename S::Row, OneContext<typename S::Context, typename A::Context>>{
+      {key, sentence, Need::optional, &A::shape,
+       [](Value& out, const ResultField& f, const void* row, const void* context) {
+         const auto& value = value_of_row<F>(row, context);
+         if (value) out.append_member(std::string(f.key), A::write(*value, context));
+       }}};
+}
+
+// The keys of another table in place of one key that holds them.
+template <class F>
+constexpr auto fields_within(F) {
+  using S = Signature<decltype(&F::operator())>;
+  using A = ResultCodec<typename S::Result>;
+  return FieldOf<typename S::Row, OneContext<typename S::Context, typename A::Context>>{
+      {.key = {},
+       .sentence = {},
+       .add =
+           [](Value& out, const ResultField&, const void* row, const void* context) {
+             const Value inner = A::write(value_of_row<F>(row, context), context);
+             for (const auto& [key, value] : inner.members()) out.append_member(key, value);
+           },
+       .within = +[]() -> const Description& { return A::shape().map(); }}};
+}
+
+// Whole nanoseconds as seconds.
+template <auto kMember, auto... kInner>
+constexpr auto nanoseconds(std::string_view key, std::string_view sentence) {
+  using Row = typename Signature<decltype(kMember)>::Row;
+  return FieldOf<Row, void>{
+      {key, sentence, Need::required, &ResultCodec<double>::shape,
+       [](Value& out, const ResultField& f, const void* row, const void*) {
+         const std::int64_t ns = member<kMember, kInner...>(*static_cast<const Row*>(row));
+         out.append_member(std::string(f.key), Value::number(static_cast<double>(ns) * 1e-9));
+       }}};
+}
+
+// The key of an enumerator, `name(e)`, with what `F` finds for it in a row.
+template <auto kEnumerator, class F>
+constexpr auto entry(std::string_view sentence, F) {
+  using E = decltype(kEnumerator);
+  using Row = typename EntrySignature<decltype(&F::operator())>::Row;
+  using A = ResultCodec<std::remove_cvref_t<std::invoke_result_t<F, const Row&, E>>>;
+  return FieldOf<Row, void>{
+      {.key = {},
+       .sentence = sentence,
+       .shape = &A::shape,
+       .add =
+           [](Value& out, const ResultField&, const void* row, const void* context) {
+             out.append_member(std::string(name(kEnumerator)),
+                               A::write(F{}(*static_cast<const Row*>(row), kEnumerator), context));
+           },
+       .key_of = +[]() -> std::string_view { return name(kEnumerator); }}};
+}
+
+// A key that always has this text.
+template <class Row>
+constexpr auto constant(std::string_view key, std::string_view sentence, std::string_view text) {
+  return FieldOf<Row, void>{{key, sentence, Need::required, [] { return ValueShape{}; },
+                             [](Value& out, const ResultField& f, const void*, const void*) {
+                               out.append_member(std::string(f.key),
+                                                 Value::text(std::string(f.constant)));
+                             },
+                             text}};
+}
+
+// `schema_version`, the first key of every document.
+template <class Row, std::int64_t kVersion>
+constexpr auto schema_version() {
+  return FieldOf<Row, void>{
+      {"schema_version", "changes when a key is removed or changes its meaning", Need::required,
+       [] {
+         return ValueShape{.kind = ValueShape::Kind::integer, .constant = Value::number(kVersion)};
+       },
+       [](Value& out, const ResultField& f, const void*, const void*) {
+         out.append_member(std::string(f.key), Value::number(kVersion));
+       }}};
+}
+
+template <class... Contexts>
+struct FirstContext : std::type_identity<void> {};
+template <class C, class... Others>
+struct FirstContext<C, Others...>
+    : std::conditional_t<std::is_void_v<C>, FirstContext<Others...>, std::type_identity<C>> {};
+
+template <class Row, class... Contexts>
+constexpr auto table(std::string_view name, std::string_view sentence,
+                     FieldOf<Row, Contexts>... fields) {
+  using Context = typename FirstContext<Contexts...>::type;
+  static_assert(((std::is_void_v<Contexts> || std::is_same_v<Contexts, Context>) && ...),
+                "all keys of a table need the same context");
+  return ResultTable<Row, Context, sizeof...(fields)>{name, sentence, {fields.field...}};
+}
+
+// A row as a document, or as a part of one.
+template <Tabled T>
+Value answer(const T& row) {
+  static_assert(std::is_void_v<typename ResultCodec<T>::Context>, "this table needs its context");
+  return ResultCodec<T>::write(row, nullptr);
+}
+template <Tabled T, class Context>
+Value answer(const T& row, const Context& context) {
+  static_assert(std::is_same_v<typename ResultCodec<T>::Context, Context>);
+  return ResultCodec<T>::write(row, &context);
+}
+
+}  // namespace orrery

@@ -1,0 +1,58 @@
+#include "report/documents.h"
+
+#include <array>
+#include <vector>
+
+#include "report/plans/plans_json.h"
+#include "report/traces/analysis_json.h"
+#include "report/traces/difference_report.h"
+#include "report/traces/graph_replay_report.h"
+#include "report/traces/kernel_report.h"
+#include "report/traces/replay_report.h"
+#include "report/traces/whatif_report.h"
+
+namespace orrery {
+
+std::span<const DocumentKind> document_kinds() {
+  static constexpr std::array kKinds = {
+      DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
+      DocumentKind{"search-1", "orrery search --json", &search_document},
+      DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},
+      DocumentKind{"trace-diff-1", "orrery trace diff --json", &difference_document},
+      DocumentKind{"trace-kernels-1", "orrery trace kernels --json", &kernel_document},
+      DocumentKind{"trace-replay-1", "orrery trace replay --json", &replay_document},
+      DocumentKind{"trace-replay-operations-1",
+                   "orrery trace replay --json of an operation timeline",
+                   &operation_replay_document},
+      DocumentKind{"trace-replay-chakra-1", "orrery trace replay --json of Chakra traces",
+                   &chakra_replay_document},
+      DocumentKind{"trace-replay-graph-1", "orrery trace replay --json of a graph file",
+                   &graph_replay_document},
+      DocumentKind{"trace-whatif-1", "orrery trace whatif --json", &whatif_document},
+      DocumentKind{"trace-whatif-stragglers-1", "orrery trace whatif --attribute --json",
+                   &stragglers_document},
+  };
+  return kKinds;
+}
+
+std::string schema_text(const DocumentKind& kind) {
+  return to_json(json_schema(kind.description(), std::string(kind.command) + ", version 1"));
+}
+
+std::string key_page() {
+  std::string out =
+      "# Keys of the JSON documents\n\n"
+      "Every key of the documents that have been described so far, with its meaning. Written by\n"
+      "`make schema` from the tables that also write the documents and their\n"
+      "[schemas](json-schema.md). A map that several documents share is listed where it first\n"
+      "occurs.\n";
+  std::vector<const Description*> written;
+  for (const DocumentKind& kind : document_kinds()) {
+    const Description& document = kind.description();
+    out += "\n## `" + std::string(kind.command) + "`\n\n" + document.sentence + "\n\n";
+    out += key_tables(document, written);
+  }
+  return out;
+}
+
+}  // namespace orrery

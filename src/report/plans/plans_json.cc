@@ -1,0 +1,324 @@
+#include "report/plans/plans_json.h"
+
+#include <array>
+#include <cmath>
+
+#include "document/results.h"
+#include "report/plans/search_text.h"
+
+namespace orrery {
+namespace {
+
+// JSON has no infinity: a figure that cannot be stated is null.
+std::optional<double> finite(double d) {
+  return std::isfinite(d) ? std::optional(d) : std::nullopt;
+}
+
+struct ComputeLines {
+  const Breakdown& of;
+};
+
+struct ExposedLines {
+  const Breakdown& of;
+};
+
+struct NumberedStage {
+  std::size_t number;
+  const StageReport& report;
+};
+
+struct EstimateDocument {
+  const Estimate& estimate;
+  const Subject& subject;
+  const std::optional<std::vector<Derivation>>& explained;
+};
+
+struct ParetoPoint {
+  const Estimate& estimate;
+};
+
+struct RunnerUpRow {
+  const RunnerUp& runner_up;
+  const SearchResult& result;
+};
+
+struct SearchDocument {
+  const SearchResult& result;
+  const Subject& subject;
+  Seconds elapsed;
+};
+
+constexpr auto kComputing = [](const ComputeLines& lines, Category c) { return lines.of[c]; };
+constexpr auto kExposed = [](const ExposedLines& lines, Category c) { return lines.of[c]; };
+constexpr auto kLine = [](const Breakdown& lines, Category c) { return lines[c]; };
+
+}  // namespace
+
+std::span<const EnumName<Verdict>> names_of(Verdict) {
+  static constexpr std::array<EnumName<Verdict>, 3> kNames = {{
+      {Verdict::fits, "fits"},
+      {Verdict::tight, "tight"},
+      {Verdict::does_not_fit, "does-not-fit"},
+  }};
+  return kNames;
+}
+
+template <>
+inline constexpr auto results<ComputeLines> = table<ComputeLines>(
+    "computing", "Time of computing by class of operator.",
+    entry<Category::attention_projection>("query, key, value and output products", kComputing),
+    entry<Category::attention_core>("softmax(q k) v", kComputing),
+    entry<Category::feed_forward>("dense feed-forward products", kComputing),
+    entry<Category::experts>("products of experts", kComputing),
+    entry<Category::router>("choice of experts", kComputing),
+    entry<Category::normalization>("norms", kComputing),
+    entry<Category::elementwise>("activations, residuals, rotary embedding, permutation",
+                                 kComputing),
+    entry<Category::embedding>("embedding look-up and its gradient", kComputing),
+    entry<Category::logits>("product with the vocabulary", kComputing),
+    entry<Category::loss>("cross-entropy", kComputing),
+    entry<Category::contention>("what computing loses to communication that runs beside it",
+                                kComputing));
+
+template <>
+inline constexpr auto results<ExposedLines> =
+    table<ExposedLines>("exposed", "Communication that nothing computes beside, by mesh axis.",
+                        entry<Category::exposed_tp>("tensor parallel", kExposed),
+                        entry<Category::exposed_cp>("context parallel", kExposed),
+                        entry<Category::exposed_ep>("expert parallel", kExposed),
+                        entry<Category::exposed_pp>("pipeline parallel", kExposed),
+                        entry<Category::exposed_dp>("data parallel", kExposed));
+
+template <>
+inline constexpr auto results<Breakdown> = table<Breakdown>(
+    "breakdown",
+    "Where the time of the critical stage goes, in seconds. Where two things overlap, the time "
+    "belongs to computing. The numbers add up to step_time_s exactly (whole picoseconds as "
+    "decimals).",
+    field("compute", "computing, by class of operator",
+          [](const Breakdown& b) { return ComputeLines{b}; }),
+    entry<Category::recompute>("activations computed again", kLine),
+    field("exposed_communication", "communication that nothing computes beside, by mesh axis",
+          [](const Breakdown& b) { return ExposedLines{b}; }),
+    entry<Category::bubble>("waiting for other stages to compute", kLine),
+    entry<Category::optimizer>("optimizer step", kLine),
+    entry<Category::host>("waiting for the host processor", kLine));
+
+template <>
+inline constexpr auto results<MemoryReport> = table<MemoryReport>(
+    "memory", "Memory of one GPU at its fullest moment; the first seven add up to peak.",
+    field<&MemoryReport::parameters>("parameters", "parameters, bytes"),
+    field<&MemoryReport::gradients>("gradients", "gradients, bytes"),
+    field<&MemoryReport::optimizer_states>("optimizer_states", "master weights and moments, bytes"),
+    field<&MemoryReport::activations>("activations", "kept by microbatches in flight, bytes"),
+    field<&MemoryReport::transient>("transient",
+                                    "what exists only at the fullest moment: gradients of "
+                                    "activations, activations computed again, the loss, gathered "
+                                    "weights; bytes"),
+    field<&MemoryReport::buffers>(
+        "buffers", "buffers of the framework and the communication library, context, bytes"),
+    field<&MemoryReport::fragmentation>("fragmentation", "rounding of the allocator, bytes"),
+    field<&MemoryReport::peak>("peak", "expected peak, bytes"),
+    field<&MemoryReport::pessimistic>("pessimistic",
+                                      "peak if the allocator gives no cached memory back, bytes"),
+    field<&MemoryReport::outside>("outside_allocator",
+                                  "of buffers: context and communication library, which no "
+                                  "statistic of the allocator shows, bytes"));
+
+template <>
+inline constexpr auto results<NumberedStage> = table<NumberedStage>(
+    "stage", "One pipeline device.", field<&NumberedStage::number>("stage", "number, from 0"),
+    field("layers", "layers of each chunk", [](const NumberedStage& s) { return s.report.layers; }),
+    field("forward_s", "forward of one microbatch through all chunks",
+          [](const NumberedStage& s) { return s.report.forward; }),
+    field("backward_s", "backward of one microbatch through all chunks",
+          [](const NumberedStage& s) { return s.report.backward; }),
+    field("busy_s", "time for which its computing stream is busy in a step",
+          [](const NumberedStage& s) { return s.report.busy; }),
+    field("end_s", "when its last gradient is ready",
+          [](const NumberedStage& s) { return s.report.end; }),
+    field("memory_bytes", "its memory by what takes it",
+          [](const NumberedStage& s) { return s.report.memory; }),
+    field("memory_moment", "when its memory is fullest",
+          [](const NumberedStage& s) { return s.report.memory.moment; }),
+    field("memory_rank_class", "which ranks this is the memory of",
+          [](const NumberedStage& s) { return s.report.memory.rank_class; }));
+
+template <>
+inline constexpr auto results<Derivation> =
+    table<Derivation>("derivation", "One figure with its derivation.",
+                      field<&Derivation::figure>("figure", "which figure"),
+                      field<&Derivation::formula>("formula", "in symbols"),
+                      field<&Derivation::inputs>("inputs", "with numbers"),
+                      field<&Derivation::value>("value", "with its unit"),
+                      field<&Derivation::source>("source", "paper, section, catalog entry"));
+
+template <>
+inline constexpr auto results<StepTimeInterval> = table<StepTimeInterval>(
+    "interval", "An interval of step times.",
+    field("low", "its lower end, seconds",
+          [](const StepTimeInterval& i) { return round_to_picoseconds(i.low); }),
+    field("high", "its upper end, seconds",
+          [](const StepTimeInterval& i) { return round_to_picoseconds(i.high); }));
+
+template <>
+inline constexpr auto results<Estimate> = table<Estimate>(
+    "estimate", "One predicted plan: a document of estimate without its heading.",
+    field<&Estimate::gpus>("gpus", "GPUs used"),
+    field<&Estimate::microbatches>("microbatches", "microbatches of a step per data-parallel rank"),
+    field("step_time_s", "time of one training step",
+          [](const Estimate& e) { return round_to_picoseconds(e.step_time); }),
+    field<&Estimate::interval>("step_time_interval_s",
+                               "the step time lies within it with the probability interval_level"),
+    field<&Estimate::interval, &StepTimeInterval::level>(
+        "interval_level", "share of measured steps that lie within such intervals"),
+    field<&Estimate::interval, &StepTimeInterval::regime>(
+        "interval_regime", "the held-out steps whose errors the interval is made of"),
+    field<&Estimate::interval, &StepTimeInterval::extrapolates>(
+        "extrapolates",
+        "no step like this was measured; the interval is widened by the spread between sources"),
+    field<&Estimate::interval, &StepTimeInterval::distance>(
+        "extrapolation",
+        "why it extrapolates, if it does; the nearest measured step, and how far this is from it"),
+    field("mfu",
+          "model FLOPs utilisation, share of peak: forward and backward of every matrix product "
+          "and of full attention, with logits, without embedding look-up and recomputation",
+          [](const Estimate& e) { return finite(e.mfu); }),
+    field("hfu", "the same with recomputation", [](const Estimate& e) { return finite(e.hfu); }),
+    field("tflops_per_gpu", "model TFLOP/s per GPU",
+          [](const Estimate& e) { return finite(e.achieved_per_gpu.value() / 1e12); }),
+    field("tokens_per_s", "tokens a second of all GPUs together",
+          [](const Estimate& e) { return finite(e.tokens_per_second); }),
+    field<&Estimate::peak_memory>("peak_memory_bytes", "expected peak of the fullest stage"),
+    field<&Estimate::peak_memory_stage>("peak_memory_stage", "that stage"),
+    field<&Estimate::pessimistic_memory>(
+        "pessimistic_memory_bytes",
+        "peak if the allocator gives no cached memory back, of the stage where that is most"),
+    field<&Estimate::memory_capacity>("memory_capacity_bytes", "memory of a GPU"),
+    field("fits", "false only if the verdict is does-not-fit",
+          [](const Estimate& e) { return e.verdict != Verdict::does_not_fit; }),
+    field<&Estimate::verdict>("verdict", "whether it fits"),
+    field<&Estimate::bottleneck>("bottleneck", "what limits the step, in one sentence"),
+    field<&Estimate::critical_stage>("critical_stage", "the stage that ends last"),
+    field<&Estimate::breakdown>("breakdown_s", "where the time of the critical stage goes"),
+    field<&Estimate::plan>("plan", "the plan with every default filled in"),
+    field<&Estimate::training>("training", "what is trained, with every default filled in"),
+    field<&Estimate::software>("software",
+                               "software profile, an entry of `orrery catalog software`"),
+    field("stages", "every pipeline device",
+          [](const Estimate& e) {
+            std::vector<NumberedStage> out;
+            for (const StageReport& s : e.stages) out.push_back({out.size(), s});
+            return out;
+          }),
+    field<&Estimate::assumed>("assumed", "every default that was filled in, in words"));
+
+template <>
+inline constexpr auto results<Subject> = table<Subject>(
+    "subject", "", field<&Subject::model>("model", "name of the model"),
+    optional_field("adapters", "low-rank adapters, if the model is frozen beside them",
+                   [](const Subject& s) {
+                     using Stated = WithoutDefaults<Adapters>;
+                     return s.adapters ? std::optional(Stated{*s.adapters}) : std::nullopt;
+                   }),
+    field<&Subject::cluster>("cluster", "name of the cluster"));
+
+template <>
+inline constexpr auto results<EstimateDocument> = table<EstimateDocument>(
+    "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
+    fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
+    fields_within([](const EstimateDocument& d) -> const Estimate& { return d.estimate; }),
+    optional_field("explain", "with --explain: the derivation of every figure",
+                   [](const EstimateDocument& d) { return d.explained; }));
+
+template <>
+inline constexpr auto results<ParetoPoint> = table<ParetoPoint>(
+    "point", "A plan that no other plan beats in both step time and memory.",
+    field("step_time_s", "time of one step",
+          [](const ParetoPoint& p) { return round_to_picoseconds(p.estimate.step_time); }),
+    field("peak_memory_bytes", "expected peak",
+          [](const ParetoPoint& p) { return p.estimate.peak_memory; }),
+    field("mfu", "model FLOPs utilisation",
+          [](const ParetoPoint& p) { return finite(p.estimate.mfu); }),
+    field("plan", "the plan; `orrery estimate` gives its stages",
+          [](const ParetoPoint& p) { return p.estimate.plan; }));
+
+template <>
+inline constexpr auto results<RunnerUpRow> = table<RunnerUpRow>(
+    "runner_up", "The best plan with another value on one axis.",
+    field("axis", "field of the plan", [](const RunnerUpRow& r) { return r.runner_up.axis; }),
+    field("winner", "its value in the best plan",
+          [](const RunnerUpRow& r) { return r.runner_up.winner; }),
+    field("other", "its value here", [](const RunnerUpRow& r) { return r.runner_up.other; }),
+    field("step_time_s", "time of one step",
+          [](const RunnerUpRow& r) {
+            return round_to_picoseconds(r.runner_up.best_other.step_time);
+          }),
+    field("slowdown", "step time over that of the best plan, minus 1",
+          [](const RunnerUpRow& r) {
+            const auto& best = r.result.plans;
+            return best.empty() ? 0.0 : slowdown(best[0], r.runner_up.best_other);
+          }),
+    field("peak_memory_bytes", "expected peak",
+          [](const RunnerUpRow& r) { return r.runner_up.best_other.peak_memory; }),
+    field("breakdown_s", "where the time of its critical stage goes",
+          [](const RunnerUpRow& r) { return r.runner_up.best_other.breakdown; }),
+    field("plan", "the plan", [](const RunnerUpRow& r) { return r.runner_up.best_other.plan; }));
+
+template <>
+inline constexpr auto results<NearMiss> =
+    table<NearMiss>("near_miss", "A plan that does not fit.",
+                    field("step_time_lower_bound_s", "no step of this plan is shorter",
+                          [](const NearMiss& m) { return round_to_picoseconds(m.bound); }),
+                    field<&NearMiss::peak_memory>("peak_memory_bytes", "what it needs"),
+                    field<&NearMiss::shortfall>("shortfall_bytes", "what it lacks"),
+                    field<&NearMiss::stage>("stage", "its fullest stage"),
+                    field<&NearMiss::plan>("plan", "the plan"));
+
+template <>
+inline constexpr auto results<SearchDocument> = table<SearchDocument>(
+    "search document", "The best plans of a space.", schema_version<SearchDocument, 1>(),
+    fields_within([](const SearchDocument& d) -> const Subject& { return d.subject; }),
+    field("considered", "shape-valid plans, each with its own memory and lower bound computed",
+          [](const SearchDocument& d) { return d.result.considered; }),
+    field("too_large", "of these: do not fit in memory",
+          [](const SearchDocument& d) { return d.result.too_large; }),
+    field("bounded", "of these: rejected by the lower bound",
+          [](const SearchDocument& d) { return d.result.bounded; }),
+    field("evaluated", "of these: simulated",
+          [](const SearchDocument& d) { return d.result.evaluated; }),
+    field("interrupted", "the search was stopped early: these are the best so far",
+          [](const SearchDocument& d) { return d.result.interrupted; }),
+    field<&SearchDocument::elapsed>("elapsed_s",
+                                    "wall-clock time; the one value that may differ between runs"),
+    field("plans", "the best plans, best first",
+          [](const SearchDocument& d) { return d.result.plans; }),
+    field("pareto", "step time against memory, fastest first",
+          [](const SearchDocument& d) {
+            return std::vector<ParetoPoint>(d.result.pareto.begin(), d.result.pareto.end());
+          }),
+    field("runners_up", "why the best plan won: the best plan with another value of each axis",
+          [](const SearchDocument& d) {
+            std::vector<RunnerUpRow> out;
+            for (const RunnerUp& r : d.result.runners_up) out.push_back({r, d.result});
+            return out;
+          }),
+    field("near_misses", "plans that might be faster but do not fit",
+          [](const SearchDocument& d) { return d.result.near_misses; }),
+    field("least_memory", "when nothing fits: the plan that needs least memory",
+          [](const SearchDocument& d) { return d.result.least_memory; }));
+
+Value estimate_json(const Estimate& estimate, const Subject& subject,
+                    const std::optional<std::vector<Derivation>>& explained) {
+  return answer(EstimateDocument{estimate, subject, explained});
+}
+
+const Description& estimate_document() { return description_of<EstimateDocument>(); }
+
+Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed) {
+  return answer(SearchDocument{result, subject, elapsed});
+}
+
+const Description& search_document() { return description_of<SearchDocument>(); }
+
+}  // namespace orrery

@@ -1,0 +1,25 @@
+// Writes what is made of the tables of keys: docs/schema/*.json and docs/json-keys.md.
+//
+//   write_documents ROOT
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include "document/value.h"
+#include "report/documents.h"
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    fmt::print(stderr, "usage: write_documents ROOT\n");
+    return 2;
+  }
+  const std::string docs = std::string(arguments[1]) + "/docs/";
+  bool written = orrery::write_file(docs + "json-keys.md", orrery::key_page()).has_value();
+  for (const orrery::DocumentKind& kind : orrery::document_kinds()) {
+    const std::string path = docs + "schema/" + std::string(kind.name) + ".json";
+    written = orrery::write_file(path, orrery::schema_text(kind)).has_value() && written;
+  }
+  if (!written) fmt::print(stderr, "write_documents: cannot write below {}\n", docs);
+  return written ? 0 : 1;
+}
