@@ -47,7 +47,7 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     if (!adapted) return fail(at("--adapter-rank", adapted.error()));
     spec.scenario.model = std::move(*adapted);
   } else if (!q.adapt.empty()) {
-    return fail(ErrorCode::bad_input, "no adapters are there to place", "--adapted-products",
+    return fail(ErrorCode::bad_input, "there are no adapters to place", "--adapted-products",
                 "give --adapter-rank as well, or adapters in the specification");
   }
   if (q.sequence_length != 0) spec.scenario.training.sequence_length = q.sequence_length;

@@ -26,8 +26,8 @@ Result<ChakraRun> read(const TraceSources& sources, Incomplete incomplete) {
 Result<std::string> replayed_graph(const TraceSources& sources, const ReplayChakraOptions& options,
                                    const Common& common) {
   if (!options.cluster.empty()) {
-    return fail(ErrorCode::bad_input, "a graph holds durations only", "--on " + options.cluster,
-                "give the .et files that it was made of");
+    return fail(ErrorCode::bad_input, "a graph has durations only and cannot be priced",
+                "--on " + options.cluster, "give the .et files that it was made of");
   }
   ORRERY_TRY(const GraphFile file, sources.format->graph(sources.files[0]));
   const GraphReplay result = replay(file);

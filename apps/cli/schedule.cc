@@ -42,7 +42,7 @@ Result<double> memory_limit(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(limit) ||
       !(limit > 0)) {
-    return fail(ErrorCode::bad_input, "'" + text + "' is no number above zero", "--memory-limit");
+    return fail(ErrorCode::bad_input, "'" + text + "' is not a number above 0", "--memory-limit");
   }
   return limit;
 }

@@ -72,9 +72,9 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
   if (options.tp > 0) flags += fmt::format("tp {}\n", options.tp);
   if (!options.accelerator.empty()) flags += "accelerator \"" + options.accelerator + "\"\n";
   if (options.pp == 0 && (!options.schedule.empty() || options.chunks > 0)) {
-    return fail(ErrorCode::bad_input, "stands without --pp",
+    return fail(ErrorCode::bad_input, "has no meaning without --pp",
                 options.schedule.empty() ? "--chunks" : "--schedule",
-                "say how many stages: --pp 4");
+                "give the number of stages, such as --pp 4");
   }
   if (options.pp > 0 || options.microbatches > 0) {
     flags += fmt::format("pp {}", std::max<std::int64_t>(1, options.pp));

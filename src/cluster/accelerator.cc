@@ -160,7 +160,7 @@ Result<std::monostate> check(const Accelerator& a) {
     return refuse(a, "has a negative bandwidth", "scale_up.bandwidth");
   }
   if (a.host_link.bandwidth && !(a.host_link.bandwidth->value() > 0)) {
-    return refuse(a, "has a host link without bandwidth", "host_link.bandwidth");
+    return refuse(a, "has a bandwidth that is not greater than 0", "host_link.bandwidth");
   }
   return std::monostate{};
 }

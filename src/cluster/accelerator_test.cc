@@ -90,7 +90,7 @@ TEST(Accelerator, CheckRefusesTheImpossible) {
   EXPECT_THAT(refused([](Accelerator& a) { a.scale_up.bandwidth = BytesPerSecond(-1); }),
               HasSubstr("negative"));
   EXPECT_THAT(refused([](Accelerator& a) { a.host_link.bandwidth = BytesPerSecond(0); }),
-              HasSubstr("without bandwidth"));
+              HasSubstr("has a bandwidth that is not greater than 0"));
 }
 
 }  // namespace

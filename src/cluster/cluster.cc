@@ -29,10 +29,11 @@ std::string text(std::int64_t n) { return std::to_string(n); }
 
 Result<std::monostate> check_count(std::int64_t accelerators, std::int64_t per_node) {
   if (accelerators < 1) {
-    return refuse(text(accelerators) + " accelerators is none", "accelerators", "at least 1");
+    return refuse("the number of accelerators is " + text(accelerators), "accelerators",
+                  "at least 1");
   }
   if (accelerators > kMaxAccelerators) {
-    return refuse(text(accelerators) + " accelerators is more than can be described",
+    return refuse(text(accelerators) + " accelerators are more than Orrery supports",
                   "accelerators", "at most " + text(kMaxAccelerators));
   }
   if (accelerators > per_node && accelerators % per_node != 0) {
@@ -46,7 +47,8 @@ Result<std::monostate> check_count(std::int64_t accelerators, std::int64_t per_n
 Result<std::monostate> check(const FabricLevel& level) {
   const auto field = [](const char* name) { return std::string(name); };
   if (!(level.bandwidth.value() > 0)) {
-    return refuse("a level without bandwidth joins nothing", field("bandwidth"), "above 0");
+    return refuse("the bandwidth of a level must be greater than 0", field("bandwidth"),
+                  "a rate such as 450 GB/s");
   }
   if (!(level.latency.value() >= 0 && level.latency <= Seconds(60))) {
     return refuse("a latency of " + to_text(level.latency) + " is not plausible", field("latency"),

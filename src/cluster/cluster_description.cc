@@ -321,8 +321,8 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
                 "a name in the catalog's nodes, or give `accelerator` or `sites`");
   }
   if (!d.link.empty() || d.link_bandwidth || d.link_round_trip_time) {
-    return fail(ErrorCode::bad_input, "a link joins sites, and there are none", "link",
-                "give `sites`");
+    return fail(ErrorCode::bad_input, "a link needs sites that it joins", "link",
+                "give `sites`, or leave out `link`");
   }
 
   Node node;

@@ -132,7 +132,8 @@ TEST(ShortForm, RefusesCountsInWords) {
   EXPECT_THAT(error_of("h100-sxm:1e999"), HasSubstr("out of range"));
   EXPECT_THAT(error_of("h100-sxm:"), HasSubstr("not a number"));
   EXPECT_THAT(error_of("h100-sxm:many"), HasSubstr("not a number"));
-  EXPECT_THAT(error_of("h100-sxm"), HasSubstr("h100-sxm:64"));
+  EXPECT_THAT(error_of("h100-sxm"), HasSubstr("the number of accelerators of h100-sxm is missing "
+                                              "(write it after a colon, such as h100-sxm:64)"));
 }
 
 TEST(ShortForm, SuggestsTheNearestName) {
@@ -303,7 +304,8 @@ TEST(ClusterFile, SaysWhereAndWhatIsWrong) {
               HasSubstr("from 1 to 10000000"));
   EXPECT_THAT(yaml_error("name: x\nnode: generic-pcie-8\naccelerators: 64\n"),
               HasSubstr("takes any accelerator"));
-  EXPECT_THAT(yaml_error(head + "link: metro-pair\n"), HasSubstr("a link joins sites"));
+  EXPECT_THAT(yaml_error(head + "link: metro-pair\n"),
+              HasSubstr("a link needs sites that it joins (give `sites`, or leave out `link`)"));
   EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 32}]\n"),
               HasSubstr("the last level holds 32 of 64 accelerators"));
   EXPECT_THAT(yaml_error(head + "levels: [{name: pod, accelerators: 64}, "
@@ -352,14 +354,15 @@ TEST(ClusterCheck, RefusesWhatNoClusterHas) {
     const auto checked = check(bad);
     return checked ? std::string("accepted") : checked.error().text();
   };
-  EXPECT_THAT(refused([](Cluster& c) { c.accelerators = 0; }), HasSubstr("is none"));
+  EXPECT_THAT(refused([](Cluster& c) { c.accelerators = 0; }),
+              HasSubstr("the number of accelerators is 0"));
   EXPECT_THAT(refused([](Cluster& c) { c.accelerators_per_node = 0; }),
               HasSubstr("a node without accelerators"));
   EXPECT_THAT(refused([](Cluster& c) { c.accelerators_per_node = 7; }), HasSubstr("63 or 70 do"));
   EXPECT_THAT(refused([](Cluster& c) { c.levels.clear(); }), HasSubstr("no fabric level"));
   EXPECT_THAT(refused([](Cluster& c) { c.levels.resize(17); }), HasSubstr("at most 16"));
   EXPECT_THAT(refused([](Cluster& c) { c.levels[1].bandwidth = BytesPerSecond(0); }),
-              HasSubstr("levels[1]: bandwidth"));
+              HasSubstr("levels[1]: bandwidth: the bandwidth of a level must be greater than 0"));
   EXPECT_THAT(refused([](Cluster& c) { c.levels[0].latency = Seconds(100); }),
               HasSubstr("levels[0]: latency"));
   EXPECT_THAT(refused([](Cluster& c) { c.levels.pop_back(); }), HasSubstr("holds 8 of 64"));

@@ -31,7 +31,7 @@ Result<Name> split(std::string_view text) {
                 "", "write a name and a count, such as h100-sxm:1024");
   }
   if (*count > static_cast<double>(kMaxAccelerators)) {
-    return fail(ErrorCode::bad_input, shown + " is more accelerators than can be described", "",
+    return fail(ErrorCode::bad_input, shown + " is more accelerators than Orrery supports", "",
                 "at most " + std::to_string(kMaxAccelerators));
   }
   return Name{std::string(text.substr(0, colon)), static_cast<std::int64_t>(*count)};
@@ -59,7 +59,7 @@ Failure unknown(std::string_view head, const Catalog& catalog) {
   }
   return fail(ErrorCode::not_found,
               "'" + std::string(head.substr(0, 100)) +
-                  "' is no accelerator, cluster or node of the catalog",
+                  "' is not an accelerator, cluster or node of the catalog",
               "", name_hint(head, known));
 }
 
@@ -79,8 +79,8 @@ Result<Cluster> named(const Name& name, const Catalog& catalog) {
   const Value* own_name = entry->root.find("name");
   const std::string canonical = own_name != nullptr ? own_name->scalar_text() : name.head;
   if (!name.count) {
-    return fail(ErrorCode::bad_input, "how many of " + canonical + "?", "",
-                "write a count behind it, such as " + canonical + ":64");
+    return fail(ErrorCode::bad_input, "the number of accelerators of " + canonical + " is missing",
+                "", "write it after a colon, such as " + canonical + ":64");
   }
   (is_accelerator ? description.accelerator : description.node) = canonical;
   description.name = canonical + ":" + std::to_string(*name.count);

@@ -102,7 +102,7 @@ std::string why_idle(std::span<const RecordedTrace> run, const ComparedIdleTime&
            (launching.empty() ? "." : "; " + launching + ".");
   }
   const IdleDevices devices = idle_devices(run, steps);
-  if (!devices.work) return "no work of a device is recorded.";
+  if (!devices.work) return "no kernels, copies or fills are recorded.";
   const double of_others =
       share(devices.other_process_ns, devices.host.total_ns() + devices.other_process_ns);
   std::string out =

@@ -52,7 +52,7 @@ TEST(IdleReasons, NameWhatLaunchingTakesWhereItIsPredicted) {
 }
 
 TEST(IdleReasons, DoNotSpeakOfADeviceThatIsNotRecorded) {
-  EXPECT_EQ(why_idle({}, idle_of_a_millisecond()), "no work of a device is recorded.");
+  EXPECT_EQ(why_idle({}, idle_of_a_millisecond()), "no kernels, copies or fills are recorded.");
 }
 
 TEST(IdleReasons, NameTheRankThatOthersWaitFor) {

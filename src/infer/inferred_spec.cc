@@ -60,8 +60,8 @@ class Inference {
     if (!told) {
       std::string all;
       for (const std::string& one : spec_.not_inferred) all += (all.empty() ? "" : "; ") + one;
-      return fail(ErrorCode::unsupported, "nothing can be told of model and division", trace_.file,
-                  all);
+      return fail(ErrorCode::unsupported, "the model and its parallelism cannot be inferred",
+                  trace_.file, all);
     }
     spec_.complete = known && !experts_;
     return std::move(spec_);

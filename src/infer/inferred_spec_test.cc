@@ -295,7 +295,7 @@ TEST(InferredSpec, SaysWhatCannotBeTold) {
       run_of({"HolisticTraceAnalysis/cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"}),
       Catalog::built_in());
   ASSERT_FALSE(spec);
-  EXPECT_THAT(spec.error().text(), HasSubstr("nothing can be told of model and division"));
+  EXPECT_THAT(spec.error().text(), HasSubstr("the model and its parallelism cannot be inferred"));
   EXPECT_THAT(spec.error().text(), HasSubstr("shapes of operators: record with"));
   spec = inferred_spec({}, Catalog::built_in());
   ASSERT_FALSE(spec);

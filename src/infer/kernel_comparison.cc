@@ -152,7 +152,7 @@ Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
   }
   RecordedKernels recorded = recorded_kernels(run);
   if (recorded.kernels.empty()) {
-    return fail(ErrorCode::bad_input, "no work of a device is recorded", run.front().file,
+    return fail(ErrorCode::bad_input, "no kernels, copies or fills are recorded", run.front().file,
                 "record with ProfilerActivity.CUDA");
   }
   ORRERY_TRY(KernelParameters parameters, load_kernel_parameters(catalog, *found));

@@ -282,7 +282,7 @@ Result<UnscaledTimes> spread(const StatedTimes& t, const Spread& over) {
       b = out.backward[s] - w;
     }
     if (!(b > 0) || !(w > 0)) {
-      return fail(ErrorCode::bad_input, "one half of the fused backward takes all of its time",
+      return fail(ErrorCode::bad_input, "b or w alone takes the whole time of the fused backward",
                   "times: bw", "state both b and w");
     }
     if (t.forward_and_backward.empty()) {
@@ -362,8 +362,9 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
                       scaled(one_of(t.broadcast)),      scaled(one_of(t.first_barrier)),
                       scaled(one_of(t.second_barrier)), scaled(one_of(t.input_reduction))};
   if (too_short) {
-    return fail(ErrorCode::bad_input, "a time is too short to be simulated beside the others",
-                "times", t.in_seconds ? "at least a nanosecond" : "");
+    return fail(ErrorCode::bad_input,
+                "a time is too short to be simulated together with the others", "times",
+                t.in_seconds ? "at least a nanosecond" : "");
   }
   return out;
 }

@@ -116,10 +116,12 @@ TEST(StatedTimes, RefusesInOneLine) {
   EXPECT_THAT(refusal_of("f=1:2:3", {4, 8, 1}), HasSubstr("3 numbers for 4 virtual stages"));
   EXPECT_THAT(refusal_of("comm=1:2", {4, 8, 1}), HasSubstr("2 numbers for 3 boundaries"));
   EXPECT_THAT(refusal_of("s=1:2", {4, 8, 1}), HasSubstr("one number is for all devices"));
-  EXPECT_THAT(refusal_of("f=1e13,b=0.01,w=1", {4, 8, 1}), HasSubstr("too short to be simulated"));
+  EXPECT_THAT(refusal_of("f=1e13,b=0.01,w=1", {4, 8, 1}),
+              HasSubstr("too short to be simulated together with the others"));
   EXPECT_THAT(refusal_of("f=1e300,b=1,w=1", {4, 8, 1}), HasSubstr("too long to be simulated"));
   EXPECT_THAT(refusal_of("f=1h,b=1h,w=1h", {4, 8, 1}), HasSubstr("at most 2.5 hours"));
-  EXPECT_THAT(refusal_of("f=1,bw=1,b=1", {4, 8, 1}), HasSubstr("takes all of its time"));
+  EXPECT_THAT(refusal_of("f=1,bw=1,b=1", {4, 8, 1}),
+              HasSubstr("b or w alone takes the whole time of the fused backward"));
 }
 
 TEST(StatedTimes, FileErrorsSayWhere) {
