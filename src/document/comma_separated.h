@@ -3,8 +3,9 @@
 // RFC 4180: fields are separated by commas, records by CRLF or LF; a field in double quotes may
 // hold commas, line ends and doubled quotes; the first record names the columns. A record that
 // cannot be read (more or fewer fields than that, a quote in the wrong place, bytes that are not
-// UTF-8) is refused with its line; reading goes on at the line after the one it begins on. Beyond the RFC: a UTF-8 byte order mark is skipped, and so are empty lines.
-// Not read: other separators, comments. O(bytes), thread-safe.
+// UTF-8) is refused with its line; reading goes on at the line after the one it begins on. Beyond
+// the RFC: a UTF-8 byte order mark is skipped, and so are empty lines. Not read: other separators,
+// comments. O(bytes), thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,8 @@ namespace orrery {
 
 class DocumentBuilder {
  public:
-  // Every function returns false once a limit was exceeded or a key was repeated; error() says which.
+  // Every function returns false once a limit was exceeded or a key was repeated; error() says
+  // which.
   bool scalar(Value value);
   bool key(std::string name, int line);
   bool begin(Value container);

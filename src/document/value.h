@@ -1,9 +1,9 @@
 // A document read from outside (YAML or JSON) or about to be written: a tree of values that
 // remember their line, so that every error can say where.
 //
-// Scalars keep their text; what a field expects decides how it is read (fields.h). This
-// interface is independent of yaml-cpp and RapidJSON. Limits against hostile input: at most kMaxValues values,
-// nesting of kMaxDepth, no YAML anchors or aliases, no duplicate keys.
+// Scalars keep their text; what a field expects decides how it is read (fields.h). This interface
+// is independent of yaml-cpp and RapidJSON. Limits against hostile input: at most kMaxValues
+// values, nesting of kMaxDepth, no YAML anchors or aliases, no duplicate keys.
 #pragma once
 
 #include <cstddef>

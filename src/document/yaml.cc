@@ -34,8 +34,8 @@ bool is_number(const std::string& s) {
 }
 
 // The escapes \N and \_ stand for U+0085 and U+00A0, of which yaml-cpp 0.7 keeps only the low byte.
-// As the file itself is valid UTF-8, such a byte has no other origin. Returns false if a byte begins
-// no valid character: that is the escape \0, which documents must not contain.
+// As the file itself is valid UTF-8, such a byte has no other origin. Returns false if a byte
+// begins no valid character: that is the escape \0, which documents must not contain.
 bool mend_escapes(std::string& text) {
   std::string mended;
   std::string_view rest = text;

@@ -7,8 +7,8 @@
 //                                   [b heads, s, d] by [b heads, d, s]
 //   feed-forward                    products of b s rows from h to f, and from f to h; gated: twice
 //                                   as many from h to f, or twice as wide
-//   vocabulary                      the product from h that happens once per microbatch; without one
-//                                   over all tokens (generation), the rows of the table looked up
+//   vocabulary                      the product from h that happens once per microbatch; without
+//                                   one over all tokens (generation), the rows of the table looked up
 //   positions                       rotated if halves are negated, or a kernel says so
 //   an encoder of images            a convolution with one patch per token
 //   tp                              h / (heads of this rank x head size), if b s h elements are
