@@ -15,8 +15,7 @@ build/packages.%: packages.txt tools/install_packages.sh
 	@touch $@
 
 build/release/build.ninja: | build/packages.build
-build/asan/build.ninja build/tsan/build.ninja build/fuzz/build.ninja \
-build/fuzz-coverage/build.ninja: | build/packages.build build/packages.check
+build/asan/build.ninja build/tsan/build.ninja build/fuzz-coverage/build.ninja: | build/packages.build build/packages.check
 
 build/%/build.ninja: CMakePresets.json
 	cmake --preset $*
@@ -93,8 +92,15 @@ check-docs: build/packages.check ## the documentation site, warnings as errors
 check-pages: build build/packages.check ## the HTML reports in a browser: nothing fails, sticks out or overlaps
 	tools/check_pages.sh build/release/bin/orrery build/pages
 
-check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy, warnings as errors
+# clang-tidy reads the precompiled headers of the build whose flags it takes.
+check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy over what changed, warnings as errors
+	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
 	tools/tidy.sh build/asan $(JOBS)
+
+lint-all: build/packages.check build/asan/build.ninja ## clang-tidy over every source
+	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
+	tools/tidy.sh build/asan $(JOBS) all
+.PHONY: lint-all
 
 # Whether documented commands still print what the documentation says is settled by `make test`;
 # here their speed would be that of the sanitizer.
@@ -107,13 +113,14 @@ check-tsan: build/packages.check build/tsan/build.ninja ## the threaded tests un
 	tools/check_threads.sh build/tsan $(JOBS)
 
 FUZZ_SECONDS := 40
-check-fuzz: build/packages.check build/fuzz/build.ninja ## 40 seconds of each fuzzer; FUZZ_SECONDS=600 for longer
-	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
-	tools/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(JOBS)
+# The fuzzers are linked from the libraries of check-asan.
+check-fuzz: build/packages.check build/asan/build.ninja ## 40 seconds of each fuzzer; FUZZ_SECONDS=600 for longer
+	cmake --build --preset asan -j $(JOBS) --target fuzzers
+	tools/fuzz.sh build/asan $(FUZZ_SECONDS) $(JOBS)
 
 fuzz-coverage: build/packages.check build/fuzz-coverage/build.ninja ## how much of its parser each fuzzer reaches
 	cmake --build --preset fuzz-coverage -j $(JOBS) --target fuzzers
-	tools/fuzz_coverage.sh build/fuzz-coverage build/fuzz
+	tools/fuzz_coverage.sh build/fuzz-coverage build/asan
 .PHONY: fuzz-coverage
 
 # ---- documents ----------------------------------------------------------------------------------

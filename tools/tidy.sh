@@ -1,11 +1,17 @@
 #!/bin/sh
-# clang-tidy over every C++ source that the build knows; each warning is an error (.clang-tidy).
-# A file that was clean is looked at again only when it, a header, .clang-tidy or its flags changed.
+# clang-tidy over the C++ sources that changed, or all of them; each warning is an error (.clang-tidy).
 #
-#   tools/tidy.sh BUILD_DIRECTORY [JOBS]
+#   tools/tidy.sh BUILD_DIRECTORY [JOBS] [all]
+#
+# Changed is what differs from where this branch left origin/main, or from the last commit where
+# nothing does: sources, and of changed headers the source beside them and every source that
+# includes them directly. All sources are looked at when .clang-tidy changed or when there is
+# nothing to compare with. A file that was clean is looked at again only when it, a header,
+# .clang-tidy or its flags changed.
 set -eu
 build=$1
 jobs=${2:-2}
+which=${3:-changed}
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 mkdir -p "$build/tidy"
@@ -17,8 +23,41 @@ rules=$(cat .clang-tidy "$build/compile_commands.json" | sha256sum)
 around=$(echo "$headers $rules" | sha256sum | cut -d' ' -f1)
 export around
 
-sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" |
-  grep "^$root/\(src\|apps\|tests\)/" | LC_ALL=C sort -u |
+known() { # every source of the build, from the repository root
+  sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" |
+    sed -n "s|^$root/||p" | grep '^\(src\|apps\|tests\)/' | LC_ALL=C sort -u
+}
+
+base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+[ "$base" != "$(git rev-parse HEAD)" ] || base=
+[ -n "$base" ] || base=$(git rev-parse --verify --quiet HEAD~1 || true)
+if [ -n "$base" ]; then
+  changes=$(git diff --name-only --diff-filter=d "$base"
+            git ls-files -o --exclude-standard -- '*.cc' '*.h')
+  case $changes in *.clang-tidy*) which=all ;; esac
+else
+  which=all
+fi
+
+chosen() {
+  if [ "$which" = all ]; then
+    known
+    return
+  fi
+  for file in $changes; do
+    case $file in
+      *.cc) echo "$file" ;;
+      *.h)
+        echo "${file%.h}.cc"
+        name=${file#*/}
+        git grep -l --untracked "^#include \"${name#cli/}\"" -- '*.cc' || true ;;
+    esac
+  done | LC_ALL=C sort -u >"$build/tidy/changed"
+  known | LC_ALL=C comm -12 - "$build/tidy/changed"
+}
+
+chosen >"$build/tidy/chosen"
+echo "tidy: $(wc -l <"$build/tidy/chosen") of $(known | wc -l) sources"
   xargs -P "$jobs" -I{} sh -c '
     key=$( (echo "$around"; cat "$1") | sha256sum | cut -d" " -f1)
     stamp="$build/tidy/$key"
@@ -28,4 +67,4 @@ sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" |
     else
       printf "%s\n" "$output"
       exit 1
-    fi' tidy {}
+    fi' tidy {} <"$build/tidy/chosen"
