@@ -17,8 +17,8 @@
 #include "report/traces/whatif_html.h"
 #include "report/traces/whatif_report.h"
 #include "trace.h"
-#include "trace/perfetto/recorded_json.h"
 #include "trace/graph_file/graph_file.h"
+#include "trace/perfetto/recorded_json.h"
 #include "trace/recorded_run.h"
 #include "trace_files.h"
 #include "whatif/edit_language.h"
@@ -113,12 +113,13 @@ std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const
 Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& edits,
                          const Common& common) {
   const std::vector<std::string>& files = options.files.files;
-  const auto format = files.size() == 1 ? format_of_file(files[0]) : Result<TraceFormat>();
-  if (files.size() == 1 && format && *format == TraceFormat::graph) {
-    ORRERY_TRY(const std::monostate possible, check_graph_edits(edits));
-    static_cast<void>(possible);
-    ORRERY_TRY(const GraphFile graph, read_graph_file(files[0]));
-    return graph_run(graph, files[0]);
+  if (files.size() == 1) {
+    const auto format = format_of_file(files[0]);
+    if (format && (*format)->graph != nullptr) {
+      if (const auto possible = check_graph_edits(edits); !possible) return fail(possible.error());
+      ORRERY_TRY(const GraphFile graph, (*format)->graph(files[0]));
+      return graph_run(graph, files[0]);
+    }
   }
   ORRERY_TRY(RecordedRun run, read_trace_files(options.files, Ranks::any, common));
   ORRERY_TRY(GraphFromRun graph, graph_from_run(run.ranks));

@@ -6,8 +6,8 @@
 
 #include "cost/memory/memory.h"
 #include "estimate/uncertainty.h"
-#include "plan/plan.h"
 #include "lower/step_category.h"
+#include "plan/plan.h"
 
 namespace orrery {
 

@@ -236,8 +236,7 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
     return id = node.id;
   };
   const auto on_stream = [&](ChakraNode& node, std::optional<StreamIndex> stream) {
-    const std::int64_t number =
-        stream ? std::int64_t{graph.streams()[stream->value()].number} : -1;
+    const std::int64_t number = stream ? std::int64_t{graph.streams()[stream->value()].number} : -1;
     node.attributes.push_back(chakra_int64("stream", number));
   };
 

@@ -8,8 +8,8 @@
 namespace orrery {
 
 std::string_view name(StreamRole role) {
-  static constexpr std::array<std::string_view, kStreamRoles> kNames = {
-      "compute", "communication", "copy", "host", "wire"};
+  static constexpr std::array<std::string_view, kStreamRoles> kNames = {"compute", "communication",
+                                                                        "copy", "host", "wire"};
   return kNames[static_cast<std::size_t>(role)];
 }
 

@@ -22,9 +22,9 @@ struct AttentionShape {
   double value_dim = 0;
   double window = 0;    // 0: none
   bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
-  bool fused_softmax = false;  // unfused attention whose scale, mask and softmax are one kernel
-  bool wide_softmax = false;   // or whose chain works on an fp32 copy of the scores
-  bool narrow_scores = false;  // products in the 8-bit format asked for, as when serving
+  bool fused_softmax = false;  // unfused attention: scale, mask and softmax are one kernel
+  bool wide_softmax = false;   // unfused attention: they work on an fp32 copy of the scores
+  bool narrow_scores = false;  // products run in the 8-bit format asked for, as in inference
   bool operator==(const AttentionShape&) const = default;
 };
 

@@ -57,11 +57,11 @@ using GroupIndex = Index<struct GroupTag>;
 // A kernel, or a chain of `launches` equal ones.
 struct Kernel {
   std::variant<std::monostate, GemmShape, AttentionShape> shape = {};  // none: bound by memory
-  NumberFormat format = NumberFormat::bf16;                       // of products and attention
+  NumberFormat format = NumberFormat::bf16;                            // of products and attention
   AttentionKernel attention = AttentionKernel::flash_2;
   Direction direction = Direction::forward;
   Flops flops = {};
-  Bytes bytes = {};    // read and written; of a product, beyond what its shape says
+  Bytes bytes = {};   // read and written; of a product, beyond what its shape says
   int launches = 1;   // that share the bytes
   double pieces = 1;  // this is one of so many equal pieces of the shape
   bool operator==(const Kernel&) const = default;

@@ -36,8 +36,7 @@ inline constexpr double kExposedAccumulation = 0.45;
 
 class BlockLowering {
  public:
-  BlockLowering(const Block& block, const BlockSetting& setting)
-      : block_(block), s_(setting) {}
+  BlockLowering(const Block& block, const BlockSetting& setting) : block_(block), s_(setting) {}
 
   BlockPass forward(const PassSurroundings& around = {}) {
     PassBuilder out = pass_builder();
@@ -138,8 +137,7 @@ class BlockLowering {
   void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,
                    double elements) const {
     if (work.kernels == 0) return;
-    out.compute(name, category,
-                memory_bound(kActivation * (work.passes * elements), work.kernels));
+    out.compute(name, category, memory_bound(kActivation * (work.passes * elements), work.kernels));
   }
   void elementwise(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
     passes_over(out, op.name, category,
@@ -276,9 +274,9 @@ class BlockLowering {
         return;
       case OperatorKind::embedding:
         elementwise(out, op, Phase::forward, category);
-        out.wait_for(transfer(out, "embedding of all vocabulary shards",
-                              tensor_collective(reduction(),
-                                                activation_bytes(extent(op.m), extent(op.k)))));
+        out.wait_for(
+            transfer(out, "embedding of all vocabulary shards",
+                     tensor_collective(reduction(), activation_bytes(extent(op.m), extent(op.k)))));
         return;
       case OperatorKind::cross_entropy:
         if (gathers_logits()) {
@@ -380,8 +378,7 @@ class BlockLowering {
     const Bytes payload = activation_bytes(rows, extent(op.width));
     Communication tokens = token_communication(block_, op, s_, way);
     tokens.exposed = exchange_share_;
-    const auto exchange =
-        out.transfer(name_of(way), StepStream::ep, Category::exposed_ep, tokens);
+    const auto exchange = out.transfer(name_of(way), StepStream::ep, Category::exposed_ep, tokens);
     beside();
     out.wait_for(exchange);
     if (s_.binding.etp > 1) {
@@ -418,8 +415,7 @@ class BlockLowering {
       return;
     }
     const Bytes moved = kActivation + 2 * element_size(s_.training.gradients);
-    out.compute("add weight gradient", Category::elementwise,
-                memory_bound(moved * weights(op)));
+    out.compute("add weight gradient", Category::elementwise, memory_bound(moved * weights(op)));
   }
   // Of a product whose input was kept in pieces of the sequence.
   [[nodiscard]] Communication input_gather(const Operator& op) const {

@@ -55,8 +55,7 @@ class PassBuilder {
   // follows. Nothing waits for it until wait_for. Returns nothing for a transfer that takes no
   // time.
   std::optional<NodeIndex> transfer(std::string_view name, StepStream stream, Category category,
-                                    const Activity& activity,
-                                    NodeKind kind = NodeKind::collective);
+                                    const Activity& activity, NodeKind kind = NodeKind::collective);
   void wait_for(std::optional<NodeIndex> node) {
     if (node) waits_.push_back(*node);
   }

@@ -51,7 +51,8 @@ TEST(PassBuilder, ThePassEndsWhenAllItsStreamsHave) {
 
 TEST(PassBuilder, ATransferWithoutTimeIsNoTransfer) {
   PassBuilder out(0, costs(), {});
-  EXPECT_FALSE(out.transfer("nothing", StepStream::tp, Category::exposed_tp, StatedTime{Seconds(0)}));
+  EXPECT_FALSE(
+      out.transfer("nothing", StepStream::tp, Category::exposed_tp, StatedTime{Seconds(0)}));
 }
 
 TEST(PassBuilder, WhatRunsBesideATransferLosesItsShare) {

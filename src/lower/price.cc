@@ -64,8 +64,7 @@ Seconds price(const Communication& c, const GroupShape& group, const CostContext
   return whole / c.pieces * c.times * c.exposed;
 }
 
-Seconds price(const Activity& activity, std::span<const Group> groups,
-              const CostContext& context) {
+Seconds price(const Activity& activity, std::span<const Group> groups, const CostContext& context) {
   return std::visit(ActivityPrice(groups, context), activity);
 }
 

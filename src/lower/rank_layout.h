@@ -46,9 +46,9 @@ struct RankLayout {
   GroupShape expert_shard;  // the same for an expert's parameter
   GroupShape expert_outer;
   GroupShape world;
-  GroupShape end_stages;                    // first and last stage: tied embeddings
-  std::vector<std::size_t> boundary_level;  // fabric level between stage i and i+1 (mod pp)
-  std::vector<Group> groups;                // the same shapes with their labels, by StepGroup
+  GroupShape end_stages;                     // first and last stage: tied embeddings
+  std::vector<std::size_t> boundary_level;   // fabric level between stage i and i+1 (mod pp)
+  std::vector<Group> groups;                 // the same shapes with their labels, by StepGroup
   std::vector<std::vector<RankSpan>> spans;  // of each group, from the fastest outwards
 };
 

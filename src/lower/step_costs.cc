@@ -289,7 +289,8 @@ class BlockCommunication {
         out.lost += step_.copying(step_.copied_gathered(trained + block.frozen.all())) *
                     (moves_.forward + moves_.backward);
       }
-      if (reduce > Picoseconds(0)) out.lost += step_.copying(step_.copied_reduced(trained)) * moves_.reductions;
+      if (reduce > Picoseconds(0))
+        out.lost += step_.copying(step_.copied_reduced(trained)) * moves_.reductions;
     }
     return out;
   }

@@ -233,8 +233,7 @@ class StepBuilder {
                   std::move(parts));
   }
   Priced reduction(OperationParts parts) {
-    return priced(NodeKind::collective, Category::exposed_dp, "reduce gradients",
-                  std::move(parts));
+    return priced(NodeKind::collective, Category::exposed_dp, "reduce gradients", std::move(parts));
   }
   Priced buffer_copy(std::string_view name, Bytes moved) {
     if (moved <= Bytes(0)) return {};
@@ -330,10 +329,9 @@ class StepBuilder {
     wiring_.before(op, id, waits);
     if (device_[op.device].last) waits.push_back(*device_[op.device].last);
     const VirtualStage& copied = stage(op.device, op.operation.chunk);
-    const Priced what =
-        priced(NodeKind::copy, Category::exposed_pp,
-               out ? "offload activations" : "reload activations",
-               {{.what = HostCopy{copied.totals.saved}}});
+    const Priced what = priced(NodeKind::copy, Category::exposed_pp,
+                               out ? "offload activations" : "reload activations",
+                               {{.what = HostCopy{copied.totals.saved}}});
     const NodeIndex n = builder_.add(
         {what.operation, stream(op.device, out ? StepStream::offload : StepStream::reload),
          what.time, id},
@@ -409,9 +407,9 @@ class StepBuilder {
       run(op.device, forward, Pass::forward, forward_id, use);
       run(op.device, backward, Pass::backward, forward_id, use);
     } else {
-      const PairedPass paired = paired_pass(whole_pass(forward, Pass::forward).breakdown,
-                                            whole_pass(backward, Pass::backward).breakdown,
-                                            step_.paired_share_lost);
+      const PairedPass paired =
+          paired_pass(whole_pass(forward, Pass::forward).breakdown,
+                      whole_pass(backward, Pass::backward).breakdown, step_.paired_share_lost);
       add_folded(op.device, block("forward and backward", paired.breakdown), paired.time,
                  forward_id);
     }

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "lower/step_costs.h"
 #include "lower/step_category.h"
+#include "lower/step_costs.h"
 
 namespace orrery {
 

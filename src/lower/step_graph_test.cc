@@ -211,9 +211,10 @@ TEST(StepCosts, ShardBuffersMoveBytesOnTheDevice) {
     const Seconds byte = context.kernels.memory_bound(Bytes(1e9)) / 1e9;
     const auto folded = simulate(step_graph(step, Folding::folded)->graph).makespan;
     EXPECT_EQ(folded, simulate(step_graph(step, Folding::expanded)->graph).makespan);
-    return std::tuple{step.copying(step.copied_gathered(parameters)).seconds() / (byte * parameters),
-                      step.copying(step.copied_reduced(parameters)).seconds() / (byte * parameters),
-                      folded.seconds()};
+    return std::tuple{
+        step.copying(step.copied_gathered(parameters)).seconds() / (byte * parameters),
+        step.copying(step.copied_reduced(parameters)).seconds() / (byte * parameters),
+        folded.seconds()};
   };
   const char* sharded = "dp=16,zero=3";
   const auto [in_gathered, in_reduced, in_place] = priced(ShardBuffers::in_place, sharded);

@@ -58,9 +58,9 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
     visit(communication(sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
                         shard, gradients),
           Rounding::own);
-    visit(communication(CollectiveKind::all_reduce, copies,
-                        sharded ? gradients / shards : gradients),
-          Rounding::with_previous);
+    visit(
+        communication(CollectiveKind::all_reduce, copies, sharded ? gradients / shards : gradients),
+        Rounding::with_previous);
   };
   const Bytes of_dense(trained.dense * step.gradient_bytes);
   const Bytes of_expert(trained.expert * step.gradient_bytes);
@@ -69,16 +69,16 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
          layout.expert_shard.size);
   if (step.schedule->routes > 1) {
     // The other copy of the stage lies on the mirrored device; the farthest pair is the price.
-    const Bytes shard = sharded ? of_dense / layout.dense_shard.size +
-                                      of_expert / layout.expert_shard.size
-                                : of_dense + of_expert;
+    const Bytes shard =
+        sharded ? of_dense / layout.dense_shard.size + of_expert / layout.expert_shard.size
+                : of_dense + of_expert;
     visit(communication(CollectiveKind::all_reduce, StepGroup::end_stages, shard), Rounding::own);
   }
 }
 
 template <class Visit>
-void each_gather(const StepCosts& step, const RankParameters& trained,
-                 const RankParameters& frozen, Visit&& visit) {
+void each_gather(const StepCosts& step, const RankParameters& trained, const RankParameters& frozen,
+                 Visit&& visit) {
   const RankParameters moved = step.plan.zero >= 3 ? trained + frozen : trained;
   constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
   const bool broadcasts = step.cache->context().software.broadcasts_weights && step.plan.zero < 3;
@@ -177,9 +177,9 @@ OperationParts StepCosts::tied_embedding_parts() const {
 
 OperationParts StepCosts::optimizer_parts(int device) const {
   const PassTotals totals = held(device);
-  const double owned = plan.zero == 0 ? totals.trained.all()
-                                      : totals.trained.sharded(layout->dense_shard.size,
-                                                               layout->expert_shard.size);
+  const double owned =
+      plan.zero == 0 ? totals.trained.all()
+                     : totals.trained.sharded(layout->dense_shard.size, layout->expert_shard.size);
   // Accumulated gradients are set to zero for the next step; shards of them are small.
   const bool shards = plan.zero >= 2 && shard_moves(plan, cache->context().software).gradients ==
                                             ShardMove::each_pass;

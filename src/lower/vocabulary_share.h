@@ -13,9 +13,9 @@
 
 #include "cost/memory/rank_parameters.h"
 #include "lower/rank_layout.h"
+#include "lower/step_category.h"
 #include "schedule/pipeline_times.h"
 #include "schedule/pipeline_wiring.h"
-#include "lower/step_category.h"
 #include "units/quantity.h"
 
 namespace orrery {

@@ -411,9 +411,9 @@ class Builder {
         nothing.kinds.node = NodeKind::barrier;
         const StreamIndex wire =
             lane(builder, out, nothing, operation.members.front(), Lanes::none);
-        after.push_back(builder.add(
-            {operation_of("recorded start", {NodeKind::barrier, RunCategory::host}), wire,
-             Picoseconds(operation.not_before_ps), kNoMembers}));
+        after.push_back(
+            builder.add({operation_of("recorded start", {NodeKind::barrier, RunCategory::host}),
+                         wire, Picoseconds(operation.not_before_ps), kNoMembers}));
       }
       std::optional<StreamIndex> own;
       std::vector<StreamIndex> others;

@@ -78,10 +78,10 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
     }
     after.clear();
     for (const std::uint32_t p : lowered.graph.predecessors(n)) after.emplace_back(p);
-    builder.add({operation->second,
-                 node.lane == kNoLane ? wires[node.trace] : StreamIndex(node.lane),
-                 lowered.graph.duration(n)},
-                after);
+    builder.add(
+        {operation->second, node.lane == kNoLane ? wires[node.trace] : StreamIndex(node.lane),
+         lowered.graph.duration(n)},
+        after);
   }
   out.graph = builder.build();
   for (const RunStep& step : run.steps) {

@@ -570,14 +570,11 @@ Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
       RunNode node{RunNodeKind::latency, trace, seen ? event->second : kNoEvent, lane, duration};
       if (lane != kNoLane) {
         const bool host = !run.lanes[lane].device || graph.kind(n) == NodeKind::host;
-        node.kind = host   ? RunNodeKind::host
-                    : seen ? RunNodeKind::work
-                           : RunNodeKind::dispatch;
+        node.kind = host ? RunNodeKind::host : seen ? RunNodeKind::work : RunNodeKind::dispatch;
       }
       if (node.kind == RunNodeKind::work && (communicates || meeting)) {
         node.kind = RunNodeKind::transfer;
-        const std::uint32_t arrival =
-            run.add({RunNodeKind::arrival, trace, node.event, lane, 0});
+        const std::uint32_t arrival = run.add({RunNodeKind::arrival, trace, node.event, lane, 0});
         wait(arrival);
         if (meeting) run.edges.push_back({arrival, *meeting});
         last[i] = run.add(node);
@@ -586,7 +583,8 @@ Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
       } else {
         last[i] = run.add(node);
         wait(last[i]);
-        if (node.kind == RunNodeKind::work) run.works.push_back({trace, node.event, last[i], last[i]});
+        if (node.kind == RunNodeKind::work)
+          run.works.push_back({trace, node.event, last[i], last[i]});
       }
     }
   }

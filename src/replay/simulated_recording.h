@@ -22,8 +22,8 @@
 
 #include "outcome/result.h"
 #include "replay/chakra_graph.h"
-#include "trace/chakra/chakra_run.h"
 #include "replay/run_graph.h"
+#include "trace/chakra/chakra_run.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
 

@@ -94,9 +94,8 @@ void PipelineWiring::wait_for(PipelineEventKind kind, std::size_t s, std::size_t
   if (sends_ == Sends::blocking) {
     const Picoseconds time =
         times_.transfer_between(from, device) + times_.latency_between(from, device);
-    builder_.add(
-        {of_boundary(receive_, from, device), streams_.compute[device], time, instance},
-        {NodeIndex(arrived)});
+    builder_.add({of_boundary(receive_, from, device), streams_.compute[device], time, instance},
+                 {NodeIndex(arrived)});
     return;
   }
   waits.emplace_back(arrived);

@@ -33,19 +33,11 @@ Result<std::monostate> check_conflicts(const std::vector<Edit>& edits) {
 
 Result<std::monostate> check_graph_edits(const std::vector<Edit>& edits) {
   for (const Edit& edit : edits) {
-    switch (edit.kind) {
-      case EditKind::scale:
-      case EditKind::set:
-      case EditKind::remove:
-      case EditKind::bandwidth:
-      case EditKind::latency:
-        continue;
-      default:
-        return fail(ErrorCode::unsupported, "needs the launches, shapes and passes of a recording",
-                    to_text(edit),
-                    "change the plan or the cluster and estimate again; the operations of a graph "
-                    "can be edited with scale, set, remove, bandwidth and latency");
-    }
+    if (edit.verb->reach == EditReach::durations) continue;
+    return fail(ErrorCode::unsupported, "needs the launches, shapes and passes of a recording",
+                to_text(edit),
+                "change the plan or the cluster and estimate again; the durations of a graph's "
+                "operations can be edited with scale, set, remove, bandwidth and latency");
   }
   return std::monostate();
 }

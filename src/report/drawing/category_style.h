@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cost/memory/memory.h"
-#include "report/drawing/text_style.h"
 #include "lower/step_category.h"
+#include "report/drawing/text_style.h"
 
 namespace orrery {
 

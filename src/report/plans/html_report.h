@@ -9,8 +9,8 @@
 
 #include "estimate/estimate.h"
 #include "report/plans/subject.h"
-#include "search/search.h"
 #include "schedule/pipeline_span.h"
+#include "search/search.h"
 
 namespace orrery {
 

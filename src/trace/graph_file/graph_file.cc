@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -64,15 +64,14 @@ class Reader {
     }
     std::vector<CategoryLabel> categories;
     std::vector<Group> groups;
-    ORRERY_TRY(std::monostate done, each(root, "categories", [&](dom::element e) {
-                 return category(e, categories);
-               }));
+    ORRERY_TRY(std::monostate done,
+               each(root, "categories", [&](dom::element e) { return category(e, categories); }));
     ORRERY_TRY(done, each(root, "groups", [&](dom::element e) { return group(e, groups); }));
     categories_ = categories.size();
     groups_ = groups.size();
-    builder_ = GraphBuilder(
-        std::make_shared<const std::vector<CategoryLabel>>(std::move(categories)),
-        std::move(groups));
+    builder_ =
+        GraphBuilder(std::make_shared<const std::vector<CategoryLabel>>(std::move(categories)),
+                     std::move(groups));
     ORRERY_TRY(done, each(root, "streams", [&](dom::element e) { return stream(e); }));
     ORRERY_TRY(done, each(root, "operations", [&](dom::element e) { return operation(e); }));
     dom::array nodes;

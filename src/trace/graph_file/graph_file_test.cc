@@ -33,17 +33,18 @@ GraphFile sample() {
                  {.what = Kernel{.bytes = Bytes(7), .launches = 3}},
                  {.what = HostCopy{Bytes(5)}},
                  {.what = StatedTime{Seconds(1e-6)}}}});
-  const OperationIndex reduce = b.intern(
-      {.kind = NodeKind::collective,
-       .category = CategoryIndex{1},
-       .name = b.intern("all-reduce"),
-       .parts = {{.what = Communication{.collective = CollectiveKind::reduce_scatter,
-                                        .group = GroupIndex(0),
-                                        .payload = Bytes(1e9 / 3),
-                                        .pieces = 7,
-                                        .times = 2,
-                                        .exposed = 0.5,
-                                        .tokens = TokenExchange{4096, Bytes(2048), 6, 64, false}}}}});
+  const OperationIndex reduce =
+      b.intern({.kind = NodeKind::collective,
+                .category = CategoryIndex{1},
+                .name = b.intern("all-reduce"),
+                .parts = {{.what = Communication{
+                               .collective = CollectiveKind::reduce_scatter,
+                               .group = GroupIndex(0),
+                               .payload = Bytes(1e9 / 3),
+                               .pieces = 7,
+                               .times = 2,
+                               .exposed = 0.5,
+                               .tokens = TokenExchange{4096, Bytes(2048), 6, 64, false}}}}});
   const OperationIndex send = b.intern({.kind = NodeKind::point_to_point,
                                         .category = CategoryIndex{1},
                                         .name = b.intern("latency"),

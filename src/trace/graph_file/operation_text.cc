@@ -15,10 +15,10 @@ namespace dom = simdjson::dom;
 
 // Names and places of the plain numbers of a shape, for writing and reading alike.
 constexpr std::array kProduct = {&GemmShape::m, &GemmShape::n, &GemmShape::k, &GemmShape::groups};
-constexpr std::array kAttention = {&AttentionShape::batch,         &AttentionShape::queries,
-                                   &AttentionShape::keys,          &AttentionShape::heads,
-                                   &AttentionShape::kv_heads,      &AttentionShape::query_key_dim,
-                                   &AttentionShape::value_dim,     &AttentionShape::window};
+constexpr std::array kAttention = {&AttentionShape::batch,     &AttentionShape::queries,
+                                   &AttentionShape::keys,      &AttentionShape::heads,
+                                   &AttentionShape::kv_heads,  &AttentionShape::query_key_dim,
+                                   &AttentionShape::value_dim, &AttentionShape::window};
 constexpr std::array<std::pair<std::string_view, bool AttentionShape::*>, 4> kAttentionFlags = {
     {{"causal", &AttentionShape::causal},
      {"fused_softmax", &AttentionShape::fused_softmax},
@@ -57,11 +57,10 @@ struct PartText {
            member("launches", k.launches, 1) + member("pieces", k.pieces, 1);
   }
   std::string operator()(const Communication& c) const {
-    std::string out =
-        fmt::format("\"collective\": \"{}\", \"group\": {}, \"bytes\": {}", to_text(c.collective),
-                    c.group.value(), c.payload.value()) +
-        member("pieces", c.pieces, 1) + member("times", c.times, 1) +
-        member("exposed", c.exposed, 1);
+    std::string out = fmt::format("\"collective\": \"{}\", \"group\": {}, \"bytes\": {}",
+                                  to_text(c.collective), c.group.value(), c.payload.value()) +
+                      member("pieces", c.pieces, 1) + member("times", c.times, 1) +
+                      member("exposed", c.exposed, 1);
     if (const auto* tokens = std::get_if<TokenExchange>(&c.tokens)) {
       out += fmt::format(
           ", \"tokens\": {}, \"token_bytes\": {}, \"top_k\": {}, \"experts\": {}, \"away\": {}",
@@ -153,7 +152,8 @@ Kernel read_kernel(PartReader& r) {
 
 Communication read_communication(PartReader& r, std::size_t groups) {
   Communication c{.collective = r.word<CollectiveKind>("collective"),
-                  .group = GroupIndex(r.whole("group", static_cast<double>(groups), static_cast<double>(groups))),
+                  .group = GroupIndex(
+                      r.whole("group", static_cast<double>(groups), static_cast<double>(groups))),
                   .payload = Bytes(r.number("bytes")),
                   .pieces = r.number("pieces", 1),
                   .times = r.number("times", 1),
