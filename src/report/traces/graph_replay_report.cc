@@ -24,8 +24,6 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-Value count(std::size_t n) { return Value::number(static_cast<std::int64_t>(n)); }
-
 std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
   std::string out =
       wrapped(fmt::format("{} operations, {} dependencies, {} communications of several ranks.",
