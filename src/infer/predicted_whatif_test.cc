@@ -4,7 +4,7 @@
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "estimate/step_timeline.h"
-#include "replay/simulated_recording.h"
+#include "replay/graph_run.h"
 #include "whatif/edit_language.h"
 #include "whatif/whatif.h"
 

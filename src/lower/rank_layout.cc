@@ -103,6 +103,9 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
   add("expert replicas", out.expert_shard, taken(pool, etp * plan.ep, expert_shard));
   add("copies of expert replicas", out.expert_outer,
       taken(pool, etp * plan.ep * expert_shard, expert / expert_shard));
+  // Priced as the farthest pair, which is that of the end stages.
+  GroupShape mirrored;
+  add("mirrored stages", mirrored, out.spans[static_cast<std::size_t>(StepGroup::end_stages)]);
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride;
@@ -117,6 +120,13 @@ std::vector<std::int64_t> members(const RankLayout& layout, StepGroup group, std
   const auto spans_of = [&](StepGroup g) -> const std::vector<Span>& {
     return layout.spans[static_cast<std::size_t>(g)];
   };
+  if (group == StepGroup::mirrored_stages) {
+    const Span stages = spans_of(StepGroup::stages).front();
+    const std::int64_t stage = rank / stages.stride % stages.size;
+    const std::int64_t mirror = rank + (stages.size - 1 - 2 * stage) * stages.stride;
+    if (mirror == rank) return {rank};
+    return {std::min(rank, mirror), std::max(rank, mirror)};
+  }
   // Its two stages are told apart by no digit of a rank's number: the digit is that of the stage.
   const StepGroup digits = group == StepGroup::end_stages ? StepGroup::stages : group;
   std::vector<std::int64_t> out = {rank};

@@ -28,8 +28,9 @@ enum class StepGroup : std::uint8_t {
   replica_copies,         // copies of a shard of dense parameters (HSDP)
   expert_replicas,        // as `replicas`, of an expert's parameter
   expert_replica_copies,  // as `replica_copies`
+  mirrored_stages,        // device i of the pipeline and device p-1-i, which hold the same stages
 };
-inline constexpr std::size_t kStepGroups = 11;
+inline constexpr std::size_t kStepGroups = 12;
 inline GroupIndex index(StepGroup group) { return GroupIndex(static_cast<std::size_t>(group)); }
 
 // `size` ranks, each `stride` after the one before.

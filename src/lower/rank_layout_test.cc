@@ -59,5 +59,17 @@ TEST(RankLayout, ExpertGroupsByCounting) {
   }
 }
 
+TEST(RankLayout, MirroredStagesPairTheDevicesOfAPipelineFromBothEnds) {
+  const Plan plan = *parse_plan("tp=2,pp=4,dp=1");
+  const RankLayout layout = rank_layout(plan, cluster("h100-sxm:8"));
+  const auto mirrored = [&](std::int64_t rank) {
+    return members(layout, StepGroup::mirrored_stages, rank);
+  };
+  EXPECT_EQ(mirrored(1), (std::vector<std::int64_t>{1, 7}));
+  EXPECT_EQ(mirrored(2), (std::vector<std::int64_t>{2, 4}));
+  EXPECT_EQ(mirrored(4), mirrored(2));
+  EXPECT_EQ(layout.groups[index(StepGroup::mirrored_stages).value()].shape, layout.end_stages);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
+#include "lower/step_pipeline.h"
 #include "outcome/invariant.h"
 #include "schedule/linear_order.h"
 #include "schedule/pipeline_wiring.h"
@@ -29,9 +30,9 @@ class StepBuilder {
         replicated_(step.replicated()),
         moves_(shard_moves(step.plan, step.cache->context().software)),
         builder_(step_categories(), step.layout->groups),
-        streams_(add_streams(builder_, step.shape.devices)),
-        times_(transfer_times(step)),
-        traffic_(traffic(step)),
+        streams_(pipeline_streams(builder_, step.shape.devices)),
+        times_(pipeline_times(step)),
+        traffic_(pipeline_traffic(step)),
         wiring_(builder_, pipeline, times_,
                 step.plan.overlap.pipeline ? Sends::asynchronous : Sends::blocking, streams_,
                 traffic_),
@@ -102,9 +103,6 @@ class StepBuilder {
   }
   [[nodiscard]] const VirtualStage& stage(std::uint32_t device, std::size_t chunk) const {
     return step_.stages[pipeline_.stage_of(device, chunk)];
-  }
-  [[nodiscard]] static StreamIndex stream(std::uint32_t device, StepStream kind) {
-    return StreamIndex(device * kStepStreams + static_cast<std::size_t>(kind));
   }
   OperationIndex operation(NodeKind kind, Category category, std::string_view name,
                            OperationParts parts = {}) {
@@ -564,35 +562,6 @@ class StepBuilder {
                     part(d, StepInstance::Part::optimizer)},
                    {gathered});
     }
-  }
-
-  static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
-    PipelineStreams out;
-    for (std::uint32_t d = 0; d < static_cast<std::uint32_t>(devices); ++d) {
-      orrery::add_streams(builder, d, kStepStreams);
-      out.compute.push_back(stream(d, StepStream::compute));
-      out.forward_sends.push_back(stream(d, StepStream::pp_forward));
-      out.backward_sends.push_back(stream(d, StepStream::pp_backward));
-      out.offloads.push_back(stream(d, StepStream::offload));
-      out.reloads.push_back(stream(d, StepStream::reload));
-    }
-    return out;
-  }
-
-  static PipelineTraffic traffic(const StepCosts& step) {
-    PipelineTraffic out = step.vocabulary.traffic;
-    out.category = index(Category::exposed_pp);
-    for (std::size_t i = 0; i < step.transfer.size() && step.shape.devices > 1; ++i) {
-      out.transfer.push_back(step.transfer_parts(i));
-    }
-    return out;
-  }
-
-  static PipelineTimes transfer_times(const StepCosts& step) {
-    PipelineTimes out;
-    out.transfer = step.transfer;
-    out.vocabulary = step.vocabulary.times;
-    return out;
   }
 
   const StepCosts& step_;

@@ -68,11 +68,11 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
   reduce(of_expert, StepGroup::expert_replicas, StepGroup::expert_replica_copies,
          layout.expert_shard.size);
   if (step.schedule->routes > 1) {
-    // The other copy of the stage lies on the mirrored device; the farthest pair is the price.
     const Bytes shard =
         sharded ? of_dense / layout.dense_shard.size + of_expert / layout.expert_shard.size
                 : of_dense + of_expert;
-    visit(communication(CollectiveKind::all_reduce, StepGroup::end_stages, shard), Rounding::own);
+    visit(communication(CollectiveKind::all_reduce, StepGroup::mirrored_stages, shard),
+          Rounding::own);
   }
 }
 

@@ -27,6 +27,11 @@ inline constexpr std::size_t kStepStreams = 10;
 inline constexpr std::size_t kBlockStreams = 4;
 std::string_view name(StepStream stream);
 
+// A stream of a rank in a graph whose ranks were all added with kStepStreams streams, in order.
+inline StreamIndex stream(std::uint32_t rank_class, StepStream kind) {
+  return StreamIndex(rank_class * kStepStreams + static_cast<std::size_t>(kind));
+}
+
 // Adds the first `count` streams of a rank, in the order of the enumerators.
 void add_streams(GraphBuilder& builder, std::uint32_t rank_class, std::size_t count);
 

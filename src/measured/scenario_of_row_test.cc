@@ -367,7 +367,7 @@ TEST(ScenarioOfRow, AbsurdNumbersAreSkipped) {
     r.tp = r.pp = r.cp = 1;
     r.microbatches.reset();
   });
-  EXPECT_THAT(reason(gpus), HasSubstr("more than Orrery supports"));
+  EXPECT_THAT(reason(gpus), HasSubstr("more than can be described"));
 }
 
 // At least 900 of the 1,062 complete rows can be expressed.

@@ -451,7 +451,8 @@ std::optional<CommunicationDetails> details_of(const Graph& graph, const Operati
   return out;
 }
 
-// Every event names the node it stands for as its external id.
+}  // namespace
+
 Result<RecordedRun> marked_recording(const GraphFile& file, const Timeline& timeline,
                                      const std::string& name) {
   const Graph& graph = file.graph;
@@ -506,104 +507,10 @@ void forget_marks(RecordedRun& run) {
   }
 }
 
-}  // namespace
-
 Result<RecordedRun> simulated_recording(const GraphFile& file, const std::string& name) {
   ORRERY_TRY(RecordedRun run, marked_recording(file, simulate(file.graph), name));
   forget_marks(run);
   return run;
-}
-
-Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
-  const Graph& graph = file.graph;
-  const Timeline timeline = simulate(graph);
-  GraphRun out;
-  ORRERY_TRY(out.seen, marked_recording(file, timeline, name));
-  std::map<std::int64_t, std::uint32_t> trace_of;
-  // Events by stream and node.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> event_of;
-  for (std::uint32_t t = 0; t < out.seen.ranks.size(); ++t) {
-    const RecordedTrace& trace = out.seen.ranks[t];
-    trace_of[trace.rank] = t;
-    for (std::uint32_t e = 0; e < trace.size(); ++e) {
-      if (trace.external_id[e] == kNotRecorded) continue;
-      event_of[{trace.lanes[trace.lane[e]].thread, trace.external_id[e]}] = e;
-    }
-  }
-  RunGraph& run = out.graph;
-  std::vector<std::uint32_t> lane_of(graph.streams().size(), kNoLane);
-  for (std::size_t s = 0; s < graph.streams().size(); ++s) {
-    const Stream& stream = graph.streams()[s];
-    if (stream.role == StreamRole::wire) continue;
-    lane_of[s] = static_cast<std::uint32_t>(run.lanes.size());
-    RunLane lane;
-    lane.trace = trace_of.at(stream.rank_class);
-    lane.device = stream.role != StreamRole::host;
-    const std::vector<Lane>& lanes = out.seen.ranks[lane.trace].lanes;
-    for (std::uint32_t l = 0; l < lanes.size(); ++l) {
-      if (lanes[l].thread == static_cast<std::int64_t>(s)) lane.lane = l;
-    }
-    run.lanes.push_back(std::move(lane));
-  }
-  std::vector<std::uint32_t> last(graph.size());  // of what a node became
-  std::vector<StreamIndex> occupied;
-  for (std::uint32_t i = 0; i < graph.size(); ++i) {
-    const NodeIndex n(i);
-    const std::int64_t duration = nanoseconds(graph.duration(n));
-    const auto wait = [&](std::uint32_t node) {
-      for (const std::uint32_t p : graph.predecessors(n)) run.edges.push_back({last[p], node});
-    };
-    occupied.assign(1, graph.stream(n));
-    const std::span<const StreamIndex> others = graph.rendezvous_streams(n);
-    occupied.insert(occupied.end(), others.begin(), others.end());
-    const bool communicates =
-        graph.kind(n) == NodeKind::collective || graph.kind(n) == NodeKind::point_to_point;
-    std::optional<std::uint32_t> meeting;  // of several ranks
-    if (occupied.size() > 1) {
-      meeting = run.add({RunNodeKind::rendezvous, trace_of.at(graph.stream_of(n).rank_class)});
-    }
-    for (const StreamIndex s : occupied) {
-      const std::uint32_t lane = lane_of[s.value()];
-      const std::uint32_t trace = trace_of.at(graph.streams()[s.value()].rank_class);
-      const auto event = event_of.find({static_cast<std::int64_t>(s.value()), std::int64_t{i}});
-      const bool seen = event != event_of.end();
-      RunNode node{RunNodeKind::latency, trace, seen ? event->second : kNoEvent, lane, duration};
-      if (lane != kNoLane) {
-        const bool host = !run.lanes[lane].device || graph.kind(n) == NodeKind::host;
-        node.kind = host ? RunNodeKind::host : seen ? RunNodeKind::work : RunNodeKind::dispatch;
-      }
-      if (node.kind == RunNodeKind::work && (communicates || meeting)) {
-        node.kind = RunNodeKind::transfer;
-        const std::uint32_t arrival = run.add({RunNodeKind::arrival, trace, node.event, lane, 0});
-        wait(arrival);
-        if (meeting) run.edges.push_back({arrival, *meeting});
-        last[i] = run.add(node);
-        if (meeting) run.edges.push_back({*meeting, last[i]});
-        run.works.push_back({trace, node.event, arrival, last[i]});
-      } else {
-        last[i] = run.add(node);
-        wait(last[i]);
-        if (node.kind == RunNodeKind::work)
-          run.works.push_back({trace, node.event, last[i], last[i]});
-      }
-    }
-  }
-  // The step ends for all ranks when the last operation of any does.
-  const std::uint32_t end = run.add({RunNodeKind::rendezvous, 0});
-  for (const RunLane& lane : run.lanes) {
-    if (!lane.nodes.empty()) run.edges.push_back({lane.nodes.back(), end});
-  }
-  for (std::uint32_t t = 0; t < out.seen.ranks.size(); ++t) {
-    run.steps.push_back({.trace = t,
-                         .name = "predicted step",
-                         .to = end,
-                         .end_ns = std::max<std::int64_t>(1, nanoseconds(timeline.makespan))});
-  }
-  std::stable_sort(run.works.begin(), run.works.end(), [&](const RunWork& a, const RunWork& b) {
-    return std::pair(a.trace, run.nodes[a.last].lane) < std::pair(b.trace, run.nodes[b.last].lane);
-  });
-  forget_marks(out.seen);
-  return out;
 }
 
 }  // namespace orrery

@@ -22,7 +22,7 @@
 
 #include "outcome/result.h"
 #include "replay/chakra_graph.h"
-#include "replay/run_graph.h"
+#include "simulate/simulate.h"
 #include "trace/chakra/chakra_run.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
@@ -37,13 +37,10 @@ Result<RecordedRun> simulated_recording(const ChakraRun& run,
 // `file` stands for each rank.
 Result<RecordedRun> simulated_recording(const GraphFile& graph, const std::string& file);
 
-// A graph as a run that what-ifs can edit: its operations as the works of `graph`, described by the
-// events of `seen`. Its only step goes from zero to the end of the last operation, on every rank;
-// times are whole nanoseconds. What lies on no stream is no work.
-struct GraphRun {
-  RecordedRun seen;
-  RunGraph graph;
-};
-Result<GraphRun> graph_run(const GraphFile& file, const std::string& name);
+// The same of a graph simulated before; every event has the node it stands for as its external id,
+// until forget_marks.
+Result<RecordedRun> marked_recording(const GraphFile& graph, const Timeline& timeline,
+                                     const std::string& file);
+void forget_marks(RecordedRun& run);
 
 }  // namespace orrery
