@@ -93,14 +93,14 @@ check-pages: build build/packages.check ## the HTML reports in a browser: nothin
 	tools/check_pages.sh build/release/bin/orrery build/pages
 
 # clang-tidy reads the precompiled headers of the build whose flags it takes.
-check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy over what changed, warnings as errors
-	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
-	tools/tidy.sh build/asan $(JOBS)
-
-lint-all: build/packages.check build/asan/build.ninja ## clang-tidy over every source
+check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy over every source, warnings as errors
 	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
 	tools/tidy.sh build/asan $(JOBS) all
-.PHONY: lint-all
+
+lint: build/packages.check build/asan/build.ninja ## clang-tidy over what changed since origin/main
+	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
+	tools/tidy.sh build/asan $(JOBS)
+.PHONY: lint
 
 # Whether documented commands still print what the documentation says is settled by `make test`;
 # here their speed would be that of the sanitizer.

@@ -157,7 +157,7 @@ struct Codec<E> {
       return parse(text);                                                \
     }                                                                    \
     static Value write(Type q) { return Value::text(to_exact_text(q)); } \
-    static ValueShape shape() { return {.example = sample}; }            \
+    static ValueShape shape() { return {.example = (sample)}; }          \
   }
 ORRERY_QUANTITY_CODEC(Seconds, parse_seconds, "12 us");
 ORRERY_QUANTITY_CODEC(Bytes, parse_bytes, "80 GiB");

@@ -2,7 +2,7 @@
 // and of the page of keys. Adding a key to an answer is one line of such a table.
 //
 //   template <>
-//   inline constexpr auto results<Spread> = table<Spread>(
+//   inline constexpr auto kResults<Spread> = table<Spread>(
 //       "spread", "durations of several events",
 //       field<&Spread::count>("count", "how many"),
 //       nanoseconds<&Spread::total_ns>("total_s", "their sum"),
@@ -42,10 +42,10 @@ namespace orrery {
 
 // The table of a type; none unless specialized.
 template <class T>
-inline constexpr std::nullptr_t results = nullptr;
+inline constexpr std::nullptr_t kResults = nullptr;
 
 template <class T>
-concept Tabled = !std::is_null_pointer_v<std::remove_const_t<decltype(results<T>)>>;
+concept Tabled = !std::is_null_pointer_v<std::remove_const_t<decltype(kResults<T>)>>;
 
 struct ResultField {
   std::string_view key;
@@ -84,7 +84,7 @@ Value written(std::span<const ResultField> fields, const void* row, const void* 
 template <Tabled T>
 const Description& description_of() {
   static const Description kDescription =
-      described(results<T>.name, results<T>.sentence, results<T>.fields);
+      described(kResults<T>.name, kResults<T>.sentence, kResults<T>.fields);
   return kDescription;
 }
 
@@ -202,9 +202,9 @@ struct ResultCodec<T> : NoContext {
 
 template <Tabled T>
 struct ResultCodec<T> {
-  using Context = typename decltype(results<T>)::Context;
+  using Context = typename decltype(kResults<T>)::Context;
   static Value write(const T& t, const void* context) {
-    return written(results<T>.fields, &t, context);
+    return written(kResults<T>.fields, &t, context);
   }
   static ValueShape shape() { return {.kind = ValueShape::Kind::map, .map = &description_of<T>}; }
 };

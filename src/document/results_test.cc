@@ -41,12 +41,12 @@ struct Report {
 }  // namespace
 
 template <>
-inline constexpr auto results<Spread> =
+inline constexpr auto kResults<Spread> =
     table<Spread>("spread", "Durations.", field<&Spread::count>("count", "how many"),
                   nanoseconds<&Spread::total_ns>("total_s", "their sum"));
 
 template <>
-inline constexpr auto results<Row> = table<Row>(
+inline constexpr auto kResults<Row> = table<Row>(
     "row", "One kernel.",
     field("name", "as recorded", [](const Row& r, const Names& n) { return n.texts[r.name]; }),
     field("kind", "what it does", [](const Row& r) { return NameOf<Kind, 2>{r.kind}; }),
@@ -56,7 +56,7 @@ inline constexpr auto results<Row> = table<Row>(
     optional_field("stage", "of the pipeline", [](const Row& r) { return r.stage; }));
 
 template <>
-inline constexpr auto results<Report> = table<Report>(
+inline constexpr auto kResults<Report> = table<Report>(
     "report", "A report.", schema_version<Report, 3>(),
     constant<Report>("kind", "of document", "test"),
     field<&Report::step>("step_s", "time of a step"), field<&Report::rows>("rows", "by time"),

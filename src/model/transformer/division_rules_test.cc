@@ -84,8 +84,8 @@ TEST(TransformerDivision, AModelIsJudgedByAllRulesAtOnce) {
                 model, {.tp = 5, .ep = 2, .sequence_parallel = true, .sequence_length = 4096}),
             (std::vector<std::string>{
                 "tp 5 does not divide 24 attention heads",
-                "tp 5 and 6 key-value heads: neither divides the other, so that heads would be "
-                "split",
+                ("tp 5 and 6 key-value heads: neither divides the other, so that heads would be "
+                 "split"),
                 "tp 5 does not divide the feed-forward width 4096",
                 "cp 1 and sequence parallelism over tp 5 do not divide the sequence of 4096 tokens",
                 "ep 2 needs experts; dense has none"}));

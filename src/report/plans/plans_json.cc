@@ -64,7 +64,7 @@ std::span<const EnumName<Verdict>> names_of(Verdict) {
 }
 
 template <>
-inline constexpr auto results<ComputeLines> = table<ComputeLines>(
+inline constexpr auto kResults<ComputeLines> = table<ComputeLines>(
     "computing", "Time of computing by class of operator.",
     entry<Category::attention_projection>("query, key, value and output products", kComputing),
     entry<Category::attention_core>("softmax(q k) v", kComputing),
@@ -81,7 +81,7 @@ inline constexpr auto results<ComputeLines> = table<ComputeLines>(
                                 kComputing));
 
 template <>
-inline constexpr auto results<ExposedLines> =
+inline constexpr auto kResults<ExposedLines> =
     table<ExposedLines>("exposed", "Communication that nothing computes beside, by mesh axis.",
                         entry<Category::exposed_tp>("tensor parallel", kExposed),
                         entry<Category::exposed_cp>("context parallel", kExposed),
@@ -90,7 +90,7 @@ inline constexpr auto results<ExposedLines> =
                         entry<Category::exposed_dp>("data parallel", kExposed));
 
 template <>
-inline constexpr auto results<Breakdown> = table<Breakdown>(
+inline constexpr auto kResults<Breakdown> = table<Breakdown>(
     "breakdown",
     "Where the time of the critical stage goes, in seconds. Where two things overlap, the time "
     "belongs to computing. The numbers add up to step_time_s exactly (whole picoseconds as "
@@ -105,7 +105,7 @@ inline constexpr auto results<Breakdown> = table<Breakdown>(
     entry<Category::host>("waiting for the host processor", kLine));
 
 template <>
-inline constexpr auto results<MemoryReport> = table<MemoryReport>(
+inline constexpr auto kResults<MemoryReport> = table<MemoryReport>(
     "memory", "Memory of one GPU at its fullest moment; the first seven add up to peak.",
     field<&MemoryReport::parameters>("parameters", "parameters, bytes"),
     field<&MemoryReport::gradients>("gradients", "gradients, bytes"),
@@ -126,7 +126,7 @@ inline constexpr auto results<MemoryReport> = table<MemoryReport>(
                                   "statistic of the allocator shows, bytes"));
 
 template <>
-inline constexpr auto results<NumberedStage> = table<NumberedStage>(
+inline constexpr auto kResults<NumberedStage> = table<NumberedStage>(
     "stage", "One pipeline device.", field<&NumberedStage::number>("stage", "number, from 0"),
     field("layers", "layers of each chunk", [](const NumberedStage& s) { return s.report.layers; }),
     field("forward_s", "forward of one microbatch through all chunks",
@@ -145,7 +145,7 @@ inline constexpr auto results<NumberedStage> = table<NumberedStage>(
           [](const NumberedStage& s) { return s.report.memory.rank_class; }));
 
 template <>
-inline constexpr auto results<Derivation> =
+inline constexpr auto kResults<Derivation> =
     table<Derivation>("derivation", "One figure with its derivation.",
                       field<&Derivation::figure>("figure", "which figure"),
                       field<&Derivation::formula>("formula", "in symbols"),
@@ -154,7 +154,7 @@ inline constexpr auto results<Derivation> =
                       field<&Derivation::source>("source", "paper, section, catalog entry"));
 
 template <>
-inline constexpr auto results<StepTimeInterval> = table<StepTimeInterval>(
+inline constexpr auto kResults<StepTimeInterval> = table<StepTimeInterval>(
     "interval", "An interval of step times.",
     field("low", "its lower end, seconds",
           [](const StepTimeInterval& i) { return round_to_picoseconds(i.low); }),
@@ -162,7 +162,7 @@ inline constexpr auto results<StepTimeInterval> = table<StepTimeInterval>(
           [](const StepTimeInterval& i) { return round_to_picoseconds(i.high); }));
 
 template <>
-inline constexpr auto results<Estimate> = table<Estimate>(
+inline constexpr auto kResults<Estimate> = table<Estimate>(
     "estimate", "One predicted plan: a document of estimate without its heading.",
     field<&Estimate::gpus>("gpus", "GPUs used"),
     field<&Estimate::microbatches>("microbatches", "microbatches of a step per data-parallel rank"),
@@ -214,7 +214,7 @@ inline constexpr auto results<Estimate> = table<Estimate>(
     field<&Estimate::assumed>("assumed", "every default that was filled in, in words"));
 
 template <>
-inline constexpr auto results<Subject> = table<Subject>(
+inline constexpr auto kResults<Subject> = table<Subject>(
     "subject", "", field<&Subject::model>("model", "name of the model"),
     optional_field("adapters", "low-rank adapters, if the model is frozen beside them",
                    [](const Subject& s) {
@@ -224,7 +224,7 @@ inline constexpr auto results<Subject> = table<Subject>(
     field<&Subject::cluster>("cluster", "name of the cluster"));
 
 template <>
-inline constexpr auto results<EstimateDocument> = table<EstimateDocument>(
+inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
     fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
     fields_within([](const EstimateDocument& d) -> const Estimate& { return d.estimate; }),
@@ -232,7 +232,7 @@ inline constexpr auto results<EstimateDocument> = table<EstimateDocument>(
                    [](const EstimateDocument& d) { return d.explained; }));
 
 template <>
-inline constexpr auto results<ParetoPoint> = table<ParetoPoint>(
+inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(
     "point", "A plan that no other plan beats in both step time and memory.",
     field("step_time_s", "time of one step",
           [](const ParetoPoint& p) { return round_to_picoseconds(p.estimate.step_time); }),
@@ -244,7 +244,7 @@ inline constexpr auto results<ParetoPoint> = table<ParetoPoint>(
           [](const ParetoPoint& p) { return p.estimate.plan; }));
 
 template <>
-inline constexpr auto results<RunnerUpRow> = table<RunnerUpRow>(
+inline constexpr auto kResults<RunnerUpRow> = table<RunnerUpRow>(
     "runner_up", "The best plan with another value on one axis.",
     field("axis", "field of the plan", [](const RunnerUpRow& r) { return r.runner_up.axis; }),
     field("winner", "its value in the best plan",
@@ -266,7 +266,7 @@ inline constexpr auto results<RunnerUpRow> = table<RunnerUpRow>(
     field("plan", "the plan", [](const RunnerUpRow& r) { return r.runner_up.best_other.plan; }));
 
 template <>
-inline constexpr auto results<NearMiss> =
+inline constexpr auto kResults<NearMiss> =
     table<NearMiss>("near_miss", "A plan that does not fit.",
                     field("step_time_lower_bound_s", "no step of this plan is shorter",
                           [](const NearMiss& m) { return round_to_picoseconds(m.bound); }),
@@ -276,7 +276,7 @@ inline constexpr auto results<NearMiss> =
                     field<&NearMiss::plan>("plan", "the plan"));
 
 template <>
-inline constexpr auto results<SearchDocument> = table<SearchDocument>(
+inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
     "search document", "The best plans of a space.", schema_version<SearchDocument, 1>(),
     fields_within([](const SearchDocument& d) -> const Subject& { return d.subject; }),
     field("considered", "shape-valid plans, each with its own memory and lower bound computed",

@@ -113,7 +113,7 @@ std::vector<InContext<RankAnalysis, RankContext>> ranks_of(const AnalysisDocumen
 }  // namespace
 
 template <>
-inline constexpr auto results<Spread> = table<Spread>(
+inline constexpr auto kResults<Spread> = table<Spread>(
     "spread", "statistics of durations", field<&Spread::count>("count", "how many"),
     nanoseconds<&Spread::total_ns>("total_s", "sum"),
     field("mean_s", "mean", [](const Spread& r) { return Seconds(r.mean_ns() * 1e-9); }),
@@ -123,7 +123,7 @@ inline constexpr auto results<Spread> = table<Spread>(
     nanoseconds<&Spread::greatest_ns>("greatest_s", "longest"));
 
 template <>
-inline constexpr auto results<PartsOf> = table<PartsOf>(
+inline constexpr auto kResults<PartsOf> = table<PartsOf>(
     "breakdown", "parts that add up to total_s",
     field("compute", "a kernel that computes runs",
           [](const PartsOf& r) { return time_of(r.of.compute_ns); }),
@@ -142,7 +142,7 @@ inline constexpr auto results<PartsOf> = table<PartsOf>(
           [](const PartsOf& r) { return time_of(r.of.idle.other_ns); }));
 
 template <>
-inline constexpr auto results<TemporalBreakdown> = table<TemporalBreakdown>(
+inline constexpr auto kResults<TemporalBreakdown> = table<TemporalBreakdown>(
     "time_of_device", "Where the time of a device went.",
     field("window", "what of the recording this is",
           [](const TemporalBreakdown& r, const RankContext& c) {
@@ -160,7 +160,7 @@ inline constexpr auto results<TemporalBreakdown> = table<TemporalBreakdown>(
           [](const TemporalBreakdown& r) { return time_of(r.compute_ns - r.overlapped_ns); }));
 
 template <>
-inline constexpr auto results<StepAnalysis> = table<StepAnalysis>(
+inline constexpr auto kResults<StepAnalysis> = table<StepAnalysis>(
     "step", "one step of the profiler, by its window on the host",
     field<&StepAnalysis::step, &RecordedStep::number>("step", "N of ProfilerStep#N"),
     fields_within([](const StepAnalysis& r) -> const TemporalBreakdown& { return r.parts; }),
@@ -174,7 +174,7 @@ inline constexpr auto results<StepAnalysis> = table<StepAnalysis>(
           [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.behind_ns)); }));
 
 template <>
-inline constexpr auto results<KernelRow> = table<KernelRow>(
+inline constexpr auto kResults<KernelRow> = table<KernelRow>(
     "kernel", "one name of kernel, copy or fill",
     field("name", "as recorded",
           [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
@@ -190,7 +190,7 @@ inline constexpr auto results<KernelRow> = table<KernelRow>(
           }));
 
 template <>
-inline constexpr auto results<OperatorRow> = table<OperatorRow>(
+inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
     "operator", "one operator with its shapes",
     field("name", "of the operator",
           [](const OperatorRow& r, const RankContext& c) { return c.text(r.name); }),
@@ -229,14 +229,14 @@ inline constexpr auto results<OperatorRow> = table<OperatorRow>(
     }));
 
 template <>
-inline constexpr auto results<OperatorClasses> = table<OperatorClasses>(
+inline constexpr auto kResults<OperatorClasses> = table<OperatorClasses>(
     "device_s_by_class", "Device time by class of operator.",
     fields_within([](const OperatorClasses& r) -> const ByClass& { return r.by_class; }),
     field("other", "launched by operators of no class",
           [](const OperatorClasses& r) { return r.other; }));
 
 template <>
-inline constexpr auto results<OperatorTable> = table<OperatorTable>(
+inline constexpr auto kResults<OperatorTable> = table<OperatorTable>(
     "operators", "operators",
     field("flops", "of all operators whose work is known, each once",
           [](const OperatorTable& r) { return r.all.flops; }),
@@ -250,14 +250,14 @@ inline constexpr auto results<OperatorTable> = table<OperatorTable>(
           [](const OperatorTable& r) { return first(r.rows, kMostRows); }));
 
 template <>
-inline constexpr auto results<DeviceIdle> = table<DeviceIdle>(
+inline constexpr auto kResults<DeviceIdle> = table<DeviceIdle>(
     "idle", "Why a stream was idle.",
     nanoseconds<&DeviceIdle::host_wait_ns>("host_wait_s", "the next work had not been launched"),
     nanoseconds<&DeviceIdle::kernel_wait_ns>("kernel_wait_s", "less than 30 ns"),
     nanoseconds<&DeviceIdle::other_ns>("other_s", "launched in time"));
 
 template <>
-inline constexpr auto results<StreamGaps> = table<StreamGaps>(
+inline constexpr auto kResults<StreamGaps> = table<StreamGaps>(
     "gaps", "Gaps between pieces of work of a stream.",
     field("host_wait", "the next work had not been launched",
           [](const StreamGaps& r) { return r.of[0]; }),
@@ -265,7 +265,7 @@ inline constexpr auto results<StreamGaps> = table<StreamGaps>(
     field("other", "launched in time", [](const StreamGaps& r) { return r.of[2]; }));
 
 template <>
-inline constexpr auto results<StreamOfRank> = table<StreamOfRank>(
+inline constexpr auto kResults<StreamOfRank> = table<StreamOfRank>(
     "stream", "one stream",
     field("device", "ordinal",
           [](const StreamOfRank& r, const RankContext& c) {
@@ -293,7 +293,7 @@ inline constexpr auto results<StreamOfRank> = table<StreamOfRank>(
           [](const StreamOfRank& r) { return r.series.longest; }));
 
 template <>
-inline constexpr auto results<LaunchRow> = table<LaunchRow>(
+inline constexpr auto kResults<LaunchRow> = table<LaunchRow>(
     "launch", "statistics of launch calls",
     field<&LaunchRow::call>("call", "durations of the calls"),
     field<&LaunchRow::delay>("delay", "from the end of a call to the start of its work"),
@@ -304,7 +304,7 @@ inline constexpr auto results<LaunchRow> = table<LaunchRow>(
     field<&LaunchRow::long_delays>("long_delays", "of more than 100 us"));
 
 template <>
-inline constexpr auto results<NamedLaunches> = table<NamedLaunches>(
+inline constexpr auto kResults<NamedLaunches> = table<NamedLaunches>(
     "call", "Launches by one call of the runtime.",
     field("name", "of the call",
           [](const NamedLaunches& r, const RankContext& c) { return c.text(r.row.name); }),
@@ -312,7 +312,7 @@ inline constexpr auto results<NamedLaunches> = table<NamedLaunches>(
           [](const NamedLaunches& r) { return r.row; }));
 
 template <>
-inline constexpr auto results<LaunchOutlier> = table<LaunchOutlier>(
+inline constexpr auto kResults<LaunchOutlier> = table<LaunchOutlier>(
     "outlier", "one launch",
     nanoseconds<&LaunchOutlier::ns>("duration_s", "of the call, or of the delay"),
     field("at_s", "when the call began, since the first event of the run",
@@ -333,7 +333,7 @@ inline constexpr auto results<LaunchOutlier> = table<LaunchOutlier>(
     }));
 
 template <>
-inline constexpr auto results<LaunchStatistics> = table<LaunchStatistics>(
+inline constexpr auto kResults<LaunchStatistics> = table<LaunchStatistics>(
     "launches", "launches", field<&LaunchStatistics::all>("all", "statistics of all launches"),
     field("calls", "by the name of the call, most calls first",
           [](const LaunchStatistics& r) {
@@ -345,7 +345,7 @@ inline constexpr auto results<LaunchStatistics> = table<LaunchStatistics>(
     field<&LaunchStatistics::long_delays>("longest_delays", "of more than 100 us, at most 100"));
 
 template <>
-inline constexpr auto results<SectionRow> = table<SectionRow>(
+inline constexpr auto kResults<SectionRow> = table<SectionRow>(
     "section", "an annotation, or a class of modules",
     field("name", "of the annotation or class", [](const SectionRow& r) { return words(r.name); }),
     field("kind", "which", [](const SectionRow& r) { return NameOf<SectionKind, 2>{r.kind}; }),
@@ -358,7 +358,7 @@ inline constexpr auto results<SectionRow> = table<SectionRow>(
     field<&SectionRow::launched>("launched", "pieces of device work"));
 
 template <>
-inline constexpr auto results<KernelSequence> = table<KernelSequence>(
+inline constexpr auto kResults<KernelSequence> = table<KernelSequence>(
     "sequence", "what one call of an operator launches",
     field("operator", "outermost operator",
           [](const KernelSequence& r, const RankContext& c) { return c.text(r.operator_name); }),
@@ -372,7 +372,7 @@ inline constexpr auto results<KernelSequence> = table<KernelSequence>(
           }));
 
 template <>
-inline constexpr auto results<MemoryTimeline> = table<MemoryTimeline>(
+inline constexpr auto kResults<MemoryTimeline> = table<MemoryTimeline>(
     "memory", "memory of one device",
     field<&MemoryTimeline::device>("device", "ordinal; -1: the host"),
     field<&MemoryTimeline::changes>("changes", "recorded"),
@@ -388,7 +388,7 @@ inline constexpr auto results<MemoryTimeline> = table<MemoryTimeline>(
     field<&MemoryTimeline::peak_reserved_bytes>("peak_reserved_bytes", "most reserved"));
 
 template <>
-inline constexpr auto results<CopyRates> = table<CopyRates>(
+inline constexpr auto kResults<CopyRates> = table<CopyRates>(
     "copies", "How fast copies or fills of one kind moved memory.",
     field("name", "the kind, as the profiler names it",
           [](const CopyRates& r, const RankContext& c) { return c.text(r.name); }),
@@ -402,7 +402,7 @@ inline constexpr auto results<CopyRates> = table<CopyRates>(
     field<&CopyRates::bytes_per_s>("over_time_bytes_per_s", "by bin of utilization"));
 
 template <>
-inline constexpr auto results<Utilization> = table<Utilization>(
+inline constexpr auto kResults<Utilization> = table<Utilization>(
     "utilization", "Share of each bin of time in which a kernel ran.",
     nanoseconds<&Utilization::bin_ns>("bin_s", "width of a bin"),
     field<&Utilization::mean>("mean", "over time"), field<&Utilization::busy>("busy", "by bin"),
@@ -418,7 +418,7 @@ inline constexpr auto results<Utilization> = table<Utilization>(
           }));
 
 template <>
-inline constexpr auto results<WorkTogether> = table<WorkTogether>(
+inline constexpr auto kResults<WorkTogether> = table<WorkTogether>(
     "work_together", "Time in which exactly these kinds of work ran.",
     field("compute", "computing alone", [](const WorkTogether& r) { return time_of(r.of[1]); }),
     field("communication", "communication alone",
@@ -435,7 +435,7 @@ inline constexpr auto results<WorkTogether> = table<WorkTogether>(
           [](const WorkTogether& r) { return time_of(r.of[7]); }));
 
 template <>
-inline constexpr auto results<RankAnalysis> = table<RankAnalysis>(
+inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
     "rank", "one rank", field<&RankAnalysis::rank>("rank", "of the job"),
     field("file", "as given",
           [](const RankAnalysis&, const RankContext& c) { return words(c.trace.file); }),
@@ -472,7 +472,7 @@ inline constexpr auto results<RankAnalysis> = table<RankAnalysis>(
     field<&RankAnalysis::utilization>("utilization", "share of each bin in which a kernel ran"));
 
 template <>
-inline constexpr auto results<CommunicationRow> = table<CommunicationRow>(
+inline constexpr auto kResults<CommunicationRow> = table<CommunicationRow>(
     "collective", "Equal collectives of one group.",
     field("collective", "which",
           [](const CommunicationRow& r) { return words(name(r.collective)); }),
@@ -498,7 +498,7 @@ inline constexpr auto results<CommunicationRow> = table<CommunicationRow>(
                                                    "of the instance in the middle; 0: not known"));
 
 template <>
-inline constexpr auto results<RankCommunication> = table<RankCommunication>(
+inline constexpr auto kResults<RankCommunication> = table<RankCommunication>(
     "communication_of_rank", "Communication of one rank.",
     field<&RankCommunication::rank>("rank", "of the job"),
     field<&RankCommunication::kernels>("kernels", "that communicate"),
@@ -509,7 +509,7 @@ inline constexpr auto results<RankCommunication> = table<RankCommunication>(
     nanoseconds<&RankCommunication::caused_waiting_ns>("caused_waiting_s", "of others"));
 
 template <>
-inline constexpr auto results<CommunicationTable> = table<CommunicationTable>(
+inline constexpr auto kResults<CommunicationTable> = table<CommunicationTable>(
     "communication", "Communication of the run.",
     field<&CommunicationTable::matched>("matched", "instances seen from several ranks"),
     nanoseconds<&CommunicationTable::transfer_ns>("transfer_s", "summed over instances"),
@@ -518,7 +518,7 @@ inline constexpr auto results<CommunicationTable> = table<CommunicationTable>(
           [](const CommunicationTable& r) { return first(r.rows, kMostRows); }));
 
 template <>
-inline constexpr auto results<RunKernelRow> = table<RunKernelRow>(
+inline constexpr auto kResults<RunKernelRow> = table<RunKernelRow>(
     "kernel_of_ranks", "One name of kernel, copy or fill, over all ranks.",
     field("name", "as recorded", [](const RunKernelRow& r) { return words(r.name); }),
     field("kind", "what it does",
@@ -541,7 +541,7 @@ inline constexpr auto results<RunKernelRow> = table<RunKernelRow>(
     }));
 
 template <>
-inline constexpr auto results<FindingOfRun> = table<FindingOfRun>(
+inline constexpr auto kResults<FindingOfRun> = table<FindingOfRun>(
     "finding", "What costs time, and what could be done.",
     field("kind", "which",
           [](const FindingOfRun& r) { return NameOf<FindingKind, kFindingKinds>{r.finding.kind}; }),
@@ -560,7 +560,7 @@ inline constexpr auto results<FindingOfRun> = table<FindingOfRun>(
     field("advice", "what to try", [](const FindingOfRun& r) { return words(r.text.advice); }));
 
 template <>
-inline constexpr auto results<AnalysisDocument> = table<AnalysisDocument>(
+inline constexpr auto kResults<AnalysisDocument> = table<AnalysisDocument>(
     "analysis", "Where the time of a recorded run went. Durations in seconds.",
     schema_version<AnalysisDocument, 1>(),
     constant<AnalysisDocument>("kind", "of document", "trace_analysis"),

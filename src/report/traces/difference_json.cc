@@ -64,7 +64,7 @@ SideOfDifference second_side(const DifferenceDocument& d) {
 }  // namespace
 
 template <>
-inline constexpr auto results<StepParts> = table<StepParts>(
+inline constexpr auto kResults<StepParts> = table<StepParts>(
     "parts", "Parts of a step, by what owned the time; they add up to it.",
     field<&StepParts::computing>("computing", "kernels compute"),
     field<&StepParts::exposed_communication>("exposed_communication", "only communication runs"),
@@ -75,14 +75,14 @@ inline constexpr auto results<StepParts> = table<StepParts>(
     field<&StepParts::end>("end", "after the last work"));
 
 template <>
-inline constexpr auto results<KernelOfLine> = table<KernelOfLine>(
+inline constexpr auto kResults<KernelOfLine> = table<KernelOfLine>(
     "kernel", "Kernels of one name.",
     field("name", "of the kernel", [](const KernelOfLine& r) { return words(r.name); }),
     field("busy_s", "it ran, in one step",
           [](const KernelOfLine& r, const StepProfile& c) { return Seconds(c.per_step_s(r.ns)); }));
 
 template <>
-inline constexpr auto results<ProfileLine> = table<ProfileLine>(
+inline constexpr auto kResults<ProfileLine> = table<ProfileLine>(
     "line", "An operator of one run.",
     field("name", "operator, communication, kernel without a launch, or kind of work",
           [](const ProfileLine& r) { return words(r.name); }),
@@ -116,7 +116,7 @@ inline constexpr auto results<ProfileLine> = table<ProfileLine>(
           [](const ProfileLine& r) { return kernels_of(r); }));
 
 template <>
-inline constexpr auto results<DifferenceRow> = table<DifferenceRow>(
+inline constexpr auto kResults<DifferenceRow> = table<DifferenceRow>(
     "row", "Operators that stand for each other in both runs.",
     field("alignment", "how the sides were found to belong together",
           [](const DifferenceRow& r) { return NameOf<Alignment, 5>{r.alignment}; }),
@@ -137,7 +137,7 @@ inline constexpr auto results<DifferenceRow> = table<DifferenceRow>(
     }));
 
 template <>
-inline constexpr auto results<SideOfDifference> = table<SideOfDifference>(
+inline constexpr auto kResults<SideOfDifference> = table<SideOfDifference>(
     "run", "One of the runs.",
     field("file", "what was given", [](const SideOfDifference& r) { return words(r.file); }),
     field<&SideOfDifference::times>(
@@ -150,7 +150,7 @@ inline constexpr auto results<SideOfDifference> = table<SideOfDifference>(
           [](const SideOfDifference& r) { return parts(r.profile); }));
 
 template <>
-inline constexpr auto results<DifferenceDocument> = table<DifferenceDocument>(
+inline constexpr auto kResults<DifferenceDocument> = table<DifferenceDocument>(
     "difference",
     "Two recorded runs, or a run and its prediction, aligned: what got slower, and why.",
     schema_version<DifferenceDocument, kDifferenceSchemaVersion>(),

@@ -147,7 +147,7 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
 }
 
 template <>
-inline constexpr auto results<ErrorSummary> =
+inline constexpr auto kResults<ErrorSummary> =
     table<ErrorSummary>("errors", "Relative errors: 0.1 is 10 %.",
                         field<&ErrorSummary::rows>("rows", "rows with an error"),
                         field<&ErrorSummary::median>("median", "of |predicted / recorded - 1|"),
@@ -156,7 +156,7 @@ inline constexpr auto results<ErrorSummary> =
                         field<&ErrorSummary::bias>("bias", "mean of predicted / recorded - 1"));
 
 template <>
-inline constexpr auto results<TimeWeighted> = table<TimeWeighted>(
+inline constexpr auto kResults<TimeWeighted> = table<TimeWeighted>(
     "errors_by_time", "Errors of all kernels together, by their time.",
     field("recorded_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.recorded_s); }),
     field("predicted_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.predicted_s); }),
@@ -164,7 +164,7 @@ inline constexpr auto results<TimeWeighted> = table<TimeWeighted>(
     field<&TimeWeighted::bias>("bias", "predicted over recorded, minus 1"));
 
 template <>
-inline constexpr auto results<ComparedClass> = table<ComparedClass>(
+inline constexpr auto kResults<ComparedClass> = table<ComparedClass>(
     "class", "Kernels of one class.",
     field("name", "\"product bf16\", \"attention forward\", \"elementwise\"",
           [](const ComparedClass& r) { return words(r.name); }),
@@ -186,7 +186,7 @@ inline constexpr auto results<ComparedClass> = table<ComparedClass>(
           }));
 
 template <>
-inline constexpr auto results<ComparedKernel> = table<ComparedKernel>(
+inline constexpr auto kResults<ComparedKernel> = table<ComparedKernel>(
     "kernel", "Kernels of one name and shape.",
     field("name", "of the operator or collective",
           [](const ComparedKernel& r) { return words(r.recorded.name); }),
@@ -218,7 +218,7 @@ inline constexpr auto results<ComparedKernel> = table<ComparedKernel>(
     field<&ComparedKernel::predicted>("predicted_s", "one call; null: no cost model"));
 
 template <>
-inline constexpr auto results<KernelComparison> = table<KernelComparison>(
+inline constexpr auto kResults<KernelComparison> = table<KernelComparison>(
     "kernel_comparison", "Our cost model beside the kernels of a recorded run.",
     schema_version<KernelComparison, kKernelSchemaVersion>(),
     constant<KernelComparison>("kind", "what the document is", "trace-kernels"),

@@ -105,18 +105,18 @@ inline PathDocument path_document(const PathAnalysis& critical, const RecordedTr
 }
 
 template <>
-inline constexpr auto results<TimeWindow> = table<TimeWindow>(
+inline constexpr auto kResults<TimeWindow> = table<TimeWindow>(
     "window", "a span of time, since the first event of the run",
     field<&TimeWindow::start>("start_s", "begin"), field<&TimeWindow::end>("end_s", "end"));
 
 template <>
-inline constexpr auto results<RankShare> =
+inline constexpr auto kResults<RankShare> =
     table<RankShare>("rank_on_path", "What of a critical path belongs to one rank.",
                      field<&RankShare::rank>("rank", "whose"),
                      nanoseconds<&RankShare::total_ns>("total_s", "on the path"));
 
 template <>
-inline constexpr auto results<PathEvent> = table<PathEvent>(
+inline constexpr auto kResults<PathEvent> = table<PathEvent>(
     "event_on_path", "What of a critical path belongs to one name.",
     field<&PathEvent::name>("name", "of the event"),
     field("bound_by", "by what",
@@ -126,7 +126,7 @@ inline constexpr auto results<PathEvent> = table<PathEvent>(
     nanoseconds<&PathEvent::total_ns>("total_s", "on the path"));
 
 template <>
-inline constexpr auto results<PathStretch> = table<PathStretch>(
+inline constexpr auto kResults<PathStretch> = table<PathStretch>(
     "stretch", "A part of a critical path on one thread or stream.",
     field<&PathStretch::rank>("rank", "whose"),
     field<&PathStretch::on>("on", "thread or stream, with its number"),
@@ -142,7 +142,7 @@ inline constexpr auto results<PathStretch> = table<PathStretch>(
           [](const PathStretch& r) { return NameOf<PathBound, kPathBounds>{r.bound}; }));
 
 template <>
-inline constexpr auto results<PathDocument> = table<PathDocument>(
+inline constexpr auto kResults<PathDocument> = table<PathDocument>(
     "path", "chain of operations that determined when the step ended",
     field<&PathDocument::construction>("construction",
                                        "whose: replay (the run's graph, across ranks) or hta"),

@@ -72,7 +72,7 @@ std::vector<std::string> files_of(const ChakraRun& run) {
 }  // namespace
 
 template <>
-inline constexpr auto results<FourParts> =
+inline constexpr auto kResults<FourParts> =
     table<FourParts>("four_parts", "Parts of a step on the device, in seconds.",
                      field<&FourParts::exposed_compute>(
                          "exposed_compute", "computing kernels run, communication does not"),
@@ -82,7 +82,7 @@ inline constexpr auto results<FourParts> =
                      field<&FourParts::other>("other", "neither: copies, fills, idle"));
 
 template <>
-inline constexpr auto results<BoundBy> = table<BoundBy>(
+inline constexpr auto kResults<BoundBy> = table<BoundBy>(
     "bound_by",
     "What a replayed step depended on, from its end backwards; the parts add up to replayed_s.",
     field<&BoundBy::host>("host", "threads of the rank, with calls of the runtime"),
@@ -93,7 +93,7 @@ inline constexpr auto results<BoundBy> = table<BoundBy>(
     field<&BoundBy::other_ranks>("other_ranks", "until the last rank has come"));
 
 template <>
-inline constexpr auto results<ReplayedStep> = table<ReplayedStep>(
+inline constexpr auto kResults<ReplayedStep> = table<ReplayedStep>(
     "step", "One step of a rank.",
     field("rank", "of the job, from 0; null: not recorded",
           [](const ReplayedStep& r) { return if_recorded(r.rank); }),
@@ -117,7 +117,7 @@ inline constexpr auto results<ReplayedStep> = table<ReplayedStep>(
         "what the replayed step hung on, walked back from its end; the parts sum to replayed_s"));
 
 template <>
-inline constexpr auto results<ByWorkClass> = table<ByWorkClass>(
+inline constexpr auto kResults<ByWorkClass> = table<ByWorkClass>(
     "by_work", "A time for each kind of device work.",
     field("kernel", "of kernels", [](const ByWorkClass& r) { return time_of(r.ns[0]); }),
     field("communication", "of communications",
@@ -126,7 +126,7 @@ inline constexpr auto results<ByWorkClass> = table<ByWorkClass>(
     field("fill", "of fills", [](const ByWorkClass& r) { return time_of(r.ns[3]); }));
 
 template <>
-inline constexpr auto results<LaunchParameters> = table<LaunchParameters>(
+inline constexpr auto kResults<LaunchParameters> = table<LaunchParameters>(
     "constants", "Times of the whole recording that replace recorded starts.",
     field("launch_s",
           "from the end of a launch call to its work on an idle stream; of copies from its start",
@@ -139,7 +139,7 @@ inline constexpr auto results<LaunchParameters> = table<LaunchParameters>(
                                              "of another process on the device; 0: none"));
 
 template <>
-inline constexpr auto results<RankOfReplay> = table<RankOfReplay>(
+inline constexpr auto kResults<RankOfReplay> = table<RankOfReplay>(
     "rank", "One rank.",
     field("rank", "of the job, from 0; null: not recorded",
           [](const RankOfReplay& r) { return if_recorded(r.trace.rank); }),
@@ -148,7 +148,7 @@ inline constexpr auto results<RankOfReplay> = table<RankOfReplay>(
           [](const RankOfReplay& r) { return r.constants; }));
 
 template <>
-inline constexpr auto results<Dependencies> = table<Dependencies>(
+inline constexpr auto kResults<Dependencies> = table<Dependencies>(
     "dependencies", "How many dependencies of each kind were found.",
     field("device_to_host", "calls that wait for device work",
           [](const Dependencies& r) { return r.graph.synchronizations; }),
@@ -172,7 +172,7 @@ inline constexpr auto results<Dependencies> = table<Dependencies>(
           [](const Dependencies& r) { return r.replay.dropped_edges; }));
 
 template <>
-inline constexpr auto results<ReplayDocument> = table<ReplayDocument>(
+inline constexpr auto kResults<ReplayDocument> = table<ReplayDocument>(
     "replay", "A recorded run simulated from its durations and dependencies.",
     schema_version<ReplayDocument, kReplaySchemaVersion>(),
     constant<ReplayDocument>("kind", "what the document is", "trace-replay"),
@@ -193,7 +193,7 @@ inline constexpr auto results<ReplayDocument> = table<ReplayDocument>(
     field("ranks", "by rank", [](const ReplayDocument& r) { return ranks_of(r); }));
 
 template <>
-inline constexpr auto results<ReplayedOperationStep> = table<ReplayedOperationStep>(
+inline constexpr auto kResults<ReplayedOperationStep> = table<ReplayedOperationStep>(
     "operation_step", "One step of the job.",
     field<&ReplayedOperationStep::step>("step", "its number"),
     field<&ReplayedOperationStep::recorded>("recorded_s", "from the first start to the last end"),
@@ -202,13 +202,13 @@ inline constexpr auto results<ReplayedOperationStep> = table<ReplayedOperationSt
     field<&ReplayedOperationStep::ideal>("ideal_s", "without launch delays and stragglers"));
 
 template <>
-inline constexpr auto results<PartSlowdown> = table<PartSlowdown>(
+inline constexpr auto kResults<PartSlowdown> = table<PartSlowdown>(
     "part", "A part of the job.", field<&PartSlowdown::part>("part", "its name"),
     field<&PartSlowdown::slowdown>("slowdown",
                                    "times as long as the ideal job, where all else is ideal"));
 
 template <>
-inline constexpr auto results<OperationReplay> = table<OperationReplay>(
+inline constexpr auto kResults<OperationReplay> = table<OperationReplay>(
     "operation_replay", "A job's operation timeline replayed, and who slows it.",
     schema_version<OperationReplay, kReplaySchemaVersion>(),
     constant<OperationReplay>("kind", "what the document is", "operation-replay"),
@@ -224,7 +224,7 @@ inline constexpr auto results<OperationReplay> = table<OperationReplay>(
     field<&OperationReplay::by_type>("by_type", "of operation, worst first"));
 
 template <>
-inline constexpr auto results<ReplayedParts> = table<ReplayedParts>(
+inline constexpr auto kResults<ReplayedParts> = table<ReplayedParts>(
     "parts", "Parts of the step, which they add up to, in seconds.",
     field<&ReplayedParts::computing>("computing", "kernels run, no communication does"),
     field<&ReplayedParts::overlapped>("overlapped", "both"),
@@ -233,7 +233,7 @@ inline constexpr auto results<ReplayedParts> = table<ReplayedParts>(
     field<&ReplayedParts::idle>("idle", "none of these"));
 
 template <>
-inline constexpr auto results<ReplayedRank> = table<ReplayedRank>(
+inline constexpr auto kResults<ReplayedRank> = table<ReplayedRank>(
     "replayed_rank", "One rank.", field<&ReplayedRank::rank>("rank", "of the job, from 0"),
     field<&ReplayedRank::recorded>("recorded_s",
                                    "from its first operation to its last; null: no start times"),
@@ -242,7 +242,7 @@ inline constexpr auto results<ReplayedRank> = table<ReplayedRank>(
     field<&ReplayedRank::parts>("breakdown_s", "of the step; the parts add up to step_time_s"));
 
 template <>
-inline constexpr auto results<ReplayedGraphStep> = table<ReplayedGraphStep>(
+inline constexpr auto kResults<ReplayedGraphStep> = table<ReplayedGraphStep>(
     "named_step", "A step that the file names.",
     field<&ReplayedGraphStep::rank>("rank", "of the job, from 0"),
     field<&ReplayedGraphStep::name>("step", "its name"),
@@ -250,7 +250,7 @@ inline constexpr auto results<ReplayedGraphStep> = table<ReplayedGraphStep>(
     field<&ReplayedGraphStep::replayed>("replayed_s", "simulated"));
 
 template <>
-inline constexpr auto results<ReplayOfGraph> = table<ReplayOfGraph>(
+inline constexpr auto kResults<ReplayOfGraph> = table<ReplayOfGraph>(
     "graph_replay", "A simulated graph.",
     field("step_time_s", "from the first operation of any rank to the last",
           [](const ReplayOfGraph& r) { return r.replay.step; }),
@@ -263,7 +263,7 @@ inline constexpr auto results<ReplayOfGraph> = table<ReplayOfGraph>(
           [](const ReplayOfGraph& r) { return r.graph.edges(); }));
 
 template <>
-inline constexpr auto results<GraphFileDocument> = table<GraphFileDocument>(
+inline constexpr auto kResults<GraphFileDocument> = table<GraphFileDocument>(
     "graph_file_replay", "A graph file, simulated.",
     schema_version<GraphFileDocument, kGraphReplaySchemaVersion>(),
     constant<GraphFileDocument>("kind", "what the document is", "graph-replay"),
@@ -274,7 +274,7 @@ inline constexpr auto results<GraphFileDocument> = table<GraphFileDocument>(
           [](const GraphFileDocument& r) { return r.replay.steps; }));
 
 template <>
-inline constexpr auto results<ChakraDocument> = table<ChakraDocument>(
+inline constexpr auto kResults<ChakraDocument> = table<ChakraDocument>(
     "chakra_replay", "Chakra traces of one or more ranks, simulated.",
     schema_version<ChakraDocument, kGraphReplaySchemaVersion>(),
     constant<ChakraDocument>("kind", "what the document is", "chakra-replay"),

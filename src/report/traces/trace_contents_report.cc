@@ -103,9 +103,9 @@ Value trace_contents_json(const std::vector<TraceContents>& files) {
       row.append_member("group", Value::text(w.group));
       row.append_member("count", Value::number(w.count));
       row.append_member("bytes", w.bytes ? Value::number(*w.bytes) : Value::null());
-      row.append_member("time_s",
-                        w.time ? ResultCodec<Picoseconds>::write(round_to_picoseconds(*w.time), nullptr)
-                               : Value::null());
+      row.append_member(
+          "time_s", w.time ? ResultCodec<Picoseconds>::write(round_to_picoseconds(*w.time), nullptr)
+                           : Value::null());
       work.append(std::move(row));
     }
     entry.append_member("work", std::move(work));

@@ -25,7 +25,7 @@ std::vector<WaitingOfRank> waiting_of(const Stragglers& s) {
 }  // namespace
 
 template <>
-inline constexpr auto results<PartsInSeconds> = table<PartsInSeconds>(
+inline constexpr auto kResults<PartsInSeconds> = table<PartsInSeconds>(
     "parts", "Parts of a step on the device.",
     field("exposed_compute_s", "computing kernels run, communication does not",
           [](const PartsInSeconds& r) { return r.of.exposed_compute; }),
@@ -36,7 +36,7 @@ inline constexpr auto results<PartsInSeconds> = table<PartsInSeconds>(
           [](const PartsInSeconds& r) { return r.of.other; }));
 
 template <>
-inline constexpr auto results<AppliedEdit> = table<AppliedEdit>(
+inline constexpr auto kResults<AppliedEdit> = table<AppliedEdit>(
     "edit", "An edit and what it changed.",
     field("edit", "as the language writes it", [](const AppliedEdit& r) { return words(r.text); }),
     field<&AppliedEdit::changed>("changed",
@@ -45,7 +45,7 @@ inline constexpr auto results<AppliedEdit> = table<AppliedEdit>(
           [](const AppliedEdit& r) { return words(r.assumed); }));
 
 template <>
-inline constexpr auto results<WhatIfStep> = table<WhatIfStep>(
+inline constexpr auto kResults<WhatIfStep> = table<WhatIfStep>(
     "step", "One step of a rank.",
     field("rank", "of the job, from 0; null: not recorded",
           [](const WhatIfStep& r) { return if_recorded(r.rank); }),
@@ -66,7 +66,7 @@ inline constexpr auto results<WhatIfStep> = table<WhatIfStep>(
     field<&WhatIfStep::waiting_after>("waiting_after_s", "the same, after"));
 
 template <>
-inline constexpr auto results<WhatIf> = table<WhatIf>(
+inline constexpr auto kResults<WhatIf> = table<WhatIf>(
     "whatif", "A recorded run, edited and simulated again.",
     schema_version<WhatIf, kWhatIfSchemaVersion>(),
     constant<WhatIf>("kind", "what the document is", "trace-whatif"),
@@ -88,7 +88,7 @@ inline constexpr auto results<WhatIf> = table<WhatIf>(
     field<&WhatIf::steps>("steps", "by rank, then by start, then by stage"));
 
 template <>
-inline constexpr auto results<WaitingOfRank> = table<WaitingOfRank>(
+inline constexpr auto kResults<WaitingOfRank> = table<WaitingOfRank>(
     "waiting", "Who waited for whom.",
     field("what", "\"rank 2\"", [](const WaitingOfRank& r) { return r.what; }),
     field("waited_s", "in communications, for others",
@@ -99,7 +99,7 @@ inline constexpr auto results<WaitingOfRank> = table<WaitingOfRank>(
           [](const WaitingOfRank& r) { return r.waiting.caused; }));
 
 template <>
-inline constexpr auto results<StragglerGain> = table<StragglerGain>(
+inline constexpr auto kResults<StragglerGain> = table<StragglerGain>(
     "gain", "What one rank or kind of work costs.",
     field<&StragglerGain::what>("what", "\"rank 2\", \"host\", a class of kernels"),
     field<&StragglerGain::edit>("edit", "what was asked: \"even rank 2\""),
@@ -108,7 +108,7 @@ inline constexpr auto results<StragglerGain> = table<StragglerGain>(
         "remains_s", "how much longer than the even run a step is if all but this one are even"));
 
 template <>
-inline constexpr auto results<Stragglers> = table<Stragglers>(
+inline constexpr auto kResults<Stragglers> = table<Stragglers>(
     "stragglers",
     "What slow ranks cost a recorded run. Of a timeline of operations the document is that of "
     "trace replay (trace-replay-operations-1.json).",
