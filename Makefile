@@ -97,7 +97,7 @@ check-tidy: build/packages.check build/asan/build.ninja ## clang-tidy over every
 	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
 	tools/tidy.sh build/asan $(JOBS) all
 
-lint: build/packages.check build/asan/build.ninja ## clang-tidy over what changed since origin/main
+lint: build/packages.check build/asan/build.ninja ## clang-tidy over the sources that changed
 	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_test_headers
 	tools/tidy.sh build/asan $(JOBS)
 .PHONY: lint
