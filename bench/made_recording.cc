@@ -257,7 +257,7 @@ Result<MadeRecording> make_recording(const std::string& file, std::uint64_t byte
     recording.step();
   } while (recording.made().bytes < bytes);
   recording.end();
-  ORRERY_TRY([[maybe_unused]] const std::monostate done, out.finish());
+  ORRERY_RETURN_IF_ERROR(out.finish());
   return recording.made();
 }
 

@@ -22,8 +22,8 @@ std::vector<MeasurementKind> measurement_kinds(int threads) {
           expert_layer_measurement_kind(), step_measurements(threads)};
 }
 
-Result<std::monostate> write_files(const std::vector<Calibration>& calibrations,
-                                   const std::string& directory) {
+Result<void> write_files(const std::vector<Calibration>& calibrations,
+                         const std::string& directory) {
   for (const Calibration& c : calibrations) {
     for (const CalibrationReport& report : c.reports) {
       for (const CalibratedFile& file : report.files) {
@@ -31,11 +31,11 @@ Result<std::monostate> write_files(const std::vector<Calibration>& calibrations,
         std::error_code failed;
         std::filesystem::create_directories(path.parent_path(), failed);
         if (failed) return fail(ErrorCode::io, failed.message(), path.parent_path().string());
-        ORRERY_TRY([[maybe_unused]] const auto ok, write_file(path.string(), file.text));
+        ORRERY_RETURN_IF_ERROR(write_file(path.string(), file.text));
       }
     }
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace

@@ -83,8 +83,7 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
     for (std::int64_t rank = r.first; rank <= r.last; ++rank) {
       const std::string file =
           (std::filesystem::path(folder) / ("step." + std::to_string(rank) + ".et")).string();
-      ORRERY_TRY([[maybe_unused]] const std::monostate written,
-                 write_chakra(file, step.trace(rank)));
+      ORRERY_RETURN_IF_ERROR(write_chakra(file, step.trace(rank)));
       progress.show(static_cast<double>(++done) / static_cast<double>(files), "writing " + folder);
     }
   }

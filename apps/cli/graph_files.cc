@@ -10,7 +10,7 @@ namespace orrery::cli {
 Result<std::string> write_graph(const std::string& out, const GraphFile& file) {
   std::string text = graph_file_text(file);
   if (out.ends_with(".gz")) text = gzip(text);
-  ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(out, text));
+  ORRERY_RETURN_IF_ERROR(write_file(out, text));
   return out + "  " + std::to_string(file.graph.size()) + " nodes, " +
          std::to_string(file.graph.edges()) + " dependencies, " +
          std::to_string(file.graph.streams().size()) + " streams";

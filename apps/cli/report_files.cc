@@ -43,7 +43,7 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
   }
   // Both texts exist before the first file does; a failure leaves neither.
   if (!question.html.empty()) {
-    ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(question.html, html));
+    ORRERY_RETURN_IF_ERROR(write_file(question.html, html));
     out.push_back("report    " + question.html);
   }
   if (!question.timeline.empty()) {

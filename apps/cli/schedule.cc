@@ -47,11 +47,11 @@ Result<double> memory_limit(const std::string& text) {
   return limit;
 }
 
-Result<std::monostate> check_counts(const ScheduleCommandOptions& options) {
+Result<void> check_counts(const ScheduleCommandOptions& options) {
   const char* missing = options.stages < 1         ? "--stages"
                         : options.microbatches < 1 ? "--microbatches"
                                                    : nullptr;
-  if (missing == nullptr) return std::monostate();
+  if (missing == nullptr) return {};
   return fail(ErrorCode::bad_input, "is not given", missing, "write --stages 8 --microbatches 32");
 }
 
@@ -76,7 +76,7 @@ Result<const Schedule*> named(const std::string& name) {
 Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
   Answer out;
   ORRERY_TRY(out.registered, named(options.name));
-  ORRERY_TRY([[maybe_unused]] const std::monostate counts, check_counts(options));
+  ORRERY_RETURN_IF_ERROR(check_counts(options));
   ORRERY_TRY(out.stated, stated_times(options.times));
   ORRERY_TRY(const double limit, memory_limit(options.memory_limit));
   const int own = out.registered->chunks > 0 ? out.registered->chunks : 2;

@@ -86,8 +86,7 @@ const char* name_of(Target target) {
   return target == Target::perfetto ? "perfetto" : "graph";
 }
 
-Result<std::monostate> check_scopes(const ConvertOptions& o, const TraceSources& sources,
-                                    Target target) {
+Result<void> check_scopes(const ConvertOptions& o, const TraceSources& sources, Target target) {
   for (const ScopedOption& option : kScopedOptions) {
     const bool given = std::find(o.given.begin(), o.given.end(), option.name) != o.given.end();
     if (!given || option.means(*sources.format, target)) continue;
@@ -96,7 +95,7 @@ Result<std::monostate> check_scopes(const ConvertOptions& o, const TraceSources&
                     std::string(sources.format->name) + " written as " + name_of(target),
                 sources.files[0], "leave it out");
   }
-  return std::monostate{};
+  return {};
 }
 
 // What was written, and what is to be said about it.
@@ -130,11 +129,11 @@ ChakraConversionOptions conversion(const ConvertOptions& o) {
   return out;
 }
 
-Result<std::monostate> make_folder(const std::string& folder) {
+Result<void> make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
-  return std::monostate{};
+  return {};
 }
 
 std::string counted(std::size_t n, const std::string& one) {
@@ -142,14 +141,14 @@ std::string counted(std::size_t n, const std::string& one) {
 }
 
 // Checks and writes the trace of one rank, and says what it is.
-Result<std::monostate> write_rank(const ConvertOptions& o, const ChakraTrace& trace,
-                                  std::int64_t rank, Written& out) {
+Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::int64_t rank,
+                        Written& out) {
   const std::string file =
       (std::filesystem::path(o.out) / (o.prefix + "." + std::to_string(rank) + ".et")).string();
   ChakraCheckOptions check;
   check.absent = o.chakra.absent;
   const ChakraReport report = check_chakra(trace, check);
-  ORRERY_TRY([[maybe_unused]] const std::monostate written, write_chakra(file, trace));
+  ORRERY_RETURN_IF_ERROR(write_chakra(file, trace));
   out.findings += report.total;
   std::int64_t edges = 0;
   std::int64_t communications = 0;
@@ -182,7 +181,7 @@ Result<std::monostate> write_rank(const ConvertOptions& o, const ChakraTrace& tr
   }
   entry.set("findings", std::move(findings));
   out.ranks.append(std::move(entry));
-  return std::monostate{};
+  return {};
 }
 
 Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& sources,
@@ -204,16 +203,15 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& 
       conversions.push_back(std::move(c));
     }
   }
-  ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
+  ORRERY_RETURN_IF_ERROR(make_folder(o.out));
   Written out;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     const ChakraConversion& c = conversions[r];
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rank(o, c.trace, run.ranks[r].rank, out));
+    ORRERY_RETURN_IF_ERROR(write_rank(o, c.trace, run.ranks[r].rank, out));
     const std::string rank = "rank " + std::to_string(run.ranks[r].rank) + ": ";
     if (pairs[r] != kNoHost) {
       out.remarks.push_back(rank + "linked to " + hosts[pairs[r]].file + " by " +
-                            std::string(name(c.linked_by)));
+                            std::string(to_text(c.linked_by)));
     }
     if (c.without_launch > 0) {
       out.remarks.push_back(rank + counted(c.without_launch, "operation") +
@@ -230,11 +228,10 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& 
 
 Result<Written> rewrite_chakra(const ConvertOptions& o, const TraceSources& sources) {
   ORRERY_TRY(const ChakraRun run, sources.format->chakra(sources.files, incomplete(o.files)));
-  ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
+  ORRERY_RETURN_IF_ERROR(make_folder(o.out));
   Written out;
   for (const ChakraRank& rank : run) {
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rank(o, rank.trace, rank.rank, out));
+    ORRERY_RETURN_IF_ERROR(write_rank(o, rank.trace, rank.rank, out));
   }
   return out;
 }
@@ -257,11 +254,10 @@ Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& 
     return fail(ErrorCode::unsupported, std::to_string(ranks) + " ranks are more files than fit",
                 sources.files[0], "give --ranks N, at most 100000");
   }
-  ORRERY_TRY([[maybe_unused]] const std::monostate made, make_folder(o.out));
+  ORRERY_RETURN_IF_ERROR(make_folder(o.out));
   Written out;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rank(o, of_ranks.trace(rank), rank, out));
+    ORRERY_RETURN_IF_ERROR(write_rank(o, of_ranks.trace(rank), rank, out));
   }
   return out;
 }
@@ -286,8 +282,7 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
       });
   if (sources.format->recording != nullptr &&
       (!sources.format->chrome_events || piped != sources.files.end())) {
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_recorded_json(o.out, run.ranks));
+    ORRERY_RETURN_IF_ERROR(write_recorded_json(o.out, run.ranks));
     if (piped != sources.files.end()) {
       out.remarks.push_back((*piped == "-" ? "standard input" : *piped) +
                             " can be read but once: what Orrery does not read is not in the file");
@@ -296,13 +291,12 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
     RewriteOptions options;
     options.incomplete = incomplete(o.files);
     if (o.files.no_stacks) options.python_functions = PythonFunctions::leave_out;
-    ORRERY_TRY([[maybe_unused]] const std::monostate written,
-               write_rewritten_recording(o.out, run, options));
+    ORRERY_RETURN_IF_ERROR(write_rewritten_recording(o.out, run, options));
     out.holds_every_event = options.incomplete == Incomplete::refuse;
   } else {
     ORRERY_TRY(std::string text, perfetto_text(o, sources));
     if (o.out.ends_with(".gz")) text = gzip(text);
-    ORRERY_TRY([[maybe_unused]] const std::monostate written, write_file(o.out, text));
+    ORRERY_RETURN_IF_ERROR(write_file(o.out, text));
   }
   out.files.push_back(o.out + "  open it in ui.perfetto.dev");
   Value entry = Value::map();
@@ -352,9 +346,8 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
                 "is " + std::string(sources.format->name) + ", which converts to chakra only",
                 sources.files[0], "write --to chakra --out FOLDER");
   }
-  ORRERY_TRY([[maybe_unused]] const std::monostate meant, check_scopes(o, sources, target));
-  ORRERY_TRY([[maybe_unused]] const std::monostate read_so,
-             check_scopes(o.files, {sources}, ChakraUse::as_graph));
+  ORRERY_RETURN_IF_ERROR(check_scopes(o, sources, target));
+  ORRERY_RETURN_IF_ERROR(check_scopes(o.files, {sources}, ChakraUse::as_graph));
   RecordedRun run;
   if (sources.format->recording != nullptr) {
     TraceFiles files = o.files;

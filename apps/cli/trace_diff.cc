@@ -51,8 +51,8 @@ Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const Di
 }
 
 // Of one of the runs at least.
-Result<std::monostate> options_mean_something(const DiffOptions& options,
-                                              const std::vector<std::vector<std::string>>& runs) {
+Result<void> options_mean_something(const DiffOptions& options,
+                                    const std::vector<std::vector<std::string>>& runs) {
   std::vector<TraceSources> sources;
   for (const std::vector<std::string>& files : runs) {
     ORRERY_TRY(TraceSources of_run, trace_sources(files));

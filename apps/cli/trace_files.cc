@@ -17,25 +17,23 @@ CLI::Validator not_empty() {
           "TEXT"};
 }
 
-Result<std::monostate> check_scopes(const TraceFiles& options,
-                                    const std::vector<TraceSources>& runs, ChakraUse use) {
-  const auto check = [&](bool given, std::string_view option,
-                         const auto& means) -> Result<std::monostate> {
+Result<void> check_scopes(const TraceFiles& options, const std::vector<TraceSources>& runs,
+                          ChakraUse use) {
+  const auto check = [&](bool given, std::string_view option, const auto& means) -> Result<void> {
     const bool any = std::any_of(runs.begin(), runs.end(),
                                  [&](const TraceSources& run) { return means(*run.format); });
-    if (!given || any || runs.empty()) return std::monostate{};
+    if (!given || any || runs.empty()) return {};
     return fail(ErrorCode::bad_input,
                 std::string(option) + " is of " + formats_in_words(means) + ", but this is " +
                     std::string(runs[0].format->name),
                 runs[0].files[0], "leave it out");
   };
   const bool clocks = use == ChakraUse::as_recording;
-  ORRERY_TRY([[maybe_unused]] const std::monostate partial,
-             check(options.partial, "--partial",
-                   [](const TraceFormat& format) { return format.may_be_cut; }));
-  ORRERY_TRY([[maybe_unused]] const std::monostate stacks,
-             check(options.no_stacks, "--no-stacks",
-                   [](const TraceFormat& format) { return format.recording != nullptr; }));
+  ORRERY_RETURN_IF_ERROR(check(options.partial, "--partial",
+                               [](const TraceFormat& format) { return format.may_be_cut; }));
+  ORRERY_RETURN_IF_ERROR(check(options.no_stacks, "--no-stacks", [](const TraceFormat& format) {
+    return format.recording != nullptr;
+  }));
   return check(options.recorded_clocks, "--recorded-clocks", [&](const TraceFormat& format) {
     return format.recording != nullptr || (clocks && format.chakra != nullptr);
   });

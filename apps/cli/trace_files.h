@@ -33,8 +33,8 @@ void add_trace_files(CLI::App* app, TraceFiles& files);
 enum class ChakraUse : std::uint8_t { as_recording, as_graph };
 
 // Refuses --partial, --no-stacks and --recorded-clocks where they mean nothing for any of the runs.
-Result<std::monostate> check_scopes(const TraceFiles& options,
-                                    const std::vector<TraceSources>& runs, ChakraUse use);
+Result<void> check_scopes(const TraceFiles& options, const std::vector<TraceSources>& runs,
+                          ChakraUse use);
 
 // Refuses the empty text, which a shell makes of a variable that is not set.
 CLI::Validator not_empty();

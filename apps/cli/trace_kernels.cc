@@ -22,8 +22,8 @@ struct KernelOptions {
   std::size_t top = 10;
 };
 
-Result<std::monostate> write_tables(const KernelComparison& comparison,
-                                    const std::string& recorded_in, const std::string& directory) {
+Result<void> write_tables(const KernelComparison& comparison, const std::string& recorded_in,
+                          const std::string& directory) {
   RecordedKernels recorded;
   for (const ComparedKernel& k : comparison.kernels) recorded.kernels.push_back(k.recorded);
   std::error_code failed;
@@ -33,9 +33,9 @@ Result<std::monostate> write_tables(const KernelComparison& comparison,
   }
   for (const KernelTable& table : kernel_tables(recorded, comparison.accelerator, recorded_in)) {
     const auto path = std::filesystem::path(directory) / table.file;
-    ORRERY_TRY([[maybe_unused]] const auto ok, write_file(path.string(), table.text));
+    ORRERY_RETURN_IF_ERROR(write_file(path.string(), table.text));
   }
-  return std::monostate{};
+  return {};
 }
 
 int compare(const KernelOptions& options, const Common& common) {

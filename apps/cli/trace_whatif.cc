@@ -52,18 +52,18 @@ struct WhatIfOptions {
 // The file's edits, then those of the line, then the flags.
 Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
   std::vector<Edit> out;
-  const auto add = [&](const std::string& text, const std::string& name) -> Result<std::monostate> {
+  const auto add = [&](const std::string& text, const std::string& name) -> Result<void> {
     ORRERY_TRY(std::vector<Edit> edits, parse_edits(text, name));
     for (Edit& edit : edits) out.push_back(std::move(edit));
-    return std::monostate();
+    return {};
   };
   if (!options.edit_file.empty()) {
     ORRERY_TRY(const std::string text, read_file(options.edit_file, kLargestEdits));
-    if (auto read = add(text, options.edit_file); !read) return fail(read.error());
+    ORRERY_RETURN_IF_ERROR(add(text, options.edit_file));
   }
   std::string flags;
   for (const std::string& edit : options.edits) flags += edit + "\n";
-  if (auto read = add(flags, "--edit"); !read) return fail(read.error());
+  ORRERY_RETURN_IF_ERROR(add(flags, "--edit"));
   flags.clear();
   if (options.no_stragglers) flags += "even\n";
   if (options.capture) flags += "capture\n";
@@ -83,7 +83,7 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
     if (options.microbatches > 0) flags += fmt::format(" microbatches {}", options.microbatches);
     flags += "\n";
   }
-  if (auto read = add(flags, "flags"); !read) return fail(read.error());
+  ORRERY_RETURN_IF_ERROR(add(flags, "flags"));
   return out;
 }
 
@@ -116,7 +116,7 @@ Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& 
   if (files.size() == 1) {
     const auto format = format_of_file(files[0]);
     if (format && (*format)->graph != nullptr) {
-      if (const auto possible = check_graph_edits(edits); !possible) return fail(possible.error());
+      ORRERY_RETURN_IF_ERROR(check_graph_edits(edits));
       ORRERY_TRY(const GraphFile graph, (*format)->graph(files[0]));
       return graph_run(graph, files[0]);
     }

@@ -104,7 +104,7 @@ int print_specification(const ValidateOptions& options, const Inputs& inputs,
 }
 
 // An error if not one of the rows, of which there is at least one, was estimated.
-Result<std::monostate> some_row_used(const std::vector<RowOutcome>& rows) {
+Result<void> some_row_used(const std::vector<RowOutcome>& rows) {
   for (const RowOutcome& row : rows) {
     if (row.skipped_because.empty()) return {};
   }
@@ -115,8 +115,8 @@ Result<std::monostate> some_row_used(const std::vector<RowOutcome>& rows) {
 }
 
 // The page and, beside it in images/, its picture as SVG and PNG.
-Result<std::monostate> write_page(const std::string& path, const Validation& validation,
-                                  const Judgement& judgement) {
+Result<void> write_page(const std::string& path, const Validation& validation,
+                        const Judgement& judgement) {
   std::string picture;
   if (!judgement.points.empty()) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path() / "images";
@@ -124,10 +124,8 @@ Result<std::monostate> write_page(const std::string& path, const Validation& val
     std::filesystem::create_directories(folder, failed);
     const std::string svg = scatter_svg(judgement.points, "Step times: predicted against measured");
     ORRERY_TRY(const std::string png, png_of_svg(svg, kPictureWidth));
-    ORRERY_TRY([[maybe_unused]] const auto drawn,
-               write_file((folder / "validation-scatter.svg").string(), svg));
-    ORRERY_TRY([[maybe_unused]] const auto painted,
-               write_file((folder / "validation-scatter.png").string(), png));
+    ORRERY_RETURN_IF_ERROR(write_file((folder / "validation-scatter.svg").string(), svg));
+    ORRERY_RETURN_IF_ERROR(write_file((folder / "validation-scatter.png").string(), png));
     picture = "images/validation-scatter.svg";
   }
   return write_file(path, validation_markdown(validation, judgement_markdown(judgement, picture)));

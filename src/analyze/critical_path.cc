@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -76,16 +77,30 @@ CriticalPath::Bound bound_of(const RecordedTrace& trace, const PathEdge& edge) {
 
 }  // namespace
 
-std::string_view name(PathEdge::Kind kind) {
-  static constexpr std::array<std::string_view, 5> kNames = {
-      "operation", "dependency", "launch_delay", "kernel_gap", "synchronization"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumName<PathEdge::Kind>> names_of(PathEdge::Kind) {
+  using enum PathEdge::Kind;
+  static constexpr auto kNames = std::to_array<EnumName<PathEdge::Kind>>({
+      {operation, "operation"},
+      {dependency, "dependency"},
+      {launch_delay, "launch_delay"},
+      {kernel_gap, "kernel_gap"},
+      {synchronization, "synchronization"},
+  });
+  return kNames;
 }
 
-std::string_view name(CriticalPath::Bound bound) {
-  static constexpr std::array<std::string_view, CriticalPath::kBounds> kNames = {
-      "host", "data_loading", "compute", "communication", "copies", "kernel_gap", "launch_delay"};
-  return kNames[static_cast<std::size_t>(bound)];
+std::span<const EnumName<CriticalPath::Bound>> names_of(CriticalPath::Bound) {
+  using enum CriticalPath::Bound;
+  static constexpr auto kNames = std::to_array<EnumName<CriticalPath::Bound>>({
+      {host, "host"},
+      {data_loading, "data_loading"},
+      {compute, "compute"},
+      {communication, "communication"},
+      {copies, "copies"},
+      {kernel_gap, "kernel_gap"},
+      {launch_delay, "launch_delay"},
+  });
+  return kNames;
 }
 
 Result<CriticalPath> critical_path(const RecordedTrace& trace, const PathGraph& graph) {

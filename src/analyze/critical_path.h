@@ -31,11 +31,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analyze/device_work.h"
 #include "analyze/launches.h"
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 
 namespace orrery {
@@ -62,7 +64,7 @@ struct PathEdge {
   Kind kind = Kind::operation;
   std::int64_t weight_ns = 0;
 };
-std::string_view name(PathEdge::Kind kind);
+std::span<const EnumName<PathEdge::Kind>> names_of(PathEdge::Kind);
 
 struct PathGraph {
   Interval window;
@@ -96,7 +98,7 @@ struct CriticalPath {
     return by_bound_ns[static_cast<std::size_t>(bound)];
   }
 };
-std::string_view name(CriticalPath::Bound bound);
+std::span<const EnumName<CriticalPath::Bound>> names_of(CriticalPath::Bound);
 
 // Errors: events that wait for each other in a cycle.
 Result<CriticalPath> critical_path(const RecordedTrace& trace, const PathGraph& graph);

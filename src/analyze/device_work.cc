@@ -5,10 +5,16 @@
 
 namespace orrery {
 
-std::string_view name(WorkKind kind) {
-  static constexpr std::array<std::string_view, 5> kNames = {"none", "compute", "communication",
-                                                             "copy", "fill"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumName<WorkKind>> names_of(WorkKind) {
+  using enum WorkKind;
+  static constexpr auto kNames = std::to_array<EnumName<WorkKind>>({
+      {none, "none"},
+      {compute, "compute"},
+      {communication, "communication"},
+      {copy, "copy"},
+      {fill, "fill"},
+  });
+  return kNames;
 }
 
 std::vector<WorkKind> work_kinds(const RecordedTrace& trace) {

@@ -9,16 +9,18 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "timeline/intervals.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
 
 enum class WorkKind : std::uint8_t { none, compute, communication, copy, fill };
-std::string_view name(WorkKind kind);
+std::span<const EnumName<WorkKind>> names_of(WorkKind);
 
 // The kind of every event; WorkKind::none if it is not device work.
 std::vector<WorkKind> work_kinds(const RecordedTrace& trace);

@@ -77,11 +77,19 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
 
 }  // namespace
 
-std::string_view name(FindingKind kind) {
-  static constexpr std::array<std::string_view, kFindingKinds> kNames = {
-      "host_waits",     "other_process", "waiting",      "communication",
-      "slow_operators", "copies",        "stream_waits", "earlier_work"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumName<FindingKind>> names_of(FindingKind) {
+  using enum FindingKind;
+  static constexpr auto kNames = std::to_array<EnumName<FindingKind>>({
+      {host_waits, "host_waits"},
+      {other_process, "other_process"},
+      {waiting, "waiting"},
+      {communication, "communication"},
+      {slow_operators, "slow_operators"},
+      {copies, "copies"},
+      {stream_waits, "stream_waits"},
+      {earlier_work, "earlier_work"},
+  });
+  return kNames;
 }
 
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset) {

@@ -24,10 +24,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analyze/run_analysis.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -44,7 +46,7 @@ enum class FindingKind : std::uint8_t {
 inline constexpr std::size_t kFindingKinds = 8;
 inline constexpr double kLeastFinding = 0.01;
 inline constexpr double kLeastEarlier = 0.25;
-std::string_view name(FindingKind kind);
+std::span<const EnumName<FindingKind>> names_of(FindingKind);
 
 struct Finding {
   FindingKind kind = FindingKind::host_waits;

@@ -1,6 +1,7 @@
 #include "analyze/host_activity.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "trace/data_loading.h"
@@ -48,10 +49,17 @@ Sets activities(const RecordedTrace& trace, const std::vector<bool>& launching) 
 
 }  // namespace
 
-std::string_view name(HostActivity activity) {
-  static constexpr std::array<std::string_view, kHostActivities> kNames = {
-      "data_loading", "synchronizing", "allocating", "calling", "operators", "elsewhere"};
-  return kNames[static_cast<std::size_t>(activity)];
+std::span<const EnumName<HostActivity>> names_of(HostActivity) {
+  using enum HostActivity;
+  static constexpr auto kNames = std::to_array<EnumName<HostActivity>>({
+      {data_loading, "data_loading"},
+      {synchronizing, "synchronizing"},
+      {allocating, "allocating"},
+      {calling, "calling"},
+      {operators, "operators"},
+      {elsewhere, "elsewhere"},
+  });
+  return kNames;
 }
 
 std::int64_t HostTime::total_ns() const {

@@ -15,11 +15,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analyze/idle_time.h"
 #include "analyze/launches.h"
+#include "outcome/enum_names.h"
 #include "timeline/intervals.h"
 #include "trace/recorded_trace.h"
 
@@ -34,7 +36,7 @@ enum class HostActivity : std::uint8_t {
   elsewhere,
 };
 inline constexpr std::size_t kHostActivities = 6;
-std::string_view name(HostActivity activity);
+std::span<const EnumName<HostActivity>> names_of(HostActivity);
 // "in launches and other calls"
 std::string_view in_words(HostActivity activity);
 

@@ -152,11 +152,19 @@ void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const L
 
 }  // namespace
 
-std::string_view name(Collective collective) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-      "broadcast",  "reduce",     "send-receive",   "other"};
-  return kNames[static_cast<std::size_t>(collective)];
+std::span<const EnumName<Collective>> names_of(Collective) {
+  using enum Collective;
+  static constexpr auto kNames = std::to_array<EnumName<Collective>>({
+      {all_reduce, "all-reduce"},
+      {all_gather, "all-gather"},
+      {reduce_scatter, "reduce-scatter"},
+      {all_to_all, "all-to-all"},
+      {broadcast, "broadcast"},
+      {reduce, "reduce"},
+      {send_receive, "send-receive"},
+      {other, "other"},
+  });
+  return kNames;
 }
 
 Collective collective_of(std::string_view text) {

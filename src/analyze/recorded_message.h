@@ -16,10 +16,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "analyze/launches.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -33,7 +35,7 @@ enum class Collective : std::uint8_t {
   send_receive,
   other,
 };
-std::string_view name(Collective collective);
+std::span<const EnumName<Collective>> names_of(Collective);
 // Of a name as anyone writes it: "allreduce", "_allgather_base", "ncclDevKernel_AllReduce_Sum_f16".
 Collective collective_of(std::string_view text);
 double bus_factor(Collective collective, std::int64_t ranks);

@@ -372,11 +372,19 @@ Work movement_named(std::string_view name, Arguments x) {
 
 }  // namespace
 
-std::string_view name(RecordedWorkClass c) {
-  static constexpr std::array<std::string_view, kRecordedWorkClasses> kNames = {
-      "product", "convolution", "attention", "normalization",
-      "softmax", "elementwise", "reduction", "movement"};
-  return kNames[static_cast<std::size_t>(c)];
+std::span<const EnumName<RecordedWorkClass>> names_of(RecordedWorkClass) {
+  using enum RecordedWorkClass;
+  static constexpr auto kNames = std::to_array<EnumName<RecordedWorkClass>>({
+      {product, "product"},
+      {convolution, "convolution"},
+      {attention, "attention"},
+      {normalization, "normalization"},
+      {softmax, "softmax"},
+      {elementwise, "elementwise"},
+      {reduction, "reduction"},
+      {movement, "movement"},
+  });
+  return kNames;
 }
 
 std::optional<RecordedWork> recorded_work(std::string_view name,

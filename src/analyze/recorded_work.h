@@ -28,6 +28,7 @@
 #include <string_view>
 
 #include "analyze/recorded_arguments.h"
+#include "outcome/enum_names.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -43,7 +44,7 @@ enum class RecordedWorkClass : std::uint8_t {
   movement,
 };
 inline constexpr std::size_t kRecordedWorkClasses = 8;
-std::string_view name(RecordedWorkClass c);
+std::span<const EnumName<RecordedWorkClass>> names_of(RecordedWorkClass);
 
 // Whether the matrix units do the work.
 constexpr bool is_matrix_work(RecordedWorkClass c) {

@@ -14,12 +14,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyze/launches.h"
 #include "analyze/spread.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -37,7 +39,7 @@ struct SectionRow {
   std::int64_t launched = 0;     // pieces of device work
 };
 
-std::string_view name(SectionKind kind);
+std::span<const EnumName<SectionKind>> names_of(SectionKind);
 
 // By name and kind; most device time first, then most host time, then by name.
 std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches& started);

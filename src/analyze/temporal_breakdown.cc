@@ -58,9 +58,14 @@ TemporalBreakdown breakdown_of(const DeviceWork& work, const std::vector<Gap>& i
 
 }  // namespace
 
-std::string_view name(BreakdownPreset preset) {
-  static constexpr std::array<std::string_view, 3> kNames = {"orrery", "hta", "tracelens"};
-  return kNames[static_cast<std::size_t>(preset)];
+std::span<const EnumName<BreakdownPreset>> names_of(BreakdownPreset) {
+  using enum BreakdownPreset;
+  static constexpr auto kNames = std::to_array<EnumName<BreakdownPreset>>({
+      {orrery, "orrery"},
+      {hta, "hta"},
+      {tracelens, "tracelens"},
+  });
+  return kNames;
 }
 
 TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,

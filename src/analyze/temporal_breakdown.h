@@ -29,16 +29,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "analyze/device_work.h"
 #include "analyze/idle_time.h"
 #include "analyze/launches.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
 enum class BreakdownPreset : std::uint8_t { orrery, hta, tracelens };
-std::string_view name(BreakdownPreset preset);
+std::span<const EnumName<BreakdownPreset>> names_of(BreakdownPreset);
 
 struct TemporalBreakdown {
   Interval window;

@@ -145,9 +145,9 @@ CalibratedFile file_of(const std::string& architecture, const CollectiveParamete
 }
 
 // Fits the exchanges of one architecture into `parameters`, and adds them to the report.
-Result<std::monostate> add_exchanges(std::span<const ExchangeMeasurement> rows,
-                                     const CalibrationRequest& request, const std::string& data,
-                                     CollectiveParameters& parameters, CalibrationReport& report) {
+Result<void> add_exchanges(std::span<const ExchangeMeasurement> rows,
+                           const CalibrationRequest& request, const std::string& data,
+                           CollectiveParameters& parameters, CalibrationReport& report) {
   ORRERY_TRY(
       std::vector<CalibratedPart> parts,
       fit_exchanges(rows, request.cross_validate ? request.folds : 0, parameters.token_exchange));
@@ -160,7 +160,7 @@ Result<std::monostate> add_exchanges(std::span<const ExchangeMeasurement> rows,
                                part.held_out ? rounded(part.held_out->p90, 2) : 0});
     report.parts.push_back(std::move(part));
   }
-  return std::monostate{};
+  return {};
 }
 
 Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables,
@@ -213,8 +213,8 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
       report.subject = architecture;
       at = made.emplace(architecture, std::pair(std::move(start), std::move(report))).first;
     }
-    ORRERY_TRY([[maybe_unused]] const auto ok,
-               add_exchanges(own, request, "token exchange", at->second.first, at->second.second));
+    ORRERY_RETURN_IF_ERROR(
+        add_exchanges(own, request, "token exchange", at->second.first, at->second.second));
   }
   for (auto& [architecture, result] : made) {
     const std::vector<CalibratedPart>& parts = result.second.parts;

@@ -66,7 +66,7 @@ class AcceleratorCalibration {
           &AcceleratorCalibration::sustained, &AcceleratorCalibration::prefill,
           &AcceleratorCalibration::same_processor, &AcceleratorCalibration::attention,
           &AcceleratorCalibration::scores, &AcceleratorCalibration::recorded}) {
-      ORRERY_TRY([[maybe_unused]] const auto ok, (this->*step)());
+      ORRERY_RETURN_IF_ERROR((this->*step)());
     }
     if (!request_.catalog->contains("kernels", accelerator_.name) && !has_products_) {
       report_.notes.push_back("Without products there is no entry to make.");
@@ -122,7 +122,7 @@ class AcceleratorCalibration {
   }
 
   // Attention of a processor that was measured in another accelerator.
-  Result<std::monostate> same_processor() {
+  Result<void> same_processor() {
     ORRERY_TRY(const KernelDefaults defaults, load_kernel_defaults(*request_.catalog));
     for (const SameProcessor& same : defaults.same_processor) {
       if (same.accelerator != accelerator_.name) continue;
@@ -139,7 +139,7 @@ class AcceleratorCalibration {
         c_.attention.push_back(std::move(a));
       }
     }
-    return std::monostate{};
+    return {};
   }
 
   [[nodiscard]] FitRecord record(const CalibratedPart& part, std::string data) const {
@@ -163,13 +163,13 @@ class AcceleratorCalibration {
     return out;
   }
 
-  Result<std::monostate> memory() {
+  Result<void> memory() {
     const double cache = accelerator_.last_level_cache.value_or(Bytes(0)).value();
     const auto rows = chosen(all_.layers, [&](const MeasuredLayerOperation& r) {
       return r.accelerator == accelerator_.name && r.moved.value() >= kBeyondCache &&
              (!is_recorded(r) || r.moved.value() >= 2 * cache);
     });
-    if (rows.size() < least_rows(rows)) return std::monostate{};
+    if (rows.size() < least_rows(rows)) return {};
     ORRERY_TRY(MemoryFit fit, fit_memory(accelerator_, c_, rows, folds()));
     c_.memory_fraction = fit.fraction;
     c_.memory_source =
@@ -179,10 +179,10 @@ class AcceleratorCalibration {
         tables_of(rows, "layer-ops-measured.csv") + ", " + errors(fit.part) +
         "; floor a constant of ai-dynamo/aiconfigurator";
     report_.parts.push_back(std::move(fit.part));
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> products() {
+  Result<void> products() {
     for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp8,
                                       NumberFormat::mxfp8, NumberFormat::nvfp4}) {
       const auto rows = chosen(all_.products, [&](const MeasuredGemm& r) {
@@ -221,10 +221,10 @@ class AcceleratorCalibration {
       report_.parts.push_back(std::move(fit.part));
       has_products_ = true;
     }
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> prefill() {
+  Result<void> prefill() {
     for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp8}) {
       const auto rows = chosen(all_.prefill, [&](const MeasuredAttention& r) {
         return r.accelerator == accelerator_.name && r.format == format;
@@ -241,10 +241,10 @@ class AcceleratorCalibration {
       c_.prefill.push_back(fit.parameters);
       report_.parts.push_back(std::move(fit.part));
     }
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> attention() {
+  Result<void> attention() {
     std::map<std::pair<AttentionKernel, double>, std::vector<MeasuredAttention>> groups;
     for (const MeasuredAttention& r : all_.attention) {
       if (r.accelerator != accelerator_.name || r.kernel == AttentionKernel::unfused) continue;
@@ -323,30 +323,30 @@ class AcceleratorCalibration {
                     [&](const AttentionParameters& a) { return fitted.contains(a.kernel); });
       c_.attention.insert(c_.attention.end(), own.begin(), own.end());
     } else if (in_runs.empty()) {
-      return std::monostate{};
+      return {};
     }
     std::stable_sort(c_.attention.begin(), c_.attention.end(),
                      [](const AttentionParameters& a, const AttentionParameters& b) {
                        return std::tuple(a.kernel, a.head_dim, a.direction) <
                               std::tuple(b.kernel, b.head_dim, b.direction);
                      });
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> scores() {
+  Result<void> scores() {
     const auto rows = chosen(all_.attention, [&](const MeasuredAttention& r) {
       return r.accelerator == accelerator_.name && r.kernel == AttentionKernel::unfused;
     });
-    if (rows.size() < kLeastRows) return std::monostate{};
+    if (rows.size() < kLeastRows) return {};
     ORRERY_TRY(ScoreFit fit, fit_scores(accelerator_, c_, rows, folds()));
     c_.score_passes = fit.passes;
     c_.score_source =
         "fitted on flash-attention-published.csv, pytorch and standard, " + errors(fit.part);
     report_.parts.push_back(std::move(fit.part));
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> sustained() {
+  Result<void> sustained() {
     // Recorded products in 32 bits say nothing of the clock under 16-bit ones.
     const auto rows = chosen(all_.in_training, [&](const MeasuredGemm& r) {
       return r.accelerator == accelerator_.name &&
@@ -355,10 +355,10 @@ class AcceleratorCalibration {
     if (rows.size() < least_rows(rows)) {
       const bool kept =
           !measured(all_.products) && request_.catalog->contains("kernels", accelerator_.name);
-      if (kept) return std::monostate{};
+      if (kept) return {};
       c_.sustained_fraction = 1;
       c_.sustained_source = "not measured: long repeated products taken as sustained";
-      return std::monostate{};
+      return {};
     }
     const auto single = chosen(rows, [](const MeasuredGemm& r) { return r.shape.groups <= 1; });
     ORRERY_TRY(SustainedFit fit, fit_sustained(accelerator_, c_, single, folds()));
@@ -368,11 +368,11 @@ class AcceleratorCalibration {
                           tables_of(single, "simumax-operator-efficiency.csv") + ", " +
                           errors(fit.part);
     report_.parts.push_back(std::move(fit.part));
-    return std::monostate{};
+    return {};
   }
 
   // Kernels of recorded runs against the entry as it is now: errors without a fit.
-  Result<std::monostate> recorded() {
+  Result<void> recorded() {
     struct Rows {
       std::vector<double> predicted, measured;
     };
@@ -407,7 +407,7 @@ class AcceleratorCalibration {
       part.in_sample = fit_errors(rows.predicted, rows.measured);
       report_.parts.push_back(std::move(part));
     }
-    return std::monostate{};
+    return {};
   }
 
   const Accelerator& accelerator_;

@@ -117,7 +117,7 @@ Failure refuse(const Accelerator& a, std::string message, std::string where) {
 
 }  // namespace
 
-Result<std::monostate> check(const Accelerator& a) {
+Result<void> check(const Accelerator& a) {
   if (a.compute_units < 1) return refuse(a, "has no compute units", "compute_units");
   if (!(a.memory.capacity.value() > 0)) return refuse(a, "has no memory", "memory.capacity");
   if (!(a.memory.bandwidth.value() > 0)) {
@@ -162,7 +162,7 @@ Result<std::monostate> check(const Accelerator& a) {
   if (a.host_link.bandwidth && !(a.host_link.bandwidth->value() > 0)) {
     return refuse(a, "has a bandwidth that is not greater than 0", "host_link.bandwidth");
   }
-  return std::monostate{};
+  return {};
 }
 
 Result<Accelerator> load_accelerator(const Catalog& catalog, std::string_view name) {

@@ -89,6 +89,6 @@ Result<Accelerator> load_accelerator(const Catalog& catalog, std::string_view na
 
 // Errors: no memory, no compute units, no rate at all, negative figures, an achieved rate above the
 // peak.
-Result<std::monostate> check(const Accelerator& accelerator);
+Result<void> check(const Accelerator& accelerator);
 
 }  // namespace orrery

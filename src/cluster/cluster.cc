@@ -27,7 +27,7 @@ Failure refuse(std::string message, std::string where, std::string hint = "") {
 
 std::string text(std::int64_t n) { return std::to_string(n); }
 
-Result<std::monostate> check_count(std::int64_t accelerators, std::int64_t per_node) {
+Result<void> check_count(std::int64_t accelerators, std::int64_t per_node) {
   if (accelerators < 1) {
     return refuse("the number of accelerators is " + text(accelerators), "accelerators",
                   "at least 1");
@@ -41,10 +41,10 @@ Result<std::monostate> check_count(std::int64_t accelerators, std::int64_t per_n
     return refuse(text(accelerators) + " accelerators do not fill nodes of " + text(per_node),
                   "accelerators", text(below) + " or " + text(below + per_node) + " do");
   }
-  return std::monostate{};
+  return {};
 }
 
-Result<std::monostate> check(const FabricLevel& level) {
+Result<void> check(const FabricLevel& level) {
   const auto field = [](const char* name) { return std::string(name); };
   if (!(level.bandwidth.value() > 0)) {
     return refuse("the bandwidth of a level must be greater than 0", field("bandwidth"),
@@ -62,17 +62,16 @@ Result<std::monostate> check(const FabricLevel& level) {
     return refuse("an efficiency outside (0, 1]", field("efficiency"),
                   "the share of the nominal bandwidth that large transfers reach");
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace
 
-Result<std::monostate> check(const Cluster& cluster) {
+Result<void> check(const Cluster& cluster) {
   if (cluster.accelerators_per_node < 1) {
     return refuse("a node without accelerators", "accelerators_per_node", "at least 1");
   }
-  ORRERY_TRY([[maybe_unused]] const auto counted,
-             check_count(cluster.accelerators, cluster.accelerators_per_node));
+  ORRERY_RETURN_IF_ERROR(check_count(cluster.accelerators, cluster.accelerators_per_node));
   if (auto checked = check(cluster.accelerator); !checked) {
     return fail(at("accelerator", checked.error()));
   }
@@ -100,14 +99,14 @@ Result<std::monostate> check(const Cluster& cluster) {
                         "', not over the host",
                     "host_path", "leave it out where the first level is not PCIe");
     }
-    ORRERY_TRY([[maybe_unused]] const auto ok, check(*cluster.host_path));
+    ORRERY_RETURN_IF_ERROR(check(*cluster.host_path));
   }
   if (inside != cluster.accelerators) {
     return refuse("the last level holds " + text(inside) + " of " + text(cluster.accelerators) +
                       " accelerators",
                   "levels", "the last level joins all of them");
   }
-  return std::monostate{};
+  return {};
 }
 
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
@@ -117,8 +116,7 @@ Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
                       text(cluster.accelerators) + " of " + cluster.name,
                   "accelerators", "at most " + text(cluster.accelerators));
   }
-  ORRERY_TRY([[maybe_unused]] const auto counted,
-             check_count(accelerators, cluster.accelerators_per_node));
+  ORRERY_RETURN_IF_ERROR(check_count(accelerators, cluster.accelerators_per_node));
   cluster.name += ":" + text(accelerators);
   cluster.accelerators = accelerators;
   cluster.accelerators_per_node = std::min(cluster.accelerators_per_node, accelerators);

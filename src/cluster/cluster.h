@@ -62,6 +62,6 @@ Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators);
 
 // Checks that a cluster is possible; the error names the field and the numbers.
-Result<std::monostate> check(const Cluster& cluster);
+Result<void> check(const Cluster& cluster);
 
 }  // namespace orrery

@@ -313,7 +313,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   Cluster cluster;
   if (!d.sites.empty()) {
     ORRERY_TRY(cluster, build_sites(d, catalog));
-    if (auto checked = check(cluster); !checked) return fail(checked.error());
+    ORRERY_RETURN_IF_ERROR(check(cluster));
     return cluster;
   }
   if (d.node.empty() && d.accelerator.empty()) {
@@ -404,7 +404,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
     cluster.levels.push_back(std::move(level));
   }
   cluster.accelerators_per_node = std::min(cluster.accelerators_per_node, cluster.accelerators);
-  if (auto checked = check(cluster); !checked) return fail(checked.error());
+  ORRERY_RETURN_IF_ERROR(check(cluster));
   return cluster;
 }
 

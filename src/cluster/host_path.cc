@@ -14,7 +14,7 @@ const Fields<HostPath>& fields_of(const HostPath*) {
   return table;
 }
 
-Result<std::monostate> check(const HostPath& path) {
+Result<void> check(const HostPath& path) {
   constexpr BytesPerSecond kLeast(1e3);  // as of every bandwidth of a collective
   const auto wrong = [](const char* message, const char* expected) {
     return fail(ErrorCode::bad_input, message, "host_path", expected);
@@ -23,14 +23,14 @@ Result<std::monostate> check(const HostPath& path) {
     return wrong("a path through the host needs 0 < direct_ranks <= socket_ranks",
                  "direct_ranks: 0 where all reach each other directly");
   }
-  if (path.direct_ranks == 0) return std::monostate{};
+  if (path.direct_ranks == 0) return {};
   if (path.socket < kLeast || path.node < kLeast) {
     return wrong("a path through the host needs its rates", "socket: 6.57 GB/s, node: 1.65 GB/s");
   }
   if (path.node > path.socket) {
     return wrong("across sockets no path is faster than on one", "node at most socket");
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace orrery

@@ -22,6 +22,6 @@ struct HostPath {
 const Fields<HostPath>& fields_of(const HostPath*);
 
 // Error: ranks or rates that are impossible, with the values that are allowed.
-Result<std::monostate> check(const HostPath& path);
+Result<void> check(const HostPath& path);
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 #include "compare/difference.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -145,16 +146,31 @@ class Aligner {
 
 }  // namespace
 
-std::string_view name(DifferenceCause cause) {
-  static constexpr std::array<std::string_view, kDifferenceCauses> kNames = {
-      "only_first", "only_second", "calls", "work", "waiting", "overlap", "late", "latency"};
-  return kNames[static_cast<std::size_t>(cause)];
+std::span<const EnumName<DifferenceCause>> names_of(DifferenceCause) {
+  using enum DifferenceCause;
+  static constexpr auto kNames = std::to_array<EnumName<DifferenceCause>>({
+      {only_first, "only_first"},
+      {only_second, "only_second"},
+      {calls, "calls"},
+      {work, "work"},
+      {waiting, "waiting"},
+      {overlap, "overlap"},
+      {late, "late"},
+      {latency, "latency"},
+  });
+  return kNames;
 }
 
-std::string_view name(Alignment alignment) {
-  static constexpr std::array<std::string_view, 5> kNames = {"same", "other_shapes", "replaced",
-                                                             "only_first", "only_second"};
-  return kNames[static_cast<std::size_t>(alignment)];
+std::span<const EnumName<Alignment>> names_of(Alignment) {
+  using enum Alignment;
+  static constexpr auto kNames = std::to_array<EnumName<Alignment>>({
+      {same, "same"},
+      {other_shapes, "other_shapes"},
+      {replaced, "replaced"},
+      {only_first, "only_first"},
+      {only_second, "only_second"},
+  });
+  return kNames;
 }
 
 DifferenceCause DifferenceRow::main_cause() const {

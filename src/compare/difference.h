@@ -23,10 +23,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compare/step_profile.h"
+#include "outcome/enum_names.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -42,10 +44,10 @@ enum class DifferenceCause : std::uint8_t {
   latency,
 };
 inline constexpr std::size_t kDifferenceCauses = 8;
-std::string_view name(DifferenceCause cause);
+std::span<const EnumName<DifferenceCause>> names_of(DifferenceCause);
 
 enum class Alignment : std::uint8_t { same, other_shapes, replaced, only_first, only_second };
-std::string_view name(Alignment alignment);
+std::span<const EnumName<Alignment>> names_of(Alignment);
 
 struct DifferenceRow {
   Alignment alignment = Alignment::same;

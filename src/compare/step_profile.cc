@@ -108,7 +108,7 @@ class Rank {
     const std::uint32_t outer = links_.outer_operator(event);
     // What was launched outside the recording is still known by what it does.
     const std::string_view context = outer == kNotLaunched
-                                         ? name(kernel_class(trace_.name_of(event), "", ""))
+                                         ? to_text(kernel_class(trace_.name_of(event), "", ""))
                                          : trace_.name_of(outer);
     const std::uint32_t inner = links_.inner_operator[event];
     const Label label = communicates            ? communication_label(trace_, event)
@@ -253,10 +253,15 @@ std::vector<std::vector<std::int64_t>> waiting_times(std::span<const RecordedTra
 
 }  // namespace
 
-std::string_view name(LineKind kind) {
-  static constexpr std::array<std::string_view, 4> kNames = {"computing", "communication",
-                                                             "copying", "host"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumName<LineKind>> names_of(LineKind) {
+  using enum LineKind;
+  static constexpr auto kNames = std::to_array<EnumName<LineKind>>({
+      {computing, "computing"},
+      {communication, "communication"},
+      {copying, "copying"},
+      {host, "host"},
+  });
+  return kNames;
 }
 
 StepParts parts(const StepProfile& profile) {

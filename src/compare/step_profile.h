@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "trace/recorded_trace.h"
 #include "units/quantity.h"
@@ -34,7 +35,7 @@
 namespace orrery {
 
 enum class LineKind : std::uint8_t { computing, communication, copying, host };
-std::string_view name(LineKind kind);
+std::span<const EnumName<LineKind>> names_of(LineKind);
 
 // Nanoseconds of all steps and ranks together, as integers.
 struct LineTimes {

@@ -25,23 +25,25 @@ bool is_batched_product(const ProfileLine& line) {
 
 }  // namespace
 
-std::string_view name(StepWork work) {
-  static constexpr std::array<std::string_view, kStepWorks> kNames = {
-      "matrix products",
-      "attention",
-      "normalization",
-      "embedding",
-      "optimizer",
-      "elementwise and others",
-      "convolutions",
-      "recomputation",
-      "contention",
-      "communication, exposed",
-      "waiting for other ranks, exposed",
-      "copies, exposed",
-      "launched before the recording",
-      "idle"};
-  return kNames[static_cast<std::size_t>(work)];
+std::span<const EnumName<StepWork>> names_of(StepWork) {
+  using enum StepWork;
+  static constexpr auto kNames = std::to_array<EnumName<StepWork>>({
+      {products, "matrix products"},
+      {attention, "attention"},
+      {normalization, "normalization"},
+      {embedding, "embedding"},
+      {optimizer, "optimizer"},
+      {others, "elementwise and others"},
+      {convolutions, "convolutions"},
+      {recomputation, "recomputation"},
+      {contention, "contention"},
+      {communication, "communication, exposed"},
+      {waiting, "waiting for other ranks, exposed"},
+      {copies, "copies, exposed"},
+      {earlier, "launched before the recording"},
+      {idle, "idle"},
+  });
+  return kNames;
 }
 
 AttentionScores attention_scores(const StepProfile& recorded) {

@@ -26,10 +26,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "compare/step_profile.h"
 #include "lower/step_category.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -51,7 +53,7 @@ enum class StepWork : std::uint8_t {
 };
 inline constexpr std::size_t kStepWorks = 14;
 // "matrix products": unlike the names of operators.
-std::string_view name(StepWork work);
+std::span<const EnumName<StepWork>> names_of(StepWork);
 
 // How a recording computes the scores of its attention.
 enum class AttentionScores : std::uint8_t { in_kernels_of_attention, in_batched_products };

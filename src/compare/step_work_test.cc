@@ -54,7 +54,7 @@ TEST(StepWork, OfEveryCategoryIsKnown) {
   EXPECT_EQ(work_of(Category::exposed_pp), StepWork::communication);
   EXPECT_EQ(work_of(Category::host), StepWork::idle);
   std::set<std::string_view> names;
-  for (std::size_t w = 0; w < kStepWorks; ++w) names.insert(name(static_cast<StepWork>(w)));
+  for (std::size_t w = 0; w < kStepWorks; ++w) names.insert(to_text(static_cast<StepWork>(w)));
   EXPECT_EQ(names.size(), kStepWorks);
 }
 

@@ -45,7 +45,7 @@ class WorkLines {
       if (ns_[i] == 0) continue;
       const auto work = static_cast<StepWork>(i);
       ProfileLine line;
-      line.name = name(work);
+      line.name = to_text(work);
       line.kind = kind_of(work);
       line.times.calls = profile.steps;
       line.times.busy_ns = ns_[i];
@@ -103,7 +103,7 @@ StepProfile predicted_profile(const Breakdown& predicted) {
 void fold_untold_work(StepProfile& recorded, StepProfile& predicted) {
   const auto find = [](StepProfile& profile, StepWork work) {
     return std::find_if(profile.lines.begin(), profile.lines.end(),
-                        [&](const ProfileLine& line) { return line.name == name(work); });
+                        [&](const ProfileLine& line) { return line.name == to_text(work); });
   };
   for (const StepWork work : {StepWork::normalization, StepWork::embedding}) {
     const auto here = find(recorded, work);

@@ -134,8 +134,8 @@ std::string other_format(std::string_view text) {
 
 }  // namespace
 
-Result<std::monostate> CommaSeparated::complete() const {
-  if (refused.empty()) return std::monostate{};
+Result<void> CommaSeparated::complete() const {
+  if (refused.empty()) return {};
   return fail(ErrorCode::bad_input, refused.front().why,
               name + ":" + std::to_string(refused.front().line));
 }

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "outcome/result.h"
@@ -32,7 +31,7 @@ struct CommaSeparated {
   };
   std::vector<Refused> refused;
   // Line and reason of the first refused record, for readers that need all of them.
-  [[nodiscard]] Result<std::monostate> complete() const;
+  [[nodiscard]] Result<void> complete() const;
 };
 
 // Limits against hostile input.

@@ -11,7 +11,7 @@
 //   }
 //   Result<Link> link = read<Link>(document);
 //
-// A member may be a bool, integer, double, string, quantity, enum with names_of(), optional,
+// A member may be a bool, integer, double, string, quantity, enum with names_of() (outcome/enum_names.h), optional,
 // vector, or another description with fields_of() found by argument-dependent lookup. An optional
 // field that is absent or null keeps the member's initial value, and is not written when it equals
 // it. Unknown keys are errors with the nearest known key. Every error carries file, line and key
@@ -31,51 +31,16 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "document/description.h"
 #include "document/value.h"
+#include "outcome/enum_names.h"
 #include "outcome/nearest_name.h"
 #include "units/quantity.h"
 #include "units/quantity_text.h"
 
 namespace orrery {
-
-template <class E>
-struct EnumName {
-  E value;
-  std::string_view name;
-};
-
-template <class E>
-concept NamedEnum = std::is_enum_v<E> && requires(E e) {
-  { names_of(e) } -> std::convertible_to<std::span<const EnumName<E>>>;
-};
-
-template <NamedEnum E>
-std::string_view to_text(E e) {
-  for (const auto& n : std::span<const EnumName<E>>(names_of(e))) {
-    if (n.value == e) return n.name;
-  }
-  return "?";
-}
-
-// The enumerator of that name; '_' and '-' are the same. Error: unknown name, with the nearest one.
-template <NamedEnum E>
-Result<E> parse_enum(std::string_view text) {
-  std::vector<std::string> known;
-  std::string folded(text);
-  std::replace(folded.begin(), folded.end(), '_', '-');
-  for (const auto& n : std::span<const EnumName<E>>(names_of(E{}))) {
-    std::string name(n.name);
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (name == folded) return n.value;
-    known.emplace_back(n.name);
-  }
-  return fail(ErrorCode::bad_input, "unknown value '" + std::string(text) + "'", "",
-              name_hint(text, known));
-}
 
 template <class T>
 class Fields;
@@ -230,7 +195,7 @@ template <class T>
 class Fields {
  public:
   struct Access {
-    std::function<Result<std::monostate>(const Value&, T&)> read;
+    std::function<Result<void>(const Value&, T&)> read;
     std::function<Value(const T&)> write;
     std::function<Value(const T&)> write_all;
     std::function<bool(const T&, const T&)> equal;
@@ -302,11 +267,11 @@ class Fields {
   template <class M>
   Fields& add(std::string key, M T::* member, std::string sentence, Need need) {
     description_.fields.push_back({std::move(key), need, Codec<M>::shape(), std::move(sentence)});
-    access_.push_back({[member](const Value& v, T& t) -> Result<std::monostate> {
+    access_.push_back({[member](const Value& v, T& t) -> Result<void> {
                          auto m = Codec<M>::read(v);
                          if (!m) return fail(std::move(m.error()));
                          t.*member = std::move(*m);
-                         return std::monostate{};
+                         return {};
                        },
                        [member](const T& t) { return Codec<M>::write(t.*member); },
                        [member](const T& t) {

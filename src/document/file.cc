@@ -54,7 +54,7 @@ Result<Document> read_document(const std::string& path) {
   return json ? parse_json(text, name) : parse_yaml(text, name);
 }
 
-Result<std::monostate> write_file(const std::string& path, std::string_view text) {
+Result<void> write_file(const std::string& path, std::string_view text) {
   ORRERY_TRY(NewFile file, NewFile::create(path));
   file.append(text);
   return file.finish();

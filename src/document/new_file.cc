@@ -141,7 +141,7 @@ void NewFile::append(std::string_view bytes) {
   }
 }
 
-Result<std::monostate> NewFile::finish() {
+Result<void> NewFile::finish() {
   State& s = *state_;
   const bool closed = std::fclose(std::exchange(s.file, nullptr)) == 0;
   if (!closed && s.error == 0) s.error = errno;
@@ -153,7 +153,7 @@ Result<std::monostate> NewFile::finish() {
     }
   }
   if (s.error != 0) return cannot_be_written(s.error, s.given);
-  return std::monostate{};
+  return {};
 }
 
 void remove_unfinished_files() noexcept {

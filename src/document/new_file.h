@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "outcome/result.h"
 
@@ -26,7 +25,7 @@ class NewFile {
 
   // Errors are kept until the file is finished.
   void append(std::string_view bytes);
-  Result<std::monostate> finish();
+  Result<void> finish();
 
  private:
   struct State;

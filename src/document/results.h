@@ -101,13 +101,7 @@ struct WithoutDefaults {
   T value;
 };
 
-// An enumerator whose names are those of `name()`, counted from zero.
-template <class E, std::size_t kCount>
-struct NameOf {
-  E value;
-};
-
-// One value for each enumerator, from the first on, by `name()`. Those from `kRequired` on may be
+// One value for each enumerator, from the first on, by its name. Those from `kRequired` on may be
 // absent.
 template <class E, std::size_t kCount, class T, std::size_t kRequired = kCount>
 struct ByName {
@@ -146,24 +140,12 @@ struct ResultCodec<Picoseconds> : NoContext {
   static ValueShape shape() { return {.kind = ValueShape::Kind::number}; }
 };
 
-template <class E, std::size_t kCount>
-struct ResultCodec<NameOf<E, kCount>> : NoContext {
-  static Value write(NameOf<E, kCount> e, const void*) {
-    return Value::text(std::string(name(e.value)));
-  }
-  static ValueShape shape() {
-    ValueShape out;
-    for (std::size_t i = 0; i < kCount; ++i) out.names.emplace_back(name(static_cast<E>(i)));
-    return out;
-  }
-};
-
 template <class E, std::size_t kCount, class T, std::size_t kRequired>
 struct ResultCodec<ByName<E, kCount, T, kRequired>> : NoContext {
   static Value write(const ByName<E, kCount, T, kRequired>& t, const void*) {
     Value out = Value::map();
     for (std::size_t i = 0; i < t.values.size(); ++i) {
-      out.append_member(std::string(name(static_cast<E>(i))),
+      out.append_member(std::string(to_text(static_cast<E>(i))),
                         ResultCodec<T>::write(t.values[i], nullptr));
     }
     return out;
@@ -172,7 +154,7 @@ struct ResultCodec<ByName<E, kCount, T, kRequired>> : NoContext {
     static const Description kDescription = [] {
       Description out;
       for (std::size_t i = 0; i < kCount; ++i) {
-        std::string key(name(static_cast<E>(i)));
+        std::string key(to_text(static_cast<E>(i)));
         std::string words = key;
         std::replace(words.begin(), words.end(), '_', ' ');
         out.fields.push_back({std::move(key), i < kRequired ? Need::required : Need::optional,
@@ -373,7 +355,7 @@ constexpr auto nanoseconds(std::string_view key, std::string_view sentence) {
        }}};
 }
 
-// The key of an enumerator, `name(e)`, with what `F` finds for it in a row.
+// The key of an enumerator, `to_text(e)`, with what `F` finds for it in a row.
 template <auto kEnumerator, class F>
 constexpr auto entry(std::string_view sentence, F) {
   using E = decltype(kEnumerator);
@@ -385,10 +367,10 @@ constexpr auto entry(std::string_view sentence, F) {
        .shape = &A::shape,
        .add =
            [](Value& out, const ResultField&, const void* row, const void* context) {
-             out.append_member(std::string(name(kEnumerator)),
+             out.append_member(std::string(to_text(kEnumerator)),
                                A::write(F{}(*static_cast<const Row*>(row), kEnumerator), context));
            },
-       .key_of = +[]() -> std::string_view { return name(kEnumerator); }}};
+       .key_of = +[]() -> std::string_view { return to_text(kEnumerator); }}};
 }
 
 // A key that always has this text.

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,11 @@ namespace orrery {
 namespace {
 
 enum class Kind { compute, copy };
-std::string_view name(Kind kind) { return kind == Kind::compute ? "compute" : "copy"; }
+std::span<const EnumName<Kind>> names_of(Kind) {
+  static constexpr auto kNames =
+      std::to_array<EnumName<Kind>>({{Kind::compute, "compute"}, {Kind::copy, "copy"}});
+  return kNames;
+}
 
 struct Names {
   std::vector<std::string> texts;
@@ -49,8 +55,7 @@ template <>
 inline constexpr auto kResults<Row> = table<Row>(
     "row", "One kernel.",
     field("name", "as recorded", [](const Row& r, const Names& n) { return n.texts[r.name]; }),
-    field("kind", "what it does", [](const Row& r) { return NameOf<Kind, 2>{r.kind}; }),
-    field<&Row::duration>("duration", "of its calls"),
+    field<&Row::kind>("kind", "what it does"), field<&Row::duration>("duration", "of its calls"),
     field<&Row::duration, &Spread::count>("calls", "how often | in all"),
     field<&Row::share>("share", "null: not known"),
     optional_field("stage", "of the pipeline", [](const Row& r) { return r.stage; }));

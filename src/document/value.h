@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "outcome/result.h"
@@ -82,7 +81,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit = 64u <
 Result<Document> read_document(const std::string& path);
 
 // Writes the whole file or nothing: a temporary beside it is renamed over it. Errors: io.
-Result<std::monostate> write_file(const std::string& path, std::string_view text);
+Result<void> write_file(const std::string& path, std::string_view text);
 
 // Two-space indented; one trailing newline. Deterministic.
 std::string to_json(const Value& value);

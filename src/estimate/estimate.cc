@@ -14,10 +14,10 @@ namespace {
 
 std::string in_words(Category c) {
   if (is_exposed_communication(c))
-    return std::string(name(c)) + " communication that nothing hides";
+    return std::string(to_text(c)) + " communication that nothing hides";
   if (c == Category::bubble) return "the pipeline bubble";
   if (c == Category::contention) return "computing slowed by communication beside it";
-  std::string out(name(c));
+  std::string out(to_text(c));
   std::replace(out.begin(), out.end(), '_', ' ');
   return out;
 }

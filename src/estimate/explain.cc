@@ -66,7 +66,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
           "the gradient norm";
       source = "arXiv 1910.02054 s.3.1; zero=" + std::to_string(p.zero);
     }
-    out.push_back({"breakdown_s." + std::string(name(c)), std::move(formula),
+    out.push_back({"breakdown_s." + std::string(to_text(c)), std::move(formula),
                    fmt::format("{:.2f} % of the step",
                                100 * e.breakdown[c].count() / e.breakdown.total().count()),
                    to_text(e.breakdown[c].seconds()), std::move(source)});

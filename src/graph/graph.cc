@@ -7,10 +7,16 @@
 
 namespace orrery {
 
-std::string_view name(StreamRole role) {
-  static constexpr std::array<std::string_view, kStreamRoles> kNames = {"compute", "communication",
-                                                                        "copy", "host", "wire"};
-  return kNames[static_cast<std::size_t>(role)];
+std::span<const EnumName<StreamRole>> names_of(StreamRole) {
+  using enum StreamRole;
+  static constexpr auto kNames = std::to_array<EnumName<StreamRole>>({
+      {compute, "compute"},
+      {communication, "communication"},
+      {copy, "copy"},
+      {host, "host"},
+      {wire, "wire"},
+  });
+  return kNames;
 }
 
 std::span<const StreamIndex> Graph::rendezvous_streams(NodeIndex n) const {

@@ -21,13 +21,14 @@
 #include <vector>
 
 #include "graph/operation.h"
+#include "outcome/enum_names.h"
 #include "units/picoseconds.h"
 
 namespace orrery {
 
 // What a stream of a rank is for. On a wire nodes do not wait for each other: latency takes no link.
 enum class StreamRole : std::uint8_t { compute, communication, copy, host, wire };
-std::string_view name(StreamRole role);
+std::span<const EnumName<StreamRole>> names_of(StreamRole);
 inline constexpr std::size_t kStreamRoles = 5;
 
 struct Stream {

@@ -1,6 +1,7 @@
 #include "infer/inferred_comparison.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compare/earlier_work.h"
 #include "compare/step_profile.h"
@@ -56,11 +57,20 @@ double share_of_model(const std::vector<RecordedPartWork>& work) {
 
 }  // namespace
 
-std::string_view name(StepPart part) {
-  static constexpr std::array<std::string_view, kStepParts> kNames = {
-      "products",      "attention", "memory_bound", "recomputation", "optimizer",
-      "communication", "waiting",   "host",         "other"};
-  return kNames[static_cast<std::size_t>(part)];
+std::span<const EnumName<StepPart>> names_of(StepPart) {
+  using enum StepPart;
+  static constexpr auto kNames = std::to_array<EnumName<StepPart>>({
+      {products, "products"},
+      {attention, "attention"},
+      {memory_bound, "memory_bound"},
+      {recomputation, "recomputation"},
+      {optimizer, "optimizer"},
+      {communication, "communication"},
+      {waiting, "waiting"},
+      {host, "host"},
+      {other, "other"},
+  });
+  return kNames;
 }
 
 Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> run,

@@ -14,11 +14,13 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "estimate/estimate.h"
 #include "infer/inferred_spec.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -34,7 +36,7 @@ enum class StepPart : std::uint8_t {
   other,          // convolutions, copies, kernels of no known kind
 };
 inline constexpr std::size_t kStepParts = 9;
-std::string_view name(StepPart part);
+std::span<const EnumName<StepPart>> names_of(StepPart);
 
 struct ComparedPart {
   Seconds predicted;

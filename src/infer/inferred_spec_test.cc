@@ -166,7 +166,7 @@ TEST(InferredComparison, SaysWhyAHostBoundStepDiffers) {
   const auto part = [&](StepPart p) { return c->parts[static_cast<std::size_t>(p)]; };
   // Tiny kernels: nothing that computes takes a millisecond, whatever the size of its heads.
   for (const StepPart p : {StepPart::products, StepPart::attention, StepPart::memory_bound}) {
-    EXPECT_LT(part(p).predicted.value(), 0.5e-3) << name(p);
+    EXPECT_LT(part(p).predicted.value(), 0.5e-3) << to_text(p);
   }
   // The prediction too waits for its host, for as long as launching takes beyond the kernels.
   EXPECT_GT(part(StepPart::host).predicted.value(), 0.5e-3);

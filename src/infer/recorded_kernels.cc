@@ -80,7 +80,7 @@ std::optional<RecordedKernel> measured_operator(std::string_view name, std::stri
     out.moved = fused.moved;
     return out;
   }
-  out.of_class = orrery::name(work->operator_class);
+  out.of_class = to_text(work->operator_class);
   out.data_type = work->type;
   if (work->operator_class == RecordedWorkClass::product) {
     if (name == "aten::_grouped_mm" && arguments.size() >= 2 && arguments[0].is_tensor() &&
@@ -217,12 +217,12 @@ class Reader {
       row.of_class = "copy";
       row.why = "copies between host and device have no cost model";
     } else if (trace_.kind[work] != EventKind::kernel) {
-      row.of_class = name(trace_.kind[work]);
+      row.of_class = to_text(trace_.kind[work]);
       row.why = "their operators or shapes are not recorded";
     } else {
       const std::string_view inner = op == kNoEvent ? "" : trace_.name_of(op);
       const KernelClass c = kernel_class(kernel, inner, "");
-      row.of_class = c == KernelClass::matrix_product ? "product" : name(c);
+      row.of_class = c == KernelClass::matrix_product ? "product" : to_text(c);
       const bool shapes = op != kNoEvent && trace_.details[op] != kNoDetails &&
                           trace_.operators[trace_.details[op]].input_shapes != 0;
       row.why = op == kNoEvent ? "their launch is not recorded"
@@ -295,12 +295,12 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
     all_ns += ns;
     const std::int64_t ranks = message.ranks > 0 ? message.ranks : instance.ranks;
     const auto key =
-        fmt::format("{} {} {} {}", name(message.collective), message.type, ranks, message.bytes);
+        fmt::format("{} {} {} {}", to_text(message.collective), message.type, ranks, message.bytes);
     Transfers& transfers = rows[key];
     if (transfers.row.calls == 0) {
       const CollectiveMember& first = instance.members.front();
       transfers.row.kernel = run[first.trace].name_of(first.event);
-      transfers.row.name = name(message.collective);
+      transfers.row.name = to_text(message.collective);
       transfers.row.of_class =
           message.collective == Collective::other ? "communication, other" : transfers.row.name;
       transfers.row.collective = kind_of(message.collective);

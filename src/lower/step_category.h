@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
+#include <span>
 
 #include "graph/graph.h"
+#include "outcome/enum_names.h"
 #include "timeline/breakdown.h"
 
 namespace orrery {
@@ -36,7 +37,7 @@ enum class Category : unsigned char {
 inline constexpr std::size_t kCategories = 20;
 static_assert(kCategories <= kMostCategories);
 
-std::string_view name(Category c);
+std::span<const EnumName<Category>> names_of(Category);
 inline CategoryIndex index(Category c) { return static_cast<CategoryIndex>(c); }
 // Names and classes of them all, for the graph of a step or of a block.
 const CategoryLabels& step_categories();

@@ -26,7 +26,7 @@ constexpr std::array<Label, kStepStreams> kLabels = {{
 
 }  // namespace
 
-std::string_view name(StepStream stream) { return kLabels[static_cast<std::size_t>(stream)].name; }
+std::string_view label(StepStream stream) { return kLabels[static_cast<std::size_t>(stream)].name; }
 
 void add_streams(GraphBuilder& builder, std::uint32_t rank_class, std::size_t count) {
   for (std::size_t s = 0; s < count; ++s) {

@@ -25,7 +25,7 @@ enum class StepStream : std::uint8_t {
 inline constexpr std::size_t kStepStreams = 10;
 // Of these the ones that operations inside a block use come first.
 inline constexpr std::size_t kBlockStreams = 4;
-std::string_view name(StepStream stream);
+std::string_view label(StepStream stream);
 
 // A stream of a rank in a graph whose ranks were all added with kStepStreams streams, in order.
 inline StreamIndex stream(std::uint32_t rank_class, StepStream kind) {

@@ -167,38 +167,38 @@ class Store {
   Store(MeasuredRow& row, const Column& column, std::string& cell)
       : row_(row), column_(column), cell_(cell) {}
 
-  Result<std::monostate> operator()(std::string MeasuredRow::* member) {
+  Result<void> operator()(std::string MeasuredRow::* member) {
     row_.*member = std::move(cell_);
     return {};
   }
-  Result<std::monostate> operator()(Whole MeasuredRow::* member) {
+  Result<void> operator()(Whole MeasuredRow::* member) {
     return store(member, number<std::int64_t>(cell_), "a whole number",
                  [](std::int64_t n) { return n; });
   }
-  Result<std::monostate> operator()(Real MeasuredRow::* member) {
+  Result<void> operator()(Real MeasuredRow::* member) {
     return real(member, [](double x) { return x; });
   }
-  Result<std::monostate> operator()(Time MeasuredRow::* member) {
+  Result<void> operator()(Time MeasuredRow::* member) {
     return real(member, [](double x) { return Seconds(x); });
   }
-  Result<std::monostate> operator()(Memory MeasuredRow::* member) {
+  Result<void> operator()(Memory MeasuredRow::* member) {
     return real(member, [](double x) { return Bytes(x * kGibibyte); });
   }
-  Result<std::monostate> operator()(Rate MeasuredRow::* member) {
+  Result<void> operator()(Rate MeasuredRow::* member) {
     return real(member, [](double x) { return FlopsPerSecond(x * kTera); });
   }
 
  private:
   template <class T, class Convert>
-  Result<std::monostate> real(std::optional<T> MeasuredRow::* member, Convert convert) {
+  Result<void> real(std::optional<T> MeasuredRow::* member, Convert convert) {
     std::string expected = "a number" + std::string(unit_of(column_.name)) + " without its unit";
     if (unit_of(column_.name).empty()) expected = "a number";
     return store(member, number<double>(cell_), expected, convert);
   }
 
   template <class T, class Number, class Convert>
-  Result<std::monostate> store(std::optional<T> MeasuredRow::* member, std::optional<Number> value,
-                               const std::string& expected, Convert convert) {
+  Result<void> store(std::optional<T> MeasuredRow::* member, std::optional<Number> value,
+                     const std::string& expected, Convert convert) {
     if (cell_.empty()) return {};
     const auto wrong = [&](const std::string& hint) {
       return fail(ErrorCode::bad_input,
@@ -296,7 +296,7 @@ std::string cell_text(const MeasuredRow& row, const Column& column) {
 }
 
 // Fills empty cells from "key=value key=value".
-Result<std::monostate> read_variant(MeasuredRow& row) {
+Result<void> read_variant(MeasuredRow& row) {
   for (std::string_view rest = row.variant; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
@@ -308,8 +308,7 @@ Result<std::monostate> read_variant(MeasuredRow& row) {
       row.unread += (row.unread.empty() ? "" : ", ") + std::string(key.substr(0, 80));
     } else if (cell_text(row, *column).empty()) {
       std::string cell(word.substr(equals + 1));
-      ORRERY_TRY([[maybe_unused]] const std::monostate stored,
-                 std::visit(Store(row, *column, cell), column->member));
+      ORRERY_RETURN_IF_ERROR(std::visit(Store(row, *column, cell), column->member));
     }
   }
   return {};

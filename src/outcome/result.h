@@ -1,5 +1,5 @@
 // Result<T>: a value or the Error that prevented it. `return error;` and `return value;` both
-// convert.
+// convert. Result<void> has no value: `return {};` says that all went well.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -31,3 +31,8 @@ inline Failure fail(ErrorCode code, std::string message, std::string where = "",
   declaration = std::move(*(result))
 #define ORRERY_TRY(declaration, ...) \
   ORRERY_TRY_INNER(ORRERY_CONCAT(orrery_result_, __LINE__), declaration, __VA_ARGS__)
+
+// Returns the error of `expression`, if it has one, from the enclosing function.
+#define ORRERY_RETURN_IF_ERROR(...)                       \
+  if (auto orrery_result = (__VA_ARGS__); !orrery_result) \
+  return ::orrery::fail(std::move(orrery_result).error())

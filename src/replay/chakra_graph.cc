@@ -79,7 +79,7 @@ class Builder {
     look_at_times();
     collect(orders);
     find_dependencies();
-    ORRERY_TRY([[maybe_unused]] const std::monostate timed, find_durations());
+    ORRERY_RETURN_IF_ERROR(find_durations());
     ORRERY_TRY(std::vector<std::uint32_t> order, joint_order());
     // As if no lane were ever busy: who comes first where one is.
     const ChakraGraph free = emit(order, Lanes::none);
@@ -159,7 +159,7 @@ class Builder {
     }
   }
 
-  Result<std::monostate> find_durations() {
+  Result<void> find_durations() {
     for (Operation& operation : operations_) {
       for (const ChakraMember& m : operation.members) {
         const std::uint64_t micros = node_of(m).duration_micros;
@@ -169,14 +169,13 @@ class Builder {
         }
       }
       if (operation.kinds.node == NodeKind::barrier) continue;
-      ORRERY_TRY([[maybe_unused]] const std::monostate timed,
-                 operation.meeting ? communication(operation) : computing(operation));
+      ORRERY_RETURN_IF_ERROR(operation.meeting ? communication(operation) : computing(operation));
     }
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> communication(Operation& operation) {
-    if (operation.receives) return std::monostate{};
+  Result<void> communication(Operation& operation) {
+    if (operation.receives) return {};
     const ChakraMeeting& meeting = meetings_.meetings[*operation.meeting];
     std::optional<std::uint64_t> shortest;
     for (const ChakraMember& m : meeting.members) {
@@ -206,10 +205,10 @@ class Builder {
         node_of(first).type == ChakraNodeType::receive) {
       return recorded_start(operation);
     }
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> computing(Operation& operation) {
+  Result<void> computing(Operation& operation) {
     const ChakraMember m = operation.members.front();
     const ChakraNode& node = node_of(m);
     operation.duration_ps = static_cast<double>(node.duration_micros) * kPsPerMicrosecond;
@@ -217,7 +216,7 @@ class Builder {
         begins(m)) {
       return recorded_start(operation);
     }
-    if (node.duration_micros > 0 || timed_[m.rank] != 0) return std::monostate{};
+    if (node.duration_micros > 0 || timed_[m.rank] != 0) return {};
     const auto amount = [&](std::string_view attribute) {
       return static_cast<double>(std::max<std::int64_t>(0, node.integer(attribute).value_or(0)));
     };
@@ -233,7 +232,7 @@ class Builder {
     } else if (device) {
       ++without_duration_;
     }
-    return std::monostate{};
+    return {};
   }
 
   // Whether all that it waits for is nodes that never ran.
@@ -244,7 +243,7 @@ class Builder {
     });
   }
 
-  Result<std::monostate> recorded_start(Operation& operation) {
+  Result<void> recorded_start(Operation& operation) {
     const ChakraMember m = operation.members.front();
     const std::uint64_t start = node_of(m).start_micros;
     const std::uint64_t since = start > first_micros_ ? start - first_micros_ : 0;
@@ -254,7 +253,7 @@ class Builder {
                   place(m), "at most 9000 s: are these files of one run?");
     }
     operation.not_before_ps = static_cast<double>(since) * kPsPerMicrosecond;
-    return std::monostate{};
+    return {};
   }
 
   // Of every operation those it waits for, in one list.

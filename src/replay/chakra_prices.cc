@@ -104,7 +104,7 @@ Result<Picoseconds> ChakraPrices::communication(const ChakraMeeting& meeting,
   const auto kind = kind_of(meeting.collective);
   if (!kind) {
     return fail(ErrorCode::unsupported,
-                std::string(name(meeting.collective)) + " has no price, and no recorded time");
+                std::string(to_text(meeting.collective)) + " has no price, and no recorded time");
   }
   const NamedGroup& group = groups[meeting.group];
   auto known_shape = shapes_.find(meeting.group);

@@ -229,7 +229,7 @@ class GraphWalks {
 
   [[nodiscard]] std::string place_text(StreamIndex s) const {
     const std::string_view label = graph_.label(s);
-    return std::string(label.empty() ? name(stream(s).role) : label);
+    return std::string(label.empty() ? to_text(stream(s).role) : label);
   }
 
   const Graph& graph_;

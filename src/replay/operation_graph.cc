@@ -18,16 +18,16 @@ class Wiring {
   explicit Wiring(const OperationTimeline& timeline) : timeline_(timeline) {}
 
   Result<OperationGraph> wired() {
-    if (auto taken = take_reference(); !taken) return fail(taken.error());
+    ORRERY_RETURN_IF_ERROR(take_reference());
     for (std::int32_t stage = 0; stage < timeline_.stages; ++stage) {
       if (passes(stage).empty()) {
         return fail(ErrorCode::bad_input, fmt::format("stage {} has no passes", stage), "",
                     "forward-compute and backward-compute operations of every stage");
       }
-      if (auto wired = wire_passes(stage); !wired) return fail(wired.error());
+      ORRERY_RETURN_IF_ERROR(wire_passes(stage));
       wire_ends(stage);
     }
-    if (auto grouped = group(); !grouped) return fail(grouped.error());
+    ORRERY_RETURN_IF_ERROR(group());
     graph_.data_parallel_ranks = timeline_.data_parallel_ranks;
     lower();
     if (graph_.run.dropped_edges > 0) {
@@ -99,7 +99,7 @@ class Wiring {
     const Slots all = passes(stage);
     chain(all);
     for (const Direction direction : {Direction::forward, Direction::backward}) {
-      if (auto wired = wire_direction(stage, direction); !wired) return wired;
+      ORRERY_RETURN_IF_ERROR(wire_direction(stage, direction));
     }
     const Slots backward = of(stage, OperationType::backward_compute);
     const Slots sends = of(stage, OperationType::backward_send);
@@ -222,19 +222,13 @@ class Wiring {
     const std::int32_t last = chunks_ > 1 ? 0 : timeline_.stages - 1;
     for (const Direction direction : {Direction::forward, Direction::backward}) {
       if (chunks_ == 1) break;
-      if (auto paired = pair_interleaved(direction); !paired) return paired;
+      ORRERY_RETURN_IF_ERROR(pair_interleaved(direction));
     }
     for (std::int32_t stage = 0; stage < last; ++stage) {
-      if (auto paired = pair(of(stage, OperationType::forward_send),
-                             of(stage + 1, OperationType::forward_recv), stage, stage + 1);
-          !paired) {
-        return paired;
-      }
-      if (auto paired = pair(of(stage + 1, OperationType::backward_send),
-                             of(stage, OperationType::backward_recv), stage + 1, stage);
-          !paired) {
-        return paired;
-      }
+      ORRERY_RETURN_IF_ERROR(pair(of(stage, OperationType::forward_send),
+                                  of(stage + 1, OperationType::forward_recv), stage, stage + 1));
+      ORRERY_RETURN_IF_ERROR(pair(of(stage + 1, OperationType::backward_send),
+                                  of(stage, OperationType::backward_recv), stage + 1, stage));
     }
     together(OperationType::embedding_grads_all_reduce);
     together(OperationType::optimizer_clip_main_grad);

@@ -34,7 +34,7 @@ std::string type_part(OperationType type) {
   if (type == OperationType::backward_send || type == OperationType::backward_recv) {
     return "backward-pp-comm";
   }
-  return std::string(name(type));
+  return std::string(to_text(type));
 }
 
 class Replayer {

@@ -94,10 +94,19 @@ ExecutionOrder order_of(const RunGraph& run) {
 
 }  // namespace
 
-std::string_view name(RunNodeKind kind) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "host", "call", "latency", "dispatch", "work", "arrival", "rendezvous", "transfer"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumName<RunNodeKind>> names_of(RunNodeKind) {
+  using enum RunNodeKind;
+  static constexpr auto kNames = std::to_array<EnumName<RunNodeKind>>({
+      {host, "host"},
+      {call, "call"},
+      {latency, "latency"},
+      {dispatch, "dispatch"},
+      {work, "work"},
+      {arrival, "arrival"},
+      {rendezvous, "rendezvous"},
+      {transfer, "transfer"},
+  });
+  return kNames;
 }
 
 LoweredRun lowered_run(const RunGraph& run) {
@@ -114,7 +123,8 @@ LoweredRun lowered_run(const RunGraph& run) {
   std::array<OperationIndex, 8> operations;
   for (std::size_t k = 0; k < operations.size(); ++k) {
     const auto kind = static_cast<RunNodeKind>(k);
-    operations[k] = builder.intern({.kind = node_kind(kind), .name = builder.intern(name(kind))});
+    operations[k] =
+        builder.intern({.kind = node_kind(kind), .name = builder.intern(to_text(kind))});
   }
   // Explicit predecessors; the order of a lane holds by itself, except where a cycle was broken.
   std::vector<std::uint32_t> offsets(run.nodes.size() + 1, 0);

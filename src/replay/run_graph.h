@@ -22,10 +22,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "outcome/enum_names.h"
 #include "simulate/simulate.h"
 #include "trace/recorded_trace.h"
 
@@ -41,7 +43,7 @@ enum class RunNodeKind : std::uint8_t {
   rendezvous,
   transfer,
 };
-std::string_view name(RunNodeKind kind);
+std::span<const EnumName<RunNodeKind>> names_of(RunNodeKind);
 
 inline constexpr std::uint32_t kNoLane = 0xffffffff;
 

@@ -68,7 +68,7 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
     const NodeIndex n(i);
     const RecordedTrace& trace = traces[node.trace];
     const std::string_view text =
-        node.event == kNoEvent ? name(node.kind) : trace.name_of(node.event);
+        node.event == kNoEvent ? to_text(node.kind) : trace.name_of(node.event);
     const Kinds kinds = kinds_of(node, trace);
     const auto [operation, fresh] = known[text].try_emplace(kinds);
     if (fresh) {

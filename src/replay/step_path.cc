@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -188,17 +189,34 @@ std::vector<WalkedWindow> whole_recordings(std::span<const RecordedTrace> traces
 
 }  // namespace
 
-std::string_view name(PathBound bound) {
-  static constexpr std::array<std::string_view, kPathBounds> kNames = {
-      "host",       "data_loading", "compute", "communication", "copies",
-      "kernel_gap", "launch_delay", "wake_up", "other_process"};
-  return kNames[static_cast<std::size_t>(bound)];
+std::span<const EnumName<PathBound>> names_of(PathBound) {
+  using enum PathBound;
+  static constexpr auto kNames = std::to_array<EnumName<PathBound>>({
+      {host, "host"},
+      {data_loading, "data_loading"},
+      {compute, "compute"},
+      {communication, "communication"},
+      {copies, "copies"},
+      {kernel_gap, "kernel_gap"},
+      {launch_delay, "launch_delay"},
+      {wake_up, "wake_up"},
+      {other_process, "other_process"},
+  });
+  return kNames;
 }
 
-std::string_view name(StretchCause cause) {
-  static constexpr std::array<std::string_view, kStretchCauses> kNames = {
-      "window", "launch", "other_stream", "device", "other_thread", "rank", "room"};
-  return kNames[static_cast<std::size_t>(cause)];
+std::span<const EnumName<StretchCause>> names_of(StretchCause) {
+  using enum StretchCause;
+  static constexpr auto kNames = std::to_array<EnumName<StretchCause>>({
+      {window, "window"},
+      {launch, "launch"},
+      {other_stream, "other_stream"},
+      {device, "device"},
+      {other_thread, "other_thread"},
+      {rank, "rank"},
+      {room, "room"},
+  });
+  return kNames;
 }
 
 Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "replay/run_graph.h"
 #include "trace/recorded_trace.h"
@@ -43,7 +44,7 @@ enum class PathBound : std::uint8_t {
   other_process,  // until another process's turn on the device was over
 };
 inline constexpr std::size_t kPathBounds = 9;
-std::string_view name(PathBound bound);
+std::span<const EnumName<PathBound>> names_of(PathBound);
 
 // Why a stretch began when it did.
 enum class StretchCause : std::uint8_t {
@@ -56,7 +57,7 @@ enum class StretchCause : std::uint8_t {
   room,          // the device was full, or another process used it
 };
 inline constexpr std::size_t kStretchCauses = 7;
-std::string_view name(StretchCause cause);
+std::span<const EnumName<StretchCause>> names_of(StretchCause);
 
 struct PathStretch {
   std::int64_t rank = 0;

@@ -31,7 +31,7 @@ std::int64_t of(const StepPath& path, PathBound bound) {
 std::vector<std::string> turns(const StepPath& path) {
   std::vector<std::string> out;
   for (const PathStretch& s : path.stretches) {
-    out.push_back(fmt::format("{} {} {}", name(s.cause), s.on, s.longest));
+    out.push_back(fmt::format("{} {} {}", to_text(s.cause), s.on, s.longest));
   }
   return out;
 }

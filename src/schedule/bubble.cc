@@ -1,24 +1,21 @@
 #include "schedule/bubble.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace orrery {
 
-std::string_view name(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::fill:
-      return "fill";
-    case IdleCause::drain:
-      return "drain";
-    case IdleCause::dependency:
-      return "dependency";
-    case IdleCause::communication:
-      return "communication";
-    case IdleCause::imbalance:
-      return "imbalance";
-  }
-  return "?";
+std::span<const EnumName<IdleCause>> names_of(IdleCause) {
+  using enum IdleCause;
+  static constexpr auto kNames = std::to_array<EnumName<IdleCause>>({
+      {fill, "fill"},
+      {drain, "drain"},
+      {dependency, "dependency"},
+      {communication, "communication"},
+      {imbalance, "imbalance"},
+  });
+  return kNames;
 }
 
 namespace {

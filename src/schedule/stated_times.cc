@@ -67,7 +67,7 @@ std::string_view trimmed(std::string_view text) {
 // Collects what is stated and sees that all of it has units, or none.
 class Collector {
  public:
-  Result<std::monostate> add(const StatedQuantity& quantity, std::string_view raw) {
+  Result<void> add(const StatedQuantity& quantity, std::string_view raw) {
     const std::string_view text = trimmed(raw);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -90,7 +90,7 @@ class Collector {
       (plain ? any_plain_ : any_seconds_) = true;
     }
     (stated_.*quantity.values).push_back(value == 0 ? 0 : value);
-    return std::monostate();
+    return {};
   }
   [[nodiscard]] bool has(const StatedQuantity& quantity) const {
     return !(stated_.*quantity.values).empty();

@@ -61,11 +61,23 @@ KernelClass first_word(std::string_view text, std::span<const Word> words) {
 
 }  // namespace
 
-std::string_view name(KernelClass c) {
-  static constexpr std::array<std::string_view, kKernelClasses> kNames = {
-      "matrix_product", "attention", "convolution", "normalization", "softmax", "embedding",
-      "optimizer",      "reduction", "elementwise", "communication", "copy",    "other"};
-  return kNames[static_cast<std::size_t>(c)];
+std::span<const EnumName<KernelClass>> names_of(KernelClass) {
+  using enum KernelClass;
+  static constexpr auto kNames = std::to_array<EnumName<KernelClass>>({
+      {matrix_product, "matrix_product"},
+      {attention, "attention"},
+      {convolution, "convolution"},
+      {normalization, "normalization"},
+      {softmax, "softmax"},
+      {embedding, "embedding"},
+      {optimizer, "optimizer"},
+      {reduction, "reduction"},
+      {elementwise, "elementwise"},
+      {communication, "communication"},
+      {copy, "copy"},
+      {other, "other"},
+  });
+  return kNames;
 }
 
 KernelClass kernel_class(std::string_view kernel, std::string_view op, std::string_view outer) {

@@ -10,7 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -29,7 +32,7 @@ enum class KernelClass : std::uint8_t {
   other,
 };
 inline constexpr std::size_t kKernelClasses = 12;
-std::string_view name(KernelClass c);
+std::span<const EnumName<KernelClass>> names_of(KernelClass);
 
 // `op` is the innermost operator that launched it, empty if unknown; `outer` the outermost.
 KernelClass kernel_class(std::string_view kernel, std::string_view op, std::string_view outer);

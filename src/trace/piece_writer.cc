@@ -71,7 +71,7 @@ void PieceWriter::append(std::string_view bytes) {
   }
 }
 
-Result<std::monostate> PieceWriter::finish() {
+Result<void> PieceWriter::finish() {
   if (state_->packed) state_->pack({}, Z_FINISH);
   return state_->file->finish();
 }

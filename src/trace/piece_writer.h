@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "outcome/result.h"
 
@@ -23,7 +22,7 @@ class PieceWriter {
   ~PieceWriter();  // what is not finished is removed
 
   void append(std::string_view bytes);
-  Result<std::monostate> finish();
+  Result<void> finish();
 
  private:
   struct State;

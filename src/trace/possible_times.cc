@@ -24,10 +24,10 @@ bool strays(std::int64_t time, std::int64_t median) {
   return time < median - kLongestRecordingNs || time > median + kLongestRecordingNs;
 }
 
-Result<std::monostate> check_sum(const RecordedTrace& trace) {
+Result<void> check_sum(const RecordedTrace& trace) {
   double sum = 0;
   for (const std::int64_t duration : trace.duration_ns) sum += static_cast<double>(duration);
-  if (sum <= kLargestSumNs) return std::monostate();
+  if (sum <= kLargestSumNs) return {};
   return fail(ErrorCode::bad_input,
               fmt::format("the events take {:.0f} years together", sum / 1e9 / 86400 / 365), "",
               "are the times microseconds?");
@@ -35,9 +35,9 @@ Result<std::monostate> check_sum(const RecordedTrace& trace) {
 
 }  // namespace
 
-Result<std::monostate> check_times(const RecordedTrace& trace) {
+Result<void> check_times(const RecordedTrace& trace) {
   const auto median = median_time(trace);
-  if (!median) return std::monostate();
+  if (!median) return {};
   for (const std::size_t i : {std::size_t{0}, trace.size() - 1}) {  // sorted: the ends tell
     if (i >= trace.size() || !strays(trace.start_ns[i], *median)) continue;
     const double days = static_cast<double>(trace.start_ns[i] - *median) / 1e9 / 86400;
@@ -57,9 +57,9 @@ Result<std::monostate> check_times(const RecordedTrace& trace) {
   return check_sum(trace);
 }
 
-Result<std::monostate> leave_out_strays(RecordedTrace& trace) {
+Result<void> leave_out_strays(RecordedTrace& trace) {
   const auto median = median_time(trace);
-  if (!median) return std::monostate();
+  if (!median) return {};
   const auto stray = [&](std::int64_t time) { return strays(time, *median); };
   if (trace.size() > 0 && (stray(trace.start_ns.front()) || stray(trace.start_ns.back()))) {
     std::vector<bool> kept(trace.size());

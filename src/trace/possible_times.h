@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
 
 #include "outcome/result.h"
 #include "trace/recorded_trace.h"
@@ -20,10 +19,10 @@ namespace orrery {
 inline constexpr std::int64_t kLongestRecordingNs = 86'400'000'000'000;  // a day
 
 // An error that names the first event that is too far from the others.
-Result<std::monostate> check_times(const RecordedTrace& trace);
+Result<void> check_times(const RecordedTrace& trace);
 
 // Takes such events and allocations out and counts them as left out. An error remains where the
 // durations of the others add up to too much.
-Result<std::monostate> leave_out_strays(RecordedTrace& trace);
+Result<void> leave_out_strays(RecordedTrace& trace);
 
 }  // namespace orrery

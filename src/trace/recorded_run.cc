@@ -6,7 +6,6 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include "parallel/parallel_for.h"
 #include "trace/collective_instances.h"
@@ -67,15 +66,15 @@ void rebase(RecordedTrace& trace, std::int64_t base_ns) {
 }
 
 // Gives the ranks what their execution traces know.
-Result<std::monostate> add_hosts(RecordedRun& run, const std::vector<HostTrace>& hosts) {
+Result<void> add_hosts(RecordedRun& run, const std::vector<HostTrace>& hosts) {
   run.hosts.resize(run.ranks.size());
-  if (hosts.empty()) return std::monostate();
+  if (hosts.empty()) return {};
   ORRERY_TRY(const std::vector<std::size_t> pairs, host_pairs(run, hosts));
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     if (pairs[i] == kNoHost) continue;
     ORRERY_TRY(run.hosts[i], add_host_details(run.ranks[i], hosts[pairs[i]]));
   }
-  return std::monostate();
+  return {};
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
   }
   for (RecordedTrace& trace : traces) rebase(trace, traces.front().base_ns);
   run.ranks = std::move(traces);
-  ORRERY_TRY([[maybe_unused]] const std::monostate added, add_hosts(run, hosts));
+  ORRERY_RETURN_IF_ERROR(add_hosts(run, hosts));
   for (const RecordedTrace& trace : run.ranks) {
     run.world_size = std::max(run.world_size, trace.world_size);
     if (trace.simulated) run.source = RunSource::replayed_run;

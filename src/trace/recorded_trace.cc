@@ -1,6 +1,7 @@
 #include "trace/recorded_trace.h"
 
 #include <algorithm>
+#include <array>
 
 namespace orrery {
 namespace {
@@ -13,11 +14,23 @@ bool contains_ignoring_case(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-std::string_view name(EventKind kind) {
-  static constexpr std::array<std::string_view, kEventKinds> kNames = {
-      "cpu_operator", "annotation",      "runtime_call", "python_function",   "kernel",   "copy",
-      "fill",         "synchronization", "event_record", "device_annotation", "overhead", "other"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::span<const EnumName<EventKind>> names_of(EventKind) {
+  using enum EventKind;
+  static constexpr auto kNames = std::to_array<EnumName<EventKind>>({
+      {cpu_operator, "cpu_operator"},
+      {annotation, "annotation"},
+      {runtime_call, "runtime_call"},
+      {python_function, "python_function"},
+      {kernel, "kernel"},
+      {copy, "copy"},
+      {fill, "fill"},
+      {synchronization, "synchronization"},
+      {event_record, "event_record"},
+      {device_annotation, "device_annotation"},
+      {overhead, "overhead"},
+      {other, "other"},
+  });
+  return kNames;
 }
 
 TextTable::TextTable() { intern(""); }

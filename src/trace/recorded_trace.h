@@ -16,10 +16,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -38,7 +41,7 @@ enum class EventKind : std::uint8_t {
   other,              // anything else with a duration on the host
 };
 inline constexpr std::size_t kEventKinds = 12;
-std::string_view name(EventKind kind);
+std::span<const EnumName<EventKind>> names_of(EventKind);
 
 // Work that occupies a device stream.
 constexpr bool is_device_work(EventKind kind) {

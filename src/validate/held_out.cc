@@ -37,7 +37,7 @@ std::string_view name_of(Scheme scheme) {
 bool is_held_out(const CommaSeparated& table) { return table.columns == kColumns; }
 
 Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
-  ORRERY_TRY([[maybe_unused]] const std::monostate whole, table.complete());
+  ORRERY_RETURN_IF_ERROR(table.complete());
   std::vector<HeldOutStep> out;
   std::set<std::pair<std::string, Scheme>> seen;
   for (const CommaSeparated::Record& record : table.records) {

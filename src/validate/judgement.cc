@@ -339,7 +339,7 @@ Result<std::vector<Figure>> read_figures(const CommaSeparated& table) {
   if (table.columns != std::vector<std::string>{"figure", "value"}) {
     return fail(ErrorCode::bad_input, "no table of figures", table.name, "columns figure,value");
   }
-  ORRERY_TRY([[maybe_unused]] const std::monostate whole, table.complete());
+  ORRERY_RETURN_IF_ERROR(table.complete());
   std::vector<Figure> out;
   for (const CommaSeparated::Record& record : table.records) {
     Figure figure{record.fields[0], 0, std::nullopt, false};

@@ -26,8 +26,8 @@ bool loads_data(const RecordedTrace& trace, std::uint32_t event) {
   return text.find("DataLoader") != std::string_view::npos;
 }
 
-Result<std::monostate> change_durations(EditedRun& run, AppliedEdit& edit,
-                                        std::int64_t (*change)(std::int64_t, const Edit&)) {
+Result<void> change_durations(EditedRun& run, AppliedEdit& edit,
+                              std::int64_t (*change)(std::int64_t, const Edit&)) {
   for (const std::uint32_t w : run.selected(edit.edit.where)) {
     run.set_duration_ns(w, change(run.duration_ns(w), edit.edit));
     ++edit.changed;
@@ -45,18 +45,18 @@ Result<std::monostate> change_durations(EditedRun& run, AppliedEdit& edit,
   return changed_something(edit);
 }
 
-Result<std::monostate> apply_scale(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_scale(EditedRun& run, AppliedEdit& edit, EditContext&) {
   return change_durations(run, edit,
                           [](std::int64_t ns, const Edit& e) { return scaled_ns(ns, *e.factor); });
 }
 
-Result<std::monostate> apply_set(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_set(EditedRun& run, AppliedEdit& edit, EditContext&) {
   return change_durations(run, edit, [](std::int64_t, const Edit& e) {
     return static_cast<std::int64_t>(std::llround(e.time->value() * 1e9));
   });
 }
 
-Result<std::monostate> apply_remove(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_remove(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const std::vector<std::uint32_t> works = run.selected(edit.edit.where);
   run.remove(works);
   edit.changed = works.size();
@@ -75,7 +75,7 @@ Result<std::monostate> apply_remove(EditedRun& run, AppliedEdit& edit, EditConte
   return changed_something(edit);
 }
 
-Result<std::monostate> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const double factor = edit.edit.factor.value_or(1);
   std::vector<bool> is_selected(run.graph().nodes.size(), false);
   std::vector<std::uint32_t> work_of(run.graph().nodes.size(), kNoEvent);
@@ -118,7 +118,7 @@ Result<std::monostate> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext
   edit.changed = absorbed.size() + runs;
   if (runs == 0) {
     edit.assumed.emplace_back("no two of them follow each other on a stream: none is fused");
-    return std::monostate();
+    return {};
   }
   const std::string taking = factor < 1   ? fmt::format("{:.3g} % of", 100 * factor)
                              : factor > 1 ? fmt::format("{:g} times", factor)
@@ -127,10 +127,10 @@ Result<std::monostate> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext
       "{} works become {}, each taking {} {} and starting when its first part would have",
       absorbed.size() + runs, runs, taking,
       factor == 1 ? "its parts together" : "the sum of its parts"));
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_capture(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const std::vector<std::uint32_t> calls = run.launching_nodes();
   if (std::all_of(calls.begin(), calls.end(), [](std::uint32_t n) { return n == kNoEvent; })) {
     return fail(ErrorCode::unsupported,
@@ -154,7 +154,7 @@ Result<std::monostate> apply_capture(EditedRun& run, AppliedEdit& edit, EditCont
   edit.assumed.emplace_back(
       "the host takes no time but to load data and to wait for devices, the most that graphs can "
       "gain; kernels keep their own times, order and dependencies");
-  return std::monostate();
+  return {};
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
 std::vector<std::string> known_classes() {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < kKernelClasses; ++i) {
-    out.emplace_back(name(static_cast<KernelClass>(i)));
+    out.emplace_back(to_text(static_cast<KernelClass>(i)));
   }
   return out;
 }
@@ -129,9 +129,9 @@ class EditParser {
                   name_hint(tokens_[0].text, verbs));
     }
     next_ = 1;
-    if (auto operand = parse_operand(); !operand) return fail(operand.error());
+    ORRERY_RETURN_IF_ERROR(parse_operand());
     while (next_ < tokens_.size()) {
-      if (auto term = parse_term(); !term) return fail(term.error());
+      ORRERY_RETURN_IF_ERROR(parse_term());
     }
     return complete();
   }
@@ -149,9 +149,9 @@ class EditParser {
   }
 
   // What stands right behind the verb.
-  Result<std::monostate> parse_operand() {
+  Result<void> parse_operand() {
     const EditVerb& verb = *edit_.verb;
-    if (verb.operand == EditOperand::none) return std::monostate();
+    if (verb.operand == EditOperand::none) return {};
     ORRERY_TRY(const std::string text, argument(verb.verb));
     switch (verb.operand) {
       case EditOperand::none:
@@ -176,26 +176,26 @@ class EditParser {
         break;
       }
     }
-    return std::monostate();
+    return {};
   }
 
   template <class T>
-  Result<std::monostate> once(std::optional<T>& field, Result<T> value, std::string_view word) {
+  Result<void> once(std::optional<T>& field, Result<T> value, std::string_view word) {
     if (!value) return fail(value.error());
     if (field) return refuse(fmt::format("'{}' is said twice", word));
     field = *value;
-    return std::monostate();
+    return {};
   }
 
-  Result<std::monostate> pattern(std::string& field, std::string_view word) {
+  Result<void> pattern(std::string& field, std::string_view word) {
     ORRERY_TRY(std::string text, argument(word));
     if (text.empty()) return refuse(fmt::format("the pattern of '{}' is empty", word));
     if (!field.empty()) return refuse(fmt::format("'{}' is said twice", word));
     field = std::move(text);
-    return std::monostate();
+    return {};
   }
 
-  Result<std::monostate> parse_field(const EditField& field, const std::string& word) {
+  Result<void> parse_field(const EditField& field, const std::string& word) {
     if (const auto* name = std::get_if<std::string Edit::*>(&field)) {
       return pattern(edit_.*(*name), word);
     }
@@ -203,7 +203,7 @@ class EditParser {
     if (const auto* count = std::get_if<std::int64_t Edit::*>(&field)) {
       if (edit_.*(*count) > 0) return refuse(fmt::format("'{}' is said twice", word));
       ORRERY_TRY(edit_.*(*count), parse_whole(text, 1, kMostTermCount));
-      return std::monostate();
+      return {};
     }
     if (const auto* size = std::get_if<std::optional<Bytes> Edit::*>(&field)) {
       return once(edit_.*(*size), parse_bytes(text), word);
@@ -226,7 +226,7 @@ class EditParser {
     return time;
   }
 
-  Result<std::monostate> parse_term() {
+  Result<void> parse_term() {
     const std::string word = tokens_[next_++].text;
     const EditVerb& verb = *edit_.verb;
     for (const EditTerm& term : verb.terms) {
@@ -255,13 +255,13 @@ class EditParser {
     if (word == "group") return pattern(where.group, word);
     if (word == "host") {
       where.host = true;
-      return std::monostate();
+      return {};
     }
     if (word == "class") {
-      if (auto read = pattern(where.kernel_class, word); !read) return read;
+      ORRERY_RETURN_IF_ERROR(pattern(where.kernel_class, word));
       const std::vector<std::string> known = known_classes();
       if (std::find(known.begin(), known.end(), where.kernel_class) != known.end()) {
-        return std::monostate();
+        return {};
       }
       return fail(ErrorCode::bad_input, fmt::format("there is no class '{}'", where.kernel_class),
                   "", name_hint(where.kernel_class, known));

@@ -27,8 +27,8 @@ std::string latency_without_link(const Edit& edit) {
   return edit.time && !edit.rate ? "'latency' stands only beside 'link RATE'" : "";
 }
 
-Result<std::monostate> changed_something(const AppliedEdit& edit) {
-  if (edit.changed > 0 || !edit.assumed.empty()) return std::monostate();
+Result<void> changed_something(const AppliedEdit& edit) {
+  if (edit.changed > 0 || !edit.assumed.empty()) return {};
   return fail(ErrorCode::bad_input, "nothing is selected", edit.text,
               "orrery trace analyze lists kernels, operators and communications");
 }

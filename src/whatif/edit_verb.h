@@ -81,8 +81,7 @@ struct EditVerb {
   std::string (*problem)(const Edit& edit) = nullptr;
   // Whether it contradicts an edit that stands anywhere before it. Null: it never does.
   std::optional<EditConflict> (*conflict)(const Edit& before, const Edit& edit) = nullptr;
-  Result<std::monostate> (*apply)(EditedRun& run, AppliedEdit& edit,
-                                  EditContext& context) = nullptr;
+  Result<void> (*apply)(EditedRun& run, AppliedEdit& edit, EditContext& context) = nullptr;
 };
 
 // All verbs, in the order in which they are listed for people.
@@ -95,6 +94,6 @@ std::optional<EditConflict> counted_twice(const Edit& before, const Edit& edit);
 std::string latency_without_link(const Edit& edit);
 
 // For edits that mean nothing where nothing is selected. Error: nothing was.
-Result<std::monostate> changed_something(const AppliedEdit& edit);
+Result<void> changed_something(const AppliedEdit& edit);
 
 }  // namespace orrery

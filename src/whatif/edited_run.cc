@@ -121,7 +121,7 @@ bool EditedRun::selects(const Selection& where, const RunWork& work) const {
   if (where.stream && trace.lanes[trace.lane[work.event]].thread != *where.stream) return false;
   if (!fits(where.kernel, trace.name_of(work.event))) return false;
   const WorkSubject s = subject(work);
-  return (where.kernel_class.empty() || where.kernel_class == name(s.kernel_class)) &&
+  return (where.kernel_class.empty() || where.kernel_class == to_text(s.kernel_class)) &&
          fits(where.op, s.op) && fits(where.shape, s.shapes) &&
          fits(where.collective, s.collective) &&
          (where.group.empty() || fits_pattern(s.group, where.group) ||

@@ -364,7 +364,7 @@ void apply_even(EditedRun& run, AppliedEdit& edit, const AlignedStretches& stret
 
 namespace {
 
-Result<std::monostate> apply(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   if (context.alike == nullptr) {
     context.alike = std::make_shared<AlignedStretches>(aligned_stretches(run));
   }

@@ -94,12 +94,11 @@ bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit,
   });
 }
 
-Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit,
-                                                 const Catalog& catalog) {
+Result<void> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit, const Catalog& catalog) {
   const Edit& e = edit.edit;
   if (e.count == 1) {
     edit.assumed.emplace_back("the run has no data-parallel groups: one rank, as recorded");
-    return std::monostate();
+    return {};
   }
   auto found = training_passes(run);
   if (!found) {
@@ -171,7 +170,7 @@ Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& ed
       e.rate ? fmt::format("at {}", to_text(*e.rate)) : "on " + network.name));
   edit.assumed.emplace_back(e.size ? "all layers have as many"
                                    : "weights of matrix products and embeddings, by their shapes");
-  return std::monostate();
+  return {};
 }
 
 }  // namespace orrery

@@ -19,8 +19,6 @@
 // 3.2.3. Not modelled: gradients of norms and biases, copies into buckets, sharded optimizers.
 #pragma once
 
-#include <variant>
-
 #include "catalog/catalog.h"
 #include "outcome/result.h"
 #include "whatif/edited_run.h"
@@ -34,7 +32,6 @@ namespace orrery {
 // large gradients are, within groups whose descriptions do not name the axis of data.
 bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit, const KnownDivision& known);
 
-Result<std::monostate> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit,
-                                                 const Catalog& catalog);
+Result<void> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit, const Catalog& catalog);
 
 }  // namespace orrery

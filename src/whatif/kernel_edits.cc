@@ -119,10 +119,10 @@ std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const 
   return out;
 }
 
-Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   if (edit.edit.from == edit.edit.count) {
     edit.assumed.emplace_back("dimensions are as recorded");
-    return std::monostate();
+    return {};
   }
   ORRERY_TRY(const ResizedDimensions change, ResizedDimensions::of(edit.edit, context.known));
   const auto devices = recorded_devices(run, context.catalog);
@@ -182,10 +182,10 @@ Result<std::monostate> apply_resize(EditedRun& run, AppliedEdit& edit, EditConte
       fmt::format("{} matrix products by the cost model, {} other kernels by the elements of their "
                   "inputs, {} communications by their volume; the host's work stays",
                   products, others, communications));
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   const Catalog& catalog = context.catalog;
   ORRERY_TRY(const Accelerator wanted, load_accelerator(catalog, edit.edit.name));
   ORRERY_TRY(const Device target, device_of(wanted, catalog));
@@ -249,10 +249,10 @@ Result<std::monostate> apply_accelerator(EditedRun& run, AppliedEdit& edit, Edit
       "that "
       "compute by peak rates, {} by the bandwidth of memory; the host, copies and the network stay",
       recorded_name, wanted.name, products, attentions, by_rate, by_bandwidth));
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_price(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   const auto devices = recorded_devices(run, context.catalog);
   std::size_t others = 0;
   for (const std::uint32_t w : run.selected(edit.edit.where)) {
@@ -280,7 +280,7 @@ Result<std::monostate> apply_price(EditedRun& run, AppliedEdit& edit, EditContex
       "{} matrix products take what the cost model says of their shapes; {} other works keep their "
       "times",
       edit.changed, others));
-  return std::monostate();
+  return {};
 }
 
 std::optional<EditConflict> resized_twice(const Edit& before, const Edit& edit) {

@@ -31,8 +31,8 @@ std::string common_divisors(const std::vector<Divided>& all) {
 
 }  // namespace
 
-Result<std::monostate> check_tensor_ranks(const KnownDivision& known, const Edit& edit) {
-  if (!known.known()) return std::monostate();
+Result<void> check_tensor_ranks(const KnownDivision& known, const Edit& edit) {
+  if (!known.known()) return {};
   if (known.tensor_ranks == 1 && edit.count != 1) {
     return fail(ErrorCode::unsupported,
                 "no layer of the run is divided: what its ranks would communicate is not recorded",
@@ -47,7 +47,7 @@ Result<std::monostate> check_tensor_ranks(const KnownDivision& known, const Edit
                 fmt::format("{} {} cannot be divided by {}", d.size, d.what, edit.count),
                 to_text(edit), "ranks that divide all: " + common_divisors(divided));
   }
-  return std::monostate();
+  return {};
 }
 
 Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDivision& known) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <variant>
 
 #include "outcome/result.h"
 #include "whatif/edit.h"
@@ -29,7 +28,7 @@ struct KnownDivision {
 };
 
 // Errors: layers that `tp N` cannot divide, a run whose layers are whole.
-Result<std::monostate> check_tensor_ranks(const KnownDivision& known, const Edit& edit);
+Result<void> check_tensor_ranks(const KnownDivision& known, const Edit& edit);
 
 // Which dimensions of recorded tensors `resize A to B` changes:
 //

@@ -17,7 +17,7 @@
 namespace orrery {
 namespace {
 
-Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_microbatches(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   const Edit asked = edit.edit;
   const auto passes = training_passes(run);
   if (!passes) return fail(at(to_text(asked), passes.error()));
@@ -30,7 +30,7 @@ Result<std::monostate> apply_microbatches(EditedRun& run, AppliedEdit& edit, Edi
   }
   if (asked.count == recorded) {
     edit.assumed.push_back(fmt::format("{} a step, as recorded", recorded));
-    return std::monostate();
+    return {};
   }
   edit.edit.verb = &kPipelineEdit;
   edit.edit.count = 1;

@@ -120,7 +120,7 @@ class FirstUses {
 
 // Applies t' = f(a, t) to each communication.
 template <class Change>
-Result<std::monostate> change_transfers(EditedRun& run, AppliedEdit& edit, Change change) {
+Result<void> change_transfers(EditedRun& run, AppliedEdit& edit, Change change) {
   ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
   const auto latencies = assumed_latencies_ns(run);
   assume_latencies(run, works, latencies, edit);
@@ -131,7 +131,7 @@ Result<std::monostate> change_transfers(EditedRun& run, AppliedEdit& edit, Chang
     run.set_duration_ns(w, change(a, t));
     ++edit.changed;
   }
-  return std::monostate();
+  return {};
 }
 
 // Ranks of a communication's group; 0: not known.
@@ -165,20 +165,20 @@ std::map<std::string, std::int64_t> assumed_latencies_ns(const EditedRun& run) {
 
 namespace {
 
-Result<std::monostate> apply_bandwidth(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_bandwidth(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const double factor = *edit.edit.factor;
   return change_transfers(
       run, edit, [&](std::int64_t a, std::int64_t t) { return a + scaled_ns(t - a, 1 / factor); });
 }
 
-Result<std::monostate> apply_latency(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_latency(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const Edit& e = edit.edit;
   return change_transfers(run, edit, [&](std::int64_t a, std::int64_t t) {
     return t - a + (e.time ? scaled_ns(1, e.time->value() * 1e9) : scaled_ns(a, *e.factor));
   });
 }
 
-Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_bucket(EditedRun& run, AppliedEdit& edit, EditContext&) {
   ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
   const auto latencies = assumed_latencies_ns(run);
   assume_latencies(run, works, latencies, edit);
@@ -274,10 +274,10 @@ Result<std::monostate> apply_bucket(EditedRun& run, AppliedEdit& edit, EditConte
         "ready is not recorded",
         larger));
   }
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_overlap(EditedRun& run, AppliedEdit& edit, EditContext&) {
   ORRERY_TRY(const std::vector<std::uint32_t> works, communications(run, edit.edit));
   RunGraph& graph = run.graph();
   std::unordered_set<std::uint32_t> transfers;
@@ -305,17 +305,17 @@ Result<std::monostate> apply_overlap(EditedRun& run, AppliedEdit& edit, EditCont
     }
   }
   edit.assumed.emplace_back("nothing needs the result before the end of the step");
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   const KnownDivision& known = context.known;
   const bool tensor = edit.edit.verb == &kTensorRanksEdit;
   if (tensor) {
-    if (auto divides = check_tensor_ranks(known, edit.edit); !divides) return divides;
+    ORRERY_RETURN_IF_ERROR(check_tensor_ranks(known, edit.edit));
     if (known.tensor_ranks == 1) {
       edit.assumed.emplace_back("layers are whole, as recorded");
-      return std::monostate();
+      return {};
     }
   }
   ORRERY_TRY(std::vector<std::uint32_t> works, communications(run, edit.edit));
@@ -394,7 +394,7 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContex
     edit.assumed.push_back(fmt::format("rings over {} ranks instead of {}, on links as fast",
                                        edit.edit.count, recorded_ranks));
   }
-  if (!tensor || edit.edit.count == recorded_ranks) return std::monostate();
+  if (!tensor || edit.edit.count == recorded_ranks) return {};
   std::size_t kernels = 0;
   const double share = static_cast<double>(recorded_ranks) / wanted;
   for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
@@ -418,10 +418,10 @@ Result<std::monostate> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContex
       kernels,
       share > 1 ? fmt::format("{:.3g} times as long", share)
                 : fmt::format("{:.3g} % of their time", 100 * share)));
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> apply_data_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_data_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   if (edit.edit.where.everything() && lacks_data_parallel_groups(run, edit.edit, context.known)) {
     return apply_gradient_reductions(run, edit, context.catalog);
   }

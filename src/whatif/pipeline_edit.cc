@@ -96,7 +96,7 @@ class PipelineRebuild {
     fill_lanes();
     copy_edges();
     order_threads();
-    if (auto sent = add_transfers(); !sent) return fail(sent.error());
+    ORRERY_RETURN_IF_ERROR(add_transfers());
     copy_steps();
     return std::move(out_);
   }
@@ -401,7 +401,7 @@ class PipelineRebuild {
     return found;
   }
 
-  Result<std::monostate> add_transfers() {
+  Result<void> add_transfers() {
     const std::vector<std::uint32_t> streams = main_streams(run_);
     std::map<std::array<std::uint32_t, 3>, std::uint32_t> links;  // of a rank, between devices
     ORRERY_TRY(const std::vector<DeviceOperation> order, linear_order(pipeline_));
@@ -427,7 +427,7 @@ class PipelineRebuild {
                       });
       }
     }
-    return std::monostate();
+    return {};
   }
 
   void add_transfer(std::uint32_t trace, const Block& from, std::uint32_t to, std::uint32_t stream,
@@ -504,13 +504,13 @@ class PipelineRebuild {
   std::size_t transfers_ = 0;
 };
 
-Result<std::monostate> apply_pipeline(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+Result<void> apply_pipeline(EditedRun& run, AppliedEdit& edit, EditContext& context) {
   const Catalog& catalog = context.catalog;
   const Edit& e = edit.edit;
-  if (auto single = refuse_pipelines(run, e); !single) return single;
+  ORRERY_RETURN_IF_ERROR(refuse_pipelines(run, e));
   if (e.count == 1 && e.microbatches == 0) {
     edit.assumed.emplace_back("the run has one stage, as recorded");
-    return std::monostate();
+    return {};
   }
   auto found = training_passes(run);
   if (!found) return fail(at(to_text(e), found.error()));
@@ -555,11 +555,11 @@ Result<std::monostate> apply_pipeline(EditedRun& run, AppliedEdit& edit, EditCon
                     static_cast<double>(microbatches) / static_cast<double>(recorded)));
   }
   if (!link.assumed.empty()) edit.assumed.push_back(link.assumed);
-  if (e.count == 1) return std::monostate();
+  if (e.count == 1) return {};
   edit.assumed.emplace_back(
       "what precedes the layers runs on the first stage, what follows them on the last; between "
       "steps each stage does its share, by layers; the host launches sends in no time");
-  return std::monostate();
+  return {};
 }
 
 constexpr std::int64_t kMostStages = 1024;

@@ -297,7 +297,7 @@ std::string what_repeats(const std::vector<LaunchSequence>& sequences) {
   return out;
 }
 
-Result<std::monostate> apply_repeat(EditedRun& run, AppliedEdit& edit, EditContext&) {
+Result<void> apply_repeat(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const auto from = static_cast<std::size_t>(edit.edit.from);
   const auto to = static_cast<std::size_t>(edit.edit.count);
   const std::vector<LaunchSequence> sequences = launch_sequences(run);
@@ -342,7 +342,7 @@ Result<std::monostate> apply_repeat(EditedRun& run, AppliedEdit& edit, EditConte
                 : "each further copy takes the mean of the recorded ones"));
   edit.assumed.emplace_back(
       "the optimizer, reductions of gradients and everything else outside of them stay");
-  return std::monostate();
+  return {};
 }
 
 // What repeats would then be the microbatches.

@@ -94,8 +94,8 @@ Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGr
   for (const KernelClass c : classes) {
     if (c == KernelClass::communication) continue;
     Selection where;
-    where.kernel_class = name(c);
-    kinds.push_back({std::string(name(c)), where});
+    where.kernel_class = to_text(c);
+    kinds.push_back({std::string(to_text(c)), where});
   }
   const std::vector<StepOutcome> recorded = runs.with({});
   const std::vector<StepOutcome> even = runs.with({Selection{}});

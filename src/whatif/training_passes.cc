@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <variant>
 
 #include "trace/repeats.h"
 
@@ -59,12 +58,12 @@ class RankPasses {
   [[nodiscard]] std::size_t layers() const { return layers_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
 
-  Result<std::monostate> find() {
+  Result<void> find() {
     for (const RunStep& step : run_.graph().steps) {
       if (step.trace != trace_) continue;
-      if (auto found = find_in(step); !found) return found;
+      ORRERY_RETURN_IF_ERROR(find_in(step));
     }
-    if (!steps_.empty()) return std::monostate();
+    if (!steps_.empty()) return {};
     return refuse("no layers are found in its passes",
                   "operators of at least two layers in a row that are alike, with their shapes");
   }
@@ -120,7 +119,7 @@ class RankPasses {
     });
   }
 
-  Result<std::monostate> find_in(const RunStep& step) {
+  Result<void> find_in(const RunStep& step) {
     // Launches of the window; what optimizes, and all between two such launches, is in no pass.
     std::vector<Run> runs;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
@@ -167,7 +166,7 @@ class RankPasses {
       passes.push_back(std::move(pass));
     }
     end_step();
-    return std::monostate();
+    return {};
   }
 
   [[nodiscard]] bool any_backward() const {
@@ -379,7 +378,7 @@ Result<TrainingPasses> training_passes(const EditedRun& run) {
   std::vector<RankPasses> ranks;
   for (std::uint32_t t = 0; t < run.traces().size(); ++t) {
     ranks.emplace_back(run, replayed, t, out.launched_by);
-    if (auto found = ranks.back().find(); !found) return fail(found.error());
+    ORRERY_RETURN_IF_ERROR(ranks.back().find());
   }
   TrainingParts& parts = out.parts;
   parts.steps = ranks[0].steps().size();

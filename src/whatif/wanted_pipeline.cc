@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-Result<std::monostate> refuse_pipelines(const EditedRun& run, const Edit& edit) {
+Result<void> refuse_pipelines(const EditedRun& run, const Edit& edit) {
   for (const RunWork& work : run.graph().works) {
     if (!run.communicates(work)) continue;
     const WorkSubject s = run.subject(work);
@@ -22,7 +22,7 @@ Result<std::monostate> refuse_pipelines(const EditedRun& run, const Edit& edit) 
                             s.collective.empty() ? kernel : std::string_view(s.collective)),
                 to_text(edit), "give a run whose ranks hold all layers");
   }
-  return std::monostate();
+  return {};
 }
 
 Result<Pipeline> wanted_pipeline(const Edit& edit, std::int64_t microbatches) {

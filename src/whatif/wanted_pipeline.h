@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
 
 #include "outcome/result.h"
 #include "schedule/pipeline.h"
@@ -12,7 +11,7 @@
 namespace orrery {
 
 // Error: the run is a pipeline already.
-Result<std::monostate> refuse_pipelines(const EditedRun& run, const Edit& edit);
+Result<void> refuse_pipelines(const EditedRun& run, const Edit& edit);
 
 // Errors: an unknown schedule, one that needs more than recorded passes tell, a shape it does not fit.
 Result<Pipeline> wanted_pipeline(const Edit& edit, std::int64_t microbatches);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <variant>
 
 #include "whatif/edit_language.h"
 #include "whatif/edit_verb.h"
@@ -15,7 +14,7 @@ namespace orrery {
 namespace {
 
 // Every edit against those before it, for edits that count from what was recorded.
-Result<std::monostate> check_conflicts(const std::vector<Edit>& edits) {
+Result<void> check_conflicts(const std::vector<Edit>& edits) {
   for (std::size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
     for (std::size_t k = 0; k < i && edit.verb->conflict != nullptr; ++k) {
@@ -26,12 +25,12 @@ Result<std::monostate> check_conflicts(const std::vector<Edit>& edits) {
                   to_text(edit), conflict->hint);
     }
   }
-  return std::monostate();
+  return {};
 }
 
 }  // namespace
 
-Result<std::monostate> check_graph_edits(const std::vector<Edit>& edits) {
+Result<void> check_graph_edits(const std::vector<Edit>& edits) {
   for (const Edit& edit : edits) {
     if (edit.verb->reach == EditReach::durations) continue;
     return fail(ErrorCode::unsupported, "needs the launches, shapes and passes of a recording",
@@ -39,13 +38,13 @@ Result<std::monostate> check_graph_edits(const std::vector<Edit>& edits) {
                 "change the plan or the cluster and estimate again; the durations of a graph's "
                 "operations can be edited with scale, set, remove, bandwidth and latency");
   }
-  return std::monostate();
+  return {};
 }
 
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const std::vector<Edit>& edits, const Catalog& catalog,
                        const KnownDivision& known) {
-  if (auto agree = check_conflicts(edits); !agree) return fail(agree.error());
+  ORRERY_RETURN_IF_ERROR(check_conflicts(edits));
   WhatIf out;
   const ReplayedRun recorded = replayed_run(graph);
   EditedRun run(traces, graph);
@@ -53,7 +52,7 @@ Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& gr
   for (const Edit& edit : edits) {
     AppliedEdit applied{edit, to_text(edit), 0, {}};
     if (!out.edits.empty() && out.edits.back().edit.verb != edit.verb) context.alike.reset();
-    if (auto done = edit.verb->apply(run, applied, context); !done) return fail(done.error());
+    ORRERY_RETURN_IF_ERROR(edit.verb->apply(run, applied, context));
     out.edits.push_back(std::move(applied));
   }
   out.graph = std::move(run.graph());

@@ -61,7 +61,7 @@ struct WhatIf {
 
 // Whether a graph without launches, passes and steps of a recording can be edited so: predicted steps
 // and other graph files. Errors: the first edit that needs them.
-Result<std::monostate> check_graph_edits(const std::vector<Edit>& edits);
+Result<void> check_graph_edits(const std::vector<Edit>& edits);
 
 // Errors: an edit that selects nothing, an unknown accelerator, what ranks cannot divide as far as
 // `known` tells.

@@ -72,7 +72,7 @@ Failure out_of_range(const std::string& document, const std::string& field, doub
 
 bool is_fraction(double f) { return f > 0 && f <= 1; }
 
-Result<std::monostate> check(const GemmParameters& g, const std::string& document) {
+Result<void> check(const GemmParameters& g, const std::string& document) {
   const std::string place = "gemm " + g.format + ": ";
   if (std::find(kFormatNames.begin(), kFormatNames.end(), g.format) == kFormatNames.end()) {
     const std::vector<std::string> known(kFormatNames.begin(), kFormatNames.end());
@@ -117,10 +117,10 @@ Result<std::monostate> check(const GemmParameters& g, const std::string& documen
     return fail(ErrorCode::bad_input, place + "a negative figure of what was timed beside",
                 document, "0 or more");
   }
-  return std::monostate{};
+  return {};
 }
 
-Result<std::monostate> check(const AttentionParameters& a, const std::string& document) {
+Result<void> check(const AttentionParameters& a, const std::string& document) {
   const std::string place = "attention " + std::string(to_text(a.kernel)) + " " +
                             std::string(to_text(a.direction)) + ": ";
   if (!is_fraction(a.peak_fraction)) {
@@ -132,7 +132,7 @@ Result<std::monostate> check(const AttentionParameters& a, const std::string& do
   if (!(a.ramp_keys >= 0 && a.ramp_keys <= 1e5)) {
     return out_of_range(document, place + "ramp_keys", a.ramp_keys, "0 to 100000");
   }
-  return std::monostate{};
+  return {};
 }
 
 // For a kernel that was not measured: the one with the most similar pass structure.
@@ -395,10 +395,10 @@ Result<KernelCalibration> read_kernel_calibration(const Document& document) {
                 document.name, "at least one of each");
   }
   for (const GemmParameters& g : c.gemm) {
-    ORRERY_TRY([[maybe_unused]] const auto ok, check(g, document.name));
+    ORRERY_RETURN_IF_ERROR(check(g, document.name));
   }
   for (const AttentionParameters& a : c.attention) {
-    ORRERY_TRY([[maybe_unused]] const auto ok, check(a, document.name));
+    ORRERY_RETURN_IF_ERROR(check(a, document.name));
   }
   return c;
 }

@@ -19,7 +19,7 @@ Failure out_of_range(const Document& document, const std::string& what, double v
               document.name, range);
 }
 
-Result<std::monostate> check(const TrainingConditions& c, const Document& document) {
+Result<void> check(const TrainingConditions& c, const Document& document) {
   for (const AcceleratorConditions& a : c.accelerators) {
     for (const double share : {a.matrix_share, a.memory_share, a.scale_up_share}) {
       if (!is_share(share)) {
@@ -55,7 +55,7 @@ Result<std::monostate> check(const TrainingConditions& c, const Document& docume
     return fail(ErrorCode::bad_input, "there is no entry for every other accelerator or network",
                 document.name, "one named '*'");
   }
-  return std::monostate{};
+  return {};
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ const Fields<TrainingConditions>& fields_of(const TrainingConditions*) {
 
 Result<TrainingConditions> read_training_conditions(const Document& document) {
   ORRERY_TRY(TrainingConditions out, read<TrainingConditions>(document));
-  ORRERY_TRY([[maybe_unused]] const std::monostate sound, check(out, document));
+  ORRERY_RETURN_IF_ERROR(check(out, document));
   return out;
 }
 

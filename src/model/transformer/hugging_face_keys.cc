@@ -68,9 +68,9 @@ std::string ConfigKeys::text(std::string_view key, std::string absent) {
   return absent;
 }
 
-Result<std::monostate> ConfigKeys::outcome(std::string_view family) const {
+Result<void> ConfigKeys::outcome(std::string_view family) const {
   if (!errors_.empty()) return fail(errors_.front());
-  if (missing_.empty()) return std::monostate{};
+  if (missing_.empty()) return {};
   std::string names;
   for (const std::string& key : missing_) names += (names.empty() ? "" : ", ") + key;
   return fail(ErrorCode::bad_input,

@@ -30,7 +30,7 @@ class ConfigKeys {
   void refuse(Error error);
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
   // The first error, or that of the missing keys.
-  [[nodiscard]] Result<std::monostate> outcome(std::string_view family) const;
+  [[nodiscard]] Result<void> outcome(std::string_view family) const;
 
  private:
   const Value& map_;

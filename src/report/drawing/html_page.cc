@@ -169,7 +169,7 @@ std::string variables(std::string_view Swatch::* colour) {
   std::string out;
   for (std::size_t i = 0; i < kCategories; ++i) {
     const auto c = static_cast<Category>(i);
-    out += fmt::format("--{}:{};", name(c), swatch(c).*colour);
+    out += fmt::format("--{}:{};", to_text(c), swatch(c).*colour);
   }
   for (const MemoryPart& part : parts_of({})) {
     out += fmt::format("--memory-{}:{};", part.key, part.swatch.*colour);
@@ -180,7 +180,7 @@ std::string variables(std::string_view Swatch::* colour) {
 std::string classes() {
   std::string out = ".c-accent{fill:var(--accent)}";
   for (std::size_t i = 0; i < kCategories; ++i) {
-    const std::string_view key = name(static_cast<Category>(i));
+    const std::string_view key = to_text(static_cast<Category>(i));
     out += fmt::format(".c-{}{{fill:var(--{})}}.o-{}{{stroke:var(--{})}}", key, key, key, key);
   }
   for (const MemoryPart& part : parts_of({})) {

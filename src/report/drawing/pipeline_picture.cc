@@ -264,7 +264,7 @@ class PictureWriter {
     double y = 38;
     for (const IdleCause cause : kIdleCauses) {
       if (sum[cause] <= Picoseconds(0)) continue;
-      const std::string words(name(cause));
+      const std::string words(to_text(cause));
       const double needed = 10 + 5 + text_width(words) + 9;
       if (x + needed > kPictureWidth - 4 && x > left) {
         x = left;

@@ -135,10 +135,10 @@ std::string breakdown(const Estimate& e) {
   for (const BreakdownSection& group : sections(e.breakdown)) {
     const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::computing &&
                        group.group != BreakdownGroup::communication;
-    rows += breakdown_row("group", label(group.group), name(group.lines.front().category),
+    rows += breakdown_row("group", label(group.group), to_text(group.lines.front().category),
                           group.time, group.tenths);
     for (const BreakdownLine& line : group.lines) {
-      const std::string key(name(line.category));
+      const std::string key(to_text(line.category));
       const std::string title(label(line.category));
       const std::string exposed = is_exposed_communication(line.category) ? "exposed " : "";
       segments.push_back(

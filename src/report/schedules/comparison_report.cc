@@ -142,7 +142,7 @@ Value comparison_json(const Comparison& c) {
     row.set("idle_per_device", Value::number(s.idle));
     Value causes = Value::map();
     for (const IdleCause cause : kIdleCauses) {
-      causes.set(std::string(name(cause)),
+      causes.set(std::string(to_text(cause)),
                  Value::number(s.unit.of(s.causes[cause]) / c.request.devices));
     }
     row.set("idle_by_cause", std::move(causes));

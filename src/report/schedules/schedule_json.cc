@@ -128,7 +128,7 @@ Value idle(const MeasuredSchedule& s) {
     Value out = Value::map();
     out.set("total", number(s.unit.of(t.total())));
     for (const IdleCause cause : kIdleCauses) {
-      out.set(std::string(name(cause)), number(s.unit.of(t[cause])));
+      out.set(std::string(to_text(cause)), number(s.unit.of(t[cause])));
     }
     return out;
   };

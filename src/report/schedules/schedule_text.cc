@@ -56,7 +56,7 @@ std::string idle_table(const MeasuredSchedule& s, const TextStyle& style) {
       {"device", Align::right, 9}, {"busy", Align::right, 4}, {"idle", Align::right, 8}};
   for (const IdleCause cause : kIdleCauses) {
     if (sum[cause] > Picoseconds(0)) {
-      columns.push_back({std::string(name(cause)), Align::right, 6});
+      columns.push_back({std::string(to_text(cause)), Align::right, 6});
     }
   }
   columns.push_back({"", Align::right, 5});

@@ -30,7 +30,7 @@ std::string legend(std::int64_t other_process_ns) {
   std::string out = "<div class=\"legend\">";
   for (const RecordedPart& part : parts_of(TemporalBreakdown{})) {
     if (part.key == "idle_other_process" && other_process_ns == 0) continue;
-    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", name(part.colour),
+    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(part.colour),
                        html_text(part.label));
   }
   return out + "</div>";
@@ -116,7 +116,7 @@ std::string breakdown_row(const std::string& rank, const std::string& step,
     if (part.ns == 0) continue;
     parts +=
         fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}: {}, {}\"></i>",
-                    name(part.colour), 100 * share(part.ns, longest), html_text(part.label),
+                    to_text(part.colour), 100 * share(part.ns, longest), html_text(part.label),
                     time_text(part.ns), percent(share(part.ns, b.total_ns())));
   }
   const auto of = [&](std::int64_t ns) {
@@ -283,7 +283,7 @@ std::string across_section(const RunAnalysis& analysis, const AnalysisView& view
   for (const RunKernelRow& row : analysis.kernels) {
     if (rows.size() == std::min<std::size_t>(view.rows, 15)) break;
     rows.push_back(
-        {.cells = {shortened(short_name(row.name), 56), std::string(name(row.kind)),
+        {.cells = {shortened(short_name(row.name), 56), std::string(to_text(row.kind)),
                    count(row.ranks), time_text(row.total_ns),
                    to_text(Seconds(row.mean_ns() * 1e-9)),
                    fmt::format("{} (rank {})", to_text(Seconds(row.least_mean_ns * 1e-9)),
@@ -316,7 +316,7 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
     const BytesPerSecond bus = row.median_bus_bandwidth();
     const std::string bound = row.complete < row.instances ? "at least " : "";
     rows.push_back(
-        {.cells = {std::string(name(row.collective)), row.type, row.group,
+        {.cells = {std::string(to_text(row.collective)), row.type, row.group,
                    row.ranks == kNotRecorded ? "?" : count(row.ranks),
                    row.bytes == kNotRecorded ? "?" : to_text(Bytes(static_cast<double>(row.bytes))),
                    count(row.instances), time_text(row.duration.median_ns),

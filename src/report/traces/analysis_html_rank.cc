@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kMostPoints = 300;  // of a chart over time
 constexpr int kLongestName = 56;
 
-std::string key_of(Category c) { return std::string(name(c)); }
+std::string key_of(Category c) { return std::string(to_text(c)); }
 
 Category colour_of(WorkKind kind) {
   switch (kind) {
@@ -62,14 +62,14 @@ Category colour_of(RecordedWorkClass c) {
 }
 
 std::string bar_cell(std::int64_t ns, std::int64_t longest, Category colour) {
-  return fmt::format("{:.1f} {}", 100 * share(ns, longest), name(colour));
+  return fmt::format("{:.1f} {}", 100 * share(ns, longest), to_text(colour));
 }
 
 std::string swatches(const std::vector<std::pair<std::string, Category>>& entries) {
   std::string out = "<div class=\"legend\">";
   for (const auto& [label, colour] : entries) {
-    out +=
-        fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", name(colour), html_text(label));
+    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(colour),
+                       html_text(label));
   }
   return out + "</div>";
 }
@@ -219,7 +219,7 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
   std::vector<std::pair<std::string, Category>> legend;
   for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
     const auto which = static_cast<RecordedWorkClass>(c);
-    if (used[c]) legend.emplace_back(name(which), colour_of(which));
+    if (used[c]) legend.emplace_back(to_text(which), colour_of(which));
   }
   return svg + swatches(legend);
 }
@@ -239,7 +239,7 @@ std::string classes_bar(const RankAnalysis& rank) {
   };
   for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
     const auto which = static_cast<RecordedWorkClass>(c);
-    add(name(which), all.by_class_ns[c], colour_of(which));
+    add(to_text(which), all.by_class_ns[c], colour_of(which));
   }
   add("other", all.other_ns, Category::bubble);
   std::stable_sort(segments.begin(), segments.end(),
@@ -335,7 +335,7 @@ std::string sections_section(const RankAnalysis& rank, const AnalysisView& view)
   for (const SectionRow& row : rank.sections) {
     if (rows.size() == view.rows) break;
     rows.push_back(
-        {.cells = {shortened(printable(row.name), kLongestName), std::string(name(row.kind)),
+        {.cells = {shortened(printable(row.name), kLongestName), std::string(to_text(row.kind)),
                    bar_cell(row.device_ns, rank.sections.front().device_ns,
                             row.kind == SectionKind::module ? Category::feed_forward
                                                             : Category::experts),
@@ -473,7 +473,7 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
       Category::exposed_tp, Category::embedding, Category::normalization,
       Category::bubble};
   const auto label_of = [](CriticalPath::Bound bound) {
-    std::string label(name(bound));
+    std::string label(to_text(bound));
     std::replace(label.begin(), label.end(), '_', ' ');
     return label;
   };

@@ -174,20 +174,20 @@ inline constexpr auto kResults<StepAnalysis> = table<StepAnalysis>(
           [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.behind_ns)); }));
 
 template <>
-inline constexpr auto kResults<KernelRow> = table<KernelRow>(
-    "kernel", "one name of kernel, copy or fill",
-    field("name", "as recorded",
-          [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
-    field("kind", "what it does", [](const KernelRow& r) { return NameOf<WorkKind, 5>{r.kind}; }),
-    field<&KernelRow::duration>("duration", "durations of its calls"),
-    field<&KernelRow::share>("share", "of the summed durations"),
-    field("occupancy", "mean achieved occupancy",
-          [](const KernelRow& r) { return known(r.occupancy); }),
-    field<&KernelRow::bytes>("bytes", "of copies and fills, where recorded"),
-    field("launched_by", "operator that launches most of its time",
-          [](const KernelRow& r, const RankContext& c) {
-            return some_if(r.caller != 0, c.text(r.caller));
-          }));
+inline constexpr auto kResults<KernelRow> =
+    table<KernelRow>("kernel", "one name of kernel, copy or fill",
+                     field("name", "as recorded",
+                           [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
+                     field<&KernelRow::kind>("kind", "what it does"),
+                     field<&KernelRow::duration>("duration", "durations of its calls"),
+                     field<&KernelRow::share>("share", "of the summed durations"),
+                     field("occupancy", "mean achieved occupancy",
+                           [](const KernelRow& r) { return known(r.occupancy); }),
+                     field<&KernelRow::bytes>("bytes", "of copies and fills, where recorded"),
+                     field("launched_by", "operator that launches most of its time",
+                           [](const KernelRow& r, const RankContext& c) {
+                             return some_if(r.caller != 0, c.text(r.caller));
+                           }));
 
 template <>
 inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
@@ -206,12 +206,7 @@ inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
         "own_device_s", "device time that counts for it, so that all work counts once"),
     field<&OperatorRow::launched>("launched",
                                   "pieces of device work, with those of operators inside"),
-    optional_field("class", "of operator",
-                   [](const OperatorRow& r) {
-                     using Class = NameOf<RecordedWorkClass, kRecordedWorkClasses>;
-                     return r.operator_class ? std::optional(Class{*r.operator_class})
-                                             : std::nullopt;
-                   }),
+    optional_field("class", "of operator", [](const OperatorRow& r) { return r.operator_class; }),
     optional_field(
         "flops", "of all calls that launched work",
         [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.flops); }),
@@ -348,7 +343,7 @@ template <>
 inline constexpr auto kResults<SectionRow> = table<SectionRow>(
     "section", "an annotation, or a class of modules",
     field("name", "of the annotation or class", [](const SectionRow& r) { return words(r.name); }),
-    field("kind", "which", [](const SectionRow& r) { return NameOf<SectionKind, 2>{r.kind}; }),
+    field<&SectionRow::kind>("kind", "which"),
     field<&SectionRow::instances>("instances", "names of the class"),
     field<&SectionRow::depth>("depth", "sections around the first"),
     field<&SectionRow::host>("host", "durations on the host"),
@@ -475,7 +470,7 @@ template <>
 inline constexpr auto kResults<CommunicationRow> = table<CommunicationRow>(
     "collective", "Equal collectives of one group.",
     field("collective", "which",
-          [](const CommunicationRow& r) { return words(name(r.collective)); }),
+          [](const CommunicationRow& r) { return words(to_text(r.collective)); }),
     field("type", "of the elements; empty: not recorded",
           [](const CommunicationRow& r) { return words(r.type); }),
     field("group", "what its kernels were matched by",
@@ -521,8 +516,7 @@ template <>
 inline constexpr auto kResults<RunKernelRow> = table<RunKernelRow>(
     "kernel_of_ranks", "One name of kernel, copy or fill, over all ranks.",
     field("name", "as recorded", [](const RunKernelRow& r) { return words(r.name); }),
-    field("kind", "what it does",
-          [](const RunKernelRow& r) { return NameOf<WorkKind, 5>{r.kind}; }),
+    field<&RunKernelRow::kind>("kind", "what it does"),
     field<&RunKernelRow::ranks>("ranks", "that ran it"),
     field<&RunKernelRow::count>("count", "over all ranks"),
     nanoseconds<&RunKernelRow::total_ns>("total_s", "over all ranks"),
@@ -543,8 +537,7 @@ inline constexpr auto kResults<RunKernelRow> = table<RunKernelRow>(
 template <>
 inline constexpr auto kResults<FindingOfRun> = table<FindingOfRun>(
     "finding", "What costs time, and what could be done.",
-    field("kind", "which",
-          [](const FindingOfRun& r) { return NameOf<FindingKind, kFindingKinds>{r.finding.kind}; }),
+    field("kind", "which", [](const FindingOfRun& r) { return r.finding.kind; }),
     field("cost_s", "the most that mending it alone could save, over all ranks; earlier_work: 0",
           [](const FindingOfRun& r) { return time_of(r.finding.cost_ns); }),
     field("share", "of the time of all ranks; earlier_work: of what devices did in the steps",
@@ -565,7 +558,7 @@ inline constexpr auto kResults<AnalysisDocument> = table<AnalysisDocument>(
     schema_version<AnalysisDocument, 1>(),
     constant<AnalysisDocument>("kind", "of document", "trace_analysis"),
     field("preset", "whose definitions",
-          [](const AnalysisDocument& r) { return NameOf<BreakdownPreset, 3>{r.analysis.preset}; }),
+          [](const AnalysisDocument& r) { return r.analysis.preset; }),
     field("times",
           "whose the times are: simulated of .et files that say so or have no start times, of "
           "graphs, and of runs that --timeline wrote",

@@ -29,7 +29,7 @@ std::string across_ranks_section(const RunAnalysis& analysis, const AnalysisView
   for (std::size_t i = 0; i < std::min(view.rows, analysis.kernels.size()); ++i) {
     const RunKernelRow& row = analysis.kernels[i];
     table.add_row({{.text = short_name(row.name), .ink = kBold},
-                   {.text = std::string(name(row.kind)), .ink = kDim},
+                   {.text = std::string(to_text(row.kind)), .ink = kDim},
                    {.text = grouped(row.ranks)},
                    time_cell(row.total_ns),
                    mean_cell(row.mean_ns()),
@@ -79,7 +79,7 @@ std::string sections_section(const RankAnalysis& rank, const AnalysisView& view,
   for (std::size_t i = 0; i < std::min(view.rows, rank.sections.size()); ++i) {
     const SectionRow& row = rank.sections[i];
     table.add_row({{.text = row.name, .ink = kBold},
-                   {.text = std::string(name(row.kind)), .ink = kDim},
+                   {.text = std::string(to_text(row.kind)), .ink = kDim},
                    {.text = grouped(row.instances)},
                    {.text = grouped(row.host.count)},
                    time_cell(row.device_ns),

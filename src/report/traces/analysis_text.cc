@@ -141,7 +141,7 @@ std::string breakdown_section(const RunAnalysis& analysis, const AnalysisView& v
     if (i > 0 && every_step && rank.steps.size() > 1) table.add_rule();
     add_rank(table, analysis, rank, every_step, sharing);
   }
-  std::string remark = fmt::format("device: as {} counts", name(analysis.preset));
+  std::string remark = fmt::format("device: as {} counts", to_text(analysis.preset));
   if (analysis.preset == BreakdownPreset::orrery) {
     remark = !steps ? "device: first to last work"
              : analysis.ranks.size() == 1
@@ -173,7 +173,7 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
     const BytesPerSecond bus = row.median_bus_bandwidth();
     const std::string bound = row.complete < row.instances ? ">= " : "";
     table.add_row(
-        {{.text = std::string(name(row.collective)), .ink = kBold},
+        {{.text = std::string(to_text(row.collective)), .ink = kBold},
          {.text = printable(row.type)},
          {.text = printable(row.group), .ink = kDim},
          {.text = row.ranks == kNotRecorded ? "?" : count(row.ranks)},
@@ -217,7 +217,7 @@ std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
   if (all.device_ns == 0) return "";
   std::vector<std::pair<std::int64_t, std::string>> classes;
   for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
-    classes.emplace_back(all.by_class_ns[c], name(static_cast<RecordedWorkClass>(c)));
+    classes.emplace_back(all.by_class_ns[c], to_text(static_cast<RecordedWorkClass>(c)));
   }
   classes.emplace_back(all.other_ns, "other");
   std::stable_sort(classes.begin(), classes.end(),
@@ -246,7 +246,7 @@ std::string kernel_section(const RecordedTrace& trace, const RankAnalysis& rank,
   for (const KernelRow& row : rank.kernels) {
     if (shown++ == view.rows) break;
     table.add_row({name_cell(trace.texts[row.name]),
-                   {.text = std::string(name(row.kind)), .ink = kDim},
+                   {.text = std::string(to_text(row.kind)), .ink = kDim},
                    {.text = count(row.duration.count)},
                    time_cell(row.duration.total_ns),
                    {.text = percent(row.share)},
@@ -367,7 +367,7 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
   for (std::size_t b = 0; b < CriticalPath::kBounds; ++b) {
     const std::int64_t ns = critical.path.by_bound_ns[b];
     if (ns == 0) continue;
-    std::string label(name(static_cast<CriticalPath::Bound>(b)));
+    std::string label(to_text(static_cast<CriticalPath::Bound>(b)));
     std::replace(label.begin(), label.end(), '_', ' ');
     parts.add_row({{.text = label, .ink = kBold},
                    time_cell(ns),
@@ -378,7 +378,7 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
   std::size_t shown = 0;
   for (const PathRow& row : critical.rows) {
     if (shown++ == view.rows) break;
-    std::string label(name(row.bound));
+    std::string label(to_text(row.bound));
     std::replace(label.begin(), label.end(), '_', ' ');
     table.add_row({{.text = path_name(trace, row)},
                    {.text = label, .ink = kDim},

@@ -57,7 +57,7 @@ std::string parts_row(const std::string& label, const StepParts& parts, Seconds 
     const Seconds t = parts.*part.member;
     if (!(t > Seconds(0)) || !(longest > Seconds(0))) continue;
     bar += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}: {}\"></i>",
-                       name(part.colour), 100 * (t / longest), html_text(part.label),
+                       to_text(part.colour), 100 * (t / longest), html_text(part.label),
                        html_text(time(t)));
   }
   return fmt::format(
@@ -77,7 +77,7 @@ std::string parts_section(const Difference& d) {
   table += "</tbody></table></div><div class=\"legend\">";
   for (const Part& part : kParts) {
     if (!(first.*part.member > Seconds(0)) && !(second.*part.member > Seconds(0))) continue;
-    table += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", name(part.colour),
+    table += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(part.colour),
                          html_text(part.label));
   }
   return html_section("Where a step goes", "by what owned the time; a step is its mark on the host",
@@ -104,7 +104,7 @@ std::string rows_section(const Difference& d, const DifferenceSubject& subject) 
     const Category colour = slower ? Category::exposed_tp : Category::attention_projection;
     const std::string what = difference_row_name(d, row);
     const std::string why = difference_row_reason(d, row, subject);
-    rows.push_back({{signed_time(change), fmt::format("{:.1f} {}", share, name(colour)),
+    rows.push_back({{signed_time(change), fmt::format("{:.1f} {}", share, to_text(colour)),
                      time(row.contribution_first), time(row.contribution_second),
                      cut(what, kMostName), cut(why, kMostName)},
                     "",

@@ -118,9 +118,8 @@ inline constexpr auto kResults<ProfileLine> = table<ProfileLine>(
 template <>
 inline constexpr auto kResults<DifferenceRow> = table<DifferenceRow>(
     "row", "Operators that stand for each other in both runs.",
-    field("alignment", "how the sides were found to belong together",
-          [](const DifferenceRow& r) { return NameOf<Alignment, 5>{r.alignment}; }),
-    field("kind", "of work", [](const DifferenceRow& r) { return NameOf<LineKind, 4>{r.kind}; }),
+    field<&DifferenceRow::alignment>("alignment", "how the sides were found to belong together"),
+    field<&DifferenceRow::kind>("kind", "of work"),
     field<&DifferenceRow::difference>("difference_s", "second_s - first_s"),
     field<&DifferenceRow::contribution_first>("first_s", "what it adds to a step of the first run"),
     field<&DifferenceRow::contribution_second>(

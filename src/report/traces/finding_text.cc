@@ -204,7 +204,7 @@ FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
   const CommunicationKind kind = main_kind(analysis.communication);
   if (const CommunicationRow* row = kind.longest; row != nullptr) {
     out.detail = fmt::format(
-        "Most is {}{}{}", name(row->collective),
+        "Most is {}{}{}", to_text(row->collective),
         row->bytes == kNotRecorded ? std::string()
                                    : " of " + to_text(Bytes(static_cast<double>(row->bytes))),
         row->ranks == kNotRecorded ? std::string() : fmt::format(" over {} ranks", row->ranks));

@@ -84,9 +84,9 @@ std::string in_words(StepPart part) {
     case StepPart::recomputation:
     case StepPart::optimizer:
     case StepPart::other:
-      return std::string(name(part));
+      return std::string(to_text(part));
   }
-  return std::string(name(part));
+  return std::string(to_text(part));
 }
 
 Table part_table(const InferredComparison& c) {
@@ -197,13 +197,13 @@ Value inferred_json(const InferredComparison& c) {
     one.set("predicted_s",
             c.is_predicted ? Value::number(c.parts[p].predicted.value()) : Value::null());
     one.set("recorded_s", Value::number(c.parts[p].recorded.value()));
-    parts.set(std::string(name(static_cast<StepPart>(p))), std::move(one));
+    parts.set(std::string(to_text(static_cast<StepPart>(p))), std::move(one));
   }
   out.set("parts", std::move(parts));
   Value causes = Value::list();
   for (const PredictionGap& cause : c.causes) {
     Value entry = Value::map();
-    entry.set("part", Value::text(std::string(name(cause.part))));
+    entry.set("part", Value::text(std::string(to_text(cause.part))));
     entry.set("difference_s", Value::number(cause.difference.value()));
     entry.set("compared", Value::boolean(cause.compared));
     entry.set("why", Value::text(printable(cause.why)));

@@ -119,8 +119,7 @@ template <>
 inline constexpr auto kResults<PathEvent> = table<PathEvent>(
     "event_on_path", "What of a critical path belongs to one name.",
     field<&PathEvent::name>("name", "of the event"),
-    field("bound_by", "by what",
-          [](const PathEvent& r) { return NameOf<PathBound, kPathBounds>{r.bound}; }),
+    field<&PathEvent::bound>("bound_by", "by what"),
     optional_field("rank", "whose; not of hta", [](const PathEvent& r) { return r.rank; }),
     field<&PathEvent::count>("count", "operations; hta: edges"),
     nanoseconds<&PathEvent::total_ns>("total_s", "on the path"));
@@ -130,16 +129,14 @@ inline constexpr auto kResults<PathStretch> = table<PathStretch>(
     "stretch", "A part of a critical path on one thread or stream.",
     field<&PathStretch::rank>("rank", "whose"),
     field<&PathStretch::on>("on", "thread or stream, with its number"),
-    field("cause", "why it began when the stretch before ended",
-          [](const PathStretch& r) { return NameOf<StretchCause, kStretchCauses>{r.cause}; }),
+    field<&PathStretch::cause>("cause", "why it began when the stretch before ended"),
     nanoseconds<&PathStretch::begin_ns>("start_s", "since the step began, replayed"),
     field("duration_s", "of the stretch",
           [](const PathStretch& r) { return time_of(r.end_ns - r.begin_ns); }),
     field<&PathStretch::operations>("operations", "in it"),
     field("longest", "name with most of its time",
           [](const PathStretch& r) { return words(r.longest); }),
-    field("bound_by", "what that is",
-          [](const PathStretch& r) { return NameOf<PathBound, kPathBounds>{r.bound}; }));
+    field<&PathStretch::bound>("bound_by", "what that is"));
 
 template <>
 inline constexpr auto kResults<PathDocument> = table<PathDocument>(

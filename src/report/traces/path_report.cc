@@ -34,7 +34,7 @@ constexpr std::array<Category, kPathBounds> kColours = {
 Category colour_of(PathBound bound) { return kColours[static_cast<std::size_t>(bound)]; }
 
 std::string label_of(PathBound bound) {
-  std::string label(name(bound));
+  std::string label(to_text(bound));
   std::replace(label.begin(), label.end(), '_', ' ');
   return label;
 }
@@ -210,7 +210,7 @@ std::string bounds_svg(const StepPath& path) {
     const std::int64_t ns = path.by_bound_ns[b];
     if (ns == 0) continue;
     const std::string label = label_of(static_cast<PathBound>(b));
-    segments.push_back({.css_class = std::string(name(kColours[b])),
+    segments.push_back({.css_class = std::string(to_text(kColours[b])),
                         .value = seconds(ns),
                         .label = label,
                         .tip = fmt::format("{}: {}, {}", label, time_text(ns),
@@ -235,7 +235,7 @@ std::string places_svg(const StepPath& path) {
                      .css_classes = {},
                      .bands = {},
                      .seconds = seconds(path.length_ns)};
-  for (const Category colour : kColours) chart.css_classes.emplace_back(name(colour));
+  for (const Category colour : kColours) chart.css_classes.emplace_back(to_text(colour));
   for (const auto& [place, ns] : places) {
     band_of[place] = chart.bands.size();
     // Short enough for the margin: "0: 7" of stream 7.
@@ -314,7 +314,7 @@ std::string step_path_html(const StepPath& path, std::size_t rows) {
         {.cells = {shortened(row.name, kLongestName + 12), label_of(row.bound),
                    std::to_string(row.rank),
                    fmt::format("{:.1f} {}", 100 * share(row.total_ns, all.front().total_ns),
-                               name(colour_of(row.bound))),
+                               to_text(colour_of(row.bound))),
                    time_text(row.total_ns), percent(share(row.total_ns, path.length_ns)),
                    grouped(row.count)},
          .css_class = {},

@@ -110,7 +110,7 @@ std::string linked_hosts(const RecordedRun& run, const TextStyle& style) {
     table.add_row({{std::to_string(run.ranks[i].rank)},
                    {printable(host.file.substr(host.file.rfind('/') + 1))},
                    {printable(host.schema)},
-                   {std::string(name(host.method))},
+                   {std::string(to_text(host.method))},
                    {fmt::format("{} of {}", grouped(host.found), grouped(host.operators))},
                    {grouped(host.shapes)},
                    {grouped(host.communications)}});
@@ -126,7 +126,7 @@ Value host_json(const RecordedRun& run, std::size_t i) {
   Value out = Value::map();
   out.append_member("file", Value::text(host.file));
   out.append_member("schema", Value::text(host.schema));
-  out.append_member("linked_by", Value::text(std::string(name(host.method))));
+  out.append_member("linked_by", Value::text(std::string(to_text(host.method))));
   out.append_member("operators", Value::number(host.operators));
   out.append_member("found", Value::number(host.found));
   out.append_member("shapes_added", Value::number(host.shapes));
@@ -155,7 +155,7 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("overlapping_kernels", Value::number(trace.overlapping_kernels));
   Value events = Value::map();
   for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
-    events.append_member(std::string(name(static_cast<EventKind>(kind))),
+    events.append_member(std::string(to_text(static_cast<EventKind>(kind))),
                          Value::number(s.events[kind]));
   }
   rank.append_member("events", std::move(events));

@@ -47,7 +47,7 @@ constexpr std::array<Part, 4> kParts = {{
 std::string swatches() {
   std::string out = "<div class=\"legend\">";
   for (const Part& part : kParts) {
-    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", name(part.colour),
+    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(part.colour),
                        html_text(part.label));
   }
   return out + "</div>";
@@ -59,7 +59,7 @@ std::string bar(const FourParts& parts, Seconds longest) {
     const Seconds t = parts.*part.member;
     if (!(t > Seconds(0)) || !(longest > Seconds(0))) continue;
     out += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}: {}\"></i>",
-                       name(part.colour), 100 * (t / longest), html_text(part.label),
+                       to_text(part.colour), 100 * (t / longest), html_text(part.label),
                        html_text(time(t)));
   }
   return out + "</div></td>";

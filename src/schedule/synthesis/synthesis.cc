@@ -1,6 +1,7 @@
 #include "schedule/synthesis/synthesis.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -16,32 +17,26 @@
 
 namespace orrery {
 
-std::string_view to_text(SynthesisMethod method) {
-  switch (method) {
-    case SynthesisMethod::published:
-      return "published schedule";
-    case SynthesisMethod::list:
-      return "list scheduling";
-    case SynthesisMethod::local_improvement:
-      return "local improvement";
-    case SynthesisMethod::exact:
-      return "exact search";
-  }
-  return "?";
+std::span<const EnumName<SynthesisMethod>> names_of(SynthesisMethod) {
+  using enum SynthesisMethod;
+  static constexpr auto kNames = std::to_array<EnumName<SynthesisMethod>>({
+      {published, "published schedule"},
+      {list, "list scheduling"},
+      {local_improvement, "local improvement"},
+      {exact, "exact search"},
+  });
+  return kNames;
 }
 
-std::string_view to_text(SynthesisStop stop) {
-  switch (stop) {
-    case SynthesisStop::proven_best:
-      return "proven best";
-    case SynthesisStop::budget_spent:
-      return "budget spent";
-    case SynthesisStop::time_limit:
-      return "time limit";
-    case SynthesisStop::interrupted:
-      return "interrupted";
-  }
-  return "?";
+std::span<const EnumName<SynthesisStop>> names_of(SynthesisStop) {
+  using enum SynthesisStop;
+  static constexpr auto kNames = std::to_array<EnumName<SynthesisStop>>({
+      {proven_best, "proven best"},
+      {budget_spent, "budget spent"},
+      {time_limit, "time limit"},
+      {interrupted, "interrupted"},
+  });
+  return kNames;
 }
 
 PipelineTimes joined_times(const PipelineShape& shape, const PipelineTimes& times, int chunks) {

@@ -20,11 +20,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "schedule/execution.h"
 #include "schedule/pipeline.h"
@@ -43,10 +45,10 @@ struct SynthesisRequest {
 
 // How a schedule was found.
 enum class SynthesisMethod { published, list, local_improvement, exact };
-std::string_view to_text(SynthesisMethod method);
+std::span<const EnumName<SynthesisMethod>> names_of(SynthesisMethod);
 
 enum class SynthesisStop { proven_best, budget_spent, time_limit, interrupted };
-std::string_view to_text(SynthesisStop stop);
+std::span<const EnumName<SynthesisStop>> names_of(SynthesisStop);
 
 struct SynthesisProgress {
   std::string_view best;  // name of the schedule or of the method

@@ -194,7 +194,7 @@ class Checker {
         return;
       default:
         find(node,
-             std::string(orrery::name(static_cast<ChakraCollective>(*type))) + " is not simulated");
+             std::string(to_text(static_cast<ChakraCollective>(*type))) + " is not simulated");
     }
   }
 

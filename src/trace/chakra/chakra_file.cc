@@ -272,7 +272,7 @@ std::string chakra_bytes(const ChakraTrace& trace) {
   return out;
 }
 
-Result<std::monostate> write_chakra(const std::string& file, const ChakraTrace& trace) {
+Result<void> write_chakra(const std::string& file, const ChakraTrace& trace) {
   ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
   std::string piece;
   append_records(trace, piece, [&] {

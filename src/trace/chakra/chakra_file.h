@@ -12,7 +12,6 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "outcome/result.h"
 #include "trace/byte_stream.h"
@@ -33,6 +32,6 @@ Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string&
 // readers refuse the whole file.
 std::string chakra_bytes(const ChakraTrace& trace);
 // Writes the whole file or nothing. Errors: io.
-Result<std::monostate> write_chakra(const std::string& file, const ChakraTrace& trace);
+Result<void> write_chakra(const std::string& file, const ChakraTrace& trace);
 
 }  // namespace orrery

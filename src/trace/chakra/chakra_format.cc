@@ -60,21 +60,22 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
           WorkTable::add_time(work.at("host"), time);
           break;
         }
-        TraceWork& row = work.at(name(static_cast<ChakraCollective>(*kind)), node.text("pg_name"));
+        TraceWork& row =
+            work.at(to_text(static_cast<ChakraCollective>(*kind)), node.text("pg_name"));
         WorkTable::add_time(row, time);
         WorkTable::add_bytes(row, std::max<std::int64_t>(0, bytes.value_or(0)));
         break;
       }
       case ChakraNodeType::send:
       case ChakraNodeType::receive: {
-        TraceWork& row = work.at(name(node.type), node.text("pg_name"));
+        TraceWork& row = work.at(to_text(node.type), node.text("pg_name"));
         WorkTable::add_time(row, time);
         WorkTable::add_bytes(row, std::max<std::int64_t>(0, bytes.value_or(0)));
         break;
       }
       case ChakraNodeType::memory_load:
       case ChakraNodeType::memory_store:
-        WorkTable::add_time(work.at(name(node.type)), time);
+        WorkTable::add_time(work.at(to_text(node.type)), time);
         break;
       case ChakraNodeType::invalid:
       case ChakraNodeType::metadata:
@@ -91,7 +92,7 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   facts.number("nodes", trace.nodes.size());
   for (int type = 0; type < kChakraNodeTypes; ++type) {
     const std::int64_t n = types[static_cast<std::size_t>(type)];
-    if (n > 0) facts.number(std::string(name(static_cast<ChakraNodeType>(type))), n);
+    if (n > 0) facts.number(std::string(to_text(static_cast<ChakraNodeType>(type))), n);
   }
   facts.number("data_dependencies", data);
   facts.number("control_dependencies", control);

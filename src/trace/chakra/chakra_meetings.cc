@@ -41,10 +41,10 @@ class Matcher {
 
   Result<ChakraMeetings> match(std::span<const std::vector<std::uint32_t>> orders) {
     for (std::uint32_t r = 0; r < run_.size(); ++r) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate added, add_rank(r, orders[r]));
+      ORRERY_RETURN_IF_ERROR(add_rank(r, orders[r]));
     }
     for (const auto& [group, ranks] : collectives_) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate met, meet(group, ranks));
+      ORRERY_RETURN_IF_ERROR(meet(group, ranks));
     }
     for (const auto& [key, pair] : transfers_) pass(key, pair);
     out_.undefined.assign(undefined_.begin(), undefined_.end());
@@ -60,7 +60,7 @@ class Matcher {
 
   const ChakraNode& node_of(ChakraMember m) const { return run_[m.rank].trace.nodes[m.node]; }
 
-  Result<std::monostate> add_rank(std::uint32_t r, const std::vector<std::uint32_t>& order) {
+  Result<void> add_rank(std::uint32_t r, const std::vector<std::uint32_t>& order) {
     const ChakraRank& rank = run_[r];
     std::map<std::string, std::vector<std::int64_t>, std::less<>> defined;
     for (const ChakraNode& node : rank.trace.nodes) {
@@ -92,7 +92,7 @@ class Matcher {
       }
       collectives_[group->second][r].push_back(n);
     }
-    return std::monostate{};
+    return {};
   }
 
   Result<std::uint32_t> group_of(
@@ -117,7 +117,7 @@ class Matcher {
     return it->second;
   }
 
-  Result<std::monostate> meet(std::uint32_t group, const ByRank& ranks) {
+  Result<void> meet(std::uint32_t group, const ByRank& ranks) {
     std::size_t most = 0;
     for (const auto& [rank, nodes] : ranks) most = std::max(most, nodes.size());
     for (std::size_t k = 0; k < most; ++k) {
@@ -133,8 +133,9 @@ class Matcher {
         } else if (meeting.collective != kind) {
           const ChakraMember first = meeting.members.front();
           return fail(ErrorCode::bad_input,
-                      std::string(name(kind)) + " meets " + std::string(name(meeting.collective)) +
-                          " of " + place(run_[first.rank], node_of(first)),
+                      std::string(to_text(kind)) + " meets " +
+                          std::string(to_text(meeting.collective)) + " of " +
+                          place(run_[first.rank], node_of(first)),
                       place(run_[rank], node),
                       "the ranks of a group call the same collectives in the same order: are these "
                       "files of one job?");
@@ -144,7 +145,7 @@ class Matcher {
       }
       out_.meetings.push_back(std::move(meeting));
     }
-    return std::monostate{};
+    return {};
   }
 
   void pass(const TransferKey& key, const Pair& pair) {

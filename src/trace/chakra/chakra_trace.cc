@@ -13,18 +13,36 @@ constexpr std::string_view kSimulated = "simulated";
 
 }  // namespace
 
-std::string_view name(ChakraNodeType type) {
-  static constexpr std::array<std::string_view, kChakraNodeTypes> kNames = {
-      "INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
-      "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
-  return kNames[static_cast<std::size_t>(type)];
+std::span<const EnumName<ChakraNodeType>> names_of(ChakraNodeType) {
+  using enum ChakraNodeType;
+  static constexpr auto kNames = std::to_array<EnumName<ChakraNodeType>>({
+      {invalid, "INVALID_NODE"},
+      {metadata, "METADATA_NODE"},
+      {memory_load, "MEM_LOAD_NODE"},
+      {memory_store, "MEM_STORE_NODE"},
+      {compute, "COMP_NODE"},
+      {send, "COMM_SEND_NODE"},
+      {receive, "COMM_RECV_NODE"},
+      {collective, "COMM_COLL_NODE"},
+  });
+  return kNames;
 }
 
-std::string_view name(ChakraCollective collective) {
-  static constexpr std::array<std::string_view, kChakraCollectives> kNames = {
-      "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
-      "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
-  return kNames[static_cast<std::size_t>(collective)];
+std::span<const EnumName<ChakraCollective>> names_of(ChakraCollective) {
+  using enum ChakraCollective;
+  static constexpr auto kNames = std::to_array<EnumName<ChakraCollective>>({
+      {all_reduce, "ALL_REDUCE"},
+      {reduce, "REDUCE"},
+      {all_gather, "ALL_GATHER"},
+      {gather, "GATHER"},
+      {scatter, "SCATTER"},
+      {broadcast, "BROADCAST"},
+      {all_to_all, "ALL_TO_ALL"},
+      {reduce_scatter, "REDUCE_SCATTER"},
+      {reduce_scatter_block, "REDUCE_SCATTER_BLOCK"},
+      {barrier, "BARRIER"},
+  });
+  return kNames;
 }
 
 ChakraAttribute chakra_boolean(std::string_view name, bool value) {

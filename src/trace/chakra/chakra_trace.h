@@ -13,11 +13,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "outcome/enum_names.h"
 
 namespace orrery {
 
@@ -33,7 +36,7 @@ enum class ChakraNodeType : std::uint8_t {
 };
 inline constexpr int kChakraNodeTypes = 8;
 // As the schema spells it: "COMM_COLL_NODE".
-std::string_view name(ChakraNodeType type);
+std::span<const EnumName<ChakraNodeType>> names_of(ChakraNodeType);
 
 // The values of comm_type.
 enum class ChakraCollective : std::uint8_t {
@@ -50,7 +53,7 @@ enum class ChakraCollective : std::uint8_t {
 };
 inline constexpr int kChakraCollectives = 10;
 // As the schema spells it: "ALL_REDUCE".
-std::string_view name(ChakraCollective collective);
+std::span<const EnumName<ChakraCollective>> names_of(ChakraCollective);
 
 // How a value is stored; a kind of the list form is the next field number.
 enum class ChakraKind : std::uint8_t {

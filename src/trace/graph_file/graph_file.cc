@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "graph/operation_names.h"
 #include "trace/byte_stream.h"
@@ -64,22 +63,22 @@ class Reader {
     }
     std::vector<CategoryLabel> categories;
     std::vector<Group> groups;
-    ORRERY_TRY(std::monostate done,
-               each(root, "categories", [&](dom::element e) { return category(e, categories); }));
-    ORRERY_TRY(done, each(root, "groups", [&](dom::element e) { return group(e, groups); }));
+    ORRERY_RETURN_IF_ERROR(
+        each(root, "categories", [&](dom::element e) { return category(e, categories); }));
+    ORRERY_RETURN_IF_ERROR(each(root, "groups", [&](dom::element e) { return group(e, groups); }));
     categories_ = categories.size();
     groups_ = groups.size();
     builder_ =
         GraphBuilder(std::make_shared<const std::vector<CategoryLabel>>(std::move(categories)),
                      std::move(groups));
-    ORRERY_TRY(done, each(root, "streams", [&](dom::element e) { return stream(e); }));
-    ORRERY_TRY(done, each(root, "operations", [&](dom::element e) { return operation(e); }));
+    ORRERY_RETURN_IF_ERROR(each(root, "streams", [&](dom::element e) { return stream(e); }));
+    ORRERY_RETURN_IF_ERROR(each(root, "operations", [&](dom::element e) { return operation(e); }));
     dom::array nodes;
     if (root["nodes"].get(nodes) == simdjson::SUCCESS) {
       builder_.reserve(nodes.size(), 2 * nodes.size());
     }
-    ORRERY_TRY(done, each(root, "nodes", [&](dom::element e) { return node(e); }));
-    ORRERY_TRY(done, each(root, "steps", [&](dom::element e) { return step(e); }));
+    ORRERY_RETURN_IF_ERROR(each(root, "nodes", [&](dom::element e) { return node(e); }));
+    ORRERY_RETURN_IF_ERROR(each(root, "steps", [&](dom::element e) { return step(e); }));
     out_.graph = builder_.build();
     return std::move(out_);
   }
@@ -102,15 +101,15 @@ class Reader {
   }
 
   template <class Read>
-  Result<std::monostate> each(dom::element root, const char* list_name, Read read) {
+  Result<void> each(dom::element root, const char* list_name, Read read) {
     dom::array list;
     if (root[list_name].get(list) != simdjson::SUCCESS) {
       return refuse(std::string("has no list '") + list_name + "'");
     }
     for (const dom::element e : list) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate done, read(e));
+      ORRERY_RETURN_IF_ERROR(read(e));
     }
-    return std::monostate{};
+    return {};
   }
 
   static std::string text_member(dom::element e, const char* name) {
@@ -118,17 +117,17 @@ class Reader {
     return e[name].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
   }
 
-  Result<std::monostate> category(dom::element e, std::vector<CategoryLabel>& out) {
+  Result<void> category(dom::element e, std::vector<CategoryLabel>& out) {
     const auto kind = parse_enum<CategoryClass>(text_member(e, "class"));
     if (!kind || out.size() == kMostCategories) {
       return refuse("category " + std::to_string(out.size()) + " is of no known class",
                     "at most 20 of: computing, communication, transfer, copy, host, idle");
     }
     out.push_back({text_member(e, "name"), *kind});
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> group(dom::element e, std::vector<Group>& out) {
+  Result<void> group(dom::element e, std::vector<Group>& out) {
     Group read;
     read.label = text_member(e, "label");
     constexpr std::size_t kMostRanks = 1'000'000'000;
@@ -145,25 +144,25 @@ class Reader {
     }
     if (!good) return refuse("group " + std::to_string(out.size()) + " lacks size or members");
     out.push_back(std::move(read));
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> stream(dom::element e) {
+  Result<void> stream(dom::element e) {
     const std::string place = "stream " + std::to_string(streams_);
     const auto rank = index(e["rank"], 1'000'000'000);
     if (!rank) return refuse(place + " has no rank", "a whole number from 0");
     const std::string word = text_member(e, "role");
     std::size_t role = 0;
-    while (role < kStreamRoles && orrery::name(static_cast<StreamRole>(role)) != word) ++role;
+    while (role < kStreamRoles && to_text(static_cast<StreamRole>(role)) != word) ++role;
     if (role == kStreamRoles) return refuse(place + " has no known role: '" + word + "'");
     const std::string label = text_member(e, "label");
     builder_.add_stream({*rank, static_cast<StreamRole>(role),
                          label.empty() ? NameIndex() : builder_.add_name(label)});
     ++streams_;
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> operation(dom::element e) {
+  Result<void> operation(dom::element e) {
     const std::string place = "operation " + std::to_string(operations_);
     const std::string word = text_member(e, "kind");
     const auto kind = parse_enum<NodeKind>(word);
@@ -184,10 +183,10 @@ class Reader {
     }
     builder_.add_operation(std::move(out));
     ++operations_;
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> node(dom::element e) {
+  Result<void> node(dom::element e) {
     NodeSpec spec;
     const auto operation = index(e["operation"], operations_);
     if (!operation) return refuse_node("'operation' is no index into the operations");
@@ -223,10 +222,10 @@ class Reader {
     } else {
       builder_.add_rendezvous(spec, std::move(with), after);
     }
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> step(dom::element e) {
+  Result<void> step(dom::element e) {
     const std::string place = "step " + std::to_string(out_.steps.size());
     GraphFileStep out;
     const auto rank = index(e["rank"], 1'000'000'000);
@@ -249,7 +248,7 @@ class Reader {
       out.after = node;
     }
     out_.steps.push_back(std::move(out));
-    return std::monostate{};
+    return {};
   }
 
   const std::string& name_;
@@ -282,7 +281,7 @@ std::string graph_file_text(const GraphFile& file) {
   out += "],\n\"streams\": [";
   list(graph.streams(), [&](const Stream& s) {
     return fmt::format("{{\"rank\": {}, \"role\": \"{}\", \"label\": {}}}", s.rank_class,
-                       name(s.role), text_of(graph.text(s.label)));
+                       to_text(s.role), text_of(graph.text(s.label)));
   });
   out += "],\n\"operations\": [";
   list(graph.operations(), [&](const Operation& o) {

@@ -141,7 +141,7 @@ struct EventReader::Rank {
 
   void name_launches();
   void choose_base();
-  Result<std::monostate> finish();
+  Result<void> finish();
 };
 
 bool EventReader::Rank::commit(const RawEvent& raw) {
@@ -533,12 +533,12 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
   return outcome;
 }
 
-Result<std::monostate> EventReader::Rank::finish() {
+Result<void> EventReader::Rank::finish() {
   leave_out_open();
   sort_events(trace);
-  ORRERY_TRY([[maybe_unused]] const std::monostate possible,
-             options.incomplete == Incomplete::use_what_is_whole ? leave_out_strays(trace)
-                                                                 : check_times(trace));
+  ORRERY_RETURN_IF_ERROR(options.incomplete == Incomplete::use_what_is_whole
+                             ? leave_out_strays(trace)
+                             : check_times(trace));
   std::stable_sort(
       trace.memory.begin(), trace.memory.end(),
       [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
@@ -548,7 +548,7 @@ Result<std::monostate> EventReader::Rank::finish() {
   name_launches();
   choose_base();
   lanes.finish();
-  return std::monostate();
+  return {};
 }
 
 // Writers that know no correlation give a launch and its work one External id of their own. What
@@ -576,11 +576,11 @@ void EventReader::Rank::name_launches() {
   }
 }
 
-Result<std::monostate> EventReader::finish() {
+Result<void> EventReader::finish() {
   for (const std::unique_ptr<Rank>& rank : state_->ranks) {
-    ORRERY_TRY([[maybe_unused]] const std::monostate possible, rank->finish());
+    ORRERY_RETURN_IF_ERROR(rank->finish());
   }
-  return std::monostate();
+  return {};
 }
 
 }  // namespace orrery

@@ -9,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "trace/kineto/kineto.h"
@@ -44,7 +43,7 @@ class EventReader {
 
   // Brings everything into its final form: order, rows' names, arrows, the base of times. An error
   // if the times cannot be of one recording (possible_times.h).
-  Result<std::monostate> finish();
+  Result<void> finish();
 
  private:
   struct Rank;

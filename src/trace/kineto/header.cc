@@ -92,8 +92,7 @@ bool is_header_key(std::string_view key) {
          key == "baseTimeNanoseconds" || key == kTimesKey;
 }
 
-Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
-                                         RecordedTrace& trace) {
+Result<void> read_header_value(std::string_view key, std::string_view json, RecordedTrace& trace) {
   if (key == "baseTimeNanoseconds") {
     const auto base = integer_of(json.substr(json.starts_with('"') ? 1 : 0));
     if (!base || *base < 0 || *base > kMaxTimeNs) {
@@ -101,7 +100,7 @@ Result<std::monostate> read_header_value(std::string_view key, std::string_view 
                   "", "nanoseconds since 1970, at most 4e18");
     }
     trace.base_ns = *base;
-    return std::monostate();
+    return {};
   }
   simdjson::dom::parser parser;
   element value;
@@ -115,7 +114,7 @@ Result<std::monostate> read_header_value(std::string_view key, std::string_view 
   } else {
     read_distributed(value, trace);
   }
-  return std::monostate();
+  return {};
 }
 
 Result<std::vector<RecordedTrace>> read_header_of_ranks(std::string_view json) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "outcome/result.h"
@@ -20,8 +19,7 @@ bool is_header_key(std::string_view key);
 
 // Takes what the trace keeps from one value of the file. Errors: broken JSON, a base of times that
 // is none. Anything else that is not as expected counts as not recorded.
-Result<std::monostate> read_header_value(std::string_view key, std::string_view json,
-                                         RecordedTrace& trace);
+Result<void> read_header_value(std::string_view key, std::string_view json, RecordedTrace& trace);
 
 // Of the list of ranks that share a file (rank_process.h): a trace of each, with its header and
 // without events. Errors: broken JSON, ranks that are none or stand twice.

@@ -58,16 +58,16 @@ class FileReader {
   Result<std::vector<RecordedTrace>> read();
 
  private:
-  Result<std::monostate> header();
-  Result<std::monostate> member();
-  Result<std::monostate> header_value(const std::string& key, std::string_view value);
-  Result<std::monostate> event_list();
+  Result<void> header();
+  Result<void> member();
+  Result<void> header_value(const std::string& key, std::string_view value);
+  Result<void> event_list();
   // Nothing but white space may follow.
-  Result<std::monostate> end_of_file();
+  Result<void> end_of_file();
   // Reads whole events from the front of the window and gives their bytes; 0 if none is whole.
   Result<std::size_t> read_events();
   // The text ends where it should not: an error, or the end of what is used.
-  Result<std::monostate> ends_early(const std::string& inside);
+  Result<void> ends_early(const std::string& inside);
   [[nodiscard]] Failure wrong(const std::string& message, const std::string& hint = "") const {
     return fail(ErrorCode::bad_input, message, window_.place(), hint);
   }
@@ -82,7 +82,7 @@ class FileReader {
 };
 
 Result<std::vector<RecordedTrace>> FileReader::read() {
-  ORRERY_TRY([[maybe_unused]] const std::monostate done, header());
+  ORRERY_RETURN_IF_ERROR(header());
   if (!events_) {
     return fail(ErrorCode::bad_input, "no traceEvents: not a trace of the PyTorch profiler",
                 window_.name(), other_format_);
@@ -98,7 +98,7 @@ Result<std::vector<RecordedTrace>> FileReader::read() {
   return std::move(traces_);
 }
 
-Result<std::monostate> FileReader::header() {
+Result<void> FileReader::header() {
   ORRERY_TRY(char next, window_.peek());
   if (next == '\xef' && window_.text().starts_with("\xef\xbb\xbf")) {
     window_.take(3);
@@ -108,7 +108,7 @@ Result<std::monostate> FileReader::header() {
   if (next != '{') {
     const TraceFormat* format = format_of(window_.text());
     if (next == '[' && (format == &kKineto || format == &kUnknownFormat)) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate events, event_list());
+      ORRERY_RETURN_IF_ERROR(event_list());
       return end_of_file();
     }
     if (format != &kUnknownFormat) {
@@ -139,13 +139,13 @@ Result<std::monostate> FileReader::header() {
       return wrong("not JSON: a comma or } is missing");
     }
     first = false;
-    ORRERY_TRY([[maybe_unused]] const std::monostate done, member());
+    ORRERY_RETURN_IF_ERROR(member());
   }
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> FileReader::end_of_file() {
-  if (truncated_) return std::monostate();
+Result<void> FileReader::end_of_file() {
+  if (truncated_) return {};
   ORRERY_TRY([[maybe_unused]] const char next, window_.peek());
   if (!window_.text().empty() && !events_) {
     return wrong(
@@ -156,10 +156,10 @@ Result<std::monostate> FileReader::end_of_file() {
     return wrong("something follows the end of the trace", "one file holds one trace");
   }
   if (window_.stream().truncated()) return ends_early("in the middle of the gzip stream");
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> FileReader::member() {
+Result<void> FileReader::member() {
   if (window_.text().empty()) return ends_early("in the header");
   if (window_.text().front() != '"') return wrong("not JSON: a key is missing");
   ORRERY_TRY(const std::string_view token, window_.value());
@@ -190,10 +190,10 @@ Result<std::monostate> FileReader::member() {
     return fail(at(window_.place(), std::move(read).error()));
   }
   window_.take(value.size());
-  return std::monostate();
+  return {};
 }
 
-Result<std::monostate> FileReader::header_value(const std::string& key, std::string_view value) {
+Result<void> FileReader::header_value(const std::string& key, std::string_view value) {
   if (key == kRanksKey) {
     if (events_) {
       return fail(ErrorCode::bad_input, std::string(kRanksKey) + " stands behind the events", "",
@@ -202,22 +202,22 @@ Result<std::monostate> FileReader::header_value(const std::string& key, std::str
     const std::int64_t base = traces_.front().base_ns;
     ORRERY_TRY(traces_, read_header_of_ranks(value));
     traces_.front().base_ns = base;
-    return std::monostate();
+    return {};
   }
   // Of several ranks each has its own.
   const bool is_base = key == "baseTimeNanoseconds";
-  if (!is_header_key(key) || (traces_.size() > 1 && !is_base)) return std::monostate();
+  if (!is_header_key(key) || (traces_.size() > 1 && !is_base)) return {};
   return read_header_value(key, value, traces_.front());
 }
 
-Result<std::monostate> FileReader::event_list() {
+Result<void> FileReader::event_list() {
   events_.emplace(traces_, options_);
   window_.take(1);
   for (bool first = true;; first = false) {
     ORRERY_TRY(char next, window_.peek());
     if (next == ']') {
       window_.take(1);
-      return std::monostate();
+      return {};
     }
     if (!first && next == ',') {
       window_.take(1);
@@ -286,10 +286,10 @@ Result<std::size_t> FileReader::read_events() {
   return end;
 }
 
-Result<std::monostate> FileReader::ends_early(const std::string& inside) {
+Result<void> FileReader::ends_early(const std::string& inside) {
   if (events_ && options_.incomplete == Incomplete::use_what_is_whole) {
     truncated_ = true;
-    return std::monostate();
+    return {};
   }
   return fail(
       ErrorCode::bad_input,

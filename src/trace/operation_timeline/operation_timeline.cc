@@ -26,7 +26,7 @@ constexpr std::int64_t kLargestIndex = 1'000'000'000;
 
 std::optional<OperationType> type_named(std::string_view text) {
   for (std::size_t t = 0; t < kOperationTypes; ++t) {
-    if (name(static_cast<OperationType>(t)) == text) return static_cast<OperationType>(t);
+    if (to_text(static_cast<OperationType>(t)) == text) return static_cast<OperationType>(t);
   }
   return std::nullopt;
 }
@@ -142,7 +142,7 @@ class Parser {
         return refuse(fmt::format("entry {} is no event", index),
                       "objects with ph, pid, tid, args");
       }
-      if (auto taken = add(entry, index); !taken) return fail(taken.error());
+      ORRERY_RETURN_IF_ERROR(add(entry, index));
       ++index;
     }
     return finish();
@@ -224,7 +224,7 @@ class Parser {
         [&](const TimedOperation& a, const TimedOperation& b) { return key(a) == key(b); });
     if (twice != timeline.operations.end()) {
       return refuse(fmt::format("{} {} of step {}, stage {}, data-parallel rank {} is there twice",
-                                name(twice->type), twice->sequence, twice->step, twice->stage,
+                                to_text(twice->type), twice->sequence, twice->step, twice->stage,
                                 twice->data_parallel_rank),
                     "each operation once");
     }
@@ -261,23 +261,25 @@ std::size_t end_of_cut_list(std::string_view json) {
 
 }  // namespace
 
-std::string_view name(OperationType type) {
-  static constexpr std::array<std::string_view, kOperationTypes> kNames = {
-      "forward-compute",
-      "backward-compute",
-      "forward-send",
-      "forward-recv",
-      "backward-send",
-      "backward-recv",
-      "params-all-gather",
-      "grads-reduce-scatter",
-      "separate-grads-all-reduce",
-      "layernorm-grads-all-reduce",
-      "embedding-grads-all-reduce",
-      "optimizer-clip-main-grad",
-      "optimizer",
-      "gc"};
-  return kNames[static_cast<std::size_t>(type)];
+std::span<const EnumName<OperationType>> names_of(OperationType) {
+  using enum OperationType;
+  static constexpr auto kNames = std::to_array<EnumName<OperationType>>({
+      {forward_compute, "forward-compute"},
+      {backward_compute, "backward-compute"},
+      {forward_send, "forward-send"},
+      {forward_recv, "forward-recv"},
+      {backward_send, "backward-send"},
+      {backward_recv, "backward-recv"},
+      {params_all_gather, "params-all-gather"},
+      {grads_reduce_scatter, "grads-reduce-scatter"},
+      {separate_grads_all_reduce, "separate-grads-all-reduce"},
+      {layernorm_grads_all_reduce, "layernorm-grads-all-reduce"},
+      {embedding_grads_all_reduce, "embedding-grads-all-reduce"},
+      {optimizer_clip_main_grad, "optimizer-clip-main-grad"},
+      {optimizer, "optimizer"},
+      {gc, "gc"},
+  });
+  return kNames;
 }
 
 Result<OperationTimeline> parse_operation_timeline(const std::string& json, const std::string& name,

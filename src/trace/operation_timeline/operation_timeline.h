@@ -15,10 +15,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "trace/incomplete.h"
 #include "units/quantity.h"
@@ -42,7 +44,7 @@ enum class OperationType : std::uint8_t {
   gc,
 };
 inline constexpr std::size_t kOperationTypes = 14;
-std::string_view name(OperationType type);  // "forward-compute"
+std::span<const EnumName<OperationType>> names_of(OperationType);  // "forward-compute"
 
 constexpr bool is_communication(OperationType type) {
   return type >= OperationType::forward_send && type <= OperationType::optimizer_clip_main_grad;

@@ -14,7 +14,7 @@ TraceContents contents(const OperationTimeline& timeline, const std::string& fil
   WorkTable work;
   std::map<std::int32_t, std::pair<Seconds, Seconds>> steps;
   for (const TimedOperation& operation : timeline.operations) {
-    WorkTable::add_time(work.at(name(operation.type)), operation.end - operation.start);
+    WorkTable::add_time(work.at(to_text(operation.type)), operation.end - operation.start);
     const auto [it, is_new] =
         steps.try_emplace(operation.step, std::pair(operation.start, operation.end));
     if (is_new) continue;

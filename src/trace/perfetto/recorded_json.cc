@@ -36,8 +36,7 @@ std::string recorded_json(std::span<const RecordedTrace> ranks) {
   return std::move(out.text);
 }
 
-Result<std::monostate> write_recorded_json(const std::string& file,
-                                           std::span<const RecordedTrace> ranks) {
+Result<void> write_recorded_json(const std::string& file, std::span<const RecordedTrace> ranks) {
   ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
   JsonText out;
   out.file = &writer;

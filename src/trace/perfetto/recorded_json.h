@@ -16,7 +16,6 @@
 
 #include <span>
 #include <string>
-#include <variant>
 
 #include "outcome/result.h"
 #include "trace/recorded_trace.h"
@@ -25,7 +24,6 @@ namespace orrery {
 
 std::string recorded_json(std::span<const RecordedTrace> ranks);
 // The same as a file, packed if its name ends in .gz, without the whole text in memory.
-Result<std::monostate> write_recorded_json(const std::string& file,
-                                           std::span<const RecordedTrace> ranks);
+Result<void> write_recorded_json(const std::string& file, std::span<const RecordedTrace> ranks);
 
 }  // namespace orrery

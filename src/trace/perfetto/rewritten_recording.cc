@@ -93,7 +93,7 @@ class SourceRanks {
   }
 
   // The list of ranks in the file's header.
-  Result<std::monostate> order(std::string_view json) {
+  Result<void> order(std::string_view json) {
     ORRERY_TRY(const std::vector<RecordedTrace> listed, read_header_of_ranks(json));
     const auto number = [&](const SourceRank& rank) { return run_.ranks[rank.in_run].rank; };
     for (std::size_t i = 0; i < std::min(listed.size(), ranks_.size()); ++i) {
@@ -103,7 +103,7 @@ class SourceRanks {
       if (it != ranks_.end()) std::iter_swap(ranks_.begin() + static_cast<std::ptrdiff_t>(i), it);
     }
     last_ = nullptr;
-    return std::monostate{};
+    return {};
   }
 
   // nullptr: of none of them.
@@ -170,9 +170,9 @@ class Rewriting {
     }
   }
 
-  Result<std::monostate> write() {
+  Result<void> write() {
     for (SourceRanks& source : sources_) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate done, find_shifts(source));
+      ORRERY_RETURN_IF_ERROR(find_shifts(source));
     }
     out_.text += "{\n";
     if (merged()) {
@@ -184,10 +184,10 @@ class Rewriting {
     }
     std::string headers;
     for (SourceRanks& source : sources_) {
-      ORRERY_TRY([[maybe_unused]] const std::monostate done, copy(source, headers));
+      ORRERY_RETURN_IF_ERROR(copy(source, headers));
     }
     out_.text += merged() ? "\n]" + headers + "\n}\n" : "\n}\n";
-    return std::monostate{};
+    return {};
   }
 
  private:
@@ -214,7 +214,7 @@ class Rewriting {
   }
 
   // Reads as far as to the first event of each rank whose time is known.
-  Result<std::monostate> find_shifts(SourceRanks& source) {
+  Result<void> find_shifts(SourceRanks& source) {
     auto wanted = static_cast<std::size_t>(
         std::count_if(source.all().begin(), source.all().end(),
                       [](const SourceRank& rank) { return rank.timed_place >= 0; }));
@@ -223,7 +223,7 @@ class Rewriting {
       ORRERY_TRY(const KinetoText::Piece piece, text.next());
       if (piece.kind == KinetoText::Kind::end) break;
       if (piece.kind == KinetoText::Kind::member && piece.key == kRanksKey && source.shared()) {
-        ORRERY_TRY([[maybe_unused]] const std::monostate done, source.order(piece.text));
+        ORRERY_RETURN_IF_ERROR(source.order(piece.text));
       }
       if (piece.kind != KinetoText::Kind::event) continue;
       const EventText event = event_text(piece.text);  // checked when it is copied
@@ -239,10 +239,10 @@ class Rewriting {
       rank->shift_ns = base_ns - base_ns_;
     }
     for (SourceRank& rank : source.all()) rank.entries = 0;
-    return std::monostate{};
+    return {};
   }
 
-  Result<std::monostate> copy(SourceRanks& source, std::string& headers) {
+  Result<void> copy(SourceRanks& source, std::string& headers) {
     ORRERY_TRY(KinetoText text, text_of(source));
     std::string header;  // of a rank that shares the new file
     bool any_member = false;
@@ -274,7 +274,7 @@ class Rewriting {
           return text.broken(value.size() == piece.text.size() ? *fault : 0);
         }
         if (source.shared() && piece.key == kRanksKey) {
-          ORRERY_TRY([[maybe_unused]] const std::monostate done, source.order(piece.text));
+          ORRERY_RETURN_IF_ERROR(source.order(piece.text));
         }
         if (source.shared() && merged()) {
           if (!piece.key.starts_with(kHeaderKey)) continue;
@@ -300,7 +300,7 @@ class Rewriting {
       const std::string value = completed_distributed_info("", run_.ranks[source.first().in_run]);
       if (!value.empty()) member("distributedInfo", value);
     }
-    return std::monostate{};
+    return {};
   }
 
   void end_events(SourceRanks& source) {
@@ -415,16 +415,16 @@ class Rewriting {
 
 Result<std::string> rewritten_recording(const RecordedRun& run, const RewriteOptions& options) {
   JsonText out;
-  ORRERY_TRY([[maybe_unused]] const std::monostate done, Rewriting(run, options, out).write());
+  ORRERY_RETURN_IF_ERROR(Rewriting(run, options, out).write());
   return std::move(out.text);
 }
 
-Result<std::monostate> write_rewritten_recording(const std::string& file, const RecordedRun& run,
-                                                 const RewriteOptions& options) {
+Result<void> write_rewritten_recording(const std::string& file, const RecordedRun& run,
+                                       const RewriteOptions& options) {
   ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
   JsonText out;
   out.file = &writer;
-  ORRERY_TRY([[maybe_unused]] const std::monostate done, Rewriting(run, options, out).write());
+  ORRERY_RETURN_IF_ERROR(Rewriting(run, options, out).write());
   writer.append(out.text);
   return writer.finish();
 }

@@ -29,7 +29,6 @@
 
 #include <functional>
 #include <string>
-#include <variant>
 
 #include "outcome/result.h"
 #include "trace/byte_stream.h"
@@ -48,7 +47,7 @@ struct RewriteOptions {
 
 Result<std::string> rewritten_recording(const RecordedRun& run, const RewriteOptions& options = {});
 // The same as a file, packed if its name ends in .gz, without the whole text in memory.
-Result<std::monostate> write_rewritten_recording(const std::string& file, const RecordedRun& run,
-                                                 const RewriteOptions& options = {});
+Result<void> write_rewritten_recording(const std::string& file, const RecordedRun& run,
+                                       const RewriteOptions& options = {});
 
 }  // namespace orrery

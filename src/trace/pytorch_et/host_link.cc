@@ -1,6 +1,7 @@
 #include "trace/pytorch_et/host_link.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -154,16 +155,14 @@ HostTraceLink by_order(const HostTrace& host, const RecordedTrace& recorded,
 
 }  // namespace
 
-std::string_view name(LinkMethod method) {
-  switch (method) {
-    case LinkMethod::record_function_id:
-      return "record function id";
-    case LinkMethod::external_id:
-      return "External id";
-    case LinkMethod::order:
-      return "order";
-  }
-  return "";
+std::span<const EnumName<LinkMethod>> names_of(LinkMethod) {
+  using enum LinkMethod;
+  static constexpr auto kNames = std::to_array<EnumName<LinkMethod>>({
+      {record_function_id, "record function id"},
+      {external_id, "External id"},
+      {order, "order"},
+  });
+  return kNames;
 }
 
 bool is_host_operator(const RecordedTrace& trace, std::size_t event) {

@@ -17,10 +17,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "trace/pytorch_et/host_trace.h"
 #include "trace/recorded_trace.h"
@@ -32,7 +34,7 @@ enum class LinkMethod : std::uint8_t {
   external_id,
   order,
 };
-std::string_view name(LinkMethod method);
+std::span<const EnumName<LinkMethod>> names_of(LinkMethod);
 
 struct HostTraceLink {
   std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoEvent

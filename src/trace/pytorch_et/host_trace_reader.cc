@@ -6,7 +6,6 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 
 #include "trace/pytorch_et/host_trace.h"
 #include "trace/pytorch_et/python_text.h"
@@ -48,9 +47,9 @@ class Reader {
       return fail(ErrorCode::bad_input, "is no execution trace of PyTorch: it has no \"schema\"",
                   name_);
     }
-    ORRERY_TRY([[maybe_unused]] const std::monostate known, check_schema());
+    ORRERY_RETURN_IF_ERROR(check_schema());
     if (!has_nodes_) return fail(ErrorCode::bad_input, "has no \"nodes\"", name_);
-    ORRERY_TRY([[maybe_unused]] const std::monostate tree, check_tree());
+    ORRERY_RETURN_IF_ERROR(check_tree());
     trace_.file = name_;
     trace_.bytes = bytes_;
     return std::move(trace_);
@@ -280,18 +279,18 @@ class Reader {
     return simdjson::SUCCESS;
   }
 
-  Result<std::monostate> check_schema() const {
+  Result<void> check_schema() const {
     const std::string_view version =
         std::string_view(trace_.schema).substr(0, trace_.schema.find('-'));
     if (std::find(kSchemas.begin(), kSchemas.end(), version) != kSchemas.end()) {
-      return std::monostate{};
+      return {};
     }
     return fail(ErrorCode::unsupported, "unknown schema '" + trace_.schema + "'", name_,
                 "known: 1.0.1 to 1.0.4, 1.1.0, 1.1.1");
   }
 
   // Sorts the nodes and sees that they are a tree.
-  Result<std::monostate> check_tree() {
+  Result<void> check_tree() {
     std::vector<HostNode>& nodes = trace_.nodes;
     const auto node_place = [&](const HostNode& n) {
       return name_ + ": node " + std::to_string(n.id);
@@ -334,7 +333,7 @@ class Reader {
       }
       for (const std::size_t seen : way) state[seen] = 2;
     }
-    return std::monostate{};
+    return {};
   }
 
   std::string name_;

@@ -57,8 +57,8 @@ class Writer {
   std::uint64_t pass(const std::string& name, const WorkloadPart& part, std::uint64_t after) {
     if (part.time_ns > 0) after = compute(name, part.time_ns, after);
     if (!part.collective) return after;
-    ChakraNode& node = add(name + " " + std::string(orrery::name(*part.collective)),
-                           ChakraNodeType::collective, after);
+    ChakraNode& node =
+        add(name + " " + std::string(to_text(*part.collective)), ChakraNodeType::collective, after);
     node.attributes.push_back(
         chakra_int64("comm_type", static_cast<std::int64_t>(*part.collective)));
     node.attributes.push_back(chakra_int64("comm_size", part.bytes));

@@ -28,7 +28,7 @@ TraceContents contents(const Workload& workload, const std::string& file) {
   const auto add = [&](std::string_view pass, const WorkloadPart& part) {
     WorkTable::add_time(work.at(pass), of_nanoseconds(part.time_ns));
     if (!part.collective) return;
-    const std::string kind = std::string(pass) + " " + std::string(name(*part.collective));
+    const std::string kind = std::string(pass) + " " + std::string(to_text(*part.collective));
     WorkTable::add_bytes(work.at(kind, kGroups[static_cast<std::size_t>(part.group)]), part.bytes);
   };
   for (const WorkloadLayer& layer : workload.layers) {
