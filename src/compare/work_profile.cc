@@ -113,7 +113,7 @@ void fold_untold_work(StepProfile& recorded, StepProfile& predicted) {
     const auto told = here == recorded.lines.end() ? there : here;
     const auto others = find(profile, StepWork::others);
     if (others == profile.lines.end()) {
-      told->name = name(StepWork::others);
+      told->name = to_text(StepWork::others);
       continue;
     }
     others->times.busy_ns += told->times.busy_ns;

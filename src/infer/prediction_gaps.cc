@@ -120,11 +120,11 @@ std::vector<std::string> idle_and_waiting_notes(const Difference& by_work,
     const std::string by =
         fmt::format("{} {} predicted: ", to_text(less ? Seconds(0) - change : change),
                     less ? "more than" : "less than");
-    if (what == name(StepWork::idle)) {
+    if (what == to_text(StepWork::idle)) {
       idle.recorded = row.contribution_first;
       idle.predicted = row.contribution_second;
       out.push_back("Idle, " + by + why_idle(run, idle, steps));
-    } else if (what == name(StepWork::waiting)) {
+    } else if (what == to_text(StepWork::waiting)) {
       out.push_back("Waiting for ranks, " + by + why_waiting(run, steps));
     }
   }

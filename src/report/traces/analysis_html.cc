@@ -187,9 +187,9 @@ std::string breakdown_section(const RunAnalysis& analysis) {
 
 std::string timeline_section(const RunAnalysis& analysis) {
   BandChart chart = {.name = "what the devices did over time",
-                     .css_classes = {std::string(name(Category::attention_projection)),
-                                     std::string(name(Category::exposed_tp)),
-                                     std::string(name(Category::embedding))},
+                     .css_classes = {std::string(to_text(Category::attention_projection)),
+                                     std::string(to_text(Category::exposed_tp)),
+                                     std::string(to_text(Category::embedding))},
                      .bands = {}};
   for (const RankAnalysis& rank : analysis.ranks) {
     if (!rank.has_device_work() || chart.bands.size() == kMostRows) continue;
@@ -242,7 +242,7 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
       table += fmt::format(
           "<td class=\"n\" style=\"background:color-mix(in srgb,var(--{}) {:.0f}%,transparent)\" "
           "data-tip=\"rank {}, step {}: {}\">{}</td>",
-          name(Category::exposed_tp), heat * 85, rank.rank, number, time_text(ns), time_text(ns));
+          to_text(Category::exposed_tp), heat * 85, rank.rank, number, time_text(ns), time_text(ns));
     }
     table += "</tr>\n";
   }
@@ -263,7 +263,7 @@ std::string caused_chart(const CommunicationTable& communication) {
         {.cells = {std::to_string(rank.rank), count(rank.kernels), time_text(rank.transfer_ns),
                    time_text(rank.waiting_ns), count(rank.arrived_last),
                    fmt::format("{:.1f} {}", 100 * share(rank.caused_waiting_ns, most),
-                               name(Category::exposed_pp)),
+                               to_text(Category::exposed_pp)),
                    time_text(rank.caused_waiting_ns)},
          .css_class = {}});
   }
@@ -346,11 +346,11 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
       chart.columns.push_back(
           {.label = label,
            .segments = {
-               {.css_class = std::string(name(Category::exposed_tp)),
+               {.css_class = std::string(to_text(Category::exposed_tp)),
                 .value = seconds(rank.transfer_ns) * 1e3,
                 .label = "",
                 .tip = fmt::format("rank {}: transfer {}", label, time_text(rank.transfer_ns))},
-               {.css_class = std::string(name(Category::bubble)),
+               {.css_class = std::string(to_text(Category::bubble)),
                 .value = seconds(rank.waiting_ns) * 1e3,
                 .label = "",
                 .tip = fmt::format("rank {}: waiting {}; arrived last {} times, others "

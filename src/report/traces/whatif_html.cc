@@ -156,8 +156,8 @@ BandChart bands(std::span<const RecordedTrace> traces, const RunGraph& graph,
     if (!is_communication_kernel(trace.name_of(work.event))) of_place.computing.push_back(interval);
   }
   BandChart chart = {.name = chart_name,
-                     .css_classes = {std::string(name(Category::attention_projection)),
-                                     std::string(name(Category::exposed_tp))},
+                     .css_classes = {std::string(to_text(Category::attention_projection)),
+                                     std::string(to_text(Category::exposed_tp))},
                      .bands = {}};
   chart.seconds = static_cast<double>(end_ns) * 1e-9;
   for (auto& [place, intervals] : places) {
