@@ -1,4 +1,4 @@
-// What kind of event a Kineto category means, in all eras and for all devices.
+// The kind of event that a Kineto category means, in all eras (kineto.h) and for all devices.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace orrery {
 
-// Of JSON texts with their quotes. The name tells steps, which are operators in era A, from others.
+// Both are JSON texts with their quotes. Steps have the category of operators in era A, so they are
+// recognized by their name.
 EventKind kind_of(std::string_view category, std::string_view name);
 
 }  // namespace orrery

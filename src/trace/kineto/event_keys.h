@@ -8,7 +8,7 @@ namespace orrery {
 
 enum class EventKey {
   unknown,
-  // Of the event.
+  // Keys of the event.
   phase,
   category,
   name,
@@ -18,7 +18,7 @@ enum class EventKey {
   duration,
   arguments,
   flow_id,
-  // Of its arguments.
+  // Keys of its arguments.
   correlation,
   external_id,
   sequence_number,

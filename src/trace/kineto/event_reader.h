@@ -1,7 +1,8 @@
 // Turns pieces of Kineto's list of events into the columns of a RecordedTrace.
 //
-// simdjson indexes a piece; each event is walked once, its keys in whatever order, and appended.
-// What refers to other events (names of rows, arrows, the base of times) waits for finish().
+// simdjson indexes a piece; the keys of each event are read once, in any order, and the event is
+// appended. Whatever refers to other events (names of rows, arrows, the base of times) is resolved
+// by finish().
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace orrery {
 
 class EventReader {
  public:
-  // Of one rank, or of the ranks that share the file (rank_process.h). They outlive the reader.
+  // `ranks`: one, or all that share the file (rank_process.h). They must outlive the reader.
   EventReader(std::vector<RecordedTrace>& ranks, const KinetoOptions& options);
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
@@ -26,23 +27,23 @@ class EventReader {
 
   enum class Fault {
     none,
-    syntax,   // of the JSON, or the piece ends inside an event
+    syntax,   // the JSON is invalid, or the piece ends inside an event
     content,  // a value that no trace can have
   };
   struct Outcome {
-    std::size_t read = 0;  // bytes of whole events and the space behind them
+    std::size_t read = 0;  // bytes of complete events and the space after them
     Fault fault = Fault::none;
     std::size_t fault_at = 0;
     std::string message;
     std::string hint;
   };
 
-  // Reads events separated by commas. The byte before `text` and 64 behind `size` must be
-  // writable or readable; they are as before when it returns.
+  // Reads events separated by commas. The bytes before `text` and after its end are overwritten
+  // with brackets and restored; kPadding bytes (text_window.h) after the end must be readable.
   Outcome read(char* text, std::size_t size);
 
-  // Brings everything into its final form: order, rows' names, arrows, the base of times. An error
-  // if the times cannot be of one recording (possible_times.h).
+  // Brings everything into its final form: order, names of rows, arrows, the base of times. Error:
+  // the times cannot belong to one recording (possible_times.h).
   Result<void> finish();
 
  private:

@@ -1,5 +1,5 @@
-// Arrows of a Kineto file from forward to backward operators ("fwdbwd"), which it gives as two ends
-// of one identifier, each at the start of an operator of its row.
+// Arrows of a Kineto file from forward to backward operators ("fwdbwd"). The file has two events
+// with one identifier for each arrow, one at the start of each of the two operators.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct ArrowEnd {
   bool is_start = false;
 };
 
-// Fills forward_to_backward of a trace whose events are sorted. Of several operators that start
-// where an arrow does, it is of the outermost that has a sequence number. O(k log n) for k ends.
+// Fills forward_to_backward of a trace whose events are sorted. If several operators start at the
+// end of an arrow, it belongs to the outermost one with a sequence number. O(k log n) for k ends.
 void join_arrows(RecordedTrace& trace, std::vector<ArrowEnd> ends);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// What stands beside the list of events in a Kineto file: who recorded, on which devices, in which
-// process groups, and where times count from.
+// The members of a Kineto file besides its list of events: the rank, its devices and process
+// groups, and the moment from which times count.
 #pragma once
 
 #include <string_view>
@@ -10,23 +10,22 @@
 
 namespace orrery {
 
-// Of a file that a simulation wrote: "simulated", whose times these are.
+// A file that a simulation wrote has this key with the text "simulated".
 inline constexpr std::string_view kTimesKey = "orreryTimes";
 inline constexpr std::string_view kSimulatedTimes = "simulated";
 
-// Whether that key of the file is read.
 bool is_header_key(std::string_view key);
 
-// Takes what the trace keeps from one value of the file. Errors: broken JSON, a base of times that
-// is none. Anything else that is not as expected counts as not recorded.
+// Stores one value of the file in the trace, if the trace keeps it. Errors: broken JSON, an invalid
+// base of times. Any other unexpected value counts as not recorded.
 Result<void> read_header_value(std::string_view key, std::string_view json, RecordedTrace& trace);
 
-// Of the list of ranks that share a file (rank_process.h): a trace of each, with its header and
-// without events. Errors: broken JSON, ranks that are none or stand twice.
+// From the list of ranks that share a file (rank_process.h): a trace of each rank, with its header
+// and without events. Errors: broken JSON, a rank that is invalid or listed twice.
 Result<std::vector<RecordedTrace>> read_header_of_ranks(std::string_view json);
 
-// Of a list in JSON of groups, as "pg_config" has it and the node "process_group:init" of a host
-// execution trace; empty if it is no list.
+// From a JSON list of groups, as in "pg_config" and in the node "process_group:init" of a host
+// execution trace; empty if `json` is not a list.
 std::vector<ProcessGroup> process_groups(std::string_view json);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// The members of one JSON object, one after the other, by its brackets and quotes only.
+// Iterates over the members of one JSON object, which it finds by brackets and quotes only.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace orrery {
 
 struct JsonMember {
-  std::string_view key;  // as it is written, without its quotes
+  std::string_view key;  // without its quotes, escapes not resolved
   std::string_view value;
 };
 
@@ -16,7 +16,7 @@ class JsonMembers {
  public:
   explicit JsonMembers(std::string_view object) : text_(object) {}
 
-  // Nothing behind the last one, and where the text is no object.
+  // Nothing after the last member, or if the text is not an object.
   std::optional<JsonMember> next();
   // Whether the closing brace was reached.
   [[nodiscard]] bool whole() const { return whole_; }

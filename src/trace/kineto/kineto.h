@@ -9,23 +9,23 @@
 //                    function id"; arguments of NCCL
 //   D    2026        "Seq" of collectives, device-side times of events
 //
-// The list of events is read in blocks of a megabyte that end between two events; each is indexed
-// by simdjson and walked once, and nothing else of the file is held. Time is linear in the file,
-// memory about 100 bytes an event (250 with many shapes and collectives), whatever the file's size.
+// The list of events is read in blocks of a megabyte that end between two events. simdjson indexes
+// each block, which is read once; no other part of the file is in memory. Time is linear in the
+// size of the file. Memory is about 100 bytes per event (250 with many shapes and collectives).
 //
 // Kept: complete events ("X") of hosts and devices, also those given as a beginning and an end
 // ("B", "E"; open_events.h), arrows from forward to backward operators, allocations ("[memory]"),
 // names of processes and threads, and the header. Not kept: "Trace" rows, counters, launch arrows
 // (the correlation says the same), call stacks as texts.
 //
-// A file of several ranks, as recorded_json writes it, gives each its own events and header.
+// A file of several ranks, as recorded_json writes it, has events and a header for each of them.
 //
-// Refused, each with its byte: what is not JSON or not a trace, damaged gzip, an event with a
-// negative duration or a time that is no number, and a file that ends in the middle. With
-// Incomplete::use_what_is_whole the last two cost only the events concerned. Events that say no
-// start or no duration are left out and counted, as are beginnings and ends that lack the other;
-// what stands twice counts once (repeated_events.h). Values that are not read are checked no
-// further than their brackets and quotes: profilers have written nan and inf there.
+// Refused, each with its byte: a text that is not JSON or not a trace, damaged gzip, an event with
+// a negative duration or a time that is not a number, and a file that ends in the middle. With
+// Incomplete::use_what_is_whole, the last two cost only the events concerned. Events without a
+// start or a duration are left out and counted, as are beginnings without an end and ends without a
+// beginning. Repeated events count once (repeated_events.h). Of values that are not read, only
+// brackets and quotes are checked, because profilers have written nan and inf there.
 //
 // Source: the writers of pytorch/kineto (libkineto/src/output_json.cpp) and the recorded files of
 // validation/traces.
@@ -47,8 +47,8 @@ namespace orrery {
 
 enum class PythonFunctions {
   keep,
-  modules,    // those of nn.Module alone
-  leave_out,  // of recordings with stacks they are most events
+  modules,    // only those of nn.Module
+  leave_out,  // in recordings with stacks, most events are Python functions
 };
 
 struct KinetoOptions {
@@ -62,11 +62,11 @@ struct KinetoOptions {
 // `file` is a path, or "-" for standard input. Several ranks may share a file (rank_process.h).
 Result<std::vector<RecordedTrace>> read_kineto_ranks(const std::string& file,
                                                      const KinetoOptions& options = {});
-// The same of bytes in memory; `name` stands in errors.
+// The same from bytes in memory; errors call them `name`.
 Result<std::vector<RecordedTrace>> read_kineto_ranks_bytes(std::string_view bytes,
                                                            const std::string& name,
                                                            const KinetoOptions& options = {});
-// Of a file of one rank; several are refused.
+// For a file of one rank; a file of several ranks is refused.
 Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options = {});
 Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
                                         const KinetoOptions& options = {});

@@ -1,6 +1,6 @@
-// Rows of a Kineto file, as they are met: processes and threads, devices and streams.
+// Rows of a Kineto file, in order of appearance: processes and threads, devices and streams.
 //
-// Process and thread are numbers, numbers as texts ("5786"), numbers behind a word ("stream 7") or
+// Process and thread are numbers, numbers as texts ("5786"), numbers after a word ("stream 7") or
 // plain texts ("Spans"). A plain text becomes the row's name, and its number is kNotRecorded.
 #pragma once
 
@@ -16,11 +16,11 @@ namespace orrery {
 
 struct RowName {
   std::int64_t number = kNotRecorded;
-  std::uint32_t text = 0;  // in the table, of a row without number
+  std::uint32_t text = 0;  // index in the table; only of a row without a number
 };
 
-// `token` is a JSON number or text, with its quotes; bare words that are no JSON count as texts,
-// lists as none.
+// `token` is a JSON number or text, with its quotes. Bare words that are not JSON count as texts,
+// lists as absent.
 RowName row_name(std::string_view token, TextTable& texts);
 
 class Lanes {
@@ -33,7 +33,7 @@ class Lanes {
   }
   void name_process(RowName process, std::string_view name);
   void name_thread(RowName process, RowName thread, std::string_view name);
-  // Puts the names on the rows that have events.
+  // Gives the rows that have events their names.
   void finish();
 
  private:

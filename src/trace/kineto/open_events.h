@@ -1,9 +1,9 @@
-// Events that a file gives as two, where they begin ("B") and where they end ("E"), as Chrome's
-// trace event format has them: those of one row nest, and stand in the order of time.
+// Events that Chrome's trace event format describes by two entries, a beginning ("B") and an end
+// ("E"). Those of one row are nested and in the order of time.
 //
-// An end belongs to the innermost event of its row that is open; if it says a name, to the
-// innermost of that name, and what began inside of that has no end. Constant time each, and the
-// logarithm of the number of rows.
+// An end belongs to the innermost open event of its row or, if it states a name, to the innermost
+// one of that name; events that began inside that one then have no end. Each operation takes time
+// logarithmic in the number of rows.
 //
 // Source: Trace Event Format, "Duration Events".
 #pragma once
@@ -20,20 +20,20 @@
 namespace orrery {
 
 struct OpenEvent {
-  std::uint32_t name = 0;          // in the table
-  std::uint32_t event = kNoEvent;  // of the trace; kNoEvent: it is not kept
+  std::uint32_t name = 0;          // index in the table
+  std::uint32_t event = kNoEvent;  // index in the trace; kNoEvent: the event is not kept
 };
 
 class OpenEvents {
  public:
   void begin(RowName process, RowName thread, OpenEvent event);
-  // What ends; `name` 0: the end says none. Empty: nothing that is open.
+  // The event that ends; nothing if none is open. `name` 0: the end states no name.
   std::optional<OpenEvent> end(RowName process, RowName thread, std::uint32_t name);
 
  private:
   struct Row {
     std::vector<OpenEvent> open;
-    std::unordered_map<std::uint32_t, std::uint32_t> of_name;  // how many are open
+    std::unordered_map<std::uint32_t, std::uint32_t> of_name;  // number of open events
   };
   Row& row(RowName process, RowName thread);
 

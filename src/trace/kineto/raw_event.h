@@ -1,4 +1,4 @@
-// One event of a Kineto file as it is met, before anything is made of its values.
+// One event of a Kineto file, before its values are interpreted.
 #pragma once
 
 #include <simdjson.h>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-// One event as it is met: raw JSON of those values that matter, with their quotes; empty if absent.
-// They point into the piece.
+// Raw JSON of the values that are read, with their quotes; empty if absent. They point into the
+// piece of the file.
 struct RawEvent {
   std::array<std::string_view, kEventKeys> value{};
   bool operator_details = false;
@@ -22,8 +22,7 @@ struct RawEvent {
   std::string_view operator[](EventKey key) const { return value[static_cast<std::size_t>(key)]; }
 };
 
-// Collects the values of an event's object, with those of its arguments; false if its JSON is
-// broken.
+// Collects the values of an event and of its arguments; false if its JSON is broken.
 bool collect(simdjson::ondemand::object event, RawEvent& raw);
 
 }  // namespace orrery

@@ -1,8 +1,8 @@
-// A window over a JSON text that is longer than memory, and where its values end.
+// A window over a JSON text that may be larger than memory; finds where values end.
 //
-// The window holds what was read but not taken yet; more() reads on behind it. The byte before it
-// and kPadding bytes behind it belong to the window too: a reader may close a piece of text with
-// brackets of its own, and simdjson reads past the end.
+// The window holds the bytes that were read but not taken yet; more() extends it. The byte before
+// it and kPadding bytes after it may be used too: a reader may enclose a piece of text in brackets
+// of its own, and simdjson reads past the end.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-// One event or one value of the header; longer ones are refused.
+// Bytes of one event or one value of the header; longer ones are refused.
 inline constexpr std::size_t kLongestValue = std::size_t{256} << 20U;
 
 class TextWindow {
@@ -27,19 +27,21 @@ class TextWindow {
 
   TextWindow(ByteStream stream, std::string name);
 
-  // Reads at least one more byte behind the window; false at the end of the text.
+  // Reads at least one more byte after the window; false at the end of the text.
   Result<bool> more();
   [[nodiscard]] std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
   [[nodiscard]] char* data() { return buffer_.data() + begin_; }
   void take(std::size_t bytes) { begin_ += bytes; }
 
-  // The first byte of the window that is not white space, not taken; '\0' at the end of the text.
+  // The first byte of the window that is not white space; '\0' at the end of the text. Takes
+  // nothing.
   Result<char> peek();
-  // One whole value from the first byte of the window on, not taken; empty if the text ends in it.
+  // One complete value from the first byte of the window on; empty if the text ends inside it.
+  // Takes nothing.
   Result<std::string_view> value();
 
   [[nodiscard]] std::uint64_t offset() const { return offset_ + begin_; }  // of the window's start
-  // "file: byte 17", that many bytes into the window.
+  // "file: byte 17", for the byte `inside` the window.
   [[nodiscard]] std::string place(std::size_t inside = 0) const;
   [[nodiscard]] const ByteStream& stream() const { return stream_; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -47,7 +49,7 @@ class TextWindow {
  private:
   ByteStream stream_;
   std::string name_;
-  std::size_t block_ = kBlock / 16;  // to be read next: small files need little, large ones kBlock
+  std::size_t block_ = kBlock / 16;  // bytes to read next; grows up to kBlock
   std::vector<char> buffer_;
   std::size_t begin_ = 1;     // in the buffer
   std::size_t end_ = 1;       // in the buffer
@@ -57,8 +59,8 @@ class TextWindow {
 
 constexpr bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// One past the end of the JSON value that begins at `from`, by its brackets and quotes only; npos
-// if the text ends before. A bare word or number ends at a space, comma or closing bracket.
+// One past the end of the JSON value that begins at `from`, found by brackets and quotes only; npos
+// if the text ends first. A bare word or number ends at a space, comma or closing bracket.
 std::size_t end_of_json_value(std::string_view text, std::size_t from);
 
 }  // namespace orrery
