@@ -3,9 +3,9 @@
 //
 //   {"displayTimeUnit": "ms", "otherData": {...}, "traceEvents": [...]}
 //
-// One process a stage, one thread a stream in order of first use, one complete event ("X") a span,
-// one flow ("s" to "f") an arrow. `ts` and `dur` are microseconds written with up to six decimals,
-// so that no picosecond is lost in the file. Events are sorted by process, thread and start.
+// A stage is a process, a stream a thread (in order of first use), a span a complete event ("X"),
+// an arrow a flow ("s" to "f"). `ts` and `dur` are microseconds with up to six decimals, so that no
+// picosecond is lost. Events are sorted by process, thread and start.
 // Source: "Trace Event Format" (Chromium project), sections "JSON Object Format", "Complete
 // Events", "Flow Events", "Metadata Events".
 // Not modelled: nested spans of one thread (a stream runs one operation at a time). O(n log n).

@@ -1,4 +1,4 @@
-// The arguments of an event in the words of the PyTorch profiler, from the columns of a recording.
+// The arguments of an event as the PyTorch profiler writes them, from the columns of a recording.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace orrery {
 
-// Members of a JSON object without its braces, commas between those that are there.
+// Appends members of a JSON object, without its braces, separated by commas.
 class MembersText {
  public:
   explicit MembersText(std::string& out) : out_(out), first_(out.size()) {}
 
-  // kNotRecorded and empty texts are left out.
+  // Appends nothing for kNotRecorded and empty texts.
   void number(std::string_view key, std::int64_t value);
   void text(std::string_view key, std::string_view value);
-  // A text that is JSON itself where it begins like a list.
+  // Appends a text that begins like a list as JSON, any other one as a string.
   void list(std::string_view key, std::string_view value);
   void raw(std::string_view key, std::string_view value);
 
@@ -26,7 +26,7 @@ class MembersText {
   void begin(std::string_view key);
 
   std::string& out_;
-  std::size_t first_;  // in `out_`
+  std::size_t first_;  // index of the first member in `out_`
 };
 
 // Appends "correlation": 7, "grid": [1, 1, 1], ...; nothing if nothing is recorded.

@@ -1,4 +1,4 @@
-// Values as JSON has them: of texts and times of columns, and of values of other writers' files.
+// Writes texts, times and values of other programs' files as valid JSON.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,19 @@
 
 namespace orrery {
 
-// With quotes; what is no UTF-8 becomes '?'.
+// With quotes; bytes that are not UTF-8 become '?'.
 void append_quoted(std::string_view text, std::string& out);
 
 // Nanoseconds as microseconds with three decimals.
 void append_microseconds(std::int64_t ns, std::string& out);
 
-// A value byte for byte but for bare words that are no JSON: nan, inf, 0x7f become texts. What is
-// broken otherwise stays so.
+// A value byte for byte, except that bare words that are not JSON (nan, inf, 0x7f) become texts.
+// Other faults remain.
 void append_as_json(std::string_view values, std::string& out);
 
-// A time in microseconds, a number or a text of one, that much later: as many decimals as it has,
-// and three if the nanoseconds need them. What is no time is returned as it is.
+// Adds `by_ns` to a time in microseconds, given as a number or a text. The result has as many
+// decimals as the time, or three if the nanoseconds need them. A token that is not a time is
+// returned unchanged.
 std::string later_microseconds(std::string_view token, std::int64_t by_ns);
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
 // The events of one rank as Chrome Trace Event JSON, from the columns of its recording.
 //
-// A piece of a list of events: what writes the file puts the brackets and the header around it.
+// Writes part of a list of events; the caller adds its brackets and the header.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace orrery {
 
-// The text of a file, or the end of it that is not written yet.
+// The text of a file, or the part of it that has not been written yet.
 struct JsonText {
   std::string text;
-  PieceWriter* file = nullptr;  // nullptr: all stays in memory
+  PieceWriter* file = nullptr;  // nullptr: the whole text stays in memory
   bool any_event = false;
 
   void next_event();
@@ -26,15 +26,15 @@ struct JsonText {
 
 class RankEvents {
  public:
-  // `shift_ns` is added to all times.
+  // Adds `shift_ns` to all times.
   RankEvents(const RecordedTrace& trace, std::int64_t shift_ns, const PlaceInFile& place,
              JsonText& out)
       : trace_(trace), shift_ns_(shift_ns), place_(place), json_(out), out_(out.text) {}
 
   void all();
-  // Arrows from calls to the work that they launched.
+  // Arrows from runtime calls to the kernels and copies that they launched.
   void launches();
-  // Of processes that have none, with the rank, where several share the file.
+  // Names with the rank for processes without a name, if several ranks share the file.
   void nameless_processes();
 
  private:

@@ -1,17 +1,17 @@
-// Recorded runs as Chrome Trace Event JSON, in the words of the PyTorch profiler, so that both the
-// Perfetto UI (ui.perfetto.dev) and every reader of Kineto files open them.
+// Recorded runs as Chrome Trace Event JSON with the keys of the PyTorch profiler, so that both the
+// Perfetto UI (ui.perfetto.dev) and every reader of Kineto files can open them.
 //
-// Of columns: what a simulation or a what-if made of a recording, and recordings that came from a
-// pipe. Reading it back (kineto/kineto.h) gives the same columns. Files of a recording are written
-// anew with all that they hold by rewritten_recording.h.
+// The input are columns: the result of a simulation or a what-if, or a recording that was read from
+// a pipe. Reading the output back (kineto/kineto.h) gives the same columns. Files of a recording
+// are rewritten with all their contents by rewritten_recording.h.
 //
-// Several ranks share one file and one clock; processes and arrows keep to their rank
+// Several ranks share one file and one clock; processes and arrows state their rank
 // (kineto/rank_process.h).
 //
-// Written besides the events: launches to devices as arrows ("ac2g"), forward to backward operators
-// ("fwdbwd"), allocations, names of rows, and the header. Times are microseconds with three
-// decimals since the header's baseTimeNanoseconds. Linear; texts are escaped, and what is no UTF-8
-// becomes '?'.
+// The file contains the events, arrows from launches to devices ("ac2g") and from forward to
+// backward operators ("fwdbwd"), allocations, names of rows, and the header. Times are microseconds
+// with three decimals since the header's baseTimeNanoseconds. Texts are escaped, and bytes that are
+// not UTF-8 become '?'. Linear.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@
 namespace orrery {
 
 std::string recorded_json(std::span<const RecordedTrace> ranks);
-// The same as a file, packed if its name ends in .gz, without the whole text in memory.
+// The same as a file, compressed if its name ends in .gz, without the whole text in memory.
 Result<void> write_recorded_json(const std::string& file, std::span<const RecordedTrace> ranks);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// The headers of recorded ranks as the PyTorch profiler writes them, from what was read of them.
+// The headers of recorded ranks as the PyTorch profiler writes them, from their columns.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@
 
 namespace orrery {
 
-// Of each rank that is to share a file; a rank that is not recorded is its place in the list.
+// One for each rank that will share a file. Without a recorded
+// number, the rank is its place in the list.
 std::vector<PlaceInFile> places_in_file(std::span<const RecordedTrace> ranks);
 
-// Appends "deviceProperties" and "distributedInfo" as members of an object, each with a comma
-// behind it; nothing of what is not recorded.
+// Appends "deviceProperties" and "distributedInfo" as members of an object, each followed by a
+// comma, as far as they are recorded.
 void append_rank_header(const RecordedTrace& trace, std::string& out);
 
-// The headers of all ranks, before the events, as their readers need it.
+// Appends the headers of all ranks, which readers need before the events.
 void append_ranks(std::span<const RecordedTrace> ranks, std::string& out);
 
-// What is known of the rank, the size of the job and its process groups, but was not in the
-// profiler's own "distributedInfo": the rank of a file's name, the groups of an execution trace.
-// The object with it, or as it was; "" for none.
+// The profiler's "distributedInfo" with facts added that come from elsewhere: the rank in the name
+// of the file, the size of the job, the process groups of an execution trace. Unchanged if there
+// are none; "" if there is no object at all.
 std::string completed_distributed_info(std::string_view recorded, const RecordedTrace& trace);
 
 }  // namespace orrery
