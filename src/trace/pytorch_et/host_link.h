@@ -1,6 +1,6 @@
-// Which recorded event is which node of the host's execution trace.
+// Finds the recorded event of each node of the host's execution trace.
 //
-// An execution trace knows structure and tensors, a Kineto trace knows times. They are linked, in
+// An execution trace has structure and tensors, a Kineto trace has times. They are linked, in
 // order of preference, by
 //
 //   rf_id        the node's rf_id is the event's "Record function id" (2024 and later)
@@ -9,8 +9,8 @@
 //   order        per thread, the same names in the same order; where the sequences differ, they
 //                are aligned again at the next three names in common
 //
-// Events are operators and annotations of the host. Refused: two recordings of different runs, that
-// is fewer than half of the nodes found.
+// Only operators and annotations of the host are linked. Error: fewer than half of the nodes are
+// found, so the files come from different runs.
 //
 // Source: chakra_trace_link of mlcommons/chakra (rf_id); the observation of both older schemes on
 // validation/traces/astra-sim and HolisticTraceAnalysis. O(n log n).
@@ -37,13 +37,13 @@ enum class LinkMethod : std::uint8_t {
 std::span<const EnumName<LinkMethod>> names_of(LinkMethod);
 
 struct HostTraceLink {
-  std::vector<std::uint32_t> event;  // of each node of the execution trace; kNoEvent
+  std::vector<std::uint32_t> event;  // for each node of the execution trace; kNoEvent if none
   LinkMethod method = LinkMethod::record_function_id;
   std::size_t operators = 0;  // nodes that can have an event: all but the roots and markers
   std::size_t found = 0;
 };
 
-// An operator or annotation of the host, as an execution trace knows them.
+// Whether it is an operator or annotation of the host, as execution traces have them.
 bool is_host_operator(const RecordedTrace& trace, std::size_t event);
 
 Result<HostTraceLink> link_host(const HostTrace& host, const RecordedTrace& recorded);

@@ -1,8 +1,6 @@
-// Which host execution trace belongs to which rank of a run.
-//
-// By the process that the execution trace names, if it was recorded on exactly one rank; else by
-// the rank in the file's name; and one of each belong together. Refused: two of one rank, and one
-// of a rank that is not there.
+// Finds the rank of a run to which each host execution trace belongs: the one that recorded its
+// process, if there is exactly one; otherwise the rank in the file's name. A single trace belongs
+// to a single rank. Errors: two traces of one rank, a trace of an absent rank.
 #pragma once
 
 #include <vector>
@@ -15,7 +13,7 @@ namespace orrery {
 
 inline constexpr std::size_t kNoHost = static_cast<std::size_t>(-1);
 
-// Of each rank of the run, the index into `hosts`; kNoHost if it has none.
+// The index into `hosts` for each rank of the run; kNoHost if it has none.
 Result<std::vector<std::size_t>> host_pairs(const RecordedRun& run,
                                             const std::vector<HostTrace>& hosts);
 

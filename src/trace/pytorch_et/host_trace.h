@@ -9,9 +9,9 @@
 //   1.1.0    attributes of communication on record_param_comms
 //   1.1.1    strides
 //
-// Identifiers are given when an operator starts and the node is written when it ends, so parents
-// stand behind their children and a sort by identifier is the order of starts. A tensor is
-// [tensor, storage, offset, elements, bytes an element, device].
+// Identifiers are assigned when an operator starts, and nodes are written when it ends. Parents
+// therefore come after their children, and the order of identifiers is that of starts. A tensor is
+// [tensor, storage, offset, elements, bytes per element, device].
 //
 // Source: pytorch, torch/csrc/profiler/standalone/execution_trace_observer.cpp.
 #pragma once
@@ -27,7 +27,7 @@
 
 namespace orrery {
 
-// Lists in JSON, one entry an input or output. They look into the bytes that their trace keeps.
+// JSON lists with one entry per input or output. They point into the bytes that their trace keeps.
 struct HostValues {
   std::string_view values = "[]";
   std::string_view shapes = "[]";
@@ -35,7 +35,7 @@ struct HostValues {
   std::string_view strides;  // empty before schema 1.1.1
 };
 
-// Of record_param_comms, since schema 1.1.0.
+// The attributes of record_param_comms, since schema 1.1.0.
 struct HostCommunication {
   std::string collective;
   std::string data_type;
@@ -49,7 +49,7 @@ inline constexpr std::uint32_t kNoCommunication = 0xFFFFFFFFU;
 
 struct HostNode {
   std::uint64_t id = 0;
-  std::uint64_t parent = 0;  // an id; of the root its own
+  std::uint64_t parent = 0;  // an id; that of the node itself for the root
   std::string name;
   std::string schema;                   // "aten::add.Tensor(Tensor self, ...) -> Tensor", or empty
   std::int64_t record_function_id = 0;  // 0: none
@@ -60,9 +60,9 @@ struct HostNode {
   std::int64_t forward_thread = 0;
   HostValues inputs;
   HostValues outputs;
-  std::uint32_t communication = kNoCommunication;  // into `communications`
+  std::uint32_t communication = kNoCommunication;  // index into `communications`
 
-  // "[pytorch|profiler|execution_trace|thread]": the root of what one thread did.
+  // "[pytorch|profiler|execution_trace|thread]": the root of the operators of one thread.
   [[nodiscard]] bool is_thread() const;
   // "...|process]": the root of all threads.
   [[nodiscard]] bool is_process() const;
@@ -77,15 +77,15 @@ struct HostTrace {
   std::vector<HostNode> nodes;  // by ascending id
   std::vector<HostCommunication> communications;
   std::string file;
-  std::shared_ptr<const std::string> bytes;  // of the file; HostValues look into them
+  std::shared_ptr<const std::string> bytes;  // of the file; HostValues point into them
 };
 
 // Reads such a file, or gzip of it. `file` is a path, or "-" for standard input.
 // Errors, each with the place: not JSON, cut, an unknown schema, a node without an id or name, two
-// nodes with one id, an absent parent, a cycle of parents, values that are no list, more than 2
+// nodes with one id, an absent parent, a cycle of parents, values that are not a list, more than 2
 // GiB.
 Result<HostTrace> read_host_trace(const std::string& file);
-// The same of bytes in memory; `name` stands in errors.
+// The same from bytes in memory; errors call them `name`.
 Result<HostTrace> read_host_trace_bytes(std::string_view bytes, const std::string& name);
 
 // Bytes of the tensors among the values, counting those inside lists of tensors too.

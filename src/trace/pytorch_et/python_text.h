@@ -1,5 +1,5 @@
-// Small pieces of JSON kept as text, as in the values of an operator: checked, taken apart, and
-// written as Python would print them, which is what a Chakra trace holds.
+// Checks and splits small pieces of JSON that are kept as text, such as the values of an operator,
+// and writes them as Python would print them, as Chakra traces do.
 //
 // Grammar: RFC 8259; nesting of at most kMostNested. Python's forms: True, False, None, texts in
 // single quotes unless they hold one and no double quote. Linear in the text.
@@ -17,18 +17,19 @@ inline constexpr int kMostNested = 64;
 
 // The text after one JSON value and the blanks before it, or nothing if there is none.
 std::optional<std::string_view> after_json_value(std::string_view text);
-// Exactly one value, nested no deeper than that; of any depth: document/json_fault.h.
+// Whether it is exactly one value, nested no deeper than kMostNested. For any depth:
+// document/json_fault.h.
 bool is_shallow_json(std::string_view text);
 
 // The items of a list, each without blanks around it; empty if `json` is no list. `json` must be
 // JSON.
 std::vector<std::string_view> json_items(std::string_view json);
-// The text of a JSON string, or nothing if `json` is none.
+// The text of a JSON string, or nothing if `json` is not a string.
 std::optional<std::string> json_string(std::string_view json);
-// A whole number, or nothing.
+// Nothing if `json` is not a whole number.
 std::optional<std::int64_t> json_integer(std::string_view json);
 
-// As str() of Python's json.loads(). `json` must be JSON.
+// What str(json.loads(json)) gives in Python. `json` must be JSON.
 std::string python_text(std::string_view json);
 
 }  // namespace orrery
