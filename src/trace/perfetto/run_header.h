@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-// One for each rank that will share a file. Without a recorded
-// number, the rank is its place in the list.
+// One for each rank that will share a file. Without a recorded number, the rank is its place in the
+// list.
 std::vector<PlaceInFile> places_in_file(std::span<const RecordedTrace> ranks);
 
 // Appends "deviceProperties" and "distributedInfo" as members of an object, each followed by a
