@@ -1,9 +1,8 @@
 // The parameters of attention kernels on one accelerator.
 //
-// Each fit starts from a calibration whose products and memory are known, and takes floor,
-// bandwidth and cache from it. Fitted are the share of peak on long sequences and the ramp of a
-// query block, by kernel, direction and head dimension; for prefill also the kernels that were
-// timed with it.
+// Each fit starts from a calibration with known products and memory, and takes floor, bandwidth and
+// cache from it. It determines the share of peak on long sequences and the ramp of a query block,
+// by kernel, direction and head dimension; for prefill also the kernels that were timed with it.
 #pragma once
 
 #include <optional>
@@ -19,7 +18,7 @@ namespace orrery {
 inline constexpr double kBackwardShare = 0.888;
 
 struct PrefillFit {
-  PrefillParameters parameters;  // `source` and `fit` are the caller's
+  PrefillParameters parameters;  // the caller fills `source` and `fit`
   CalibratedPart part;
 };
 // All rows of one format.
@@ -27,11 +26,11 @@ Result<PrefillFit> fit_prefill(const Accelerator& accelerator, const KernelCalib
                                std::span<const MeasuredAttention> rows, int folds);
 
 struct AttentionFit {
-  std::vector<AttentionParameters> parameters;  // with `source`; `fit` is the caller's
+  std::vector<AttentionParameters> parameters;  // with `source`; the caller fills `fit`
   CalibratedPart part;
 };
-// Rows of one kernel and one head dimension; a direction of which nothing was published takes the
-// share of the other.
+// Rows of one kernel and one head dimension. If only one direction was published, kBackwardShare
+// gives the share of the other.
 enum class Clock { burst, sustained };  // at which the rows were measured
 Result<AttentionFit> fit_attention(const Accelerator& accelerator,
                                    const KernelCalibration& calibration,
@@ -50,7 +49,7 @@ struct MemoryFit {
   double fraction = 0;
   CalibratedPart part;
 };
-// Rows beyond the cache only.
+// Uses only rows that exceed the cache.
 Result<MemoryFit> fit_memory(const Accelerator& accelerator, const KernelCalibration& calibration,
                              std::span<const MeasuredLayerOperation> rows, int folds);
 

@@ -24,7 +24,7 @@
 
 namespace orrery {
 
-// Of predicted / measured - 1.
+// The errors predicted / measured - 1.
 ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured);
 
 // The same for some of the rows: "m >= 1024".
@@ -80,15 +80,15 @@ struct CalibrationRequest {
 
 struct MeasurementKind {
   std::string name;
-  std::string columns;  // by which it is known, for messages
+  std::string columns;  // by which it is recognized, for messages
   std::function<bool(const CommaSeparated&)> recognises;
   std::function<Result<Calibration>(std::span<const CommaSeparated>, const CalibrationRequest&)>
       calibrate;
 };
 
-// Hands each table to the first kind that recognises it, all tables of a kind together; results in
-// the order of `kinds`. Errors: a table no kind recognises, with the columns each would; the first
-// error of a kind; nothing usable in any table, or too little of every kind.
+// Gives each table to the first kind that recognises it, all tables of a kind together; results in
+// the order of `kinds`. Errors: a table that no kind recognises, with the columns of each kind; the
+// first error of a kind; no usable row in any table, or too few rows of every kind.
 Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,
                                            std::span<const MeasurementKind> kinds,
                                            const CalibrationRequest& request);

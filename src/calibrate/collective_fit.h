@@ -38,7 +38,7 @@ struct CollectiveGeneration {
   std::string architecture;
   CollectiveParameters start;  // what the catalog holds now
   std::vector<CollectiveMeasurement> rows;
-  std::vector<std::vector<FabricLevel>> levels;  // of each row: one, free to reduce or not
+  std::vector<std::vector<FabricLevel>> levels;  // of each row; with or without reduction
 };
 
 // By architecture, in order of first appearance. Rows of accelerators without a node in the catalog
@@ -52,7 +52,7 @@ struct FittedCollectives {
   Fit fit;
 };
 
-// On the rows of those indices. Errors: those of fit().
+// Fits the rows with these indices. Errors: those of fit().
 Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation,
                                           std::span<const std::size_t> rows);
 

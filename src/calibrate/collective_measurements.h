@@ -21,7 +21,7 @@ namespace orrery {
 struct CollectiveMeasurement {
   std::string accelerator;
   CollectiveKind kind = CollectiveKind::all_reduce;
-  bool reduces_in_switch = true;  // the library was free to
+  bool reduces_in_switch = true;  // the library was allowed to
   int ranks = 2;
   Bytes payload;
   Seconds time;

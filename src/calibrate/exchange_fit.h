@@ -1,11 +1,12 @@
-// Exchange of tokens with experts (cost/collective/token_exchange.h) from measurements of one
-// scale-up domain: reading them, and fitting its parameters for each way.
+// Reads measurements of the exchange of tokens with experts (cost/collective/token_exchange.h) in
+// one scale-up domain, and fits the parameters of dispatch and combine.
 //
 //   DeepEP   accelerator, num_gpus, hidden, num_tokens, top_k, num_experts, num_sms, dispatch_us,
-//            combine_us: tokens routed at random; away in 8 bits with a scale for 128 elements,
-//            back in 16. Up to `unit_rate` a compute unit it holds, then the share of the links.
+//            combine_us: tokens routed at random; dispatched in 8 bits with a scale for 128
+//            elements, combined in 16. The rate is at most `unit_rate` per compute unit that the
+//            kernel occupies, and at most the share of the links.
 //   NVLink   accelerator, phase, kernel, dtype, num_tokens, hidden, top_k, num_experts, ep_size,
-//            latency_us: every token goes to min(ranks, top_k) ranks; back in 16 bits.
+//            latency_us: every token goes to min(ranks, top_k) ranks; combined in 16 bits.
 //
 //   t = base + (link^4 + local^4)^(1/4),   link = bytes / min(e b, units unit_rate),
 //                                          local = T w / local rate
@@ -33,10 +34,10 @@ struct ExchangeMeasurement {
   std::string architecture;
   ExchangeKernel kernel = ExchangeKernel::deep_ep;
   std::string where;  // "file.csv:12"
-  bool away = true;   // tokens to experts; else results back
+  bool away = true;   // dispatch; false: combine
   int ranks = 2;
   double tokens = 0;
-  double units = 0;     // compute units held; 0: not stated
+  double units = 0;     // compute units occupied; 0: not stated
   Bytes token;          // of one
   double copies = 0;    // of a token that leave the rank
   BytesPerSecond link;  // of one accelerator, after the level's own efficiency
@@ -49,8 +50,8 @@ std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& tab
                                                        const Catalog& catalog,
                                                        std::vector<RowProblem>& problems);
 
-// One fit for each kernel and way among `rows`, which are of one architecture; `parameters` takes
-// the result. Errors: those of fit().
+// One fit of dispatch and one of combine for each kernel among `rows`, which are of one
+// architecture; stores the result in `parameters`. Errors: those of fit().
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,
                                                   int folds, TokenExchangeParameters& parameters);
 

@@ -1,5 +1,5 @@
-// Layers of experts as an inference engine runs them on one rank, from measurements: routing of
-// tokens, both grouped products with the activation between them, weighted sum; no communication.
+// Fits layers of experts to measurements of an inference engine on one rank: routing of tokens,
+// both grouped products with the activation between them, weighted sum; no communication.
 //
 //   t = floor + passes · bytes / B + up + down
 //   up, down   grouped products of the model (gemm.cc) at `rate` of a plain product's rate and
@@ -7,9 +7,9 @@
 //   bytes      of 16 bits: routed rows read and written on the way in and out, and the activation,
 //              R (4 h + 6 f) + 4 T h
 //
-// Rows of an expert: the balanced distribution gives each of E experts T k / E; "power-law-a" is
-// that source's sampler, whose loads are spread as x^(1-a) evenly between 1 and 0.8 T (taken at
-// their quantiles), and of the ranks that share the experts the busiest was timed:
+// Rows of an expert: the balanced distribution gives each of E experts T k / E. "power-law-a" is
+// the sampler of the source, whose loads x have x^(1-a) distributed evenly between 1 and 0.8 T
+// (taken at their quantiles). The busiest of the ranks that share the experts was timed:
 //
 //   load of a rank = mean (1 + c √((1 - L/E) / L) z),   z = expected maximum of as many normals
 //
@@ -17,11 +17,11 @@
 // once, so no load is above T. Source of data: ai-dynamo/aiconfigurator
 // (validation/kernels/README.md); of the sampler its collector (power_law_logits). Not modelled:
 // the engine's choice among kernels (4-bit layers on B200 and GB200 take another one where a rank
-// holds all experts, up to twice as fast), work of its kernels on rows of other ranks.
+// holds all experts, up to twice as fast), rows of other ranks that its kernels also process.
 //
 // Recognised by the columns accelerator, dtype, num_tokens, hidden, expert_ffn, top_k, num_experts,
-// moe_tp, moe_ep, token_distribution, latency_us. Writes no file: a training framework's grouped
-// products are priced as the model has them, and its own routing is counted by operators.
+// moe_tp, moe_ep, token_distribution, latency_us. Writes no file, because steps of training use the
+// model of grouped products and count routing by its operators.
 #pragma once
 
 #include <string>

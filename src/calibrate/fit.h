@@ -5,7 +5,7 @@
 //
 // r_i is usually log(predicted / measured) of row i: relative errors, symmetric in too fast and too
 // slow. The influence of an outlier grows with its distance, not with the square of it. One call
-// computes the residuals of all rows, so that what depends only on the parameters is prepared once.
+// computes the residuals of all rows, so that terms of the parameters alone are computed once.
 // Derivatives are central differences (one-sided at a bound) of `step` times the parameter's range,
 // wide enough to smooth out the small jumps of models with tiles and waves.
 //
@@ -14,8 +14,8 @@
 // determine. Rows are assumed to be independent, which measurements of one machine are not quite,
 // so standard errors are lower bounds.
 //
-// From several starts the best end is kept (the first among equals). Deterministic: one thread, no
-// random numbers, no time limit. Source: Agarwal, Mierle et al., Ceres Solver (trust region,
+// Of several starts, the best result is kept (the first among equals). Deterministic: one thread,
+// no random numbers, no time limit. Source: Agarwal, Mierle et al., Ceres Solver (trust region,
 // Levenberg-Marquardt with bounds); Triggs et al. 2000 for the robust loss.
 #pragma once
 
@@ -43,7 +43,7 @@ struct FitParameter {
 using Residuals = std::function<void(std::span<const double> x, std::span<double> residuals)>;
 
 struct FitOptions {
-  double robust_scale = 0.1;  // c: the residual from which a row pulls linearly; 0: plain squares
+  double robust_scale = 0.1;  // c: larger residuals count linearly; 0: least squares
   int max_iterations = 100;
   std::vector<std::vector<double>> more_starts;  // each as long as the parameters
 };

@@ -32,7 +32,7 @@ std::vector<int> fold_of_each_group(std::span<const std::string> groups);
 
 using RowIndices = std::vector<std::size_t>;
 
-// Fits on `fitted` rows and returns what it predicts of the `held_out` ones, in their order.
+// Fits the rows `fitted` and returns predictions of the rows `held_out`, in their order.
 using FitAndPredict = std::function<Result<std::vector<double>>(
     std::span<const std::size_t> fitted, std::span<const std::size_t> held_out)>;
 

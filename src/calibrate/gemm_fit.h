@@ -14,7 +14,7 @@
 namespace orrery {
 
 struct GemmFit {
-  GemmParameters parameters;  // `fit` and `source` are the caller's
+  GemmParameters parameters;  // the caller fills `fit` and `source`
   CalibratedPart part;
 };
 
@@ -23,7 +23,7 @@ Result<GemmFit> fit_gemm(const Accelerator& accelerator, std::span<const Measure
                          const GemmParameters* wide, int folds);
 
 // The clock under the power cap of a long run, from products in the sizes of a training step: its
-// only parameter is the sustained fraction of a calibration whose products are known.
+// only parameter is the sustained fraction of a calibration with known products.
 struct SustainedFit {
   double fraction = 1;
   CalibratedPart part;

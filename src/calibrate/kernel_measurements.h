@@ -72,8 +72,8 @@ inline constexpr std::string_view kKernelColumns =
     "ffn, tp, num_tokens, op, median_latency_us | op, shape, efficiency, peak_tflops | calls and a "
     "table of `orrery trace kernels`)";
 
-// Rows that cannot be used are named in `problems`, also those of an accelerator the catalog does
-// not know. Equal measurements of one library are duplicates.
+// Rows that cannot be used are listed in `problems`, including those of an accelerator that is not
+// in the catalog. Equal measurements of one library are duplicates.
 KernelMeasurements read_kernel_measurements(std::span<const CommaSeparated> tables,
                                             const Catalog& catalog);
 // The same from files. Errors: those of reading and of parse_comma_separated.
@@ -82,13 +82,13 @@ Result<KernelMeasurements> read_kernel_measurements(const std::vector<std::strin
 
 // A micro-benchmark cycles through copies of its weights, which may fit into the cache together.
 inline constexpr double kRotatedCopies = 6;
-// Sets the operands that lie in a cache of that size while a product is repeated.
+// Marks the operands that stay in a cache of this size while a product is repeated.
 GemmShape repeated(GemmShape shape, NumberFormat format, Bytes cache);
 
-// Time of the kernels timed together with it: `bytes` read and written, `depth` the length of a
-// row.
+// Time of the kernels timed together with a kernel: `bytes` read and written, `depth` the length of
+// a row.
 Seconds time_of(const TimedBeside& beside, Bytes bytes, double depth, BytesPerSecond bandwidth);
-// Bytes the quantisation of the inputs of a product reads and writes.
+// Bytes that the quantisation of the inputs of a product reads and writes.
 Bytes quantised_bytes(const MeasuredGemm& row);
 // Bytes of queries, keys and values read and written before prefill attention.
 Bytes prepared_bytes(const MeasuredAttention& row);
@@ -96,7 +96,8 @@ Bytes prepared_bytes(const MeasuredAttention& row);
 // A product that runs for long heats the processor and loses rate.
 Seconds heated(Seconds time, const GemmParameters& parameters, Seconds ideal);
 
-// At burst clocks, with the heat, cache and kernels timed together that the calibration states.
+// Predictions at burst clocks, with heating, cache and kernels timed together as in the
+// calibration.
 Seconds predict(const KernelModel& model, const GemmParameters& parameters, Bytes cache,
                 const MeasuredGemm& row);
 Seconds predict(const KernelModel& model, const MeasuredAttention& row);

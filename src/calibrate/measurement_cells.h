@@ -1,7 +1,7 @@
-// The cells of one row of measurements by column name, with every complaint collected.
+// Reads the cells of one row of measurements by column name.
 //
-// A row without a number that is asked for, or with an impossible one, is marked as unusable; its
-// first problem is kept, with file and line.
+// If a required number is missing or impossible, the row is marked as unusable and its first
+// problem is kept, with file and line.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ class MeasurementCells {
       : table_(table), record_(record), problems_(problems) {}
 
   [[nodiscard]] std::string_view text(std::string_view column) const;  // absent: empty
-  // Above `above`, at most `most`; otherwise a problem and 0.
+  // A number above `above` and at most `most`; otherwise a problem and 0.
   double number(std::string_view column, double above, double most);
   // The same where an empty cell is allowed: nothing.
   std::optional<double> optional_number(std::string_view column, double above, double most);
@@ -38,7 +38,7 @@ class MeasurementCells {
   bool not_too_slow(Seconds time, Seconds least);
 
   void complain(std::string what);  // marks the row as unusable
-  void remark(std::string what);    // names the row, which is still used
+  void remark(std::string what);    // reports the row, which is still used
   [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] std::string where() const;
 

@@ -1,6 +1,6 @@
-// The network of one machine from collectives and messages between its nodes.
+// Fits the network of one machine to collectives and messages between its nodes.
 //
-// The equations are those of cost/collective/: what is fitted are the facts of the fabric,
+// The equations are those of cost/collective/. The fitted parameters describe the fabric:
 //
 //   message.latency, .rate     t = base + latency + n / rate, of one message
 //   ring.network.<protocol>    a step between nodes with LL and with Simple; trees keep NCCL's
@@ -10,8 +10,8 @@
 //   rate of g ranks per node   total rate of the cards that serve g ranks of a node; how many cards
 //                              they reach, and through which bus, depends on the machine
 //
-// bases and steps inside nodes stay those of one node (catalog/collectives/). LL128 is tried and
-// left out where it makes the fit worse: between nodes a library allows it only where stores arrive
+// Bases and steps inside nodes remain those of one node (catalog/collectives/). LL128 is tried and
+// left out if it makes the fit worse: between nodes a library allows it only where stores arrive
 // in order. Folds are by payload: all shapes of one payload are held out together. No file
 // is written, because the catalog names fabrics and the measured machine may not be one of them.
 //

@@ -2,12 +2,12 @@
 //
 // Columns: machine, accelerator, collective (those of collective_measurements.h, or send-recv for
 // one message), num_gpus, num_nodes, bytes, latency_us. `bytes` follows nccl-tests
-// (cost/collective/collective.h). `machine` names one fabric: its network is what is fitted, the
-// accelerator tells the links inside its nodes. Source of the table shipped with the product:
+// (cost/collective/collective.h). `machine` names the fabric that is fitted; the accelerator
+// determines the links inside its nodes. Source of the table shipped with the product:
 // validation/kernels/README-collectives.md.
 //
 // A row is reported and left out if a cell is missing or not a number, if it repeats another row,
-// if its ranks do not fill its nodes evenly, or if they are more than a node of the catalog has.
+// if its ranks do not fill its nodes evenly, or if there are more than a node of the catalog has.
 #pragma once
 
 #include <optional>

@@ -7,10 +7,10 @@
 
 namespace orrery {
 
-double mean(std::span<const double> values);  // of nothing: 0
+double mean(std::span<const double> values);  // 0 without values
 
 // The p-th quantile, p in [0, 1], linear between order statistics (Hyndman and Fan 1996, type 7);
-// of nothing: 0.
+// 0 without values.
 double quantile(std::vector<double> values, double p);
 
 // Ranks from 1; equal values share the mean of their ranks.
