@@ -10,7 +10,7 @@
 //
 //   communication  T - T0: the exposed communication, the same for all devices
 //   fill           without communication, before the device's first operation
-//   drain          without communication, after its last
+//   drain          without communication, after its last operation
 //   dependency     without communication, in between: other devices compute what this one needs
 //   imbalance      the amount by which each of the last three exceeds that of the balanced
 //                  execution (they keep the rest)
@@ -52,7 +52,7 @@ struct IdleTime {
   }
 };
 
-// By device. A device without operations counts as draining all the time.
+// By device. A device without operations counts as draining for the whole makespan.
 std::vector<IdleTime> idle_by_cause(const Pipeline& pipeline, const PipelineExecution& execution);
 
 }  // namespace orrery

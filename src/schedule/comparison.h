@@ -18,7 +18,7 @@ namespace orrery {
 struct ComparisonRequest {
   int devices = 1;
   int microbatches = 1;
-  int chunks = 0;  // of the schedules that take any number; 0: two and four
+  int chunks = 0;  // of schedules with any number of chunks; 0: two and four
   StatedTimes times;
   double memory_limit = std::numeric_limits<double>::infinity();
   Sends sends = Sends::asynchronous;
@@ -31,7 +31,7 @@ struct ComparedSchedule {
   bool measured = false;
   bool free_copies = false;  // it copies to host memory, and no time for that is stated
 
-  // Of measured ones, times in stated units or seconds.
+  // Of measured schedules; times are in stated units or seconds.
   double makespan = 0;
   double idle = 0;  // of a device, on average
   double bubble_ratio = 0;
@@ -39,12 +39,12 @@ struct ComparedSchedule {
   IdleTime causes;  // of all devices
   TimeUnit unit;    // of `causes`
   double weights = 1;
-  double peak_lowest = 0;  // of the device that holds the least at its fullest moment
-  double peak = 0;         // of the one that holds the most
+  double peak_lowest = 0;  // peak memory of the device with the lowest peak
+  double peak = 0;         // of the device with the highest peak
   double sends = 0;        // MeasuredSchedule::sends_per_microbatch
 
-  // Among the synchronous ones that fit and whose copies take time: no other is faster; no other
-  // holds less; no other is at least as good in both and better in one.
+  // Among synchronous schedules that fit and whose copies take time: no other is faster; no other
+  // needs less memory; no other is at least as good in both and better in one.
   bool fastest = false;
   bool smallest = false;
   bool on_front = false;
@@ -58,8 +58,8 @@ struct Comparison {
   std::vector<ComparedSchedule> schedules;  // in the order of schedules()
 };
 
-// Errors: impossible times or counts; a memory limit below what every schedule needs, with the
-// least that is enough.
+// Errors: impossible times or counts; a memory limit too low for every schedule, with the least
+// sufficient one.
 Result<Comparison> compare_schedules(const ComparisonRequest& request);
 
 }  // namespace orrery

@@ -1,9 +1,9 @@
 // Executes a pipeline: builds its graph and simulates it.
 //
-// The graph holds one node an operation on the computing stream of its device, and for every
-// activation or gradient that changes device one node on the link (taken for `transfer`) and one on
-// no link at all (`latency`). Everything starts as soon as its device is free and what it waits for
-// has arrived. Every makespan comes from this simulation; schedules that search use it too.
+// The graph has one node per operation on the computing stream of its device. For every activation
+// or gradient sent to another device it has one node on the link, of duration `transfer`, and one
+// on no link, of duration `latency`. An operation starts as soon as its device is free and its
+// inputs have arrived. Every makespan comes from this simulation; schedules that search use it too.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ namespace orrery {
 struct PipelineGraph {
   Graph graph;
   std::vector<DeviceOperation> operations;  // in the order of their nodes
-  std::vector<NodeIndex> nodes;             // of each operation
+  std::vector<NodeIndex> nodes;             // by operation
 };
 
 // Errors: those of linear_order.

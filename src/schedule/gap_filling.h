@@ -1,9 +1,9 @@
 // Puts the weight gradients of a schedule where its devices would otherwise wait.
 //
-// Given the order of forwards and input gradients of every device, each is run as soon as it can
-// be; while a device waits for its next one it runs the oldest weight gradient it has pending, and
-// at the end those that are left. The resulting order is fixed; executing it with other times or
-// contended links may leave gaps.
+// The forwards and input gradients of every device run as early as their order allows. While a
+// device waits for the next one, it runs its oldest pending weight gradient; the rest follow at the
+// end. The resulting order is fixed; executing it with other times or contended links may leave
+// gaps.
 //
 // Not modelled: the time a link is taken by another transfer.
 #pragma once
@@ -16,13 +16,13 @@
 
 namespace orrery {
 
-// any: begin a weight gradient in every wait; whole: only if it ends before the wait does.
+// any: start a weight gradient whenever the device waits; whole: only if it ends before the wait.
 enum class Gaps { any, whole };
 
 struct GapFilling {
   Gaps gaps = Gaps::any;
-  // Most a device may hold, in the units of the times' memory: before a forward that would exceed
-  // it, weight gradients come first.
+  // The most memory of a device, in the units of the times' memory. Weight gradients run before a
+  // forward that would exceed it.
   double memory_limit = std::numeric_limits<double>::infinity();
 };
 

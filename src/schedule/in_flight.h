@@ -1,9 +1,9 @@
 // The activations that a device holds, computed from the order of its operations.
 //
-// A forward takes the memory of one microbatch and virtual stage when it begins; the input gradient
-// leaves what the weight gradient still needs; a fused backward or the weight gradient frees the
-// rest when it ends. An offload frees it, a reload takes it again (at the place in the order where
-// they stand; execution.h knows the times).
+// A forward allocates the memory of one microbatch and virtual stage when it begins. The input
+// gradient frees all but what the weight gradient still needs; a fused backward or the weight
+// gradient frees the rest when it ends. An offload frees it and a reload allocates it again,
+// at their places in the order. memory_curve.h has the same over time.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ namespace orrery {
 
 struct InFlight {
   std::vector<int> held;     // by chunk of the device: microbatches between forward and gradient
-  std::vector<int> pending;  // by chunk: whose weight gradient alone is still to come
-  double memory = 0;         // their sum, each with its stage's memory
+  std::vector<int> pending;  // by chunk: microbatches that only lack their weight gradient
+  double memory = 0;         // of all of them
   bool operator==(const InFlight&) const = default;
 };
 

@@ -1,11 +1,11 @@
 // Justification: moves the passes of complete orders into the gaps of their devices.
 //
 // To the left: in the order of their starts, every pass is put into the earliest gap of its device
-// that begins after its inputs are there, follows the pass of the same kind and chunk before it,
-// and keeps the memory of everything after it within the limit. No pass starts later than
-// before, so the makespan cannot grow. To the right: the same from the end. Right and left in turn
-// is forward-backward improvement (Tormos and Lova 2001), and with the stable repetition of a
-// building block the reordering of warm-up and cool-down of arXiv 2405.15362.
+// in which its inputs are available, which is after the previous pass of the same kind and chunk,
+// and which keeps the memory of all later passes within the limit. No pass starts later than
+// before, so the makespan cannot grow. To the right: the same from the end. Alternating both is
+// forward-backward improvement (Tormos and Lova 2001) and, applied to the stable repetition of a
+// building block, the reordering of warm-up and cool-down of arXiv 2405.15362.
 //
 // Cost: O(n log n) for n passes and few gaps. Contention of transfers is ignored while moving.
 #pragma once

@@ -1,4 +1,4 @@
-// One order of all operations of all devices in which each comes after what it waits for.
+// A topological order of the operations of all devices.
 #pragma once
 
 #include <vector>

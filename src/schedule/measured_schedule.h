@@ -1,4 +1,5 @@
-// A schedule that was built, executed and measured: everything that is drawn, written or compared.
+// A schedule that was built, executed and measured, with everything that is drawn, written or
+// compared.
 #pragma once
 
 #include <string>
@@ -22,15 +23,15 @@ struct MeasuredSchedule {
   std::vector<std::vector<MemoryChange>> memory;  // by device
   std::vector<ActivationLifetimes> lifetimes;     // by device
 
-  // Of any device, in the units of times.memory.
+  // The highest of all devices, in the units of times.memory.
   [[nodiscard]] double peak_memory() const;
-  // Copies of a device's share of the weights a device holds: two in bidirectional schedules, the
-  // versions of asynchronous ones, one for every peer of a stage.
+  // The weights that a device holds, relative to its share of the model: two in bidirectional
+  // schedules, the number of versions in asynchronous ones, one for every peer of a stage.
   [[nodiscard]] double weights_held() const;
-  // Activations the busiest device sends to other devices, for each microbatch of the step: 1 in
+  // Activations that the busiest device sends to other devices, per microbatch of the step: 1 in
   // 1F1B, v in a loop of v chunks. As many gradients come back.
   [[nodiscard]] double sends_per_microbatch() const;
-  // Of all devices.
+  // The sum over all devices.
   [[nodiscard]] IdleTime idle_sum() const;
 };
 

@@ -1,13 +1,14 @@
-// Sends activations to host memory between a forward and its backward, and fetches them in time.
+// Copies activations to host memory between a forward and its backward, and back in time.
 //
 // The order is timed as given. A round trip r is an offload and a reload of a microbatch and chunk.
-//   Which: the chunks of a device that are held longest first, as many as `share` of all its chunks
-//   and as the link can carry: sum of r over them <= F + B + W of all its chunks, for one
-//   microbatch (k <= 1 in the words of the paper). A part of a chunk is every so many microbatches.
-//   Of these, only activations that lie idle for more than three round trips.
-//   When: offloads one after another, r apart, from the end of their forward; reloads from the last
-//   backward to the first, r apart, each to arrive the time of one backward before it is needed. A
-//   pair whose reload would begin before its offload ends is not offloaded.
+//   Which: the chunks of a device with the longest lifetimes, up to `share` of all its chunks and
+//   as many as the link can carry: the sum of r over them is at most F + B + W of all its chunks,
+//   for one microbatch (k <= 1 in the notation of the paper). A part of a chunk means one in so
+//   many microbatches. Only activations that are idle for more than three round trips are copied.
+//   When: offloads follow each other at a distance of r from the end of their forward. Reloads are
+//   placed from the last backward to the first, at a distance of r, so that each arrives the time
+//   of one backward before it is needed. A pair whose reload would begin before its offload ends is
+//   not offloaded.
 // In the order of its device, a copy comes before the operation that is running when it begins.
 //
 // Source: arXiv 2503.01328 (selective offload by lifespan, k). Not modelled: two devices that share
@@ -20,7 +21,7 @@
 
 namespace orrery {
 
-// `share` in 0..1 of what every device holds. Error: the order deadlocks. O(n log n).
+// `share`, from 0 to 1, of the activations of every device. Error: the order deadlocks. O(n log n).
 Result<Pipeline> with_offloading(Pipeline pipeline, const PipelineTimes& times, double share);
 
 }  // namespace orrery

@@ -1,11 +1,13 @@
 // Local improvement of orders.
 //
-// improve: simulated annealing on the critical path. A move takes one pass out of its place in the
-// order of its device and puts it elsewhere; passes of one kind and chunk stay in the order of
-// microbatches, memory stays within the limit. Most moves touch a pass on the critical path, since
-// no other can shorten it (van Laarhoven et al. 1992, for the job shop). The objective is the
-// makespan and a little of the span. perturbed: list schedules that follow the starts of the orders
-// with noise in a window of time, justified; kept if not longer. Deterministic for a seed.
+// improve: simulated annealing on the critical path. A move puts one pass at another place in the
+// order of its device; passes of one kind and chunk stay in the order of microbatches, and memory
+// stays within the limit. Most moves change a pass on the critical path, since no other can shorten
+// it (van Laarhoven et al. 1992, for the job shop). The objective is the makespan with a small
+// weight of the span.
+//
+// perturbed: list schedules that follow the starts of the orders, with noise in a window of time,
+// and justified; kept if not longer. Deterministic for a seed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace orrery {
 
-// No order of the problem ends sooner or has a shorter span of its busiest device.
+// No order of the problem has a shorter makespan or a shorter span of its busiest device.
 struct OrderBound {
   double makespan = 0;
   double span = 0;
@@ -23,10 +25,10 @@ struct OrderBound {
 OrderBound order_bound(const OrderProblem& problem);
 
 struct ImprovementOptions {
-  std::int64_t placements = 1'000'000;  // passes placed in all: one move costs as many as there are
+  std::int64_t placements = 1'000'000;  // passes placed in total; each move places every pass
   std::uint64_t seed = 1;
   OrderBound enough;           // stop when both are reached
-  std::function<bool()> stop;  // asked now and then
+  std::function<bool()> stop;  // called regularly; true: stop
 };
 
 // The best orders found, never worse than the given ones, which must be complete.

@@ -1,14 +1,14 @@
-// What a search over orders needs to know about a pipeline, and a fast way to time one.
+// The input of a search over orders, and a fast simulation of one order.
 //
-// One route, backward split into input gradient B and weight gradient W. Microbatches are alike, so
-// on every device the passes of one kind and chunk may as well run in the order of microbatches: an
-// order is a list of (kind, chunk) for every device. (If a schedule ran them otherwise, give the
-// k-th of each kind the k-th microbatch: every dependency still holds.)
+// There is one route, and the backward is split into input gradient B and weight gradient W.
+// Microbatches are alike, so on every device the passes of one kind and chunk can run in the order
+// of microbatches, and an order is a list of (kind, chunk) for every device. (In any other
+// schedule, give the k-th pass of each kind the k-th microbatch: every dependency still holds.)
 //
 // Times follow execution.h: a pass starts when its device is free and its input has arrived; a link
-// is taken for `transfer` in the order of sending, and what is sent arrives `latency` later.
-// Memory: F takes `held`, B leaves `kept`, W frees it. Checked in: order_problem_test.cc (equal to
-// execute()). O(passes), thread-safe.
+// is occupied for `transfer` in the order of sending, and the input arrives `latency` later.
+// Memory: F allocates `held`, of which `kept` remains after B until the end of W. Checked in:
+// order_problem_test.cc (equal to execute()). O(passes), thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct OrderProblem {
     return stage[static_cast<std::size_t>(d) * static_cast<std::size_t>(shape.chunks) +
                  static_cast<std::size_t>(c)];
   }
-  // What a pass changes of the memory its device holds, once it has ended (F: when it begins).
+  // The change of its device's memory when a pass ends (F: when it begins).
   [[nodiscard]] double change(int s, PassKind kind) const {
     const auto i = static_cast<std::size_t>(s);
     return kind == PassKind::forward          ? held[i]
@@ -65,10 +65,10 @@ struct PassTimes {
   bool complete = false;  // false: the order deadlocks
   double makespan = 0;
   double span = 0;                         // longest from a device's first start to its last end
-  std::vector<std::vector<double>> start;  // by device and place in its order
+  std::vector<std::vector<double>> start;  // by device and index in its order
 };
 
-// Measures orders of one problem again and again without allocating.
+// Times many orders of one problem without allocating.
 class PassClock {
  public:
   explicit PassClock(const OrderProblem& problem);
@@ -89,10 +89,9 @@ class PassClock {
   std::vector<int> runnable_;
 };
 
-// The most memory that the device holds during its order.
 double peak_memory(const OrderProblem& problem, int device, const std::vector<OrderedPass>& order);
 
-// "7.5": with as few digits as possible.
+// The shortest text of the number: "7.5".
 std::string memory_text(double memory);
 
 // The passes numbered by microbatch.

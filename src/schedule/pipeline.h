@@ -1,10 +1,10 @@
 // The pipeline that a schedule produces: which device holds which virtual stages, and in which
 // order it runs its operations.
 //
-// Terms: `devices` p; a microbatch crosses S = p v virtual stages, `chunks` v of them a device on
-// the way. A route says which device serves each virtual stage for a microbatch. Most schedules
-// have one; bidirectional ones have two, so that a device holds 2 v chunks and every stage exists
-// twice; a stochastic wiring has many. `chunk` always counts what one device holds, from 0.
+// There are p `devices`. A microbatch passes S = p v virtual stages, v `chunks` on each device. A
+// route says which device serves each virtual stage for a microbatch. Most schedules have one
+// route; bidirectional ones have two, so a device holds 2 v chunks and every stage exists twice;
+// stochastic wiring has many. `chunk` always counts the chunks of one device, from 0.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace orrery {
 struct PipelineShape {
   int devices = 1;
   int microbatches = 1;
-  int chunks = 1;  // virtual stages a microbatch crosses, over devices
+  int chunks = 1;  // virtual stages that a microbatch passes, divided by devices
   auto operator<=>(const PipelineShape&) const = default;
   [[nodiscard]] int virtual_stages() const { return devices * chunks; }
 };
@@ -24,22 +24,22 @@ struct PipelineShape {
 enum class PipelineAction : std::uint8_t {
   forward,
   backward,         // input and weight gradient in one
-  input_gradient,   // B: what the stage before waits for
+  input_gradient,   // B: the previous stage waits for it
   weight_gradient,  // W: only the optimizer waits for it
   // Forward of one microbatch and fused backward of another, run as one.
   forward_and_backward,
-  // Activations of one microbatch and chunk to host memory and back, on links of their own.
+  // Copies of activations of one microbatch and chunk to host memory and back, on separate links.
   offload,
   reload,
-  // Vocabulary parallelism: the part of the embedding and of the logits every device holds.
-  // arXiv 2411.05288: S and T pass of the output layer; forward and backward of the input layer.
+  // Vocabulary parallelism: passes of each device's part of the embedding and of the logits. arXiv
+  // 2411.05288: S and T pass of the output layer; forward and backward of the input layer.
   output_layer,
   output_layer_gradient,
   input_layer,
   input_layer_gradient,
 };
 
-// For forward_and_backward, chunk and microbatch are of the forward half.
+// For forward_and_backward, `chunk` and `microbatch` are those of the forward half.
 struct PipelineOperation {
   PipelineAction action = PipelineAction::forward;
   std::uint16_t chunk = 0;
@@ -59,13 +59,13 @@ struct Seat {
 struct Pipeline {
   PipelineShape shape;
   int chunks_held = 1;               // of every device
-  int peers = 1;                     // devices that share a virtual stage between them
+  int peers = 1;                     // devices that share each virtual stage
   std::vector<std::uint32_t> stage;  // [device * chunks_held + chunk]
   std::vector<Seat> seats;           // [route * virtual stages + stage]
-  std::vector<std::uint16_t> route;  // of each microbatch; empty: all take route 0
+  std::vector<std::uint16_t> route;  // by microbatch; empty: route 0 for all
   std::vector<std::vector<PipelineOperation>> order;  // by device
-  // Vocabulary parallelism: 0 without; 1 or 2 waits of all devices between the last stage's forward
-  // and its backward (algorithms 2 and 1 of arXiv 2411.05288).
+  // 0 without vocabulary parallelism. With it, all devices wait for each other 1 or 2 times between
+  // the last stage's forward and its backward (algorithms 2 and 1 of arXiv 2411.05288).
   int vocabulary_barriers = 0;
   // Asynchronous schedules do not wait for the optimizer between steps; each device keeps this many
   // versions of its weights. Empty: synchronous.

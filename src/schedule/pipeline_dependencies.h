@@ -1,11 +1,11 @@
-// The dependencies between the operations of a pipeline. The linear order, the graph and every list
-// scheduler read them here.
+// The dependencies between the operations of a pipeline, for the linear order, the graph and every
+// list scheduler.
 //
-// An operation completes one event (forward_and_backward two). An event is complete when all its
-// operations are done: one for most, one of every device for the vocabulary passes.
+// An operation completes one event (forward_and_backward two). Most events need one operation,
+// those of the vocabulary passes one on every device.
 //
 //   F(j,s)  after F(j,s-1); F(j,0) after the input layer of j on all devices
-//   B(j,s)  after F(j,s), B(j,s+1) and the reload of (j,s); fused backward alike
+//   B(j,s)  after F(j,s), B(j,s+1) and the reload of (j,s); the same for a fused backward
 //   B(j,S-1) after the last vocabulary barrier of j
 //   W(j,s)  after B(j,s)
 //   output layer(j) after F(j,S-1), on every device; its gradient after all output layers of j
@@ -55,10 +55,10 @@ class PipelineEvents {
                : static_cast<std::size_t>(pipeline_.shape.devices);
   }
 
-  // visit(kind, s, j): every event that `op` of `device` waits for.
+  // Calls visit(kind, s, j) for every event that `op` of `device` waits for.
   template <class Visit>
   void waits(std::size_t device, const PipelineOperation& op, Visit visit) const;
-  // visit(kind, s, j): what `op` of `device` completes.
+  // Calls visit(kind, s, j) for every event that `op` of `device` completes.
   template <class Visit>
   void completes(std::size_t device, const PipelineOperation& op, Visit visit) const;
 

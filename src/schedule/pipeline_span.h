@@ -1,5 +1,4 @@
-// What a pipeline stage does over time, one piece per chunk and microbatch: enough to draw a
-// schedule.
+// The operations of a pipeline stage with their times, for drawing a schedule.
 #pragma once
 
 #include <array>
@@ -16,7 +15,7 @@ struct PipelineSpan {
     input_gradient,
     weight_gradient,
     forward_and_backward,  // of two microbatches, run as one
-    output_layer,          // the vocabulary layers every device has a part of
+    output_layer,          // the device's part of the vocabulary layers
     output_layer_gradient,
     input_layer,
     input_layer_gradient,
@@ -28,11 +27,11 @@ struct PipelineSpan {
 
   int stage = 0;       // device of the pipeline
   int chunk = 0;       // virtual stage on that device
-  int microbatch = 0;  // -1 where none is meant (optimizer)
+  int microbatch = 0;  // -1: none (optimizer)
   Kind kind = Kind::forward;
   Seconds start;
   Seconds end;
-  int route = 0;  // the way of the microbatch through the devices: 1 is the opposite one
+  int route = 0;  // of the microbatch through the devices; 1: the opposite direction
   // Of the backward half of forward_and_backward.
   int backward_chunk = 0;
   int backward_microbatch = -1;
@@ -40,7 +39,7 @@ struct PipelineSpan {
 };
 inline constexpr std::size_t kPipelineSpanKinds = 13;
 
-// Whether it takes the device's computing stream.
+// Whether it occupies the device's computing stream.
 constexpr bool computes(PipelineSpan::Kind kind) {
   using Kind = PipelineSpan::Kind;
   return kind != Kind::offload && kind != Kind::reload && kind != Kind::transfer;

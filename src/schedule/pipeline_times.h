@@ -1,4 +1,4 @@
-// How long the operations of a pipeline take, and what they hold.
+// How long the operations of a pipeline take, and how much memory they need.
 #pragma once
 
 #include <cmath>
@@ -10,22 +10,22 @@
 
 namespace orrery {
 
-// One operation on one virtual stage. A fused backward may differ from the sum of its halves, and a
-// forward beside a backward from the sum of both.
+// Of one virtual stage. A fused backward may take another time than the sum of its halves, and a
+// forward and backward run as one another time than the sum of both.
 struct StageTimes {
   Picoseconds forward, input_gradient, weight_gradient, backward, forward_and_backward;
   Picoseconds offload, reload;  // of the activations of one microbatch
 };
 
-// The share of the vocabulary layers one device works on, and its collectives (arXiv 2411.05288):
-// C0 broadcast, C1 and C2 reductions of the output layer, and the reduction of the input.
+// One device's share of the vocabulary layers, and its collectives (arXiv 2411.05288): C0
+// broadcast, C1 and C2 reductions of the output layer, and the reduction of the input layer.
 struct VocabularyTimes {
   Picoseconds output_layer, output_layer_gradient, input_layer, input_layer_gradient;
   Picoseconds broadcast, first_barrier, second_barrier, input_reduction;
 };
 
-// What one microbatch holds of one virtual stage, in any one unit: from its forward to its input
-// gradient `forward`, from there to its weight gradient `weight_gradient`.
+// Memory of one microbatch in one virtual stage, in any unit: `forward` from its forward to its
+// input gradient, then `weight_gradient` until its weight gradient.
 struct StageMemory {
   double forward = 1;
   double weight_gradient = 1;
@@ -33,15 +33,15 @@ struct StageMemory {
 
 struct PipelineTimes {
   std::vector<StageTimes> stage;  // by virtual stage
-  // Between neighbouring devices i and i+1 (the last: i = p-1 and 0): the link is taken for
-  // `transfer`, and what is sent arrives `latency` after that.
+  // Between neighbouring devices i and i+1 (the last: p-1 and 0): the link is occupied for
+  // `transfer`, and the data arrive `latency` after that.
   std::vector<Picoseconds> transfer, latency;
   VocabularyTimes vocabulary;
   std::vector<StageMemory> memory;  // by virtual stage; empty: one unit each
-  // Of each device, relative to the one the times are stated for; empty: 1.
+  // Of each device, relative to the device for which the times are stated; empty: 1.
   std::vector<double> speed;
 
-  // The boundary crossed between two devices: their common one if they are neighbours, else the
+  // The boundary between two devices: their common one if they are neighbours, otherwise the
   // slowest of all.
   [[nodiscard]] Picoseconds transfer_between(std::size_t a, std::size_t b) const {
     return between(transfer, a, b);
@@ -52,7 +52,7 @@ struct PipelineTimes {
   [[nodiscard]] Picoseconds latency_between(std::size_t a, std::size_t b) const {
     return between(latency, a, b);
   }
-  // What takes `time` as stated, on that device.
+  // The time on that device of an operation with the stated `time`.
   [[nodiscard]] Picoseconds on(std::size_t device, Picoseconds time) const {
     return speed.empty() ? time : Picoseconds(std::nearbyint(time.count() / speed[device]));
   }

@@ -1,8 +1,8 @@
 // The edges of a pipeline's graph: dependencies and transfers between devices.
 //
-// Code that emits the operations of a pipeline (as one node each, or as the blocks of a model) asks
-// the wiring before each operation which nodes it must wait for, and tells it afterwards which node
-// ended the operation. The wiring adds the transfers, latencies, reductions of vocabulary
+// Code that adds the operations of a pipeline to a graph (as one node each, or as the blocks of a
+// model) calls before() for the nodes that each operation must wait for, and after() with the node
+// that ended the operation. The wiring adds the transfers, latencies, reductions of vocabulary
 // parallelism and the waits for reloaded activations. Operations must come in a linear order.
 #pragma once
 
@@ -22,28 +22,28 @@ namespace orrery {
 // sender's and then the receiver's computing stream, as in frameworks without non-blocking sends.
 enum class Sends { asynchronous, blocking };
 
-// What the streams of a device are called.
+// Names of the streams of a device.
 inline constexpr std::string_view kForwardSends = "pipeline sends, forward";
 inline constexpr std::string_view kBackwardSends = "pipeline sends, backward";
 inline constexpr std::string_view kOffloads = "copies to host memory";
 inline constexpr std::string_view kReloads = "copies from host memory";
 
-// The streams of every device, by device.
+// By device.
 struct PipelineStreams {
   std::vector<StreamIndex> compute, forward_sends, backward_sends, offloads, reloads;
 };
 
-// What travels between devices, for graphs whose operations say it; empty where only times are
-// known.
+// The communications between devices, for graphs that state their operations; empty if only times
+// are known.
 struct PipelineTraffic {
   CategoryIndex category{};
-  std::vector<OperationParts> transfer;  // by boundary, as PipelineTimes::transfer
+  std::vector<OperationParts> transfer;  // by boundary, like PipelineTimes::transfer
   OperationParts broadcast, first_barrier, second_barrier, input_reduction;  // VocabularyTimes
 };
 
 class PipelineWiring {
  public:
-  // References must outlive the wiring. Of `times` it reads transfer, latency and vocabulary.
+  // References must outlive the wiring. It reads transfer, latency and vocabulary of `times`.
   PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline, const PipelineTimes& times,
                  Sends sends, const PipelineStreams& streams, const PipelineTraffic& traffic = {});
 
@@ -52,14 +52,15 @@ class PipelineWiring {
   // New nodes get `instance`.
   void before(const DeviceOperation& op, std::uint32_t instance, std::vector<NodeIndex>& waits);
 
-  // `node` ended `op`. Returns the last node now on the device's computing stream: `node`, or the
-  // blocking send behind it.
+  // `node` ended `op`. Returns the last node on the device's computing stream: `node`, or the
+  // blocking send after it.
   NodeIndex after(const DeviceOperation& op, NodeIndex node, std::uint32_t instance);
 
  private:
   NodeIndex on_wire(OperationIndex operation, Picoseconds time, std::uint32_t instance,
                     std::span<const NodeIndex> after);
-  // Of the boundary between two devices: one of a list that has one for each, or one for all.
+  // The operation of the boundary between two devices; `operations` has one for each, or one for
+  // all.
   [[nodiscard]] OperationIndex of_boundary(const std::vector<OperationIndex>& operations,
                                            std::size_t from, std::size_t to) const {
     return operations.size() == 1 ? operations.front()
@@ -90,7 +91,7 @@ class PipelineWiring {
   StreamIndex wire_;
   std::vector<OperationIndex> send_activations_, send_gradients_, receive_;  // by boundary
   OperationIndex latency_, broadcast_, first_barrier_, second_barrier_, input_reduction_;
-  std::vector<std::uint32_t> arrival_;  // of each event: the node after which it has arrived
+  std::vector<std::uint32_t> arrival_;  // by event: the node after which it has arrived
   std::vector<std::vector<NodeIndex>> passes_;  // vocabulary passes of all devices, by event
   bool reloads_ = false;
 };

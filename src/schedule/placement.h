@@ -26,16 +26,15 @@ constexpr int bidirectional_virtual_stage(const PipelineShape& shape, int device
                               : one_way(shape, shape.devices - 1 - device, chunk - shape.chunks);
 }
 
-// Of every p microbatches, half go down (route 0) and half up: the units of bidirectional
-// schedules.
+// The routes of bidirectional schedules: half of every p microbatches go down (route 0), half up.
 std::vector<std::uint16_t> routes_of_units(const PipelineShape& shape);
 
-// Such units need an even number of devices that divides the number of microbatches.
+// These routes need an even number of devices that divides the number of microbatches.
 std::vector<std::string> bidirectional_problems(const std::string& name,
                                                 const PipelineShape& shape);
 
-// A pipeline of `routes` routes with everything but its order: chunk c of a device belongs to route
-// c div shape.chunks.
+// A pipeline with everything but its order; chunk c of a device belongs to route c div
+// shape.chunks.
 Pipeline placed(const PipelineShape& shape, int routes,
                 int (*virtual_stage)(const PipelineShape&, int device, int chunk));
 

@@ -1,9 +1,9 @@
 // List scheduling of split passes: every device, when free, starts the ready pass of lowest rank.
 //
-// Decisions are made in the order of their time, so a device knows all that has been sent to it. A
-// forward is ready only if its memory fits and the remaining memory lets the microbatch that is
-// furthest on this device run its remaining chunks. That microbatch then ends and frees its memory,
-// so no memory limit that is enough for one microbatch can cause a deadlock.
+// Decisions are made in the order of their time, so everything sent to a device is known. A forward
+// is ready only if its memory fits and the remaining memory lets the most advanced microbatch of
+// this device run its remaining chunks. That microbatch then ends and frees its memory, so no
+// memory limit that suffices for one microbatch can cause a deadlock.
 //
 // Cost: O(n v log n) for n passes of v chunks per device. Deterministic.
 #pragma once
@@ -28,7 +28,7 @@ struct ListRule {
 // Empty: the limit is too small for one microbatch, or the ranks of a device wait for each other.
 std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule);
 
-// Ranks as the starts of given orders.
+// A rule whose ranks are the starts of the given orders.
 ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times);
 
 }  // namespace orrery

@@ -1,9 +1,9 @@
-// When the operations of an order run, for schedules that insert further passes.
+// Times the operations of an order, for schedules that insert further passes.
 //
-// Every operation as soon as its device is free and what it waits for has arrived, in the order of
-// the device. Transfers between devices take their time and latency, but links are never busy (in
-// execution.h they are; this is an estimate for building orders, in a tenth of the time).
-// Forwards, backwards, input and weight gradients only.
+// Every operation starts as soon as its device is free and its inputs have arrived, in the order of
+// the device. Transfers between devices take their time and latency, but unlike in execution.h they
+// never wait for a busy link. This is an estimate for building orders that takes a tenth of the
+// time. Forwards, backwards, input and weight gradients only.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@
 namespace orrery {
 
 struct TimedOrder {
-  // By device, of every operation of its order.
+  // By device and operation of its order.
   std::vector<std::vector<Picoseconds>> start, end;
   Picoseconds makespan;
 };

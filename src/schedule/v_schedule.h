@@ -1,9 +1,9 @@
 // Orders of V-shaped schedules from building blocks: repeated, squeezed, reordered, improved.
 //
-// Reordering of arXiv 2405.15362 fills the warm-up and the cool-down, where the repeated block
-// leaves devices idle, without raising what any device holds. This implementation justifies the
-// repeated block and list schedules that prefer passes in the order of the block, improves them
-// locally, and keeps the least makespan, of equal ones the least span. Deterministic.
+// Reordering of arXiv 2405.15362 fills the warm-up and the cool-down, in which the repeated block
+// leaves devices idle, without raising the peak memory of any device. This implementation justifies
+// the repeated block and list schedules that prefer passes in the order of the block, improves them
+// locally, and keeps the one with the shortest makespan, then the shortest span. Deterministic.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace orrery {
 
-// The number of passes that all tries may place; each try places every pass once.
+// The number of passes that all attempts may place; each attempt places every pass once.
 inline constexpr std::int64_t kVScheduleEffort = 32'000'000;
 
-// Sets the limit of every device to what it holds when `block` repeats.
+// Sets the limit of every device to its memory in the repeated `block`.
 void limit_to(OrderProblem& problem, const BuildingBlock& block);
 
 // The best orders found from `block` within the limits. Empty: none fits.
@@ -26,12 +26,12 @@ PassOrders reordered(const OrderProblem& problem, const BuildingBlock& block, st
 // The best orders found from any block within the limits. Empty: none fits.
 PassOrders adapted(const OrderProblem& problem, std::int64_t effort);
 
-// Of the blocks that advance by `step` on every device: least memory, then first to end when
-// repeated and squeezed with passes of equal length.
+// The block with the least memory among those that advance by `step` on every device; among equals,
+// the one with the shortest makespan when repeated with passes of equal length.
 BuildingBlock least_memory_block(const PipelineShape& shape, int step);
 
-// A schedule of one block, in the memory the block holds on every device. Errors: a limit below
-// that, which is named.
+// A schedule of one block, within the memory that the block needs on every device. Errors: a limit
+// below that, which the error states.
 enum class Reorder { yes, no };
 Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& request,
                                 const BuildingBlock& block, Reorder reorder);

@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-// For one chunk a device, within the limits. Empty: they allow not even one microbatch.
+// For one chunk per device, within the limits. Empty if these do not allow even one microbatch.
 PassOrders zb_automatic_orders(const OrderProblem& problem);
 
 }  // namespace orrery

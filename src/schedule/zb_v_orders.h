@@ -5,7 +5,7 @@
 
 namespace orrery {
 
-// For two chunks a device in a V. Empty: the heuristic finds none within the limits.
+// For two chunks per device in a V. Empty if the heuristic finds none within the limits.
 PassOrders zb_v_orders(const OrderProblem& problem);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// Every published schedule, one file each beside this one: <name>.cc says what its order is, what
-// it costs, and which paper it is from. schedule.cc lists them in the order people see.
+// Every published schedule, one file each: <name>.cc describes its order and its cost, and cites
+// its paper. schedule.cc lists them in the order in which they are shown.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -1,16 +1,17 @@
 // Branch and bound over the orders of a small problem.
 //
-// Asks again and again whether some order ends by a time T, halving the distance between the best
-// known makespan and the proven lower bound. A question is answered by depth-first search in the
-// order of time: of the device that is free first, every pass that is ready, or waiting. Cut are
-//   - states whose remaining work, ways back to the first stage, or round trips through what memory
-//     admits do not fit before T
-//   - a wait that another ready pass (no forward, unless memory does not matter) would have fitted
-//     into, and a weight gradient before a pass that was ready when it began: swapping is no worse
+// Bisects between the best known makespan and the proven lower bound by deciding whether some order
+// ends by a time T. Each decision is a depth-first search in the order of time: the device that is
+// free first runs any pass that is ready, or waits. These branches are cut:
+//   - states in which the remaining passes, the return to the first stage, or the round trips that
+//     memory allows do not fit before T
+//   - a wait in which another ready pass (no forward, unless memory does not matter) would have
+//     fitted, and a weight gradient before a pass that was ready when it began: swapping them is no
+//     worse
 //   - states seen before at this time or an earlier one (by a 64-bit fingerprint)
-// Deterministic for a node budget. Not modelled: contention of transfers: the way takes transfer
-// and latency, so what is found is measured again, and what is proven holds a fortiori. Source: our
-// own. Checked in: exact_search_test.cc against exhaustive search.
+// Deterministic for a node budget. Not modelled: contention of transfers, which take their time and
+// latency only. Orders found are therefore measured again; contention only adds time, so the bounds
+// hold with it too. Source: our own. Checked in: exact_search_test.cc against exhaustive search.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,14 @@ namespace orrery {
 struct ExactOptions {
   std::int64_t node_budget = 10'000'000;
   double upper = 0;                         // a makespan that is known to be possible
-  double lower = 0;                         // and one that is known to be the least
-  std::function<bool()> stop;               // asked now and then
-  std::function<void(std::int64_t)> nodes;  // told now and then
+  double lower = 0;                         // a known lower bound of the makespan
+  std::function<bool()> stop;               // called regularly; true: stop
+  std::function<void(std::int64_t)> nodes;  // called regularly with the nodes so far
 };
 
 struct ExactResult {
-  PassOrders orders;  // of a makespan below `upper`; empty: none was found
-  double lower = 0;   // no order of the problem ends sooner
+  PassOrders orders;  // with a makespan below `upper`; empty: none was found
+  double lower = 0;   // no order of the problem has a shorter makespan
   std::int64_t nodes = 0;
 };
 

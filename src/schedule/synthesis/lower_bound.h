@@ -1,9 +1,9 @@
-// What no order of a problem can beat.
+// A lower bound of the makespan of any order of a problem.
 //
 // The largest, over devices and virtual stages, of
-//   1. the way of the first microbatch to the device, all its work, and the way from its last pass
-//      on: what is left of the device's order after each stage's last input gradient, or the way of
-//      that gradient back to the first stage and the weight gradient there
+//   1. the time of the first microbatch until it reaches the device, all passes of the device, and
+//      the time after them: what remains of the device's order after each stage's last input
+//      gradient, or the return of that gradient to the first stage and the weight gradient there
 //   2. the round trip of one microbatch
 //   3. memory: at most k = floor(limit / held) microbatches of a stage are between the start of
 //      their forward and the end of their input gradient, which takes the round trip from that

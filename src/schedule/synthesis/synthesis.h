@@ -1,20 +1,20 @@
-// The best schedule that can be found for given stages, times and memory.
+// Searches the best schedule for given stages, times and memory.
 //
 // Candidates, in this order: every registered schedule whose shape and peak memory fit; list
 // schedules; local improvement of the best; an exact branch and bound. Each is measured by
 // execute(), so the result is never worse than the best fixed schedule under the same limit.
 //
-// The model comes cut into devices x chunks virtual stages. A schedule with fewer chunks per device
-// takes neighbouring ones together, so all of them run the same work.
+// The model is divided into devices x chunks virtual stages. A schedule with fewer chunks per
+// device joins neighbouring ones, so all schedules compute the same.
 //
-// Lower bound: of all orders of forward, input gradient and weight gradient on the placements
-// looked at (one, and several chunks a device in loops and snakes). Schedules that hold every stage
-// twice (Chimera, BitPipe, DualPipe) compete too: if one of them wins, the bound is of its
-// placement with its share of microbatches each way, and `once` says what holding each stage once
-// can do.
+// The lower bound holds for all orders of forward, input gradient and weight gradient on the
+// placements considered (one chunk per device, and several in loops and snakes). Schedules that
+// hold every stage twice (Chimera, BitPipe, DualPipe) compete too. If one of them wins, the bound
+// is that of its placement with its share of microbatches in each direction, and `once` has the
+// best schedule that holds each stage once.
 //
 // Deterministic: the same request and budgets give the same result, whatever the machine. The time
-// limit is a safety net by wall clock; a result it cut short says so in `stopped`.
+// limit by wall clock is a safety net; `stopped` says whether it ended the search.
 // Source: arXiv 2401.10241 (problem and heuristics); the branch and bound is our own.
 #pragma once
 
@@ -38,8 +38,8 @@ namespace orrery {
 struct SynthesisRequest {
   PipelineShape shape;  // chunks: the finest cut of the model
   PipelineTimes times;  // of all virtual stages of `shape`, in the order of the model
-  // Most a device may hold, in the units of times.memory (without it: microbatches of one virtual
-  // stage of the finest cut).
+  // The most memory of a device, in the units of times.memory (without it: microbatches of one
+  // virtual stage of the finest cut).
   double memory_limit = std::numeric_limits<double>::infinity();
 };
 
@@ -58,9 +58,9 @@ struct SynthesisProgress {
 
 struct SynthesisOptions {
   Seconds time_limit{60};
-  // Orders tried by list scheduling and local improvement: so many operations are placed in all.
+  // Operations that list scheduling and local improvement may place in total.
   std::int64_t placement_budget = 200'000'000;
-  // Partial orders looked at by the exact search; 0: none.
+  // Partial orders that the exact search may visit; 0: none.
   std::int64_t node_budget = 20'000'000;
   std::stop_token stop;  // the best so far is the result
   std::function<void(const SynthesisProgress&)> progress;
@@ -76,7 +76,7 @@ struct SynthesisCandidate {
   double peak_memory = 0;  // of the fullest device
 };
 
-// The best schedule that holds every stage once, and what no such schedule can beat.
+// The best schedule that holds every stage once, and the lower bound of such schedules.
 struct SynthesisOnce {
   std::string winner;
   Picoseconds makespan, lower_bound;
@@ -97,11 +97,12 @@ struct SynthesisResult {
   std::vector<SynthesisCandidate> candidates;
 };
 
-// Errors: bad times or shape; a memory limit below the least any schedule needs, which is named.
+// Errors: bad times or shape; a memory limit too low for every schedule, with the least sufficient
+// one.
 Result<SynthesisResult> synthesise(const SynthesisRequest& request,
                                    const SynthesisOptions& options = {});
 
-// The same model cut into `chunks` pieces a device instead of `shape.chunks` (which it divides).
+// The same model with `chunks` per device instead of `shape.chunks` (which `chunks` divides).
 PipelineTimes joined_times(const PipelineShape& shape, const PipelineTimes& times, int chunks);
 
 }  // namespace orrery
