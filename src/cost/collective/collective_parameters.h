@@ -1,6 +1,6 @@
-// Constants of the collectives of one accelerator generation: what a file of catalog/collectives/
-// holds. Equations that use them are in ring.h, tree.h, in_switch.h, all_to_all.h and
-// point_to_point.h; their sources are written in each file.
+// Constants of the collectives of one accelerator generation, from a file of catalog/collectives/.
+// Equations that use them are in ring.h, tree.h, in_switch.h, all_to_all.h and point_to_point.h;
+// each file of the catalog states their sources.
 //
 // The form of the tables is that of NCCL's tuner: a base latency per algorithm and protocol, a
 // latency per step and kind of link, and bandwidth ceilings by number of nodes. Bandwidths of links
@@ -65,7 +65,7 @@ struct InSwitchParameters {
   Seconds step;               // inside the node
   Seconds tree_network_step;  // between nodes, of the tree that joins the nodes
   double efficiency = 0;      // share of the scale-up bandwidth; 0: not available
-  int least_ranks = 2;        // the library uses it from so many ranks per node
+  int least_ranks = 2;        // per node, from which the library uses it
   NodeCeiling tree_per_channel;
   bool operator==(const InSwitchParameters&) const = default;
 };
@@ -84,7 +84,7 @@ struct PairwiseParameters {
 struct TokenExchangeWay {
   Seconds base{40e-6};      // launch, notification of counts, barrier
   double efficiency = 0.6;  // share of the scale-up links' bandwidth
-  BytesPerSecond local;     // at which a rank handles its own tokens; 0: not counted
+  BytesPerSecond local;     // rate at which a rank handles its own tokens; 0: not counted
   bool operator==(const TokenExchangeWay&) const = default;
 };
 struct TokenExchangeParameters {
@@ -174,8 +174,8 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);
 // kB/s.
 Result<CollectiveParameters> read_collective_parameters(const Document& document);
 
-// The entry of that architecture ("hopper") in catalog/collectives/, or else the one named
-// "default"; `name` tells which. Errors: no such entry either, and those above.
+// The entry of this architecture ("hopper") in catalog/collectives/, otherwise the one named
+// "default"; `name` says which. Errors: neither exists; those above.
 Result<CollectiveParameters> load_collective_parameters(const Catalog& catalog,
                                                         std::string_view architecture);
 

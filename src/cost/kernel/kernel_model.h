@@ -5,9 +5,9 @@
 //   memory-bound: bytes over achieved bandwidth
 //   all: a launch floor
 //
-// Parameters are few, physical, per accelerator and number format, stored in the catalog with
-// source, fit data and error. A time is never below what peak FLOP/s and peak bandwidth allow, and
-// is monotone in every size. Thread-safe, allocation-free.
+// The parameters are few and physical, one set per accelerator and number format, stored in the
+// catalog with source, fit data and error. A time is never below what peak FLOP/s and peak
+// bandwidth allow, and is monotone in every size. Thread-safe, allocation-free.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ namespace orrery {
 
 class KernelModel {
  public:
-  static constexpr std::size_t kTiles = 9;  // shapes a product may be cut into
+  static constexpr std::size_t kTiles = 9;  // shapes of tiles
 
   explicit KernelModel(KernelParameters parameters);
 
-  // C[m,n] = A[m,k] B[k,n]. Sustained, as inside a training step.
+  // C[m,n] = A[m,k] B[k,n], at sustained clocks, as in a training step.
   [[nodiscard]] Seconds gemm(const GemmShape& shape, NumberFormat format) const;
   // C_g[m_g,n] = A_g[m_g,k] B_g[k,n] for groups of unequal rows in one launch; groups without rows
   // take no time. With equal rows the same as gemm().
@@ -37,7 +37,7 @@ class KernelModel {
   // A kernel limited by the bytes it reads and writes.
   [[nodiscard]] Seconds memory_bound(Bytes moved) const;
 
-  // Elements of a row that are loaded at once: 16 bytes; block formats in whole scaled blocks.
+  // Elements of a row that are loaded at once: 16 bytes; for block formats, whole scaled blocks.
   [[nodiscard]] static double granule(NumberFormat format);
   // FLOPs the attention kernel executes (masked blocks skipped by fused kernels).
   [[nodiscard]] static Flops attention_flops(const AttentionShape& shape, Direction direction,
@@ -46,7 +46,7 @@ class KernelModel {
 
  private:
   KernelParameters parameters_;
-  // Of one processor's matrix units, per element of k, by format and tile shape.
+  // Time of one processor's matrix units per element of k, by format and tile shape.
   std::array<std::array<double, kTiles>, kNumberFormats> tile_seconds_{};
 };
 

@@ -1,5 +1,5 @@
-// What the kernel model knows about one accelerator: peaks from its data sheet, and a few physical
-// parameters that say which share of them kernels reach.
+// The parameters of the kernel model for one accelerator: peaks from its data sheet, and a few
+// physical parameters that say which share of them kernels reach.
 //
 // A KernelCalibration is one file of catalog/kernels: fractions and fixed times fitted on
 // measurements of one accelerator, with their source and the error of the fit. KernelParameters
@@ -79,8 +79,8 @@ struct AttentionParameters {
   std::optional<FitRecord> fit;
 };
 
-// Attention as an inference engine runs it on whole prompts, in one number format: fitted beside
-// the training kernels because many shapes of it are measured.
+// Attention as an inference engine runs it on whole prompts, in one number format. It is fitted in
+// addition to the training kernels because many of its shapes were measured.
 struct PrefillPoint {
   double head_dim = 0, peak_fraction = 0, ramp_keys = 0;  // as in AttentionParameters
 };
@@ -95,8 +95,8 @@ struct PrefillParameters {
 // A file of catalog/kernels.
 struct KernelCalibration {
   std::string accelerator;
-  // Of the FLOP/s of long products repeated alone (those after heating_loss), under the power cap
-  // of a training run, (0, 1].
+  // Share of the FLOP/s of long products repeated alone (after heating_loss) that remains under the
+  // power cap of a training run, (0, 1].
   double sustained_fraction = 1;
   std::string sustained_source;
   double memory_fraction = 0;  // of peak memory bandwidth, element-wise and reduction kernels
@@ -124,10 +124,10 @@ struct FormatParameters {
   BytesPerSecond unit_bandwidth;  // of one processor
   Seconds split_latency;
   double cache_speed = 1;
-  bool native = false;  // false: another format's units do the work, see `assumed`
+  bool native = false;  // false: the units of another format are used, see `assumed`
 };
 
-// Achieved fraction of one attention kernel in one direction over the head dimension.
+// Achieved fraction of one attention kernel in one direction, as a function of the head dimension.
 struct AttentionCurve {
   struct Point {
     double head_dim = 0, peak_fraction = 0, ramp_keys = 0;
@@ -140,7 +140,7 @@ struct AttentionCurve {
   [[nodiscard]] Point at(double head_dim) const;
 };
 
-// A default that was used, in a sentence, and which kernels it concerns.
+// A sentence about a default that was used, and the kernels that it concerns.
 struct KernelAssumption {
   std::string text;
   std::optional<NumberFormat> format;        // only products in this format
@@ -191,16 +191,16 @@ std::string_view name_of(NumberFormat format);
 // Checks ranges. Error: which field of which entry, with its value and range.
 Result<KernelCalibration> read_kernel_calibration(const Document& document);
 
-// The accelerator of catalog/kernels whose fractions are used for one without measured kernels:
-// that of its architecture, otherwise the last line of its vendor ("*").
+// The accelerator of catalog/kernels whose fractions are used for one without measured kernels: the
+// one listed for its architecture, otherwise the last line of its vendor ("*").
 struct KernelRelative {
   std::string architecture;  // "volta"; "*" for every other
   std::string like;          // a file of catalog/kernels
   std::string reason;
   bool operator==(const KernelRelative&) const = default;
 };
-// Two accelerators with the same processor and different memory: attention is bound by the
-// processor, so measurements on one serve the other.
+// Two accelerators with the same processor and different memory. Attention is limited by the
+// processor, so measurements on one are used for the other.
 struct SameProcessor {
   std::string accelerator;
   std::string as;
@@ -215,20 +215,20 @@ const Fields<SameProcessor>& fields_of(const SameProcessor*);
 const Fields<KernelRelative>& fields_of(const KernelRelative*);
 const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
 
-// Joins both. A format that the calibration lacks takes the fractions of the nearest format; one
+// Joins both. A format that the calibration lacks uses the fractions of the nearest format; one
 // that the accelerator lacks runs at the rate of its nearest wider format; `assumed` states both.
-// On an accelerator other than the calibration's own the sustained fraction is the one that meets
-// the accelerator's achieved rate in that format, else in bf16, where its catalog entry knows one.
+// If the calibration belongs to another accelerator, the sustained fraction is chosen to give the
+// accelerator's achieved rate in that format, otherwise in bf16, if its catalog entry states one.
 // Errors: a calibration without gemm or attention entries; an accelerator without any peak.
 Result<KernelParameters> join_kernel_parameters(const KernelCalibration& calibration,
                                                 const Accelerator& accelerator);
 
-// Whose calibration is used for an accelerator without its own. Error: there is none.
 Result<KernelDefaults> load_kernel_defaults(const Catalog& catalog);
+// The relative whose calibration is used for an accelerator without its own. Error: there is none.
 Result<KernelRelative> relative_of(const Catalog& catalog, const Accelerator& accelerator);
 
-// The calibration of that accelerator in catalog/kernels, or of its relative in
-// catalog/kernels/default.yaml, joined with it. Errors: those of reading and joining.
+// The accelerator joined with its calibration in catalog/kernels, or with that of its relative
+// according to catalog/kernels/default.yaml. Errors: those of reading and joining.
 Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
                                                 const Accelerator& accelerator);
 

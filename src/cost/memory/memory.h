@@ -1,9 +1,9 @@
-// What the memory of one rank holds at its fullest moment.
+// The memory of one rank at its fullest moment.
 //
 //   allocated = parameters + gradients + optimizer states + activations in flight + transient
 //               + buffers of the framework
 //   peak      = allocated + rounding of the allocator + what lies outside it   (expected)
-//   pessimistic: the allocator gives nothing back that it once cached
+//   pessimistic: the allocator never gives back what it has cached
 //
 // Mixed-precision state (ZeRO, arXiv 1910.02054 s.3.1): 2-byte weights, gradients in the format
 // they are accumulated in, and for Adam 12 bytes (fp32 master weight and two moments) a parameter,
@@ -15,8 +15,8 @@
 // A caching allocator asks the driver for more only when no cached block is large enough, and gives
 // cached blocks back only when the driver has none left (PyTorch, c10/cuda/CUDACachingAllocator).
 // While there is free memory it therefore reserves more than is allocated; when there is none, it
-// can do with little more than is allocated, at the price of synchronous frees. Between the two a
-// plan is "tight". Not modelled: the order of single allocations.
+// needs little more than is allocated, at the cost of synchronous frees. Between the two a plan is
+// "tight". Not modelled: the order of single allocations.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ inline constexpr Bytes kContext{1.15 * 1024 * 1024 * 1024};
 // issue 964, A100 with NVLink).
 inline constexpr Bytes kCommunicator{688e6};
 
-// Which of a step's moments is the fullest.
+// The moment of a step at which memory is fullest.
 enum class MemoryMoment { backward, recomputation, head, embedding, optimizer };
 
 struct MemoryInputs {
@@ -61,7 +61,7 @@ struct MemoryInputs {
   int zero = 0;
   double gradient_bytes = 4;    // of one accumulated gradient
   double optimizer_bytes = 12;  // of one parameter's master weight and moments
-  int weight_versions = 1;      // 16-bit weights kept for microbatches in flight (asynchronous)
+  int weight_versions = 1;      // copies of 16-bit weights, for asynchronous schedules
   Bytes activations;            // of all microbatches in flight
   Bytes transient;              // at the fullest moment of forward and backward
   MemoryMoment moment = MemoryMoment::backward;
@@ -86,12 +86,12 @@ struct MemoryReport {
   std::string moment;      // "the backward of the head begins, 4 microbatches in flight"
   std::string rank_class;  // which ranks these are
 
-  // As the framework's own statistics print them.
+  // The figures that the framework's own statistics show.
   [[nodiscard]] ByteCount allocated() const { return peak - fragmentation - outside; }
   [[nodiscard]] ByteCount reserved() const { return pessimistic - outside; }
 };
 
-// Of one gradient, as it is kept until the optimizer step.
+// Bytes of one gradient, as it is kept until the optimizer step.
 double bytes_of_gradient(const MemoryInputs& inputs);
 
 MemoryReport memory(const MemoryInputs& inputs);

@@ -1,4 +1,4 @@
-// How much slower kernels and collectives are in a training step than alone.
+// How much slower kernels and collectives are in a training step than in a benchmark.
 //
 // Benchmarks repeat one kernel on an idle, cool machine with warm caches. In a training step the
 // power cap lowers the clock, caches and memory hold the data of other kernels, every kernel waits
@@ -17,12 +17,12 @@
 // and Tippett 1928; PRISM, arXiv 2510.15596, for training).
 //
 // Shares belong to hardware (an accelerator, an architecture, a network technology) or to an
-// attention kernel, never to a source of measurements. They are fitted by `orrery calibrate` on
-// validation/measured, where each is drawn towards the share of all hardware of its kind; hardware
-// of which no step was measured gets that share. Networks whose messages are handled by the
-// processors of hosts are a kind apart from those whose adapters handle them. Source, date and
-// errors: catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are
-// permanently slow.
+// attention kernel, never to a source of measurements. `orrery calibrate` fits them to
+// validation/measured and draws each towards the share of all hardware of its kind; hardware
+// without measured steps gets that share. Networks whose messages are handled by the processors of
+// hosts and those whose adapters handle them are different kinds. Source, date and errors:
+// catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are permanently
+// slow.
 #pragma once
 
 #include <string>
@@ -40,11 +40,11 @@ namespace orrery {
 // One accelerator under a training load.
 struct AcceleratorConditions {
   std::string accelerator;   // catalog name; "*": every other one
-  std::string architecture;  // serves others of this architecture too
+  std::string architecture;  // other accelerators of it use this entry too
   double matrix_share = 1;   // (0, 2]: above 1 where benchmarks were slower than training
   double memory_share = 1;
   double scale_up_share = 1;
-  double rows = 0;  // measured steps it was fitted to; 0: borrowed
+  double rows = 0;  // measured steps it was fitted to; 0: taken from other hardware
   bool operator==(const AcceleratorConditions&) const = default;
 };
 
@@ -59,8 +59,8 @@ struct AttentionConditions {
 
 // A network technology in use by a whole job.
 struct NetworkConditions {
-  // technology_of a level: "infiniband"; kCarriedByHost: every other one that processors carry;
-  // "*": every other one.
+  // technology_of() a level, such as "infiniband"; kCarriedByHost: every other one for which
+  // carried_by_host(); "*": every other one.
   std::string technology;
   double share = 1;  // of what a collective alone reaches
   double rows = 0;
@@ -69,10 +69,10 @@ struct NetworkConditions {
 
 inline constexpr std::string_view kCarriedByHost = "carried by hosts";
 
-// Whether the processors of a host send and acknowledge the messages of this technology, and not
-// its adapter: Omni-Path 100, whose host software sends and receives (Birrittella et al., Hot
+// Whether the processors of a host, rather than its adapter, send and acknowledge the messages of
+// this technology: Omni-Path 100, whose host software sends and receives (Birrittella et al., Hot
 // Interconnects 2015), and TCP over Ethernet (with GPUDirect-TCPX the adapter places the payload,
-// the host still runs the protocol). Two of them were measured: omni-path and tcpx.
+// but the host runs the protocol). Two of them were measured: omni-path and tcpx.
 bool carried_by_host(std::string_view technology);
 
 // The file catalog/step/training.yaml.
@@ -82,7 +82,7 @@ struct TrainingConditions {
   Seconds kernel_gap;
   double rank_spread = 0;  // s
   std::vector<AcceleratorConditions> accelerators;
-  std::vector<AttentionConditions> attention;  // 1 where nothing is listed
+  std::vector<AttentionConditions> attention;  // the share is 1 for kernels without an entry
   std::vector<NetworkConditions> networks;
   bool operator==(const TrainingConditions&) const = default;
 };
@@ -101,24 +101,24 @@ Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
 // rows, otherwise "*".
 const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator);
-// The entry used for this level's technology.
 const NetworkConditions& network_of(const TrainingConditions& conditions, const FabricLevel& level);
 
-// Of this kernel on this architecture: its own entry, else the kernel's "*", else 1.
+// The share of this kernel on this architecture: its own entry, otherwise the kernel's "*",
+// otherwise 1.
 double attention_share(const TrainingConditions& conditions, AttentionKernel kernel,
                        std::string_view architecture);
 
 // Expected largest of n independent standard normal draws, n >= 1; within 1e-6.
 double expected_maximum(double n);
 
-// Kernels and fabric levels as a training step of all ranks of the cluster sees them.
+// Kernels and fabric levels with the conditions of a training step on all ranks of the cluster.
 KernelParameters under_training(KernelParameters kernels, const TrainingConditions& conditions,
                                 const Cluster& cluster);
 std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
                                         const TrainingConditions& conditions,
                                         const Cluster& cluster);
 
-// Which shares were borrowed, in sentences.
+// Sentences that say which shares were taken from other hardware.
 std::vector<std::string> assumed_conditions(const TrainingConditions& conditions,
                                             const Cluster& cluster);
 
