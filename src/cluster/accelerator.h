@@ -1,5 +1,5 @@
-// One accelerator (a GPU, TPU or other device): the figures of its data sheet, and the best that
-// others reached. Rates are dense (sparsity is never counted), and one multiply-add is two FLOPs.
+// One accelerator (a GPU, TPU or other device): the figures of its data sheet, and the best rates
+// that others reached. Rates are dense (sparsity is never counted); one multiply-add is two FLOPs.
 // fp64 and fp32 are rates of the vector units, the other formats of the matrix units. Not modelled:
 // clocks under a power cap (the achieved figures contain them).
 #pragma once

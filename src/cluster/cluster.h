@@ -1,8 +1,8 @@
-// Where a run takes place: accelerators of one kind, in nodes, joined by fabric levels.
+// A cluster: accelerators of one kind, in nodes, joined by fabric levels.
 //
 // Levels go from the inside out: level 0 is the scale-up domain (the NVLink domain of a server or
 // of an NVL72 rack, a TPU torus, or the PCIe of a server without either), then come the network
-// levels; the last one holds every accelerator. A level between sites is a wide-area link.
+// levels; the last one joins all accelerators. A level between sites is a wide-area link.
 // Accelerators fill the levels in order of their number.
 //
 // Three ways to name one:
@@ -12,7 +12,7 @@
 //   cluster.yaml, cluster.yaml:64  a file, see docs/clusters.md
 //
 // Not modelled: mixed accelerators; sites of different size; routes inside a torus or dragonfly
-// (their levels are taken as switched).
+// (their levels are modelled as switched).
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ namespace orrery {
 struct Cluster {
   std::string name;
   Accelerator accelerator;
-  std::int64_t accelerators = 0;           // in all
+  std::int64_t accelerators = 0;           // in total
   std::int64_t accelerators_per_node = 0;  // divides the above
   std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
   std::optional<HostPath> host_path;       // of its servers; empty: as fast as its links
-  std::vector<std::string> assumed;        // what the description leaves open, in words
+  std::vector<std::string> assumed;        // sentences about defaults that were used
   Provenance provenance;
   bool operator==(const Cluster&) const = default;
 };
@@ -47,18 +47,18 @@ inline constexpr std::int64_t kMaxAccelerators = 10'000'000;
 inline constexpr std::size_t kMaxFabricLevels = 16;
 
 // A cluster by any of the three names above. Errors: unknown name with the nearest known one; a
-// count that is no whole number of nodes, with the nearest two that are; more than the cluster has.
+// count that is not a whole number of nodes, with the nearest two that are; more than there are.
 Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog);
 
-// The same without access to files: what a catalog or an untrusted text may name.
+// The same without access to files, for names from a catalog or an untrusted text.
 Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog);
 
 // A cluster from a document: either what fields_of(Cluster) writes (its `accelerator` is a map), or
 // a ClusterDescription that refers to the catalog.
 Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 
-// The first `accelerators` of a cluster; levels that no longer hold more than the one inside them
-// are left out. Errors: more than there are; no whole number of nodes.
+// The first `accelerators` of a cluster, without levels that no longer join more accelerators than
+// the level inside them. Errors: more than there are; not a whole number of nodes.
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators);
 
 // Checks that a cluster is possible; the error names the field and the numbers.

@@ -1,4 +1,4 @@
-// A cluster as people write it: by reference to the catalog, with what differs from it.
+// A cluster as people write it: references to the catalog, and deviations from it.
 //
 //   name: two-racks                      name: two-sites
 //   node: gb200-nvl72                    sites: [h100-sxm:1024, h100-sxm:1024]

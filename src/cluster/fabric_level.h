@@ -20,7 +20,7 @@ struct FabricLevel {
   double oversubscription = 1;  // 1 = full bisection; the usable share of bandwidth is its inverse
   double efficiency = 1;  // share of nominal that large transfers reach, before protocol effects
   bool in_switch_reduction = false;  // NVLink SHARP and the like
-  std::string fabric{};              // in the catalog's fabrics; empty: the name says it
+  std::string fabric{};              // of the catalog; empty: the one called `name`
   bool operator==(const FabricLevel&) const = default;
 };
 const Fields<FabricLevel>& fields_of(const FabricLevel*);
