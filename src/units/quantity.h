@@ -16,7 +16,7 @@ class Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(double value) : value_(value) {}
 
-  // The number in base units; the one way out of the type.
+  // The number in base units.
   [[nodiscard]] constexpr double value() const { return value_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;

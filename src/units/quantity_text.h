@@ -1,10 +1,9 @@
 // Quantities from and to text: "400 Gb/s", "80 GiB", "3.35 TB/s", "989 TFLOP/s", "12 us".
 //
-// Rules: bits ("b") are not bytes ("B"); decimal prefixes (k M G T P E) are not binary
-// ones (Ki Mi Gi Ti Pi Ei); a bare number other than 0 is refused with a hint, because nobody can
-// know what was meant. Case of the unit matters, as it carries the difference of bit and byte;
-// "FLOP/s" may be written "FLOPS". Prefixes are exact powers. Space between number and unit is
-// optional.
+// Bits ("b") are not bytes ("B"), and decimal prefixes (k M G T P E) are not binary ones (Ki Mi Gi
+// Ti Pi Ei), so case matters. A bare number other than 0 is refused with a hint, because its unit
+// cannot be known. "FLOP/s" may be written "FLOPS". Prefixes are exact powers. Space between number
+// and unit is optional.
 #pragma once
 
 #include <string>
@@ -35,8 +34,8 @@ std::string to_text(BytesPerSecond r);
 std::string to_text(Flops f);
 std::string to_text(FlopsPerSecond r);
 
-// Text that parse_*(x) reads back to the same bits: the shortest digits with a prefix where the
-// prefix loses nothing.
+// Text that parse_*(x) reads back to the same bits: the fewest digits, with a prefix if that is
+// exact.
 std::string to_exact_text(Seconds s);
 std::string to_exact_text(Bytes b);
 std::string to_exact_text(BytesPerSecond r);
