@@ -1,10 +1,10 @@
 // Text with comma-separated values as records of fields.
 //
 // RFC 4180: fields are separated by commas, records by CRLF or LF; a field in double quotes may
-// hold commas, line ends and doubled quotes; the first record names the columns. A record that
-// cannot be read (more or fewer fields than that, a quote in the wrong place, bytes that are not
-// UTF-8) is refused with its line; reading goes on at the line after the one it begins on. Beyond
-// the RFC: a UTF-8 byte order mark is skipped, and so are empty lines. Not read: other separators,
+// contain commas, line ends and doubled quotes; the first record names the columns. A record that
+// cannot be read (more or fewer fields than columns, a quote in the wrong place, bytes that are not
+// UTF-8) is refused with its line; reading continues at the line after its first one. Beyond the
+// RFC, a UTF-8 byte order mark and empty lines are skipped. Not supported: other separators,
 // comments. O(bytes), thread-safe.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace orrery {
 
 struct CommaSeparated {
   struct Record {
-    int line = 0;  // 1-based line its first field begins on
+    int line = 0;  // 1-based line of its first field
     std::vector<std::string> fields;
   };
   std::string name;  // of the file, for messages

@@ -1,5 +1,5 @@
-// What the keys of a document mean: the one description from which error messages, JSON schemas and
-// the page of keys are made, for what is read (fields.h) and for what is answered (results.h).
+// Describes the keys of a document. Error messages, JSON schemas and the page of keys are made from
+// it, for inputs (fields.h) and for results (results.h).
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ namespace orrery {
 
 struct Description;
 
-// What a value may be.
+// The values that are allowed.
 struct ValueShape {
   enum class Kind { boolean, integer, number, text, list, map };
 
   Kind kind = Kind::text;
   bool nullable = false;
   bool unsigned_integer = false;          // never below zero
-  std::vector<std::string> names = {};    // of a text: the only ones, if any
+  std::vector<std::string> names = {};    // of a text: all that are allowed; empty: any
   std::string example = {};               // of a quantity with its unit
   std::optional<Value> constant = {};     // the only value, if there is one
-  std::vector<ValueShape> item = {};      // of a list: what it holds, one entry
+  std::vector<ValueShape> item = {};      // of a list: one entry, the shape of its items
   const Description& (*map)() = nullptr;  // of a map: its keys
 };
 
@@ -39,19 +39,19 @@ struct FieldDescription {
 
 struct Description {
   std::string name;      // "accelerator", as it is called in messages; may be empty
-  std::string sentence;  // what the whole map says; may be empty
+  std::string sentence;  // what the map means; may be empty
   std::vector<FieldDescription> fields;
 };
 
 // What is expected, in words: "list of port", "ring | full-mesh".
 std::string to_text(const ValueShape& shape);
 
-// The JSON Schema (draft 2020-12) of documents of that description. Maps are closed: no key is
-// allowed but those described. A map with a name is defined once, under "$defs".
+// The JSON Schema (draft 2020-12) of documents with that description. Only described keys are
+// allowed. A map with a name is defined once, under "$defs".
 Value json_schema(const Description& document, std::string_view title);
 
 // The same as Markdown: one table of keys for the document and one for each map within it, in the
-// order in which they are met. `written` lists the maps that an earlier table of the page has.
+// order of appearance. `written` lists the maps for which the page already has a table.
 std::string key_tables(const Description& document, std::vector<const Description*>& written);
 
 }  // namespace orrery

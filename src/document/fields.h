@@ -1,5 +1,5 @@
-// One table of fields per type that is read: the source of its reader, writer, error messages,
-// schema and page of keys. What is only written, and computed while writing, is in results.h.
+// One table of fields per type that is read. It defines the reader, writer, error messages, schema
+// and page of keys. For types that are only written, see results.h.
 //
 //   struct Link { std::string name; BytesPerSecond bandwidth; Seconds latency; };
 //   const Fields<Link>& fields_of(const Link*) {
@@ -11,11 +11,11 @@
 //   }
 //   Result<Link> link = read<Link>(document);
 //
-// A member may be a bool, integer, double, string, quantity, enum with names_of() (outcome/enum_names.h), optional,
-// vector, or another description with fields_of() found by argument-dependent lookup. An optional
-// field that is absent or null keeps the member's initial value, and is not written when it equals
-// it. Unknown keys are errors with the nearest known key. Every error carries file, line and key
-// path; all errors of one map are found in order, the first is returned.
+// A member may be a bool, integer, double, string, quantity, enum with names_of()
+// (outcome/enum_names.h), optional, vector, or another type with fields_of(), found by
+// argument-dependent lookup. An optional field that is absent or null keeps the member's initial
+// value, and is not written when it equals it. Unknown keys are errors with the nearest known key.
+// Every error states file, line and key path; the first one in a map is returned.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace orrery {
 
 // The offset of the first byte that JSON (RFC 8259) does not allow, or the size of a text that ends
-// too early; nothing if the text is one value of valid UTF-8 with optional white space around it.
+// too early; nothing if the text is one value in valid UTF-8 with optional white space around it.
 // Only the grammar is checked: it accepts numbers of any length, repeated keys, and unpaired
 // surrogates ("\ud83d"). Linear time; one byte of memory per level of nesting.
 std::optional<std::size_t> json_fault(std::string_view text);

@@ -1,6 +1,6 @@
 // A file that is written either completely or not at all. Until it is finished, it lies in the same
 // folder under the unique name orrery-PROCESS-NUMBER.part; then it is renamed. A symbolic link is
-// kept and the file it points to is replaced. What is not a regular file (a device, a pipe, or a
+// kept and the file it points to is replaced. A file that is not regular (a device, a pipe, or a
 // path through /proc/self/fd such as /dev/stdout) cannot be replaced and is written directly.
 #pragma once
 

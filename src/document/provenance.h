@@ -9,7 +9,7 @@
 namespace orrery {
 
 struct Provenance {
-  std::string source;                   // paper, page or file the fields were read in
+  std::string source;                   // paper, page or file that states the fields
   bool verified = false;                // checked against the source
   std::vector<std::string> unverified;  // fields of a verified entry that were not checked
   std::string notes;

@@ -1,5 +1,5 @@
-// One table of keys per type that is answered: the source of its JSON, of the schema of that JSON
-// and of the page of keys. Adding a key to an answer is one line of such a table.
+// One table of keys per type of result. It defines the JSON, the schema and the page of keys.
+// Adding a key to a result is one line of such a table.
 //
 //   template <>
 //   inline constexpr auto kResults<Spread> = table<Spread>(
@@ -11,15 +11,15 @@
 //
 // A key takes a member, a member function, or a function without captures. What these return may be
 // a bool, number, text, quantity, enum with names_of(), description with fields_of() (written with
-// all its fields), another type with a table, or an optional or range of such. Units stand in the
-// key: seconds `_s`, bytes `_bytes`, rates `_per_s`.
+// all its fields), another type with a table, or an optional or range of these. The key contains
+// the unit: seconds `_s`, bytes `_bytes`, rates `_per_s`.
 //
 // Many rows are indices into something larger (names of a recording, times after its beginning). A
-// function of two arguments gets that context as its second; a table that needs one hands it on to
-// the tables within.
+// function of two arguments gets this context as the second one; a table with a context passes it
+// on to the tables within.
 //
-// Tables are constants made of function pointers: they cost nothing at start-up. A table must stand
-// in the source before the first table or call that uses it.
+// Tables are constants made of function pointers and cost nothing at start-up. In the source, a
+// table must come before the first table or call that uses it.
 #pragma once
 
 #include <algorithm>
@@ -52,14 +52,14 @@ struct ResultField {
   std::string_view sentence;
   Need need = Need::required;
   ValueShape (*shape)() = nullptr;
-  // Writes the key of that row; an optional key may be left out.
+  // Adds the key for a row; an optional key may be left out.
   void (*add)(Value& out, const ResultField&, const void* row, const void* context) = nullptr;
-  std::string_view constant = {};            // of a key that always says the same
-  const Description& (*within)() = nullptr;  // its keys stand here in place of this one
-  std::string_view (*key_of)() = nullptr;    // in place of `key`
+  std::string_view constant = {};            // the only value of the key
+  const Description& (*within)() = nullptr;  // its keys are written in place of this key
+  std::string_view (*key_of)() = nullptr;    // used instead of `key`
 };
 
-// A field that fits into the table of this type.
+// A field of a table for this type of row.
 template <class Row, class Context>
 struct FieldOf {
   ResultField field;
@@ -88,21 +88,21 @@ const Description& description_of() {
   return kDescription;
 }
 
-// A row of another context than the table that it is listed in.
+// A row with another context than that of its table.
 template <class T, class Context>
 struct InContext {
   const T& row;
   Context context;
 };
 
-// A description that is written as its table of fields writes it: without defaults.
+// A value that is written without the fields that have their default.
 template <class T>
 struct WithoutDefaults {
   T value;
 };
 
-// One value for each enumerator, from the first on, by its name. Those from `kRequired` on may be
-// absent.
+// One value for each enumerator in order, with its name as the key. Those from `kRequired` on may
+// be absent.
 template <class E, std::size_t kCount, class T, std::size_t kRequired = kCount>
 struct ByName {
   std::vector<T> values;
@@ -257,7 +257,7 @@ struct Signature<R (T::*)() const> {
   using Result = std::remove_cvref_t<R>;
 };
 
-// The same of a function of a row and an enumerator.
+// The row of a function of a row and an enumerator.
 template <class F>
 struct EntrySignature;
 template <class L, class R, class T, class E>
@@ -314,7 +314,7 @@ constexpr auto field(std::string_view key, std::string_view sentence) {
        }}};
 }
 
-// A key that is absent where its optional is empty.
+// A key that is absent if its optional is empty.
 template <class F>
 constexpr auto optional_field(std::string_view key, std::string_view sentence, F) {
   using S = Signature<decltype(&F::operator())>;
@@ -355,7 +355,7 @@ constexpr auto nanoseconds(std::string_view key, std::string_view sentence) {
        }}};
 }
 
-// The key of an enumerator, `to_text(e)`, with what `F` finds for it in a row.
+// The key `to_text(e)` of an enumerator, with the value that `F` returns for it and a row.
 template <auto kEnumerator, class F>
 constexpr auto entry(std::string_view sentence, F) {
   using E = decltype(kEnumerator);

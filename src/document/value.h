@@ -1,7 +1,7 @@
-// A document read from outside (YAML or JSON) or about to be written: a tree of values that
-// remember their line, so that every error can say where.
+// A document that was read (YAML or JSON) or will be written: a tree of values that remember their
+// line, for error messages.
 //
-// Scalars keep their text; what a field expects decides how it is read (fields.h). This interface
+// Scalars keep their text; the type of a field determines how it is read (fields.h). This interface
 // is independent of yaml-cpp and RapidJSON. Limits against hostile input: at most kMaxValues
 // values, nesting of kMaxDepth, no YAML anchors or aliases, no duplicate keys.
 #pragma once
@@ -76,11 +76,11 @@ Result<Document> parse_json(std::string_view text, std::string name);
 // `limit` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t limit = 64u << 20);
 
-// Reads and parses by extension: .json as JSON, everything else as YAML (of which JSON text on
-// standard input that begins with '{' is read as JSON).
+// Reads and parses by extension: .json as JSON, everything else as YAML. Text on standard input
+// that begins with '{' is read as JSON.
 Result<Document> read_document(const std::string& path);
 
-// Writes the whole file or nothing: a temporary beside it is renamed over it. Errors: io.
+// Writes the whole file or nothing (new_file.h). Errors: io.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 // Two-space indented; one trailing newline. Deterministic.
