@@ -58,11 +58,11 @@ struct Seat {
 
 struct Pipeline {
   PipelineShape shape;
-  int chunks_held = 1;               // of every device
-  int peers = 1;                     // devices that share each virtual stage
-  std::vector<std::uint32_t> stage;  // [device * chunks_held + chunk]
-  std::vector<Seat> seats;           // [route * virtual stages + stage]
-  std::vector<std::uint16_t> route;  // by microbatch; empty: route 0 for all
+  int chunks_held = 1;                                // of every device
+  int peers = 1;                                      // devices that share each virtual stage
+  std::vector<std::uint32_t> stage;                   // [device * chunks_held + chunk]
+  std::vector<Seat> seats;                            // [route * virtual stages + stage]
+  std::vector<std::uint16_t> route;                   // by microbatch; empty: route 0 for all
   std::vector<std::vector<PipelineOperation>> order;  // by device
   // 0 without vocabulary parallelism. With it, all devices wait for each other 1 or 2 times between
   // the last stage's forward and its backward (algorithms 2 and 1 of arXiv 2411.05288).

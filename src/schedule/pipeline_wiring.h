@@ -91,7 +91,7 @@ class PipelineWiring {
   StreamIndex wire_;
   std::vector<OperationIndex> send_activations_, send_gradients_, receive_;  // by boundary
   OperationIndex latency_, broadcast_, first_barrier_, second_barrier_, input_reduction_;
-  std::vector<std::uint32_t> arrival_;  // by event: the node after which it has arrived
+  std::vector<std::uint32_t> arrival_;          // by event: the node after which it has arrived
   std::vector<std::vector<NodeIndex>> passes_;  // vocabulary passes of all devices, by event
   bool reloads_ = false;
 };
