@@ -3,7 +3,7 @@
 //
 // A KernelCalibration is one file of catalog/kernels: fractions and fixed times fitted on
 // measurements of one accelerator, with their source and the error of the fit. KernelParameters
-// joins it with the peaks of an accelerator: the same one, or one that was not measured and borrows
+// joins it with the peaks of an accelerator: the same one, or one that was not measured and uses
 // the fractions of its nearest relative, which `assumed` then states.
 #pragma once
 
@@ -35,7 +35,7 @@ struct TimedBeside {
   std::string what;
   Seconds floor;
   double passes = 0;  // over the bytes it reads and writes
-  Seconds per_depth;  // of a serial walk along each row, per element
+  Seconds per_depth;  // of a serial pass along each row, per element
 };
 
 // The data of a fit and its errors, which are |predicted / measured - 1|.
