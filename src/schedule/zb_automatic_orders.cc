@@ -1,22 +1,23 @@
 // The automatic scheduler of zero-bubble pipelines: orders of F, B and W for given times and
 // memory.
 //
-// ZB-1p: p microbatches' memory on every device, that of 1F1B's fullest. ZB-2p: twice that.
+// ZB-1p: the memory of p microbatches on every device, that of 1F1B's fullest. ZB-2p: twice that.
 //
 //   1. Warm-up. F of the first microbatch on all devices. From the last device to the first, as
-//      many more F as memory allows and as fit before the first gradient comes (or one that does
-//      not fit any more); fewer on every device than on the one before. Then the first B on all.
+//      many more F as memory allows and as fit before the first gradient arrives (optionally one
+//      more, which does not fit), on every device fewer than on the previous one. Then the first B
+//      on all.
 //   2. A round for every further microbatch: first F, on each device whose successor has one too;
-//      then B from the last device to the first. Before either: W while memory is short; W as long
-//      as they fit into the wait; one more if the wait is longer than what the device may wait
-//      without becoming the one that waits most (or always, if greedy). A device two F ahead of its
-//      successor may leave one out for the gradient that comes sooner.
-//   3. W that are left.
+//      then B from the last device to the first. Before either, W run while memory is short and
+//      as long as they fit into the wait, and one more if the device would otherwise wait longest
+//      of all (or always, if greedy). A device that is two F ahead of its successor may skip one if
+//      its gradient then arrives sooner.
+//   3. The remaining W.
 //
-// The three choices (overrun, leave out, greedy) make eight orders; the one of least span is kept,
-// of equal ones that of least makespan. Source: arXiv 2401.10241. The integer program it is
-// refined with there is the business of synthesis/. Not modelled while choosing: contention of
-// transfers. Cost: 8 x O(p m).
+// The three choices (overrun, skip, greedy) make eight orders; the one with the shortest span is
+// kept, among equals the one with the shortest makespan. Source: arXiv 2401.10241, which refines
+// the order with an integer program; synthesis/ does that here. Not modelled while choosing:
+// contention of transfers. Cost: 8 x O(p m).
 #include "schedule/zb_automatic_orders.h"
 
 #include <algorithm>

@@ -1,19 +1,19 @@
-// ZB-V: two chunks a device in a V, so that a microbatch turns at the last device and comes back to
-// where it began; zero bubble in the memory of 1F1B's fullest device, equal on all devices.
+// ZB-V: two chunks per device in a V, so that a microbatch turns at the last device and returns to
+// the first; zero bubble in the memory of 1F1B's fullest device, equal on all devices.
 //
 //   longest device span m (F + B + W) if F = B = W; p microbatches (2 p chunks of them) in flight
 //
-// The order follows the times. One pass of the heuristic:
-//   1. the first microbatch down and up again; on its way up every device fills its wait with more
-//      forwards of chunk 0, given out on all devices above it too
-//   2. neighbours' warm-up counts are evened by forwards of the two chunks in turn
-//   3. 2 m rounds: one B and one F for every device that has one, chunk 1 first where its input
-//      exists; W before them as far as memory asks, as far as they fit into the wait, and once more
-//      if the wait would make this device the one with the largest bubble
-//   4. the W left
-// It is run with and without that last W before B of chunk 0 and before F, and again with the
-// bubbles seen as what the devices may have, as long as the largest shrinks; the least span is kept
-// (of equal ones the least makespan).
+// The order depends on the times. One run of the heuristic:
+//   1. The first microbatch goes down and up again. On the way up, every device fills its wait with
+//      more forwards of chunk 0, which all devices above it run too.
+//   2. Forwards of the two chunks in turn equalize the warm-up counts of neighbours.
+//   3. 2 m rounds: one B and one F on every device that has one, chunk 1 first if its input exists.
+//      W run before them while memory is short and as long as they fit into the wait, and one more
+//      if the wait would make this device the one with the largest bubble.
+//   4. The remaining W.
+// It runs with and without that additional W before B of chunk 0 and before F, and again with the
+// resulting bubbles as limits, as long as the largest shrinks. The shortest span is kept (among
+// equals the shortest makespan).
 //
 // Source: arXiv 2401.10241. Not modelled: contention of transfers while choosing
 // (they count as latency there; execute() has it). Cost: 4 to about 20 passes of O(p m).

@@ -1,5 +1,5 @@
-// Closed form of a shape: rank i of the group stands at position i * stride, so the fullest unit of
-// `domain` ranks holds ceil(domain / stride) of them, but never more than there are.
+// Closed form of a shape: rank i of the group is at position i * stride, so the fullest unit of
+// `domain` ranks has ceil(domain / stride) of them, but never more than there are.
 #include "cost/collective/group_shape.h"
 
 #include <algorithm>

@@ -18,18 +18,18 @@
 // reads and writes over the stored scores, half again as many backward (read P and dP, write dS).
 //
 // One kernel for scale, mask and softmax reads and writes the scores once, and reads only the half
-// below the diagonal where they are causal (1.5 passes); backward it reads probabilities and their
+// below the diagonal if they are causal (1.5 passes); its backward reads probabilities and their
 // gradient and writes one (3 passes, 2 causal): arXiv 2104.04473 s.4.2, Megatron-LM
 // megatron/fused_kernels/scaled_upper_triang_masked_softmax.h. Otherwise `score_passes`; and where
 // framework operators cast the scores to fp32 first, those of fp32 arrays: forward cast (3 passes
 // of two bytes), mask (4 and a byte), softmax (4) and cast (3), backward cast, softmax (6), mask
 // (4) and cast.
 //
-// Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are no multiple
-// of 8) cannot be loaded by the fast path of a tensor core: such a product runs at
-// `unaligned_fraction` of its rate. So do rows of the scores (keys that are no multiple of 8),
-// which each of the products reads or writes; this slows computation only, not stores. Products of
-// fp32 and fp64 are not affected.
+// Rows of a head that do not begin at a multiple of 16 bytes (head dimensions that are not a
+// multiple of 8) cannot be loaded by the fast path of a tensor core, so such a product runs at
+// `unaligned_fraction` of its rate. The same holds for rows of the scores (keys that are not a
+// multiple of 8), which each of the products reads or writes; this slows computation only, not
+// stores. Products of fp32 and fp64 are not affected.
 //
 // Source: FLOP counts of Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv 2407.08608);
 // Graham 1969. Not modelled: split of keys over processors (decoding), fp8 scores: narrow formats

@@ -1,12 +1,12 @@
 // Pipelines without a flush: the optimizer of a stage does not wait for the others, and the next
-// microbatches follow at once. They produce a window of m microbatches of an endless run, whose
-// fill and drain occur once in the run and not in every step; in between, a microbatch takes
+// microbatches follow at once. The order is a window of m microbatches of an endless run, whose
+// fill and drain occur once in the run and not in every step. In between, a microbatch takes
 //
 //   max over devices of (F + BW),
 //
-// and a device that takes this time is never idle. Gradients are of older weights than those they
-// change; how that changes learning is not modelled, so their times compare only for equal numbers
-// of updates.
+// and a device that needs this time is never idle. Gradients are computed with older weights than
+// those they update. The effect on learning is not modelled, so times are comparable only for equal
+// numbers of updates.
 //
 // PipeDream: 1F1B, min(m, p-i) microbatches in flight on device i, which keeps as many versions of
 // its weights, so that a microbatch uses the same ones in its forward and backward; p-1-i updates
@@ -15,11 +15,11 @@
 // PipeDream-2BW: the same order; gradients of m >= p microbatches are accumulated, so that two
 // versions are enough, one update late. Source: arXiv 2006.09503.
 //
-// Pipelined backpropagation: a microbatch updates at once and nothing is stashed: one version.
+// Pipelined backpropagation: a microbatch updates at once, and there is only one version.
 // Device i runs 2(p-1-i) forwards ahead, so that a forward and a backward arrive in every turn;
 // 2(p-i)-1 are in flight, and a forward sees weights 2(p-1-i) updates older than its backward does.
-// Source: arXiv 2003.11666. Not here: spike compensation and weight prediction, which cost
-// nothing worth a model.
+// Source: arXiv 2003.11666. Not here: spike compensation and weight prediction, whose cost is
+// negligible.
 #include <algorithm>
 
 #include "schedule/placement.h"

@@ -1,19 +1,19 @@
 // BitPipe: two V-shaped pipelines in opposite directions over the same devices.
 //
 //   p even, m a multiple of p. Direction 0 has stage s in 0..2p-1 on snake(s), direction 1 is its
-//   mirror; half of each unit of p microbatches a direction. On device r, with q = p/2 and n = q-r
-//   in the first half, r-q+1 in the second; "near" microbatches enter on this half, "far" ones on
-//   the other; 1 and 2 are the first and second chunk on the way:
+//   mirror; half of each unit of p microbatches goes in each direction. On device r, q = p/2, and
+//   n = q-r in the first half, r-q+1 in the second; "near" microbatches enter on this half, "far"
+//   ones on the other; 1 and 2 are the first and second chunk that they pass:
 //     forwards   n x near 1, (q-n) x [far 1, near 1], n x [far 1, far 2],
 //                (q-n) x [near 2, far 2], n x near 2
 //     backwards  n x near 2, (q-n) x [far 2, near 2], n x [far 2, far 1],
 //                (q-n) x [near 1, far 1], n x near 1
 //   and together: w = 3q + min(r, p-1-r) forwards, then e = 2p-w times [F, BW]; for each further
-//   unit (w-e+1) BW, (e-1) x [F, BW], (w-e+1) F, e x [F, BW]; then the backwards that are left.
+//   unit (w-e+1) BW, (e-1) x [F, BW], (w-e+1) F, e x [F, BW]; then the remaining backwards.
 //
 //   With F and BW of a chunk and BW >= F a device idles (p-2) BW for m = p, and (p-2)(BW - F) more
 //   for each further unit. At most p - (q-1-min(i, p-1-i))/2 microbatches are in flight. Weights
-//   twice.
+//   are held twice.
 //
 // Source: arXiv 2410.19367 (V-shaped interleaved schedule, fused bidirectionally). Not here: more
 // than two chunks a direction; the all-reduce between mirrored devices, which is the plan's.

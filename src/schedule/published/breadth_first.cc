@@ -4,8 +4,8 @@
 //   backwards. m (F + BW) + (p-1)(F + BW)/v with F, BW of a device's share of a microbatch, if
 //   m >= p: bubble ratio (p-1)/(v m + p-1). All m microbatches of every chunk are in flight.
 //
-// What it is for: the microbatches of a chunk follow each other, so that sharded weights are
-// gathered once per chunk and step, not once a group of microbatches. Source: arXiv 2211.05953.
+// Because the microbatches of a chunk follow each other, sharded weights are gathered once per
+// chunk and step, not once per group of microbatches. Source: arXiv 2211.05953.
 // Those gathers are counted where a step is lowered (lower/shard_moves.h).
 #include "schedule/placement.h"
 #include "schedule/published/published_schedules.h"

@@ -6,11 +6,11 @@
 //   p no two operations of a device have the same slot; the order of the slots is its order.
 //
 //   For BW >= F and m = p a device idles (p-2) BW; each further unit adds (p-2)(BW - F). At most
-//   min(i, p-1-i) + p/2 + 1 microbatches are in flight on device i. Weights twice.
+//   min(i, p-1-i) + p/2 + 1 microbatches are in flight on device i. Weights are held twice.
 //
-// Source: arXiv 2107.06925 (direct concatenation of units). Not here: forward
-// doubling and backward halving, which change what a microbatch is; more than one pair of
-// pipelines; the all-reduce between the two copies of a stage, which is the plan's.
+// Source: arXiv 2107.06925 (direct concatenation of units). Not here: forward doubling and backward
+// halving, which change the size of a microbatch; more than one pair of pipelines; the all-reduce
+// between the two copies of a stage, which belongs to the plan.
 #include "schedule/placement.h"
 #include "schedule/published/published_schedules.h"
 

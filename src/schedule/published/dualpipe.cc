@@ -4,12 +4,12 @@
 //   the first m/2 microbatches go down. Its order: the eight steps of dualpipe_steps.h with H = p/2
 //   and r counted from the nearer end.
 //
-//   The middle devices idle (p/2 - 1)(FB + BW - 3W), the others as much or less, where FB is a
-//   forward and a full backward as one (what it takes of both is the time of
-//   forward_and_backward). p + 1 microbatches are in flight on every device. Weights twice.
+//   The middle devices idle (p/2 - 1)(FB + BW - 3W), the others as much or less, where FB is the
+//   time of a forward and a full backward as one (forward_and_backward). p + 1 microbatches are in
+//   flight on every device. Weights are held twice.
 //
-// Source: arXiv 2412.19437. Not modelled here: what inside of a pair
-// overlaps with its all-to-all, which is a matter of its time.
+// Source: arXiv 2412.19437. Not modelled here: the overlap inside a pair with its all-to-all; it is
+// part of the stated time.
 #include <algorithm>
 
 #include "schedule/dualpipe_steps.h"

@@ -1,4 +1,4 @@
-// DualPipeV: DualPipe cut in half, so that the weights are held once.
+// DualPipeV: half of DualPipe, so that the weights are held once.
 //
 //   m >= 2p. Device r holds stages r and 2p-1-r (a V); its order: the eight steps of
 //   dualpipe_steps.h with H = p, and the two chunks as the phases.
@@ -6,8 +6,8 @@
 //   Device p-1 idles (p-1)(FB + BW - 3W) in times of a chunk, the others as much or less. 2p + 1
 //   microbatches of a chunk are in flight on every device.
 //
-// Source: arXiv 2412.19437, the DualPipe repository that belongs to it. Not modelled here: what
-// inside of a pair overlaps with its all-to-all, which is a matter of its time.
+// Source: arXiv 2412.19437 and its DualPipe repository. Not modelled here: the overlap inside a
+// pair with its all-to-all; it is part of the stated time.
 #include "schedule/dualpipe_steps.h"
 #include "schedule/placement.h"
 #include "schedule/published/published_schedules.h"

@@ -1,10 +1,10 @@
 // The grouped interleaved schedule: interleaved 1F1B in groups smaller than the pipeline, with the
-// weight gradient split off and an even cadence of forward, input gradient, weight gradient.
+// weight gradient split off and a regular sequence of forward, input gradient, weight gradient.
 //
 //   g in ceil(p/2)..p (the default is the smallest). The forwards in virtual order: group by
 //   group, chunk by chunk; the backwards the same with chunk v-1-c. Device i begins with
-//   (v-1) g + p - i forwards, then one B, its W and one forward in turn, then the B W left. A last
-//   group that is not full keeps its place: its missing microbatches are left out.
+//   (v-1) g + p - i forwards, then one B, its W and one forward in turn, then the remaining B and
+//   W. If the last group is not full, its missing microbatches are left out.
 //
 //   (v-1) g + p - i microbatches of a chunk are in flight on device i if there are as many: with
 //   g = p/2 (p/2)(1 + 1/v) microbatches, against p (1 + (p-1)/(p v)) of interleaved 1F1B.

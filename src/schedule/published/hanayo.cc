@@ -8,7 +8,7 @@
 //
 //   For m = p and BW >= F of a chunk a device idles 2(p-1) BW (for one wave as published; for more
 //   waves with the order of equal times, which the greedy rule alone exceeds by up to 2 %), and at
-//   most p microbatches are in flight. With more microbatches the greedy rule alone admits some
+//   most p microbatches are in flight. With more microbatches the greedy rule alone admits slightly
 //   more than p; a group limits their number, and a memory limit admits as many as fit.
 //
 // Source: arXiv 2308.15762 (wave-like pipeline, unit of p microbatches). Its prefetch of

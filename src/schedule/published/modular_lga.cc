@@ -1,13 +1,14 @@
-// Layered gradient accumulation on a modular pipeline: breadth-first with one layer a chunk.
+// Layered gradient accumulation on a modular pipeline: breadth-first with one layer per chunk.
 //
-//   layer l on device l mod p, so L layers make v = L/p chunks; layers outside, microbatches
-//   inside. Idle (p-1)(F + BW) p/L, that is (p-1)(F + BW)/v, where F and BW are of a device's share
-//   of a microbatch. All m microbatches of every layer are in flight (with recomputation: inputs).
+//   layer l on device l mod p, so L layers make v = L/p chunks; the outer loop is over layers, the
+//   inner one over microbatches. Idle (p-1)(F + BW) p/L, that is (p-1)(F + BW)/v, where F and BW
+//   are of a device's share of a microbatch. All m microbatches of every layer are in flight (with
+//   recomputation: their inputs).
 //
-// The chunks a device holds must be single layers for this to be what the paper says; the order
-// itself is that of breadth_first. Source: arXiv 2106.02679 (layered gradient accumulation, modular
-// pipeline). Not modelled here: state sharding (the plan's) and the traffic of L-1 boundaries
-// against its links' speed (the times').
+// The order is that of breadth_first; chunks must be single layers to match the paper. Source:
+// arXiv 2106.02679 (layered gradient accumulation, modular pipeline). Not modelled here: state
+// sharding, which belongs to the plan, and the transfers over L-1 boundaries, which belong to the
+// times.
 #include "schedule/published/published_schedules.h"
 
 namespace orrery {

@@ -1,5 +1,5 @@
 // 1F1B: device i of p runs w = min(p-1-i, m) forwards ahead, then one forward, one backward in
-// turn, then the w backwards that are left.
+// turn, then the remaining w backwards.
 //
 //   bubble ratio (p-1)/(m+p-1) for equal stages; min(m, p-i) microbatches in flight on device i.
 #include <algorithm>

@@ -6,8 +6,8 @@
 //   whenever p + 2 and the backwards so far are together a multiple of three. Microbatch j follows
 //   6j slots later: no two operations have the same slot modulo 6. Then, in the order of the slots,
 //   every operation moves to the earliest free slot after everything it waits for and after the
-//   operation of the same kind before it; a forward moves only as far as the device holds less than
-//   the peak of the pattern. The order of the slots is the order of the device.
+//   previous operation of the same kind; a forward moves only while the device holds less than the
+//   peak of the pattern. The order of the slots is the order of the device.
 //
 //   Peak, of m >= 2p: 2 ceil(2p/3) microbatches of a chunk, 2 more if 3 divides p.
 //

@@ -1,8 +1,8 @@
 // PipeOffload: the grouped interleaved schedule with activations in host memory (PO-F, PO-H).
 //
-//   The order of gis (same groups) with the copies of offloading.h: of everything, or of the half
-//   that is held longest, as far as the link to the host can carry it. Where it can carry all, what
-//   stays on a device does not grow with p or m.
+//   The order of gis (same groups) with the copies of offloading.h: of all activations, or of the
+//   half with the longest lifetimes, as far as the link to the host can carry them. If it can carry
+//   all, the memory of a device does not grow with p or m.
 //
 // Source: arXiv 2503.01328 (PO-F, PO-H). The times of a copy are those of the stage (offload,
 // reload); without them copies take no time.

@@ -1,12 +1,12 @@
 // SWARM: every stage is served by several peers, and every microbatch takes its own route.
 //
-//   p peers, `group` (by default 2) a stage on average, p/group stages. A trainer sends its
-//   microbatches stage by stage by interleaved weighted round robin: of the peers of the next stage
-//   the one with the least key, which then grows by 1/u, u the peer's throughput. Each of `group`
-//   trainers (microbatch j belongs to trainer j mod group) has its own keys, which begin at random
-//   below 1/u, by the seed. A peer runs what has arrived, backwards first; 3p microbatches are
-//   in flight at a time. Before that, the swarm has rebalanced: peers move from the stage with the
-//   highest throughput to the one with the lowest as long as this raises the lowest.
+//   p peers, `group` (by default 2) per stage on average, p/group stages. A trainer sends its
+//   microbatches stage by stage by interleaved weighted round robin: to the peer of the next stage
+//   with the smallest key, which then grows by 1/u, where u is the peer's throughput. Each of
+//   `group` trainers (microbatch j belongs to trainer j mod group) has its own keys, with random
+//   initial values below 1/u given by the seed. A peer runs what has arrived, backwards first; 3p
+//   microbatches are in flight at a time. The peers were rebalanced before: they move from the
+//   stage with the highest throughput to the one with the lowest as long as this raises the lowest.
 //
 //   The parameters of a step are updated while the next one runs, one update late.
 //

@@ -1,14 +1,15 @@
 // 2BP: the backward in two stages, the second (the weight gradient) postponed.
 //
-//   The forwards and input gradients stand in the order of GPipe or of 1F1B. A weight gradient runs
-//   where the device would wait, if it ends before the wait does; the rest run at the end of the
-//   step, in the order of their input gradients. No limit of memory: up to m microbatches.
+//   The forwards and input gradients have the order of GPipe or of 1F1B. A weight gradient runs
+//   while the device would wait, if it ends before the wait does; the rest run at the end of the
+//   step, in the order of their input gradients. Memory is not limited: up to m microbatches.
 //
-//   With F = B = W a device idles, of p devices: GPipe 2(p-1) units, bubble ratio
-//   2(p-1)/(2(p-1) + 3m); 1F1B p-1 units, (p-1)/(p-1 + 3m).
+//   With F = B = W, each of p devices idles 2(p-1) units with GPipe, a bubble ratio of
+//   2(p-1)/(2(p-1) + 3m), and p-1 units with 1F1B, (p-1)/(p-1 + 3m).
 //
 // Source: arXiv 2405.18047 (backward-p1 and -p2). Not modelled: the postponed weight gradients of a
-// stage as one larger multiplication; the output gradients held for them beside the activations.
+// stage as one larger multiplication; the output gradients kept for them in addition to
+// activations.
 #include "schedule/gap_filling.h"
 #include "schedule/placement.h"
 #include "schedule/published/published_schedules.h"

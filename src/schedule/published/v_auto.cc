@@ -1,8 +1,8 @@
 // The adaptive search of arXiv 2405.15362: the best V-shaped schedule under a memory limit.
 //
-// Every building block without collisions is repeated; of those that fit the limit the ones that
-// end first are reordered and improved, and the least makespan is kept. Without a limit: that of
-// 1F1B, p microbatches on every device.
+// Every building block without collisions is repeated. Of those within the limit, the ones with the
+// shortest makespans are reordered and improved, and the shortest is kept. The default limit is
+// that of 1F1B, p microbatches on every device.
 //
 // Source: arXiv 2405.15362 (60 patterns of the first device, a step for every device, a smaller
 // one from some device on); building_block.h, v_schedule.h.

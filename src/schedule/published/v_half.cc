@@ -1,4 +1,4 @@
-// V-Half: two chunks a device in a V, in about half of 1F1B's memory.
+// V-Half: two chunks per device in a V, in about half of 1F1B's memory.
 //
 //   floor((p + 2) / 2) microbatches in flight; with F = B = W about p / (2 m) of the time idle. Its
 //   steady state has no waits if W + 2 B >= 2 F and W + 2 F >= 2 B.

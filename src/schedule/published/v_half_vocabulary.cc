@@ -5,8 +5,8 @@
 //   microbatch to its backward:
 //     turn = broadcast + sum over barriers of (longest pass + vocabulary pass + reduction)
 //   in which devices end their current pass, run that of the vocabulary and reduce. Each device
-//   works on 1/p of both vocabulary layers. First and last stage are on the same device: without
-//   the division it would have both layers. The order ignores the time of the vocabulary passes
+//   computes 1/p of both vocabulary layers. The first and the last stage are on the same device,
+//   which would otherwise have both layers. The order ignores the time of the vocabulary passes
 //   themselves, which is the same on all devices.
 //
 // Source: arXiv 2411.05288 (algorithms 1 and 2, and their use with V-Half); arXiv 2405.15362

@@ -1,4 +1,4 @@
-// V-Min: two chunks a device in a V, in about a third of 1F1B's memory.
+// V-Min: two chunks per device in a V, in about a third of 1F1B's memory.
 //
 //   floor((p + 4) / 3) microbatches in flight; with F = B = W about 2 p / (3 m) of the time idle.
 //   With passes of unequal length, devices wait, because the block has no slack.

@@ -1,11 +1,12 @@
-// V-ZB: two chunks a device in a V, no bubble in 1F1B's memory.
+// V-ZB: two chunks per device in a V, no bubble in 1F1B's memory.
 //
 //   p microbatches in flight; no device waits once it has begun if F = B = W. F of chunk 0 and B of
-//   chunk 1 advance by five slots a device, F of chunk 1 and B of chunk 0 by one back: the two
-//   lifespans of a device add up to 12 p slots, 2 p chunks at a period of six.
+//   chunk 1 advance by five slots per device, F of chunk 1 and B of chunk 0 by one in the opposite
+//   direction: the two lifespans of a device add up to 12 p slots, 2 p chunks at a period of six.
 //
-// Of the first-device slots that make such a block, those are taken that hold least and, repeated
-// and squeezed, end first. Source: arXiv 2405.15362; building_block.h, v_schedule.h.
+// Of the first-device slots that make such a block, those with the least memory are used, among
+// equals those with the shortest makespan. Source: arXiv 2405.15362; building_block.h,
+// v_schedule.h.
 #include "schedule/published/published_schedules.h"
 #include "schedule/v_schedule.h"
 

@@ -2,7 +2,7 @@
 //
 //   The order of 1F1B with k more forwards ahead on every device, k the barriers, and the passes of
 //   vocabulary_passes.h: min(m, p - i + k) microbatches in flight on device i, p+2 and p+1 on the
-//   first. The bubble is that of 1F1B; each device works on 1/p of both vocabulary layers.
+//   first. The bubble is that of 1F1B; each device computes 1/p of both vocabulary layers.
 //
 // Source: arXiv 2411.05288 (algorithms 1 and 2 and their schedules).
 #include <algorithm>

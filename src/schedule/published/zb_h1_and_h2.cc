@@ -1,4 +1,4 @@
-// ZB-H1 and ZB-H2: 1F1B whose weight gradients are put off until a device would wait.
+// ZB-H1 and ZB-H2: 1F1B whose weight gradients are postponed until a device would wait.
 //
 //   ZB-H1, in the memory of 1F1B's fullest device:
 //     makespan m (F + B + W) + (p - 1)(F + B - W), + 4 (p - 1) c with a latency c, where W fills

@@ -1,6 +1,5 @@
-// ZB-V: two chunks a device in a V, so that a microbatch turns at the last device and returns to
-// the device where it began; zero bubble in the memory of 1F1B's fullest device, equal on all
-// devices.
+// ZB-V: two chunks per device in a V, so that a microbatch turns at the last device and returns to
+// the first; zero bubble in the memory of 1F1B's fullest device, equal on all devices.
 //
 //   longest device span m (F + B + W) if F = B = W; p microbatches (2 p chunks of them) in flight
 //

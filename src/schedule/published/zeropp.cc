@@ -4,17 +4,17 @@
 //   unit by unit on every device: for chunk 0..v-1 the forwards of U microbatches, then for chunk
 //   v-1..0 their input gradients; while the device waits for the next of these, it runs the oldest
 //   pending weight gradient; the remaining ones run at the end. A weight gradient begins in every
-//   wait, or only if it ends before the wait does: the shorter order is taken, of equal ones the
-//   one that holds less. U is the group, by default 2p-1 (m if that is less). A last unit may be
+//   wait, or only if it ends before the wait does; the shorter order is taken, among equals the one
+//   with less memory. U is the group, by default 2p-1 (m if that is less). The last unit may be
 //   smaller.
 //
-//   With U >= 2p-1 and equal times a device idles (p-1)(f+b) a step, f and b of a chunk: units
-//   follow each other without a gap. Weight gradients that pile up hold more than U microbatches;
-//   with a memory limit they are forced before the forwards that would exceed it.
+//   With U >= 2p-1 and equal times a device idles (p-1)(f+b) per step, where f and b are of a
+//   chunk: units follow each other without a gap. Pending weight gradients can take the memory of
+//   more than U microbatches; they run before the forwards that would exceed a memory limit.
 //
-// Source: arXiv 2402.03791 (scheduling units, blockwise task-interleaved pipeline); where
-// exactly a weight gradient goes is not stated there. Not modelled here: the gathers of sharded
-// weights, one per chunk and unit.
+// Source: arXiv 2402.03791 (scheduling units, blockwise task-interleaved pipeline), which does not
+// state the exact place of a weight gradient. Not modelled here: the gathers of sharded weights,
+// one per chunk and unit.
 #include <algorithm>
 
 #include "schedule/gap_filling.h"
