@@ -5,7 +5,7 @@ add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Werro
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees copies in "text" + std::string that overlap or pass an end and cannot (gcc bug
   # 105651); within precompiled headers it reports them as ours. The address sanitizer looks too.
-  add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
+  add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 else()
   # clang sees std::stable_sort of gcc 12's library use a deprecated function.
   add_compile_options(-Wno-deprecated-declarations)

@@ -3,31 +3,66 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+
+#include "report/documents.h"
 
 namespace orrery::cli {
 
+namespace {
+
+OutputChoice output;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): set once
+
+// The first of these that is set says which characters the terminal shows.
+bool shows_only_ascii() {
+  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    std::string set(value);
+    for (char& c : set) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return set.find("utf-8") == std::string::npos && set.find("utf8") == std::string::npos;
+  }
+  return false;
+}
+
+bool write(const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+}  // namespace
+
+void choose_output(OutputChoice choice) { output = std::move(choice); }
+
 int refuse(const Error& error) {
   std::fprintf(stderr, "orrery: %s\n", error.text().c_str());
+  if (output.json) (void)write(to_json(error_json(error)));
   return ExitCode::bad_input;
 }
 
 int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return ExitCode::done;
-  return refuse(Error{ErrorCode::io, "standard output cannot be written", "", ""});
+  if (write(output.json || !shows_only_ascii() ? text : in_ascii(text))) return ExitCode::done;
+  std::fprintf(stderr, "orrery: standard output cannot be written\n");
+  return ExitCode::bad_input;
 }
 
 TextStyle text_style() {
   TextStyle style;
   const bool terminal = isatty(STDOUT_FILENO) == 1;
-  const char* no_colour = std::getenv("NO_COLOR");
+  const auto is_set = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value != '\0';
+  };
   const char* kind = std::getenv("TERM");
-  style.colour = terminal && (no_colour == nullptr || *no_colour == '\0') &&
-                 (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+  const bool shows_colour = terminal && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+  style.colour = output.colour == "always" || (output.colour == "auto" && !is_set("NO_COLOR") &&
+                                               (shows_colour || is_set("CLICOLOR_FORCE")));
   winsize size{};
   if (const char* columns = std::getenv("COLUMNS")) {
     std::from_chars(columns, columns + std::strlen(columns), style.width);

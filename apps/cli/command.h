@@ -17,7 +17,7 @@ enum ExitCode : int { done = 0, negative = 1, bad_input = 2, bug = 70 };
 struct Common {
   bool json = false;
   int threads = 0;
-  int verbosity = 0;    // -q: -1, -v: 1
+  bool quiet = false;   // no progress, no drawing of the pipeline
   std::string catalog;  // a directory instead of the built-in catalog
 };
 
@@ -26,8 +26,8 @@ struct Question {
   std::string model;
   std::string cluster;
   std::string plan;
-  std::int64_t sequence_length = 0;
-  std::int64_t global_batch = 0;
+  std::string sequence_length;  // "8192", "8k"; empty: the model's
+  std::string global_batch;     // "2048" sequences, "4M" tokens
   std::string precision;
   std::string software;           // a profile of the catalog
   std::int64_t adapter_rank = 0;  // of low-rank adapters; 0: everything is trained
@@ -97,12 +97,22 @@ int schedule_command(const ScheduleCommandOptions& options, const Common& common
 int validate_command(const ValidateOptions& options, const Common& common);
 int calibrate_command(const CalibrateOptions& options, const Common& common);
 
-// Prints "orrery: where: message (hint)" and gives bad_input.
+// How answers are written; what the command line says of it.
+struct OutputChoice {
+  bool json = false;
+  std::string colour = "auto";  // always, never; auto: on a terminal
+};
+void choose_output(OutputChoice choice);
+
+// Prints "orrery: where: message (hint)" and gives bad_input; with --json, standard output gets the
+// error as a document as well.
 int refuse(const Error& error);
-// To standard output, checked: a full disk is an error.
+// To standard output, checked: a full disk is an error. Where the locale's characters are not UTF-8
+// (LC_ALL, LC_CTYPE or LANG names another set), text is drawn with ASCII; JSON stays as it is.
 int print(const std::string& text);
 
-// Width and colour of standard output, from COLUMNS, the terminal and NO_COLOR.
+// Width and colour of standard output, from --color, COLUMNS, the terminal, NO_COLOR and
+// CLICOLOR_FORCE.
 TextStyle text_style();
 
 Result<Catalog> open_catalog(const Common& common);

@@ -62,7 +62,7 @@ int estimate_command(const EstimateOptions& options, const Common& common) {
   }
   const TextStyle style = text_style();
   std::string text = estimate_text(figures, subject, style);
-  if (step->plan().pp > 1 && common.verbosity >= 0) {
+  if (step->plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(*step), style);
   }
   if (options.explain) text += "\n" + derivations_text(explain(*step, figures), style);

@@ -77,7 +77,7 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
-  Progress progress(common.verbosity >= 0);
+  Progress progress(!common.quiet);
   std::int64_t done = 0;
   for (const Range& r : chosen) {
     for (std::int64_t rank = r.first; rank <= r.last; ++rank) {

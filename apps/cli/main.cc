@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
 
 #include "command.h"
 #include "number_option.h"
@@ -73,29 +74,87 @@ void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
       "  orrery schedule compare --stages 8 --microbatches 32 --memory-limit 8");
 }
 
-// "unknown command 'estmate' (did you mean 'estimate'?)", or empty if the commands are known. What
-// follows a command that has commands of its own is looked up among those.
-std::string command_hint(const CLI::App& app, int argc, char** argv) {
-  const auto commands_of = [](const CLI::App& level) {
-    std::vector<std::string> known;
-    for (const CLI::App* command : level.get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(command->get_name());
-    }
-    return known;
-  };
-  const CLI::App* level = &app;
-  std::vector<std::string> known = commands_of(app);
-  for (int i = 1; i < argc && !known.empty(); ++i) {
-    const std::string word = argv[i];
-    if (word.starts_with('-')) continue;
-    if (std::find(known.begin(), known.end(), word) == known.end()) {
-      return "unknown command '" + word + "' (" + name_hint(word, known) + ")";
-    }
-    level = level->get_subcommand(word);
-    known = commands_of(*level);
+std::vector<std::string> commands_of(const CLI::App& level) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : level.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
   }
-  if (level == &app || known.empty()) return "";
-  return level->get_name() + " needs a command (" + name_hint("", known) + ")";
+  return known;
+}
+
+// The words of the command line against the commands there are.
+struct Command {
+  const CLI::App* app;  // the deepest that is known
+  std::string unknown;  // the first word that should be a command of `app` and is none
+};
+
+Command command_of(const CLI::App& app, std::span<char*> words) {
+  Command out{&app, ""};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::vector<std::string> known = commands_of(*out.app);
+    if (known.empty()) break;
+    const std::string word = words[i];
+    if (word.starts_with('-')) {
+      const CLI::Option* option = out.app->get_option_no_throw(word);
+      if (option == nullptr) option = app.get_option_no_throw(word);
+      if (option != nullptr && option->get_expected_min() > 0) ++i;  // its value
+    } else if (std::ranges::find(known, word) == known.end()) {
+      out.unknown = word;
+      break;
+    } else {
+      out.app = out.app->get_subcommand(word);
+    }
+  }
+  return out;
+}
+
+std::string full_name(const CLI::App* app) {
+  return app->get_parent() == nullptr ? app->get_name()
+                                      : full_name(app->get_parent()) + " " + app->get_name();
+}
+
+std::vector<std::string> options_of(const CLI::App* app) {
+  std::vector<std::string> out;
+  for (; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+    }
+  }
+  return out;
+}
+
+// Why the command line is refused: an unknown command, an option or word that its command does not
+// take, or what the parser found.
+Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<char*> words) {
+  const auto [command, unknown] = command_of(app, words);
+  const std::vector<std::string> known = commands_of(*command);
+  const std::string help = full_name(command) + " --help";
+  if (!unknown.empty()) {
+    return {ErrorCode::bad_input, "unknown command '" + unknown + "'", "",
+            name_hint(unknown, known)};
+  }
+  if (!known.empty()) {
+    return {ErrorCode::bad_input, command->get_name() + " needs a command", "",
+            name_hint("", known)};
+  }
+  const std::vector<std::string> left = app.remaining(true);
+  const auto extra = std::ranges::find_if(
+      words, [&](const char* word) { return std::ranges::find(left, word) != left.end(); });
+  if (extra != words.end()) {
+    const std::string word = *extra;
+    const std::string option = word.substr(0, word.find('='));
+    if (word.starts_with('-')) {
+      const auto near = nearest_name(option, options_of(command));
+      return {ErrorCode::bad_input, command->get_name() + " has no option " + option, "",
+              near ? "did you mean " + *near + "?" : "see " + help};
+    }
+    const bool plans = command->get_option_no_throw("--plan") != nullptr;
+    return {ErrorCode::bad_input, command->get_name() + " does not expect '" + word + "'", "",
+            !plans                                ? "see " + help
+            : word.find('=') != std::string::npos ? "settings of a plan follow --plan"
+                                                  : "a cluster follows --on; see " + help};
+  }
+  return {ErrorCode::bad_input, parsed.what(), "", "see " + help};
 }
 
 int run(int argc, char** argv) {
@@ -109,9 +168,10 @@ int run(int argc, char** argv) {
   app.add_option("--threads", common.threads, "threads to use; the result does not depend on it")
       ->check(CLI::Range(1, 4096));
   app.add_option("--catalog", common.catalog, "a catalog directory instead of the built-in one");
-  app.add_flag("-v", common.verbosity, "say more");
-  bool quiet = false;
-  app.add_flag("-q", quiet, "say less");
+  app.add_flag("-q", common.quiet, "no progress, and no drawing of the pipeline");
+  OutputChoice output;
+  app.add_option("--color", output.colour, "colour text: auto (on a terminal), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
 
   EstimateOptions estimate;
   CLI::App* estimate_app = app.add_subcommand("estimate", "predict one training step");
@@ -191,16 +251,15 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    const std::string hint = command_hint(app, argc, argv);
-    std::fprintf(
-        stderr, "orrery: %s\n",
-        hint.empty()
-            ? (std::string(e.what()) + " (orrery --help lists commands and options)").c_str()
-            : hint.c_str());
-    return ExitCode::bad_input;
+    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+    const bool answers = e.get_exit_code() == 0;  // --help, --version
+    if (answers && command_of(app, words).unknown.empty()) return app.exit(e);
+    const auto is_json = [](const char* word) { return std::string_view(word) == "--json"; };
+    choose_output({.json = std::ranges::any_of(words, is_json)});
+    return refuse(parse_error(app, e, words));
   }
-  if (quiet) common.verbosity = -1;
+  output.json = common.json;
+  choose_output(output);
   if (estimate_app->parsed()) return estimate_command(estimate, common);
   if (search_app->parsed()) return search_command(search, common);
   if (schedule_app->parsed()) return schedule_command(schedule, common);

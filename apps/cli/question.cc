@@ -1,5 +1,8 @@
 #include "question.h"
 
+#include <charconv>
+#include <system_error>
+
 #include "model/family.h"
 #include "model/transformer/transformer.h"
 
@@ -23,6 +26,45 @@ Result<Spec> subject(const Question& q, const Catalog& catalog) {
   }
   ORRERY_TRY(spec.scenario.cluster, parse_cluster(q.cluster, catalog));
   return spec;
+}
+
+struct TokenCount {
+  std::int64_t value;
+  bool has_prefix;
+};
+
+// "8192", "8k", "4M", "8Ki": where tokens are counted, k is 1024 and M is 1024 k, as in the names of
+// models and of their context lengths.
+Result<TokenCount> token_count(std::string text, std::string_view option) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  if (text.ends_with('i')) text.pop_back();
+  std::int64_t scale = 1;
+  if (!text.empty() && (text.back() == 'k' || text.back() == 'K')) scale = 1 << 10;
+  if (!text.empty() && text.back() == 'M') scale = 1 << 20;
+  const char* end = text.data() + text.size() - (scale > 1 ? 1 : 0);
+  std::int64_t number = 0;
+  const auto [read, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || read != end || number < 1 || number > kMost / scale) {
+    return fail(ErrorCode::bad_input, "'" + text + "' is not a whole number from 1 to 1000000000",
+                std::string(option), "write 8192 or 8k");
+  }
+  return TokenCount{number * scale, scale > 1};
+}
+
+// The sequences of a step. A number with a prefix counts tokens, as papers state a batch.
+Result<std::int64_t> sequences_of(const std::string& text, const Training& training,
+                                  const Model& model) {
+  ORRERY_TRY(const TokenCount count, token_count(text, "--global-batch"));
+  if (!count.has_prefix) return count.value;
+  const std::int64_t length =
+      training.sequence_length != 0 ? training.sequence_length : model.sequence_length;
+  if (length == 0 || count.value % length != 0) {
+    return fail(ErrorCode::bad_input,
+                text + " tokens are " + std::to_string(count.value) + ", not a multiple of the " +
+                    std::to_string(length) + " tokens of a sequence",
+                "--global-batch", "a number without k or M counts sequences");
+  }
+  return count.value / length;
 }
 
 }  // namespace
@@ -50,12 +92,18 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     return fail(ErrorCode::bad_input, "there are no adapters to place", "--adapted-products",
                 "give --adapter-rank as well, or adapters in the specification");
   }
-  if (q.sequence_length != 0) spec.scenario.training.sequence_length = q.sequence_length;
-  if (q.global_batch != 0) spec.scenario.training.global_batch = q.global_batch;
+  Training& training = spec.scenario.training;
+  if (!q.sequence_length.empty()) {
+    ORRERY_TRY(const TokenCount length, token_count(q.sequence_length, "--seq"));
+    training.sequence_length = length.value;
+  }
+  if (!q.global_batch.empty()) {
+    ORRERY_TRY(training.global_batch, sequences_of(q.global_batch, training, spec.scenario.model));
+  }
   if (!q.precision.empty()) {
     auto precision = parse_enum<NumberFormat>(q.precision);
     if (!precision) return fail(at("--precision", precision.error()));
-    spec.scenario.training.precision = *precision;
+    training.precision = *precision;
   }
   if (!q.software.empty()) {
     auto software = load_software(catalog, q.software);

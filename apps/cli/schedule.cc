@@ -227,7 +227,7 @@ int synthesise_best(const ScheduleCommandOptions& options, const Common& common,
 
   Result<SynthesisResult> found = fail(ErrorCode::bad_input, "");
   {
-    Progress progress(common.verbosity >= 0);
+    Progress progress(!common.quiet);
     std::stop_source stop;
     SynthesisOptions how;
     how.time_limit = Seconds(options.time_limit);

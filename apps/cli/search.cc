@@ -74,7 +74,7 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
   const auto begin = std::chrono::steady_clock::now();
   Result<SearchResult> found = fail(ErrorCode::bad_input, "");
   {
-    Progress progress(common.verbosity >= 0);
+    Progress progress(!common.quiet);
     SearchOptions search_options;
     search_options.top = options.top;
     search_options.threads = common.threads;
@@ -103,7 +103,7 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
   }
   const TextStyle style = text_style();
   std::string text = search_text(*found, subject, elapsed, style);
-  if (found->winner && found->winner->plan().pp > 1 && common.verbosity >= 0) {
+  if (found->winner && found->winner->plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(*found->winner), style);
   }
   for (const std::string& line : files) text += "\n" + line;

@@ -59,7 +59,7 @@ void add_trace_files(CLI::App* app, TraceFiles& files) {
 }
 
 Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common) {
-  Progress progress(common.verbosity >= 0);
+  Progress progress(!common.quiet);
   RunOptions options;
   options.ranks = ranks;
   options.kineto.incomplete = incomplete(files);

@@ -22,9 +22,8 @@ Result<Name> split(std::string_view text) {
   const std::string shown = "'" + std::string(text.substr(0, 100)) + "'";
   auto count = parse_count(digits);
   if (!count) {
-    return fail(ErrorCode::bad_input,
-                "the count in " + shown + " is not a number: " + count.error().message, "",
-                "write a name and a count, such as h100-sxm:1024");
+    return fail(ErrorCode::bad_input, "the count in " + shown + ": " + count.error().message, "",
+                count.error().hint);
   }
   if (!(*count >= 1) || std::floor(*count) != *count) {
     return fail(ErrorCode::bad_input, "the count in " + shown + " is not a whole number above zero",

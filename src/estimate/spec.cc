@@ -182,18 +182,4 @@ void choose_software(Spec& spec, SoftwareProfile software) {
   spec.scenario.software_stated = true;
 }
 
-std::vector<std::string> stated_fields(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    std::string key(item.substr(0, item.find('=')));
-    if (key == "vpp") key = "chunks";
-    if (key == "mbs") key = "micro_batch";
-    out.push_back(std::move(key));
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-  }
-  return out;
-}
-
 }  // namespace orrery

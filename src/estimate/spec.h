@@ -43,7 +43,4 @@ Value specification(const Scenario& scenario, const Catalog& catalog);
 // sets the plan's, unless the specification states its overlap.
 void choose_software(Spec& spec, SoftwareProfile software);
 
-// The plan fields a text such as "tp=8,pp=16" states.
-std::vector<std::string> stated_fields(std::string_view plan_text);
-
 }  // namespace orrery

@@ -1,6 +1,9 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
 
 namespace orrery {
 
@@ -134,11 +137,64 @@ Value scalar_value(std::string_view text) {
   return Value::text(s);
 }
 
-std::string_view long_key(std::string_view key) {
-  if (key == "vpp") return "chunks";
-  if (key == "mbs") return "micro_batch";
-  if (key == "sp") return "sequence_parallel";
-  return key;
+// The names that other tools give to keys and values.
+constexpr auto kAliases = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"vpp", "chunks"},
+    {"mbs", "micro_batch"},
+    {"sp", "sequence_parallel"},
+});
+constexpr auto kContextParallelAliases =
+    std::to_array<std::pair<std::string_view, std::string_view>>({
+        {"ulysses", "all-to-all"},
+        {"a2a", "all-to-all"},
+        {"p2p", "ring"},
+        {"allgather", "all-gather"},
+    });
+
+std::string_view without_alias(std::string_view word, const auto& aliases) {
+  for (const auto& [alias, meant] : aliases) {
+    if (word == alias) return meant;
+  }
+  return word;
+}
+
+struct Setting {
+  std::string text;
+  std::string key;
+  std::string value;
+};
+
+// The settings "key=value", which commas or blanks separate; blanks around '=' do not count.
+std::vector<Setting> settings_of(std::string_view text) {
+  constexpr std::string_view kBetween = ", \t\n";
+  std::vector<std::string> items;
+  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (!items.empty() && (word.starts_with('=') || items.back().ends_with('='))) {
+      items.back() += word;
+    } else {
+      items.emplace_back(word);
+    }
+    at = text.find_first_not_of(kBetween, end);
+  }
+  std::vector<Setting> out;
+  for (const std::string& item : items) {
+    const std::size_t equals = std::min(item.find('='), item.size());
+    std::string key = item.substr(0, equals);
+    for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    out.push_back({item, std::string(without_alias(key, kAliases)),
+                   equals < item.size() ? item.substr(equals + 1) : ""});
+  }
+  return out;
+}
+
+bool is_boolean(std::string_view key) {
+  for (const FieldDescription& f :
+       fields_of(static_cast<const Plan*>(nullptr)).description().fields) {
+    if (f.key == key) return f.shape.kind == ValueShape::Kind::boolean;
+  }
+  return false;
 }
 
 }  // namespace
@@ -147,32 +203,25 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
   const auto& table = fields_of(static_cast<const Plan*>(nullptr));
   Value map = table.write(base);
   std::vector<std::string> seen;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-    const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos) {
-      return fail(ErrorCode::bad_input, "'" + std::string(item) + "' is not key=value", "plan",
+  for (const auto& [item, key, given] : settings_of(text)) {
+    if (std::ranges::count(item, '=') != 1) {
+      return fail(ErrorCode::bad_input, "'" + item + "' is not key=value", "plan",
                   "write a plan such as \"tp=8,pp=16,micro_batch=1\"");
     }
-    const std::string key(long_key(item.substr(0, equals)));
-    const std::string_view value = item.substr(equals + 1);
-    if (value.find('=') != std::string_view::npos) {
-      return fail(ErrorCode::bad_input, "'" + std::string(item) + "' is more than one setting",
-                  "plan", "commas stand between settings: \"tp=8,pp=16,micro_batch=1\"");
-    }
+    std::string_view value = given;
+    if (key == "context_parallel") value = without_alias(value, kContextParallelAliases);
+    if (is_boolean(key) && (value == "0" || value == "1")) value = value == "1" ? "true" : "false";
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
       return fail(ErrorCode::bad_input, "'" + key + "' is given twice", "plan");
     }
     seen.push_back(key);
     if (key.starts_with("overlap.")) {
-      const Value* given = map.find("overlap");
-      if (given != nullptr && given->kind() != Value::Kind::map) {
+      const Value* whole = map.find("overlap");
+      if (whole != nullptr && whole->kind() != Value::Kind::map) {
         return fail(ErrorCode::bad_input, "'" + key + "' is given beside 'overlap'", "plan",
                     "overlap is set one kind at a time, as in \"overlap.pipeline=false\"");
       }
-      Value overlap = given != nullptr ? *given : Value::map();
+      Value overlap = whole != nullptr ? *whole : Value::map();
       overlap.set(key.substr(8), scalar_value(value));
       map.set("overlap", std::move(overlap));
     } else if (key == "layers" || key == "placement" || key == "recompute_modules") {
@@ -184,6 +233,12 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
   auto plan = table.read(map);
   if (!plan) return fail(at("plan", plan.error()));
   return plan;
+}
+
+std::vector<std::string> stated_fields(std::string_view text) {
+  std::vector<std::string> out;
+  for (Setting& setting : settings_of(text)) out.push_back(std::move(setting.key));
+  return out;
 }
 
 std::string to_text(const Plan& plan) {

@@ -91,10 +91,14 @@ const Fields<Training>& fields_of(const Training*);
 // Microbatches a replica works through in one step; the plan must be valid.
 int microbatches(const Training& training, const Plan& plan);
 
-// "tp=8,pp=16,..." over `base`; keys are those of fields_of(Plan) and of Overlap as "overlap.x";
-// `vpp` and `mbs` are accepted for chunks and micro_batch. Error: unknown key (nearest named), bad
-// value, key twice.
+// "tp=8,pp=16,..." over `base`; commas or blanks separate the settings. Keys are those of
+// fields_of(Plan) in any case, and of Overlap as "overlap.x"; `vpp`, `mbs` and `sp` are accepted for
+// chunks, micro_batch and sequence_parallel, `ulysses`, `a2a` and `p2p` as kinds of context_parallel,
+// 0 and 1 for false and true. Error: unknown key (nearest named), bad value, key twice.
 Result<Plan> parse_plan(std::string_view text, const Plan& base = {});
+
+// The plan's fields that such a text states.
+std::vector<std::string> stated_fields(std::string_view text);
 // The short form of everything that differs from the default.
 std::string to_text(const Plan& plan);
 

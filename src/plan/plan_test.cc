@@ -52,14 +52,22 @@ TEST(PlanText, ReadsWhatItWrites) {
             ContextParallel::all_to_all);
 }
 
+TEST(PlanText, ReadsTheNotationsPeopleType) {
+  const Plan plan =
+      *parse_plan("tp=8,pp=2,sequence_parallel=true,cp=2,context_parallel=all-to-all");
+  EXPECT_EQ(*parse_plan("TP=8 PP = 2\tsp=1, cp=2 context_parallel=ulysses"), plan);
+  EXPECT_FALSE(parse_plan("tp=8,sp=0")->sequence_parallel);
+  EXPECT_EQ(stated_fields("TP=8 sp=1,vpp=2"),
+            (std::vector<std::string>{"tp", "sequence_parallel", "chunks"}));
+}
+
 TEST(PlanText, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(parse_plan("tpp=8").error().text(),
             "plan: unknown field 'tpp' in plan (did you mean 'tp'?)");
   EXPECT_EQ(parse_plan("tp").error().text(),
             "plan: 'tp' is not key=value (write a plan such as \"tp=8,pp=16,micro_batch=1\")");
-  EXPECT_EQ(parse_plan("tp=8 pp=16").error().text(),
-            "plan: 'tp=8 pp=16' is more than one setting (commas stand between settings: "
-            "\"tp=8,pp=16,micro_batch=1\")");
+  EXPECT_EQ(parse_plan("tp=8=4").error().text(),
+            "plan: 'tp=8=4' is not key=value (write a plan such as \"tp=8,pp=16,micro_batch=1\")");
   EXPECT_EQ(parse_plan("tp=2,tp=4").error().text(), "plan: 'tp' is given twice");
   EXPECT_EQ(parse_plan("tp=eight").error().text(), "plan: tp: 'eight' is not a whole number");
   EXPECT_EQ(parse_plan("recompute=ful").error().text(),

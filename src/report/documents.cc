@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "document/results.h"
 #include "report/plans/plans_json.h"
 #include "report/traces/analysis_json.h"
 #include "report/traces/difference_report.h"
@@ -13,8 +14,19 @@
 
 namespace orrery {
 
+template <>
+inline constexpr auto kResults<Error> = table<Error>(
+    "error", "Why there is no answer.", schema_version<Error, 1>(),
+    constant<Error>("kind", "of document", "error"),
+    field<&Error::message>("message", "what is wrong, with the value that is"),
+    field<&Error::where>("where", "the file, line, key or option; empty: nowhere in particular"),
+    field<&Error::hint>("hint", "what to write instead; may be empty"));
+
+Value error_json(const Error& error) { return answer(error); }
+
 std::span<const DocumentKind> document_kinds() {
   static constexpr std::array kKinds = {
+      DocumentKind{"error-1", "any command with --json that is refused", &description_of<Error>},
       DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
       DocumentKind{"search-1", "orrery search --json", &search_document},
       DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "document/description.h"
+#include "document/value.h"
+#include "outcome/error.h"
 
 namespace orrery {
 
@@ -16,6 +18,9 @@ struct DocumentKind {
   const Description& (*description)();
 };
 std::span<const DocumentKind> document_kinds();
+
+// The document that any command writes in place of its answer.
+Value error_json(const Error& error);
 
 // The text of docs/schema/NAME.json.
 std::string schema_text(const DocumentKind& kind);

@@ -91,17 +91,7 @@ constexpr std::array kWattUnits =
 constexpr std::array kPriceUnits =
     std::to_array<Unit>({{"$/h", 1, 3600}, {"$/s", 1}, {"USD/h", 1, 3600}});
 
-constexpr std::array kCountUnits = std::to_array<Unit>({
-    {"", 1},
-    {"k", 1e3},
-    {"K", 1e3},
-    {"M", 1e6},
-    {"B", 1e9},
-    {"G", 1e9},
-    {"T", 1e12},
-    {"Ki", kKi},
-    {"Mi", kKi * kKi},
-});
+constexpr std::array kCountUnits = std::to_array<Unit>({{"", 1}, {"Ki", kKi}, {"Mi", kKi * kKi}});
 
 std::string quoted(std::string_view s) { return "'" + std::string(s.substr(0, 60)) + "'"; }
 
@@ -240,7 +230,16 @@ Result<DollarsPerSecond> parse_dollars_per_second(std::string_view text) {
   return as<DollarsPerSecond>(parse(text, kPriceUnits, "", "a price", "2.95 $/h"));
 }
 Result<double> parse_count(std::string_view text) {
-  return parse(text, kCountUnits, "", "a count", "16384\" or \"16k");
+  const char prefix = text.size() > 1 ? text.back() : ' ';
+  const bool thousands = prefix == 'k' || prefix == 'K';
+  if (thousands || prefix == 'M') {
+    const std::string_view number = text.substr(0, text.size() - 1);
+    ORRERY_TRY(const double n, parse(number, kCountUnits, "", "a count", "16384"));
+    return fail(ErrorCode::bad_input, "'" + std::string(text) + "' can be read in two ways", "",
+                "write " + shortest(n * (thousands ? 1e3 : 1e6)) + " or " + std::string(number) +
+                    (thousands ? "Ki" : "Mi"));
+  }
+  return parse(text, kCountUnits, "", "a count", "16384\" or \"16Ki");
 }
 
 std::string to_text(Seconds s) {

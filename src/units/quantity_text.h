@@ -23,7 +23,8 @@ Result<Hertz> parse_hertz(std::string_view text);
 Result<Watts> parse_watts(std::string_view text);
 Result<DollarsPerSecond> parse_dollars_per_second(std::string_view text);
 
-// A plain count, with an optional decimal suffix: "16384", "16k", "1.5M", "2.4T".
+// A plain count, with an optional binary prefix: "16384", "16Ki". Refused: "16k" and "1M", which
+// may mean 16000 or 16384, 1000000 or 1048576.
 Result<double> parse_count(std::string_view text);
 
 // Readable text: three significant digits and the prefix that puts the number in [1, 1000).

@@ -44,7 +44,7 @@ Outcome Sandbox::run(const std::string& command) const {
   const std::string line = "cd " + quoted(folder_.string()) +
                            " && exec env -i ${LSAN_OPTIONS:+LSAN_OPTIONS=\"$LSAN_OPTIONS\"} HOME=" +
                            quoted(folder_.string()) +
-                           " LC_ALL=C NO_COLOR=1 COLUMNS=100 ASAN_OPTIONS=detect_leaks=1"
+                           " LC_ALL=C.UTF-8 NO_COLOR=1 COLUMNS=100 ASAN_OPTIONS=detect_leaks=1"
                            " PATH=" +
                            quoted(bin_.string() + ":/usr/bin:/bin") + " sh -c " + quoted(command) +
                            " </dev/null 2>&1";

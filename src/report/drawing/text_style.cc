@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -122,6 +123,30 @@ std::string printable(std::string_view text) {
       out += text.substr(0, d.bytes);
     }
     text.remove_prefix(d.bytes);
+  }
+  return out;
+}
+
+std::string in_ascii(std::string_view text) {
+  static constexpr auto kCounterparts = std::to_array<std::pair<char32_t, char>>(
+      {{U'\u00A0', ' '}, {U'²', '2'}, {U'µ', 'u'}, {U'·', '-'}, {U'×', 'x'},  {U'–', '-'},
+       {U'…', '~'},      {U'─', '-'}, {U'│', '|'}, {U'▁', '_'}, {U'▂', '_'},  {U'▃', '_'},
+       {U'▄', '='},      {U'▅', '='}, {U'▆', '#'}, {U'▇', '#'}, {U'█', '#'},  {U'▉', '#'},
+       {U'▊', '#'},      {U'▋', '#'}, {U'▌', '='}, {U'▍', '='}, {U'▎', '-'},  {U'▏', '-'},
+       {U'▐', '='},      {U'░', '.'}, {U'▒', '+'}, {U'▓', '%'}, {U'▚', '\\'}, {U'▞', '/'},
+       {U'●', '*'},      {U'✓', 'y'}, {U'✗', 'n'}, {U'⋮', ':'}});
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Decoded next = decode(text);
+    const auto* found =
+        std::ranges::find(kCounterparts, next.point, &std::pair<char32_t, char>::first);
+    if (next.valid && next.point < 0x80) {
+      out += static_cast<char>(next.point);
+    } else {
+      out += next.valid && found != kCounterparts.end() ? found->second : '?';
+    }
+    text.remove_prefix(next.bytes);
   }
   return out;
 }

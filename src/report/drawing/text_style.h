@@ -36,6 +36,10 @@ int display_width(std::string_view text);
 // Control characters and bytes that are no UTF-8 become U+FFFD; tabs and newlines become spaces.
 std::string printable(std::string_view text);
 
+// The text with an ASCII character in place of every other: what text is drawn with has its
+// counterparts, the rest becomes '?'.
+std::string in_ascii(std::string_view text);
+
 // At most `width` cells; what was cut is shown by an ellipsis.
 std::string shortened(std::string_view text, int width);
 
