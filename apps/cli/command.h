@@ -28,6 +28,7 @@ struct Question {
   std::string plan;
   std::string sequence_length;  // "8192", "8k"; empty: the model's
   std::string global_batch;     // "2048" sequences, "4M" tokens
+  std::string workload;
   std::string precision;
   std::string software;           // a profile of the catalog
   std::int64_t adapter_rank = 0;  // of low-rank adapters; 0: everything is trained

@@ -25,6 +25,7 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--on", q.cluster,
                   "the cluster: h100-sxm:1024, a name from the catalog, or a YAML file");
   app->add_option("--plan", q.plan, "the plan: tp=8,pp=16,micro_batch=1,...");
+  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
   app->add_option("--seq", q.sequence_length, "tokens of a sequence")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app->add_option("--global-batch", q.global_batch, "sequences of a step")

@@ -100,6 +100,11 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
   if (!q.global_batch.empty()) {
     ORRERY_TRY(training.global_batch, sequences_of(q.global_batch, training, spec.scenario.model));
   }
+  if (!q.workload.empty()) {
+    auto workload = parse_enum<Workload>(q.workload);
+    if (!workload) return fail(at("--workload", workload.error()));
+    training.workload = *workload;
+  }
   if (!q.precision.empty()) {
     auto precision = parse_enum<NumberFormat>(q.precision);
     if (!precision) return fail(at("--precision", precision.error()));

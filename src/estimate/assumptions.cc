@@ -18,8 +18,10 @@ std::string attention_note(const Model& model, const Estimate& e) {
   constexpr double kMuch = 0.25;  // of the FLOPs of the model
   const auto length = static_cast<double>(e.training.sequence_length);
   const auto source = static_cast<double>(e.training.source_length);
-  const double computed = model_flops_per_sequence(model, length, AttentionCount::causal, source) /
-                          model_flops_per_sequence(model, length, AttentionCount::full, source);
+  const auto flops = [&](AttentionCount count) {
+    return model_flops_per_sequence(model, length, count, source, e.training.workload);
+  };
+  const double computed = flops(AttentionCount::causal) / flops(AttentionCount::full);
   if (1 - computed < kMuch) return "";
   return fmt::format(
       "MFU and HFU count all pairs of tokens, as is usual; causal attention leaves out {:.0f} % of "

@@ -106,7 +106,8 @@ Estimate estimate(const PredictedStep& predicted) {
   const Flops model_work =
       sequences * model_flops_per_sequence(
                       cache.model(), static_cast<double>(out.training.sequence_length),
-                      AttentionCount::full, static_cast<double>(out.training.source_length));
+                      AttentionCount::full, static_cast<double>(out.training.source_length),
+                      out.training.workload);
   const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
   const Flops hardware_work =
       model_work + Flops(recomputed * ranks_per_stage * step.shape.microbatches);

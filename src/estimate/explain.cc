@@ -22,8 +22,9 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   const Accelerator& a = step.cluster().accelerator;
   const double sequences = static_cast<double>(e.training.global_batch);
   const auto length = static_cast<double>(e.training.sequence_length);
-  const Flops per_sequence = model_flops_per_sequence(
-      step.model(), length, AttentionCount::full, static_cast<double>(e.training.source_length));
+  const Flops per_sequence =
+      model_flops_per_sequence(step.model(), length, AttentionCount::full,
+                               static_cast<double>(e.training.source_length), e.training.workload);
   const Flops total = per_sequence * sequences;
   const FlopsPerSecond peak = *a.peak(e.training.precision);
   const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];
@@ -73,8 +74,10 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   }
   out.push_back(
       {"model_flops",
-       "forward and backward (3x; frozen 2x) of every matrix product and full attention, logits "
-       "included, embedding look-up and recomputation excluded",
+       std::string(step.costs.passes.backward ? "forward and backward (3x; frozen 2x)"
+                                              : "forward") +
+           " of every matrix product and full attention, logits included, embedding look-up and "
+           "recomputation excluded",
        fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences", to_text(per_sequence),
                    length, sequences),
        to_text(total), "operators of " + step.model().name});

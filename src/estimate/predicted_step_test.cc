@@ -17,8 +17,10 @@ namespace {
 
 const Catalog& catalog() { return Catalog::built_in(); }
 
-Scenario scenario(const char* model, std::string_view plan) {
+Scenario scenario(const char* model, std::string_view plan,
+                  Workload workload = Workload::training) {
   Scenario s;
+  s.training.workload = workload;
   s.model = *load_model(model, catalog());
   s.cluster = *parse_cluster("h100-sxm:16", catalog());
   s.plan = *parse_plan(plan);
@@ -27,12 +29,12 @@ Scenario scenario(const char* model, std::string_view plan) {
   return s;
 }
 
-class PredictedStepOfPlans : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
-};
+class PredictedStepOfPlans
+    : public ::testing::TestWithParam<std::tuple<const char*, const char*, Workload>> {};
 
 TEST_P(PredictedStepOfPlans, SaysTheSameWhateverItIsAsked) {
-  const auto& [model, plan] = GetParam();
-  const auto step = predict(scenario(model, plan), catalog());
+  const auto& [model, plan, workload] = GetParam();
+  const auto step = predict(scenario(model, plan, workload), catalog());
   ASSERT_TRUE(step) << step.error().text();
   const Picoseconds time = step->folded.time;
 
@@ -75,11 +77,90 @@ TEST_P(PredictedStepOfPlans, SaysTheSameWhateverItIsAsked) {
 
 INSTANTIATE_TEST_SUITE_P(
     , PredictedStepOfPlans,
-    ::testing::Values(std::tuple("llama-3-8b", "tp=2"), std::tuple("llama-3-8b", "tp=2,pp=4"),
-                      std::tuple("llama-3-8b", "tp=2,pp=4,chunks=2,zero=2,recompute=full"),
-                      std::tuple("llama-3-8b", "pp=4,schedule=zb_h1"),
-                      std::tuple("llama-3-8b", "pp=4,schedule=zb_h1,overlap.optimizer=true"),
-                      std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2,zero=3,schedule=gpipe")));
+    ::testing::Values(
+        std::tuple("llama-3-8b", "tp=2", Workload::training),
+        std::tuple("llama-3-8b", "tp=2,pp=4", Workload::training),
+        std::tuple("llama-3-8b", "tp=2,pp=4,chunks=2,zero=2,recompute=full", Workload::training),
+        std::tuple("llama-3-8b", "pp=4,schedule=zb_h1", Workload::training),
+        std::tuple("llama-3-8b", "pp=4,schedule=zb_h1,overlap.optimizer=true", Workload::training),
+        std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2,zero=3,schedule=gpipe", Workload::training),
+        std::tuple("llama-3-8b", "tp=2,pp=4,overlap.gradient_reduction=false", Workload::forward),
+        std::tuple("llama-3-8b", "tp=2,pp=4,chunks=2,zero=3", Workload::forward),
+        std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2,schedule=chimera", Workload::forward)));
+
+// What a forward alone does is a part of what training does, whatever the plan.
+TEST(ForwardWorkload, IsThePartOfTrainingThatIsLeft) {
+  for (const auto& [model, plan] : {std::pair{"llama-3-8b", "zero=0"},
+                                    {"llama-3-8b", "tp=4,zero=3"},
+                                    {"llama-3-8b", "tp=2,pp=4"},
+                                    {"llama-3-8b", "tp=2,pp=4,chunks=2,zero=2"},
+                                    {"llama-3-8b", "tp=2,cp=2,attention=unfused"},
+                                    {"mixtral-8x7b", "tp=2,ep=4,pp=2,zero=3"}}) {
+    SCOPED_TRACE(std::string(model) + " " + plan);
+    const auto trained = predict(scenario(model, plan), catalog());
+    const auto run = predict(scenario(model, plan, Workload::forward), catalog());
+    ASSERT_TRUE(trained && run);
+    const Estimate training = estimate(*trained);
+    const Estimate forward = estimate(*run);
+    EXPECT_GE(run->folded.time, lower_bound(run->costs));
+    // The FLOPs of matrix products and attention of a backward are twice those of the forward.
+    EXPECT_NEAR(
+        3 * forward.mfu * forward.step_time.value() / (training.mfu * training.step_time.value()),
+        1, 1e-12);
+    EXPECT_LT(forward.step_time, 0.45 * training.step_time);
+    EXPECT_GT(forward.step_time, 0.2 * training.step_time);
+    EXPECT_EQ(forward.breakdown[Category::optimizer], Picoseconds(0));
+    EXPECT_LE(forward.breakdown[Category::exposed_dp], training.breakdown[Category::exposed_dp]);
+    ASSERT_EQ(forward.stages.size(), training.stages.size());
+    for (std::size_t s = 0; s < forward.stages.size(); ++s) {
+      EXPECT_EQ(forward.stages[s].forward, training.stages[s].forward);
+      EXPECT_EQ(forward.stages[s].backward, Picoseconds(0));
+      const MemoryReport& m = forward.stages[s].memory;
+      EXPECT_EQ(m.parameters, training.stages[s].memory.parameters);
+      EXPECT_EQ(m.gradients + m.optimizer_states + m.activations, 0);
+      EXPECT_GT(m.transient, 0);
+      EXPECT_LT(m.transient,
+                training.stages[s].memory.activations + training.stages[s].memory.transient);
+      EXPECT_LT(m.peak, training.stages[s].memory.peak);
+    }
+  }
+}
+
+// One microbatch passes the stages before the last, which then has them one after the other.
+TEST(ForwardWorkload, FillsThePipelineOnce) {
+  const auto step = predict(scenario("llama-3-8b", "tp=2,pp=4", Workload::forward), catalog());
+  ASSERT_TRUE(step);
+  const Estimate e = estimate(*step);
+  Picoseconds ahead;
+  for (int s = 0; s < 3; ++s) ahead += e.stages[s].forward + step->costs.transfer[s];
+  EXPECT_EQ(e.critical_stage, 3);
+  EXPECT_EQ(step->folded.time, ahead + e.stages[3].forward * e.microbatches);
+  EXPECT_EQ(e.breakdown[Category::bubble] + e.breakdown[Category::exposed_pp], ahead);
+}
+
+TEST(ForwardWorkload, HasNoMeasuredStepToJudgeItsErrorBy) {
+  const auto step = predict(scenario("llama-3-8b", "tp=2", Workload::forward), catalog());
+  ASSERT_TRUE(step);
+  const Estimate e = estimate(*step, *load_uncertainty(catalog()));
+  EXPECT_TRUE(e.interval.extrapolates);
+  EXPECT_THAT(e.interval.distance, testing::HasSubstr("no forward step was measured on hopper"));
+}
+
+TEST(ForwardWorkload, IsReadAndWrittenBySpecifications) {
+  const char* text = "model: llama-3-8b\ncluster: h100-sxm:16\nworkload: forward\n";
+  const auto spec = read_spec(*parse_yaml(text, "spec.yaml"), "", catalog());
+  ASSERT_TRUE(spec) << spec.error().text();
+  EXPECT_EQ(spec->scenario.training.workload, Workload::forward);
+  const Value again = specification(spec->scenario, catalog());
+  EXPECT_EQ(again.find("workload")->scalar_text(), "forward");
+  EXPECT_EQ(specification(scenario("llama-3-8b", ""), catalog()).find("workload"), nullptr);
+  const auto wrong = read_spec(
+      *parse_yaml("model: llama-3-8b\ncluster: h100-sxm:16\nworkload: foward\n", "spec.yaml"), "",
+      catalog());
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().text(),
+            "spec.yaml: line 3, workload: unknown value 'foward' (did you mean 'forward'?)");
+}
 
 TEST(PredictedStep, OfASharedScenarioIsThatOfTheScenario) {
   const auto alone = predict(scenario("llama-3-8b", "tp=2,pp=4"), catalog());

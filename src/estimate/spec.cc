@@ -98,8 +98,8 @@ bool is_spec(const Document& document) {
 }
 
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
-  static const std::vector<std::string> kKnown = {"model", "cluster",  "training",
-                                                  "plan",  "software", "adapters"};
+  static const std::vector<std::string> kKnown = {"model",    "cluster",  "training", "plan",
+                                                  "software", "adapters", "workload"};
   for (const auto& [key, value] : document.root.members()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
       return fail(ErrorCode::bad_input, "unknown field '" + key + "'",
@@ -137,6 +137,11 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     ORRERY_TRY(out.scenario.training,
                read<Training>(Document{document.name + ": training", *training}));
   }
+  if (const Value* workload = document.root.find("workload")) {
+    auto stated = Codec<Workload>::read(*workload);
+    if (!stated) return fail(at(place(document, *workload, "workload"), stated.error()));
+    out.scenario.training.workload = *stated;
+  }
   if (const Value* plan = document.root.find("plan")) {
     auto flat = flat_plan(*plan);
     if (!flat) return fail(at(document.name, flat.error()));
@@ -166,6 +171,9 @@ Value specification(const Scenario& scenario, const Catalog& catalog) {
   const bool as_published =
       published && to_json(Codec<SoftwareProfile>::write(*published)) == to_json(own);
   out.set("software", as_published ? Value::text(scenario.software.name) : own);
+  if (scenario.training.workload != Workload::training) {
+    out.set("workload", Codec<Workload>::write(scenario.training.workload));
+  }
   out.set("training", Codec<Training>::write(scenario.training));
   out.set("plan", Codec<Plan>::write(scenario.plan));
   return out;

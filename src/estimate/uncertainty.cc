@@ -234,7 +234,8 @@ StepPoint point_of(const Model& model, const Cluster& cluster, const Training& t
           .architecture = cluster.accelerator.architecture,
           .accelerators = cluster.accelerators,
           .parameters_b = std::max(parameters(model) / 1e9, 1e-6),
-          .kind = kind_of(model),
+          .kind = training.workload == Workload::training ? kind_of(model)
+                                                          : std::string(to_text(training.workload)),
           .sequence = std::max<std::int64_t>(training.sequence_length, 1),
           .software = std::string(software),
           .source = {}};

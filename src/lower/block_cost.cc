@@ -69,8 +69,9 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
                      Backward kind) {
   BlockLowering lowering(block, setting);
   BlockCost out;
+  const bool trains = passes_of(setting.training.workload).backward;
   out.forward = lowering.forward();
-  out.backward = lowering.backward(recompute, Part::both);
+  if (trains) out.backward = lowering.backward(recompute, Part::both);
   const bool no_lead = setting.plan.pp > 1 && setting.costs.software.host.waits_for_transfers;
   Surroundings around = beside_each_other(out.forward, out.backward, setting);
   if (setting.plan.overlap.expert_batches) {
@@ -102,13 +103,14 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
     const bool expert = op.kind == OperatorKind::grouped_gemm;
-    RankParameters& of = op.frozen ? out.frozen : out.trained;
+    const bool frozen = op.frozen || !trains;
+    RankParameters& of = frozen ? out.frozen : out.trained;
     (expert ? of.expert : of.dense) += parameters;
     const bool large =
         expert || op.kind == OperatorKind::gemm || op.kind == OperatorKind::embedding;
     if (large && parameters > 0) {
       ++out.weight_tensors;
-      if (!op.frozen) ++out.trained_tensors;
+      if (!frozen) ++out.trained_tensors;
     }
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);

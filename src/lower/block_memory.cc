@@ -20,7 +20,8 @@ struct OperatorMemory {
 
 class OperatorReader {
  public:
-  explicit OperatorReader(const BlockMemorySetting& s) : s_(s) {}
+  explicit OperatorReader(const BlockMemorySetting& s)
+      : s_(s), backward_(passes_of(s.workload).backward) {}
 
   [[nodiscard]] OperatorMemory read(const Operator& op) const {
     OperatorMemory out;
@@ -60,7 +61,7 @@ class OperatorReader {
 
   // One 16-bit tensor of the shape of this operator's weight, for its gradient.
   [[nodiscard]] double weight(const Operator& op) const {
-    return op.frozen ? 0 : kActivation * extent(op.n) * extent(op.k);
+    return op.frozen || !backward_ ? 0 : kActivation * extent(op.n) * extent(op.k);
   }
 
  private:
@@ -79,7 +80,7 @@ class OperatorReader {
     if (b.sequence_parallel && op.boundary == Boundary::column) {
       if (s_.facts.keeps_gathered_input) {
         out.kept += op.saved.empty() ? 0 : in - in / b.tp;
-      } else {
+      } else if (backward_) {
         out.kernel += in;  // gathered for the weight gradient
       }
       out.kernel += in / b.tp;  // the reduced piece of the input gradient
@@ -106,7 +107,7 @@ class OperatorReader {
       out.kept += s_.facts.score_bytes * scores;
       out.kernel = 2 * kActivation * scores;  // gradients of probabilities and scores
     } else {
-      out.kernel = kFp32 * query;
+      if (backward_) out.kernel = kFp32 * query;
       // Attention keeps the output with all tokens of some heads, the product behind it with all
       // heads of some tokens.
       if (s_.exchanges_heads) out.kept += kActivation * result;
@@ -134,7 +135,15 @@ class OperatorReader {
   }
 
   const BlockMemorySetting& s_;
+  bool backward_;
 };
+
+// 2 bytes a token and channel, sharded as the sequence is.
+double block_input(const Block& block, const BlockMemorySetting& setting) {
+  return block.operators.empty()
+             ? 0
+             : kActivation * size(block.operators.front().rows, setting.binding) * setting.hidden;
+}
 
 // The input that a product keeps, without what else it keeps of its results.
 double kept_input(const Operator& op, const BlockMemorySetting& setting) {
@@ -166,9 +175,7 @@ double kept_results(const Block& block, const BlockMemorySetting& setting) {
   const Binding& b = setting.binding;
   const std::vector<RecomputedOperator> again =
       recomputed_work(block, {Recompute::alternate, {}, block.operators.size()});
-  double out = block.operators.empty()
-                   ? 0
-                   : kActivation * size(block.operators.front().rows, b) * setting.hidden;
+  double out = block_input(block, setting);
   for (std::size_t i = 0; i < block.operators.size(); ++i) {
     const Operator& op = block.operators[i];
     if (op.kind == OperatorKind::attention) {
@@ -184,10 +191,25 @@ double kept_results(const Block& block, const BlockMemorySetting& setting) {
   return out;
 }
 
+// Of a block that no backward follows.
+BlockMemory forward_memory(const Block& block, const BlockMemorySetting& setting) {
+  const OperatorReader reader(setting);
+  double most = 0;
+  for (const Operator& op : block.operators) {
+    const OperatorMemory memory = reader.read(op);
+    const bool loss = op.kind == OperatorKind::cross_entropy;
+    most = std::max(most, memory.gradients + memory.kernel + (loss ? memory.kept : 0));
+  }
+  BlockMemory out;
+  out.working = Bytes(block_input(block, setting) + most);
+  return out;
+}
+
 }  // namespace
 
 BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
                          Recompute recompute) {
+  if (!passes_of(setting.workload).backward) return forward_memory(block, setting);
   const OperatorReader reader(setting);
   const std::size_t count = block.operators.size();
   const bool whole = recompute == Recompute::full || recompute == Recompute::alternate;
@@ -214,12 +236,7 @@ BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,
     }
   }
   BlockMemory out;
-  if (recompute == Recompute::full) {
-    // Only the input of the block: 2 bytes a token and channel, sharded as the sequence is.
-    const double tokens =
-        block.operators.empty() ? 0 : size(block.operators.front().rows, setting.binding);
-    kept = kActivation * tokens * setting.hidden;
-  }
+  if (recompute == Recompute::full) kept = block_input(block, setting);
   if (recompute == Recompute::alternate) {
     const double all = kept + again;
     kept = std::min(all, kept_results(block, setting));

@@ -13,6 +13,15 @@
 // the logits, what all-to-alls of context parallelism send and receive of gradients. All kept
 // tensors are those of the operators (model/operator.h) as MemoryFacts amends them. Not modelled:
 // temporaries of element-wise kernels that are not fused.
+//
+// A workload without a backward keeps nothing. Its forward holds the input of the block for the
+// residual, and of one operator after the other what it reads and writes, which is as much as their
+// gradients:
+//
+//   working = residual + max over i of ( in_i + out_i + kernel_i )
+//
+// with kernel_i less what only a backward has: gradients of weights, the fp32 one of the queries.
+// The loss is taken to need what it does at its fullest, so this is an upper bound.
 #pragma once
 
 #include "cost/memory/memory_facts.h"
@@ -23,7 +32,8 @@ namespace orrery {
 
 struct BlockMemory {
   Bytes saved;                   // one microbatch, until its backward
-  Bytes working;                 // beside all that is saved, at the fullest moment of the backward
+  Bytes working;                 // beside all that is saved, at the fullest moment of the backward,
+                                 // or of the forward if there is no other pass
   Bytes recomputed;              // of `working`: what is computed again
   Bytes attention_placeholders;  // 16-bit stand-ins of the distinct weights of attention
   Bytes other_placeholders;      // and of everything else
@@ -33,6 +43,7 @@ struct BlockMemorySetting {
   const Binding& binding;
   double hidden = 0;
   NumberFormat precision = NumberFormat::bf16;
+  Workload workload = Workload::training;
   AttentionKernel attention = AttentionKernel::library;
   bool exchanges_heads = false;  // around attention (lower/head_exchange.h)
   const MemoryFacts& facts;

@@ -98,6 +98,14 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   p.overlap.expert_batches = p.ep > 1 && random() % 2 == 0;
   p.dispatch = pick(random, {ExpertDispatch::all_to_all, ExpertDispatch::deduplicated});
   p.overlap.optimizer = random() % 4 == 0;
+  if (random() % 8 == 0) {
+    out.training.workload = Workload::forward;
+    p.recompute = Recompute::none;
+    p.recompute_layers = 0;
+    p.recompute_modules.clear();
+    p.overlap.expert_batches = false;
+    p.overlap.optimizer = false;
+  }
   if (random() % 2 == 0) p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
   out.training.sequence_length = pick<std::int64_t>(random, {1024, 4096});
   const std::int64_t ranks = p.tp * p.cp * p.pp;

@@ -166,7 +166,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
       backward(step.kept->embedding, MemoryMoment::embedding);
       root += step.kept->embedding;
     }
-    if (!facts.releases_stage_outputs && !stage.head && step.shape.devices > 1) {
+    if (!facts.releases_stage_outputs && !stage.head && step.shape.devices > 1 &&
+        step.passes.backward) {
       in.activations += step.boundary * held.held[slot];
     }
   }
@@ -196,6 +197,11 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
 std::string moment_in_words(const StepCosts& step, int device, const MemoryReport& memory) {
   if (memory.moment_kind == MemoryMoment::optimizer) {
     return "the optimizer step copies the gradients to fp32";
+  }
+  if (!step.passes.backward) {
+    return memory.moment_kind == MemoryMoment::head        ? "the loss is computed"
+           : memory.moment_kind == MemoryMoment::embedding ? "the embedding is looked up"
+                                                           : "a layer computes its forward";
   }
   int held = 0;
   for (const int n : held_units(step, device).held) held += n;

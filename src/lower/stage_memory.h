@@ -8,7 +8,8 @@
 //
 // with the head first, then the layers from the last to the first, then the embedding; or the
 // optimizer step, if what that needs is more than all activations. ZeRO 3 adds gathered
-// weights, ZeRO 2 and 3 whole gradients: of blocks, chunks or all, by shard_moves.h.
+// weights, ZeRO 2 and 3 whole gradients: of blocks, chunks or all, by shard_moves.h. A workload
+// without a backward holds its weights and, of one block, what its forward works on.
 #pragma once
 
 #include <string>

@@ -36,20 +36,26 @@ int device_of(const StepCosts& step, std::size_t stage) {
   return 0;
 }
 
-// Share of computing lost in a block beside the reduction of its gradients. Products and attention
-// are bound by computing, the rest by memory.
-double share_lost_beside_reduction(const CostContext& costs, const BlockCost& block,
-                                   Bytes gradients, const GroupShape& shard, std::int64_t zero) {
-  const Breakdown& where = block.backward.breakdown;
+// Share of computing lost in a block beside the reduction of its gradients; without a backward,
+// beside the gather of its weights. Products and attention are bound by computing, the rest by
+// memory.
+double share_lost_beside_data(const StepCosts& step, const BlockCost& block) {
+  const bool backward = step.passes.backward;
+  const BlockPass& pass = backward ? block.backward : block.forward;
+  const Breakdown& where = pass.breakdown;
   Picoseconds memory_bound;
   for (const Category c : {Category::router, Category::normalization, Category::elementwise,
                            Category::embedding, Category::loss}) {
     memory_bound += where[c];
   }
-  const double all = block.backward.computing().count();
-  const CollectiveKind kind =
-      zero == 0 ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
-  return costs.interference(kind, gradients, shard)
+  const double all = pass.computing().count();
+  const CollectiveKind kind = !backward             ? CollectiveKind::all_gather
+                              : step.plan.zero == 0 ? CollectiveKind::all_reduce
+                                                    : CollectiveKind::reduce_scatter;
+  const Bytes payload(backward ? block.trained.dense * step.gradient_bytes
+                               : block.frozen.dense * 2);
+  return step.cache->context()
+      .interference(kind, payload, step.layout->dense_shard)
       .share_lost(all > 0 ? memory_bound.count() / all : 0);
 }
 
@@ -83,6 +89,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   StepCosts out;
   out.cache = &cache;
   out.plan = plan;
+  out.passes = passes_of(training.workload);
   out.layout = &cache.layout(plan);
   const std::vector<Group>& groups = out.layout->groups;
   out.schedule = *find_schedule(plan.schedule);
@@ -97,9 +104,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   out.gradient_bytes = element_size(training.gradients).value();
 
   const BlockCost& usual = out.kept->blocks[model.layers.front()];
-  out.data_share_lost =
-      share_lost_beside_reduction(costs, usual, Bytes(usual.trained.dense * out.gradient_bytes),
-                                  out.layout->dense_shard, plan.zero);
+  out.data_share_lost = share_lost_beside_data(out, usual);
   constexpr Bytes kActivations{32 * 1024 * 1024};  // of a layer; chooses the algorithm
   const bool experts = out.layout->ep.size > 1;
   out.paired_share_lost =
@@ -168,10 +173,12 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   }
 
   out.optimizer_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
-  for (int device = 0; device < out.shape.devices; ++device) {
-    out.optimizer.push_back(price(out.optimizer_parts(device), groups, costs));
+  out.optimizer.resize(static_cast<std::size_t>(out.shape.devices));
+  for (int device = 0; out.passes.optimizer && device < out.shape.devices; ++device) {
+    out.optimizer[static_cast<std::size_t>(device)] =
+        price(out.optimizer_parts(device), groups, costs);
   }
-  out.gradient_norm = price(out.gradient_norm_parts(), groups, costs);
+  if (out.passes.optimizer) out.gradient_norm = price(out.gradient_norm_parts(), groups, costs);
   if (ends_apart && out.kept->embedding.trained.dense > 0) {
     out.tied_embedding = price(out.tied_embedding_parts(), groups, costs);
   }
@@ -230,7 +237,7 @@ Moves fewest_moves(const StepCosts& step) {
   Moves out;
   if (plan.zero >= 3) {
     out.forward = often(moves.weights);
-    out.backward = moves.weights == ShardMove::each_step ? 0 : out.forward;
+    out.backward = moves.weights == ShardMove::each_step || !step.passes.backward ? 0 : out.forward;
   } else if (plan.zero >= 1 && plan.overlap.parameter_gather) {
     out.forward = 1;
   }
@@ -307,6 +314,7 @@ Picoseconds lower_bound(const StepCosts& step) {
   const Model& model = step.cache->model();
   const BlockCommunication communication(step, fewest_moves(step));
   const bool split = step.schedule->splits_backward;
+  const bool one_way = split || !step.passes.backward;  // what travels last need not come back
   const int m = step.passes_a_chunk();
   // Without overlap ZeRO 0 and 1 reduce, and 1 and 2 gather, a whole device at once: see below.
   const bool gathers_at_once = (plan.zero == 1 || plan.zero == 2) && !plan.overlap.parameter_gather;
@@ -398,12 +406,12 @@ Picoseconds lower_bound(const StepCosts& step) {
     // Steps that follow each other without a flush need not wait for the pipeline to fill.
     if (plan.overlap.optimizer) continue;
     // A split backward may end with weight gradients, which travel nowhere.
-    bound = std::max(bound, (split ? ahead[first] : there_and_back[first]) + all);
+    bound = std::max(bound, (one_way ? ahead[first] : there_and_back[first]) + all);
   }
   const Picoseconds optimizer = *std::max_element(step.optimizer.begin(), step.optimizer.end());
   if (plan.overlap.optimizer) return bound;
   // One microbatch passes all stages and comes back.
-  bound = std::max(bound, there_and_back.back());
+  bound = std::max(bound, step.passes.backward ? there_and_back.back() : ahead.back());
   return bound + step.gradient_norm + optimizer;
 }
 

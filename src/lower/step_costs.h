@@ -40,6 +40,7 @@ struct StepCosts {
   Bytes boundary;                      // of one microbatch's activations between stages
   double gradient_bytes = 4;           // of one accumulated gradient
   double optimizer_bytes = 0;          // read and written for one parameter a rank owns
+  Passes passes;                       // of the workload
   double data_share_lost = 0;          // of computing beside data-parallel communication
   double paired_share_lost = 0;        // beside that of the other pass of a pair
 
@@ -118,7 +119,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan);
 // s_i is the first virtual stage on device i: the device cannot start before one microbatch has
 // passed the stages before s_i, works through all its operations one after the other, and its last
 // backward must still travel back to stage 0. c is the least transfer between devices. Where the
-// backward is split only F counts on the way (a device may end with weight gradients); where passes
+// backward is split, or there is none, only F counts on the way; where passes
 // are paired, what they communicate may be hidden; where no device waits for the optimizer of
 // another, path(s_i) does not count at all. Gathers and reductions are counted as often as they
 // must be (shard_moves.h). O(virtual stages).

@@ -510,7 +510,8 @@ class StepBuilder {
     std::vector<NodeIndex> ready;
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
-      if (replicated_ && step_.plan.zero <= 1 && !step_.plan.overlap.gradient_reduction) {
+      if (replicated_ && step_.passes.backward && step_.plan.zero <= 1 &&
+          !step_.plan.overlap.gradient_reduction) {
         device.waits_at_end =
             on_data_parallel_stream(d, reduction(step_.reduce_parts(held(d).trained)),
                                     part(d, StepInstance::Part::reduce), device.last);
@@ -534,6 +535,7 @@ class StepBuilder {
       ready.push_back(*device.last);
       gradients_ready_.push_back(last);
     }
+    if (!step_.passes.optimizer) return;
     if (waits_for_norm) {
       std::vector<StreamIndex> others;
       for (std::uint32_t d = 1; d < devices; ++d) others.push_back(stream(d, StepStream::compute));
@@ -591,7 +593,13 @@ class StepBuilder {
 }  // namespace
 
 Result<StepGraph> step_graph(const StepCosts& step, Folding folding) {
-  ORRERY_TRY(const Pipeline pipeline, orrery::pipeline(*step.schedule, schedule_request(step)));
+  ORRERY_TRY(Pipeline pipeline, orrery::pipeline(*step.schedule, schedule_request(step)));
+  for (auto& order : pipeline.order) {
+    if (step.passes.backward) break;
+    std::erase_if(order, [](const PipelineOperation& operation) {
+      return operation.action != PipelineAction::forward;
+    });
+  }
   return StepBuilder(step, pipeline, folding).build();
 }
 

@@ -40,7 +40,7 @@ TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
     const Flops work =
         static_cast<double>(drawn->training.global_batch) *
         model_flops_per_sequence(drawn->model, static_cast<double>(drawn->training.sequence_length),
-                                 AttentionCount::causal);
+                                 AttentionCount::causal, 0, drawn->training.workload);
     const Seconds ideal = work / (*drawn->cluster.accelerator.peak(NumberFormat::bf16) *
                                   static_cast<double>(drawn->cluster.accelerators));
     ASSERT_GE(time.seconds(), ideal) << to_text(drawn->plan);

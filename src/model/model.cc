@@ -41,14 +41,15 @@ double active_parameters(const Model& model) {
 }
 
 Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
-                               double source_length) {
+                               double source_length, Workload workload) {
   const Binding whole{.sequence_length = sequence_length,
                       .source_length = source_length > 0 ? source_length : sequence_length};
   return Flops(sum(model, [&](const Operator& op) {
     if (!op.counts_in_model_flops) return 0.0;
-    double flops = 0;
-    for (const Phase phase : {Phase::forward, Phase::input_gradient, Phase::weight_gradient}) {
-      flops += model_flops(op, phase, whole).value();
+    double flops = model_flops(op, Phase::forward, whole).value();
+    if (passes_of(workload).backward) {
+      flops += model_flops(op, Phase::input_gradient, whole).value();
+      flops += model_flops(op, Phase::weight_gradient, whole).value();
     }
     if (op.kind == OperatorKind::attention && op.attention.causal &&
         count == AttentionCount::causal) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/operator.h"
+#include "model/workload.h"
 
 namespace orrery {
 
@@ -50,12 +51,12 @@ double parameters(const Model& model);
 double trained_parameters(const Model& model);  // all of them, or those of adapters
 double active_parameters(const Model& model);
 
-// Model FLOPs of one sequence, forward and backward: every matrix product and attention, embedding
-// look-up and gradients of frozen weights excluded, logits included, no recomputation. `causal`
-// halves attention.
+// Model FLOPs of one sequence, forward and, if the workload has one, backward: every matrix product
+// and attention, embedding look-up and gradients of frozen weights excluded, logits included, no
+// recomputation. `causal` halves attention.
 enum class AttentionCount { full, causal };
 // `source_length`: tokens of the encoder side of an encoder-decoder; 0: as many.
 Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
-                               double source_length = 0);
+                               double source_length = 0, Workload workload = Workload::training);
 
 }  // namespace orrery

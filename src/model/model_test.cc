@@ -109,6 +109,14 @@ TEST(Model, CausalCountHalvesAttentionOnly) {
   EXPECT_DOUBLE_EQ(model_flops_per_sequence(built(a), kS, AttentionCount::causal).value(), full);
 }
 
+TEST(Model, AForwardIsAThirdOfTheFlopsOfTraining) {
+  for (const AttentionCount count : {AttentionCount::full, AttentionCount::causal}) {
+    const Model model = built(gpt());
+    EXPECT_DOUBLE_EQ(3 * model_flops_per_sequence(model, kS, count, 0, Workload::forward).value(),
+                     model_flops_per_sequence(model, kS, count).value());
+  }
+}
+
 TEST(Model, SlidingWindowBoundsTheKeysOfLocalLayersOnly) {
   Architecture a = gpt();
   a.num_layers = 6;

@@ -261,6 +261,27 @@ Reasons placement(const JudgedPlan& judged) {
   return {"placement must name tp, cp, pp and dp once each"};
 }
 
+// What is about a backward, or about the orders that schedules give it.
+Reasons workload(const JudgedPlan& judged) {
+  const auto& [model, cluster, training, plan] = judged;
+  Reasons out;
+  if (passes_of(training.workload).backward) return out;
+  const auto refuse = [&](bool stated, std::string_view what) {
+    if (!stated) return;
+    out.push_back(
+        fmt::format("{} needs a backward; workload {} has none", what, to_text(training.workload)));
+  };
+  refuse(plan.recompute != Recompute::none, fmt::format("recompute={}", to_text(plan.recompute)));
+  refuse(plan.overlap.expert_batches, "overlap.expert_batches");
+  refuse(plan.overlap.optimizer, "overlap.optimizer");
+  refuse(training.dropout, "dropout");
+  const auto found = find_schedule(plan.schedule);
+  refuse(found && ((*found)->splits_backward || (*found)->pairs_passes ||
+                   (*found)->made_for_times || (*found)->splits_vocabulary),
+         "schedule " + plan.schedule);
+  return out;
+}
+
 Reasons number_format(const JudgedPlan& judged) {
   std::string text = format_problem(judged.cluster.accelerator, judged.training.precision);
   if (text.empty()) return {};
@@ -283,6 +304,7 @@ constexpr PlanRule kRules[] = {
     {"recomputed layers", recomputed_layers},
     {"recomputed modules", recomputed_modules},
     {"placement", placement},
+    {"workload", workload},
     {"number format", number_format},
 };
 

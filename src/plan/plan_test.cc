@@ -240,6 +240,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
     std::int64_t sequence = 4096;
     std::int64_t batch = 64;
     NumberFormat precision = NumberFormat::bf16;
+    Workload workload = Workload::training;
   };
   const std::vector<Broken> cases = {
       {"ranges", "llama-3-8b", "zero=4", "zero 4 is outside 0 to 3"},
@@ -269,6 +270,9 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "recompute_modules mlp needs recompute=selective"},
       {"placement", "llama-3-8b", "placement=tp+cp+pp",
        "placement must name tp, cp, pp and dp once each"},
+      {"workload", "llama-3-8b", "recompute=full",
+       "recompute=full needs a backward; workload forward has none", 4096, 64, NumberFormat::bf16,
+       Workload::forward},
       {"number format", "llama-3-8b", "tp=2",
        "h100-sxm has no mxfp8 units; its number formats are bf16, fp16, fp8, fp32, tf32, fp64",
        4096, 64, NumberFormat::mxfp8}};
@@ -280,6 +284,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
     training.sequence_length = c.sequence;
     training.global_batch = c.batch;
     training.precision = c.precision;
+    training.workload = c.workload;
     const CompletedPlan completed = completed_plan(m, h100, training, *parse_plan(c.plan));
     for (const PlanRule& rule : plan_rules()) {
       const auto reasons = rule.broken({m, h100, completed.training, completed.plan});

@@ -51,9 +51,10 @@ std::string plan_sentence(const Plan& plan) {
 }
 
 std::string training_sentence(const Training& training) {
+  const bool updates = passes_of(training.workload).optimizer;
   return fmt::format("sequence {}{}global batch {}{}{}{}{}", grouped(training.sequence_length),
                      kDot, grouped(training.global_batch), kDot, to_text(training.precision), kDot,
-                     to_text(training.optimizer));
+                     updates ? to_text(training.optimizer) : to_text(training.workload));
 }
 
 std::string placement_words(const Plan& plan) {

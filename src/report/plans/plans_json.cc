@@ -164,6 +164,11 @@ inline constexpr auto kResults<StepTimeInterval> = table<StepTimeInterval>(
 template <>
 inline constexpr auto kResults<Estimate> = table<Estimate>(
     "estimate", "One predicted plan: a document of estimate without its heading.",
+    optional_field("workload", "what is run, if it is not training",
+                   [](const Estimate& e) {
+                     const Workload workload = e.training.workload;
+                     return workload == Workload::training ? std::nullopt : std::optional(workload);
+                   }),
     field<&Estimate::gpus>("gpus", "GPUs used"),
     field<&Estimate::microbatches>("microbatches", "microbatches of a step per data-parallel rank"),
     field("step_time_s", "time of one training step",

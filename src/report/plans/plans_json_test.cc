@@ -42,6 +42,13 @@ TEST(EstimateJson, BreakdownAddsUpToTheStepTimeExactly) {
   }
 }
 
+TEST(EstimateJson, NamesTheWorkloadThatIsNotTraining) {
+  Estimate e = sample_estimate();
+  EXPECT_EQ(estimate_json(e, sample_subject()).find("workload"), nullptr);
+  e.training.workload = Workload::forward;
+  EXPECT_EQ(estimate_json(e, sample_subject()).find("workload")->scalar_text(), "forward");
+}
+
 TEST(EstimateJson, StatesWhatScriptsReadSinceTheFirstDay) {
   const Value v = estimate_json(sample_estimate(), sample_subject());
   const auto text = [&](const char* key) { return v.find(key)->scalar_text(); };

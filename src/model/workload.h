@@ -1,0 +1,28 @@
+// What is run of a model in a step: which passes there are besides the forward.
+//
+//              backward   optimizer
+//   training   yes        yes         weights are trained
+//   forward    no         no          evaluation, scoring, a prefill that keeps no keys and values
+//
+// A backward computes the gradients of inputs and, of what is trained, of weights; without one,
+// nothing is trained, kept for later or reduced over data-parallel ranks. Everything that depends on
+// the workload asks for its passes, so that another one is a line of each table here. Not modelled:
+// caches of keys and values, decoding token by token.
+#pragma once
+
+#include <span>
+
+#include "outcome/enum_names.h"
+
+namespace orrery {
+
+enum class Workload : unsigned char { training, forward };
+std::span<const EnumName<Workload>> names_of(Workload);
+
+struct Passes {
+  bool backward = true;
+  bool optimizer = true;
+};
+Passes passes_of(Workload workload);
+
+}  // namespace orrery
