@@ -128,7 +128,6 @@ Estimate estimate(const PredictedStep& predicted) {
                     busiest - out.stages.begin(), 100 * busiest->busy.seconds() / out.step_time,
                     100 * critical.busy.seconds() / out.step_time);
   }
-  out.assumed = assumptions(predicted, out);
   return out;
 }
 
@@ -136,6 +135,7 @@ Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {
   Estimate out = estimate(step);
   out.interval =
       interval(errors, out.step_time, step.model(), step.cluster(), out.training, out.software);
+  out.assumed = assumptions(step, out);
   return out;
 }
 

@@ -57,9 +57,9 @@ struct Estimate {
   std::vector<std::string> assumed;  // every default that was filled in
 };
 
-// Without an interval.
+// The figures alone.
 Estimate estimate(const PredictedStep& step);
-// With the interval that the errors of measured steps give.
+// With the interval that the errors of measured steps give, and with what is assumed.
 Estimate estimate(const PredictedStep& step, const Uncertainty& errors);
 
 // The derivations of step time, MFU, HFU, tokens/s, memory and every line of the breakdown; `e` is

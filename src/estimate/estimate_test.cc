@@ -26,7 +26,8 @@ Scenario scenario(const char* model, const char* cluster, std::string_view plan,
 
 Result<Estimate> estimated(const Scenario& s) {
   ORRERY_TRY(const PredictedStep step, predict(s, catalog()));
-  return estimate(step);
+  ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog()));
+  return estimate(step, errors);
 }
 
 Scenario published() {

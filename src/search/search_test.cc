@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "estimate/assumptions.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "lower/random_plan.h"
@@ -235,7 +236,7 @@ TEST(Search, ItsBestPlanAssumesWhatItsEstimateDoes) {
   const auto alone = predict(s, Catalog::built_in());
   ASSERT_TRUE(alone) << alone.error().text();
   EXPECT_FALSE(best.assumed.empty());
-  EXPECT_EQ(best.assumed, estimate(*alone).assumed);
+  EXPECT_EQ(best.assumed, assumptions(*alone, estimate(*alone)));
 }
 
 // What it was not told is assumed; what it chose is not.
