@@ -23,14 +23,14 @@ constexpr std::size_t kLeastRecordedRows = 4;
 
 template <class Row>
 bool is_recorded(const Row& row) {
-  return !row.recorded_in.empty();
+  return row.recorded;
 }
 
-// The tables of recorded runs among the rows, after `benchmark` where a row is of it.
+// The tables that the rows are of.
 template <class Row>
-std::string tables_of(const std::vector<Row>& rows, const std::string& benchmark) {
+std::string tables_of(const std::vector<Row>& rows) {
   std::set<std::string> names;
-  for (const Row& row : rows) names.insert(is_recorded(row) ? row.recorded_in : benchmark);
+  for (const Row& row : rows) names.insert(row.table);
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
@@ -176,8 +176,7 @@ class AcceleratorCalibration {
         (std::any_of(rows.begin(), rows.end(), is_recorded<MeasuredLayerOperation>)
              ? "fitted on operators above 100 MB in "
              : "fitted on residual additions and gated activations above 100 MB in ") +
-        tables_of(rows, "layer-ops-measured.csv") + ", " + errors(fit.part) +
-        "; floor a constant of ai-dynamo/aiconfigurator";
+        tables_of(rows) + ", " + errors(fit.part) + "; floor not fitted";
     report_.parts.push_back(std::move(fit.part));
     return {};
   }
@@ -206,10 +205,9 @@ class AcceleratorCalibration {
       }
       const GemmParameters shared = narrow ? *wide : GemmParameters{};
       ORRERY_TRY(GemmFit fit, fit_gemm(accelerator_, rows, narrow ? &shared : nullptr, folds()));
-      fit.parameters.source =
-          "orrery calibrate on gemm-measured.csv (ai-dynamo/aiconfigurator 095f58a51c4c)";
+      fit.parameters.source = "orrery calibrate on " + tables_of(rows);
       fit.parameters.fit = record(
-          fit.part, fmt::format("gemm-measured.csv, {} {}", accelerator_.name, name_of(format)));
+          fit.part, fmt::format("{}, {} {}", tables_of(rows), accelerator_.name, name_of(format)));
       const auto old = std::find_if(c_.gemm.begin(), c_.gemm.end(), [&](const GemmParameters& g) {
         return g.format == name_of(format);
       });
@@ -231,11 +229,9 @@ class AcceleratorCalibration {
       });
       if (rows.size() < 4 * kLeastRows) continue;
       ORRERY_TRY(PrefillFit fit, fit_prefill(accelerator_, c_, rows, folds()));
-      fit.parameters.source =
-          "orrery calibrate on attention-prefill-measured.csv (ai-dynamo/aiconfigurator "
-          "095f58a51c4c)";
-      fit.parameters.fit = record(fit.part, fmt::format("attention-prefill-measured.csv, {} {}",
-                                                        accelerator_.name, name_of(format)));
+      fit.parameters.source = "orrery calibrate on " + tables_of(rows);
+      fit.parameters.fit = record(
+          fit.part, fmt::format("{}, {} {}", tables_of(rows), accelerator_.name, name_of(format)));
       std::erase_if(c_.prefill,
                     [&](const PrefillParameters& p) { return p.format == name_of(format); });
       c_.prefill.push_back(fit.parameters);
@@ -263,8 +259,8 @@ class AcceleratorCalibration {
       ORRERY_TRY(AttentionFit fit,
                  fit_attention(accelerator_, c_, rows, Clock::sustained, folds()));
       for (AttentionParameters& a : fit.parameters) {
-        a.source = "fitted on a recorded run in " + tables_of(rows, "");
-        a.fit = record(fit.part, tables_of(rows, ""));
+        a.source = "fitted on a recorded run in " + tables_of(rows);
+        a.fit = record(fit.part, tables_of(rows));
         std::erase_if(c_.attention, [&](const AttentionParameters& old) {
           return old.kernel == a.kernel && old.direction == a.direction &&
                  old.head_dim == a.head_dim;
@@ -280,12 +276,10 @@ class AcceleratorCalibration {
                  fit_attention(accelerator_, c_, rows, figures ? Clock::burst : Clock::sustained,
                                folds()));
       for (AttentionParameters& a : fit.parameters) {
-        a.source = std::string(figures ? "flash-attention-published.csv"
-                                       : "simumax-operator-efficiency.csv") +
+        a.source = tables_of(rows) +
                    a.source.substr(
                        std::min(a.source.size(), std::string("fitted on published rates").size()));
-        a.fit = record(fit.part, figures ? "flash-attention-published.csv"
-                                         : "simumax-operator-efficiency.csv");
+        a.fit = record(fit.part, tables_of(rows));
         own.push_back(std::move(a));
       }
       fitted.insert(key.first);
@@ -340,8 +334,7 @@ class AcceleratorCalibration {
     if (rows.size() < kLeastRows) return {};
     ORRERY_TRY(ScoreFit fit, fit_scores(accelerator_, c_, rows, folds()));
     c_.score_passes = fit.passes;
-    c_.score_source =
-        "fitted on flash-attention-published.csv, pytorch and standard, " + errors(fit.part);
+    c_.score_source = "fitted on unfused attention in " + tables_of(rows) + ", " + errors(fit.part);
     report_.parts.push_back(std::move(fit.part));
     return {};
   }
@@ -364,9 +357,8 @@ class AcceleratorCalibration {
     ORRERY_TRY(SustainedFit fit, fit_sustained(accelerator_, c_, single, folds()));
     has_products_ = true;
     c_.sustained_fraction = fit.fraction;
-    c_.sustained_source = "fitted on products in training sizes in " +
-                          tables_of(single, "simumax-operator-efficiency.csv") + ", " +
-                          errors(fit.part);
+    c_.sustained_source =
+        "fitted on products in training sizes in " + tables_of(single) + ", " + errors(fit.part);
     report_.parts.push_back(std::move(fit.part));
     return {};
   }

@@ -86,6 +86,7 @@ class Reader {
   void read(const CommaSeparated& table) {
     const std::optional<Columns> columns = columns_of(table);
     if (!columns) return;
+    table_ = file_of(table.name);
     out_.rows += table.refused.size();
     for (RowProblem& problem : refused_records(table)) out_.problems.push_back(std::move(problem));
     for (const CommaSeparated::Record& record : table.records) {
@@ -110,13 +111,13 @@ class Reader {
           read_operator(row, *accelerator);
           break;
         case Columns::recorded_products:
-          read_recorded_product(row, *accelerator, table.name);
+          read_recorded_product(row, *accelerator);
           break;
         case Columns::recorded_attention:
-          read_recorded_attention(row, *accelerator, table.name);
+          read_recorded_attention(row, *accelerator);
           break;
         case Columns::recorded_memory:
-          read_recorded_memory(row, *accelerator, table.name);
+          read_recorded_memory(row, *accelerator);
           break;
       }
     }
@@ -193,7 +194,7 @@ class Reader {
                    row)) {
       return;
     }
-    out_.products.push_back({accelerator.name, *f, shape, Seconds(us * 1e-6)});
+    out_.products.push_back({accelerator.name, *f, shape, Seconds(us * 1e-6), table_});
     ++out_.used;
   }
 
@@ -201,6 +202,7 @@ class Reader {
     const auto f = format(row);
     MeasuredAttention a;
     a.accelerator = accelerator.name;
+    a.table = table_;
     a.implementation = row.text("library");
     a.shape.batch = row.count("batch", 1, kMostSize);
     a.shape.queries = a.shape.keys = row.count("seq_len", 1, kMostSize);
@@ -255,6 +257,7 @@ class Reader {
     if (!row.usable()) return;
     MeasuredAttention a;
     a.accelerator = accelerator.name;
+    a.table = table_;
     a.implementation = known->name;
     a.kernel = known->kernel;
     const bool both = row.text("direction") == "fwd+bwd";
@@ -304,7 +307,7 @@ class Reader {
                    row)) {
       return;
     }
-    out_.layers.push_back({accelerator.name, operation, bytes, Seconds(us * 1e-6)});
+    out_.layers.push_back({accelerator.name, operation, bytes, Seconds(us * 1e-6), 1, table_});
     ++out_.used;
   }
 
@@ -344,6 +347,7 @@ class Reader {
     if (product || grouped) {
       MeasuredGemm g;
       g.accelerator = accelerator.name;
+      g.table = table_;
       g.shape.m = size_of(row, shape, product ? "m" : "M");
       g.shape.n = size_of(row, shape, product ? "n" : "N");
       g.shape.k = size_of(row, shape, product ? "k" : "K");
@@ -371,6 +375,7 @@ class Reader {
     }
     MeasuredAttention a;
     a.accelerator = accelerator.name;
+    a.table = table_;
     a.implementation = "training library";
     a.direction = op == "sdp_bwd" ? MeasuredDirection::backward : MeasuredDirection::forward;
     a.shape.batch = size_of(row, shape, "batch");
@@ -409,12 +414,12 @@ class Reader {
                      row);
   }
 
-  void read_recorded_product(MeasurementCells& row, const Accelerator& accelerator,
-                             const std::string& table) {
+  void read_recorded_product(MeasurementCells& row, const Accelerator& accelerator) {
     const auto f = recorded_format(row);
     MeasuredGemm g;
     g.accelerator = accelerator.name;
-    g.recorded_in = file_of(table);
+    g.table = table_;
+    g.recorded = true;
     g.shape.m = row.number("m", 0, kMostSize);  // of groups the mean
     g.shape.n = row.count("n", 1, kMostSize);
     g.shape.k = row.count("k", 1, kMostSize);
@@ -433,8 +438,7 @@ class Reader {
     ++out_.used;
   }
 
-  void read_recorded_attention(MeasurementCells& row, const Accelerator& accelerator,
-                               const std::string& table) {
+  void read_recorded_attention(MeasurementCells& row, const Accelerator& accelerator) {
     const auto f = recorded_format(row);
     const auto kernel = parse_enum<AttentionKernel>(row.text("kernel"));
     if (!kernel) {
@@ -448,8 +452,9 @@ class Reader {
     }
     MeasuredAttention a;
     a.accelerator = accelerator.name;
+    a.table = table_;
     a.implementation = "recorded";
-    a.recorded_in = file_of(table);
+    a.recorded = true;
     a.shape.batch = row.count("batch", 1, kMostSize);
     a.shape.queries = row.count("queries", 1, kMostSize);
     a.shape.keys = row.count("keys", 1, kMostSize);
@@ -479,12 +484,12 @@ class Reader {
     ++out_.used;
   }
 
-  void read_recorded_memory(MeasurementCells& row, const Accelerator& accelerator,
-                            const std::string& table) {
+  void read_recorded_memory(MeasurementCells& row, const Accelerator& accelerator) {
     MeasuredLayerOperation l;
     l.accelerator = accelerator.name;
     l.operation = row.text("op");
-    l.recorded_in = file_of(table);
+    l.table = table_;
+    l.recorded = true;
     l.moved = Bytes(row.number("bytes", 0, 1e13));
     l.kernels = row.number("kernels", 0, 1e6);
     l.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
@@ -504,6 +509,7 @@ class Reader {
 
   const Catalog& catalog_;
   std::map<std::string, std::optional<Accelerator>> accelerators_;
+  std::string table_;  // that is being read
   SeenRows seen_;
   KernelMeasurements out_;
 };

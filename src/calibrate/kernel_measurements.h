@@ -22,7 +22,8 @@ struct MeasuredGemm {
   NumberFormat format = NumberFormat::bf16;
   GemmShape shape;
   Seconds measured;
-  std::string recorded_in = {};  // table of a recorded run; empty: a benchmark
+  std::string table = {};  // a file's name
+  bool recorded = false;   // in a run; otherwise by a benchmark
 };
 
 enum class MeasuredDirection { forward, forward_and_backward, backward };
@@ -35,7 +36,8 @@ struct MeasuredAttention {
   NumberFormat format = NumberFormat::bf16;
   AttentionShape shape;
   Seconds measured;
-  std::string recorded_in = {};
+  std::string table = {};
+  bool recorded = false;
 };
 
 struct MeasuredLayerOperation {
@@ -44,7 +46,8 @@ struct MeasuredLayerOperation {
   Bytes moved;
   Seconds measured;
   double kernels = 1;  // launched one after the other
-  std::string recorded_in = {};
+  std::string table = {};
+  bool recorded = false;
 };
 
 // Everything that was read from tables of kernel measurements.

@@ -8,45 +8,16 @@
 namespace orrery {
 namespace {
 
-bool starts_with_any(const std::string& text, std::initializer_list<std::string_view> heads) {
-  return std::any_of(heads.begin(), heads.end(),
-                     [&](std::string_view head) { return text.starts_with(head); });
-}
-
-// What a family has besides its dimensions.
-void apply_family(const MeasuredRow& row, RowArchitecture& out) {
+void apply_blocks(const MeasuredRow& row, const BlockConvention& blocks, RowArchitecture& out) {
   Architecture& a = out.architecture;
-  if (a.ffn == FeedForwardKind::swiglu || a.ffn == FeedForwardKind::geglu) {
-    a.family = "llama";
-    a.norm = NormKind::rmsnorm;
-    a.position_encoding = PositionEncoding::rope;
-    out.assumed.push_back("LLaMA blocks: RMSNorm, rotary positions, no biases, untied embeddings");
-    return;
-  }
-  a.norm = NormKind::layernorm;
-  if (a.ffn == FeedForwardKind::squared_relu) {  // arXiv 2402.16819 s.2
-    a.family = "nemotron";
-    a.position_encoding = PositionEncoding::rope;
-    out.assumed.push_back(
-        "Nemotron-4 blocks: LayerNorm, rotary positions, no biases, untied "
-        "embeddings");
-    return;
-  }
-  if (starts_with_any(row.model, {"MPT"})) {  // llm-foundry scripts/train/yamls/pretrain
-    a.family = "mpt";
-    a.position_encoding = PositionEncoding::alibi;
-    a.tie_embeddings = true;
-    out.assumed.push_back("MPT blocks: LayerNorm, ALiBi, no biases, tied embeddings");
-    return;
-  }
-  a.family = "gpt";
-  a.position_encoding = PositionEncoding::learned;
-  a.max_position = row.seq_len.value_or(0);  // --max-position-embeddings is the sequence length
-  a.linear_bias = true;
-  a.tie_embeddings = row.tie_embeddings != "no";
-  out.assumed.push_back(std::string("GPT-2 blocks as in Megatron-LM: LayerNorm, learned positions, "
-                                    "biases") +
-                        (a.tie_embeddings ? ", tied embeddings" : ""));
+  a.family = blocks.family;
+  a.norm = blocks.norm;
+  a.position_encoding = blocks.position_encoding;
+  // Learned positions are as many as the sequence has tokens (--max-position-embeddings).
+  if (a.position_encoding == PositionEncoding::learned) a.max_position = row.seq_len.value_or(0);
+  a.linear_bias = blocks.linear_bias;
+  a.tie_embeddings = blocks.tie_embeddings && row.tie_embeddings != "no";
+  out.assumed.push_back(blocks.words + (a.tie_embeddings ? ", tied embeddings" : ""));
 }
 
 // The vocabulary as Megatron-LM pads it (--make-vocab-size-divisible-by, times tp).
@@ -62,7 +33,8 @@ void pad_vocabulary(const MeasuredRow& row, std::int64_t multiple, RowArchitectu
   vocab = padded;
 }
 
-Expressible<RowArchitecture> base_of(const MeasuredRow& row, const Catalog& catalog) {
+Expressible<RowArchitecture> base_of(const MeasuredRow& row, const BlockConvention& blocks,
+                                     const Catalog& catalog) {
   RowArchitecture out;
   if (!row.catalog_model.empty()) {
     auto document = catalog.find("models", row.catalog_model);
@@ -82,7 +54,7 @@ Expressible<RowArchitecture> base_of(const MeasuredRow& row, const Catalog& cata
   auto ffn = parse_enum<FeedForwardKind>(kind);
   if (!ffn) return skip("feed-forward kind '" + row.ffn_kind + "' is not modelled");
   out.architecture.ffn = *ffn;
-  apply_family(row, out);
+  apply_blocks(row, blocks, out);
   return out;
 }
 
@@ -91,7 +63,7 @@ Expressible<RowArchitecture> base_of(const MeasuredRow& row, const Catalog& cata
 Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
                                                  const RunConvention& convention,
                                                  const Catalog& catalog) {
-  auto base = base_of(row, catalog);
+  auto base = base_of(row, convention.blocks, catalog);
   if (!base) return skip(base.error().because);
   RowArchitecture out = std::move(*base);
   Architecture& a = out.architecture;
@@ -100,6 +72,7 @@ Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
   const auto take = [](std::int64_t& member, const std::optional<std::int64_t>& cell) {
     if (cell) member = *cell;
   };
+  const bool cut_down = row.num_layers.value_or(a.num_layers) < a.num_layers;
   take(a.num_layers, row.num_layers);
   take(a.hidden, row.hidden);
   take(a.ffn_hidden, row.ffn_hidden);
@@ -124,8 +97,7 @@ Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
   }
   if (a.num_multi_token_prediction > 0) {
     const std::string& heads = row.mtp;
-    const bool proxy = row.num_layers && row.model.find("-L") != std::string::npos;
-    if (heads == "off" || proxy) {
+    if (heads == "off" || cut_down) {
       a.num_multi_token_prediction = 0;
       if (heads.empty()) out.assumed.push_back("no multi-token prediction in a cut-down model");
     } else {

@@ -146,6 +146,19 @@ std::span<const EnumName<StageLayers>> names_of(StageLayers) {
   return kNames;
 }
 
+const Fields<BlockConvention>& fields_of(const BlockConvention*) {
+  using B = BlockConvention;
+  static const Fields<B> kTable =
+      Fields<B>("blocks")
+          .optional("family", &B::family, "name of the architecture")
+          .optional("words", &B::words, "said with the row")
+          .optional("norm", &B::norm, "kind of norm")
+          .optional("position_encoding", &B::position_encoding, "of tokens")
+          .optional("linear_bias", &B::linear_bias, "biases on all products")
+          .optional("tie_embeddings", &B::tie_embeddings, "unless the row says no");
+  return kTable;
+}
+
 const Fields<RunConvention>& fields_of(const RunConvention*) {
   using C = RunConvention;
   static const Fields<C> kTable =
@@ -169,6 +182,7 @@ const Fields<RunConvention>& fields_of(const RunConvention*) {
           .optional("shard_group", &C::shard_group, "accelerators that share one sharded copy")
           .optional("gradients", &C::gradients, "format of gradients, or as_weights")
           .optional("stage_layers", &C::stage_layers, "how layers lie on stages")
+          .optional("blocks", &C::blocks, "what blocks have besides their dimensions")
           .optional("dispatch", &C::dispatch, "how tokens travel to experts")
           .optional("packed", &C::packed, "fine-tuning fills its sequences")
           .optional("adapter_rank", &C::adapter_rank, "rank of adapters")
@@ -244,6 +258,10 @@ const std::vector<NetworkName>& network_names() {
   static const auto kNames =
       read_embedded<std::vector<NetworkName>>(section("networks", "networks"));
   return kNames;
+}
+
+std::string source_remark(std::string_view place) {
+  return section("sources", "remarks").find(std::string(place))->scalar_text();
 }
 
 const std::vector<SourceFigure>& source_figures() {

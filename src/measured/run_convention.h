@@ -20,6 +20,7 @@
 
 #include "document/fields.h"
 #include "measured/measured_row.h"
+#include "model/transformer/architecture.h"
 #include "plan/plan.h"
 
 namespace orrery {
@@ -36,6 +37,17 @@ enum class SelectiveRecomputation {
 
 // How the layers lie on the stages of a pipeline where the row does not say.
 enum class StageLayers { even, balanced_parameters, full_then_rest };
+
+// What the blocks of a model have besides their dimensions, where no entry of the catalog says.
+struct BlockConvention {
+  std::string family = "gpt";
+  std::string words;  // said with the row
+  NormKind norm = NormKind::layernorm;
+  PositionEncoding position_encoding = PositionEncoding::rope;
+  bool linear_bias = false;
+  bool tie_embeddings = false;  // unless the row says no
+};
+const Fields<BlockConvention>& fields_of(const BlockConvention*);
 
 struct RunConvention {
   std::string framework;                               // empty: none that is known
@@ -58,6 +70,7 @@ struct RunConvention {
   std::int64_t shard_group = 0;  // accelerators that share one sharded copy; 0: all
   std::string gradients;         // a format, or "as_weights"; empty: the usual one
   StageLayers stage_layers = StageLayers::even;
+  BlockConvention blocks;
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   bool packed = false;              // fine-tuning fills its sequences
   std::int64_t adapter_rank = 0;    // of fine-tuning with adapters; 0: not known
@@ -90,6 +103,9 @@ struct NetworkName {
 };
 const Fields<NetworkName>& fields_of(const NetworkName*);
 const std::vector<NetworkName>& network_names();
+
+// What the validation report remarks on single sources (sources.yaml), by the place where.
+std::string source_remark(std::string_view place);
 
 // A published figure of one source with its target (sources.yaml).
 struct SourceFigure {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "measured/run_convention.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "units/quantity_text.h"
@@ -253,17 +254,14 @@ std::string validation_markdown(const Validation& v, const std::string& judgemen
       "README\n"
       "says, and a wrong assumption is part of the error. Rows that lack only what follows from "
       "their\n"
-      "other cells (a micro-batch from the batch, the dimensions of a named model; of zero-bubble\n"
-      "the vocabulary) are estimated without being complete. These errors are those of\n"
+      "other cells (a micro-batch from the batch, the dimensions of a named model; " +
+      source_remark("derived") +
+      ") are estimated without being complete. These errors are those of\n"
       "the catalog's training conditions, which have seen the complete rows; held-out errors\n"
       "stand above.\n\n";
   out += step_time_table(v).markdown();
-  out +=
-      "\nThe BigScience V100 runs vary by 40 % from run to run, by their authors' own account; "
-      "the\n"
-      "three revisions of the NeMo table time the same configurations again and differ by a few\n"
-      "percent.\n\n"
-      "## Worst rows\n\nBy the factor between prediction and measurement.\n\n";
+  out += "\n" + source_remark("spread") +
+         "\n\n## Worst rows\n\nBy the factor between prediction and measurement.\n\n";
   out += worst_table(v).markdown();
   out += fmt::format(
       "\n## Ranking of plans\n\n"
