@@ -121,7 +121,7 @@ TEST(Estimate, DeepSeekV3FitsByWhatItsAuthorsComputeAgain) {
   const auto priced = [](const std::string& text, bool narrow_gate) {
     Scenario s = scenario("deepseek-v3", "deepseek-v3-h800", text, 4096, 15360);
     s.training.precision = NumberFormat::fp8;
-    s.software.memory.narrow_gate_inputs = narrow_gate;
+    if (narrow_gate) s.software.memory.gate = Gate::narrow;
     return *estimated(s);
   };
   const Estimate kept = priced(plan, false);

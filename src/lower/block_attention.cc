@@ -26,7 +26,7 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
   shape.window = a.window;
   shape.causal = a.causal;
   shape.fused_softmax = s_.costs.software.softmax == Kernels::fused;
-  shape.wide_softmax = s_.costs.software.wide_softmax;
+  shape.wide_softmax = works_on_fp32_scores(s_.costs.software);
   if (exchanges_heads(s_.plan)) {
     shape.queries *= b.cp;
     shape.heads /= b.cp;
@@ -40,7 +40,7 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
 
 // Elements of a token's keys and values as attention gets them.
 double BlockLowering::keys_and_values(const AttentionShape& a) const {
-  return (s_.costs.software.repeats_keys ? a.heads : a.kv_heads) * (a.query_key_dim + a.value_dim);
+  return (repeats_keys(s_.costs.software) ? a.heads : a.kv_heads) * (a.query_key_dim + a.value_dim);
 }
 // Keys and values of the whole sequence, of this rank's heads.
 Bytes BlockLowering::key_value_bytes(const Operator& op) const {
@@ -55,7 +55,8 @@ Kernel BlockLowering::attention_kernel(const Operator& op, Direction direction) 
 void BlockLowering::forward_attention(PassBuilder& out, const Operator& op, Category category) {
   around_attention(out, op, category);
   const HostCosts& host = s_.costs.software.host;
-  if (host.waits_in_attention && s_.plan.attention != AttentionKernel::unfused) {
+  if (host.waits == HostWaits::transfers_and_attention &&
+      s_.plan.attention != AttentionKernel::unfused) {
     // Until the host, which has waited for the device, launches what follows: the copies between
     // layouts and the kernel itself.
     const int launches = 1 + attention_copies(s_.costs.software).kernels;
@@ -89,7 +90,7 @@ void BlockLowering::around_attention(PassBuilder& out, const Operator& op, Categ
   const double rows = a.batch * a.queries;
   passes_over(out, "attention layout", category, attention_copies(s_.costs.software),
               rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));
-  if (s_.costs.software.repeats_keys && a.kv_heads < a.heads) {
+  if (repeats_keys(s_.costs.software) && a.kv_heads < a.heads) {
     // Forward the shared ones are read and the repeated ones written, backward the reverse.
     passes_over(out, "repeated keys and values", category, OperatorWork{1, 2},
                 rows * (a.heads + a.kv_heads) * (a.query_key_dim + a.value_dim));

@@ -72,7 +72,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   const bool trains = passes_of(setting.training.workload).backward;
   out.forward = lowering.forward();
   if (trains) out.backward = lowering.backward(recompute, Part::both);
-  const bool no_lead = setting.plan.pp > 1 && setting.costs.software.host.waits_for_transfers;
+  const SoftwareProfile& software = setting.costs.software;
+  const bool no_lead = setting.plan.pp > 1 && software.host.waits != HostWaits::never;
   Surroundings around = beside_each_other(out.forward, out.backward, setting);
   if (setting.plan.overlap.expert_batches) {
     out.forward = lowering.forward(around.forward);
@@ -118,15 +119,18 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
       out.recomputed += model_flops(op, Phase::forward, balanced) * again[i].share;
     }
   }
-  out.memory = block_memory(block,
-                            {.binding = setting.binding,
-                             .hidden = setting.hidden,
-                             .precision = setting.training.precision,
-                             .attention = setting.plan.attention,
-                             .exchanges_heads = exchanges_heads(setting.plan),
-                             .facts = setting.costs.software.memory,
-                             .modules = RecomputeModuleSet(setting.plan.recompute_modules)},
-                            recompute);
+  out.memory = block_memory(
+      block,
+      {.binding = setting.binding,
+       .hidden = setting.hidden,
+       .precision = setting.training.precision,
+       .workload = setting.training.workload,
+       .attention = setting.plan.attention,
+       .exchanges_heads = exchanges_heads(setting.plan),
+       .attention_outputs = software.attention_copies == AttentionCopies::kept_layout ? 2.0 : 1.0,
+       .facts = software.memory,
+       .modules = RecomputeModuleSet(setting.plan.recompute_modules)},
+      recompute);
   return out;
 }
 

@@ -151,7 +151,7 @@ TEST(SelectiveRecomputation, WhatRunsBesideAnExchangeDoesSoAgain) {
 // Logits of all ranks on each: their loss does not shrink with tensor parallelism.
 TEST(Head, GatheredLogitsCostTheirLossOnEveryRank) {
   SoftwareProfile gathers;
-  gathers.memory.vocabulary_parallel_loss = false;
+  gathers.memory.loss = Loss::gathered_log_softmax;
   const auto loss = [&](const char* plan, const SoftwareProfile& software) {
     Priced p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", plan, 4096, NumberFormat::bf16,
              software);
@@ -169,7 +169,7 @@ TEST(Head, GatheredLogitsCostTheirLossOnEveryRank) {
 
 TEST(Host, ReadingALengthBackStopsTheDeviceInEveryForward) {
   SoftwareProfile reads;
-  reads.host.waits_in_attention = true;
+  reads.host.waits = HostWaits::transfers_and_attention;
   const auto priced = [&](const SoftwareProfile& software) {
     Priced p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", "dp=8,recompute=full", 8192,
              NumberFormat::bf16, software);
@@ -312,7 +312,7 @@ TEST(Accumulation, CostsTheBytesItMoves) {
 TEST(ContextParallel, RepeatedKeysCostTheBytesTheyMove) {
   const auto forward = [](bool repeats) {
     SoftwareProfile software;
-    software.repeats_keys = repeats;
+    if (repeats) software.attention_copies = AttentionCopies::repeated_keys;
     Priced p(small_model("llama-3-8b", 2), "h100-sxm:1", "tp=1", 65536, NumberFormat::bf16,
              software);
     return p.costs(Backward::fused).blocks[0].forward.breakdown[Category::attention_core].seconds();
@@ -388,7 +388,7 @@ TEST(TensorParallel, KeyValueHeadsAreCopiedWhereRanksAreMore) {
 TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {
   const auto exposed = [](bool separate, bool overlaps, std::string_view plan) {
     SoftwareProfile software;
-    software.separate_gate = separate;
+    if (separate) software.memory.gate = Gate::modules;
     software.overlaps_input_gradients = overlaps;
     Priced p(small_model("llama-3-8b", 2), "h100-sxm:8", plan, 4096, NumberFormat::bf16, software);
     return p.costs(Backward::fused).blocks[0].backward.breakdown[Category::exposed_tp].count();

@@ -145,7 +145,7 @@ class BlockLowering {
                 extent(op.rows) * extent(op.width));
   }
   [[nodiscard]] bool gathers_logits() const {
-    return !s_.costs.software.memory.vocabulary_parallel_loss;
+    return bytes_of(s_.costs.software.memory.loss).gathers_all;
   }
   // The loss over logits that every tensor-parallel rank gathers: all of them on each.
   void gathered_loss(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
@@ -431,7 +431,8 @@ class BlockLowering {
   void backward(PassBuilder& out, const Operator& op, Part part);
   // How many gradients of its input a joined product leaves to be reduced.
   [[nodiscard]] int input_gradients(const Operator& op) const {
-    return s_.costs.software.separate_gate && !sharded_sequence() ? op.joined : 1;
+    const bool modules = s_.costs.software.memory.gate == Gate::modules;
+    return modules && !sharded_sequence() ? op.joined : 1;
   }
   void backward_product(PassBuilder& out, const Operator& op, Category category);
   // What backward_product does without the weight gradient: nothing hides the reduction of input

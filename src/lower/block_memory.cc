@@ -46,13 +46,10 @@ class OperatorReader {
         out.kernel = weight(op);
         break;
       case OperatorKind::cross_entropy: {
-        const double logits = extent(op.m) * vocabulary(op);
-        out.kept = s_.facts.loss_kept_bytes * logits;
-        const bool sharded = s_.binding.tp > 1 && s_.facts.vocabulary_parallel_loss;
-        const double peak = sharded && s_.facts.sharded_loss_peak_bytes > 0
-                                ? s_.facts.sharded_loss_peak_bytes
-                                : s_.facts.loss_peak_bytes;
-        out.gradients = peak * logits - out.kept;
+        const LossBytes& loss = bytes_of(s_.facts.loss);
+        const double logits = extent(op.m) * (loss.gathers_all ? op.n.factor : extent(op.n));
+        out.kept = loss.kept * logits;
+        out.gradients = (s_.binding.tp > 1 ? loss.sharded_peak : loss.peak) * logits - out.kept;
         break;
       }
     }
@@ -66,10 +63,6 @@ class OperatorReader {
 
  private:
   [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
-
-  [[nodiscard]] double vocabulary(const Operator& op) const {
-    return s_.facts.vocabulary_parallel_loss ? extent(op.n) : op.n.factor;
-  }
 
   void product(const Operator& op, OperatorMemory& out) const {
     const Binding& b = s_.binding;
@@ -89,7 +82,7 @@ class OperatorReader {
     // The input of the product behind attention is attention's own output, once or copied.
     if (op.op_class == OperatorClass::attention_projection && op.boundary != Boundary::column &&
         op.k.axis == LogicalAxis::heads) {
-      out.kept *= s_.facts.attention_outputs;
+      out.kept *= s_.attention_outputs;
     }
   }
 
@@ -125,10 +118,10 @@ class OperatorReader {
       out.kept *= s_.facts.norm_kept_bytes / kActivation;
     } else if (op.name.ends_with(".residual")) {
       out.kept += s_.facts.residual_mask_bytes * elements;
-    } else if (!s_.facts.fused_gate && kept > 1.5 * kActivation * elements) {
+    } else if (s_.facts.gate >= Gate::apart && kept > 1.5 * kActivation * elements) {
       out.kept += kActivation * elements;  // keeps gate and up: also the activated gate
     }
-    if (s_.facts.narrow_gate_inputs && op.elementwise == ElementwiseKind::gated_activation) {
+    if (s_.facts.gate == Gate::narrow && op.elementwise == ElementwiseKind::gated_activation) {
       out.kept *= std::min(1.0, element_size(s_.precision).value() / kActivation);
     }
     out.gradients = kActivation * elements + std::max(kept, kActivation * elements);

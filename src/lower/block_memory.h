@@ -46,6 +46,7 @@ struct BlockMemorySetting {
   Workload workload = Workload::training;
   AttentionKernel attention = AttentionKernel::library;
   bool exchanges_heads = false;  // around attention (lower/head_exchange.h)
+  double attention_outputs = 1;  // copies of the attention's output that are kept
   const MemoryFacts& facts;
   RecomputeModuleSet modules = {};  // of selective recomputation
 };

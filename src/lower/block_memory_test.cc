@@ -254,14 +254,11 @@ TEST(BlockMemory, FrameworkFactsAddWhatTheySay) {
   };
   const MemoryFacts base = facts_of("megatron-core-0.12");
   MemoryFacts facts = base;
-  facts.fused_gate = false;
+  facts.gate = Gate::apart;
   EXPECT_DOUBLE_EQ(saved(facts) - saved(base), 2 * rows * inner);
   facts = base;
   facts.keeps_gathered_input = true;  // of the two column products, whole instead of a quarter
   EXPECT_DOUBLE_EQ(saved(facts) - saved(base), 2 * 2 * rows * 4096 * 3 / 4);
-  facts = base;
-  facts.attention_outputs = 2;
-  EXPECT_DOUBLE_EQ(saved(facts) - saved(base), 2 * rows * 4096 / 4);
   EXPECT_DOUBLE_EQ(saved(with_unfused_norms(base)) - saved(base), 2 * 8 * rows * 4096 / 4);
   EXPECT_EQ(Layer(binding, facts_of("megatron-lm-2022"))
                 .memory(model.blocks[0], Recompute::none)

@@ -20,7 +20,7 @@ HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Dire
   const double rows = size(op.m, b);
   const double key_rows = size({1, op.n.symbol}, b);
   const double heads = a.heads / b.tp;
-  const double key_heads = setting.costs.software.repeats_keys ? heads : a.kv_heads / b.tp;
+  const double key_heads = repeats_keys(setting.costs.software) ? heads : a.kv_heads / b.tp;
   const double queries = rows * heads * a.query_key_dim;
   const double keys = key_rows * key_heads * a.query_key_dim;
   const double values = key_rows * key_heads * a.value_dim;

@@ -65,11 +65,13 @@ OperatorWork score_dropout(bool dropout) {
 int unfused_attention_kernels(Phase phase, const SoftwareProfile& software) {
   const int products = phase == Phase::forward ? 2 : 4;
   if (software.softmax == Kernels::fused) return products + 1;
-  return products + (software.wide_softmax ? 5 : 3);
+  return products + (works_on_fp32_scores(software) ? 5 : 3);
 }
 
 OperatorWork attention_copies(const SoftwareProfile& software) {
-  return software.attention_copies ? OperatorWork{2, 4} : OperatorWork{0, 0};
+  const AttentionCopies copies = software.attention_copies;
+  const bool layout = copies == AttentionCopies::layout || copies == AttentionCopies::kept_layout;
+  return layout ? OperatorWork{2, 4} : OperatorWork{0, 0};
 }
 
 }  // namespace orrery

@@ -59,6 +59,11 @@ OperatorWork score_dropout(bool dropout);
 // an fp32 copy of the scores).
 int unfused_attention_kernels(Phase phase, const SoftwareProfile& software);
 
+// Whether an eager softmax casts the scores to fp32 and its result back.
+inline bool works_on_fp32_scores(const SoftwareProfile& software) {
+  return software.memory.score_bytes >= 6;
+}
+
 // Copies between the layout of products and that of the attention kernel, of the arrays it reads
 // and writes; none unless the profile says so.
 OperatorWork attention_copies(const SoftwareProfile& software);

@@ -116,12 +116,11 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   out.training = completed.training;
   out.plan = completed.plan;
   SoftwareProfile& s = out.software;
-  s.shard_buffers =
-      pick(random, {ShardBuffers::in_place, ShardBuffers::flat, ShardBuffers::copied});
+  s.shard_transfers = pick(random, {ShardTransfers::in_place, ShardTransfers::flat,
+                                    ShardTransfers::copied, ShardTransfers::lists,
+                                    ShardTransfers::broadcasts});
   s.pipeline_shards = pick(random, {PipelineShards::chunk, PipelineShards::step});
   s.accumulation = pick(random, {GradientAccumulation::in_product, GradientAccumulation::separate});
-  s.lists_pieces = random() % 4 == 0;
-  s.broadcasts_weights = random() % 4 == 0;
   if (!plan_problems(out.model, out.cluster, out.training, out.plan).empty()) return std::nullopt;
   return out;
 }

@@ -62,7 +62,7 @@ struct StepCosts {
   //
   //   t = 2 tensors ranks c_kernel
   //
-  // where the profile says so (plan/software.h, lists_pieces) and weights are fully sharded; else
+  // where the profile says so (plan/software.h, ShardTransfers) and weights are fully sharded; else
   // 0. Source: microsoft/DeepSpeed of 2021, deepspeed/runtime/zero/partition_parameters.py
   // (_allgather_param synchronises, narrows a buffer once a rank and hands over the list; PyTorch
   // copies its entries one by one).

@@ -179,7 +179,7 @@ TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
   const auto priced = [](bool lists, std::string_view plan) {
     const RandomCase c = llama(4, "a100-80gb-sxm:64", plan, 64);
     SoftwareProfile software;
-    software.lists_pieces = lists;
+    software.shard_transfers = lists ? ShardTransfers::lists : ShardTransfers::copied;
     CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in(), software));
     const StepCosts step = step_costs(cache, c.plan);
     return std::pair{step.listing(step.kept->blocks[0].weight_tensors),
@@ -199,11 +199,11 @@ TEST(StepCosts, ListsOfPiecesCostTheHostTwoOperatorsARank) {
 
 // FSDP1 joins gradients (2 + 2 bytes), casts them to fp32 (2 + 4) and divides them (4 + 4); FSDP2
 // copies weights out of the gathered buffer (2 + 2) and casts gradients into another (2 + 4).
-TEST(StepCosts, ShardBuffersMoveBytesOnTheDevice) {
-  const auto priced = [](ShardBuffers buffers, std::string_view plan) {
+TEST(StepCosts, BuffersOfShardsMoveBytesOnTheDevice) {
+  const auto priced = [](ShardTransfers transfers, std::string_view plan) {
     RandomCase c = llama(4, "h100-sxm:16", plan, 16);
     SoftwareProfile software;
-    software.shard_buffers = buffers;
+    software.shard_transfers = transfers;
     const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
     CostCache cache(c.model, c.training, context);
     const StepCosts step = step_costs(cache, c.plan);
@@ -217,9 +217,9 @@ TEST(StepCosts, ShardBuffersMoveBytesOnTheDevice) {
         folded.seconds()};
   };
   const char* sharded = "dp=16,zero=3";
-  const auto [in_gathered, in_reduced, in_place] = priced(ShardBuffers::in_place, sharded);
-  const auto [flat_gathered, flat_reduced, flat] = priced(ShardBuffers::flat, sharded);
-  const auto [out_gathered, out_reduced, copied] = priced(ShardBuffers::copied, sharded);
+  const auto [in_gathered, in_reduced, in_place] = priced(ShardTransfers::in_place, sharded);
+  const auto [flat_gathered, flat_reduced, flat] = priced(ShardTransfers::flat, sharded);
+  const auto [out_gathered, out_reduced, copied] = priced(ShardTransfers::copied, sharded);
   EXPECT_EQ(in_gathered + in_reduced + flat_gathered, 0);
   EXPECT_NEAR(flat_reduced, 18, 0.3);  // the start of a kernel counts less in more bytes
   EXPECT_NEAR(out_gathered, 4, 0.1);
@@ -227,8 +227,8 @@ TEST(StepCosts, ShardBuffersMoveBytesOnTheDevice) {
   EXPECT_GT(flat, in_place);
   EXPECT_GT(copied, in_place);
   // Nothing is gathered or copied where only the optimizer is sharded.
-  EXPECT_EQ(std::get<2>(priced(ShardBuffers::flat, "dp=16,zero=1")),
-            std::get<2>(priced(ShardBuffers::in_place, "dp=16,zero=1")));
+  EXPECT_EQ(std::get<2>(priced(ShardTransfers::flat, "dp=16,zero=1")),
+            std::get<2>(priced(ShardTransfers::in_place, "dp=16,zero=1")));
 }
 
 // 64 broadcasts of a 64th each: as many bytes as one all-gather, and 64 times the latency of a
@@ -237,7 +237,7 @@ TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {
   const auto gathered = [](bool broadcasts, std::string_view plan) {
     const RandomCase c = llama(4, "a100-80gb-sxm:64", plan, 64);
     SoftwareProfile software;
-    software.broadcasts_weights = broadcasts;
+    if (broadcasts) software.shard_transfers = ShardTransfers::broadcasts;
     const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
     CostCache cache(c.model, c.training, context);
     const StepCosts step = step_costs(cache, c.plan);

@@ -81,7 +81,9 @@ void each_gather(const StepCosts& step, const RankParameters& trained, const Ran
                  Visit&& visit) {
   const RankParameters moved = step.plan.zero >= 3 ? trained + frozen : trained;
   constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
-  const bool broadcasts = step.cache->context().software.broadcasts_weights && step.plan.zero < 3;
+  const bool broadcasts =
+      step.cache->context().software.shard_transfers == ShardTransfers::broadcasts &&
+      step.plan.zero < 3;
   const auto gather = [&](double parameters, StepGroup group, const GroupShape& shard) {
     const Bytes all(parameters * kWeight);
     Communication c = communication(CollectiveKind::all_gather, group, all);
@@ -125,23 +127,26 @@ OperationParts StepCosts::gather_parts(const RankParameters& trained,
 
 Seconds StepCosts::listing(int tensors) const {
   const SoftwareProfile& software = cache->context().software;
-  if (!software.lists_pieces || plan.zero < 3) return Seconds(0);
+  if (software.shard_transfers != ShardTransfers::lists || plan.zero < 3) return Seconds(0);
   return software.host.kernel * (2.0 * tensors * layout->dense_shard.size);
 }
 
 Bytes StepCosts::copied_gathered(double parameters) const {
-  const bool copied = cache->context().software.shard_buffers == ShardBuffers::copied;
+  const ShardTransfers how = cache->context().software.shard_transfers;
+  const bool copied = how == ShardTransfers::copied || how == ShardTransfers::lists;
   return Bytes(copied ? 4 * parameters : 0);
 }
 
 Bytes StepCosts::copied_reduced(double parameters) const {
   const double g = gradient_bytes;
-  switch (cache->context().software.shard_buffers) {
-    case ShardBuffers::in_place:
+  switch (cache->context().software.shard_transfers) {
+    case ShardTransfers::in_place:
+    case ShardTransfers::broadcasts:
       return Bytes(0);
-    case ShardBuffers::flat:
+    case ShardTransfers::flat:
       return Bytes((4 + (g == 2 ? 0 : 2 + g) + 2 * g) * parameters);
-    case ShardBuffers::copied:
+    case ShardTransfers::copied:
+    case ShardTransfers::lists:
       return Bytes((2 + g) * parameters);
   }
   return Bytes(0);

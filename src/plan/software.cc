@@ -32,10 +32,31 @@ std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers) {
   return kNames;
 }
 
-std::span<const EnumName<ShardBuffers>> names_of(ShardBuffers) {
-  static constexpr EnumName<ShardBuffers> kNames[] = {{ShardBuffers::in_place, "in_place"},
-                                                      {ShardBuffers::flat, "flat"},
-                                                      {ShardBuffers::copied, "copied"}};
+std::span<const EnumName<AttentionCopies>> names_of(AttentionCopies) {
+  using enum AttentionCopies;
+  static constexpr EnumName<AttentionCopies> kNames[] = {{none, "none"},
+                                                         {layout, "layout"},
+                                                         {kept_layout, "kept_layout"},
+                                                         {repeated_keys, "repeated_keys"}};
+  return kNames;
+}
+
+std::span<const EnumName<HostWaits>> names_of(HostWaits) {
+  using enum HostWaits;
+  static constexpr EnumName<HostWaits> kNames[] = {
+      {never, "never"},
+      {transfers, "transfers"},
+      {transfers_and_attention, "transfers_and_attention"}};
+  return kNames;
+}
+
+std::span<const EnumName<ShardTransfers>> names_of(ShardTransfers) {
+  using enum ShardTransfers;
+  static constexpr EnumName<ShardTransfers> kNames[] = {{in_place, "in_place"},
+                                                        {flat, "flat"},
+                                                        {copied, "copied"},
+                                                        {lists, "lists"},
+                                                        {broadcasts, "broadcasts"}};
   return kNames;
 }
 
@@ -52,10 +73,7 @@ const Fields<HostCosts>& fields_of(const HostCosts*) {
           .optional("kernel", &HostCosts::kernel, "host time to dispatch and launch one kernel")
           .optional("product", &HostCosts::product, "host time of a matrix product beyond that")
           .optional("collective", &HostCosts::collective, "host time of a collective")
-          .optional("waits_for_transfers", &HostCosts::waits_for_transfers,
-                    "the host waits for the device behind every pipeline transfer")
-          .optional("waits_in_attention", &HostCosts::waits_in_attention,
-                    "the host reads a length from the device before it calls attention");
+          .optional("waits", &HostCosts::waits, "for what the host waits until the device is done");
   return kTable;
 }
 
@@ -71,21 +89,15 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional("cross_entropy", &SoftwareProfile::cross_entropy, "loss over the vocabulary")
           .optional("optimizer", &SoftwareProfile::optimizer, "optimizer step")
           .optional("attention_copies", &SoftwareProfile::attention_copies,
-                    "queries, keys, values and outputs change layout around attention")
-          .optional("repeats_keys", &SoftwareProfile::repeats_keys,
-                    "keys and values are copied once for every query head before attention")
+                    "what is copied around the kernel of attention")
           .optional("attends_in_pieces", &SoftwareProfile::attends_in_pieces,
                     "context parallelism: a kernel for the keys of each rank, summed in fp32")
           .optional("softmax", &SoftwareProfile::softmax,
                     "scale, mask and softmax of unfused attention")
-          .optional("wide_softmax", &SoftwareProfile::wide_softmax,
-                    "the chain of softmax: eager works on an fp32 copy of the scores")
           .optional("recompute_stops_early", &SoftwareProfile::recompute_stops_early,
                     "full recomputation leaves out the last product of a block")
           .optional("accumulation", &SoftwareProfile::accumulation,
                     "how gradients of microbatches are added up")
-          .optional("separate_gate", &SoftwareProfile::separate_gate,
-                    "gate and up projections are two modules")
           .optional("overlaps_input_gradients", &SoftwareProfile::overlaps_input_gradients,
                     "tensor-parallel reduction of input gradients beside the weight gradient")
           .optional("transfers", &SoftwareProfile::transfers,
@@ -96,16 +108,12 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "gradient norm and scaling before the optimizer")
           .optional("scales_loss", &SoftwareProfile::scales_loss,
                     "gradients are unscaled and checked for overflow")
-          .optional("lists_pieces", &SoftwareProfile::lists_pieces,
-                    "fully sharded tensors travel one by one, as lists of one piece a rank")
-          .optional("shard_buffers", &SoftwareProfile::shard_buffers,
-                    "fully sharded tensors are gathered and reduced in place, flat or copied")
+          .optional("shard_transfers", &SoftwareProfile::shard_transfers,
+                    "how sharded tensors are gathered and reduced")
           .optional("pipeline_zero", &SoftwareProfile::pipeline_zero,
                     "the highest ZeRO stage that it has beside a pipeline")
           .optional("pipeline_shards", &SoftwareProfile::pipeline_shards,
                     "a pipeline holds sharded tensors whole while a chunk is passed, or all step")
-          .optional("broadcasts_weights", &SoftwareProfile::broadcasts_weights,
-                    "ranks broadcast their shards of the weights in turn, instead of a gather")
           .optional("host", &SoftwareProfile::host, "what launching costs the host")
           .optional("memory", &SoftwareProfile::memory, "what is kept in memory")
           .required("provenance", &SoftwareProfile::provenance, "where the facts come from");

@@ -37,12 +37,25 @@ enum class PipelineTransfers {
   blocking,
 };
 
-// Where fully sharded weights are gathered to and their gradients reduced from.
-enum class ShardBuffers {
+// What is copied around the kernel of attention.
+enum class AttentionCopies {
+  none,
+  layout,         // queries, keys, values and outputs, between the layouts of products and kernel
+  kept_layout,    // the same; both copies of the output are kept for the backward
+  repeated_keys,  // keys and values, once for every query head that shares them
+};
+
+// How fully sharded weights are gathered and their gradients reduced.
+enum class ShardTransfers {
   in_place,  // products read what was gathered and write what is reduced
   flat,      // one tensor a unit, whose views are the weights: gradients are joined to one, cast to
              // the format they are reduced in, and divided
   copied,    // one buffer a unit: weights are copied out of it, gradients into it, cast on the way
+  lists,     // copied, one tensor at a time through lists of one piece a rank, each of which the
+             // host cuts and copies
+  // In place; of ZeRO 1 and 2 the optimizer states are sharded by whole tensors: behind the step each
+  // rank broadcasts its weights in turn.
+  broadcasts,
 };
 
 // Between which passes of a pipeline what is sharded over data-parallel ranks is held whole.
@@ -58,17 +71,22 @@ enum class LaunchPath {
   graphs,    // CUDA graphs: a pass is one launch
 };
 
+// For what the host waits until the device is done, so that its lead is lost.
+enum class HostWaits {
+  never,
+  transfers,  // every one between pipeline stages: what it could run ahead in one pass does not help
+              // the next
+  // And it reads the longest sequence of a batch back from the device to call attention, so that the
+  // device stands still until the host has launched it.
+  transfers_and_attention,
+};
+
 struct HostCosts {
   LaunchPath launches = LaunchPath::each;
   Seconds kernel{9e-6};       // of the host, to dispatch one operator and launch its kernel
   Seconds product{30e-6};     // of a matrix product more: module, autograd node, casts
   Seconds collective{30e-6};  // of a collective: bookkeeping, stream events, launch
-  // The host waits for the device behind every transfer between pipeline stages, so that what it
-  // could run ahead in one pass does not help the next.
-  bool waits_for_transfers = false;
-  // The host reads the longest sequence of a batch back from the device to call attention, so that
-  // the device stands still until the host has launched it.
-  bool waits_in_attention = false;
+  HostWaits waits = HostWaits::never;
   bool operator==(const HostCosts&) const = default;
 };
 const Fields<HostCosts>& fields_of(const HostCosts*);
@@ -83,22 +101,15 @@ struct SoftwareProfile {
   Kernels residual = Kernels::fused;       // eager: dropout apart from bias and sum
   Kernels cross_entropy = Kernels::fused;  // eager: fp32 copies of the logits, Megatron's own chain
   Kernels optimizer = Kernels::fused;      // eager: one pass a step of the formula (foreach)
-  // Queries, keys, values and outputs are copied between the layouts of the products and of the
-  // attention kernel.
-  bool attention_copies = false;
-  bool repeats_keys = false;  // keys and values once for every query head that shares them
+  AttentionCopies attention_copies = AttentionCopies::none;
   // Under context parallelism each rank's keys are attended to by a kernel of their own, and what
   // it found is added to an fp32 sum; gradients of keys and values travel on in fp32 meanwhile.
   bool attends_in_pieces = false;
   Kernels softmax = Kernels::fused;  // of unfused attention; eager: mask, scale and softmax apart
-  bool wide_softmax = false;  // eager on an fp32 copy of the scores, cast back for the product
   // Full recomputation of a block ends with the last tensor that its backward reads, so that the
   // block's last product does not run again.
   bool recompute_stops_early = false;
   GradientAccumulation accumulation = GradientAccumulation::in_product;
-  // Gate and up are two modules: each reduces its input gradient over tensor-parallel ranks by
-  // itself (under sequence parallelism the shared input is gathered, and reduced, once).
-  bool separate_gate = false;
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
@@ -107,15 +118,9 @@ struct SoftwareProfile {
   bool splits_transfers = false;
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
-  // Fully sharded weights are gathered, and their gradients reduced, one tensor at a time through
-  // lists of one piece a rank, each of which the host cuts and copies.
-  bool lists_pieces = false;
-  ShardBuffers shard_buffers = ShardBuffers::in_place;
+  ShardTransfers shard_transfers = ShardTransfers::in_place;
   std::int64_t pipeline_zero = 1;  // the highest ZeRO stage it has beside a pipeline, 0 to 3
   PipelineShards pipeline_shards = PipelineShards::chunk;
-  // Optimizer states are sharded by whole tensors: behind the step each rank broadcasts its weights
-  // in turn.
-  bool broadcasts_weights = false;
   HostCosts host;
   MemoryFacts memory;
   Provenance provenance;
@@ -128,6 +133,10 @@ Result<SoftwareProfile> read_software(const Document& document);
 // The profile of that name. Error: unknown, with the nearest known.
 Result<SoftwareProfile> load_software(const Catalog& catalog, std::string_view name);
 
+inline bool repeats_keys(const SoftwareProfile& software) {
+  return software.attention_copies == AttentionCopies::repeated_keys;
+}
+
 // Sets the plan's pipeline transfers to blocking where the framework's are.
 void blocking_transfers(Plan& plan, const SoftwareProfile& software);
 
@@ -138,7 +147,9 @@ std::span<const EnumName<Kernels>> names_of(Kernels);
 std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation);
 std::span<const EnumName<LaunchPath>> names_of(LaunchPath);
 std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers);
-std::span<const EnumName<ShardBuffers>> names_of(ShardBuffers);
+std::span<const EnumName<AttentionCopies>> names_of(AttentionCopies);
+std::span<const EnumName<HostWaits>> names_of(HostWaits);
+std::span<const EnumName<ShardTransfers>> names_of(ShardTransfers);
 std::span<const EnumName<PipelineShards>> names_of(PipelineShards);
 
 }  // namespace orrery

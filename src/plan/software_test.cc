@@ -21,11 +21,11 @@ TEST(Software, TheDefaultIsTheCatalogsEntry) {
   EXPECT_EQ(entry->cross_entropy, code.cross_entropy);
   EXPECT_EQ(entry->optimizer, code.optimizer);
   EXPECT_EQ(entry->attention_copies, code.attention_copies);
-  EXPECT_EQ(entry->repeats_keys, code.repeats_keys);
   EXPECT_EQ(entry->attends_in_pieces, code.attends_in_pieces);
   EXPECT_EQ(entry->accumulation, code.accumulation);
   EXPECT_EQ(entry->transfers, code.transfers);
-  EXPECT_EQ(entry->separate_gate, code.separate_gate);
+  EXPECT_EQ(entry->shard_transfers, code.shard_transfers);
+  EXPECT_EQ(entry->memory, code.memory);
   EXPECT_EQ(entry->overlaps_input_gradients, code.overlaps_input_gradients);
   EXPECT_EQ(entry->clips_gradients, code.clips_gradients);
   EXPECT_EQ(entry->scales_loss, code.scales_loss);

@@ -25,22 +25,14 @@ const Fields<MemoryFacts>& fields_of(const MemoryFacts*) {
           .optional("narrow_frozen_weights", &F::narrow_frozen_weights,
                     "frozen weights are kept in the format of the products alone")
           .optional("norm_kept_bytes", &F::norm_kept_bytes, "of a norm's input and its copies")
-          .optional("fused_gate", &F::fused_gate, "gate and product are one kernel")
-          .optional("narrow_gate_inputs", &F::narrow_gate_inputs,
-                    "gate and up are kept in the format of the products")
+          .optional("gate", &F::gate, "what is kept of a gated feed-forward")
           .optional("keeps_gathered_input", &F::keeps_gathered_input,
                     "sequence parallel inputs stay gathered")
-          .optional("attention_outputs", &F::attention_outputs, "kept copies of the output")
           .optional("score_bytes", &F::score_bytes, "kept of a score of unfused attention")
           .optional("residual_mask_bytes", &F::residual_mask_bytes, "dropout of the residuals")
           .optional("releases_stage_outputs", &F::releases_stage_outputs,
                     "what was sent to the next stage is freed")
-          .optional("vocabulary_parallel_loss", &F::vocabulary_parallel_loss,
-                    "logits stay cut over tensor-parallel ranks")
-          .optional("loss_kept_bytes", &F::loss_kept_bytes, "of a logit, until its backward")
-          .optional("loss_peak_bytes", &F::loss_peak_bytes, "of a logit, at most")
-          .optional("sharded_loss_peak_bytes", &F::sharded_loss_peak_bytes,
-                    "the same over tensor-parallel ranks; 0: no difference")
+          .optional("loss", &F::loss, "what the loss makes of the logits")
           .optional("expandable_segments", &F::expandable_segments,
                     "the allocator maps page by page");
   return kTable;
@@ -56,27 +48,48 @@ std::string memory_facts_problem(const MemoryFacts& f) {
                              Bound{"gradient_copy_bytes", f.gradient_copy_bytes, 8},
                              Bound{"bucket_bytes", f.bucket_bytes, 1e12},
                              Bound{"norm_kept_bytes", f.norm_kept_bytes, 64},
-                             Bound{"attention_outputs", f.attention_outputs, 16},
                              Bound{"score_bytes", f.score_bytes, 64},
-                             Bound{"residual_mask_bytes", f.residual_mask_bytes, 64},
-                             Bound{"loss_kept_bytes", f.loss_kept_bytes, 64},
-                             Bound{"loss_peak_bytes", f.loss_peak_bytes, 64},
-                             Bound{"sharded_loss_peak_bytes", f.sharded_loss_peak_bytes, 64}};
+                             Bound{"residual_mask_bytes", f.residual_mask_bytes, 64}};
   const auto* wrong = std::find_if(bounds.begin(), bounds.end(), [](const Bound& b) {
     return !(b.value >= 0 && b.value <= b.most);
   });
-  if (wrong != bounds.end()) return "memory." + std::string(wrong->name) + " is out of range";
-  if (f.loss_peak_bytes < f.loss_kept_bytes) {
-    return "memory.loss_peak_bytes is below loss_kept_bytes, which it contains";
-  }
-  return "";
+  return wrong == bounds.end() ? "" : "memory." + std::string(wrong->name) + " is out of range";
 }
 
-// The gradient overwrites the 16-bit logits, no fp32 copy (TransformerEngine, pytorch/triton/
-// cross_entropy.py; flash_attn/losses/cross_entropy.py with inplace_backward).
+std::span<const EnumName<Gate>> names_of(Gate) {
+  static constexpr EnumName<Gate> kNames[] = {{Gate::fused, "fused"},
+                                              {Gate::narrow, "narrow"},
+                                              {Gate::apart, "apart"},
+                                              {Gate::modules, "modules"}};
+  return kNames;
+}
+
+std::span<const EnumName<Loss>> names_of(Loss) {
+  using enum Loss;
+  static constexpr EnumName<Loss> kNames[] = {{in_place, "in_place"},
+                                              {fused, "fused"},
+                                              {fp32_softmax, "fp32_softmax"},
+                                              {log_softmax, "log_softmax"},
+                                              {sharded_log_softmax, "sharded_log_softmax"},
+                                              {gathered_log_softmax, "gathered_log_softmax"}};
+  return kNames;
+}
+
+// In place: TransformerEngine, pytorch/triton/cross_entropy.py; flash_attn/losses/cross_entropy.py
+// with inplace_backward. fp32 softmax: 16-bit logits, fp32 copy and the softmax made of it
+// (megatron/core/tensor_parallel/cross_entropy.py). Log-softmax: torch.nn.functional.cross_entropy on
+// fp32 logits, 2 + 4 + 4 (kept) and in the backward the gradient of the log-softmax, 4; on shards
+// torch/distributed/tensor/parallel/loss.py, in its backward log-softmax, one-hot gradient,
+// exponential and their sum in fp32; gathered: both gradients and a 16-bit one (Aleph-Alpha/scaling
+// 01b9d21, transformer/model/losses/cross_entropy.py).
+const LossBytes& bytes_of(Loss loss) {
+  static constexpr LossBytes kBytes[] = {{2, 2, 2},   {4, 8, 8},   {4, 10, 10},
+                                         {6, 14, 14}, {6, 14, 18}, {6, 20, 20, true}};
+  return kBytes[static_cast<std::size_t>(loss)];
+}
+
 MemoryFacts with_fused_cross_entropy(MemoryFacts f) {
-  f.loss_kept_bytes = 2;
-  f.loss_peak_bytes = 2;
+  f.loss = Loss::in_place;
   return f;
 }
 
@@ -91,7 +104,7 @@ MemoryFacts with_unfused_norms(MemoryFacts f) {
 
 MemoryFacts with_narrow_adapted_layers(MemoryFacts f) {
   f.narrow_frozen_weights = true;
-  f.narrow_gate_inputs = true;
+  if (f.gate == Gate::fused) f.gate = Gate::narrow;
   return f;
 }
 

@@ -12,6 +12,26 @@
 
 namespace orrery {
 
+// What is kept of a gated feed-forward, and as what it was made.
+enum class Gate {
+  fused,    // gate and up, one product; activation and product with the other are one kernel
+  narrow,   // the same in the format of the products until the backward casts them back (Megatron
+            // Core: activation_func_fp8_input_store)
+  apart,    // the activation is a kernel of its own, so that its result is kept as well
+  modules,  // and gate and up are two products: each reduces its input gradient over
+            // tensor-parallel ranks by itself (under sequence parallelism both at once)
+};
+
+// How the loss over the vocabulary is computed (bytes_of says what it holds).
+enum class Loss {
+  in_place,              // the gradient overwrites the 16-bit logits
+  fused,                 // an fp32 softmax is kept
+  fp32_softmax,          // of an fp32 copy of the logits
+  log_softmax,           // framework operators: fp32 copy, log-softmax, its gradient
+  sharded_log_softmax,   // the same on vocabulary shards: of the gradient one-hot, exponential, sum
+  gathered_log_softmax,  // on all logits, which every tensor-parallel rank gathers
+};
+
 struct MemoryFacts {
   // --- parameters, gradients, optimizer ---
 
@@ -39,23 +59,15 @@ struct MemoryFacts {
   // --- activations ---
 
   double norm_kept_bytes = 2;  // of the input of a normalisation and its copies
-  bool fused_gate = true;      // otherwise the activated gate is kept in addition to gate and up
-  // Gate and up are kept in the format of the products until the backward casts them back
-  // (Megatron Core: activation_func_fp8_input_store).
-  bool narrow_gate_inputs = false;
+  Gate gate = Gate::fused;
   bool keeps_gathered_input = false;   // sequence parallel; otherwise gathered again
-  double attention_outputs = 1;        // copies of the attention's output that are kept
-  double score_bytes = 4;              // unfused attention: kept per score
-  double residual_mask_bytes = 0;      // of dropout after attention and feed-forward
+  // Unfused attention: kept of one score. From 6 on an eager softmax works on an fp32 copy, and the
+  // next product reads a 16-bit one of its result.
+  double score_bytes = 4;
+  double residual_mask_bytes = 0;      // dropout behind attention and feed-forward
   bool releases_stage_outputs = true;  // what was sent to the next stage is freed at once
 
-  // --- logits and loss, per logit ---
-
-  bool vocabulary_parallel_loss = true;  // otherwise every rank holds all logits
-  double loss_kept_bytes = 4;            // from the loss's forward to its backward
-  double loss_peak_bytes = 8;            // at the fullest moment of either, logits included
-  // The same if the vocabulary is divided over tensor-parallel ranks; 0: no difference.
-  double sharded_loss_peak_bytes = 0;
+  Loss loss = Loss::fused;
 
   // --- allocator ---
 
@@ -66,6 +78,17 @@ struct MemoryFacts {
 };
 
 const Fields<MemoryFacts>& fields_of(const MemoryFacts*);
+std::span<const EnumName<Gate>> names_of(Gate);
+std::span<const EnumName<Loss>> names_of(Loss);
+
+// Of one logit.
+struct LossBytes {
+  double kept = 0;            // from the loss's forward to its backward
+  double peak = 0;            // at the fullest moment of either, logits included
+  double sharded_peak = 0;    // the same where the vocabulary is cut over tensor-parallel ranks
+  bool gathers_all = false;   // instead of being cut
+};
+const LossBytes& bytes_of(Loss loss);
 
 // The reason why these facts are impossible; empty if they are possible.
 std::string memory_facts_problem(const MemoryFacts& facts);

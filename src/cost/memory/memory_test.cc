@@ -100,11 +100,13 @@ TEST(MemoryFacts, NonsenseIsNamed) {
   EXPECT_EQ(memory_facts_problem(facts), "");
   facts.score_bytes = -1;
   EXPECT_EQ(memory_facts_problem(facts), "memory.score_bytes is out of range");
-  facts = {};
-  facts.loss_kept_bytes = 20;
-  EXPECT_EQ(memory_facts_problem(facts),
-            "memory.loss_peak_bytes is below loss_kept_bytes, which it contains");
-  EXPECT_EQ(memory_facts_problem(with_fused_cross_entropy({})), "");
+}
+
+TEST(MemoryFacts, WhatALossKeepsIsPartOfItsPeak) {
+  for (const auto& [loss, name] : names_of(Loss{})) {
+    EXPECT_LE(bytes_of(loss).kept, bytes_of(loss).peak) << name;
+    EXPECT_LE(bytes_of(loss).peak, bytes_of(loss).sharded_peak) << name;
+  }
 }
 
 TEST(Memory, StashedWeightVersionsAreParametersOnly) {
