@@ -132,7 +132,7 @@ TEST(ForwardWorkload, FillsThePipelineOnce) {
   ASSERT_TRUE(step);
   const Estimate e = estimate(*step);
   Picoseconds ahead;
-  for (int s = 0; s < 3; ++s) ahead += e.stages[s].forward + step->costs.transfer[s];
+  for (std::size_t s = 0; s < 3; ++s) ahead += e.stages[s].forward + step->costs.transfer[s];
   EXPECT_EQ(e.critical_stage, 3);
   EXPECT_EQ(step->folded.time, ahead + e.stages[3].forward * e.microbatches);
   EXPECT_EQ(e.breakdown[Category::bubble] + e.breakdown[Category::exposed_pp], ahead);

@@ -46,6 +46,7 @@ struct BlockConvention {
   PositionEncoding position_encoding = PositionEncoding::rope;
   bool linear_bias = false;
   bool tie_embeddings = false;  // unless the row says no
+  bool operator==(const BlockConvention&) const = default;
 };
 const Fields<BlockConvention>& fields_of(const BlockConvention*);
 
