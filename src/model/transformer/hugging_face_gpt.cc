@@ -12,7 +12,8 @@ void read_gpt2(ConfigKeys& keys, Architecture& a) {
   a.vocab = keys.required({"vocab_size"});
   a.ffn_hidden = keys.integer({"n_inner"}, 4 * a.hidden);
   a.max_position = keys.integer({"n_positions", "n_ctx", "max_position_embeddings"}, 1024);
-  a.ffn = feed_forward_kind(keys, keys.text("activation_function", "gelu_new"), Gate::plain);
+  a.ffn =
+      feed_forward_kind(keys, keys.text("activation_function", "gelu_new"), FeedForwardGate::plain);
   a.norm = NormKind::layernorm;
   a.position_encoding = PositionEncoding::learned;
   a.linear_bias = true;
@@ -26,7 +27,7 @@ void read_gpt_neox(ConfigKeys& keys, Architecture& a) {
   a.ffn_hidden = keys.required({"intermediate_size"});
   a.vocab = keys.required({"vocab_size"});
   a.max_position = keys.integer({"max_position_embeddings"}, 2048);
-  a.ffn = feed_forward_kind(keys, keys.text("hidden_act", "gelu"), Gate::plain);
+  a.ffn = feed_forward_kind(keys, keys.text("hidden_act", "gelu"), FeedForwardGate::plain);
   a.norm = NormKind::layernorm;
   a.parallel_block = keys.flag("use_parallel_residual", true);
   a.linear_bias = true;
@@ -41,7 +42,7 @@ void read_opt(ConfigKeys& keys, Architecture& a) {
   a.vocab = keys.required({"vocab_size"});
   // The embedding of positions has two rows more than there are positions.
   a.max_position = keys.integer({"max_position_embeddings"}, 2048) + 2;
-  a.ffn = feed_forward_kind(keys, keys.text("activation_function", "relu"), Gate::plain);
+  a.ffn = feed_forward_kind(keys, keys.text("activation_function", "relu"), FeedForwardGate::plain);
   a.norm = NormKind::layernorm;
   a.position_encoding = PositionEncoding::learned;
   a.linear_bias = keys.flag("enable_bias", true);
@@ -82,7 +83,7 @@ void read_falcon(ConfigKeys& keys, Architecture& a) {
   a.num_kv_heads = grouped   ? keys.integer({"num_kv_heads", "n_head_kv"}, a.num_heads)
                    : one_key ? 1
                              : a.num_heads;
-  a.ffn = feed_forward_kind(keys, keys.text("activation", "gelu"), Gate::plain);
+  a.ffn = feed_forward_kind(keys, keys.text("activation", "gelu"), FeedForwardGate::plain);
   a.norm = NormKind::layernorm;
   a.parallel_block = grouped || keys.flag("parallel_attn", true);
   a.parallel_norms = keys.integer({"num_ln_in_parallel_attn"}, grouped ? 2 : 1);
@@ -102,8 +103,9 @@ void read_phi(ConfigKeys& keys, Architecture& a) {
   a.vocab = keys.required({"vocab_size"});
   a.ffn_hidden = keys.integer({"intermediate_size", "n_inner"}, 4 * a.hidden);
   a.max_position = keys.integer({"max_position_embeddings", "n_positions"}, 2048);
-  a.ffn = feed_forward_kind(
-      keys, keys.text("hidden_act", keys.text("activation_function", "gelu_new")), Gate::plain);
+  a.ffn =
+      feed_forward_kind(keys, keys.text("hidden_act", keys.text("activation_function", "gelu_new")),
+                        FeedForwardGate::plain);
   a.norm = NormKind::layernorm;
   a.parallel_block = true;
   a.parallel_norms = 1;

@@ -78,9 +78,10 @@ Result<void> ConfigKeys::outcome(std::string_view family) const {
               place(map_, "").substr(0, place(map_, "").find(',')));
 }
 
-FeedForwardKind feed_forward_kind(ConfigKeys& keys, const std::string& activation, Gate gate) {
+FeedForwardKind feed_forward_kind(ConfigKeys& keys, const std::string& activation,
+                                  FeedForwardGate gate) {
   const bool gelu = activation.rfind("gelu", 0) == 0;
-  if (gate == Gate::gated) {
+  if (gate == FeedForwardGate::gated) {
     if (activation == "silu" || activation == "swish") return FeedForwardKind::swiglu;
     if (gelu) return FeedForwardKind::geglu;
   } else {
@@ -90,7 +91,7 @@ FeedForwardKind feed_forward_kind(ConfigKeys& keys, const std::string& activatio
   }
   keys.refuse({ErrorCode::unsupported,
                "activation '" + activation + "' is not modelled in this feed-forward", "",
-               gate == Gate::gated ? "silu or gelu" : "gelu, relu or relu2"});
+               gate == FeedForwardGate::gated ? "silu or gelu" : "gelu, relu or relu2"});
   return FeedForwardKind::gelu;
 }
 

@@ -39,8 +39,9 @@ class ConfigKeys {
 };
 
 // The activation of a config ("silu", "gelu_new", "relu2") in a feed-forward that is gated or not.
-enum class Gate { gated, plain };
-FeedForwardKind feed_forward_kind(ConfigKeys& keys, const std::string& activation, Gate gate);
+enum class FeedForwardGate { gated, plain };
+FeedForwardKind feed_forward_kind(ConfigKeys& keys, const std::string& activation,
+                                  FeedForwardGate gate);
 
 // A family fills what its configuration class says.
 using HuggingFaceFamily = void (*)(ConfigKeys&, Architecture&);

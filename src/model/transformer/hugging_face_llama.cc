@@ -82,7 +82,7 @@ void read_llama_shape(ConfigKeys& keys, Architecture& a, std::int64_t kv_heads_i
   a.head_dim = keys.integer({"head_dim"}, 0);
   a.max_position = keys.integer({"max_position_embeddings"}, 0);
   a.tie_embeddings = keys.flag("tie_word_embeddings", false);
-  a.ffn = feed_forward_kind(keys, keys.text("hidden_act", "silu"), Gate::gated);
+  a.ffn = feed_forward_kind(keys, keys.text("hidden_act", "silu"), FeedForwardGate::gated);
 }
 
 void read_llama(ConfigKeys& keys, Architecture& a) {
@@ -146,7 +146,7 @@ void read_gemma2(ConfigKeys& keys, Architecture& a) {
   read_llama_shape(keys, a, 4);
   a.ffn = feed_forward_kind(
       keys, keys.text("hidden_activation", keys.text("hidden_act", "gelu_pytorch_tanh")),
-      Gate::gated);
+      FeedForwardGate::gated);
   if (a.head_dim == 0) a.head_dim = 256;
   a.tie_embeddings = keys.flag("tie_word_embeddings", true);
   a.norm = NormKind::rmsnorm_sandwich;
@@ -166,7 +166,8 @@ void read_gemma3(ConfigKeys& keys, Architecture& a) {
   a.head_dim = keys.integer({"head_dim"}, 256);
   a.vocab = keys.integer({"vocab_size"}, 262208);
   a.max_position = keys.integer({"max_position_embeddings"}, 131072);
-  a.ffn = feed_forward_kind(keys, keys.text("hidden_activation", "gelu_pytorch_tanh"), Gate::gated);
+  a.ffn = feed_forward_kind(keys, keys.text("hidden_activation", "gelu_pytorch_tanh"),
+                            FeedForwardGate::gated);
   a.tie_embeddings = keys.flag("tie_word_embeddings", true);
   a.norm = NormKind::rmsnorm_sandwich;
   a.qk_norm = true;
