@@ -138,6 +138,39 @@ TEST(ForwardWorkload, FillsThePipelineOnce) {
   EXPECT_EQ(e.breakdown[Category::bubble] + e.breakdown[Category::exposed_pp], ahead);
 }
 
+// Products of 32 bits read tensors of 32 bits, and weights that are their own masters.
+TEST(WidePrecision, DoublesTensorsAndNeedsNoMasterWeights) {
+  for (const auto& [model, plan] : {std::pair{"llama-3-8b", "tp=2,zero=0"},
+                                    {"llama-3-8b", "tp=2,pp=2,zero=1"},
+                                    {"mixtral-8x7b", "tp=2,ep=4,zero=3"}}) {
+    SCOPED_TRACE(std::string(model) + " " + plan);
+    Scenario wide = scenario(model, plan);
+    wide.training.precision = NumberFormat::tf32;
+    const auto narrow = predict(scenario(model, plan), catalog());
+    const auto step = predict(wide, catalog());
+    ASSERT_TRUE(narrow && step) << step.error().text();
+    const Estimate in16 = estimate(*narrow);
+    const Estimate in32 = estimate(*step, *load_uncertainty(catalog()));
+    EXPECT_GT(in32.step_time, 1.5 * in16.step_time);
+    for (std::size_t s = 0; s < in32.stages.size(); ++s) {
+      const MemoryReport& a = in16.stages[s].memory;
+      const MemoryReport& b = in32.stages[s].memory;
+      EXPECT_EQ(b.parameters, 2 * a.parameters);
+      EXPECT_EQ(b.gradients, a.gradients);
+      EXPECT_NEAR(static_cast<double>(b.optimizer_states * 12 / 8),
+                  static_cast<double>(a.optimizer_states), 12);
+      EXPECT_GT(2 * b.activations, 3 * a.activations);
+      EXPECT_LE(b.activations, 2 * a.activations);
+    }
+    EXPECT_THAT(in32.interval.distance,
+                testing::HasSubstr("no 32-bit step was measured on hopper"));
+  }
+  Scenario wider = scenario("llama-3-8b", "tp=2");
+  wider.training.precision = NumberFormat::fp64;
+  EXPECT_THAT(predict(wider, catalog()).error().text(),
+              testing::HasSubstr("precision fp64 is not modelled; fp32 is the widest"));
+}
+
 TEST(ForwardWorkload, HasNoMeasuredStepToJudgeItsErrorBy) {
   const auto step = predict(scenario("llama-3-8b", "tp=2", Workload::forward), catalog());
   ASSERT_TRUE(step);

@@ -19,7 +19,7 @@ std::string in_words(const Regime& r) {
   if (r.scale != kAll)
     out += r.scale == "one node" ? ", one node" : ", " + r.scale + " accelerators";
   if (r.kind != kAll) out += ", " + (r.kind == kMixture ? "mixtures of experts" : r.kind);
-  if (r.precision != kAll) out += r.precision == "narrow" ? ", 8 bit or less" : ", 16 bit";
+  if (r.precision != kAll) out += r.precision == "narrow" ? ", 8 bit or less" : ", " + r.precision;
   return out;
 }
 
@@ -102,7 +102,9 @@ Regime regime_of(const Cluster& cluster, NumberFormat precision, std::string_vie
                    : n <= 64                          ? "to 64"
                    : n <= 512                         ? "to 512"
                                                       : "above 512",
-          .precision = narrow ? "narrow" : "16 bit",
+          .precision = narrow                                      ? "narrow"
+                       : tensor_element_size(precision) > Bytes(2) ? "32 bit"
+                                                                   : "16 bit",
           .kind = std::string(kind)};
 }
 
@@ -234,8 +236,9 @@ StepPoint point_of(const Model& model, const Cluster& cluster, const Training& t
           .architecture = cluster.accelerator.architecture,
           .accelerators = cluster.accelerators,
           .parameters_b = std::max(parameters(model) / 1e9, 1e-6),
-          .kind = training.workload == Workload::training ? kind_of(model)
-                                                          : std::string(to_text(training.workload)),
+          .kind = training.workload != Workload::training ? std::string(to_text(training.workload))
+                  : tensor_element_size(training.precision) > Bytes(2) ? std::string(kWide)
+                                                                       : kind_of(model),
           .sequence = std::max<std::int64_t>(training.sequence_length, 1),
           .software = std::string(software),
           .source = {}};

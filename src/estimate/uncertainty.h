@@ -63,13 +63,14 @@ inline constexpr double kSameModel = 1.1;
 inline constexpr std::string_view kDense = "dense";
 inline constexpr std::string_view kMixture = "mixture of experts";
 inline constexpr std::string_view kAdapters = "adapters";
+inline constexpr std::string_view kWide = "32-bit";  // whatever the model
 std::string kind_of(const Model& model);
 
 // Names of classes; "*" stands for all of them.
 struct Regime {
   std::string architecture = "*";  // of the accelerator: "hopper"
   std::string scale = "*";         // "one node", "to 64", "to 512", "above 512" accelerators
-  std::string precision = "*";     // of products: "16 bit", "narrow"
+  std::string precision = "*";     // of products: "32 bit", "16 bit", "narrow"
   std::string kind = "*";          // of the model
   auto operator<=>(const Regime&) const = default;
 };

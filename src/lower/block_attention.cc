@@ -45,7 +45,7 @@ double BlockLowering::keys_and_values(const AttentionShape& a) const {
 // Keys and values of the whole sequence, of this rank's heads.
 Bytes BlockLowering::key_value_bytes(const Operator& op) const {
   const AttentionShape a = attention_shape(op);
-  return kActivation * (a.batch * whole_length(op.n.symbol) * keys_and_values(a));
+  return element() * (a.batch * whole_length(op.n.symbol) * keys_and_values(a));
 }
 
 Kernel BlockLowering::attention_kernel(const Operator& op, Direction direction) const {
@@ -113,9 +113,9 @@ void BlockLowering::around_context(PassBuilder& out, const Operator& op, Categor
   if (exchanges_heads(s_.plan)) {
     const HeadExchange tensors =
         head_exchange(op, s_, after ? Direction::backward : Direction::forward);
-    exchange(out, tensors.before, category);
+    exchange(out, tensors.before, element(), category);
     attend(out, op, category, kernel, phase);
-    exchange(out, tensors.behind, category);
+    exchange(out, tensors.behind, element(), category);
     return;
   }
   const Bytes payload = key_value_bytes(op);

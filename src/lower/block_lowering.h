@@ -29,7 +29,6 @@
 
 namespace orrery {
 
-inline constexpr Bytes kActivation{2};  // bf16, fp16
 inline constexpr Bytes kFp32{4};
 // Share of the traffic of accumulation in a product that its main loop does not hide.
 inline constexpr double kExposedAccumulation = 0.45;
@@ -99,6 +98,8 @@ class BlockLowering {
   }
   [[nodiscard]] double extent(const Dimension& d) const { return size(d, s_.binding); }
   [[nodiscard]] NumberFormat format() const { return s_.training.precision; }
+  // Of one element of activations, weights and their gradients.
+  [[nodiscard]] Bytes element() const { return tensor_element_size(format()); }
   [[nodiscard]] bool sharded_sequence() const { return s_.binding.sequence_parallel; }
   // What sums up partial results of the tensor-parallel ranks.
   [[nodiscard]] CollectiveKind reduction() const {
@@ -129,15 +130,15 @@ class BlockLowering {
   // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
   void cast(PassBuilder& out, const Operator& op, double elements, Category category) const {
     const Bytes narrow = element_size(format_of(op));
-    if (narrow >= kActivation) return;
+    if (narrow >= element()) return;
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
-                memory_bound((kActivation + 2 * narrow) * elements));
+                memory_bound((element() + 2 * narrow) * elements));
   }
   // A kernel, or a chain of them, of this many 2-byte reads and writes of `elements`.
   void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,
                    double elements) const {
     if (work.kernels == 0) return;
-    out.compute(name, category, memory_bound(kActivation * (work.passes * elements), work.kernels));
+    out.compute(name, category, memory_bound(element() * (work.passes * elements), work.kernels));
   }
   void elementwise(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
     passes_over(out, op.name, category,
@@ -152,14 +153,14 @@ class BlockLowering {
     const double logits = extent(op.rows) * op.width.factor;
     if (phase == Phase::forward && s_.binding.tp > 1) {
       out.wait_for(transfer(out, "all-gather of logits",
-                            tensor_collective(CollectiveKind::all_gather, kActivation * logits)));
+                            tensor_collective(CollectiveKind::all_gather, element() * logits)));
       passes_over(out, op.name, category, kGatheredLogits, logits);
     }
     passes_over(out, op.name, category, kWholeLoss, logits);
   }
   // Rows x columns of activations that tensor parallelism moves around an operator.
   [[nodiscard]] Bytes activation_bytes(double rows, double columns) const {
-    return kActivation * (rows * columns);
+    return element() * (rows * columns);
   }
 
   void forward_all(PassBuilder& out, bool again) {
@@ -401,7 +402,7 @@ class BlockLowering {
         op.kind == OperatorKind::grouped_gemm ? std::max(1.0, extent(op.groups)) : 1;
     Kernel kernel = product(op, extent(op.k), extent(op.n), extent(op.m) / groups, groups);
     if (accumulates(GradientAccumulation::in_product)) {
-      const Bytes more = 2 * element_size(s_.training.gradients) - kActivation;
+      const Bytes more = 2 * element_size(s_.training.gradients) - element();
       kernel.bytes = more * (kExposedAccumulation * weights(op));
     }
     return kernel;
@@ -414,7 +415,7 @@ class BlockLowering {
         shard_moves(s_.plan, s_.costs.software).gradients == ShardMove::each_pass) {
       return;
     }
-    const Bytes moved = kActivation + 2 * element_size(s_.training.gradients);
+    const Bytes moved = element() + 2 * element_size(s_.training.gradients);
     out.compute("add weight gradient", Category::elementwise, memory_bound(moved * weights(op)));
   }
   // Of a product whose input was kept in pieces of the sequence.

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kActivation = 2;  // bytes: bf16, fp16
+constexpr double k16Bits = 2;  // bytes; what facts about memory are stated for
 constexpr double kFp32 = 4;
 
 // Bytes of one operator of one microbatch on one rank.
@@ -21,7 +21,9 @@ struct OperatorMemory {
 class OperatorReader {
  public:
   explicit OperatorReader(const BlockMemorySetting& s)
-      : s_(s), backward_(passes_of(s.workload).backward) {}
+      : s_(s),
+        element_(tensor_element_size(s.precision).value()),
+        backward_(passes_of(s.workload).backward) {}
 
   [[nodiscard]] OperatorMemory read(const Operator& op) const {
     OperatorMemory out;
@@ -31,7 +33,7 @@ class OperatorReader {
         product(op, out);
         break;
       case OperatorKind::grouped_gemm:
-        out.gradients = kActivation * extent(op.m) * (extent(op.n) + extent(op.k));
+        out.gradients = element_ * extent(op.m) * (extent(op.n) + extent(op.k));
         if (!s_.facts.fused_weight_gradients) out.kernel = weight(op);
         break;
       case OperatorKind::attention:
@@ -42,7 +44,7 @@ class OperatorReader {
         break;
       case OperatorKind::embedding:
         // Autograd's gradient of the whole matrix; no product into which it could be fused.
-        out.gradients = op.frozen ? 0 : kActivation * extent(op.m) * extent(op.k);
+        out.gradients = op.frozen ? 0 : element_ * extent(op.m) * extent(op.k);
         out.kernel = weight(op);
         break;
       case OperatorKind::cross_entropy: {
@@ -56,9 +58,9 @@ class OperatorReader {
     return out;
   }
 
-  // One 16-bit tensor of the shape of this operator's weight, for its gradient.
+  // One tensor of the shape of this operator's weight, for its gradient.
   [[nodiscard]] double weight(const Operator& op) const {
-    return op.frozen || !backward_ ? 0 : kActivation * extent(op.n) * extent(op.k);
+    return op.frozen || !backward_ ? 0 : element_ * extent(op.n) * extent(op.k);
   }
 
  private:
@@ -66,8 +68,8 @@ class OperatorReader {
 
   void product(const Operator& op, OperatorMemory& out) const {
     const Binding& b = s_.binding;
-    const double in = kActivation * extent(op.m) * extent(op.k);
-    const double result = kActivation * extent(op.m) * extent(op.n);
+    const double in = element_ * extent(op.m) * extent(op.k);
+    const double result = element_ * extent(op.m) * extent(op.n);
     out.gradients = in + result;
     if (!s_.facts.fused_weight_gradients) out.kernel += weight(op);
     if (b.sequence_parallel && op.boundary == Boundary::column) {
@@ -94,20 +96,20 @@ class OperatorReader {
     const double query = rows * a.heads * a.query_key_dim / b.tp;
     const double key_value = rows * a.kv_heads * (a.query_key_dim + a.value_dim) / b.tp;
     const double result = rows * a.heads * a.value_dim / b.tp;
-    out.gradients = kActivation * (query + key_value + result);
+    out.gradients = element_ * (query + key_value + result);
     if (s_.attention == AttentionKernel::unfused) {
       const double scores = rows * keys * a.heads / b.tp;
-      out.kept += s_.facts.score_bytes * scores;
-      out.kernel = 2 * kActivation * scores;  // gradients of probabilities and scores
+      out.kept += s_.facts.score_bytes * (element_ / k16Bits) * scores;
+      out.kernel = 2 * element_ * scores;  // gradients of probabilities and scores
     } else {
       if (backward_) out.kernel = kFp32 * query;
       // Attention keeps the output with all tokens of some heads, the product behind it with all
       // heads of some tokens.
-      if (s_.exchanges_heads) out.kept += kActivation * result;
+      if (s_.exchanges_heads) out.kept += element_ * result;
     }
     if (s_.exchanges_heads) {
       // Behind the kernel the gradients of queries, keys and values are copied and received.
-      out.kernel = std::max(out.kernel, 2 * kActivation * (query + key_value));
+      out.kernel = std::max(out.kernel, 2 * element_ * (query + key_value));
     }
   }
 
@@ -115,27 +117,33 @@ class OperatorReader {
     const double elements = extent(op.rows) * extent(op.width);
     const double kept = out.kept;
     if (op.op_class == OperatorClass::normalization) {
-      out.kept *= s_.facts.norm_kept_bytes / kActivation;
+      out.kept *= s_.facts.norm_kept_bytes / k16Bits;
     } else if (op.name.ends_with(".residual")) {
       out.kept += s_.facts.residual_mask_bytes * elements;
-    } else if (s_.facts.gate >= Gate::apart && kept > 1.5 * kActivation * elements) {
-      out.kept += kActivation * elements;  // keeps gate and up: also the activated gate
+    } else if (s_.facts.gate >= Gate::apart && kept > 1.5 * element_ * elements) {
+      out.kept += element_ * elements;  // keeps gate and up: also the activated gate
     }
     if (s_.facts.gate == Gate::narrow && op.elementwise == ElementwiseKind::gated_activation) {
-      out.kept *= std::min(1.0, element_size(s_.precision).value() / kActivation);
+      out.kept *= std::min(1.0, element_size(s_.precision).value() / element_);
     }
-    out.gradients = kActivation * elements + std::max(kept, kActivation * elements);
+    out.gradients = element_ * elements + std::max(kept, element_ * elements);
   }
 
   const BlockMemorySetting& s_;
+  double element_;  // bytes of one of activations, weights and their gradients
   bool backward_;
 };
 
-// 2 bytes a token and channel, sharded as the sequence is.
+double element_of(const BlockMemorySetting& setting) {
+  return tensor_element_size(setting.precision).value();
+}
+
+// One element a token and channel, sharded as the sequence is.
 double block_input(const Block& block, const BlockMemorySetting& setting) {
   return block.operators.empty()
              ? 0
-             : kActivation * size(block.operators.front().rows, setting.binding) * setting.hidden;
+             : element_of(setting) * size(block.operators.front().rows, setting.binding) *
+                   setting.hidden;
 }
 
 // The input that a product keeps, without what else it keeps of its results.
@@ -173,10 +181,10 @@ double kept_results(const Block& block, const BlockMemorySetting& setting) {
     const Operator& op = block.operators[i];
     if (op.kind == OperatorKind::attention) {
       const AttentionCore& a = op.attention;
-      out += size(op.m, b) * a.heads / b.tp * (kActivation * a.value_dim + kFp32);
+      out += size(op.m, b) * a.heads / b.tp * (element_of(setting) * a.value_dim + kFp32);
     } else if (op.kind == OperatorKind::gemm) {
       const bool scattered = b.sequence_parallel && op.boundary == Boundary::row;
-      const double result = kActivation * size(op.m, b) * size(op.n, b);
+      const double result = element_of(setting) * size(op.m, b) * size(op.n, b);
       // Behind a product whose result is reduced and scattered, the piece is kept instead.
       out += scattered ? result / b.tp : result * (1 - again[i].share);
     }

@@ -5,8 +5,6 @@
 namespace orrery {
 namespace {
 
-constexpr double kBytes = 2;  // of an element: tokens travel in bf16
-
 // Experts of the whole model that the block's tokens are routed to.
 double experts_of(const Block& block) {
   for (const Operator& op : block.operators) {
@@ -37,7 +35,7 @@ Communication token_communication(const Block& block, const Operator& op,
                                   const BlockSetting& setting, Way way) {
   const Binding& b = setting.binding;
   const double rows = size(op.rows, b) / std::max(1, b.etp);
-  const Bytes row(kBytes * size(op.width, b));
+  const Bytes row = tensor_element_size(setting.training.precision) * size(op.width, b);
   Communication out{.collective = CollectiveKind::all_to_all,
                     .group = index(StepGroup::expert),
                     .payload = row * rows};

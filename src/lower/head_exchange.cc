@@ -4,11 +4,7 @@
 #include <optional>
 
 namespace orrery {
-namespace {
-
-constexpr Bytes kElement{2};  // bf16, fp16
-
-}  // namespace
+namespace {}  // namespace
 
 bool exchanges_heads(const Plan& plan) {
   return plan.cp > 1 && plan.context_parallel == ContextParallel::all_to_all;
@@ -37,9 +33,10 @@ HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Dire
            {"all-to-all of value gradients", values}}};
 }
 
-void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies) {
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Bytes element,
+              Category copies) {
   const auto copy = [&](std::string_view name, const ExchangedTensor& t) {
-    out.compute(name, copies, memory_bound(2 * kElement * t.elements));
+    out.compute(name, copies, memory_bound(2 * element * t.elements));
   };
   std::vector<std::optional<NodeIndex>> arriving;
   for (const ExchangedTensor& t : tensors) {
@@ -47,7 +44,7 @@ void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Cat
     arriving.push_back(out.transfer(t.name, StepStream::cp, Category::exposed_cp,
                                     Communication{.collective = CollectiveKind::all_to_all,
                                                   .group = index(StepGroup::context),
-                                                  .payload = kElement * t.elements}));
+                                                  .payload = element * t.elements}));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     out.wait_for(arriving[i]);

@@ -40,7 +40,9 @@ struct HeadExchange {
 };
 HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Direction direction);
 
-// The all-to-alls of these tensors with their copies; what follows waits for them.
-void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Category copies);
+// The all-to-alls of these tensors, of elements of this size, with their copies; what follows waits
+// for them.
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Bytes element,
+              Category copies);
 
 }  // namespace orrery

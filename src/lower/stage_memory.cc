@@ -9,8 +9,6 @@
 namespace orrery {
 namespace {
 
-constexpr double kWeight = 2;  // bytes: bf16, fp16
-
 // The fullest moment among the beginnings of the blocks' backwards.
 class FullestBackward {
  public:
@@ -101,7 +99,7 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
   // The chunk passed forward, and the one passed backward.
   if (moves.weights == ShardMove::each_turn) weights = chunk.all + second;
   // A layer's gradient in 16 bits, and cast to the format it is reduced in.
-  return kWeight * (weights + layer.trained) + gradients;
+  return in.weight_bytes * (weights + layer.trained) + gradients;
 }
 
 int communicators(const Plan& plan) {
@@ -120,6 +118,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.expert_shard = step.layout->expert_shard.size;
   in.zero = static_cast<int>(step.plan.zero);
   in.gradient_bytes = step.gradient_bytes;
+  in.weight_bytes = tensor_element_size(step.cache->training().precision).value();
   in.optimizer_bytes = step.cache->training().optimizer == Optimizer::adamw ? 12 : 8;
   in.communicators = communicators(step.plan);
 
@@ -174,9 +173,9 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   // Vocabulary parallelism: between its S and T pass a microbatch holds its part of the logits.
   in.trained += step.vocabulary.trained;
   in.frozen += step.vocabulary.frozen;
-  if (facts.narrow_frozen_weights) {
-    in.frozen_bytes = std::min(kWeight, element_size(step.cache->training().precision).value());
-  }
+  in.frozen_bytes = facts.narrow_frozen_weights
+                        ? element_size(step.cache->training().precision).value()
+                        : in.weight_bytes;
   in.activations += step.vocabulary.saved * (1 + step.schedule->vocabulary_barriers);
   if (step.schedule->splits_vocabulary) {
     fullest.begins(MemoryMoment::head, step.kept->head.memory.working.value() / step.shape.devices,

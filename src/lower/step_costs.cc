@@ -20,9 +20,11 @@ double optimizer_bytes(const Training& training, const SoftwareProfile& software
                        double gradient_bytes) {
   const double g = gradient_bytes;
   const bool fused = software.optimizer == Kernels::fused;
+  // The copy of the new weight; 32-bit weights are their own masters.
+  const double copy = tensor_element_size(training.precision) > Bytes(2) ? 0 : fused ? 2 : 6;
   const double step = training.optimizer == Optimizer::adamw
-                          ? (fused ? g + 12 + 12 + 2 : 74 + 2 * g)
-                          : (fused ? g + 8 + 8 + 2 : 26 + g);
+                          ? (fused ? g + 12 + 12 + copy : 68 + copy + 2 * g)
+                          : (fused ? g + 8 + 8 + copy : 20 + copy + g);
   return step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0);
 }
 
@@ -53,7 +55,8 @@ double share_lost_beside_data(const StepCosts& step, const BlockCost& block) {
                               : step.plan.zero == 0 ? CollectiveKind::all_reduce
                                                     : CollectiveKind::reduce_scatter;
   const Bytes payload(backward ? block.trained.dense * step.gradient_bytes
-                               : block.frozen.dense * 2);
+                               : block.frozen.dense *
+                                     tensor_element_size(step.cache->training().precision).value());
   return step.cache->context()
       .interference(kind, payload, step.layout->dense_shard)
       .share_lost(all > 0 ? memory_bound.count() / all : 0);
@@ -149,8 +152,9 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   // Boundary activations: micro_batch x sequence / cp tokens, still sharded under sequence
   // parallelism.
   const Binding b = binding(model, training, plan);
-  out.boundary = Bytes(2 * b.micro_batch * b.sequence_length / b.cp /
-                       (b.sequence_parallel ? b.tp : 1) * model.width);
+  out.boundary =
+      tensor_element_size(training.precision) *
+      (b.micro_batch * b.sequence_length / b.cp / (b.sequence_parallel ? b.tp : 1) * model.width);
   out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
   if (out.shape.devices > 1) {
     for (std::size_t i = 0; i < out.transfer.size(); ++i) {

@@ -80,12 +80,12 @@ template <class Visit>
 void each_gather(const StepCosts& step, const RankParameters& trained, const RankParameters& frozen,
                  Visit&& visit) {
   const RankParameters moved = step.plan.zero >= 3 ? trained + frozen : trained;
-  constexpr double kWeight = 2;  // bytes: weights travel in bf16 or fp16
+  const Bytes weight = tensor_element_size(step.cache->training().precision);
   const bool broadcasts =
       step.cache->context().software.shard_transfers == ShardTransfers::broadcasts &&
       step.plan.zero < 3;
   const auto gather = [&](double parameters, StepGroup group, const GroupShape& shard) {
-    const Bytes all(parameters * kWeight);
+    const Bytes all = weight * parameters;
     Communication c = communication(CollectiveKind::all_gather, group, all);
     if (broadcasts) {
       c.collective = CollectiveKind::broadcast;
@@ -139,15 +139,16 @@ Bytes StepCosts::copied_gathered(double parameters) const {
 
 Bytes StepCosts::copied_reduced(double parameters) const {
   const double g = gradient_bytes;
+  const double weight = tensor_element_size(cache->training().precision).value();
   switch (cache->context().software.shard_transfers) {
     case ShardTransfers::in_place:
     case ShardTransfers::broadcasts:
       return Bytes(0);
     case ShardTransfers::flat:
-      return Bytes((4 + (g == 2 ? 0 : 2 + g) + 2 * g) * parameters);
+      return Bytes((4 + (g == weight ? 0 : weight + g) + 2 * g) * parameters);
     case ShardTransfers::copied:
     case ShardTransfers::lists:
-      return Bytes((2 + g) * parameters);
+      return Bytes((weight + g) * parameters);
   }
   return Bytes(0);
 }

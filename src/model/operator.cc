@@ -88,9 +88,9 @@ namespace {
 Bytes width_of(ElementKind kind, NumberFormat operand) {
   switch (kind) {
     case ElementKind::activation:
-      return Bytes(2);
+      return tensor_element_size(operand);
     case ElementKind::gemm_operand:
-      return std::min(Bytes(2), element_size(operand));
+      return element_size(operand);
     case ElementKind::fp32:
       return Bytes(4);
     case ElementKind::mask:

@@ -284,6 +284,9 @@ Reasons workload(const JudgedPlan& judged) {
 
 Reasons number_format(const JudgedPlan& judged) {
   std::string text = format_problem(judged.cluster.accelerator, judged.training.precision);
+  if (text.empty() && judged.training.precision == NumberFormat::fp64) {
+    text = "precision fp64 is not modelled; fp32 is the widest";
+  }
   if (text.empty()) return {};
   return {std::move(text)};
 }

@@ -1,7 +1,7 @@
 // Number formats of operands, and how wide they are in memory.
 #pragma once
 
-#include <array>
+#include <algorithm>
 
 #include "units/quantity.h"
 
@@ -29,6 +29,12 @@ constexpr Bytes element_size(NumberFormat f) {
       return Bytes(0.5 + 1.0 / 16);
   }
   return Bytes(0);
+}
+
+// Bytes of one element of weights, activations and their gradients between products of this format:
+// operands narrower than 16 bits are cast from 16-bit tensors; 32 and 64 bits are kept as they are.
+constexpr Bytes tensor_element_size(NumberFormat product) {
+  return std::max(Bytes(2), element_size(product));
 }
 
 }  // namespace orrery

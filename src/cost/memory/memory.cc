@@ -6,7 +6,6 @@
 namespace orrery {
 namespace {
 
-constexpr double kWeight = 2;  // bytes: bf16, fp16
 constexpr double kFp32 = 4;
 
 // Saturates far above any memory size, but low enough that a sum of seven cannot overflow.
@@ -15,7 +14,9 @@ ByteCount whole(double bytes) {
                       : ByteCount{400'000'000'000'000'000};
 }
 
-bool are_master(const MemoryInputs& in) { return in.facts.parameters_are_master && in.zero >= 3; }
+bool are_master(const MemoryInputs& in) {
+  return in.weight_bytes >= kFp32 || (in.facts.parameters_are_master && in.zero >= 3);
+}
 double accumulated_bytes(const MemoryInputs& in) {
   return in.facts.gradient_bytes > 0 ? in.facts.gradient_bytes : in.gradient_bytes;
 }
@@ -38,8 +39,8 @@ MemoryReport memory(const MemoryInputs& in) {
 
   MemoryReport out;
   // A parameter that is its own master is counted once, among the parameters.
-  out.parameters =
-      whole((master ? kFp32 : kWeight) * in.weight_versions * (in.zero >= 3 ? owned : all));
+  out.parameters = whole(std::max(in.weight_bytes, master ? kFp32 : 0) * in.weight_versions *
+                         (in.zero >= 3 ? owned : all));
   const double frozen =
       in.zero >= 3 ? in.frozen.sharded(in.dense_shard, in.expert_shard) : in.frozen.all();
   out.parameters += whole(in.frozen_bytes * frozen);

@@ -56,6 +56,7 @@ struct MemoryInputs {
   RankParameters trained;
   RankParameters frozen;    // without gradients and optimizer states
   double frozen_bytes = 2;  // of one of them
+  double weight_bytes = 2;  // of one trained; of 4 and more it is its own master
   int dense_shard = 1;      // ranks that divide a dense parameter's state
   int expert_shard = 1;
   int zero = 0;
