@@ -115,6 +115,13 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     if (!software) return fail(at("--software", software.error()));
     choose_software(spec, std::move(*software));
   }
+  const std::string& usual = spec.scenario.cluster.accelerator.usual_software;
+  if (!spec.scenario.software_stated && !usual.empty()) {
+    ORRERY_TRY(SoftwareProfile software, load_software(catalog, usual));
+    choose_software(spec, std::move(software));
+    spec.scenario.software_stated = false;
+  }
+  complete_zero(spec);
   return spec;
 }
 

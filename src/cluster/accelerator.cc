@@ -66,6 +66,8 @@ const Fields<Accelerator>& fields_of(const Accelerator*) {
           .optional("architecture", &Accelerator::architecture, "hopper, cdna3, tpu-v5p, ...")
           .optional("kind", &Accelerator::kind, "gpu, tpu or asic")
           .optional("form_factor", &Accelerator::form_factor, "sxm5, oam, pcie, ...")
+          .optional("usual_software", &Accelerator::usual_software,
+                    "the software profile where none is stated")
           .optional("year", &Accelerator::year, "of announcement")
           .required("compute_units", &Accelerator::compute_units,
                     "SMs, CUs, tensor cores (TPU) or TPCs (Gaudi)")

@@ -63,6 +63,7 @@ struct Accelerator {
   std::string name;
   std::vector<std::string> aliases;
   std::string vendor, architecture, kind, form_factor;
+  std::string usual_software;  // a profile of the catalog, where none is stated; empty: the default
   std::optional<std::int64_t> year;  // of announcement
   std::int64_t compute_units = 0;    // SMs (NVIDIA), CUs (AMD), tensor cores (TPU), TPCs (Gaudi)
   std::optional<Hertz> clock;        // at which the peak rates hold

@@ -40,6 +40,9 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.insert(out.end(), more.begin(), more.end());
   };
   if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
+  if (!scenario.zero_stated && scenario.software.zero != Plan{}.zero) {
+    out.push_back(fmt::format("zero {}: as users of {} run it", plan.zero, scenario.software.name));
+  }
   if (plan.pp > 1 && plan.zero > scenario.software.pipeline_zero) {
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));

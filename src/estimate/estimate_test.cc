@@ -1,6 +1,7 @@
 // An estimate adds up, obeys its definitions, and can be explained.
 #include "estimate/estimate.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -271,6 +272,22 @@ TEST(Spec, ReadsTheNestedForm) {
   EXPECT_EQ(s->scenario.cluster.accelerators, 16384);
   EXPECT_EQ(to_text(s->scenario.plan), "tp=8,pp=16,schedule=interleaved_1f1b,chunks=4,zero=2");
   EXPECT_THAT(s->stated, testing::ElementsAre("tp", "pp", "schedule", "chunks", "zero"));
+}
+
+TEST(Spec, TakesTheZeroStageOfTheSoftwareIfThePlanStatesNone) {
+  const auto zero = [](const char* plan) {
+    const auto s = spec(
+        fmt::format("model: llama-3-8b\ncluster: h100-sxm:8\nsoftware: torchtitan\nplan: {{{}}}\n",
+                    plan)
+            .c_str());
+    EXPECT_EQ(read_spec(Document{"again", specification(s->scenario, catalog())}, "", catalog())
+                  ->scenario.plan,
+              s->scenario.plan);
+    return s->scenario.plan.zero;
+  };
+  EXPECT_EQ(zero("tp: 2"), 3);
+  EXPECT_EQ(zero("tp: 2, zero: 1"), 1);
+  EXPECT_EQ(spec("model: llama-3-8b\ncluster: h100-sxm:8\n")->scenario.plan.zero, 1);
 }
 
 TEST(Spec, AdaptersStandBesideAnyModel) {

@@ -15,6 +15,7 @@ struct Scenario {
   Plan plan;
   SoftwareProfile software = {};  // initially the default of plan/software.h
   bool software_stated = false;   // otherwise the default is among what is assumed
+  bool zero_stated = true;        // otherwise the software's is
 };
 
 }  // namespace orrery

@@ -175,7 +175,11 @@ Value specification(const Scenario& scenario, const Catalog& catalog) {
     out.set("workload", Codec<Workload>::write(scenario.training.workload));
   }
   out.set("training", Codec<Training>::write(scenario.training));
-  out.set("plan", Codec<Plan>::write(scenario.plan));
+  Value plan = Codec<Plan>::write(scenario.plan);
+  if (scenario.software.zero != Plan{}.zero) {
+    plan.set("zero", Value::number(static_cast<double>(scenario.plan.zero)));
+  }
+  out.set("plan", std::move(plan));
   return out;
 }
 
@@ -188,6 +192,12 @@ void choose_software(Spec& spec, SoftwareProfile software) {
   }
   spec.scenario.software = std::move(software);
   spec.scenario.software_stated = true;
+  complete_zero(spec);
+}
+
+void complete_zero(Spec& spec) {
+  spec.scenario.zero_stated = std::ranges::find(spec.stated, "zero") != spec.stated.end();
+  if (!spec.scenario.zero_stated) spec.scenario.plan.zero = spec.scenario.software.zero;
 }
 
 }  // namespace orrery

@@ -44,4 +44,8 @@ Value specification(const Scenario& scenario, const Catalog& catalog);
 // sets the plan's, unless the specification states its overlap.
 void choose_software(Spec& spec, SoftwareProfile software);
 
+// Gives a plan that states no ZeRO stage that of the software.
+void complete_zero(Spec& spec);
+
+
 }  // namespace orrery

@@ -110,6 +110,7 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
                     "gradients are unscaled and checked for overflow")
           .optional("shard_transfers", &SoftwareProfile::shard_transfers,
                     "how sharded tensors are gathered and reduced")
+          .optional("zero", &SoftwareProfile::zero, "the ZeRO stage of a plan that states none")
           .optional("pipeline_zero", &SoftwareProfile::pipeline_zero,
                     "the highest ZeRO stage that it has beside a pipeline")
           .optional("pipeline_shards", &SoftwareProfile::pipeline_shards,
@@ -130,9 +131,10 @@ Result<SoftwareProfile> read_software(const Document& document) {
                   document.name, "a time from 0 to 1 s");
     }
   }
-  if (profile.pipeline_zero < 0 || profile.pipeline_zero > 3) {
-    return fail(ErrorCode::bad_input,
-                "pipeline_zero " + std::to_string(profile.pipeline_zero) + " is no ZeRO stage",
+  for (const auto& [key, stage] :
+       {std::pair{"zero ", profile.zero}, {"pipeline_zero ", profile.pipeline_zero}}) {
+    if (stage >= 0 && stage <= 3) continue;
+    return fail(ErrorCode::bad_input, key + std::to_string(stage) + " is no ZeRO stage",
                 document.name, "0, 1, 2 or 3");
   }
   if (std::string problem = memory_facts_problem(profile.memory); !problem.empty()) {

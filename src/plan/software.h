@@ -119,6 +119,7 @@ struct SoftwareProfile {
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
   ShardTransfers shard_transfers = ShardTransfers::in_place;
+  std::int64_t zero = 1;  // the ZeRO stage that its users run where a plan states none, 0 to 3
   std::int64_t pipeline_zero = 1;  // the highest ZeRO stage it has beside a pipeline, 0 to 3
   PipelineShards pipeline_shards = PipelineShards::chunk;
   HostCosts host;

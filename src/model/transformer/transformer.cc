@@ -64,6 +64,9 @@ Result<Model> build_model(const Architecture& architecture) {
   model.experts_of_a_token = a.moe ? a.moe->top_k : 0;
   model.ties_ends = a.tie_embeddings;
   model.published = {a.training.sequence_length, a.training.global_batch_tokens};
+  if (a.kind == ModelKind::vision_encoder && model.published.sequence_length == 0) {
+    model.published.sequence_length = a.max_position;  // patches and the class token
+  }
   std::vector<LayerKind> kinds;
   if (a.kind == ModelKind::encoder_decoder) {
     for (std::int64_t i = 0; i < a.num_encoder_layers; ++i) {
