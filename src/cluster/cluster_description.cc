@@ -191,6 +191,25 @@ Result<Network> network_of(const Node& node, const Accelerator& accelerator,
   return network;
 }
 
+// A fabric in place of the node's changes latency and efficiency; how fast the node's cards send is
+// theirs. One whose ports have another rate is refused, unless the levels state a bandwidth.
+Result<void> check_port_rate(const ClusterDescription& d, const Node& node,
+                             const Catalog& catalog) {
+  const bool stated = std::ranges::any_of(
+      d.levels, [](const LevelDescription& level) { return level.bandwidth.has_value(); });
+  if (d.fabric.empty() || d.fabric == node.scale_out.fabric || !node.scale_out.bandwidth ||
+      stated || !catalog.contains("fabrics", d.fabric)) {
+    return {};
+  }
+  ORRERY_TRY(const Fabric fabric, load_fabric(catalog, d.fabric));
+  const BytesPerSecond card = *node.scale_out.bandwidth;
+  if (!fabric.bandwidth || std::abs(*fabric.bandwidth / card - 1) < 0.01) return {};
+  return fail(ErrorCode::bad_input,
+              d.fabric + " has ports of " + to_text(*fabric.bandwidth) + ", but the cards of " +
+                  node.name + " send " + to_text(card),
+              "fabric", "give levels with a bandwidth, or a node with such cards");
+}
+
 Result<FabricLevel> network_level(const LevelDescription& described, const Network& network,
                                   int further_tiers, std::int64_t per_node, const Catalog& catalog,
                                   std::vector<std::string>& assumed) {
@@ -328,6 +347,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   Node node;
   if (!d.node.empty()) {
     ORRERY_TRY(node, load_node(catalog, d.node));
+    ORRERY_RETURN_IF_ERROR(check_port_rate(d, node, catalog));
   }
   const std::string accelerator = d.accelerator.empty() ? node.accelerator : d.accelerator;
   if (accelerator.empty()) {
