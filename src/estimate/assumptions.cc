@@ -47,6 +47,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));
   }
+  add(scenario.model.assumed);
   add(scenario.cluster.assumed);
   const KernelParameters& kernels = context.kernels.parameters();
   for (const KernelAssumption& a : kernels.assumed) {

@@ -42,7 +42,8 @@ struct Model {
   std::int64_t experts_of_a_token = 0;  // of these, that a token is sent to
   bool ties_ends = false;               // the embedding's weights are those of the logits
   PublishedTraining published;
-  std::any fields;  // what the family built it from
+  std::vector<std::string> assumed;  // where its description was not understood for sure
+  std::any fields;                   // what the family built it from
 };
 
 // Parameters of the whole model, adapters included, embeddings once when tied; `active_` counts

@@ -97,6 +97,7 @@ const Fields<TrainingFacts>& fields_of(const TrainingFacts*);
 struct Architecture {
   std::string name = "unnamed";
   std::vector<std::string> aliases;
+  std::vector<std::string> assumed;  // what was read without being sure; not a field of files
   std::string family;
   ModelKind kind = ModelKind::decoder;
   std::int64_t num_layers = 0;          // decoder layers, or encoder layers if encoder only

@@ -87,7 +87,7 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
   const bool known = reader != nullptr;
   if (!known) {
     reader = read_llama_like;
-    a.provenance.notes = "model type '" + model_type + "' is not known: read by the keys of llama";
+    a.assumed.push_back("model type '" + model_type + "' is not known: read by the keys of llama");
   }
   reader(keys, a);
   if (auto r = outer.outcome(outer_type); !r) return fail(at(document.name, r.error()));
@@ -100,6 +100,16 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
       error.hint = "describe the model in YAML, or use one of: " + known_types();
     }
     return fail(std::move(error));
+  }
+  if (!known) {
+    if (const auto others = keys.not_understood(); !others.empty()) {
+      std::string names;
+      for (const std::string& key : others) names += (names.empty() ? "" : ", ") + key;
+      return fail(
+          ErrorCode::unsupported,
+          "model type '" + model_type + "' is not known, and a decoder like Llama has no " + names,
+          document.name, "describe the model in YAML, or use one of: " + known_types());
+    }
   }
   return completed(std::move(a));
 }

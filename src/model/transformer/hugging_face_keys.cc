@@ -1,5 +1,9 @@
 #include "model/transformer/hugging_face_keys.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace orrery {
 
 namespace {
@@ -13,10 +17,87 @@ std::string place(const Value& v, std::string_view key) {
 
 }  // namespace
 
-bool ConfigKeys::mentions(std::string_view key) const { return map_.find(key) != nullptr; }
+// Keys of every configuration (transformers, configuration_utils.py) and of training or sampling that
+// change no shape.
+constexpr auto kWithoutShape = std::to_array<std::string_view>({"_attn_implementation",
+                                                                "_name_or_path",
+                                                                "add_cross_attention",
+                                                                "architectures",
+                                                                "attention_dropout",
+                                                                "attn_pdrop",
+                                                                "auto_map",
+                                                                "bos_token_id",
+                                                                "classifier_dropout",
+                                                                "decoder_start_token_id",
+                                                                "dtype",
+                                                                "embd_pdrop",
+                                                                "eos_token_id",
+                                                                "finetuning_task",
+                                                                "hidden_dropout",
+                                                                "hidden_dropout_prob",
+                                                                "id2label",
+                                                                "initializer_factor",
+                                                                "initializer_range",
+                                                                "input_jitter_noise",
+                                                                "is_decoder",
+                                                                "is_encoder_decoder",
+                                                                "label2id",
+                                                                "layer_norm_eps",
+                                                                "layer_norm_epsilon",
+                                                                "mask_token_id",
+                                                                "max_window_layers",
+                                                                "model_type",
+                                                                "norm_eps",
+                                                                "norm_topk_prob",
+                                                                "original_max_position_embeddings",
+                                                                "output_attentions",
+                                                                "output_hidden_states",
+                                                                "output_router_logits",
+                                                                "pad_token_id",
+                                                                "partial_rotary_factor",
+                                                                "pretraining_tp",
+                                                                "problem_type",
+                                                                "quantization_config",
+                                                                "resid_pdrop",
+                                                                "return_dict",
+                                                                "rms_norm_eps",
+                                                                "rope_parameters",
+                                                                "rope_scaling",
+                                                                "rope_theta",
+                                                                "router_aux_loss_coef",
+                                                                "router_jitter_noise",
+                                                                "routed_scaling_factor",
+                                                                "scoring_func",
+                                                                "sep_token_id",
+                                                                "tie_word_embeddings",
+                                                                "tokenizer_class",
+                                                                "topk_group",
+                                                                "topk_method",
+                                                                "torch_dtype",
+                                                                "torchscript",
+                                                                "transformers_version",
+                                                                "unk_token_id",
+                                                                "use_cache",
+                                                                "use_sliding_window"});
+
+bool ConfigKeys::mentions(std::string_view key) const { return find(key) != nullptr; }
+
+std::vector<std::string> ConfigKeys::not_understood() const {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : map_.members()) {
+    const bool off = value.kind() == Value::Kind::null ||
+                     (value.kind() == Value::Kind::boolean && value.scalar_text() == "false");
+    if (off || looked_up_.contains(key) ||
+        std::ranges::find(kWithoutShape, key) != kWithoutShape.end()) {
+      continue;
+    }
+    out.push_back(key);
+  }
+  return out;
+}
 
 bool ConfigKeys::has(std::string_view key) const {
-  const Value* v = map_.find(key);
+  const Value* v = find(key);
   return v != nullptr && v->kind() != Value::Kind::null;
 }
 

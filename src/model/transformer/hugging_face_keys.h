@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +27,12 @@ class ConfigKeys {
 
   [[nodiscard]] bool has(std::string_view key) const;       // present and not null
   [[nodiscard]] bool mentions(std::string_view key) const;  // present, null or not
-  [[nodiscard]] const Value* find(std::string_view key) const { return map_.find(key); }
+  [[nodiscard]] const Value* find(std::string_view key) const {
+    looked_up_.emplace(key);
+    return map_.find(key);
+  }
+  // Keys that nobody asked for, and that may change the shape of the model.
+  [[nodiscard]] std::vector<std::string> not_understood() const;
 
   void refuse(Error error);
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
@@ -34,6 +41,7 @@ class ConfigKeys {
 
  private:
   const Value& map_;
+  mutable std::set<std::string, std::less<>> looked_up_;
   std::vector<std::string> missing_;
   std::vector<Error> errors_;
 };

@@ -11,6 +11,7 @@
 namespace orrery {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Result<Architecture> read_config(const std::string& name) {
@@ -119,10 +120,23 @@ TEST(HuggingFace, UnknownModelTypeWithTheKeysOfLlamaIsReadAndSaysSo) {
     "hidden_act": "silu", "rms_norm_eps": 1e-05, "num_local_experts": 16,
     "num_experts_per_tok": 2})");
   ASSERT_TRUE(a) << a.error().text();
-  EXPECT_THAT(a->provenance.notes, HasSubstr("'phimoe' is not known"));
+  EXPECT_THAT(a->assumed, ElementsAre(HasSubstr("'phimoe' is not known")));
   const auto model = build_model(*a);
   ASSERT_TRUE(model);
   EXPECT_NEAR(parameters(*model), 41.873e9, 0.01e9);
+}
+
+// A Mamba layer in two of three layers: half of the parameters of a Llama with these keys.
+TEST(HuggingFace, UnknownModelTypeIsRefusedForKeysThatLlamaHasNot) {
+  const auto a = read_text(R"({"model_type": "jamba", "hidden_size": 4096, "use_cache": true,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "intermediate_size": 14336, "vocab_size": 65536, "hidden_act": "silu", "rms_norm_eps": 1e-06,
+    "num_experts": 16, "num_experts_per_tok": 2, "attn_layer_period": 8, "mamba_d_state": 16,
+    "mamba_proj_bias": false, "rope_scaling": null, "expert_layer_period": 2})");
+  ASSERT_FALSE(a);
+  EXPECT_EQ(a.error().message,
+            "model type 'jamba' is not known, and a decoder like Llama has no attn_layer_period, "
+            "mamba_d_state, expert_layer_period");
 }
 
 TEST(HuggingFace, KnownFamilyNamesAllMissingKeys) {

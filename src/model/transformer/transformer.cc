@@ -59,6 +59,7 @@ Result<Model> build_model(const Architecture& architecture) {
   model.family = &transformers();
   model.name = a.name;
   model.width = static_cast<double>(a.hidden);
+  model.assumed = a.assumed;
   model.tensor_parts = a.num_heads;
   model.experts = a.moe ? a.moe->num_experts : 0;
   model.experts_of_a_token = a.moe ? a.moe->top_k : 0;
