@@ -47,5 +47,4 @@ void choose_software(Spec& spec, SoftwareProfile software);
 // Gives a plan that states no ZeRO stage that of the software.
 void complete_zero(Spec& spec);
 
-
 }  // namespace orrery
