@@ -56,7 +56,7 @@ void for_exchanging_plans(Check check) {
   int checked = 0;
   for (int draw = 0; draw < 20000 && checked < 60; ++draw) {
     auto c = random_case(random);
-    if (!c || !exchanges_heads(c->plan)) continue;
+    if (!c || !exchanges_heads(c->plan) || c->training.workload != Workload::training) continue;
     ++checked;
     check(*c);
   }
