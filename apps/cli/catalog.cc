@@ -54,10 +54,10 @@ std::vector<Shown> columns_of(const std::string& kind) {
 
 int list(const std::string& kind, const Catalog& catalog, const Common& common) {
   const std::vector<Shown> shown = columns_of(kind);
-  std::vector<Column> columns = {{kind, Align::left, 9}};
-  for (const Shown& s : shown) columns.push_back({s.title, Align::right, 5});
-  columns.push_back({"unverified", Align::left, 2});
-  columns.push_back({"source", Align::left, 1});
+  std::vector<Column> columns = {left(kind, 9)};
+  for (const Shown& s : shown) columns.push_back(right(s.title, 5));
+  columns.push_back(left("unverified", 2));
+  columns.push_back(left("source", 1));
   Table table(columns);
   Value document = Value::list();
   for (const std::string& name : catalog.names(kind)) {
@@ -114,11 +114,11 @@ int catalog_command(const CatalogOptions& options, const Common& common) {
   auto catalog = open_catalog(common);
   if (!catalog) return refuse(catalog.error());
   if (options.kind.empty()) {
-    Table table({{"kind", Align::left, 2}, {"entries", Align::right, 2}});
+    Table table(left("kind", 2), right("entries", 2));
     Value document = Value::map();
     for (const std::string& kind : catalog->kinds()) {
       const auto count = static_cast<std::int64_t>(catalog->names(kind).size());
-      table.add_row({{kind}, {std::to_string(count)}});
+      table.row(kind, std::to_string(count));
       document.set(kind, Value::number(count));
     }
     return print(common.json ? to_json(document) : table.text(text_style()));

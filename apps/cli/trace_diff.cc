@@ -21,7 +21,6 @@
 #include "number_option.h"
 #include "question.h"
 #include "report/drawing/figures.h"
-#include "report/traces/difference_html.h"
 #include "report/traces/difference_report.h"
 #include "report/traces/inferred_report.h"
 #include "trace.h"

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/drawing/text_style.h"
@@ -12,7 +13,9 @@ namespace orrery {
 // A part of a bar: its share of the bar's whole width, and its colour.
 struct BarSegment {
   double share = 0;  // 0 to 1
-  Ink ink;
+  Ink ink = {};
+  std::string_view css_class = {};  // on a page: its colour there,
+  std::string tip = {};             // and what the pointer shows of a part of several
 };
 
 // Exactly `width` cells; what the segments leave is blank. One segment ends at an eighth of a cell;

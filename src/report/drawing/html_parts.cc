@@ -5,18 +5,12 @@
 #include "report/drawing/html_text.h"
 
 namespace orrery {
-namespace {
-
-// "37.5 exposed_tp".
-std::string bar_cell(std::string_view cell) {
-  const std::size_t space = std::min(cell.find(' '), cell.size());
+std::string html_headline(std::string_view what, std::string_view title, std::string_view beside) {
   return fmt::format(
-      "<td class=\"bar mini\"><div style=\"--swatch:var(--{});width:{}%\"></div></td>",
-      html_text(space < cell.size() ? cell.substr(space + 1) : ""),
-      html_text(cell.substr(0, space)));
+      "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} "
+      "<span>{}</span></h1>\n</header>\n",
+      html_text(what), html_text(title), html_text(beside));
 }
-
-}  // namespace
 
 std::string html_tile(std::string_view name, std::string_view value, std::string_view more) {
   const std::size_t space = std::min(value.find(' '), value.size());
@@ -33,28 +27,28 @@ std::string html_section(std::string_view title, std::string_view remark, std::s
                      html_text(title), html_text(remark), body);
 }
 
-std::string html_table(const std::vector<HtmlColumn>& columns, const std::vector<HtmlRow>& rows) {
-  const auto align = [](const HtmlColumn& c) { return c.number ? " class=\"n\"" : ""; };
-  std::string out = "<div class=\"scroll\"><table><thead><tr>";
-  for (const HtmlColumn& c : columns) {
-    out += fmt::format("<th{}>{}</th>", align(c), html_text(c.title));
+std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries) {
+  std::string out = "<div class=\"legend\">";
+  for (const auto& [label, colour] : entries) {
+    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(colour),
+                       html_text(label));
   }
-  out += "</tr></thead><tbody>\n";
-  for (const HtmlRow& row : rows) {
-    out += row.css_class.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", row.css_class);
-    for (std::size_t i = 0; i < columns.size() && i < row.cells.size(); ++i) {
-      if (columns[i].bar) {
-        out += bar_cell(row.cells[i]);
-        continue;
-      }
-      const std::string tip = i < row.tips.size() && !row.tips[i].empty()
-                                  ? fmt::format(" data-tip=\"{}\"", html_text(row.tips[i]))
-                                  : "";
-      out += fmt::format("<td{}{}>{}</td>", align(columns[i]), tip, html_text(row.cells[i]));
-    }
-    out += "</tr>\n";
+  return out + "</div>";
+}
+
+std::string html_bar(std::span<const BarSegment> bar) {
+  if (bar.size() == 1 && bar[0].tip.empty()) {
+    return fmt::format(
+        "<td class=\"bar mini\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>",
+        bar[0].css_class, 100 * bar[0].share);
   }
-  return out + "</tbody></table></div>";
+  std::string parts;
+  for (const BarSegment& part : bar) {
+    if (!(part.share > 0)) continue;
+    parts += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}\"></i>",
+                         part.css_class, 100 * part.share, html_text(part.tip));
+  }
+  return fmt::format("<td class=\"stack\"><div>{}</div></td>", parts);
 }
 
 }  // namespace orrery

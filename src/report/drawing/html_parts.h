@@ -1,11 +1,19 @@
 // Pieces of markup that the sections of the HTML report share.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "lower/step_category.h"
+#include "report/drawing/bar.h"
+
 namespace orrery {
+
+// The head of a page: what it is, its title and what stands beside that. All are text.
+std::string html_headline(std::string_view what, std::string_view title, std::string_view beside);
 
 // One figure of many at the head of a page: "Step time", "8.00 s", and a line below. `more` is
 // text.
@@ -14,16 +22,10 @@ std::string html_tile(std::string_view name, std::string_view value, std::string
 // A card with a title; `remark` below it may be empty. `body` is markup.
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body);
 
-struct HtmlColumn {
-  std::string title;
-  bool number = false;
-  bool bar = false;  // cells are "37.5 exposed_tp": percent of the longest bar, and its colour
-};
-struct HtmlRow {
-  std::vector<std::string> cells;  // text, escaped here
-  std::string css_class;
-  std::vector<std::string> tips = {};  // of the cells, where not empty
-};
-std::string html_table(const std::vector<HtmlColumn>& columns, const std::vector<HtmlRow>& rows);
+// Names of colours, below a chart.
+std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries);
+
+// The cell of a table that holds one bar, or a whole of parts that have tips.
+std::string html_bar(std::span<const BarSegment> bar);
 
 }  // namespace orrery

@@ -1,10 +1,14 @@
 #include "report/drawing/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "outcome/invariant.h"
+#include "report/drawing/html_parts.h"
+#include "report/drawing/html_text.h"
 
 namespace orrery {
 namespace {
@@ -14,6 +18,10 @@ constexpr int kShortestBar = 8;
 constexpr int kShortestText = 8;
 
 std::string spaces(int n) { return std::string(static_cast<std::size_t>(std::max(0, n)), ' '); }
+
+bool is_in(const Column& column, Form form) {
+  return column.form == Form::any || column.form == form;
+}
 
 std::string without_trailing_spaces(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
@@ -25,9 +33,38 @@ std::string without_trailing_spaces(std::string line) {
 Column right(std::string title, int importance) {
   return {.title = std::move(title), .align = Align::right, .importance = importance};
 }
-
 Column left(std::string title, int importance) {
   return {.title = std::move(title), .importance = importance};
+}
+Column bars(int importance, int longest) {
+  return {.title = {}, .importance = importance, .longest_bar = longest};
+}
+Column page_bars() { return bars(0, 1).only(Form::page); }
+
+Column Column::only(Form where) && {
+  form = where;
+  return std::move(*this);
+}
+Column Column::shown_if(bool condition) && {
+  if (!condition) form = Form::none;
+  return std::move(*this);
+}
+Column Column::at_least(int width) && {
+  shortest = width;
+  return std::move(*this);
+}
+Column Column::on_page_as(std::string other_title) && {
+  page_title = std::move(other_title);
+  return std::move(*this);
+}
+Column Column::cut_on_page(int longest) && {
+  longest_on_page = longest;
+  return std::move(*this);
+}
+
+Cell Cell::with_tip(std::string_view whole) && {
+  tip = whole;
+  return std::move(*this);
 }
 
 void Table::add_row(std::vector<Cell> cells) {
@@ -43,6 +80,7 @@ int Table::Layout::total() const {
 Table::Layout Table::layout(int width) const {
   Layout out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (!is_in(columns_[c], Form::text)) continue;
     int natural = display_width(columns_[c].title);
     for (const auto& row : rows_) {
       if (!row.empty()) natural = std::max(natural, display_width(row[c].text));
@@ -100,8 +138,9 @@ std::string Table::text(const TextStyle& style) const {
     for (int i = 0; i < shape.total() - kMargin; ++i) line += "─";
     out += spaces(kMargin) + painted(line, {.dim = true}, style) + "\n";
   };
-  const bool titled = std::any_of(columns_.begin(), columns_.end(),
-                                  [](const Column& c) { return !c.title.empty(); });
+  const bool titled = std::any_of(columns_.begin(), columns_.end(), [](const Column& c) {
+    return is_in(c, Form::text) && !c.title.empty();
+  });
   if (titled) {
     std::string line;
     for (std::size_t i = 0; i < shape.columns.size(); ++i) {
@@ -144,7 +183,7 @@ std::string Table::markdown() const {
   std::string head = "|";
   std::string under = "|";
   for (const Column& column : columns_) {
-    if (column.longest_bar > 0) continue;
+    if (column.longest_bar > 0 || !is_in(column, Form::text)) continue;
     head.append(" ").append(escaped(column.title)).append(" |");
     under += column.align == Align::right ? " ---: |" : " --- |";
   }
@@ -153,12 +192,46 @@ std::string Table::markdown() const {
     if (row.empty()) continue;
     out += "|";
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (columns_[c].longest_bar > 0) continue;
+      if (columns_[c].longest_bar > 0 || !is_in(columns_[c], Form::text)) continue;
       out.append(" ").append(escaped(row[c].text)).append(" |");
     }
     out += "\n";
   }
   return out;
+}
+
+std::string Table::html() const {
+  std::string out = "<div class=\"scroll\"><table><thead><tr>";
+  const auto align = [](const Column& c) { return c.align == Align::right ? " class=\"n\"" : ""; };
+  for (const Column& c : columns_) {
+    if (!is_in(c, Form::page)) continue;
+    out += fmt::format("<th{}>{}</th>", align(c), html_text(c.page_title));
+  }
+  out += "</tr></thead><tbody>\n";
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    out += r + 1 == best_ ? "<tr class=\"best\">" : "<tr>";
+    for (std::size_t i = 0; i < rows_[r].size(); ++i) {
+      const Column& column = columns_[i];
+      const Cell& cell = rows_[r][i];
+      if (!is_in(column, Form::page)) continue;
+      if (column.longest_bar > 0) {
+        out += html_bar(cell.bar);
+        continue;
+      }
+      const std::string tip =
+          cell.tip.empty() ? "" : fmt::format(" data-tip=\"{}\"", html_text(cell.tip));
+      const int longest = column.longest_on_page;
+      out += fmt::format("<td{}{}>{}</td>", align(column), tip,
+                         html_text(longest > 0 ? shortened(cell.text, longest) : cell.text));
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>";
+}
+
+std::string section(std::string_view title, std::string_view remark, const Table& table,
+                    const TextStyle& style) {
+  return table.empty() ? "" : heading(title, remark, style) + table.text(style);
 }
 
 }  // namespace orrery

@@ -1,17 +1,26 @@
-// Tables for a terminal and for Markdown.
+// Tables: one description for a terminal, for Markdown and for a page.
 //
-// A table never takes more cells than the style allows. Where its natural size is too wide, in this
-// order: bars shrink, columns of no importance are dropped, text columns are shortened with an
-// ellipsis, further columns are dropped from the least important. Bars take what is left over.
+// In a terminal a table never takes more cells than the style allows. Where its natural size is too
+// wide, in this order: bars shrink, columns of no importance are dropped, text columns are shortened
+// with an ellipsis, further columns are dropped from the least important. Bars take what is left
+// over. A page shows all columns; Markdown leaves bars out.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "outcome/enum_names.h"
 #include "report/drawing/bar.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/text_style.h"
+#include "units/quantity_text.h"
 
 namespace orrery {
+
+enum class Form { any, text, page, none };  // Markdown is text
 
 struct Column {
   std::string title;
@@ -19,31 +28,84 @@ struct Column {
   int importance = 1;   // 0: dropped before any text is shortened; the highest is dropped last
   int longest_bar = 0;  // > 0: cells of this column hold bars of at most that many cells
   int shortest = 0;     // text is not shortened below it: less important columns go instead
-  bool operator==(const Column&) const = default;
+  Form form = Form::any;
+  std::string page_title = title;
+  int longest_on_page = 0;  // > 0: text is cut to it
+
+  [[nodiscard]] Column only(Form where) &&;
+  [[nodiscard]] Column shown_if(bool condition) &&;
+  [[nodiscard]] Column at_least(int width) &&;
+  [[nodiscard]] Column on_page_as(std::string other_title) &&;
+  [[nodiscard]] Column cut_on_page(int longest) &&;
 };
 
-// A column of numbers, and one of words.
-Column right(std::string title, int importance);
-Column left(std::string title, int importance);
+// A column of numbers, one of words, one of bars, and one of bars on a page alone.
+Column right(std::string title, int importance = 1);
+Column left(std::string title, int importance = 1);
+Column bars(int importance, int longest);
+Column page_bars();
 
 struct Cell {
   std::string text;
   Ink ink = {};
   std::vector<BarSegment> bar = {};  // in a bar column, instead of the text
+  std::string tip = {};              // on a page
+
+  [[nodiscard]] Cell with_tip(std::string_view whole) &&;
 };
+
+// Text, a whole number with its thousands apart, a quantity with its unit, the name of an
+// enumerator, or a cell as it is.
+template <class T>
+Cell cell(const T& value, Ink ink = {}) {
+  if constexpr (std::same_as<T, Cell>) {
+    return value;
+  } else if constexpr (std::convertible_to<T, std::string_view>) {
+    return {std::string(std::string_view(value)), ink};
+  } else if constexpr (std::integral<T>) {
+    return {grouped(static_cast<std::int64_t>(value)), ink};
+  } else {
+    return {std::string(to_text(value)), ink};
+  }
+}
+template <class T>
+Cell bold(const T& value) {
+  return cell(value, {.bold = true});
+}
+template <class T>
+Cell dim(const T& value) {
+  return cell(value, {.dim = true});
+}
+inline Cell bar_of(std::vector<BarSegment> segments) {
+  return {.text = {}, .bar = std::move(segments)};
+}
 
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  template <std::same_as<Column>... Columns>
+  explicit Table(Columns... columns) : columns_{std::move(columns)...} {}
 
   // As many cells as columns.
   void add_row(std::vector<Cell> cells);
+  template <class... Values>
+  void row(const Values&... values) {
+    add_row({cell(values)...});
+  }
+  template <class... Values>
+  void row_in(Ink ink, const Values&... values) {
+    add_row({cell(values, ink)...});
+  }
   // A thin line between the rows before and after.
   void add_rule() { rows_.emplace_back(); }
+  // The page sets the latest row apart.
+  void mark_best() { best_ = rows_.size(); }
 
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::string text(const TextStyle& style) const;
   // A pipe table; bars are left out.
   [[nodiscard]] std::string markdown() const;
+  [[nodiscard]] std::string html() const;
 
  private:
   struct Layout {
@@ -55,6 +117,11 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;  // an empty row is a rule
+  std::size_t best_ = 0;                 // from 1; 0: none
 };
+
+// A table below its heading; nothing of a table without rows.
+std::string section(std::string_view title, std::string_view remark, const Table& table,
+                    const TextStyle& style);
 
 }  // namespace orrery

@@ -6,9 +6,7 @@
 #include <numeric>
 
 #include "report/drawing/category_style.h"
-#include "report/drawing/figures.h"
 #include "report/plans/plan_text.h"
-#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -107,35 +105,25 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
 }
 
 Table breakdown_table(const Breakdown& breakdown) {
-  Table table({{.title = "", .importance = 3},
-               {.title = "time", .align = Align::right, .importance = 2},
-               {.title = "share", .align = Align::right, .importance = 3},
-               {.title = "", .importance = 0, .longest_bar = 48}});
+  Table table(left("", 3), right("time", 2), right("share", 3), bars(0, 48));
   const auto whole = breakdown.total().count();
+  const auto add = [&](const std::string& name, Picoseconds time, int tenths, Category c, Ink ink) {
+    table.row(cell(name, ink), cell(time.seconds(), ink), cell(percent_of_tenths(tenths), ink),
+              bar_of({{time.count() / whole, {.colour = swatch(c).terminal}}}));
+  };
   for (const BreakdownSection& group : sections(breakdown)) {
     const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::communication &&
                        group.group != BreakdownGroup::computing;
-    const Ink ink = {.colour = swatch(group.lines.front().category).terminal};
-    table.add_row({{.text = std::string(label(group.group)), .ink = kBold},
-                   {.text = to_text(group.time.seconds()), .ink = kBold},
-                   {.text = percent_of_tenths(group.tenths), .ink = kBold},
-                   {.text = "", .ink = {}, .bar = {{group.time.count() / whole, ink}}}});
+    add(std::string(label(group.group)), group.time, group.tenths, group.lines.front().category,
+        kBold);
     if (alone) continue;
     for (const BreakdownLine& line : group.lines) {
-      table.add_row(
-          {{.text = "  " + std::string(label(line.category))},
-           {.text = to_text(line.time.seconds())},
-           {.text = percent_of_tenths(line.tenths)},
-           {.text = "",
-            .ink = {},
-            .bar = {{line.time.count() / whole, {.colour = swatch(line.category).terminal}}}}});
+      add("  " + std::string(label(line.category)), line.time, line.tenths, line.category, {});
     }
   }
   table.add_rule();
-  table.add_row({{.text = "step", .ink = kBold},
-                 {.text = to_text(breakdown.total().seconds()), .ink = kBold},
-                 {.text = whole > 0 ? "100.0 %" : "0.0 %", .ink = kBold},
-                 {}});
+  table.row(bold("step"), bold(breakdown.total().seconds()), bold(whole > 0 ? "100.0 %" : "0.0 %"),
+            "");
   return table;
 }
 
@@ -166,33 +154,18 @@ std::string memory_text(const Estimate& e, const TextStyle& style) {
   std::string remark = e.stages.size() > 1 ? fmt::format("stage {}, the fullest", stage) : "";
   if (!memory.moment.empty()) remark += (remark.empty() ? "" : ": ") + printable(memory.moment);
   std::string out = heading("Memory of a GPU", remark, style);
-  Table table({{.title = "", .importance = 3},
-               {.title = "size", .align = Align::right, .importance = 3},
-               {.title = "of capacity", .align = Align::right, .importance = 2},
-               {.title = "", .importance = 0, .longest_bar = 48}});
+  Table table(left("", 3), right("size", 3), right("of capacity", 2), bars(0, 48));
+  const auto add = [&](std::string_view name, ByteCount bytes, Ink ink, Ink of_bar) {
+    const double of_capacity = share(bytes, e.memory_capacity);
+    table.row(cell(name, ink), cell(gibibytes(bytes), ink), cell(percent(of_capacity), ink),
+              of_bar.colour == 0 ? Cell() : bar_of({{of_capacity, of_bar}}));
+  };
   for (const MemoryPart& part : parts_of(memory)) {
-    if (part.bytes == 0) continue;
-    const double of_capacity = share(part.bytes, e.memory_capacity);
-    table.add_row(
-        {{.text = std::string(part.label)},
-         {.text = gibibytes(part.bytes)},
-         {.text = percent(of_capacity)},
-         {.text = "", .ink = {}, .bar = {{of_capacity, {.colour = part.swatch.terminal}}}}});
+    if (part.bytes > 0) add(part.label, part.bytes, {}, {.colour = part.swatch.terminal});
   }
   table.add_rule();
-  const Ink ink = verdict_ink(e.verdict);
-  table.add_row({{.text = "peak", .ink = kBold},
-                 {.text = gibibytes(memory.peak), .ink = kBold},
-                 {.text = percent(share(memory.peak, e.memory_capacity)), .ink = kBold},
-                 {.text = "",
-                  .ink = {},
-                  .bar = {{share(memory.peak, e.memory_capacity), {.colour = ink.colour}}}}});
-  if (memory.pessimistic > memory.peak) {
-    table.add_row({{.text = "at worst", .ink = kDim},
-                   {.text = gibibytes(memory.pessimistic), .ink = kDim},
-                   {.text = percent(share(memory.pessimistic, e.memory_capacity)), .ink = kDim},
-                   {}});
-  }
+  add("peak", memory.peak, kBold, {.colour = verdict_ink(e.verdict).colour});
+  if (memory.pessimistic > memory.peak) add("at worst", memory.pessimistic, kDim, {});
   out += table.text(style);
   if (!memory.rank_class.empty()) out += "  on " + printable(memory.rank_class) + "\n";
   return out;
@@ -232,23 +205,17 @@ std::string layers_words(const StageReport& stage) {
   return fmt::format("{} in {}", std::accumulate(layers.begin(), layers.end(), 0), layers.size());
 }
 
-std::string stages_text(const Estimate& e, const TextStyle& style) {
-  if (e.stages.size() < 2) return "";
-  std::string out = heading("Stages", "forward and backward of one microbatch", style);
-  Table table({{.title = "stage", .align = Align::right, .importance = 9},
-               {.title = "layers", .align = Align::right, .importance = 2},
-               {.title = "forward", .align = Align::right, .importance = 2},
-               {.title = "backward", .align = Align::right, .importance = 2},
-               {.title = "busy", .align = Align::right, .importance = 3},
-               {.title = "memory", .align = Align::right, .importance = 4},
-               {.title = "of capacity", .importance = 0, .longest_bar = 44}});
+Table stage_table(const Estimate& e, bool colour, std::size_t most_rows) {
+  Table table(right("stage", 9), right("layers", 2), right("forward", 2), right("backward", 2),
+              right("busy").only(Form::page), right("busy", 3).on_page_as("of the step"),
+              right("memory", 4),
+              Column{.title = "of capacity", .importance = 0, .longest_bar = 44}.only(Form::text));
   const std::vector<StageRange> ranges = equal_stages(e);
-  constexpr std::size_t kMostRows = 24;
+  const auto critical = static_cast<std::size_t>(std::max(e.critical_stage, 0));
   for (std::size_t r = 0; r < ranges.size(); ++r) {
-    if (ranges.size() > kMostRows && r == kMostRows / 2) {
-      const std::size_t hidden = ranges.size() - kMostRows;
-      table.add_row({{.text = "…", .ink = kDim}, {}, {}, {}, {}, {}, {}});
-      r += hidden - 1;
+    if (ranges.size() > most_rows && r == most_rows / 2) {
+      table.row(dim("…"), "", "", "", "", "", "", "");
+      r += ranges.size() - most_rows - 1;
       continue;
     }
     const StageReport& stage = e.stages[ranges[r].first];
@@ -258,20 +225,21 @@ std::string stages_text(const Estimate& e, const TextStyle& style) {
           {share(part.bytes, e.memory_capacity), {.colour = part.swatch.terminal}});
     }
     // Shades without a legend would say nothing: without colour the bar is the whole.
-    if (!style.colour) composition = {{share(stage.memory.peak, e.memory_capacity), {}}};
-    const double step = round_to_picoseconds(e.step_time).count();
-    const bool critical =
-        static_cast<std::size_t>(std::max(e.critical_stage, 0)) >= ranges[r].first &&
-        static_cast<std::size_t>(std::max(e.critical_stage, 0)) <= ranges[r].last;
-    table.add_row({{.text = range_words(ranges[r]), .ink = {.bold = critical}},
-                   {.text = layers_words(stage)},
-                   {.text = to_text(stage.forward.seconds())},
-                   {.text = to_text(stage.backward.seconds())},
-                   {.text = percent(step > 0 ? stage.busy.count() / step : 0)},
-                   {.text = gibibytes(stage.memory.peak)},
-                   {.text = "", .ink = {}, .bar = std::move(composition)}});
+    if (!colour) composition = {{share(stage.memory.peak, e.memory_capacity)}};
+    const bool is_critical = critical >= ranges[r].first && critical <= ranges[r].last;
+    table.row(cell(range_words(ranges[r]), {.bold = is_critical}), layers_words(stage),
+              stage.forward.seconds(), stage.backward.seconds(), stage.busy.seconds(),
+              percent(e.step_time.value() > 0 ? stage.busy.seconds() / e.step_time : 0),
+              gibibytes(stage.memory.peak), bar_of(std::move(composition)));
+    if (is_critical) table.mark_best();
   }
-  out += table.text(style);
+  return table;
+}
+
+std::string stages_text(const Estimate& e, const TextStyle& style) {
+  if (e.stages.size() < 2) return "";
+  std::string out = section("Stages", "forward and backward of one microbatch",
+                            stage_table(e, style.colour, 24), style);
   if (!style.colour) return out;
   std::string legend;
   int used = 0;

@@ -41,5 +41,7 @@ std::vector<StageRange> equal_stages(const Estimate& estimate);
 std::string range_words(const StageRange& range);
 // Layers of a stage: "7", or by chunk "2+2+2+1", or "8 x 2" where the chunks are equal.
 std::string layers_words(const StageReport& stage);
+// At most `most_rows`; without colour a bar is the whole.
+Table stage_table(const Estimate& estimate, bool colour, std::size_t most_rows);
 
 }  // namespace orrery

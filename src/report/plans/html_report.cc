@@ -6,16 +6,14 @@
 
 #include "outcome/invariant.h"
 #include "report/drawing/category_style.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/html_text.h"
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/plans/estimate_text.h"
-#include "report/plans/html_search.h"
 #include "report/plans/plan_text.h"
-#include "units/quantity_text.h"
+#include "report/plans/search_text.h"
 
 namespace orrery {
 namespace {
@@ -226,25 +224,8 @@ std::string memory(const Estimate& e) {
 
 std::string stages(const Estimate& e) {
   if (e.stages.size() < 2) return "";
-  std::vector<HtmlRow> rows;
-  for (const StageRange& range : equal_stages(e)) {
-    const StageReport& stage = e.stages[range.first];
-    const auto critical = static_cast<std::size_t>(std::max(e.critical_stage, 0));
-    rows.push_back({{range_words(range), layers_words(stage), to_text(stage.forward.seconds()),
-                     to_text(stage.backward.seconds()), to_text(stage.busy.seconds()),
-                     percent(e.step_time.value() > 0 ? stage.busy.seconds() / e.step_time : 0),
-                     gibibytes(stage.memory.peak)},
-                    range.first <= critical && critical <= range.last ? "best" : ""});
-  }
   return html_section("Stages", "forward and backward of one microbatch, all chunks",
-                      html_table({{"stage", true},
-                                  {"layers", true},
-                                  {"forward", true},
-                                  {"backward", true},
-                                  {"busy", true},
-                                  {"of the step", true},
-                                  {"memory", true}},
-                                 rows));
+                      stage_table(e, false, e.stages.size()).html());
 }
 
 std::string pipeline(const HtmlReport& report) {
@@ -257,6 +238,68 @@ std::string pipeline(const HtmlReport& report) {
       "<label class=\"zoom\" hidden>zoom <input type=\"range\" min=\"0\" max=\"6\" step=\"0.1\" "
       "value=\"0\"></label>\n<div class=\"scroll\">" +
           drawing.svg + "</div>\n" + drawing.legend);
+}
+
+std::string counts(const SearchResult& r, Seconds elapsed) {
+  return counts_sentence(r) + (elapsed.value() > 0 ? ", in " + to_text(elapsed) : "") +
+         (r.interrupted ? "; interrupted: the best so far" : "");
+}
+
+std::string best_plans(const SearchResult& r) {
+  Table table(right(""), right("tp"), right("cp"), right("pp"), right("ep"), right("dp"),
+              right("v"), right("mbs"), right("zero"), left("recompute"), left("schedule"),
+              left("placement"), right("step"), right("slower"), right("MFU"), right("memory"),
+              left("verdict"));
+  for (std::size_t i = 0; i < r.plans.size(); ++i) {
+    const Estimate& e = r.plans[i];
+    const Plan& p = e.plan;
+    table.row(std::to_string(i + 1), p.tp,
+              p.cp > 1 ? fmt::format("{} {}", p.cp, to_text(p.context_parallel)) : "1", p.pp, p.ep,
+              p.dp, p.chunks, p.micro_batch, p.zero, p.recompute, p.pp > 1 ? p.schedule : "–",
+              placement_words(p), e.step_time,
+              i == 0 ? "" : signed_percent(slowdown(r.plans[0], e)), percent(e.mfu),
+              gibibytes(e.peak_memory), verdict_words(e.verdict));
+    if (i == 0) table.mark_best();
+  }
+  return table.html();
+}
+
+std::string front(const SearchResult& r) {
+  ScatterChart chart;
+  chart.name = "step time against memory of the plans no other is better than in both";
+  chart.x_axis = "peak memory of a GPU, GiB";
+  chart.y_axis = "step time, s";
+  for (std::size_t i = 0; i < r.pareto.size(); ++i) {
+    const Estimate& e = r.pareto[i];
+    const bool end = i == 0 || i + 1 == r.pareto.size();
+    chart.points.push_back(
+        {in_gib(e.peak_memory), e.step_time.value(), "accent", end ? plan_tag(e.plan) : "",
+         fmt::format("{} · {} · {} · MFU {}", plan_tag(e.plan), to_text(e.step_time),
+                     gibibytes(e.peak_memory), percent(e.mfu))});
+  }
+  return scatter_chart_svg(chart);
+}
+
+// Best plans, why the first won, Pareto front, near misses.
+std::string search_sections(const SearchResult& r, Seconds elapsed) {
+  if (r.plans.empty()) {
+    return html_section("No plan fits", counts(r, elapsed), misses_table(r.least_memory).html());
+  }
+  std::string out = html_section("Best plans", counts(r, elapsed), best_plans(r));
+  if (!r.runners_up.empty()) {
+    out += html_section("Why it won", "the best plan with another value on one axis",
+                        runners_up_table(r).html());
+  }
+  if (r.pareto.size() > 1) {
+    out +=
+        html_section("Step time against memory", "no plan is better than these in both", front(r));
+  }
+  if (!r.near_misses.empty()) {
+    out += html_section("Would have been faster, but does not fit",
+                        "their step time cannot be below the bound",
+                        misses_table(r.near_misses).html());
+  }
+  return out;
 }
 
 std::string derivations(std::span<const Derivation> list) {
@@ -287,7 +330,7 @@ std::string html_report(const HtmlReport& report) {
   const Estimate& e = *report.estimate;
   std::string body = headline(report) + tiles(e) + findings(report) + breakdown(e) + memory(e) +
                      pipeline(report) + stages(e);
-  if (report.search != nullptr) body += html_search(*report.search, report.elapsed);
+  if (report.search != nullptr) body += search_sections(*report.search, report.elapsed);
   body += derivations(report.derivations) + assumptions(e);
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
           html_text(training_sentence(e.training)) + "</footer>\n";

@@ -6,15 +6,12 @@
 #include <cmath>
 
 #include "report/drawing/category_style.h"
-#include "report/drawing/figures.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/plan_text.h"
-#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
 
-constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
 // "3.20 s" stays on one line.
@@ -47,12 +44,15 @@ std::string largest_growth(const Estimate& winner, const Estimate& other) {
                      is_exposed_communication(line) ? "exposed " : "", label(line));
 }
 
+std::string counts_sentence(const SearchResult& r) {
+  return fmt::format("{} plans considered: {} too large for memory, {} bounded away, {} simulated",
+                     grouped(r.considered), grouped(r.too_large), grouped(r.bounded),
+                     grouped(r.evaluated));
+}
+
 std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle& style) {
-  std::string sentence = fmt::format(
-      "{} plans considered: {} too large for memory, {} bounded away, {} simulated",
-      grouped(r.considered), grouped(r.too_large), grouped(r.bounded), grouped(r.evaluated));
-  if (r.interrupted) sentence += "; interrupted: the best so far";
-  std::string out = wrapped(sentence, 2, style);
+  std::string out = wrapped(
+      counts_sentence(r) + (r.interrupted ? "; interrupted: the best so far" : ""), 2, style);
   if (elapsed.value() > 0) {
     out += wrapped(fmt::format("took {} ({} plans/s)", to_text(elapsed),
                                compact(static_cast<double>(r.considered) / elapsed.value())),
@@ -73,36 +73,30 @@ struct Field {
 };
 
 const std::vector<Field>& fields() {
-  const auto number = [](std::string title, int importance) {
-    return Column{.title = std::move(title), .align = Align::right, .importance = importance};
-  };
-  const auto words = [](std::string title, int importance) {
-    return Column{.title = std::move(title), .importance = importance};
-  };
   static const std::vector<Field> kFields = {
-      {number("tp", 8), [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
-      {number("cp", 8), [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
-      {words("context", 3),
+      {right("tp", 8), [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
+      {right("cp", 8), [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
+      {left("context", 3),
        [](const Estimate& e) {
          return e.plan.cp > 1 ? std::string(to_text(e.plan.context_parallel)) : std::string("-");
        },
        false, "-"},
-      {number("pp", 8), [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
-      {number("v", 6), [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
-      {number("ep", 8), [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
-      {number("dp", 7), [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
-      {number("mbs", 6), [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
-      {number("zero", 5), [](const Estimate& e) { return std::to_string(e.plan.zero); }},
-      {words("recompute", 4),
+      {right("pp", 8), [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
+      {right("v", 6), [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
+      {right("ep", 8), [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
+      {right("dp", 7), [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
+      {right("mbs", 6), [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
+      {right("zero", 5), [](const Estimate& e) { return std::to_string(e.plan.zero); }},
+      {left("recompute", 4),
        [](const Estimate& e) { return std::string(to_text(e.plan.recompute)); }},
-      {words("schedule", 2),
+      {left("schedule", 2),
        [](const Estimate& e) { return e.plan.pp > 1 ? e.plan.schedule : std::string("-"); }, false,
        "-"},
-      {words("placement", 3), [](const Estimate& e) { return placement_words(e.plan); }},
-      {number("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
-      {number("MFU", 5), [](const Estimate& e) { return percent(e.mfu); }, true},
-      {number("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
-      {words("verdict", 1), [](const Estimate& e) { return verdict_words(e.verdict); }, false,
+      {left("placement", 3), [](const Estimate& e) { return placement_words(e.plan); }},
+      {right("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
+      {right("MFU", 5), [](const Estimate& e) { return percent(e.mfu); }, true},
+      {right("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
+      {left("verdict", 1), [](const Estimate& e) { return verdict_words(e.verdict); }, false,
        "✓ fits"},
   };
   return kFields;
@@ -129,75 +123,47 @@ std::string common_to_plans(const SearchResult& r) {
 }
 
 Table plans_table(const SearchResult& r) {
-  std::vector<Column> columns = {{.title = "#", .align = Align::right, .importance = 3}};
-  std::vector<const Field*> shown;
+  std::vector<Column> columns = {right("#", 3)};
   for (const Field& field : fields()) {
-    if (!field.core && same_in_all(r, field)) continue;
-    columns.push_back(field.column);
-    shown.push_back(&field);
+    columns.push_back(Column(field.column).shown_if(field.core || !same_in_all(r, field)));
   }
-  columns.push_back({.title = "slower", .align = Align::right, .importance = 1});
+  columns.push_back(right("slower"));
   Table table(std::move(columns));
   for (std::size_t i = 0; i < r.plans.size(); ++i) {
     const Estimate& e = r.plans[i];
-    const Ink ink = {.bold = i == 0};
-    std::vector<Cell> cells = {{.text = std::to_string(i + 1), .ink = kDim}};
-    for (const Field* field : shown) {
-      const bool verdict = field->column.title == "verdict";
-      cells.push_back({.text = field->value(e), .ink = verdict ? verdict_ink(e.verdict) : ink});
+    std::vector<Cell> cells = {dim(std::to_string(i + 1))};
+    for (const Field& field : fields()) {
+      const bool verdict = field.column.title == "verdict";
+      cells.push_back(cell(field.value(e), verdict ? verdict_ink(e.verdict) : Ink{.bold = i == 0}));
     }
-    cells.push_back({.text = i == 0 ? "" : signed_percent(slowdown(r.plans[0], e)), .ink = kDim});
+    cells.push_back(dim(i == 0 ? "" : signed_percent(slowdown(r.plans[0], e))));
     table.add_row(std::move(cells));
   }
   return table;
 }
 
-std::string why_it_won_text(const SearchResult& r, const TextStyle& style) {
-  if (r.plans.empty() || r.runners_up.empty()) return "";
-  std::string out = heading("Why it won", "the best plan with another value on one axis", style);
-  Table table({{.title = "axis", .importance = 9},
-               {.title = "winner", .importance = 7},
-               {.title = "next", .importance = 8},
-               {.title = "step", .align = Align::right, .importance = 3},
-               {.title = "slower", .align = Align::right, .importance = 8},
-               {.title = "what grew most", .importance = 2},
-               {.title = "plan", .importance = 0}});
+Table runners_up_table(const SearchResult& r) {
+  Table table(left("axis", 9), left("winner", 7), left("next", 8).on_page_as("next best"),
+              right("step", 3), right("slower", 8), left("what grew most", 2),
+              left("plan", 0).on_page_as("its plan"));
   for (const RunnerUp& u : r.runners_up) {
-    table.add_row({{.text = u.axis, .ink = kBold},
-                   {.text = u.winner},
-                   {.text = u.other},
-                   {.text = to_text(u.best_other.step_time)},
-                   {.text = signed_percent(slowdown(r.plans[0], u.best_other)), .ink = kBold},
-                   {.text = largest_growth(r.plans[0], u.best_other)},
-                   {.text = plan_tag(u.best_other.plan), .ink = kDim}});
+    const Estimate& other = u.best_other;
+    table.row(bold(u.axis), u.winner, u.other, other.step_time,
+              bold(signed_percent(slowdown(r.plans[0], other))), largest_growth(r.plans[0], other),
+              dim(plan_tag(other.plan)));
   }
-  return out + table.text(style);
+  return table;
 }
 
-namespace {
-
-std::string misses_table(const std::vector<NearMiss>& misses, const TextStyle& style) {
-  Table table({{.title = "plan", .importance = 9},
-               {.title = "no faster than", .align = Align::right, .importance = 5},
-               {.title = "needs", .align = Align::right, .importance = 6},
-               {.title = "short by", .align = Align::right, .importance = 8},
-               {.title = "stage", .align = Align::right, .importance = 3}});
+Table misses_table(const std::vector<NearMiss>& misses) {
+  Table table(left("plan", 9), right("no faster than", 5), right("needs", 6), right("short by", 8),
+              right("stage", 3).on_page_as("fullest stage"));
   for (const NearMiss& miss : misses) {
-    table.add_row({{.text = plan_tag(miss.plan)},
-                   {.text = to_text(miss.bound)},
-                   {.text = gibibytes(miss.peak_memory)},
-                   {.text = gibibytes(miss.shortfall), .ink = {.colour = 203, .bold = true}},
-                   {.text = std::to_string(miss.stage)}});
+    table.row(plan_tag(miss.plan), miss.bound, gibibytes(miss.peak_memory),
+              cell(gibibytes(miss.shortfall), {.colour = 203, .bold = true}),
+              std::to_string(miss.stage));
   }
-  return table.text(style);
-}
-
-}  // namespace
-
-std::string near_misses_text(const SearchResult& r, const TextStyle& style) {
-  if (r.near_misses.empty()) return "";
-  return heading("Would have been faster, but does not fit", "", style) +
-         misses_table(r.near_misses, style);
+  return table;
 }
 
 std::string pareto_text(const SearchResult& r, const TextStyle& style) {
@@ -251,53 +217,44 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
              "\n";
     }
   }
-  Table table({{.title = "plan", .importance = 9},
-               {.title = "step", .align = Align::right, .importance = 8},
-               {.title = "memory", .align = Align::right, .importance = 8},
-               {.title = "MFU", .align = Align::right, .importance = 4}});
+  Table table(left("plan", 9), right("step", 8), right("memory", 8), right("MFU", 4));
   constexpr std::size_t kMostRows = 12;
   for (std::size_t i = 0; i < std::min(kMostRows, r.pareto.size()); ++i) {
     const Estimate& e = r.pareto[i];
-    table.add_row({{.text = plan_tag(e.plan)},
-                   {.text = to_text(e.step_time)},
-                   {.text = gibibytes(e.peak_memory)},
-                   {.text = percent(e.mfu)}});
+    table.row(plan_tag(e.plan), e.step_time, gibibytes(e.peak_memory), percent(e.mfu));
   }
   if (r.pareto.size() > kMostRows) {
-    table.add_row(
-        {{.text = fmt::format("… {} more", r.pareto.size() - kMostRows), .ink = kDim}, {}, {}, {}});
+    table.row(dim(fmt::format("… {} more", r.pareto.size() - kMostRows)), "", "", "");
   }
   return out + "\n" + table.text(style);
 }
 
 std::string search_text(const SearchResult& r, const Subject& subject, Seconds elapsed,
                         const TextStyle& style) {
-  std::string out;
+  const auto title = [&](std::string_view words, const std::string& what, Ink ink) {
+    const std::string line = printable(fmt::format("{} {}", words, what));
+    return "  " + painted(shortened(line, usable_width(style) - 2), ink, style) + "\n" +
+           counts_text(r, elapsed, style);
+  };
+  const std::string model = model_in_words(subject);
+  const std::string near_misses =
+      section("Would have been faster, but does not fit", "", misses_table(r.near_misses), style);
   if (r.plans.empty()) {
-    out += "  " +
-           painted(shortened(printable(fmt::format("No plan of {} fits on {}",
-                                                   model_in_words(subject), subject.cluster)),
-                             usable_width(style) - 2),
-                   verdict_ink(Verdict::does_not_fit), style) +
-           "\n" + counts_text(r, elapsed, style);
-    if (!r.least_memory.empty()) {
-      out += heading("The smallest plan is too large", "", style) +
-             misses_table(r.least_memory, style);
-    }
-    return out + near_misses_text(r, style);
+    return title("No plan of", fmt::format("{} fits on {}", model, subject.cluster),
+                 verdict_ink(Verdict::does_not_fit)) +
+           section("The smallest plan is too large", "", misses_table(r.least_memory), style) +
+           near_misses;
   }
-  const std::string title = r.plans.size() == 1 ? "Best plan" : "Best plans";
-  out += "  " +
-         painted(shortened(printable(fmt::format("{} for {} on {}", title, model_in_words(subject),
-                                                 subject.cluster)),
-                           usable_width(style) - 2),
-                 kBold, style) +
-         "\n" + counts_text(r, elapsed, style) + "\n" + plans_table(r).text(style);
+  std::string out = title(r.plans.size() == 1 ? "Best plan for" : "Best plans for",
+                          fmt::format("{} on {}", model, subject.cluster), {.bold = true}) +
+                    "\n" + plans_table(r).text(style);
   if (const std::string common = common_to_plans(r); !common.empty()) {
     out += wrapped((r.plans.size() > 1 ? "in all: " : "with ") + common, 2, style);
   }
-  return out + why_it_won_text(r, style) + near_misses_text(r, style) + pareto_text(r, style) +
-         assumed_text(r.plans.front(), style);
+  return out +
+         section("Why it won", "the best plan with another value on one axis", runners_up_table(r),
+                 style) +
+         near_misses + pareto_text(r, style) + assumed_text(r.plans.front(), style);
 }
 
 }  // namespace orrery

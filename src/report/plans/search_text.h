@@ -17,12 +17,16 @@ std::string search_text(const SearchResult& result, const Subject& subject, Seco
 
 // The parts of it.
 std::string counts_text(const SearchResult& result, Seconds elapsed, const TextStyle& style);
-std::string why_it_won_text(const SearchResult& result, const TextStyle& style);
-std::string near_misses_text(const SearchResult& result, const TextStyle& style);
 std::string pareto_text(const SearchResult& result, const TextStyle& style);
 
 // The best plans as a table; what does not differ between them is left out. Also for Markdown.
 Table plans_table(const SearchResult& result);
+// The same on a page:
+Table runners_up_table(const SearchResult& result);
+Table misses_table(const std::vector<NearMiss>& misses);
+// "1,200 plans considered: 900 too large for memory, ...".
+std::string counts_sentence(const SearchResult& result);
+
 // "zero 1 · schedule 1f1b": what the table leaves out; degrees of one are not worth saying.
 std::string common_to_plans(const SearchResult& result);
 

@@ -55,16 +55,9 @@ std::string time_of(double time, bool seconds) {
 }  // namespace
 
 std::string comparison_text(const Comparison& c, const TextStyle& style) {
-  Table table({{"schedule", Align::left, 9},
-               {"v", Align::right, 7},
-               {"makespan", Align::right, 5},
-               {"idle", Align::right, 8},
-               {"bubble", Align::right, 7},
-               {"span", Align::right, 3},
-               {"weights", Align::right, 4},
-               {"peak", Align::right, 6},
-               {"sends", Align::right, 4},
-               {"", Align::left, 2}});
+  Table table(left("schedule", 9), right("v", 7), right("makespan", 5), right("idle", 8),
+              right("bubble", 7), right("span", 3), right("weights", 4), right("peak", 6),
+              right("sends", 4), left("", 2));
   for (const ComparedSchedule* s : measured(c)) {
     const bool best = s->fits() && (s->fastest || s->smallest || s->on_front);
     const Ink ink = {.colour = 0, .bold = best, .dim = !s->fits()};
@@ -72,14 +65,14 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
       return Cell{std::move(text), marked ? Ink{.colour = 71, .bold = true} : ink};
     };
     const bool even = s->peak - s->peak_lowest < 1e-9;
-    table.add_row(
-        {cell(std::string(s->schedule->name), false), cell(std::to_string(s->shape.chunks), false),
-         cell(time_of(s->makespan, c.in_seconds), s->fastest),
-         cell(time_of(s->idle, c.in_seconds), s->fastest),
-         cell(percent(s->bubble_ratio), s->fastest), cell(percent(s->bubble_ratio_span), false),
-         cell(plain(s->weights) + "×", false),
-         cell(even ? plain(s->peak) : plain(s->peak_lowest) + "–" + plain(s->peak), s->smallest),
-         cell(plain(s->sends), false), cell(remark(*s), false)});
+    table.row(
+        cell(std::string(s->schedule->name), false), cell(std::to_string(s->shape.chunks), false),
+        cell(time_of(s->makespan, c.in_seconds), s->fastest),
+        cell(time_of(s->idle, c.in_seconds), s->fastest),
+        cell(percent(s->bubble_ratio), s->fastest), cell(percent(s->bubble_ratio_span), false),
+        cell(plain(s->weights) + "×", false),
+        cell(even ? plain(s->peak) : plain(s->peak_lowest) + "–" + plain(s->peak), s->smallest),
+        cell(plain(s->sends), false), cell(remark(*s), false));
   }
   const ComparisonRequest& r = c.request;
   std::string title = shape_sentence({r.devices, r.microbatches, 1});
@@ -174,15 +167,10 @@ std::string source_of(const Schedule& schedule) {
 }  // namespace
 
 std::string schedule_list_text(const TextStyle& style) {
-  Table table({{"name", Align::left, 9},
-               {"chunks", Align::right, 3},
-               {"what it does", Align::left, 5},
-               {"source", Align::left, 8}});
+  Table table(left("name", 9), right("chunks", 3), left("what it does", 5), left("source", 8));
   for (const Schedule& s : schedules()) {
-    table.add_row({{std::string(s.name), {.bold = true}},
-                   {s.chunks > 0 ? std::to_string(s.chunks) : "any"},
-                   {std::string(s.summary.substr(0, s.summary.rfind(" (")))},
-                   {source_of(s)}});
+    table.row(bold(s.name), s.chunks > 0 ? std::to_string(s.chunks) : "any",
+              s.summary.substr(0, s.summary.rfind(" (")), source_of(s));
   }
   return table.text(style);
 }

@@ -52,35 +52,29 @@ std::string idle_table(const MeasuredSchedule& s, const TextStyle& style) {
   const TimeAxis axis = time_axis(s.unit);
   const IdleTime sum = s.idle_sum();
   const PipelineMeasures& m = s.execution.measures;
-  std::vector<Column> columns = {
-      {"device", Align::right, 9}, {"busy", Align::right, 4}, {"idle", Align::right, 8}};
+  std::vector<Column> columns = {right("device", 9), right("busy", 4), right("idle", 8)};
   for (const IdleCause cause : kIdleCauses) {
-    if (sum[cause] > Picoseconds(0)) {
-      columns.push_back({std::string(to_text(cause)), Align::right, 6});
-    }
+    columns.push_back(right(std::string(to_text(cause)), 6).shown_if(sum[cause] > Picoseconds(0)));
   }
-  columns.push_back({"", Align::right, 5});
-  columns.push_back({"", Align::left, 1, 30});
-  Table table(columns);
+  columns.push_back(right("", 5));
+  columns.push_back(bars(1, 30));
+  Table table(std::move(columns));
   Picoseconds most(1);
   for (const IdleTime& device : s.idle) most = std::max(most, device.total());
   const auto row = [&](const std::string& label, Picoseconds busy, const IdleTime& idle,
                        Picoseconds whole, Picoseconds longest, Ink ink) {
-    std::vector<Cell> cells = {{label, ink},
-                               {tick_text(busy.seconds(), axis), ink},
-                               {tick_text(idle.total().seconds(), axis), ink}};
+    const auto time = [&](Picoseconds t) { return cell(tick_text(t.seconds(), axis), ink); };
+    std::vector<Cell> cells = {cell(label, ink), time(busy), time(idle.total())};
     std::vector<BarSegment> segments;
     for (const IdleCause cause : kIdleCauses) {
-      if (sum[cause] > Picoseconds(0)) {
-        cells.push_back({tick_text(idle[cause].seconds(), axis), ink});
-      }
+      cells.push_back(time(idle[cause]));
       const double share = idle[cause].count() / longest.count();
       if (share > 0) {
         segments.push_back({share, {.colour = kCauseColours[static_cast<std::size_t>(cause)]}});
       }
     }
-    cells.push_back({percent(idle.total().count() / std::max(whole.count(), 1.0)), ink});
-    cells.push_back({"", {}, segments});
+    cells.push_back(cell(percent(idle.total().count() / std::max(whole.count(), 1.0)), ink));
+    cells.push_back(bar_of(std::move(segments)));
     table.add_row(std::move(cells));
   };
   Picoseconds busy;
@@ -100,11 +94,8 @@ std::string idle_table(const MeasuredSchedule& s, const TextStyle& style) {
 std::string memory_table(const MeasuredSchedule& s, const TextStyle& style) {
   const TimeAxis axis = time_axis(s.unit);
   const auto cells = static_cast<std::size_t>(std::clamp(usable_width(style) - 44, 8, 80));
-  Table table({{"device", Align::right, 9},
-               {"peak", Align::right, 8},
-               {"held over time", Align::left, 5},
-               {"lives on average", Align::right, 3},
-               {"at most", Align::right, 2}});
+  Table table(right("device", 9), right("peak", 8), left("held over time", 5),
+              right("lives on average", 3), right("at most", 2));
   double highest = 0;
   for (const auto& curve : s.memory) {
     for (const MemoryChange& c : curve) highest = std::max(highest, c.held);
@@ -115,11 +106,9 @@ std::string memory_table(const MeasuredSchedule& s, const TextStyle& style) {
                                        static_cast<int>(cells), 0, highest);
     const ActivationLifetimes& life = s.lifetimes[d];
     const double mean = life.count > 0 ? life.sum.count() / static_cast<double>(life.count) : 0;
-    table.add_row({{std::to_string(d)},
-                   {plain(s.execution.measures.peak_memory[d])},
-                   {line, {.colour = 67}},
-                   {tick_text(Seconds(mean * 1e-12), axis)},
-                   {tick_text(life.longest.seconds(), axis)}});
+    table.row(std::to_string(d), plain(s.execution.measures.peak_memory[d]),
+              cell(line, {.colour = 67}), tick_text(Seconds(mean * 1e-12), axis),
+              tick_text(life.longest.seconds(), axis));
   }
   return table.text(style);
 }

@@ -37,18 +37,12 @@ std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const
                              grouped(static_cast<std::int64_t>(fitting.size()))),
                  2, style);
   fitting.resize(std::min(fitting.size(), kMostCandidates));
-  Table table({{"candidate", Align::left, 9},
-               {"chunks", Align::right, 4},
-               {"makespan", Align::right, 8},
-               {"slower", Align::right, 5},
-               {"peak", Align::right, 6}});
+  Table table(left("candidate", 9), right("chunks", 4), right("makespan", 8), right("slower", 5),
+              right("peak", 6));
   for (const SynthesisCandidate* c : fitting) {
     const double slower = c->makespan.count() / std::max(r.makespan.count(), 1.0) - 1;
-    table.add_row({{c->name},
-                   {std::to_string(c->chunks)},
-                   {tick_text(c->makespan.seconds(), axis)},
-                   {slower > 0 ? signed_percent(slower) : ""},
-                   {fmt::format("{:.4g}", c->peak_memory)}});
+    table.row(c->name, std::to_string(c->chunks), tick_text(c->makespan.seconds(), axis),
+              slower > 0 ? signed_percent(slower) : "", fmt::format("{:.4g}", c->peak_memory));
   }
   return out + table.text(style);
 }

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <map>
 
-#include "report/drawing/category_style.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/html_text.h"
+#include "report/drawing/roofline_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/time_chart_svg.h"
-#include "report/traces/analysis_html_rank.h"
+#include "report/traces/analysis_tables.h"
 #include "report/traces/finding_text.h"
+#include "report/traces/path_report.h"
 #include "report/traces/recorded_style.h"
-#include "units/quantity_text.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
@@ -23,17 +23,14 @@ namespace {
 constexpr std::size_t kMostColumns = 256;  // of a chart
 constexpr std::size_t kMostRows = 96;      // of ranks and steps
 
-std::string count(std::int64_t n) { return grouped(n); }
-
 // Turns of another process are rare: without any they are no part.
 std::string legend(std::int64_t other_process_ns) {
-  std::string out = "<div class=\"legend\">";
+  std::vector<std::pair<std::string, Category>> entries;
   for (const RecordedPart& part : parts_of(TemporalBreakdown{})) {
     if (part.key == "idle_other_process" && other_process_ns == 0) continue;
-    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(part.colour),
-                       html_text(part.label));
+    entries.emplace_back(part.label, part.colour);
   }
-  return out + "</div>";
+  return html_legend(entries);
 }
 
 std::string tiles(const RunAnalysis& analysis) {
@@ -71,7 +68,7 @@ std::string tiles(const RunAnalysis& analysis) {
                                          !analysis.ranks.front().steps.empty());
   std::string out = "<div class=\"tiles\">\n";
   out += html_tile(steps ? "Step" : "Device, first to last work", time_text(all / windows),
-                   fmt::format("mean of {} {}", count(windows),
+                   fmt::format("mean of {} {}", grouped(windows),
                                steps ? (windows == 1 ? "step" : "steps of ranks")
                                      : (windows == 1 ? "rank" : "ranks")));
   out += html_tile("Computing", percent(share(sum.compute_ns, all)),
@@ -108,29 +105,6 @@ std::string findings_html(const RecordedRun& run, const RunAnalysis& analysis) {
   return out;
 }
 
-// A row as wide as its time, of its parts.
-std::string breakdown_row(const std::string& rank, const std::string& step,
-                          const TemporalBreakdown& b, std::int64_t longest) {
-  std::string parts;
-  for (const RecordedPart& part : parts_of(b)) {
-    if (part.ns == 0) continue;
-    parts +=
-        fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}: {}, {}\"></i>",
-                    to_text(part.colour), 100 * share(part.ns, longest), html_text(part.label),
-                    time_text(part.ns), percent(share(part.ns, b.total_ns())));
-  }
-  const auto of = [&](std::int64_t ns) {
-    return fmt::format("<td class=\"n\">{}</td>", percent(share(ns, b.total_ns())));
-  };
-  return fmt::format(
-      "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td "
-      "class=\"stack\"><div>{}</div></td>{}{}{}{}"
-      "<td class=\"n\">{}</td></tr>\n",
-      html_text(rank), html_text(step), time_text(b.total_ns()), parts, of(b.compute_ns),
-      of(b.exposed_communication_ns), of(b.exposed_copy_ns), of(b.idle.total_ns()),
-      b.communication_ns == 0 ? "" : percent(b.overlap()));
-}
-
 std::string breakdown_section(const RunAnalysis& analysis) {
   struct Row {
     std::string rank;
@@ -164,16 +138,10 @@ std::string breakdown_section(const RunAnalysis& analysis) {
     longest = std::max(longest, row.parts.total_ns());
     other_process_ns += row.parts.idle.other_process_ns;
   }
-  std::string table =
-      "<div class=\"scroll\"><table><thead><tr><th>rank</th><th>step</th><th class=\"n\">time</th>"
-      "<th></th><th class=\"n\">compute</th><th class=\"n\">exposed comm</th>"
-      "<th class=\"n\">copies</th><th class=\"n\">idle</th><th "
-      "class=\"n\">overlap</th></tr></thead>"
-      "<tbody>\n";
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
-    table += breakdown_row(rows[i].rank, rows[i].step, rows[i].parts, longest);
+  Table table = breakdown_table(analysis);
+  for (const Row& row : first(rows, kMostRows)) {
+    add_breakdown(table, row.rank, row.step, row.parts, longest);
   }
-  table += "</tbody></table></div>";
   const bool any_steps = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
                                      [](const RankAnalysis& rank) { return !rank.steps.empty(); });
   std::string remark = any_steps ? "of each rank in each step, by the window of the step"
@@ -182,7 +150,7 @@ std::string breakdown_section(const RunAnalysis& analysis) {
     remark += fmt::format("; {} of {} ranks are shown, the JSON has all", kMostRows, rows.size());
   }
   return html_section("Where the time of the device went", remark,
-                      table + legend(other_process_ns));
+                      table.html() + legend(other_process_ns));
 }
 
 std::string timeline_section(const RunAnalysis& analysis) {
@@ -242,99 +210,24 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
       table += fmt::format(
           "<td class=\"n\" style=\"background:color-mix(in srgb,var(--{}) {:.0f}%,transparent)\" "
           "data-tip=\"rank {}, step {}: {}\">{}</td>",
-          to_text(Category::exposed_tp), heat * 85, rank.rank, number, time_text(ns), time_text(ns));
+          to_text(Category::exposed_tp), heat * 85, rank.rank, number, time_text(ns),
+          time_text(ns));
     }
     table += "</tr>\n";
   }
   return html_section(title, remark, table + "</tbody></table></div>");
 }
 
-// Who was waited for, and how the same kernels differ between ranks.
-std::string caused_chart(const CommunicationTable& communication) {
-  std::vector<HtmlRow> rows;
-  std::int64_t most = 0;
-  for (const RankCommunication& rank : communication.ranks) {
-    most = std::max(most, rank.caused_waiting_ns);
-  }
-  if (most == 0) return "";
-  for (const RankCommunication& rank : communication.ranks) {
-    if (rows.size() == kMostRows) break;
-    rows.push_back(
-        {.cells = {std::to_string(rank.rank), count(rank.kernels), time_text(rank.transfer_ns),
-                   time_text(rank.waiting_ns), count(rank.arrived_last),
-                   fmt::format("{:.1f} {}", 100 * share(rank.caused_waiting_ns, most),
-                               to_text(Category::exposed_pp)),
-                   time_text(rank.caused_waiting_ns)},
-         .css_class = {}});
-  }
-  return "<h3>For whom the others waited</h3>" + html_table({{"rank"},
-                                                             {"kernels", true},
-                                                             {"transfer", true},
-                                                             {"waiting", true},
-                                                             {"arrived last", true},
-                                                             {"", false, true},
-                                                             {"others waited for it", true}},
-                                                            rows);
-}
-
 std::string across_section(const RunAnalysis& analysis, const AnalysisView& view) {
-  if (analysis.ranks.size() < 2) return "";
-  std::vector<HtmlRow> rows;
-  for (const RunKernelRow& row : analysis.kernels) {
-    if (rows.size() == std::min<std::size_t>(view.rows, 15)) break;
-    rows.push_back(
-        {.cells = {shortened(short_name(row.name), 56), std::string(to_text(row.kind)),
-                   count(row.ranks), time_text(row.total_ns),
-                   to_text(Seconds(row.mean_ns() * 1e-9)),
-                   fmt::format("{} (rank {})", to_text(Seconds(row.least_mean_ns * 1e-9)),
-                               analysis.ranks[row.fastest].rank),
-                   fmt::format("{} (rank {})", to_text(Seconds(row.greatest_mean_ns * 1e-9)),
-                               analysis.ranks[row.slowest].rank),
-                   fmt::format("{:.2f}", row.spread())},
-         .css_class = {},
-         .tips = {printable(row.name)}});
-  }
-  if (rows.empty()) return "";
+  if (analysis.ranks.size() < 2 || analysis.kernels.empty()) return "";
   return html_section("Kernels over all ranks", "means of each rank",
-                      html_table({{"name"},
-                                  {"kind"},
-                                  {"ranks", true},
-                                  {"total", true},
-                                  {"mean", true},
-                                  {"fastest", true},
-                                  {"slowest", true},
-                                  {"slowest/fastest", true}},
-                                 rows));
+                      across_ranks_table(analysis, std::min<std::size_t>(view.rows, 15)).html());
 }
 
 std::string communication_section(const RunAnalysis& analysis, const AnalysisView& view) {
   const CommunicationTable& communication = analysis.communication;
   if (communication.rows.empty()) return "";
-  std::vector<HtmlRow> rows;
-  for (std::size_t i = 0; i < std::min(view.rows, communication.rows.size()); ++i) {
-    const CommunicationRow& row = communication.rows[i];
-    const BytesPerSecond bus = row.median_bus_bandwidth();
-    const std::string bound = row.complete < row.instances ? "at least " : "";
-    rows.push_back(
-        {.cells = {std::string(to_text(row.collective)), row.type, row.group,
-                   row.ranks == kNotRecorded ? "?" : count(row.ranks),
-                   row.bytes == kNotRecorded ? "?" : to_text(Bytes(static_cast<double>(row.bytes))),
-                   count(row.instances), time_text(row.duration.median_ns),
-                   time_text(row.transfer.median_ns), bus.value() > 0 ? bound + to_text(bus) : "",
-                   time_text(row.waiting_ns)},
-         .css_class = {}});
-  }
-  std::string body = html_table({{"collective"},
-                                 {"type"},
-                                 {"group"},
-                                 {"ranks", true},
-                                 {"size", true},
-                                 {"count", true},
-                                 {"duration", true},
-                                 {"transfer", true},
-                                 {"bus bandwidth", true},
-                                 {"waiting", true}},
-                                rows);
+  std::string body = communication_table(communication, view.rows).html();
   if (analysis.ranks.size() > 1) {
     ColumnChart chart = {.name = "communication by rank",
                          .columns = {},
@@ -359,8 +252,12 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
                                    time_text(rank.caused_waiting_ns))}}});
     }
     if (chart.columns.size() > kMostColumns) chart.columns.resize(kMostColumns);
-    body += "<h3>Transfer (orange) and waiting (grey) of every rank</h3>" +
-            column_chart_svg(chart) + caused_chart(communication);
+    body += "<h3>Transfer (orange) and waiting (grey) of every rank</h3>" + column_chart_svg(chart);
+    if (std::ranges::any_of(communication.ranks,
+                            [](const auto& rank) { return rank.caused_waiting_ns > 0; })) {
+      body +=
+          "<h3>For whom the others waited</h3>" + waiting_table(communication, kMostRows).html();
+    }
   }
   return html_section("Communication", "medians; transfer: what is left without waiting", body);
 }
@@ -368,22 +265,247 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
 // Files of predictions do not name what they predict for.
 std::string device_text(const RunAnalysis& analysis) {
   const std::string& device = analysis.ranks.front().device;
-  if (!device.empty()) return html_text(device);
-  const bool any_work =
-      std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
-                  [](const RankAnalysis& rank) { return rank.has_device_work(); });
-  return any_work ? "Accelerators that are not named" : "A run without accelerators";
+  if (!device.empty()) return device;
+  return std::ranges::any_of(analysis.ranks, &RankAnalysis::has_device_work)
+             ? "Accelerators that are not named"
+             : "A run without accelerators";
 }
 
 std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
   const auto given = static_cast<std::int64_t>(analysis.ranks.size());
-  return fmt::format(
-      "<header>\n<div class=\"eyebrow\">Orrery · {} run</div>\n"
-      "<h1>{} <span>{}</span></h1>\n</header>\n",
-      is_simulated(run.source) ? "simulated" : "recorded", device_text(analysis),
+  return html_headline(
+      is_simulated(run.source) ? "simulated run" : "recorded run", device_text(analysis),
       run.world_size == kNotRecorded
-          ? fmt::format("{} rank{}", count(given), given == 1 ? "" : "s")
-          : fmt::format("{} of {} ranks", count(given), count(run.world_size)));
+          ? fmt::format("{} rank{}", grouped(given), given == 1 ? "" : "s")
+          : fmt::format("{} of {} ranks", grouped(given), grouped(run.world_size)));
+}
+
+constexpr std::size_t kMostPoints = 300;  // of a chart over time
+
+std::string key_of(Category c) { return std::string(to_text(c)); }
+
+// What holds at each of equal parts of the window: the largest of the part, or the last before it.
+std::vector<double> held(const std::vector<MemoryPoint>& points, Interval window,
+                         std::int64_t MemoryPoint::* value) {
+  const auto bins = static_cast<std::int64_t>(kMostPoints);
+  const std::int64_t span = window.end - window.start;
+  std::vector<double> out;
+  if (span <= 0 || points.empty()) return out;
+  std::size_t i = 0;
+  std::int64_t now = points.front().*value;
+  for (std::int64_t b = 0; b < bins; ++b) {
+    const std::int64_t until = window.start + span / bins * (b + 1);
+    std::int64_t most = now;
+    for (; i < points.size() && points[i].time_ns < until; ++i) {
+      now = points[i].*value;
+      most = std::max(most, now);
+    }
+    out.push_back(static_cast<double>(most) / 1073741824.0);
+  }
+  return out;
+}
+
+std::vector<double> thinned(const std::vector<double>& values) {
+  if (values.size() <= kMostPoints) return values;
+  std::vector<double> out;
+  for (std::size_t i = 0; i < kMostPoints; ++i) {
+    const std::size_t from = i * values.size() / kMostPoints;
+    const std::size_t to = (i + 1) * values.size() / kMostPoints;
+    double sum = 0;
+    for (std::size_t k = from; k < to; ++k) sum += values[k];
+    out.push_back(sum / static_cast<double>(to - from));
+  }
+  return out;
+}
+
+std::string memory_panels(const RankAnalysis& rank, Interval window) {
+  std::string out;
+  for (const MemoryTimeline& memory : rank.memory) {
+    if (memory.device < 0 || memory.points.empty()) continue;
+    out +=
+        fmt::format("<h3>Memory of device {}: peak {} allocated, {} reserved</h3>", memory.device,
+                    gibibytes(memory.peak.allocated_bytes), gibibytes(memory.peak_reserved_bytes));
+    Interval shown = window;
+    if (shown.end <= shown.start) {
+      shown = {memory.points.front().time_ns, memory.points.back().time_ns + 1};
+    }
+    out += time_chart_svg(
+        {.name = "memory over time",
+         .unit = "GiB",
+         .series = {{.css_class = key_of(Category::experts),
+                     .label = "allocated",
+                     .values = held(memory.points, shown, &MemoryPoint::allocated_bytes)},
+                    {.css_class = key_of(Category::bubble),
+                     .label = "reserved",
+                     .values = held(memory.points, shown, &MemoryPoint::reserved_bytes)}},
+         .seconds = seconds(shown.end - shown.start)});
+  }
+  return out;
+}
+
+std::string over_time_section(const RecordedTrace& trace, const RankAnalysis& rank) {
+  const Interval window = rank.utilization.window;
+  std::string body;
+  if (!rank.utilization.busy.empty()) {
+    std::vector<double> busy = thinned(rank.utilization.busy);
+    for (double& value : busy) value *= 100;
+    body += fmt::format("<h3>Utilization: mean {}</h3>", percent(rank.utilization.mean()));
+    TimeChart chart = {.name = "utilization over time",
+                       .unit = "%",
+                       .series = {{.css_class = key_of(Category::attention_projection),
+                                   .label = "share of time in which a kernel ran",
+                                   .values = std::move(busy)}},
+                       .seconds = seconds(window.end - window.start),
+                       .highest = 100};
+    if (!rank.utilization.multiprocessors.empty()) {
+      std::vector<double> blocks = thinned(rank.utilization.multiprocessors);
+      for (double& value : blocks) value *= 100;
+      chart.series.push_back({.css_class = key_of(Category::experts),
+                              .label = "share of multiprocessors with a block to run",
+                              .values = std::move(blocks)});
+    }
+    body += time_chart_svg(chart);
+  }
+  static constexpr std::array kColours = {Category::experts,   Category::exposed_tp,
+                                          Category::logits,    Category::exposed_cp,
+                                          Category::embedding, Category::recompute};
+  TimeChart queues = {.name = "queues over time",
+                      .unit = "launches not yet begun",
+                      .series = {},
+                      .seconds = seconds(window.end - window.start)};
+  std::vector<std::pair<std::string, Category>> legend;
+  for (std::size_t i = 0; i < rank.queue_series.size() && legend.size() < kColours.size(); ++i) {
+    const std::vector<std::int64_t>& longest = rank.queue_series[i].longest;
+    if (std::none_of(longest.begin(), longest.end(), [](std::int64_t n) { return n > 0; }))
+      continue;
+    const Category colour = kColours[legend.size()];
+    legend.emplace_back(fmt::format("stream {}", trace.lanes[rank.streams[i].lane].thread), colour);
+    queues.series.push_back({.css_class = key_of(colour),
+                             .label = legend.back().first,
+                             .values = {longest.begin(), longest.end()}});
+  }
+  if (!legend.empty()) {
+    body += "<h3>Queues of the streams</h3>" + time_chart_svg(queues) + html_legend(legend);
+  }
+  body += memory_panels(rank, window);
+  return body.empty()
+             ? ""
+             : html_section("Over time",
+                            fmt::format("rank {}, since its first device work", rank.rank), body);
+}
+
+std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
+  if (!rank.accelerator) return "";
+  const Accelerator& accelerator = *rank.accelerator;
+  RooflineChart chart = {.name = "roofline of " + accelerator.name,
+                         .bandwidth = accelerator.memory.bandwidth,
+                         .bandwidth_label = to_text(accelerator.memory.bandwidth),
+                         .peaks = {},
+                         .points = {}};
+  std::int64_t all = 0;
+  for (const OperatorRow& row : rank.operators.rows) all += row.own_ns;
+  std::vector<bool> used(kRecordedWorkClasses, false);
+  for (const OperatorRow& row : rank.operators.rows) {
+    if (chart.points.size() == 100 || row.own_ns == 0) break;
+    if (!row.operator_class || row.bytes.value() <= 0 || row.with_work_ns == 0) continue;
+    used[static_cast<std::size_t>(*row.operator_class)] = true;
+    const bool is_new = std::none_of(chart.peaks.begin(), chart.peaks.end(),
+                                     [&](const RooflinePeak& p) { return p.rate == row.peak; });
+    if (is_new && row.peak.value() > 0) {
+      chart.peaks.push_back({.label = to_text(row.peak), .rate = row.peak});
+    }
+    chart.points.push_back(
+        {.intensity = row.flops.value() / row.bytes.value(),
+         .rate = row.flops_rate(),
+         .share = share(row.own_ns, all),
+         .css_class = key_of(colour_of(*row.operator_class)),
+         .tip = fmt::format("{} {}: {}, {}, {} of the roofline", short_name(trace.texts[row.name]),
+                            shortened(printable(trace.texts[row.shapes]), 60),
+                            time_text(row.own_ns), to_text(row.flops_rate()),
+                            row.roofline < 0 ? "?" : percent(row.roofline))});
+  }
+  const std::string svg = roofline_svg(chart);
+  if (svg.empty()) return "";
+  std::vector<std::pair<std::string, Category>> legend;
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
+    const auto which = static_cast<RecordedWorkClass>(c);
+    if (used[c]) legend.emplace_back(to_text(which), colour_of(which));
+  }
+  return svg + html_legend(legend);
+}
+
+std::string classes_bar(const RankAnalysis& rank) {
+  const OperatorTotals& all = rank.operators.all;
+  const std::int64_t sum = all.device_ns + all.other_ns;
+  if (all.device_ns == 0) return "";
+  std::vector<ChartSegment> segments;
+  const auto add = [&](std::string_view label, std::int64_t ns, Category colour) {
+    if (ns == 0) return;
+    segments.push_back(
+        {.css_class = key_of(colour),
+         .value = seconds(ns),
+         .label = std::string(label),
+         .tip = fmt::format("{}: {}, {}", label, time_text(ns), percent(share(ns, sum)))});
+  };
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
+    const auto which = static_cast<RecordedWorkClass>(c);
+    add(to_text(which), all.by_class_ns[c], colour_of(which));
+  }
+  add("other", all.other_ns, Category::bubble);
+  std::stable_sort(segments.begin(), segments.end(),
+                   [](const ChartSegment& a, const ChartSegment& b) { return a.value > b.value; });
+  return stacked_bar_svg(segments);
+}
+
+std::string operator_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                             std::size_t rows) {
+  const Table table = operator_table(trace, rank, rows);
+  if (table.empty()) return "";
+  const std::string work = known_work(rank.operators.all);
+  std::string body = classes_bar(rank);
+  const std::string chart = roofline(trace, rank);
+  if (!chart.empty()) {
+    body += fmt::format("<h3>Roofline of {}: areas are device time</h3>",
+                        html_text(rank.accelerator->name)) +
+            chart;
+  }
+  return html_section("Operators by device time",
+                      fmt::format("rank {}{}{}", rank.rank, work.empty() ? "" : ", ", work),
+                      body + "<h3>By name and shapes</h3>" + table.html());
+}
+
+std::string launches(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  const Table slow = outlier_table(trace, rank, std::min<std::size_t>(rows, 12), 0);
+  return launch_table(trace, rank, rows).html() +
+         (slow.empty() ? "" : "<h3>The slowest calls</h3>" + slow.html());
+}
+
+std::string rank_sections_html(const RecordedTrace& trace, const RankAnalysis& rank,
+                               const AnalysisView& view) {
+  std::string out = over_time_section(trace, rank);
+  const auto add = [&](bool any, std::string_view title, std::string_view remark,
+                       const std::string& body) {
+    if (any) out += html_section(title, fmt::format("rank {}{}", rank.rank, remark), body);
+  };
+  const bool works = rank.has_device_work();
+  if (works) out += operator_section(trace, rank, view.rows);
+  add(works && !rank.kernels.empty(), "Kernels, copies and fills",
+      "; blue computes, orange communicates, light blue moves memory; occupancy of kernels, "
+      "bandwidth of copies, where recorded",
+      kernel_table(trace, rank, view.rows).html());
+  out += view.rank < view.paths.size() ? step_path_html(view.paths[view.rank], view.rows)
+                                       : hta_path_html(trace, rank, view.rows);
+  add(!rank.sections.empty(), "Sections and modules",
+      "; device time of what was launched in them, with the sections inside; own: without; "
+      "backward: by the operators derived from theirs",
+      section_table(rank, view.rows).html());
+  add(works && !rank.sequences.empty(), "Sequences of kernels",
+      "; launched by one call of an operator: what fusing could join",
+      sequence_table(trace, rank, view.rows).html());
+  add(works && !rank.streams.empty(), "Streams, their gaps and their queues", ", device:stream",
+      stream_table(trace, rank).html());
+  add(works && !rank.launch.rows.empty(), "Launches", "", launches(trace, rank, view.rows));
+  return out;
 }
 
 }  // namespace

@@ -3,199 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
 
-#include "report/drawing/figures.h"
-#include "report/drawing/table.h"
+#include "analyze/findings.h"
+#include "report/drawing/category_style.h"
 #include "report/traces/recorded_style.h"
-#include "units/quantity_text.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
 
-constexpr Ink kBold = {.bold = true};
-constexpr Ink kDim = {.dim = true};
+constexpr int kLongestName = 56;  // on a page
 
-Cell time_cell(std::int64_t ns) { return {.text = time_text(ns)}; }
-Cell mean_cell(double ns) { return {.text = to_text(Seconds(ns * 1e-9))}; }
+std::string mean_text(double ns) { return to_text(Seconds(ns * 1e-9)); }
+std::string known(double share) { return share < 0 ? "" : percent(share); }
 
-std::string of_rank(const RankAnalysis& rank) { return fmt::format("rank {}", rank.rank); }
-
-std::string across_ranks_section(const RunAnalysis& analysis, const AnalysisView& view,
-                                 const TextStyle& style) {
-  if (analysis.ranks.size() < 2 || analysis.kernels.empty()) return "";
-  Table table({left("name", 9), left("kind", 4), right("ranks", 5), right("total", 8),
-               right("mean", 7), right("fastest", 8), right("rank", 7), right("slowest", 9),
-               right("rank", 8), right("slowest/fastest", 9)});
-  for (std::size_t i = 0; i < std::min(view.rows, analysis.kernels.size()); ++i) {
-    const RunKernelRow& row = analysis.kernels[i];
-    table.add_row({{.text = short_name(row.name), .ink = kBold},
-                   {.text = std::string(to_text(row.kind)), .ink = kDim},
-                   {.text = grouped(row.ranks)},
-                   time_cell(row.total_ns),
-                   mean_cell(row.mean_ns()),
-                   mean_cell(row.least_mean_ns),
-                   {.text = std::to_string(analysis.ranks[row.fastest].rank)},
-                   mean_cell(row.greatest_mean_ns),
-                   {.text = std::to_string(analysis.ranks[row.slowest].rank)},
-                   {.text = fmt::format("{:.2f}", row.spread())}});
-  }
-  return heading("Kernels over all ranks", "means of each rank", style) + table.text(style);
+template <class Rate>
+std::string rate_text(Rate rate) {
+  return rate.value() > 0 ? to_text(rate) : "";
 }
 
-std::string overlap_section(const RunAnalysis& analysis, const TextStyle& style) {
-  std::vector<Column> columns = {left("rank", 9)};
-  std::vector<std::size_t> combinations;
-  for (std::size_t c = 1; c < kWorkCombinations; ++c) {
-    const bool any = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
-                                 [c](const RankAnalysis& r) { return r.overlap[c] > 0; });
-    if (!any) continue;
-    combinations.push_back(c);
-    columns.push_back(right(combination_name(c), 8));
-  }
-  if (combinations.empty()) return "";
-  Table table(columns);
-  for (const RankAnalysis& rank : analysis.ranks) {
-    if (!rank.has_device_work()) continue;
-    std::int64_t busy = 0;
-    for (const std::int64_t ns : rank.overlap) busy += ns;
-    std::vector<Cell> cells = {{.text = std::to_string(rank.rank), .ink = kBold}};
-    for (const std::size_t c : combinations) {
-      cells.push_back({.text = fmt::format("{}  {}", time_text(rank.overlap[c]),
-                                           percent(share(rank.overlap[c], busy)))});
-    }
-    table.add_row(std::move(cells));
-  }
-  return heading("Work alone and together", "shares of the time in which the device was busy",
-                 style) +
-         table.text(style);
+std::string lane_name(const RecordedTrace& trace, const StreamRow& row) {
+  return fmt::format("{}:{}", trace.lanes[row.lane].process, trace.lanes[row.lane].thread);
 }
 
-std::string sections_section(const RankAnalysis& rank, const AnalysisView& view,
-                             const TextStyle& style) {
-  if (rank.sections.empty()) return "";
-  Table table({left("section", 9), left("kind", 4), right("instances", 3), right("count", 6),
-               right("device", 9), right("backward", 5), right("own", 8), right("host", 7),
-               right("launched", 4)});
-  for (std::size_t i = 0; i < std::min(view.rows, rank.sections.size()); ++i) {
-    const SectionRow& row = rank.sections[i];
-    table.add_row({{.text = row.name, .ink = kBold},
-                   {.text = std::string(to_text(row.kind)), .ink = kDim},
-                   {.text = grouped(row.instances)},
-                   {.text = grouped(row.host.count)},
-                   time_cell(row.device_ns),
-                   time_cell(row.backward_ns),
-                   time_cell(row.own_ns),
-                   time_cell(row.host.total_ns),
-                   {.text = grouped(row.launched)}});
+Category colour_of(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::communication:
+      return Category::exposed_tp;
+    case WorkKind::copy:
+    case WorkKind::fill:
+      return Category::embedding;
+    case WorkKind::compute:
+    case WorkKind::none:
+      break;
   }
-  return heading("Sections and modules",
-                 of_rank(rank) + ", by the device time of what was launched in them", style) +
-         table.text(style);
+  return Category::attention_projection;
 }
 
-std::string sequences_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                              const AnalysisView& view, const TextStyle& style) {
-  if (rank.sequences.empty()) return "";
-  Table table({left("operator", 9), right("count", 8), right("kernels", 7), right("device", 8),
-               right("host", 6), left("sequence", 8)});
-  for (std::size_t i = 0; i < std::min(view.rows, rank.sequences.size()); ++i) {
-    const KernelSequence& row = rank.sequences[i];
-    table.add_row({{.text = printable(trace.texts[row.operator_name]), .ink = kBold},
-                   {.text = grouped(row.count)},
-                   {.text = grouped(static_cast<std::int64_t>(row.kernels.size()))},
-                   time_cell(row.device_ns),
-                   time_cell(row.host_ns),
-                   {.text = sequence_text(trace, row), .ink = kDim}});
-  }
-  return heading("Sequences of kernels", of_rank(rank) + ", launched by one call of an operator",
-                 style) +
-         table.text(style);
-}
-
-std::string gaps_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                         const TextStyle& style) {
-  static constexpr std::array<const char*, 3> kCauses = {"host", "kernels", "other"};
-  Table table({left("stream", 9), left("idle", 8), right("gaps", 8), right("total", 9),
-               right("share", 6), right("mean", 6), right("median", 7), right("p90", 7),
-               right("longest", 7)});
-  bool any = false;
-  for (const StreamRow& row : rank.streams) {
-    const Lane& lane = trace.lanes[row.lane];
-    for (std::size_t c = 0; c < row.gaps.size(); ++c) {
-      const Spread& gaps = row.gaps[c];
-      if (gaps.count == 0) continue;
-      any = true;
-      table.add_row({{.text = fmt::format("{}:{}", lane.process, lane.thread), .ink = kBold},
-                     {.text = kCauses[c]},
-                     {.text = grouped(gaps.count)},
-                     time_cell(gaps.total_ns),
-                     {.text = percent(share(gaps.total_ns, row.idle.total_ns()))},
-                     mean_cell(gaps.mean_ns()),
-                     time_cell(gaps.median_ns),
-                     time_cell(gaps.p90_ns),
-                     time_cell(gaps.greatest_ns)});
-    }
-  }
-  return any ? heading("Gaps of streams", of_rank(rank) + ", device:stream", style) +
-                   table.text(style)
-             : "";
-}
-
-std::string copies_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                           const AnalysisView& view, const TextStyle& style) {
-  if (rank.copies.empty()) return "";
-  Table table({left("kind", 9), right("count", 7), right("bytes", 7), right("total", 8),
-               right("rate", 9), right("least", 6), right("median", 6), right("greatest", 6)});
-  for (std::size_t i = 0; i < std::min(view.rows, rank.copies.size()); ++i) {
-    const CopyRates& row = rank.copies[i];
-    table.add_row({{.text = printable(trace.texts[row.name]), .ink = kBold},
-                   {.text = grouped(row.count)},
-                   {.text = to_text(Bytes(static_cast<double>(row.bytes)))},
-                   time_cell(row.total_ns),
-                   {.text = to_text(row.rate())},
-                   {.text = to_text(row.least)},
-                   {.text = to_text(row.median)},
-                   {.text = to_text(row.greatest)}});
-  }
-  return heading("Copies and fills", of_rank(rank) + ", how fast they moved memory", style) +
-         table.text(style);
-}
-
-std::string outliers_section(const RecordedTrace& trace, const RankAnalysis& rank,
-                             const AnalysisView& view, const TextStyle& style) {
-  Table table({left("", 7), right("time", 9), right("at", 6), left("call", 8), left("operator", 5),
-               left("work", 6)});
-  const std::int64_t origin = rank.whole.window.start;
-  const auto add = [&](const char* what, const std::vector<LaunchOutlier>& outliers) {
-    for (std::size_t i = 0; i < std::min(view.rows, outliers.size()); ++i) {
-      const LaunchOutlier& one = outliers[i];
-      const std::int64_t at = trace.start_ns[one.call] - origin;
-      table.add_row({{.text = what},
-                     time_cell(one.ns),
-                     {.text = (at < 0 ? "-" : "") + time_text(at < 0 ? -at : at), .ink = kDim},
-                     {.text = printable(trace.name_of(one.call))},
-                     {.text = one.caller == kNoEvent ? "" : printable(trace.name_of(one.caller)),
-                      .ink = kDim},
-                     {.text = short_name(trace.name_of(one.work)), .ink = kBold}});
-    }
-  };
-  if (rank.launch.slow_calls.empty() && rank.launch.long_delays.empty()) return "";
-  add("slow call", rank.launch.slow_calls);
-  add("long delay", rank.launch.long_delays);
-  return heading("Launches that stand out", of_rank(rank) + ", since the first device work",
-                 style) +
-         table.text(style);
-}
-
-}  // namespace
-
+// "gemm, relu and 3 more" of a sequence.
 std::string sequence_text(const RecordedTrace& trace, const KernelSequence& sequence) {
   constexpr std::size_t kMost = 4;
   std::string out;
-  for (std::size_t i = 0; i < std::min(kMost, sequence.kernels.size()); ++i) {
-    const std::string kernel = short_name(trace.texts[sequence.kernels[i]]);
+  for (const std::uint32_t name : first(sequence.kernels, kMost)) {
+    const std::string kernel = short_name(trace.texts[name]);
     const std::size_t scope = kernel.rfind("::");
-    out += (i == 0 ? "" : ", ") +
+    out += (out.empty() ? "" : ", ") +
            shortened(scope == std::string::npos ? kernel : kernel.substr(scope + 2), 32);
   }
   if (sequence.kernels.size() > kMost) {
@@ -204,15 +59,301 @@ std::string sequence_text(const RecordedTrace& trace, const KernelSequence& sequ
   return out;
 }
 
-std::string analysis_tables_text(const RecordedRun& run, const RunAnalysis& analysis,
-                                 const AnalysisView& view, const TextStyle& style) {
-  const RecordedTrace& trace = run.ranks[view.rank];
-  const RankAnalysis& rank = analysis.ranks[view.rank];
-  std::string out = across_ranks_section(analysis, view, style) + overlap_section(analysis, style) +
-                    sections_section(rank, view, style);
-  if (!rank.has_device_work()) return out;
-  return out + sequences_section(trace, rank, view, style) + gaps_section(trace, rank, style) +
-         copies_section(trace, rank, view, style) + outliers_section(trace, rank, view, style);
+}  // namespace
+
+Category colour_of(RecordedWorkClass c) {
+  switch (c) {
+    case RecordedWorkClass::product:
+      return Category::attention_projection;
+    case RecordedWorkClass::convolution:
+      return Category::feed_forward;
+    case RecordedWorkClass::attention:
+      return Category::attention_core;
+    case RecordedWorkClass::normalization:
+      return Category::recompute;
+    case RecordedWorkClass::softmax:
+      return Category::exposed_cp;
+    case RecordedWorkClass::elementwise:
+      return Category::optimizer;
+    case RecordedWorkClass::reduction:
+      return Category::logits;
+    case RecordedWorkClass::movement:
+      return Category::embedding;
+  }
+  return Category::bubble;
+}
+
+Table breakdown_table(const RunAnalysis& analysis) {
+  const bool shared =
+      std::any_of(analysis.ranks.begin(), analysis.ranks.end(), [&](const RankAnalysis& rank) {
+        return rank.whole.idle.other_process_ns > 0 ||
+               analyzed_time(rank, analysis.preset).idle.other_process_ns > 0;
+      });
+  return Table(left("rank", 9), left("step", 8), right("time", 9), bars(5, 24).only(Form::text),
+               page_bars(), right("compute", 8), right("exposed comm", 8), right("copies", 4),
+               right("idle: host", 7).only(Form::text),
+               right("other process", 7).only(shared ? Form::text : Form::none),
+               right("kernels", 3).only(Form::text), right("other", 6).only(Form::text),
+               right("idle").only(Form::page), right("overlap", 6));
+}
+
+void add_breakdown(Table& table, const std::string& rank, const std::string& step,
+                   const TemporalBreakdown& b, std::int64_t longest) {
+  std::vector<BarSegment> bar;
+  std::vector<BarSegment> stack;
+  for (const RecordedPart& part : parts_of(b)) {
+    const double own = share(part.ns, b.total_ns());
+    bar.push_back({.share = own, .ink = {.colour = swatch(part.colour).terminal}});
+    stack.push_back(
+        {.share = share(part.ns, longest),
+         .css_class = to_text(part.colour),
+         .tip = fmt::format("{}: {}, {}", part.label, time_text(part.ns), percent(own))});
+  }
+  const auto of = [&](std::int64_t ns) { return percent(share(ns, b.total_ns())); };
+  table.row(bold(rank), step, time_text(b.total_ns()), bar_of(bar), bar_of(stack), of(b.compute_ns),
+            of(b.exposed_communication_ns), of(b.exposed_copy_ns), of(b.idle.own_host_wait_ns()),
+            of(b.idle.other_process_ns), of(b.idle.kernel_wait_ns), of(b.idle.other_ns),
+            of(b.idle.total_ns()), b.communication_ns == 0 ? "" : percent(b.overlap()));
+}
+
+// The names of collectives stay whole ("reduce-scatter"): type and group are left out before.
+Table communication_table(const CommunicationTable& communication, std::size_t rows) {
+  Table table(left("collective", 9).at_least(14), left("type", 4), left("group", 5),
+              right("ranks", 6), right("size", 8), right("count", 7), right("duration", 7),
+              right("transfer", 8), right("bus bandwidth", 8).only(Form::text),
+              right("bus bandwidth").only(Form::page), right("waiting", 7));
+  for (const CommunicationRow& row : first(communication.rows, rows)) {
+    const auto bus = [&](const char* bound) {
+      const std::string rate = rate_text(row.median_bus_bandwidth());
+      return row.complete < row.instances && !rate.empty() ? bound + rate : rate;
+    };
+    table.row(bold(row.collective), row.type, dim(row.group),
+              row.ranks == kNotRecorded ? "?" : grouped(row.ranks),
+              row.bytes == kNotRecorded ? "?" : to_text(Bytes(static_cast<double>(row.bytes))),
+              row.instances, time_text(row.duration.median_ns), time_text(row.transfer.median_ns),
+              bus(">= "), bus("at least "), time_text(row.waiting_ns));
+  }
+  return table;
+}
+
+Table waiting_table(const CommunicationTable& communication, std::size_t rows) {
+  std::int64_t most = 0;
+  for (const RankCommunication& rank : communication.ranks) {
+    most = std::max(most, rank.caused_waiting_ns);
+  }
+  Table table(left("rank", 9), right("kernels", 6), right("communicating", 8).only(Form::text),
+              right("transfer", 8), right("waiting", 9), right("arrived last", 8), page_bars(),
+              right("others waited for it", 9));
+  for (const RankCommunication& rank : first(communication.ranks, rows)) {
+    table.row(bold(std::to_string(rank.rank)), rank.kernels, time_text(rank.duration_ns),
+              time_text(rank.transfer_ns), time_text(rank.waiting_ns), rank.arrived_last,
+              page_bar(rank.caused_waiting_ns, most, Category::exposed_pp),
+              time_text(rank.caused_waiting_ns));
+  }
+  return table;
+}
+
+Table across_ranks_table(const RunAnalysis& analysis, std::size_t rows) {
+  Table table(left("name", 9).cut_on_page(kLongestName), left("kind", 4), right("ranks", 5),
+              right("total", 8), right("mean", 7), right("fastest", 8).only(Form::text),
+              right("rank", 7).only(Form::text), right("slowest", 9).only(Form::text),
+              right("rank", 8).only(Form::text), right("fastest").only(Form::page),
+              right("slowest").only(Form::page), right("slowest/fastest", 9));
+  for (const RunKernelRow& row : first(analysis.kernels, rows)) {
+    const std::string fastest = mean_text(row.least_mean_ns);
+    const std::string slowest = mean_text(row.greatest_mean_ns);
+    const std::string fast_rank = std::to_string(analysis.ranks[row.fastest].rank);
+    const std::string slow_rank = std::to_string(analysis.ranks[row.slowest].rank);
+    table.row(bold(short_name(row.name)).with_tip(row.name), dim(row.kind), row.ranks,
+              time_text(row.total_ns), mean_text(row.mean_ns()), fastest, fast_rank, slowest,
+              slow_rank, fmt::format("{} (rank {})", fastest, fast_rank),
+              fmt::format("{} (rank {})", slowest, slow_rank), fmt::format("{:.2f}", row.spread()));
+  }
+  return table;
+}
+
+Table operator_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  Table table(left("operator", 9).at_least(20).cut_on_page(kLongestName),
+              left("shapes", 6).cut_on_page(kLongestName), right("count", 6).only(Form::text),
+              page_bars(), right("device", 9), right("count").only(Form::page),
+              right("mean", 0).only(Form::text), right("host", 0).only(Form::text),
+              right("rate", 8), right("bandwidth", 7), right("of roofline", 8));
+  for (const OperatorRow& row : first(rank.operators.rows, rows)) {
+    if (row.own_ns == 0) break;  // sorted by it
+    const std::string_view shapes = trace.texts[row.shapes];
+    const Category colour = row.operator_class ? colour_of(*row.operator_class) : Category::bubble;
+    table.row(cell(short_name(trace.texts[row.name])).with_tip(trace.texts[row.name]),
+              dim(shapes).with_tip(shapes), row.host.count,
+              page_bar(row.own_ns, rank.operators.rows.front().own_ns, colour),
+              time_text(row.own_ns), row.host.count, mean_text(row.device.mean_ns()),
+              time_text(row.host.total_ns), row.flops.value() > 0 ? to_text(row.flops_rate()) : "",
+              row.bytes.value() > 0 ? to_text(row.bytes_rate()) : "", known(row.roofline));
+  }
+  return table;
+}
+
+Table kernel_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  Table table(left("name", 9).at_least(24).cut_on_page(kLongestName),
+              left("kind", 4).only(Form::text), right("count", 6).only(Form::text), page_bars(),
+              right("total", 9), right("share", 8), right("count").only(Form::page),
+              right("mean", 7), right("least", 0).only(Form::text),
+              right("greatest", 0).on_page_as("longest"), right("occupancy", 0).only(Form::text),
+              right("occupancy").only(Form::page), left("launched by", 5).cut_on_page(32));
+  for (const KernelRow& row : first(rank.kernels, rows)) {
+    const Spread& duration = row.duration;
+    const std::string bandwidth =
+        row.bytes > 0 && duration.total_ns > 0
+            ? to_text(Bytes(static_cast<double>(row.bytes)) / Seconds(seconds(duration.total_ns)))
+            : "";
+    table.row(
+        cell(short_name(trace.texts[row.name])).with_tip(trace.texts[row.name]), dim(row.kind),
+        duration.count,
+        page_bar(duration.total_ns, rank.kernels.front().duration.total_ns, colour_of(row.kind)),
+        time_text(duration.total_ns), percent(row.share), duration.count,
+        mean_text(duration.mean_ns()), time_text(duration.least_ns),
+        time_text(duration.greatest_ns), known(row.occupancy),
+        row.occupancy < 0 ? bandwidth : percent(row.occupancy), dim(trace.texts[row.caller]));
+  }
+  return table;
+}
+
+Table stream_table(const RecordedTrace& trace, const RankAnalysis& rank) {
+  const auto gaps = [](const Spread& s) {
+    return s.count == 0 ? std::string()
+                        : fmt::format("{} ({} x, p90 {})", time_text(s.total_ns), grouped(s.count),
+                                      time_text(s.p90_ns));
+  };
+  Table table(left("stream", 9), right("work", 7), right("busy", 9),
+              right("idle: host", 7).only(Form::text), right("kernels", 4).only(Form::text),
+              right("other", 6).only(Form::text), right("idle: host").only(Form::page),
+              right("between kernels").only(Form::page), right("other").only(Form::page),
+              right("longest queue", 8), right("mean", 5), right("full", 4));
+  for (std::size_t i = 0; i < rank.streams.size(); ++i) {
+    const StreamRow& row = rank.streams[i];
+    table.row(bold(lane_name(trace, row)), row.work, time_text(row.busy_ns),
+              time_text(row.idle.host_wait_ns), time_text(row.idle.kernel_wait_ns),
+              time_text(row.idle.other_ns), gaps(row.gaps[0]), gaps(row.gaps[1]), gaps(row.gaps[2]),
+              row.longest_queue, fmt::format("{:.1f}", rank.queues[i].mean),
+              time_text(rank.queues[i].full_ns));
+  }
+  return table;
+}
+
+Table launch_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  Table table(left("launch call", 9).at_least(19).on_page_as("call"), right("count", 8),
+              right("call", 8).on_page_as("call, median"), right("p90", 0),
+              right("delay", 8).on_page_as("delay, median"), right("p90", 0),
+              right("slow calls", 6), right("long delays", 6), right("work shorter than call", 7));
+  for (const LaunchRow& row : first(rank.launch.rows, rows)) {
+    table.row(trace.texts[row.name], row.call.count, time_text(row.call.median_ns),
+              time_text(row.call.p90_ns), time_text(row.delay.median_ns),
+              time_text(row.delay.p90_ns), row.slow_calls, row.long_delays,
+              percent(share(row.shorter_than_call, row.call.count)));
+  }
+  return table;
+}
+
+Table outlier_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t slow_calls,
+                    std::size_t long_delays) {
+  Table table(left("", 7).only(Form::text), right("time", 9).on_page_as("call took"),
+              right("at", 6).only(Form::text), left("call", 8), left("operator", 5).cut_on_page(40),
+              left("work", 6).cut_on_page(kLongestName));
+  const auto add = [&](const char* what, std::span<const LaunchOutlier> outliers) {
+    for (const LaunchOutlier& one : outliers) {
+      const std::int64_t at = trace.start_ns[one.call] - rank.whole.window.start;
+      table.row(what, time_text(one.ns), dim((at < 0 ? "-" : "") + time_text(at < 0 ? -at : at)),
+                trace.name_of(one.call),
+                dim(one.caller == kNoEvent ? "" : trace.name_of(one.caller)),
+                bold(short_name(trace.name_of(one.work))));
+    }
+  };
+  add("slow call", first(rank.launch.slow_calls, slow_calls));
+  add("long delay", first(rank.launch.long_delays, long_delays));
+  return table;
+}
+
+Table section_table(const RankAnalysis& rank, std::size_t rows) {
+  Table table(left("section", 9).cut_on_page(kLongestName), left("kind", 4),
+              right("instances", 3).only(Form::text), right("count", 6).only(Form::text),
+              page_bars(), right("device", 9), right("backward", 5), right("own", 8),
+              right("host", 7), right("instances").only(Form::page),
+              right("count").only(Form::page), right("launched", 4));
+  for (const SectionRow& row : first(rank.sections, rows)) {
+    table.row(
+        bold(row.name).with_tip(row.name), dim(row.kind), row.instances, row.host.count,
+        page_bar(row.device_ns, rank.sections.front().device_ns,
+                 row.kind == SectionKind::module ? Category::feed_forward : Category::experts),
+        time_text(row.device_ns), time_text(row.backward_ns), time_text(row.own_ns),
+        time_text(row.host.total_ns), row.instances, row.host.count, row.launched);
+  }
+  return table;
+}
+
+Table sequence_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  Table table(left("operator", 9).cut_on_page(kLongestName), right("count", 8), right("kernels", 7),
+              right("device", 8), right("host", 6), left("sequence", 8));
+  for (const KernelSequence& row : first(rank.sequences, rows)) {
+    table.row(bold(trace.texts[row.operator_name]), row.count, row.kernels.size(),
+              time_text(row.device_ns), time_text(row.host_ns), dim(sequence_text(trace, row)));
+  }
+  return table;
+}
+
+Table overlap_table(const RunAnalysis& analysis) {
+  std::vector<Column> columns = {left("rank", 9)};
+  for (std::size_t c = 1; c < kWorkCombinations; ++c) {
+    columns.push_back(right(combination_name(c), 8)
+                          .shown_if(std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
+                                                [c](const auto& r) { return r.overlap[c] > 0; })));
+  }
+  const bool any = std::any_of(columns.begin() + 1, columns.end(),
+                               [](const Column& c) { return c.form != Form::none; });
+  Table table(std::move(columns));
+  for (const RankAnalysis& rank : analysis.ranks) {
+    if (!any || !rank.has_device_work()) continue;
+    const auto busy = std::accumulate(rank.overlap.begin(), rank.overlap.end(), std::int64_t{0});
+    std::vector<Cell> cells = {bold(std::to_string(rank.rank))};
+    for (std::size_t c = 1; c < kWorkCombinations; ++c) {
+      cells.push_back(cell(fmt::format("{}  {}", time_text(rank.overlap[c]),
+                                       percent(share(rank.overlap[c], busy)))));
+    }
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Table gap_table(const RecordedTrace& trace, const RankAnalysis& rank) {
+  static constexpr std::array<const char*, 3> kCauses = {"host", "kernels", "other"};
+  Table table(left("stream", 9), left("idle", 8), right("gaps", 8), right("total", 9),
+              right("share", 6), right("mean", 6), right("median", 7), right("p90", 7),
+              right("longest", 7));
+  for (const StreamRow& row : rank.streams) {
+    for (std::size_t c = 0; c < row.gaps.size(); ++c) {
+      const Spread& gaps = row.gaps[c];
+      if (gaps.count == 0) continue;
+      table.row(bold(lane_name(trace, row)), kCauses[c], gaps.count, time_text(gaps.total_ns),
+                percent(share(gaps.total_ns, row.idle.total_ns())), mean_text(gaps.mean_ns()),
+                time_text(gaps.median_ns), time_text(gaps.p90_ns), time_text(gaps.greatest_ns));
+    }
+  }
+  return table;
+}
+
+Table copy_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  Table table(left("kind", 9), right("count", 7), right("bytes", 7), right("total", 8),
+              right("rate", 9), right("least", 6), right("median", 6), right("greatest", 6));
+  for (const CopyRates& row : first(rank.copies, rows)) {
+    table.row(bold(trace.texts[row.name]), row.count, Bytes(static_cast<double>(row.bytes)),
+              time_text(row.total_ns), row.rate(), row.least, row.median, row.greatest);
+  }
+  return table;
+}
+
+std::string known_work(const OperatorTotals& all) {
+  if (all.device_ns == 0 || all.flops.value() <= 0) return "";
+  return fmt::format("{} of known work in {} of device time: {}", to_text(all.flops),
+                     time_text(all.device_ns),
+                     to_text(all.flops / Seconds(seconds(all.device_ns))));
 }
 
 }  // namespace orrery

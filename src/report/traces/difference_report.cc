@@ -6,27 +6,26 @@
 #include <array>
 #include <cmath>
 
-#include "report/drawing/figures.h"
+#include "lower/step_category.h"
+#include "report/drawing/html_page.h"
+#include "report/drawing/html_parts.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_axis.h"
+#include "report/traces/recorded_style.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
 
-constexpr Ink kSlower = {.colour = 168};
-constexpr Ink kFaster = {.colour = 71};
 constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
 
-std::string time(Seconds t) { return tick_text(t, {}); }
+bool is_unchanged(Seconds change) { return std::abs(change.value()) < kUnchanged; }
 
 std::string signed_time(Seconds t) {
-  if (std::abs(t.value()) < kUnchanged) return "0";
-  return (t < Seconds(0) ? "-" : "+") + time(t < Seconds(0) ? -t : t);
+  return (t < Seconds(0) ? "-" : "+") + to_text(t < Seconds(0) ? -t : t);
 }
 
-Ink ink_of(Seconds change) {
-  if (std::abs(change.value()) < kUnchanged) return {.colour = 0, .bold = false, .dim = true};
-  return change > Seconds(0) ? kSlower : kFaster;
+Cell change_cell(Seconds change) {
+  return cell(is_unchanged(change) ? "0" : signed_time(change), ink_of_change(change));
 }
 
 std::string change_of(Seconds first, Seconds second) {
@@ -55,7 +54,7 @@ std::string names(const StepProfile& profile, const std::vector<std::size_t>& li
   return out;
 }
 
-std::string row_name_of(const Difference& d, const DifferenceRow& row) {
+std::string row_name(const Difference& d, const DifferenceRow& row) {
   if (row.alignment == Alignment::replaced) {
     return d.first.lines[row.first.front()].context + ": " + names(d.first, row.first);
   }
@@ -89,7 +88,7 @@ std::string work_cause(const Difference& d, const DifferenceRow& row) {
 }
 
 std::string cause_text(const Difference& d, const DifferenceRow& row) {
-  if (std::abs(row.difference().value()) < kUnchanged) return "";
+  if (is_unchanged(row.difference())) return "";
   const DifferenceCause cause = row.main_cause();
   const bool more = row[cause] > Seconds(0);
   switch (cause) {
@@ -123,55 +122,114 @@ std::string prediction_text(const DifferenceRow& row) {
                      row.contribution_second / row.contribution_first);
 }
 
-struct PartRow {
+std::string reason(const Difference& d, const DifferenceRow& row,
+                   const DifferenceSubject& subject) {
+  return subject.predicted ? prediction_text(row) : cause_text(d, row);
+}
+
+struct Part {
   const char* label;
   Seconds StepParts::* member;
+  Category colour;
 };
-constexpr std::array<PartRow, 7> kParts = {{
-    {"computing", &StepParts::computing},
-    {"exposed communication", &StepParts::exposed_communication},
-    {"copies, exposed", &StepParts::copying},
-    {"operators of the host", &StepParts::host},
-    {"idle, not launched yet", &StepParts::late},
-    {"idle, being launched", &StepParts::latency},
-    {"after the last work", &StepParts::end},
+constexpr std::array<Part, 7> kParts = {{
+    {"computing", &StepParts::computing, Category::attention_projection},
+    {"exposed communication", &StepParts::exposed_communication, Category::exposed_tp},
+    {"copies, exposed", &StepParts::copying, Category::embedding},
+    {"operators of the host", &StepParts::host, Category::host},
+    {"idle, not launched yet", &StepParts::late, Category::bubble},
+    {"idle, being launched", &StepParts::latency, Category::optimizer},
+    {"after the last work", &StepParts::end, Category::loss},
 }};
 
 // Every kind of work, recorded beside predicted, and their sum.
-std::string predicted_rows(const Difference& d, const TextStyle& style) {
-  std::string out = heading("Work", "what it adds to the step, largest difference first", style);
-  Table rows({{"", Align::left, 9},
-              {"recorded", Align::right, 8},
-              {"predicted", Align::right, 8},
-              {"difference", Align::right, 9},
-              {"why", Align::left, 5}});
+Table predicted_table(const Difference& d) {
+  Table table(left("", 9), right("recorded", 8), right("predicted", 8), right("difference", 9),
+              left("why", 5));
   for (const DifferenceRow& row : d.rows) {
-    rows.add_row({{printable(row_name_of(d, row))},
-                  {time(row.contribution_first)},
-                  {time(row.contribution_second)},
-                  {signed_time(row.difference()), ink_of(row.difference())},
-                  {prediction_text(row)}});
+    table.row(row_name(d, row), row.contribution_first, row.contribution_second,
+              change_cell(row.difference()), prediction_text(row));
   }
-  rows.add_rule();
-  const Seconds change = d.step_second() - d.step_first();
-  rows.add_row({{"step"},
-                {time(d.step_first())},
-                {time(d.step_second())},
-                {signed_time(change), ink_of(change)},
-                {change_of(d.step_first(), d.step_second())}});
-  return out + rows.text(style);
+  table.add_rule();
+  table.row("step", d.step_first(), d.step_second(), change_cell(d.step_second() - d.step_first()),
+            change_of(d.step_first(), d.step_second()));
+  return table;
+}
+
+Table part_table(const Difference& d) {
+  Table table(left("", 9), right("first", 8), right("second", 8), right("difference", 9),
+              right("", 3));
+  const auto add = [&](const char* label, Seconds a, Seconds b) {
+    table.row(label, a, b, change_cell(b - a), cell(change_of(a, b), ink_of_change(b - a)));
+  };
+  const StepParts first = parts(d.first);
+  const StepParts second = parts(d.second);
+  for (const Part& part : kParts) {
+    const Seconds a = first.*part.member;
+    const Seconds b = second.*part.member;
+    const bool host_alone =
+        part.member == &StepParts::end && (first.host > Seconds(0) || second.host > Seconds(0));
+    if (a > Seconds(0) || b > Seconds(0)) {
+      add(host_alone ? "outside of operators" : part.label, a, b);
+    }
+  }
+  table.add_rule();
+  add("step", d.step_first(), d.step_second());
+  return table;
+}
+
+// The first `rows`; of a prediction for a page alone.
+Table row_table(const Difference& d, const DifferenceSubject& subject, std::size_t rows) {
+  constexpr int kLongestName = 61;  // on a page
+  const bool predicted = subject.predicted;
+  Seconds largest;
+  for (const DifferenceRow& row : d.rows) {
+    largest = std::max({largest, row.difference(), -row.difference()});
+  }
+  Table table(right("difference", 9), page_bars(), right(predicted ? "recorded" : "first", 6),
+              right(predicted ? "predicted" : "second", 6), right("calls", 4).only(Form::text),
+              left(predicted ? "kind of work" : "operator", 8).cut_on_page(kLongestName),
+              left("why", 5).cut_on_page(kLongestName));
+  for (const DifferenceRow& row : first(d.rows, rows)) {
+    const Seconds change = row.difference();
+    const bool slower = change > Seconds(0);
+    const double share = largest > Seconds(0) ? (slower ? change : -change) / largest : 0.0;
+    const std::string what = row_name(d, row);
+    const std::string why = reason(d, row, subject);
+    table.row(cell(signed_time(change), ink_of_change(change)),
+              page_bar(share, slower ? Category::exposed_tp : Category::attention_projection),
+              row.contribution_first, row.contribution_second,
+              calls_text(row.second.empty() ? row.calls_first : row.calls_second),
+              cell(what).with_tip(what), cell(why).with_tip(why));
+  }
+  return table;
+}
+
+std::string parts_section(const Difference& d) {
+  const Seconds longest = std::max(d.step_first(), d.step_second());
+  const StepParts both[] = {parts(d.first), parts(d.second)};
+  Table table(left(""), right("step"), page_bars());
+  const auto add = [&](const char* label, const StepParts& of, Seconds step) {
+    std::vector<BarSegment> bar;
+    for (const Part& part : kParts) {
+      const Seconds t = of.*part.member;
+      bar.push_back(page_segment(t, longest, part.label, part.colour));
+    }
+    table.row(label, step, bar_of(bar));
+  };
+  add("first", both[0], d.step_first());
+  add("second", both[1], d.step_second());
+  std::vector<std::pair<std::string, Category>> legend;
+  for (const Part& part : kParts) {
+    if (both[0].*part.member > Seconds(0) || both[1].*part.member > Seconds(0)) {
+      legend.emplace_back(part.label, part.colour);
+    }
+  }
+  return html_section("Where a step goes", "by what owned the time; a step is its mark on the host",
+                      table.html() + html_legend(legend));
 }
 
 }  // namespace
-
-std::string difference_row_name(const Difference& d, const DifferenceRow& row) {
-  return row_name_of(d, row);
-}
-
-std::string difference_row_reason(const Difference& d, const DifferenceRow& row,
-                                  const DifferenceSubject& subject) {
-  return subject.predicted ? prediction_text(row) : cause_text(d, row);
-}
 
 std::string_view simulated_mark(RunSource source) {
   return is_simulated(source) ? " (simulated)" : "";
@@ -181,96 +239,75 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
                             const TextStyle& style) {
   const Seconds change = d.step_second() - d.step_first();
   const std::string by =
-      std::abs(change.value()) < kUnchanged
-          ? signed_time(change)
+      is_unchanged(change)
+          ? "0"
           : fmt::format("{} ({})", signed_time(change), change_of(d.step_first(), d.step_second()));
-  std::string out =
-      wrapped(subject.predicted
-                  ? fmt::format("A step takes {}, and is predicted to take {}: {}.",
-                                time(d.step_first()), time(d.step_second()), by)
-                  : fmt::format("A step takes {} in the second run instead of {} in the first: {}.",
-                                time(d.step_second()), time(d.step_first()), by),
-              2, style);
+  const std::string before = to_text(d.step_first());
+  const std::string after = to_text(d.step_second());
   const std::string first_run = fmt::format("{}{}, {} {} over its ranks", printable(subject.first),
                                             simulated_mark(subject.first_source), d.first.steps,
                                             d.first.steps == 1 ? "step" : "steps");
-  out +=
-      wrapped(subject.predicted
-                  ? fmt::format("{}: {}; predicted: {}",
-                                is_simulated(subject.first_source) ? "step" : "recorded", first_run,
-                                printable(subject.second))
-                  : fmt::format("first: {}; second: {}{}, {}", first_run, printable(subject.second),
-                                simulated_mark(subject.second_source), d.second.steps),
-              2, style);
+  std::string out;
+  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  if (subject.predicted) {
+    say(fmt::format("A step takes {}, and is predicted to take {}: {}.", before, after, by));
+    say(fmt::format("{}: {}; predicted: {}",
+                    is_simulated(subject.first_source) ? "step" : "recorded", first_run,
+                    printable(subject.second)));
+  } else {
+    say(fmt::format("A step takes {} in the second run instead of {} in the first: {}.", after,
+                    before, by));
+    say(fmt::format("first: {}; second: {}{}, {}", first_run, printable(subject.second),
+                    simulated_mark(subject.second_source), d.second.steps));
+  }
   if (has_calls(subject.first_source) && has_calls(subject.second_source)) {
-    out += wrapped("A step is its mark on the host; trace whatif counts until its work is done.", 2,
-                   style);
+    say("A step is its mark on the host; trace whatif counts until its work is done.");
   }
-  for (const std::string& note : subject.notes) out += wrapped(printable(note), 2, style);
-  if (subject.predicted) return out + predicted_rows(d, style);
-
-  out += heading("Parts", "of a step, by what owned the time", style);
-  Table table({{"", Align::left, 9},
-               {"first", Align::right, 8},
-               {"second", Align::right, 8},
-               {"difference", Align::right, 9},
-               {"", Align::right, 3}});
-  const StepParts first = parts(d.first);
-  const StepParts second = parts(d.second);
-  const auto add_part = [&](const char* label, Seconds a, Seconds b) {
-    table.add_row({{label},
-                   {time(a)},
-                   {time(b)},
-                   {signed_time(b - a), ink_of(b - a)},
-                   {change_of(a, b), ink_of(b - a)}});
-  };
-  for (const PartRow& part : kParts) {
-    const Seconds a = first.*part.member;
-    const Seconds b = second.*part.member;
-    const bool host_alone =
-        part.member == &StepParts::end && (first.host > Seconds(0) || second.host > Seconds(0));
-    if (a > Seconds(0) || b > Seconds(0)) {
-      add_part(host_alone ? "outside of operators" : part.label, a, b);
-    }
+  for (const std::string& note : subject.notes) say(printable(note));
+  if (subject.predicted) {
+    return out + section("Work", "what it adds to the step, largest difference first",
+                         predicted_table(d), style);
   }
-  table.add_rule();
-  add_part("step", d.step_first(), d.step_second());
-  out += table.text(style);
-
+  out += section("Parts", "of a step, by what owned the time", part_table(d), style);
   out += heading("Operators", "what they add to the step, largest difference first", style);
-  Table rows({{"difference", Align::right, 9},
-              {"first", Align::right, 6},
-              {"second", Align::right, 6},
-              {"calls", Align::right, 4},
-              {"operator", Align::left, 8},
-              {"why", Align::left, 5}});
-  int shown = 0;
-  for (const DifferenceRow& row : d.rows) {
-    if (shown == subject.rows || std::abs(row.difference().value()) < kUnchanged) break;
-    rows.add_row({{signed_time(row.difference()), ink_of(row.difference())},
-                  {time(row.contribution_first)},
-                  {time(row.contribution_second)},
-                  {calls_text(row.second.empty() ? row.calls_first : row.calls_second)},
-                  {printable(row_name_of(d, row))},
-                  {printable(cause_text(d, row))}});
-    ++shown;
-  }
+  const auto same = std::ranges::find_if(
+      d.rows, [](const DifferenceRow& row) { return is_unchanged(row.difference()); });
+  const auto differing = static_cast<std::size_t>(same - d.rows.begin());
+  const std::size_t shown = std::min(static_cast<std::size_t>(subject.rows), differing);
   if (shown == 0) return out + "  No operator differs.\n";
-  out += rows.text(style);
+  out += row_table(d, subject, shown).text(style);
+  if (shown == differing) return out;
   Seconds rest;
-  std::size_t others = 0;
-  for (std::size_t i = static_cast<std::size_t>(shown); i < d.rows.size(); ++i) {
-    if (std::abs(d.rows[i].difference().value()) < kUnchanged) break;
-    rest += d.rows[i].difference();
-    ++others;
-  }
-  if (others > 0) {
-    out +=
-        wrapped(fmt::format("{} other {}: {} together", grouped(static_cast<std::int64_t>(others)),
-                            others == 1 ? "operator" : "operators", signed_time(rest)),
-                2, style);
-  }
+  for (std::size_t i = shown; i < differing; ++i) rest += d.rows[i].difference();
+  say(fmt::format("{} other {}: {} together", grouped(static_cast<std::int64_t>(differing - shown)),
+                  differing - shown == 1 ? "operator" : "operators",
+                  is_unchanged(rest) ? "0" : signed_time(rest)));
   return out;
+}
+
+std::string difference_html(const Difference& d, const DifferenceSubject& subject) {
+  const bool predicted = subject.predicted;
+  std::string body =
+      html_headline(predicted ? "a run and its prediction" : "two runs",
+                    subject.first + std::string(simulated_mark(subject.first_source)),
+                    (predicted ? "predicted: " : "second: ") + subject.second +
+                        std::string(simulated_mark(subject.second_source)));
+  body += "<div class=\"tiles\">\n" +
+          html_tile(predicted ? "Recorded step" : "Step of the first", to_text(d.step_first()),
+                    fmt::format("{} step{} over its ranks", d.first.steps,
+                                d.first.steps == 1 ? "" : "s")) +
+          html_tile(predicted ? "Predicted step" : "Step of the second", to_text(d.step_second()),
+                    change_of(d.step_first(), d.step_second())) +
+          html_tile("Difference", signed_time(d.step_second() - d.step_first()), "") + "</div>\n";
+  const auto rows = std::min(d.rows.size(), static_cast<std::size_t>(subject.rows));
+  std::string remark = "what each adds to the step, largest difference first";
+  if (d.rows.size() > rows) {
+    remark += fmt::format("; {} of {} are shown, the JSON has all", rows, d.rows.size());
+  }
+  return html_page("Orrery: difference",
+                   body + (predicted ? "" : parts_section(d)) +
+                       html_section(predicted ? "Kinds of work" : "Operators", remark,
+                                    row_table(d, subject, rows).html()));
 }
 
 }  // namespace orrery

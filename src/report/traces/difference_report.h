@@ -1,4 +1,4 @@
-// The difference of two runs as a table for a terminal and as the JSON of `orrery trace diff`.
+// The difference of two runs as a table for a terminal, as a page and as the JSON of `orrery trace diff`.
 #pragma once
 
 #include <string>
@@ -29,10 +29,8 @@ std::string_view simulated_mark(RunSource source);
 
 std::string difference_text(const Difference& difference, const DifferenceSubject& subject,
                             const TextStyle& style);
-// How a row is called, and why it differs: the cells of the table.
-std::string difference_row_name(const Difference& difference, const DifferenceRow& row);
-std::string difference_row_reason(const Difference& difference, const DifferenceRow& row,
-                                  const DifferenceSubject& subject);
+// The page of `orrery trace diff --html`.
+std::string difference_html(const Difference& difference, const DifferenceSubject& subject);
 
 // Every row, with its causes in seconds, which add up to its difference.
 Value difference_json(const Difference& difference, const DifferenceSubject& subject);

@@ -389,11 +389,6 @@ std::string finding_label(const Finding& finding) {
   return finding.cost_ns == 0 ? "note" : percent(finding.share);
 }
 
-std::string path_length_text(const PathAnalysis& critical) {
-  return time_text(critical.path.length_ns) + " of " +
-         time_text(critical.window.end - critical.window.start);
-}
-
 std::string headline_text(const RunAnalysis& analysis) {
   std::int64_t all = 0;
   std::int64_t steps = 0;

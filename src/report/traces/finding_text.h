@@ -23,9 +23,6 @@ FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
 std::string finding_title(const Finding& finding, const FindingText& text);
 std::string finding_label(const Finding& finding);
 
-// "23.7 ms of 62.6 ms": a critical path in the time it explains.
-std::string path_length_text(const PathAnalysis& critical);
-
 // "8 ranks, 3 steps of 396 ms on average: 21.5 % computing, ...".
 std::string headline_text(const RunAnalysis& analysis);
 

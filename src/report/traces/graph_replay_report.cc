@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
@@ -25,31 +25,25 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
-  std::string out =
-      wrapped(fmt::format("{} operations, {} dependencies, {} communications of several ranks.",
-                          count_text(graph.graph.size()), count_text(graph.graph.edges()),
-                          count_text(graph.rendezvous)),
-              2, style);
+  std::string out;
+  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  say(fmt::format("{} operations, {} dependencies, {} communications of several ranks.",
+                  count_text(graph.graph.size()), count_text(graph.graph.edges()),
+                  count_text(graph.rendezvous)));
   if (graph.alone > 0) {
-    out += wrapped(fmt::format("{} communications are of one rank alone: the others are not among "
-                               "the files, and nothing waits for them.",
-                               count_text(graph.alone)),
-                   2, style);
+    say(count_text(graph.alone) +
+        " communications are of one rank alone: the others are not among the files, and nothing "
+        "waits for them.");
   }
   if (graph.priced > 0) {
-    out += wrapped(
-        fmt::format("{} operations take what the cost model says.", count_text(graph.priced)), 2,
-        style);
+    say(count_text(graph.priced) + " operations take what the cost model says.");
   }
   if (graph.without_duration > 0) {
-    out += wrapped(fmt::format("{} operations of devices take no time: none is recorded.",
-                               count_text(graph.without_duration)),
-                   2, style);
+    say(count_text(graph.without_duration) +
+        " operations of devices take no time: none is recorded.");
   }
   if (!graph.undefined.empty()) {
-    out += wrapped(fmt::format("Groups that no file defines are taken for all ranks: {}.",
-                               listed(graph.undefined)),
-                   2, style);
+    say("Groups that no file defines are taken for all ranks: " + listed(graph.undefined) + ".");
   }
   return out;
 }
@@ -65,26 +59,16 @@ bool of_several_steps(const GraphReplay& replay) {
 std::string table_of(const GraphReplay& replay, const TextStyle& style) {
   const bool recorded = std::any_of(replay.ranks.begin(), replay.ranks.end(),
                                     [](const auto& rank) { return rank.recorded.has_value(); });
-  std::vector<Column> columns = {{"rank", Align::right, 9}};
-  if (recorded) {
-    columns.push_back({replay.of_simulated_times ? "simulated" : "recorded", Align::right, 8});
-  }
-  for (const Column& column :
-       {Column{"replayed", Align::right, 8}, Column{"computing", Align::right, 5},
-        Column{"both", Align::right, 3}, Column{"communicating", Align::right, 5},
-        Column{"waiting", Align::right, 4}, Column{"idle", Align::right, 4}}) {
-    columns.push_back(column);
-  }
-  Table table(std::move(columns));
-  for (std::size_t i = 0; i < std::min(kShownRanks, replay.ranks.size()); ++i) {
-    const ReplayedRank& rank = replay.ranks[i];
-    std::vector<Cell> row = {{std::to_string(rank.rank)}};
-    if (recorded) row.push_back({rank.recorded ? milliseconds(*rank.recorded) : "-"});
-    for (const Seconds s : {rank.replayed, rank.parts.computing, rank.parts.overlapped,
-                            rank.parts.communicating, rank.parts.waiting, rank.parts.idle}) {
-      row.push_back({milliseconds(s)});
-    }
-    table.add_row(std::move(row));
+  Table table(right("rank", 9),
+              right(replay.of_simulated_times ? "simulated" : "recorded", 8).shown_if(recorded),
+              right("replayed", 8), right("computing", 5), right("both", 3),
+              right("communicating", 5), right("waiting", 4), right("idle", 4));
+  for (const ReplayedRank& rank : first(replay.ranks, kShownRanks)) {
+    const ReplayedParts& parts = rank.parts;
+    table.row(std::to_string(rank.rank), rank.recorded ? milliseconds(*rank.recorded) : "-",
+              milliseconds(rank.replayed), milliseconds(parts.computing),
+              milliseconds(parts.overlapped), milliseconds(parts.communicating),
+              milliseconds(parts.waiting), milliseconds(parts.idle));
   }
   const bool run = of_several_steps(replay);
   std::string out = heading("Replay",
@@ -114,15 +98,10 @@ std::string graph_replay_text(const GraphReplay& replay, const GraphFile& file,
                              count_text(file.graph.edges())),
                  2, style);
   if (replay.steps.empty()) return out;
-  Table table({{"rank", Align::right, 9},
-               {"step", Align::left, 8},
-               {"recorded", Align::right, 8},
-               {"replayed", Align::right, 8}});
+  Table table(right("rank", 9), left("step", 8), right("recorded", 8), right("replayed", 8));
   for (const ReplayedGraphStep& step : replay.steps) {
-    table.add_row({{std::to_string(step.rank)},
-                   {step.name},
-                   {step.recorded ? milliseconds(*step.recorded) : "-"},
-                   {milliseconds(step.replayed)}});
+    table.row(std::to_string(step.rank), step.name,
+              step.recorded ? milliseconds(*step.recorded) : "-", milliseconds(step.replayed));
   }
   return out + heading("Steps", "milliseconds", style) + table.text(style);
 }

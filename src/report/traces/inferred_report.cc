@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include "plan/software.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_axis.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {
 namespace {
-
-std::string time(Seconds t) { return tick_text(t, {}); }
 
 // What a specification states; everything else has its default.
 Value spec_value(const InferredSpec& spec) {
@@ -90,21 +86,14 @@ std::string in_words(StepPart part) {
 }
 
 Table part_table(const InferredComparison& c) {
-  Table table({{"", Align::left, 9},
-               {"predicted", Align::right, 9},
-               {"recorded", Align::right, 9},
-               {"difference", Align::right, 8},
-               {"", Align::right, 5}});
+  Table table(left("", 9), right("predicted", 9), right("recorded", 9), right("difference", 8),
+              right("", 5));
   const auto add = [&](const std::string& of, Seconds predicted, Seconds recorded) {
     const Seconds difference = predicted - recorded;
     const std::string sign = difference < Seconds(0) ? "-" : "+";
     const Seconds size = difference < Seconds(0) ? recorded - predicted : difference;
-    table.add_row(
-        {{of},
-         {time(predicted)},
-         {time(recorded)},
-         {sign + time(size)},
-         {recorded > Seconds(0) ? signed_percent(predicted / recorded - 1) : std::string()}});
+    table.row(of, to_text(predicted), to_text(recorded), sign + to_text(size),
+              recorded > Seconds(0) ? signed_percent(predicted / recorded - 1) : std::string());
   };
   for (std::size_t p = 0; p < kStepParts; ++p) {
     const ComparedPart& part = c.parts[p];
@@ -131,8 +120,8 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
   std::string out;
   if (c.is_predicted) {
     const double error = c.recorded > Seconds(0) ? c.predicted / c.recorded - 1 : 0;
-    out = wrapped(fmt::format("Predicted {}, recorded {} ({}): {}.", time(c.predicted),
-                              time(c.recorded), what_is_compared(c), signed_percent(error)),
+    out = wrapped(fmt::format("Predicted {}, recorded {} ({}): {}.", to_text(c.predicted),
+                              to_text(c.recorded), what_is_compared(c), signed_percent(error)),
                   2, style);
   } else {
     out = wrapped("Nothing is predicted: a specification needs what is not inferred.", 2, style);
@@ -140,17 +129,17 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
   if (!c.spec.backward && c.recorded_step > Seconds(0)) {
     const std::string waiting =
         c.step_waiting > Seconds(0)
-            ? fmt::format(", {} waiting for other ranks", time(c.step_waiting))
+            ? fmt::format(", {} waiting for other ranks", to_text(c.step_waiting))
             : "";
     out += wrapped(fmt::format("The recorded step, with its host and waiting, takes {}: the device "
                                "is idle for {}{}.",
-                               time(c.recorded_step), time(c.step_idle), waiting),
+                               to_text(c.recorded_step), to_text(c.step_idle), waiting),
                    2, style);
   }
   if (c.earlier > Seconds(0)) {
-    out += wrapped(
-        fmt::format("Work launched before the recording began, {}, is left out.", time(c.earlier)),
-        2, style);
+    out += wrapped(fmt::format("Work launched before the recording began, {}, is left out.",
+                               to_text(c.earlier)),
+                   2, style);
   }
   const std::string other_model = other_model_warning(c);
   if (!other_model.empty()) out += wrapped(other_model, 2, style);
@@ -161,7 +150,7 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
     for (const PredictionGap& cause : c.causes) {
       const bool less = cause.difference < Seconds(0);
       out += wrapped(fmt::format("{}, {} {}: {}", in_words(cause.part),
-                                 time(less ? Seconds(0) - cause.difference : cause.difference),
+                                 to_text(less ? Seconds(0) - cause.difference : cause.difference),
                                  !cause.compared ? "not compared"
                                  : less          ? "more than predicted"
                                                  : "less than predicted",
@@ -170,9 +159,9 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
     }
   }
   out += heading("Inferred", "", style);
-  Table table({{"", Align::left, 9}, {"", Align::right, 8}, {"from", Align::left, 3}});
+  Table table(left("", 9), right("", 8), left("from", 3));
   for (const InferredFact& fact : c.spec.facts) {
-    table.add_row({{fact.name}, {printable(fact.value)}, {printable(fact.from)}});
+    table.row(fact.name, fact.value, fact.from);
   }
   out += table.text(style);
   if (!c.spec.not_inferred.empty()) {

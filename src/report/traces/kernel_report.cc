@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_axis.h"
 #include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
-
-std::string time(Seconds t) { return tick_text(t, {}); }
 
 // Time of all calls by which a row is off.
 double difference(const ComparedKernel& k) {
@@ -53,29 +49,19 @@ TimeWeighted weighted(const KernelComparison& c) {
 }
 
 Table class_table(const KernelComparison& c) {
-  Table table({{"", Align::left, 9},
-               {"rows", Align::right, 5},
-               {"calls", Align::right, 4},
-               {"all ranks", Align::right, 9},
-               {"recorded", Align::right, 9},
-               {"predicted", Align::right, 9},
-               {"", Align::right, 8},
-               {"median error", Align::right, 9},
-               {"p90", Align::right, 6}});
+  Table table(left("", 9), right("rows", 5), right("calls", 4), right("all ranks", 9),
+              right("recorded", 9), right("predicted", 9), right("", 8), right("median error", 9),
+              right("p90", 6));
   for (const ComparedClass& k : c.classes) {
     const bool predicted = k.predicted > Seconds(0);
-    table.add_row({{printable(k.name)},
-                   {grouped(static_cast<std::int64_t>(k.rows))},
-                   {grouped(k.calls)},
-                   {time(k.total)},
-                   {time(k.recorded)},
-                   {predicted ? time(k.predicted) : "-"},
-                   {k.errors ? signed_percent(k.predicted / k.recorded - 1) : ""},
-                   {k.errors ? percent(k.errors->median) : (predicted ? "with waiting" : "")},
-                   {k.errors ? percent(k.errors->p90) : ""}});
+    table.row(k.name, k.rows, k.calls, to_text(k.total), to_text(k.recorded),
+              predicted ? to_text(k.predicted) : "-",
+              k.errors ? signed_percent(k.predicted / k.recorded - 1) : "",
+              k.errors ? percent(k.errors->median) : (predicted ? "with waiting" : ""),
+              k.errors ? percent(k.errors->p90) : "");
   }
   if (c.waiting > Seconds(0)) {
-    table.add_row({{"waiting"}, {""}, {""}, {time(c.waiting)}, {""}, {""}, {""}, {""}, {""}});
+    table.row("waiting", "", "", to_text(c.waiting), "", "", "", "", "");
   }
   return table;
 }
@@ -86,11 +72,11 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
   const Seconds work = c.total - c.waiting;
   const double covered = work > Seconds(0) ? c.covered / work : 0;
   std::string sentence = fmt::format("{} of {} of device time is compared with the model of {}",
-                                     percent(covered), time(work), c.accelerator);
+                                     percent(covered), to_text(work), c.accelerator);
   if (c.waiting > Seconds(0)) {
     sentence += fmt::format(
         "; for another {} communications wait for other ranks, which no model of kernels has",
-        time(c.waiting));
+        to_text(c.waiting));
   }
   if (c.errors.rows > 0) {
     const TimeWeighted by_time = weighted(c);
@@ -116,22 +102,15 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
   if (rows.size() > top) rows.resize(top);
   if (!rows.empty()) {
     out += heading("Kernels that are off most", "one call", style);
-    Table table({{"", Align::left, 9},
-                 {"calls", Align::right, 5},
-                 {"recorded", Align::right, 9},
-                 {"predicted", Align::right, 9},
-                 {"error", Align::right, 9},
-                 {"shapes", Align::left, 3}});
+    Table table(left("", 9), right("calls", 5), right("recorded", 9), right("predicted", 9),
+                right("error", 9), left("shapes", 3));
     for (const ComparedKernel* k : rows) {
       const RecordedKernel& r = k->recorded;
-      table.add_row({{printable(r.name)},
-                     {grouped(r.calls)},
-                     {time(r.time)},
-                     {time(*k->predicted)},
-                     {signed_percent(k->error())},
-                     {r.kind == RecordedKernelKind::communication
-                          ? fmt::format("{} B over {} ranks", compact(r.moved.value()), r.ranks)
-                          : printable(r.shapes)}});
+      table.row(r.name, r.calls, to_text(r.time), to_text(*k->predicted),
+                signed_percent(k->error()),
+                r.kind == RecordedKernelKind::communication
+                    ? fmt::format("{} B over {} ranks", compact(r.moved.value()), r.ranks)
+                    : printable(r.shapes));
     }
     out += table.text(style);
   }
@@ -140,7 +119,7 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
     if (k.predicted > Seconds(0) || k.why.empty()) continue;
     if (!any) out += heading("Not compared", "", style);
     any = true;
-    out += wrapped(fmt::format("{}, {}: {}", k.name, time(k.recorded), k.why), 2, style);
+    out += wrapped(fmt::format("{}, {}: {}", k.name, to_text(k.recorded), k.why), 2, style);
   }
   for (const std::string& text : c.assumed) out += wrapped("Assumed: " + text, 2, style);
   return out;

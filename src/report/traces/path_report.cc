@@ -21,8 +21,6 @@
 namespace orrery {
 namespace {
 
-constexpr Ink kBold = {.bold = true};
-constexpr Ink kDim = {.dim = true};
 constexpr std::size_t kMostBins = 400;  // of a chart over time
 constexpr std::size_t kMostBands = 24;
 constexpr int kLongestName = 56;
@@ -33,11 +31,7 @@ constexpr std::array<Category, kPathBounds> kColours = {
 
 Category colour_of(PathBound bound) { return kColours[static_cast<std::size_t>(bound)]; }
 
-std::string label_of(PathBound bound) {
-  std::string label(to_text(bound));
-  std::replace(label.begin(), label.end(), '_', ' ');
-  return label;
-}
+std::string label_of(PathBound bound) { return spaced(to_text(bound)); }
 
 // Arguments of kernels are cut, names of the host's events are not.
 std::string shown_name(std::string_view text, PathBound bound) {
@@ -133,88 +127,59 @@ std::string times(const StepPath& path) {
                      time_text(path.length_ns), time_text(*path.recorded_ns), printable(path.of));
 }
 
-std::string and_more(std::size_t all, std::size_t shown, std::string_view what) {
-  return all > shown ? fmt::format("  and {} more {}; --rows shows more, --json all\n",
-                                   grouped(static_cast<std::int64_t>(all - shown)), what)
-                     : "";
-}
-
-std::string bounds_text(const StepPath& path, const TextStyle& style) {
-  const bool others = has_other_ranks(path);
-  std::vector<Column> columns = {left("bound by", 9), right("time", 9), right("share", 8)};
-  if (others) columns.push_back(right("of it on other ranks", 7));
-  Table table(std::move(columns));
-  for (std::size_t b = 0; b < kPathBounds; ++b) {
-    const std::int64_t ns = path.by_bound_ns[b];
+Table bounds_table(std::span<const std::int64_t> by_bound_ns, std::int64_t length_ns,
+                   std::span<const std::int64_t> on_others_ns) {
+  Table table(left("bound by", 9), right("time", 9), right("share", 8),
+              right("of it on other ranks", 7).shown_if(!on_others_ns.empty()));
+  for (std::size_t b = 0; b < by_bound_ns.size(); ++b) {
+    const std::int64_t ns = by_bound_ns[b];
     if (ns == 0) continue;
-    std::vector<Cell> cells = {{.text = label_of(static_cast<PathBound>(b)), .ink = kBold},
-                               {.text = time_text(ns)},
-                               {.text = percent(share(ns, path.length_ns))}};
-    if (others) {
-      cells.push_back({.text = path.on_others_ns[b] == 0 ? "" : time_text(path.on_others_ns[b])});
-    }
-    table.add_row(std::move(cells));
+    const std::int64_t others = on_others_ns.empty() ? 0 : on_others_ns[b];
+    table.row(bold(label_of(static_cast<PathBound>(b))), time_text(ns),
+              percent(share(ns, length_ns)), others == 0 ? "" : time_text(others));
   }
-  return table.text(style);
+  return table;
 }
 
-std::string stretches_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
-  if (path.stretches.size() < 2) return "";
-  const bool others = has_other_ranks(path);
-  std::vector<Column> columns = {right("at", 9)};
-  if (others) columns.push_back(right("rank", 8));
-  for (Column& column : std::vector<Column>{
-           left("on", 8), right("for", 9),
-           Column{.title = "because", .importance = 7, .shortest = 24}, left("mostly", 6)}) {
-    columns.push_back(std::move(column));
-  }
-  Table table(std::move(columns));
+Table stretch_table(const StepPath& path, std::size_t rows) {
+  Table table(right("at", 9), right("rank", 8).only(has_other_ranks(path) ? Form::any : Form::page),
+              left("on", 8), right("for", 9), left("because", 7).at_least(24),
+              left("mostly", 6).cut_on_page(kLongestName), right("operations").only(Form::page));
   for (const std::size_t i : longest_stretches(path, rows)) {
     const PathStretch& stretch = path.stretches[i];
-    std::vector<Cell> cells = {{.text = time_text(stretch.begin_ns), .ink = kDim}};
-    if (others) cells.push_back({.text = std::to_string(stretch.rank)});
-    cells.push_back({.text = stretch.on, .ink = kBold});
-    cells.push_back({.text = time_text(stretch.end_ns - stretch.begin_ns)});
-    cells.push_back({.text = why(path, i)});
-    cells.push_back({.text = shown_name(stretch.longest, stretch.bound), .ink = kDim});
-    table.add_row(std::move(cells));
+    const std::string longest = shown_name(stretch.longest, stretch.bound);
+    table.row(dim(time_text(stretch.begin_ns)), std::to_string(stretch.rank), bold(stretch.on),
+              time_text(stretch.end_ns - stretch.begin_ns), why(path, i),
+              dim(longest).with_tip(longest), stretch.operations);
   }
-  return table.text(style) + and_more(path.stretches.size(), rows, "shorter stretches") + "\n";
+  return table;
 }
 
-std::string names_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
-  const bool others = has_other_ranks(path);
-  std::vector<Column> columns = {left("on the path", 9), left("bound by", 6)};
-  if (others) columns.push_back(right("rank", 7));
-  for (Column& column :
-       std::vector<Column>{right("count", 6), right("time", 9), right("share", 8)}) {
-    columns.push_back(std::move(column));
+// `ranks`: where the column of ranks stands.
+Table name_table(std::span<const PathShare> names, std::int64_t length_ns, std::size_t rows,
+                 Form ranks) {
+  Table table(left("on the path", 9).cut_on_page(kLongestName + 12), left("bound by", 6),
+              right("rank", 7).only(ranks), right("count", 6).only(Form::text), page_bars(),
+              right("time", 9), right("share", 8), right("count").only(Form::page));
+  for (const PathShare& row : names.first(std::min(rows, names.size()))) {
+    table.row(cell(row.name).with_tip(row.name), dim(label_of(row.bound)), std::to_string(row.rank),
+              row.count, page_bar(row.total_ns, names.front().total_ns, colour_of(row.bound)),
+              time_text(row.total_ns), percent(share(row.total_ns, length_ns)), row.count);
   }
-  Table table(std::move(columns));
-  const std::vector<PathShare> all = shown_names(path);
-  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
-    const PathShare& row = all[i];
-    std::vector<Cell> cells = {{.text = row.name}, {.text = label_of(row.bound), .ink = kDim}};
-    if (others) cells.push_back({.text = std::to_string(row.rank)});
-    cells.push_back({.text = grouped(row.count)});
-    cells.push_back({.text = time_text(row.total_ns)});
-    cells.push_back({.text = percent(share(row.total_ns, path.length_ns))});
-    table.add_row(std::move(cells));
-  }
-  return table.text(style) + and_more(all.size(), rows, "names");
+  return table;
 }
 
-std::string bounds_svg(const StepPath& path) {
+std::string bounds_svg(std::span<const std::int64_t> by_bound_ns, std::int64_t length_ns) {
   std::vector<ChartSegment> segments;
-  for (std::size_t b = 0; b < kPathBounds; ++b) {
-    const std::int64_t ns = path.by_bound_ns[b];
+  for (std::size_t b = 0; b < by_bound_ns.size(); ++b) {
+    const std::int64_t ns = by_bound_ns[b];
     if (ns == 0) continue;
     const std::string label = label_of(static_cast<PathBound>(b));
-    segments.push_back({.css_class = std::string(to_text(kColours[b])),
-                        .value = seconds(ns),
-                        .label = label,
-                        .tip = fmt::format("{}: {}, {}", label, time_text(ns),
-                                           percent(share(ns, path.length_ns)))});
+    segments.push_back(
+        {.css_class = std::string(to_text(kColours[b])),
+         .value = seconds(ns),
+         .label = label,
+         .tip = fmt::format("{}: {}, {}", label, time_text(ns), percent(share(ns, length_ns)))});
   }
   return stacked_bar_svg(segments);
 }
@@ -284,64 +249,87 @@ std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t mos
 
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
   if (path.operations == 0) return "";
-  std::string first =
-      heading("Critical path", times(path), style) + wrapped(summary(path), 2, style);
-  if (path.operations == 1) return first;
-  return first + bounds_text(path, style) + "\n" + stretches_text(path, rows, style) +
-         names_text(path, rows, style);
+  std::string out = heading("Critical path", times(path), style) + wrapped(summary(path), 2, style);
+  if (path.operations == 1) return out;
+  const bool others = has_other_ranks(path);
+  const std::vector<PathShare> names = shown_names(path);
+  out += bounds_table(path.by_bound_ns, path.length_ns,
+                      others ? std::span<const std::int64_t>(path.on_others_ns)
+                             : std::span<const std::int64_t>())
+             .text(style) +
+         "\n";
+  if (path.stretches.size() > 1) {
+    out += stretch_table(path, rows).text(style) +
+           and_more(path.stretches.size(), rows, "shorter stretches") + "\n";
+  }
+  return out +
+         name_table(names, path.length_ns, rows, others ? Form::any : Form::page).text(style) +
+         and_more(names.size(), rows, "names");
 }
 
 std::string step_path_html(const StepPath& path, std::size_t rows) {
   if (path.operations == 0) return "";
-  if (path.operations == 1) {
-    return html_section("Critical path", times(path) + ". " + summary(path), bounds_svg(path));
-  }
-  std::vector<HtmlRow> stretches;
-  for (const std::size_t i : longest_stretches(path, rows)) {
-    const PathStretch& s = path.stretches[i];
-    const std::string full = shown_name(s.longest, s.bound);
-    stretches.push_back({.cells = {time_text(s.begin_ns), std::to_string(s.rank), s.on,
-                                   time_text(s.end_ns - s.begin_ns), why(path, i),
-                                   shortened(full, kLongestName), grouped(s.operations)},
-                         .css_class = {},
-                         .tips = {"", "", "", "", "", full}});
-  }
-  std::vector<HtmlRow> names;
-  const std::vector<PathShare> all = shown_names(path);
-  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
-    const PathShare& row = all[i];
-    names.push_back(
-        {.cells = {shortened(row.name, kLongestName + 12), label_of(row.bound),
-                   std::to_string(row.rank),
-                   fmt::format("{:.1f} {}", 100 * share(row.total_ns, all.front().total_ns),
-                               to_text(colour_of(row.bound))),
-                   time_text(row.total_ns), percent(share(row.total_ns, path.length_ns)),
-                   grouped(row.count)},
-         .css_class = {},
-         .tips = {row.name}});
-  }
+  const std::string bounds = bounds_svg(path.by_bound_ns, path.length_ns);
+  const std::string remark = times(path) + ". " + summary(path);
+  if (path.operations == 1) return html_section("Critical path", remark, bounds);
   return html_section(
-      "Critical path", times(path) + ". " + summary(path),
-      bounds_svg(path) +
-          "<h3>Where it is over time: rank, and number of the stream or thread</h3>" +
+      "Critical path", remark,
+      bounds + "<h3>Where it is over time: rank, and number of the stream or thread</h3>" +
           places_svg(path) + "<h3>Its longest stretches, in order</h3>" +
-          html_table({{"at", true},
-                      {"rank", true},
-                      {"on"},
-                      {"for", true},
-                      {"because"},
-                      {"mostly"},
-                      {"operations", true}},
-                     stretches) +
-          "<h3>By name</h3>" +
-          html_table({{"on the path"},
-                      {"bound by"},
-                      {"rank", true},
-                      {"", false, true},
-                      {"time", true},
-                      {"share", true},
-                      {"count", true}},
-                     names));
+          stretch_table(path, rows).html() + "<h3>By name</h3>" +
+          name_table(shown_names(path), path.length_ns, rows, Form::page).html());
+}
+
+namespace {
+
+std::vector<PathShare> shown_names(const RecordedTrace& trace, const PathAnalysis& critical) {
+  std::vector<PathShare> out;
+  for (const PathRow& row : critical.rows) {
+    const auto bound = static_cast<PathBound>(row.bound);
+    const std::string_view name = trace.texts[row.name];
+    out.push_back({bound == PathBound::launch_delay ? printable(name) : shown_name(name, bound),
+                   bound, 0, row.count, row.total_ns});
+  }
+  return out;
+}
+
+std::string times(const PathAnalysis& critical, const RankAnalysis& rank) {
+  return fmt::format("rank {}, {}: {} of {}", rank.rank, printable(critical.of),
+                     time_text(critical.path.length_ns),
+                     time_text(critical.window.end - critical.window.start));
+}
+
+}  // namespace
+
+std::string hta_path_text(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows,
+                          const TextStyle& style) {
+  const CriticalPath& path = rank.critical.path;
+  if (path.length_ns == 0) return "";
+  const bool synchronized =
+      std::ranges::find(trace.kind, EventKind::synchronization) != trace.kind.end();
+  const std::vector<PathShare> names = shown_names(trace, rank.critical);
+  return heading("Critical path", times(rank.critical, rank) + ", pauses of the host apart",
+                 style) +
+         (synchronized
+              ? ""
+              : wrapped(
+                    "No synchronizations are recorded: a call that waited for the device counts "
+                    "as the host's. The path of --preset orrery knows such waits.",
+                    2, style)) +
+         bounds_table(path.by_bound_ns, path.length_ns, {}).text(style) + "\n" +
+         name_table(names, path.length_ns, rows, Form::none).text(style) +
+         and_more(names.size(), rows, "names");
+}
+
+std::string hta_path_html(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
+  const CriticalPath& path = rank.critical.path;
+  if (path.length_ns == 0) return "";
+  return html_section(
+      "Critical path",
+      fmt::format("{} in {} steps, pauses of the host apart", times(rank.critical, rank),
+                  grouped(static_cast<std::int64_t>(path.edges.size()))),
+      bounds_svg(path.by_bound_ns, path.length_ns) +
+          name_table(shown_names(trace, rank.critical), path.length_ns, rows, Form::none).html());
 }
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "document/value.h"
+#include "analyze/run_analysis.h"
 #include "replay/step_path.h"
 #include "report/drawing/text_style.h"
 
@@ -14,6 +14,10 @@ namespace orrery {
 // `rows` of each table.
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style);
 std::string step_path_html(const StepPath& path, std::size_t rows);
+// The same of HTA's path (analyze/critical_path.h), of one rank alone.
+std::string hta_path_text(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows,
+                          const TextStyle& style);
+std::string hta_path_html(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows);
 // Places of the longest stretches, in the order of the path; at most `most`.
 std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most);
 

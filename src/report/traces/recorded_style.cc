@@ -1,6 +1,9 @@
 #include "report/traces/recorded_style.h"
 
-#include "units/quantity_text.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 
 namespace orrery {
 
@@ -21,6 +24,37 @@ std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& b) {
 std::string time_text(std::int64_t ns) { return to_text(Seconds(seconds(ns))); }
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
+std::string spaced(std::string_view key) {
+  std::string out(key);
+  std::ranges::replace(out, '_', ' ');
+  return out;
+}
+
+Cell page_bar(double share, Category colour) {
+  return bar_of({{.share = share, .css_class = to_text(colour)}});
+}
+Cell page_bar(std::int64_t ns, std::int64_t longest, Category colour) {
+  return page_bar(share(ns, longest), colour);
+}
+
+BarSegment page_segment(Seconds time, Seconds longest, std::string_view label, Category colour) {
+  return {.share = longest > Seconds(0) ? time / longest : 0,
+          .css_class = to_text(colour),
+          .tip = fmt::format("{}: {}", label, to_text(time))};
+}
+
+Ink ink_of_change(Seconds change) {
+  constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
+  if (std::abs(change.value()) < kUnchanged) return {.dim = true};
+  return {.colour = static_cast<std::uint8_t>(change > Seconds(0) ? 168 : 71)};
+}
+
+std::string and_more(std::size_t all, std::size_t shown, std::string_view what) {
+  return all > shown ? fmt::format("  and {} more {}; --rows shows more, --json all\n",
+                                   grouped(static_cast<std::int64_t>(all - shown)), what)
+                     : "";
+}
+
 std::string short_name(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
   std::string out;
@@ -39,13 +73,6 @@ std::string short_name(std::string_view name) {
     if (c == '>' && depth > 0) --depth;
   }
   return printable(out.empty() ? name : std::string_view(out));
-}
-
-std::string path_name(const RecordedTrace& trace, const PathRow& row) {
-  const bool of_host = row.bound == CriticalPath::Bound::host ||
-                       row.bound == CriticalPath::Bound::data_loading ||
-                       row.bound == CriticalPath::Bound::launch_delay;
-  return of_host ? printable(trace.texts[row.name]) : short_name(trace.texts[row.name]);
 }
 
 }  // namespace orrery

@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/critical_path.h"
 #include "analyze/temporal_breakdown.h"
 #include "lower/step_category.h"
-#include "report/drawing/text_style.h"
+#include "report/drawing/table.h"
 
 namespace orrery {
 
@@ -28,10 +27,21 @@ std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& break
 std::string time_text(std::int64_t ns);
 double seconds(std::int64_t ns);
 
+// "launch_delay" -> "launch delay".
+std::string spaced(std::string_view key);
+// A bar of a page, as long as `ns` of `longest`.
+Cell page_bar(double share, Category colour);
+Cell page_bar(std::int64_t ns, std::int64_t longest, Category colour);
+// A part of a bar of several.
+BarSegment page_segment(Seconds time, Seconds longest, std::string_view label, Category colour);
+
+// Of what got slower, what got faster and what did neither.
+Ink ink_of_change(Seconds change);
+
 // A name from a recording, fit for a line: arguments and template arguments of kernels are cut
 // ("void at::native::vectorized_elementwise_kernel<4, ...>(...)" -> what comes before them).
 std::string short_name(std::string_view name);
-// Of a row of a critical path: kernels are shortened, events of the host are not.
-std::string path_name(const RecordedTrace& trace, const PathRow& row);
+// "  and 7 more names; --rows shows more, --json all"; empty where all are shown.
+std::string and_more(std::size_t all, std::size_t shown, std::string_view what);
 
 }  // namespace orrery

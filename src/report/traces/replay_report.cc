@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
@@ -27,28 +27,18 @@ constexpr std::size_t kMostRanks = 16;  // rows of ranks
 constexpr std::size_t kWorstSteps = 5;  // shown where ranks are summed up
 constexpr double kBadError = 0.05;
 
-std::vector<Cell> step_row(const ReplayedStep& s) {
-  return {{rank_text(s)},
-          {s.name},
-          {milliseconds(s.recorded)},
-          {milliseconds(s.replayed)},
-          {error_text(s.error()), {.colour = 0, .bold = s.error() > kBadError}},
-          {milliseconds(s.replayed_parts.exposed_compute)},
-          {milliseconds(s.replayed_parts.overlapped)},
-          {milliseconds(s.replayed_parts.exposed_communication)},
-          {milliseconds(s.replayed_parts.other)}};
-}
-
-Table table_of_steps() {
-  return Table({{"rank", Align::right, 9},
-                {"step", Align::left, 8},
-                {"recorded", Align::right, 8},
-                {"replayed", Align::right, 8},
-                {"error", Align::right, 9},
-                {"computing", Align::right, 4},
-                {"both", Align::right, 3},
-                {"communicating", Align::right, 4},
-                {"neither", Align::right, 2}});
+Table step_table(std::span<const ReplayedStep> steps) {
+  Table table(right("rank", 9), left("step", 8), right("recorded", 8), right("replayed", 8),
+              right("error", 9), right("computing", 4), right("both", 3), right("communicating", 4),
+              right("neither", 2));
+  for (const ReplayedStep& s : steps) {
+    const FourParts& parts = s.replayed_parts;
+    table.row(rank_text(s), s.name, milliseconds(s.recorded), milliseconds(s.replayed),
+              cell(error_text(s.error()), {.bold = s.error() > kBadError}),
+              milliseconds(parts.exposed_compute), milliseconds(parts.overlapped),
+              milliseconds(parts.exposed_communication), milliseconds(parts.other));
+  }
+  return table;
 }
 
 // Of the steps of one rank together.
@@ -82,23 +72,15 @@ std::string ranks_text(const Replay& replay, const TextStyle& style) {
     });
     ranks.resize(kMostRanks);
   }
-  Table table({{"rank", Align::right, 9},
-               {"steps", Align::right, 8},
-               {"recorded", Align::right, 8},
-               {"replayed", Align::right, 8},
-               {"mean error", Align::right, 9},
-               {"worst", Align::right, 9},
-               {"misplaced", Align::right, 4}});
+  Table table(right("rank", 9), right("steps", 8), right("recorded", 8), right("replayed", 8),
+              right("mean error", 9), right("worst", 9), right("misplaced", 4));
   for (const RankSum& rank : ranks) {
     const auto steps = static_cast<double>(rank.steps);
-    table.add_row(
-        {{rank_text(*rank.first)},
-         {std::to_string(rank.steps)},
-         {milliseconds(Seconds(rank.recorded_s))},
-         {milliseconds(Seconds(rank.replayed_s))},
-         {error_text(rank.error / steps)},
-         {error_text(rank.worst_error), {.colour = 0, .bold = rank.worst_error > kBadError}},
-         {error_text(rank.misplaced / steps)}});
+    table.row(rank_text(*rank.first), std::to_string(rank.steps),
+              milliseconds(Seconds(rank.recorded_s)), milliseconds(Seconds(rank.replayed_s)),
+              error_text(rank.error / steps),
+              cell(error_text(rank.worst_error), {.bold = rank.worst_error > kBadError}),
+              error_text(rank.misplaced / steps));
   }
   std::string out =
       heading("Replay", "milliseconds, all steps of a rank together", style).substr(1);
@@ -106,16 +88,11 @@ std::string ranks_text(const Replay& replay, const TextStyle& style) {
   if (all > kMostRanks) {
     out += fmt::format("  Of {} ranks those with the worst steps; --json lists all.\n", all);
   }
-  std::vector<const ReplayedStep*> steps;
-  for (const ReplayedStep& s : replay.steps) steps.push_back(&s);
-  std::stable_sort(steps.begin(), steps.end(), [](const ReplayedStep* a, const ReplayedStep* b) {
-    return a->error() > b->error();
-  });
+  std::vector<ReplayedStep> steps = replay.steps;
+  std::ranges::stable_sort(steps, std::greater(), &ReplayedStep::error);
   steps.resize(std::min(steps.size(), kWorstSteps));
-  Table worst = table_of_steps();
-  for (const ReplayedStep* s : steps) worst.add_row(step_row(*s));
-  out += heading("Worst steps", "milliseconds; parts of the replayed step on the device", style);
-  return out + worst.text(style);
+  return out + section("Worst steps", "milliseconds; parts of the replayed step on the device",
+                       step_table(steps), style);
 }
 
 // What the steps waited for, over all of them.
@@ -154,87 +131,62 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
   if (replay.steps.size() > kMostSteps) {
     out += ranks_text(replay, style);
   } else {
-    Table table = table_of_steps();
-    for (const ReplayedStep& s : replay.steps) table.add_row(step_row(s));
     out = heading("Replay", "milliseconds; parts of the replayed step on the device", style)
-              .substr(1);
-    out += table.text(style);
+              .substr(1) +
+          step_table(replay.steps).text(style);
   }
+  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  const auto count = [](auto n) { return grouped(static_cast<std::int64_t>(n)); };
   if (replay.steps.empty()) {
     out += "  No thread was recorded: there is no step to compare.\n\n";
   } else {
     out += fmt::format("\n  Error: {} on average, {} at worst.\n", error_text(replay.mean_error),
                        error_text(replay.worst_error));
-    out += wrapped(
-        fmt::format(
-            "Device: {} of a step misplaced on average, {} at worst; work begins {} us from "
-            "where it did (median).",
-            error_text(replay.mean_misplaced), error_text(replay.worst_misplaced),
-            microseconds(std::llround(median_displacement(replay).value() * 1e9))),
-        2, style);
-    if (const std::string bound = bound_text(replay); !bound.empty()) {
-      out += wrapped(bound, 2, style);
-    }
+    say(fmt::format(
+        "Device: {} of a step misplaced on average, {} at worst; work begins {} us from "
+        "where it did (median).",
+        error_text(replay.mean_misplaced), error_text(replay.worst_misplaced),
+        microseconds(std::llround(median_displacement(replay).value() * 1e9))));
+    say(bound_text(replay));
   }
-  out += wrapped(
-      fmt::format(
-          "Dependencies: {} calls that wait for the device, {} waits between streams, {} for "
-          "room on a full device, {} between threads, {} communications of several ranks.",
-          grouped(static_cast<std::int64_t>(graph.synchronizations)),
-          grouped(static_cast<std::int64_t>(graph.stream_waits)),
-          grouped(static_cast<std::int64_t>(graph.room_waits)),
-          grouped(static_cast<std::int64_t>(graph.thread_waits)),
-          grouped(static_cast<std::int64_t>(graph.rendezvous))),
-      2, style);
+  say(fmt::format(
+      "Dependencies: {} calls that wait for the device, {} waits between streams, {} for "
+      "room on a full device, {} between threads, {} communications of several ranks.",
+      count(graph.synchronizations), count(graph.stream_waits), count(graph.room_waits),
+      count(graph.thread_waits), count(graph.rendezvous)));
   if (!graph.parameters.empty()) {
     const LaunchParameters& p = graph.parameters[0];
-    out +=
-        wrapped(fmt::format("Of the first trace: work starts {} us after its launch call ended, "
-                            "{} us after the work before it, {} us after a stream it waited for.",
-                            microseconds(p.launch_ns[0]), microseconds(p.dispatch_ns[0]),
-                            microseconds(p.wake_ns)),
-                2, style);
+    say(fmt::format(
+        "Of the first trace: work starts {} us after its launch call ended, {} us after "
+        "the work before it, {} us after a stream it waited for.",
+        microseconds(p.launch_ns[0]), microseconds(p.dispatch_ns[0]), microseconds(p.wake_ns)));
   }
   if (graph.resumed > 0) {
-    out +=
-        wrapped(fmt::format("Another process has the device by turns: {} launches waited for it.",
-                            grouped(static_cast<std::int64_t>(graph.resumed))),
-                2, style);
+    say(fmt::format("Another process has the device by turns: {} launches waited for it.",
+                    count(graph.resumed)));
   }
   if (graph.incomplete > 0) {
-    out +=
-        wrapped(fmt::format("{} communications lack ranks that are not recorded: their waiting for "
-                            "those stays in the transfer.",
-                            grouped(static_cast<std::int64_t>(graph.incomplete))),
-                2, style);
+    say(
+        fmt::format("{} communications lack ranks that are not recorded: their waiting for those "
+                    "stays in the transfer.",
+                    count(graph.incomplete)));
   }
   if (graph.unlaunched > 0) {
-    out += wrapped(
-        fmt::format("Work without a recorded launch: {}, of which {} follows the host's progress.",
-                    grouped(static_cast<std::int64_t>(graph.unlaunched)),
-                    grouped(static_cast<std::int64_t>(graph.anchored))),
-        2, style);
+    say(fmt::format("Work without a recorded launch: {}, of which {} follows the host's progress.",
+                    count(graph.unlaunched), count(graph.anchored)));
   }
   if (replay.dropped_edges > 0) {
-    out += wrapped(fmt::format("{} dependencies closed a cycle and were left out.",
-                               grouped(static_cast<std::int64_t>(replay.dropped_edges))),
-                   2, style);
+    say(count(replay.dropped_edges) + " dependencies closed a cycle and were left out.");
   }
   return out;
 }
 
 std::string operation_replay_text(const OperationReplay& replay, const TextStyle& style) {
-  Table steps({{"step", Align::right, 9},
-               {"recorded", Align::right, 5},
-               {"replayed", Align::right, 8},
-               {"without launch delays", Align::right, 7},
-               {"without stragglers", Align::right, 6}});
+  Table steps(right("step", 9), right("recorded", 5), right("replayed", 8),
+              right("without launch delays", 7), right("without stragglers", 6));
   for (const ReplayedOperationStep& s : replay.steps) {
-    steps.add_row({{std::to_string(s.step)},
-                   {milliseconds(s.recorded)},
-                   {milliseconds(s.base)},
-                   {milliseconds(s.no_delay)},
-                   {milliseconds(s.ideal)}});
+    steps.row(std::to_string(s.step), milliseconds(s.recorded), milliseconds(s.base),
+              milliseconds(s.no_delay), milliseconds(s.ideal));
   }
   std::string out = heading("Replay", "milliseconds", style).substr(1);
   out += steps.text(style);
@@ -245,13 +197,13 @@ std::string operation_replay_text(const OperationReplay& replay, const TextStyle
     out += fmt::format("  Left out: {} steps that lack an operation.\n", replay.incomplete_steps);
   }
   out += heading("Who makes it so", "times as long, where all else is ideal", style);
-  Table parts({{"part", Align::left, 8}, {"slowdown", Align::right, 9}});
+  Table parts(left("part", 8), right("slowdown", 9));
   constexpr std::size_t kShown = 5;
   const auto add = [&](const char* kind, const std::vector<PartSlowdown>& list) {
     for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i) {
       const bool matters = list[i].slowdown > 1.05;
-      parts.add_row({{fmt::format("{}{}", kind, list[i].part)},
-                     {fmt::format("{:.3f}", list[i].slowdown), {.colour = 0, .bold = matters}}});
+      parts.row(fmt::format("{}{}", kind, list[i].part),
+                cell(fmt::format("{:.3f}", list[i].slowdown), {.bold = matters}));
     }
   };
   add("", replay.by_worker);

@@ -8,28 +8,20 @@
 #include <variant>
 
 #include "document/results.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
+#include "report/traces/recorded_style.h"
 #include "units/picoseconds.h"
-#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kShownFiles = 8;
 
-std::string plain(std::string key) {
-  std::replace(key.begin(), key.end(), '_', ' ');
-  return key;
-}
-
 std::string value_text(const TraceFact& fact) {
   if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return grouped(*number);
   if (const auto* time = std::get_if<Seconds>(&fact.value)) return to_text(*time);
   return printable(std::get<std::string>(fact.value));
 }
-
-std::string bytes_text(std::int64_t bytes) { return to_text(Bytes(static_cast<double>(bytes))); }
 
 Value value_json(const TraceFact& fact) {
   if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return Value::number(*number);
@@ -46,19 +38,12 @@ std::string work_table(const TraceContents& file, const TextStyle& style) {
   const bool groups = has([](const TraceWork& w) { return !w.group.empty(); });
   const bool bytes = has([](const TraceWork& w) { return w.bytes.has_value(); });
   const bool times = has([](const TraceWork& w) { return w.time && w.time->value() > 0; });
-  std::vector<Column> columns = {{"work", Align::left, 5}};
-  if (groups) columns.push_back({"group", Align::left, 2});
-  columns.push_back({"count", Align::right, 4});
-  if (bytes) columns.push_back({"bytes", Align::right, 3});
-  if (times) columns.push_back({"time", Align::right, 3});
-  Table table(std::move(columns));
+  Table table(left("work", 5), left("group", 2).shown_if(groups), right("count", 4),
+              right("bytes", 3).shown_if(bytes), right("time", 3).shown_if(times));
   for (const TraceWork& w : file.work) {
-    std::vector<Cell> row = {{printable(w.kind)}};
-    if (groups) row.push_back({printable(w.group)});
-    row.push_back({grouped(w.count)});
-    if (bytes) row.push_back({w.bytes ? bytes_text(*w.bytes) : ""});
-    if (times) row.push_back({w.time ? to_text(*w.time) : ""});
-    table.add_row(std::move(row));
+    table.row(w.kind, w.group, w.count,
+              w.bytes ? to_text(Bytes(static_cast<double>(*w.bytes))) : "",
+              w.time ? to_text(*w.time) : "");
   }
   return table.text(style);
 }
@@ -71,9 +56,9 @@ std::string trace_contents_text(const std::vector<TraceContents>& files, const T
     const TraceContents& file = files[i];
     out += heading(printable(file.file.substr(file.file.rfind('/') + 1)),
                    std::string(file.format->name), style);
-    Table facts({{"what", Align::left, 2}, {"how much", Align::left, 3}});
+    Table facts(left("what", 2), left("how much", 3));
     for (const TraceFact& fact : file.facts) {
-      facts.add_row({{plain(fact.key)}, {value_text(fact)}});
+      facts.row(spaced(fact.key), value_text(fact));
     }
     out += facts.text(style);
     if (!file.work.empty()) out += "\n" + work_table(file, style);

@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "document/results.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "report/traces/recording_remarks.h"
 #include "report/traces/trace_contents_report.h"
 #include "trace/trace_summary.h"
 #include "units/picoseconds.h"
-#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -72,21 +70,18 @@ void add_recorded(Table& table, const std::vector<TraceSummary>& summaries,
     memory_events += static_cast<std::int64_t>(run.ranks[i].memory.size());
     arrows += static_cast<std::int64_t>(run.ranks[i].forward_to_backward.size());
   }
-  const auto add = [&](std::string what, std::string how_much, std::string use) {
-    table.add_row({{std::move(what)}, {std::move(how_much)}, {std::move(use)}});
-  };
-  add("launch calls", of(all.device_work_launched, all.device_work),
-      "of kernels, copies and fills: launch delays, idle time by cause");
-  add("input shapes", of(all.operators_with_shapes, all.operators),
-      "of operators: FLOP, achieved rates, roofline");
-  add("collective arguments", of(all.described_kernels, all.communication_kernels),
-      "of communication kernels: sizes, groups, bus bandwidth");
-  add("synchronizations", grouped(count(all, EventKind::synchronization)),
-      "recorded waits: exact dependencies across streams");
-  add("backward links", grouped(arrows), "from forward to backward operators");
-  add("python functions", grouped(count(all, EventKind::python_function)),
-      "stacks of the host program");
-  add("allocations", grouped(memory_events), "memory over time");
+  table.row("launch calls", of(all.device_work_launched, all.device_work),
+            "of kernels, copies and fills: launch delays, idle time by cause");
+  table.row("input shapes", of(all.operators_with_shapes, all.operators),
+            "of operators: FLOP, achieved rates, roofline");
+  table.row("collective arguments", of(all.described_kernels, all.communication_kernels),
+            "of communication kernels: sizes, groups, bus bandwidth");
+  table.row("synchronizations", count(all, EventKind::synchronization),
+            "recorded waits: exact dependencies across streams");
+  table.row("backward links", arrows, "from forward to backward operators");
+  table.row("python functions", count(all, EventKind::python_function),
+            "stacks of the host program");
+  table.row("allocations", memory_events, "memory over time");
 }
 
 bool is_linked(const RecordedRun& run, std::size_t i) {
@@ -95,29 +90,17 @@ bool is_linked(const RecordedRun& run, std::size_t i) {
 
 // The execution traces beside the profiler's, and what they added.
 std::string linked_hosts(const RecordedRun& run, const TextStyle& style) {
-  Table table({{"rank", Align::right, 4},
-               {"file", Align::left, 2},
-               {"schema", Align::left, 1},
-               {"linked by", Align::left, 3},
-               {"found", Align::right, 4},
-               {"shapes", Align::right, 4},
-               {"collectives", Align::right, 3}});
-  bool any = false;
+  Table table(right("rank", 4), left("file", 2), left("schema", 1), left("linked by", 3),
+              right("found", 4), right("shapes", 4), right("collectives", 3));
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     if (!is_linked(run, i)) continue;
-    any = true;
     const LinkedHost& host = *run.hosts[i];
-    table.add_row({{std::to_string(run.ranks[i].rank)},
-                   {printable(host.file.substr(host.file.rfind('/') + 1))},
-                   {printable(host.schema)},
-                   {std::string(to_text(host.method))},
-                   {fmt::format("{} of {}", grouped(host.found), grouped(host.operators))},
-                   {grouped(host.shapes)},
-                   {grouped(host.communications)}});
+    table.row(std::to_string(run.ranks[i].rank), host.file.substr(host.file.rfind('/') + 1),
+              host.schema, host.method,
+              fmt::format("{} of {}", grouped(host.found), grouped(host.operators)), host.shapes,
+              host.communications);
   }
-  if (!any) return "";
-  return heading("Execution traces", "linked, and what they add to the profiler's", style) +
-         table.text(style);
+  return section("Execution traces", "linked, and what they add to the profiler's", table, style);
 }
 
 Value host_json(const RecordedRun& run, std::size_t i) {
@@ -202,46 +185,32 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   const std::string device = printable(summaries.front().device);
   const bool simulated = is_simulated(run.source);
   std::string out = heading(run_title(run) + (simulated ? ", simulated" : ""), device, style);
-  std::vector<Column> columns = {{"rank", Align::right, 9},    {"file", Align::left, 2},
-                                 {"events", Align::right, 8},  {"span", Align::right, 7},
-                                 {"steps", Align::right, 6},   {"kernels", Align::right, 6},
-                                 {"comm", Align::right, 5},    {"copies", Align::right, 3},
-                                 {"streams", Align::right, 4}, {"threads", Align::right, 3}};
-  const bool several = run.ranks.size() > 1;
-  if (several) columns.push_back({"clock", Align::right, 4});
-  Table table(std::move(columns));
+  Table table(right("rank", 9), left("file", 2), right("events", 8), right("span", 7),
+              right("steps", 6), right("kernels", 6), right("comm", 5), right("copies", 3),
+              right("streams", 4), right("threads", 3),
+              right("clock", 4).shown_if(run.ranks.size() > 1));
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     const RecordedTrace& trace = run.ranks[i];
     const TraceSummary& s = summaries[i];
-    std::vector<Cell> row = {
-        {std::to_string(trace.rank)},
-        {printable(trace.file.substr(trace.file.rfind('/') + 1))},
-        {grouped(static_cast<std::int64_t>(trace.size())) + (trace.truncated ? ", cut" : "")},
-        {to_text(s.span)},
-        {std::to_string(s.steps.size())},
-        {grouped(count(s, EventKind::kernel))},
-        {grouped(s.communication_kernels)},
-        {grouped(count(s, EventKind::copy) + count(s, EventKind::fill))},
-        {std::to_string(s.streams)},
-        {std::to_string(s.threads)}};
-    if (several) row.push_back({clock_text(run, i)});
-    table.add_row(std::move(row));
+    table.row(std::to_string(trace.rank), trace.file.substr(trace.file.rfind('/') + 1),
+              grouped(static_cast<std::int64_t>(trace.size())) + (trace.truncated ? ", cut" : ""),
+              s.span, std::to_string(s.steps.size()), count(s, EventKind::kernel),
+              s.communication_kernels, count(s, EventKind::copy) + count(s, EventKind::fill),
+              std::to_string(s.streams), std::to_string(s.threads), clock_text(run, i));
   }
   out += table.text(style);
 
   const TraceSummary& first = summaries.front();
   if (!first.steps.empty()) {
-    out += heading("Steps", fmt::format("of rank {}", run.ranks.front().rank), style);
-    Table steps(
-        {{"step", Align::left, 3}, {"begins", Align::right, 2}, {"takes", Align::right, 3}});
+    Table steps(left("step", 3), right("begins", 2), right("takes", 3));
     for (const StepMark& step : first.steps) {
-      steps.add_row({{printable(step.name)}, {to_text(step.start)}, {to_text(step.duration)}});
+      steps.row(step.name, step.start, step.duration);
     }
-    out += steps.text(style);
+    out += section("Steps", fmt::format("of rank {}", run.ranks.front().rank), steps, style);
   }
   out += linked_hosts(run, style);
   out += heading("Recorded", "and what it is good for", style);
-  Table recorded({{"what", Align::left, 3}, {"how much", Align::right, 2}, {"", Align::left, 1}});
+  Table recorded(left("what", 3), right("how much", 2), left("", 1));
   add_recorded(recorded, summaries, run);
   out += recorded.text(style);
   for (const std::int64_t rank : run.lost_bases) {

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "lower/step_category.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/html_text.h"
-#include "report/drawing/time_axis.h"
+#include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
+#include "report/traces/recorded_style.h"
+#include "report/traces/recorded_values.h"
 #include "report/traces/whatif_report.h"
 #include "trace/kernel_class.h"
 
@@ -24,8 +25,6 @@ namespace {
 constexpr std::size_t kColumns = 256;  // of a chart
 constexpr std::size_t kMostBands = 96;
 constexpr std::size_t kMostSteps = 96;
-
-std::string time(Seconds t) { return tick_text(t, {}); }
 
 std::string change(Seconds before, Seconds after) {
   return before > Seconds(0) ? signed_percent((after - before) / before) : "";
@@ -44,25 +43,12 @@ constexpr std::array<Part, 4> kParts = {{
     {&FourParts::other, "neither", Category::bubble},
 }};
 
-std::string swatches() {
-  std::string out = "<div class=\"legend\">";
+Cell bar(const FourParts& parts, Seconds longest) {
+  std::vector<BarSegment> out;
   for (const Part& part : kParts) {
-    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(part.colour),
-                       html_text(part.label));
+    out.push_back(page_segment(parts.*part.member, longest, part.label, part.colour));
   }
-  return out + "</div>";
-}
-
-std::string bar(const FourParts& parts, Seconds longest) {
-  std::string out = "<td class=\"stack\"><div>";
-  for (const Part& part : kParts) {
-    const Seconds t = parts.*part.member;
-    if (!(t > Seconds(0)) || !(longest > Seconds(0))) continue;
-    out += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}: {}\"></i>",
-                       to_text(part.colour), 100 * (t / longest), html_text(part.label),
-                       html_text(time(t)));
-  }
-  return out + "</div></td>";
+  return bar_of(std::move(out));
 }
 
 std::string rank_text(const WhatIfStep& step, bool staged) {
@@ -76,28 +62,21 @@ std::string steps_section(const WhatIf& w) {
   for (const WhatIfStep& step : w.steps) {
     longest = std::max({longest, step.parts_before.total(), step.parts_after.total()});
   }
-  std::string table =
-      "<div class=\"scroll\"><table><thead><tr><th>rank</th><th>step</th><th></th>"
-      "<th class=\"n\">time</th><th></th><th class=\"n\"></th></tr></thead><tbody>\n";
-  for (std::size_t s = 0; s < std::min(w.steps.size(), kMostSteps); ++s) {
-    const WhatIfStep& step = w.steps[s];
-    table += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>before</td><td class=\"n\">{}</td>{}<td></td></tr>\n",
-        html_text(rank_text(step, w.staged)), html_text(step.name), html_text(time(step.before)),
-        bar(step.parts_before, longest));
-    table += fmt::format(
-        "<tr><td></td><td></td><td>after</td><td class=\"n\">{}</td>{}<td "
-        "class=\"n\">{}</td></tr>\n",
-        html_text(time(step.after)), bar(step.parts_after, longest),
-        html_text(change(step.before, step.after)));
+  Table table(left("rank"), left("step"), left(""), right("time"), page_bars(), right(""));
+  for (const WhatIfStep& step : first(w.steps, kMostSteps)) {
+    table.row(rank_text(step, w.staged), step.name, "before", step.before,
+              bar(step.parts_before, longest), "");
+    table.row("", "", "after", step.after, bar(step.parts_after, longest),
+              change(step.before, step.after));
   }
-  table += "</tbody></table></div>";
+  std::vector<std::pair<std::string, Category>> legend;
+  for (const Part& part : kParts) legend.emplace_back(part.label, part.colour);
   std::string remark =
       "of each rank, from when it is done with the step before until it is done with this one";
   if (w.steps.size() > kMostSteps) {
     remark += fmt::format("; {} of {} are shown, the JSON has all", kMostSteps, w.steps.size());
   }
-  return html_section("Steps, before and after", remark, table + swatches());
+  return html_section("Steps, before and after", remark, table.html() + html_legend(legend));
 }
 
 std::string edits_section(const WhatIf& w) {
@@ -204,23 +183,20 @@ std::string whatif_html(std::span<const RecordedTrace> traces, const RunGraph& g
                         const WhatIf& w) {
   const std::string device =
       traces.empty() || traces[0].devices.empty() ? "" : traces[0].devices[0].name;
-  std::string body = fmt::format(
-      "<header>\n<div class=\"eyebrow\">Orrery · what if</div>\n<h1>{} <span>{} "
-      "rank{}</span></h1>\n"
-      "</header>\n",
-      html_text(device.empty() ? "A recorded run" : device), traces.size(),
-      traces.size() == 1 ? "" : "s");
+  std::string body =
+      html_headline("what if", device.empty() ? "A recorded run" : device,
+                    fmt::format("{} rank{}", traces.size(), traces.size() == 1 ? "" : "s"));
   body += "<div class=\"tiles\">\n";
-  body += html_tile("Step after", time(w.after), change(w.before, w.after));
-  body += html_tile("Step before", time(w.before),
+  body += html_tile("Step after", to_text(w.after), change(w.before, w.after));
+  body += html_tile("Step before", to_text(w.before),
                     fmt::format("the replay is {} off", percent(w.replay_error)));
   if (leaves_earlier_work_out(w)) {
-    body += html_tile("Work of before", time(w.earlier),
+    body += html_tile("Work of before", to_text(w.earlier),
                       "launched before the first step, left out of it");
   }
   if (w.waiting_before > Seconds(0) || w.waiting_after > Seconds(0)) {
-    body += html_tile("Waiting for ranks", time(w.waiting_after),
-                      fmt::format("of a step; before: {}", time(w.waiting_before)));
+    body += html_tile("Waiting for ranks", to_text(w.waiting_after),
+                      fmt::format("of a step; before: {}", to_text(w.waiting_before)));
   }
   body += "</div>\n";
   body += edits_section(w) + steps_section(w) + devices_section(traces, graph, w);

@@ -7,21 +7,17 @@
 #include <cmath>
 #include <numeric>
 
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_axis.h"
+#include "report/traces/recorded_style.h"
+#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {
 
-constexpr Ink kSlower = {.colour = 168};
-constexpr Ink kFaster = {.colour = 71};
 constexpr std::size_t kMostSteps = 16;
 constexpr double kNoGain = 1e-5;      // of a step: what rounding to nanoseconds leaves
 constexpr double kLeastShown = 5e-4;  // 0.05 %
 constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
-
-std::string time(Seconds t) { return tick_text(t, {}); }
 
 std::string change_text(Seconds before, Seconds after) {
   if (std::abs((after - before).value()) < kUnchanged) return "unchanged";
@@ -29,14 +25,11 @@ std::string change_text(Seconds before, Seconds after) {
   const double share = (after - before) / before;
   if (std::abs(share) >= kLeastShown) return signed_percent(share);
   // Too little for a percentage.
-  return (share < 0 ? "-" : "+") + time(share < 0 ? before - after : after - before);
+  return (share < 0 ? "-" : "+") + to_text(share < 0 ? before - after : after - before);
 }
 
-Ink ink_of(Seconds before, Seconds after) {
-  if (std::abs((after - before).value()) < kUnchanged) {
-    return {.colour = 0, .bold = false, .dim = true};
-  }
-  return after > before ? kSlower : kFaster;
+Cell change_cell(Seconds before, Seconds after) {
+  return cell(change_text(before, after), ink_of_change(after - before));
 }
 
 struct PartRow {
@@ -57,10 +50,6 @@ Seconds mean_part(const WhatIf& w, FourParts WhatIfStep::* when, Seconds FourPar
   return w.steps.empty() ? sum : sum / static_cast<double>(w.steps.size());
 }
 
-std::string rank_text(std::int64_t rank) {
-  return rank == kNotRecorded ? "" : std::to_string(rank);
-}
-
 }  // namespace
 
 bool leaves_earlier_work_out(const WhatIf& w) {
@@ -69,74 +58,51 @@ bool leaves_earlier_work_out(const WhatIf& w) {
 }
 
 std::string whatif_text(const WhatIf& w, const TextStyle& style) {
-  std::string out = wrapped(fmt::format("A step would take {} instead of {}: {}.", time(w.after),
-                                        time(w.before), change_text(w.before, w.after)),
-                            2, style);
-  out += wrapped(fmt::format("The replay of the recording itself is {} off, on average.",
-                             percent(w.replay_error)),
-                 2, style);
+  std::string out;
+  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  say(fmt::format("A step would take {} instead of {}: {}.", to_text(w.after), to_text(w.before),
+                  change_text(w.before, w.after)));
+  say(fmt::format("The replay of the recording itself is {} off, on average.",
+                  percent(w.replay_error)));
   if (leaves_earlier_work_out(w)) {
-    out += wrapped(fmt::format("Work launched before the first step began, up to {} of a rank, is "
-                               "left out of it.",
-                               time(w.earlier)),
-                   2, style);
+    say(
+        fmt::format("Work launched before the first step began, up to {} of a rank, is left out of "
+                    "it.",
+                    to_text(w.earlier)));
   }
   if (!w.edits.empty()) out += heading("Edits", "in the order in which they were applied", style);
   for (const AppliedEdit& edit : w.edits) {
-    out += wrapped(fmt::format("{}  ({} changed)", printable(edit.text),
-                               grouped(static_cast<std::int64_t>(edit.changed))),
-                   2, style);
+    say(fmt::format("{}  ({} changed)", printable(edit.text),
+                    grouped(static_cast<std::int64_t>(edit.changed))));
     for (const std::string& sentence : edit.assumed) {
       out += wrapped("assumed: " + printable(sentence), 4, style);
     }
   }
-  out += heading("Parts", "of a step, on average", style);
-  Table parts({{"", Align::left, 9},
-               {"before", Align::right, 8},
-               {"after", Align::right, 8},
-               {"", Align::right, 3}});
+  Table parts(left("", 9), right("before", 8), right("after", 8), right("", 3));
   for (const PartRow& part : kParts) {
     const Seconds before = mean_part(w, &WhatIfStep::parts_before, part.member);
     const Seconds after = mean_part(w, &WhatIfStep::parts_after, part.member);
     if (!(before > Seconds(0)) && !(after > Seconds(0))) continue;
-    parts.add_row({{part.label},
-                   {time(before)},
-                   {time(after)},
-                   {change_text(before, after), ink_of(before, after)}});
+    parts.row(part.label, before, after, change_cell(before, after));
   }
   if (w.waiting_before > Seconds(0) || w.waiting_after > Seconds(0)) {
-    parts.add_row({{"waiting for ranks", {.colour = 0, .bold = false, .dim = true}},
-                   {time(w.waiting_before)},
-                   {time(w.waiting_after)},
-                   {change_text(w.waiting_before, w.waiting_after),
-                    ink_of(w.waiting_before, w.waiting_after)}});
+    parts.row(dim("waiting for ranks"), w.waiting_before, w.waiting_after,
+              change_cell(w.waiting_before, w.waiting_after));
   }
-  out += parts.text(style);
+  out += heading("Parts", "of a step, on average", style) + parts.text(style);
+  Table steps(right("rank", 7), right("stage", 7).shown_if(w.staged), left("step", 6),
+              right("before", 8), right("after", 8), right("", 3));
+  for (const WhatIfStep& step : first(w.steps, kMostSteps)) {
+    steps.row(step.rank == kNotRecorded ? "" : std::to_string(step.rank),
+              std::to_string(step.stage), step.name, step.before, step.after,
+              change_cell(step.before, step.after));
+  }
   out += heading("Steps",
                  "until all work of a rank is done; trace diff and spec go by the host's marks",
-                 style);
-  std::vector<Column> columns = {{"rank", Align::right, 7}};
-  if (w.staged) columns.push_back({"stage", Align::right, 7});
-  columns.insert(columns.end(), {{"step", Align::left, 6},
-                                 {"before", Align::right, 8},
-                                 {"after", Align::right, 8},
-                                 {"", Align::right, 3}});
-  Table steps(columns);
-  for (std::size_t s = 0; s < std::min(w.steps.size(), kMostSteps); ++s) {
-    const WhatIfStep& step = w.steps[s];
-    std::vector<Cell> row = {{rank_text(step.rank)}};
-    if (w.staged) row.push_back({std::to_string(step.stage)});
-    row.insert(row.end(),
-               {{printable(step.name)},
-                {time(step.before)},
-                {time(step.after)},
-                {change_text(step.before, step.after), ink_of(step.before, step.after)}});
-    steps.add_row(row);
-  }
-  out += steps.text(style);
+                 style) +
+         steps.text(style);
   if (w.steps.size() > kMostSteps) {
-    out += wrapped(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostSteps), 2,
-                   style);
+    say(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostSteps));
   }
   return out;
 }
@@ -176,31 +142,26 @@ std::string causes_text(const Stragglers& s) {
   if (s.before > Seconds(0) && gain > kLeastShown * s.before && best->gain < 0.5 * gain) {
     out += fmt::format(
         " No rank is slow by itself: mending {} alone gains most, {}, as others are late in turns.",
-        best->what, time(std::max(Seconds(0), best->gain)));
+        best->what, to_text(std::max(Seconds(0), best->gain)));
   }
   return out;
+}
+
+Cell loss_bar(double share) {
+  if (share <= kNoGain) return {};
+  return bar_of({{.share = std::min(share, 1.0), .ink = {.colour = 168}}});
 }
 
 std::string waiting_table(const Stragglers& s, const TextStyle& style) {
   const Seconds all = sum_of_waiting(s);
   if (!(all > Seconds(0))) return "";
-  Table rows({{"", Align::left, 5},
-              {"waits", Align::right, 8},
-              {"arrives last", Align::right, 7},
-              {"others wait for it", Align::right, 8},
-              {"", Align::right, 6},
-              {"", Align::left, 1, 40}});
+  Table rows(left("", 5), right("waits", 8), right("arrives last", 7),
+             right("others wait for it", 8), right("", 6), bars(1, 40));
   for (std::size_t r = 0; r < s.waiting.size(); ++r) {
     const RankWaiting& rank = s.waiting[r];
     const double share = rank.caused / all;
-    Cell bar;
-    if (share > kNoGain) bar.bar.push_back({share, {.colour = 168}});
-    rows.add_row({{s.ranks[r].what},
-                  {time(rank.waited)},
-                  {std::to_string(rank.arrived_last)},
-                  {time(rank.caused)},
-                  {percent(share)},
-                  bar});
+    rows.row(s.ranks[r].what, rank.waited, std::to_string(rank.arrived_last), rank.caused,
+             percent(share), loss_bar(share));
   }
   return heading("Waiting", "of the whole recording, replayed; booked on the rank that came last",
                  style) +
@@ -212,8 +173,8 @@ std::string waiting_table(const Stragglers& s, const TextStyle& style) {
 std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
   const bool slowed = s.slowdown() > 1 + kNoGain;
   std::string out = wrapped(
-      fmt::format("With all ranks alike a step would take {} instead of {}: {}.", time(s.even),
-                  time(s.before),
+      fmt::format("With all ranks alike a step would take {} instead of {}: {}.", to_text(s.even),
+                  to_text(s.before),
                   slowed ? fmt::format("slow ranks make it {:.3f} times as long", s.slowdown())
                          : "slow ranks cost nothing"),
       2, style);
@@ -221,31 +182,25 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
     out += wrapped(fmt::format("A rank waits {} for others in a step, the most that even ranks "
                                "could gain, and {} with "
                                "all ranks alike.",
-                               time(s.waiting_before), time(s.waiting_even)),
+                               to_text(s.waiting_before), to_text(s.waiting_even)),
                    2, style);
   }
   const std::string causes = causes_text(s);
   if (!causes.empty()) out += wrapped(causes, 2, style);
   out += waiting_table(s, style);
-  const auto gained = [&](Seconds gain) -> Cell {
+  const auto gained = [&](Seconds gain) -> std::string {
     const double share = s.before > Seconds(0) ? gain / s.before : 0;
-    if (std::abs(share) < kNoGain) return {"0"};
-    return {(gain < Seconds(0) ? "-" : "") + time(gain < Seconds(0) ? -gain : gain)};
+    if (std::abs(share) < kNoGain) return "0";
+    return (gain < Seconds(0) ? "-" : "") + to_text(gain < Seconds(0) ? -gain : gain);
   };
   const auto table = [&](const char* title, const char* remark,
                          const std::vector<StragglerGain>& gains) {
-    out += heading(title, remark, style);
-    Table rows({{"", Align::left, 5},
-                {"alone", Align::right, 8},
-                {"remains", Align::right, 8},
-                {"", Align::left, 1, 40}});
+    Table rows(left("", 5), right("alone", 8), right("remains", 8), bars(1, 40));
     for (const StragglerGain& gain : gains) {
-      const double share = s.before > Seconds(0) ? gain.remains / s.before : 0;
-      Cell cell;
-      if (share > kNoGain) cell.bar.push_back({std::min(share, 1.0), {.colour = 168}});
-      rows.add_row({{gain.what}, gained(gain.gain), gained(gain.remains), cell});
+      rows.row(gain.what, gained(gain.gain), gained(gain.remains),
+               loss_bar(s.before > Seconds(0) ? gain.remains / s.before : 0));
     }
-    out += rows.text(style);
+    out += heading(title, remark, style) + rows.text(style);
   };
   table("Ranks", "what a step gains if only this one is even; what remains if all others are",
         s.ranks);

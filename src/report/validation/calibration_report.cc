@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kProblemsShown = 20;
-constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
 
 std::string value_text(double value, const std::string& unit) {
@@ -19,18 +17,14 @@ std::string value_text(double value, const std::string& unit) {
 }
 
 Table parameter_table(const CalibrationReport& report) {
-  Table table({left("fit", 9), left("parameter", 9), right("value", 9), right("standard error", 7),
-               left("", 3)});
+  Table table(left("fit", 9), left("parameter", 9), right("value", 9), right("standard error", 7),
+              left("", 3));
   for (const CalibratedPart& part : report.parts) {
     std::string name = part.name;
     for (const FittedParameter& p : part.parameters) {
-      table.add_row(
-          {{.text = name, .ink = kBold},
-           {.text = p.name},
-           {.text = value_text(p.value, p.unit)},
-           {.text = p.standard_error ? value_text(*p.standard_error, p.unit) : "", .ink = kDim},
-           {.text = p.at_bound ? "at its bound" : (p.standard_error ? "" : "not determined"),
-            .ink = kDim}});
+      table.row(bold(name), p.name, value_text(p.value, p.unit),
+                dim(p.standard_error ? value_text(*p.standard_error, p.unit) : ""),
+                dim(p.at_bound ? "at its bound" : (p.standard_error ? "" : "not determined")));
       name.clear();
     }
   }
@@ -39,19 +33,15 @@ Table parameter_table(const CalibrationReport& report) {
 
 void add_errors(Table& table, const std::string& name, const ErrorSummary& in_sample,
                 const std::optional<ErrorSummary>& held_out, Ink ink) {
-  table.add_row({{.text = name, .ink = ink},
-                 {.text = grouped(static_cast<std::int64_t>(in_sample.rows))},
-                 {.text = percent(in_sample.median)},
-                 {.text = percent(in_sample.p90)},
-                 {.text = signed_percent(in_sample.bias)},
-                 {.text = held_out ? percent(held_out->median) : "", .ink = kBold},
-                 {.text = held_out ? percent(held_out->p90) : ""}});
+  table.row(cell(name, ink), in_sample.rows, percent(in_sample.median), percent(in_sample.p90),
+            signed_percent(in_sample.bias), bold(held_out ? percent(held_out->median) : ""),
+            held_out ? percent(held_out->p90) : "");
 }
 
 Table error_table(std::span<const CalibrationReport> reports, std::string first_column) {
-  Table table({left(std::move(first_column), 9), right("rows", 7), right("median", 8),
-               right("p90", 6), right("bias", 4), right("held-out median", 9),
-               right("held-out p90", 7)});
+  Table table(left(std::move(first_column), 9), right("rows", 7), right("median", 8),
+              right("p90", 6), right("bias", 4), right("held-out median", 9),
+              right("held-out p90", 7));
   for (const CalibrationReport& report : reports) {
     const std::string prefix = reports.size() > 1 ? report.subject + " " : "";
     for (const CalibratedPart& part : report.parts) {
@@ -109,9 +99,9 @@ std::string calibration_text(std::span<const Calibration> calibrations, const Te
   }
   for (const Calibration& c : calibrations) {
     if (c.problems.empty()) continue;
-    Table table({left("row", 9), left("problem", 9)});
+    Table table(left("row", 9), left("problem", 9));
     for (std::size_t i = 0; i < std::min(kProblemsShown, c.problems.size()); ++i) {
-      table.add_row({{.text = c.problems[i].where}, {.text = c.problems[i].what}});
+      table.row(c.problems[i].where, c.problems[i].what);
     }
     out += heading("Rows with problems", "", style) + table.text(style);
     if (c.problems.size() > kProblemsShown) {

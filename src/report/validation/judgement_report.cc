@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-#include <vector>
+#include <array>
 
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
@@ -13,14 +11,12 @@ namespace {
 
 constexpr Ink kBold = {.bold = true};
 
-Cell cell(std::string text, Ink ink = {}) { return {.text = std::move(text), .ink = ink}; }
-
 std::string shown(const Figure& f, double value) {
   return f.name.starts_with("rank correlation") ? fmt::format("{:.3f}", value) : percent(value);
 }
 
 Table figure_table(const Judgement& j) {
-  Table table({left("figure", 9), right("value", 9), right("target", 8), left("", 8)});
+  Table table(left("figure", 9), right("value", 9), right("target", 8), left("", 8));
   for (const Figure& f : j.figures) {
     std::string verdict;
     if (f.target) {
@@ -28,43 +24,29 @@ Table figure_table(const Judgement& j) {
                         : "missed by " + shown(f, f.more_is_better ? *f.target - f.value
                                                                    : f.value - *f.target);
     }
-    table.add_row({cell(f.name), cell(shown(f, f.value), kBold),
-                   cell(f.target ? shown(f, *f.target) : ""), cell(std::move(verdict))});
+    table.row(f.name, bold(shown(f, f.value)), f.target ? shown(f, *f.target) : "",
+              std::move(verdict));
   }
   return table;
 }
 
-void add_errors(std::vector<Cell>& row, const ErrorSummary& e, Ink ink) {
-  if (e.rows == 0) {
-    row.resize(row.size() + 3);
-    return;
-  }
-  row.push_back(cell(percent(e.median), ink));
-  row.push_back(cell(percent(e.p90), ink));
-  row.push_back(cell(signed_percent(e.bias), ink));
+// Median, 90th percentile and bias; nothing of no rows.
+std::array<std::string, 3> errors_of(const ErrorSummary& e) {
+  if (e.rows == 0) return {};
+  return {percent(e.median), percent(e.p90), signed_percent(e.bias)};
 }
 
 Table error_table(const Judgement& j, bool by_source) {
-  std::vector<Column> columns = {left(by_source ? "source" : "regime", 9),
-                                 right("rows", 8),
-                                 right("fitted", 5),
-                                 right("p90", 1),
-                                 right("bias", 1),
-                                 right("five-fold", 9),
-                                 right("p90", 6),
-                                 right("bias", 6)};
-  if (by_source) {
-    columns.push_back(right("source left out", 8));
-    columns.push_back(right("p90", 4));
-    columns.push_back(right("bias", 4));
-  }
-  Table table(std::move(columns));
+  Table table(left(by_source ? "source" : "regime", 9), right("rows", 8), right("fitted", 5),
+              right("p90", 1), right("bias", 1), right("five-fold", 9), right("p90", 6),
+              right("bias", 6), right("source left out", 8).shown_if(by_source),
+              right("p90", 4).shown_if(by_source), right("bias", 4).shown_if(by_source));
   const auto add = [&](const SchemeErrors& s, Ink ink, const std::string& name) {
-    std::vector<Cell> row = {cell(name, ink), cell(grouped(s.fitted.rows), ink)};
-    add_errors(row, s.fitted, ink);
-    add_errors(row, s.five_fold, ink);
-    if (by_source) add_errors(row, s.left_out, ink);
-    table.add_row(std::move(row));
+    const auto fitted = errors_of(s.fitted);
+    const auto folds = errors_of(s.five_fold);
+    const auto left_out = errors_of(s.left_out);
+    table.row_in(ink, name, s.fitted.rows, fitted[0], fitted[1], fitted[2], folds[0], folds[1],
+                 folds[2], left_out[0], left_out[1], left_out[2]);
   };
   for (const SchemeErrors& s : j.parts) {
     if ((s.axis == "source") == by_source) add(s, {}, by_source ? s.name : s.axis + ": " + s.name);
@@ -75,25 +57,23 @@ Table error_table(const Judgement& j, bool by_source) {
 }
 
 Table regret_table(const Judgement& j) {
-  Table table({left("plans of", 7), right("plans", 6), right("regret", 9), left("picked", 4),
-               left("best", 4)});
+  Table table(left("plans of", 7), right("plans", 6), right("regret", 9), left("picked", 4),
+              left("best", 4));
   for (const Regret& r : j.regrets) {
-    table.add_row({cell(r.group), cell(grouped(r.plans)), cell(percent(r.regret), kBold),
-                   cell(r.picked), cell(r.best)});
+    table.row(r.group, r.plans, bold(percent(r.regret)), r.picked, r.best);
   }
   return table;
 }
 
 Table coverage_table(const Judgement& j) {
-  Table table({left("regime", 9), right("held-out steps", 8), right("inside", 9),
-               right("mean width", 9), right("source left out", 6), right("inside", 7),
-               right("mean width", 5)});
+  Table table(left("regime", 9), right("held-out steps", 8), right("inside", 9),
+              right("mean width", 9), right("source left out", 6), right("inside", 7),
+              right("mean width", 5));
   const auto add = [&](const Coverage& c, Ink ink) {
-    table.add_row({cell(c.regime, ink), cell(grouped(c.rows), ink), cell(percent(c.inside), ink),
-                   cell(percent(c.width), ink),
-                   cell(c.left_out_rows > 0 ? grouped(c.left_out_rows) : "", ink),
-                   cell(c.left_out_rows > 0 ? percent(c.left_out_inside) : "", ink),
-                   cell(c.left_out_rows > 0 ? percent(c.left_out_width) : "", ink)});
+    const bool any = c.left_out_rows > 0;
+    table.row_in(ink, c.regime, c.rows, percent(c.inside), percent(c.width),
+                 any ? grouped(c.left_out_rows) : "", any ? percent(c.left_out_inside) : "",
+                 any ? percent(c.left_out_width) : "");
   };
   for (const Coverage& c : j.coverages) add(c, {});
   table.add_rule();
@@ -116,18 +96,18 @@ std::string outside_the_range(const Judgement& j, int Coverage::* rows, double C
 
 std::string judgement_text(const Judgement& j, const TextStyle& style) {
   std::string out;
-  const auto section = [&](const char* title, const char* remark, const Table& table) {
-    out += heading(title, remark, style) + table.text(style);
+  const auto add = [&](const char* title, const char* remark, const Table& table) {
+    out += section(title, remark, table, style);
   };
-  if (!j.figures.empty()) section("Published figures", "and their targets", figure_table(j));
+  if (!j.figures.empty()) add("Published figures", "and their targets", figure_table(j));
   if (j.all.five_fold.rows > 0) {
-    section("Held-out steps", "median absolute error; folds not fitted", error_table(j, true));
-    section("By regime", "", error_table(j, false));
+    add("Held-out steps", "median absolute error; folds not fitted", error_table(j, true));
+    add("By regime", "", error_table(j, false));
   }
   if (!j.regrets.empty()) {
-    section("Regret", "measured time of the plan we would pick over the best", regret_table(j));
+    add("Regret", "measured time of the plan we would pick over the best", regret_table(j));
   }
-  if (j.coverage.rows > 0) section("Intervals", "90 %, held-out steps", coverage_table(j));
+  if (j.coverage.rows > 0) add("Intervals", "90 %, held-out steps", coverage_table(j));
   return out;
 }
 

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "measured/run_convention.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -20,9 +18,6 @@ constexpr std::size_t kWorstRows = 20;
 constexpr std::size_t kReasons = 40;
 constexpr Ink kBold = {.bold = true};
 constexpr Ink kDim = {.dim = true};
-
-Cell cell(std::string text, Ink ink = {}) { return {.text = std::move(text), .ink = ink}; }
-Cell count(int n, Ink ink = {}) { return cell(grouped(n), ink); }
 
 // The sources with a figure to show, then the sum if there are several.
 std::vector<const SourceSummary*> lines(const Validation& v, bool (*shown)(const SourceSummary&)) {
@@ -34,78 +29,70 @@ std::vector<const SourceSummary*> lines(const Validation& v, bool (*shown)(const
   return out;
 }
 
-void add_error_cells(std::vector<Cell>& row, const ErrorSummary& e, Ink ink) {
-  if (e.rows == 0) {
+// Of one line of a table of errors, behind its source and its counts.
+void add_errors(Table& table, std::vector<Cell> row, const ErrorSummary& e, Ink ink) {
+  if (e.rows > 0) {
+    row.insert(row.end(), {cell(percent(e.median), ink), cell(percent(e.mean), ink),
+                           cell(percent(e.p90), ink), cell(signed_percent(e.bias), ink),
+                           cell(signed_percent(e.worst), ink), dim(e.worst_row)});
+  } else {
     row.resize(row.size() + 6);
-    return;
   }
-  row.push_back(cell(percent(e.median), ink));
-  row.push_back(cell(percent(e.mean), ink));
-  row.push_back(cell(percent(e.p90), ink));
-  row.push_back(cell(signed_percent(e.bias), ink));
-  row.push_back(cell(signed_percent(e.worst), ink));
-  row.push_back(cell(e.worst_row, kDim));
+  table.add_row(std::move(row));
 }
 
 Table step_time_table(const Validation& v) {
-  Table table({left("source", 9), right("rows", 5), right("complete", 3), right("estimated", 8),
-               right("median", 9), right("mean", 7), right("p90", 6), right("bias", 8),
-               right("worst", 4), left("worst row", 1)});
-  const auto shown = lines(v, [](const SourceSummary&) { return true; });
-  for (const SourceSummary* s : shown) {
-    const bool sum = s == &v.overall && shown.size() > 1;
-    if (sum) table.add_rule();
-    const Ink ink = sum ? kBold : Ink{};
-    std::vector<Cell> row = {cell(s->source_id, ink), count(s->rows, ink), count(s->complete, ink),
-                             count(s->step_time.rows, ink)};
-    add_error_cells(row, s->step_time, ink);
-    table.add_row(std::move(row));
+  Table table(left("source", 9), right("rows", 5), right("complete", 3), right("estimated", 8),
+              right("median", 9), right("mean", 7), right("p90", 6), right("bias", 8),
+              right("worst", 4), left("worst row", 1));
+  for (const SourceSummary* s : lines(v, [](const SourceSummary&) { return true; })) {
+    const Ink ink = s == &v.overall ? kBold : Ink{};
+    if (s == &v.overall) table.add_rule();
+    add_errors(table,
+               {cell(s->source_id, ink), cell(s->rows, ink), cell(s->complete, ink),
+                cell(s->step_time.rows, ink)},
+               s->step_time, ink);
   }
   return table;
 }
 
 Table memory_table(const Validation& v) {
-  Table table({left("source", 9), right("rows", 8), right("median", 9), right("mean", 7),
-               right("p90", 6), right("bias", 8), right("worst", 4), left("worst row", 1)});
+  Table table(left("source", 9), right("rows", 8), right("median", 9), right("mean", 7),
+              right("p90", 6), right("bias", 8), right("worst", 4), left("worst row", 1));
   for (const SourceSummary* s :
        lines(v, [](const SourceSummary& s) { return s.memory.rows > 0; })) {
     const Ink ink = s == &v.overall ? kBold : Ink{};
-    std::vector<Cell> row = {cell(s->source_id, ink), count(s->memory.rows, ink)};
-    add_error_cells(row, s->memory, ink);
-    table.add_row(std::move(row));
+    add_errors(table, {cell(s->source_id, ink), cell(s->memory.rows, ink)}, s->memory, ink);
   }
   return table;
 }
 
 Table verdict_table(const Validation& v) {
-  Table table({left("", 9), right("predicted to fit", 9), right("tight", 9),
-               right("predicted not to fit", 9), right("right where sure", 5)});
+  Table table(left("", 9), right("predicted to fit", 9), right("tight", 9),
+              right("predicted not to fit", 9), right("right where sure", 5));
   const VerdictCounts& c = v.overall.verdicts;
   const auto share = [](int agreed, int all) {
     return all == 0 ? std::string() : percent(static_cast<double>(agreed) / all);
   };
   const int ran_sure = c.ran_fits - c.ran_tight;
   const int out_of_memory_wrong = c.out_of_memory_fits - c.out_of_memory_tight;
-  table.add_row({cell("ran"), count(ran_sure), count(c.ran_tight), count(c.ran_does_not_fit),
-                 cell(share(ran_sure, c.ran() - c.ran_tight))});
-  table.add_row(
-      {cell("ran out of memory"), count(out_of_memory_wrong), count(c.out_of_memory_tight),
-       count(c.out_of_memory_does_not_fit),
-       cell(share(c.out_of_memory_does_not_fit, c.out_of_memory() - c.out_of_memory_tight))});
+  table.row("ran", ran_sure, c.ran_tight, c.ran_does_not_fit,
+            share(ran_sure, c.ran() - c.ran_tight));
+  table.row("ran out of memory", out_of_memory_wrong, c.out_of_memory_tight,
+            c.out_of_memory_does_not_fit,
+            share(c.out_of_memory_does_not_fit, c.out_of_memory() - c.out_of_memory_tight));
   return table;
 }
 
 Table ranking_table(const Validation& v) {
-  Table table({left("source", 9), right("groups", 7), right("rows", 7), right("median", 9),
-               right("mean", 8), right("lowest", 6), left("lowest group", 1)});
+  Table table(left("source", 9), right("groups", 7), right("rows", 7), right("median", 9),
+              right("mean", 8), right("lowest", 6), left("lowest group", 1));
   for (const SourceSummary* s :
        lines(v, [](const SourceSummary& s) { return s.ranking.groups > 0; })) {
     const Ink ink = s == &v.overall ? kBold : Ink{};
     const RankSummary& r = s->ranking;
-    table.add_row({cell(s->source_id, ink), count(r.groups, ink), count(r.rows, ink),
-                   cell(fmt::format("{:.2f}", r.median), ink),
-                   cell(fmt::format("{:.2f}", r.mean), ink),
-                   cell(fmt::format("{:.2f}", r.worst), ink), cell(r.worst_group, kDim)});
+    table.row_in(ink, s->source_id, r.groups, r.rows, fmt::format("{:.2f}", r.median),
+                 fmt::format("{:.2f}", r.mean), fmt::format("{:.2f}", r.worst), dim(r.worst_group));
   }
   return table;
 }
@@ -127,21 +114,19 @@ std::vector<const RowOutcome*> worst_rows(const Validation& v) {
 }
 
 Table worst_table(const Validation& v) {
-  Table table({left("row", 9), left("model", 5), left("plan", 2), right("predicted", 7),
-               right("measured", 7), right("error", 9)});
+  Table table(left("row", 9), left("model", 5), left("plan", 2), right("predicted", 7),
+              right("measured", 7), right("error", 9));
   for (const RowOutcome* row : worst_rows(v)) {
-    table.add_row({cell(row->row_id), cell(row->model), cell(row->plan, kDim),
-                   cell(time_text(row->predicted)), cell(time_text(row->measured)),
-                   cell(signed_percent(*row->error))});
+    table.row(row->row_id, row->model, dim(row->plan), time_text(row->predicted),
+              time_text(row->measured), signed_percent(*row->error));
   }
   return table;
 }
 
 Table skipped_table(const Validation& v) {
-  Table table({right("rows", 9), right("complete", 7), left("skipped because", 9)});
+  Table table(right("rows", 9), right("complete", 7), left("skipped because", 9));
   for (std::size_t i = 0; i < std::min(kReasons, v.skipped.size()); ++i) {
-    table.add_row(
-        {count(v.skipped[i].rows), count(v.skipped[i].complete), cell(v.skipped[i].because)});
+    table.row(v.skipped[i].rows, v.skipped[i].complete, v.skipped[i].because);
   }
   if (v.skipped.size() > kReasons) {
     SkipCount rest;
@@ -149,9 +134,8 @@ Table skipped_table(const Validation& v) {
       rest.rows += v.skipped[i].rows;
       rest.complete += v.skipped[i].complete;
     }
-    table.add_row({count(rest.rows), count(rest.complete),
-                   cell(fmt::format("{} further reasons, each with fewer rows",
-                                    v.skipped.size() - kReasons))});
+    table.row(rest.rows, rest.complete,
+              fmt::format("{} further reasons, each with fewer rows", v.skipped.size() - kReasons));
   }
   return table;
 }
@@ -164,10 +148,9 @@ std::map<std::string, std::size_t> assumption_numbers(const Validation& v) {
 }
 
 Table assumption_table(const Validation& v) {
-  Table table({right("", 8), right("rows", 7), left("assumed", 9)});
+  Table table(right("", 8), right("rows", 7), left("assumed", 9));
   for (std::size_t i = 0; i < v.assumptions.size(); ++i) {
-    table.add_row(
-        {cell(std::to_string(i + 1)), count(v.assumptions[i].rows), cell(v.assumptions[i].text)});
+    table.row(std::to_string(i + 1), v.assumptions[i].rows, v.assumptions[i].text);
   }
   return table;
 }
@@ -183,15 +166,15 @@ std::string remark(const RowOutcome& row, const std::map<std::string, std::size_
 
 Table row_table(const Validation& v) {
   const auto numbers = assumption_numbers(v);
-  Table table({left("row", 9), right("predicted", 8), right("measured", 8), right("error", 9),
-               right("memory", 4), left("fits", 3), left("ran", 3), left("remark", 6)});
+  Table table(left("row", 9), right("predicted", 8), right("measured", 8), right("error", 9),
+              right("memory", 4), left("fits", 3), left("ran", 3), left("remark", 6));
   for (const RowOutcome& row : v.rows) {
     const bool skipped = !row.skipped_because.empty();
-    table.add_row({cell(row.row_id, skipped ? kDim : Ink{}), cell(time_text(row.predicted)),
-                   cell(time_text(row.measured)), cell(row.error ? signed_percent(*row.error) : ""),
-                   cell(row.predicted_memory ? gibibytes(*row.predicted_memory) : ""),
-                   cell(row.fits ? (*row.fits ? "yes" : "no") : ""),
-                   cell(row.out_of_memory ? "no" : ""), cell(remark(row, numbers), kDim)});
+    table.row(cell(row.row_id, skipped ? kDim : Ink{}), time_text(row.predicted),
+              time_text(row.measured), row.error ? signed_percent(*row.error) : "",
+              row.predicted_memory ? gibibytes(*row.predicted_memory) : "",
+              row.fits ? (*row.fits ? "yes" : "no") : "", row.out_of_memory ? "no" : "",
+              dim(remark(row, numbers)));
   }
   return table;
 }
@@ -212,25 +195,23 @@ std::string headline(const Validation& v) {
 
 std::string validation_text(const Validation& v, RowDetail detail, const TextStyle& style) {
   std::string out;
-  const auto section = [&](const char* title, const char* remark, const Table& table) {
-    out += heading(title, remark, style) + table.text(style);
+  const auto add = [&](const char* title, const char* remark, const Table& table) {
+    out += section(title, remark, table, style);
   };
-  if (detail == RowDetail::every_row) section("Rows", "", row_table(v));
+  if (detail == RowDetail::every_row) add("Rows", "", row_table(v));
   if (v.overall.step_time.rows > 0) {
-    section("Step time", "predicted / measured - 1, absolute", step_time_table(v));
-    section("Worst rows", "", worst_table(v));
+    add("Step time", "predicted / measured - 1, absolute", step_time_table(v));
+    add("Worst rows", "", worst_table(v));
   }
   if (v.overall.ranking.groups > 0) {
-    section("Ranking", "Spearman, plans of one model and cluster", ranking_table(v));
+    add("Ranking", "Spearman, plans of one model and cluster", ranking_table(v));
   }
   if (v.overall.verdicts.ran() + v.overall.verdicts.out_of_memory() > 0) {
-    section("Does it fit?", "", verdict_table(v));
+    add("Does it fit?", "", verdict_table(v));
   }
-  if (v.overall.memory.rows > 0) section("Memory per GPU", "", memory_table(v));
-  if (!v.assumptions.empty()) {
-    section("Assumed", "where the sources are silent", assumption_table(v));
-  }
-  if (!v.skipped.empty()) section("Skipped", "", skipped_table(v));
+  add("Memory per GPU", "", memory_table(v));
+  add("Assumed", "where the sources are silent", assumption_table(v));
+  add("Skipped", "", skipped_table(v));
   out += "\n" + wrapped(headline(v), 0, style);
   return out;
 }
