@@ -5,7 +5,8 @@
 
 #include "document/results.h"
 #include "report/plans/plans_json.h"
-#include "report/traces/analysis_json.h"
+#include "report/schedules/comparison_report.h"
+#include "report/traces/analysis_report.h"
 #include "report/traces/difference_report.h"
 #include "report/traces/graph_replay_report.h"
 #include "report/traces/kernel_report.h"
@@ -29,6 +30,7 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"error-1", "any command with --json that is refused", &description_of<Error>},
       DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
       DocumentKind{"search-1", "orrery search --json", &search_document},
+      DocumentKind{"schedule-compare-1", "orrery schedule compare --json", &comparison_document},
       DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},
       DocumentKind{"trace-diff-1", "orrery trace diff --json", &difference_document},
       DocumentKind{"trace-kernels-1", "orrery trace kernels --json", &kernel_document},

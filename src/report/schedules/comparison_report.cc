@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 
-#include "report/drawing/figures.h"
+#include "document/results.h"
 #include "report/drawing/table.h"
 #include "report/schedules/schedule_text.h"
 
@@ -25,12 +27,11 @@ std::vector<const ComparedSchedule*> measured(const Comparison& c) {
   for (const ComparedSchedule& s : c.schedules) {
     if (s.measured) out.push_back(&s);
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const ComparedSchedule* a, const ComparedSchedule* b) {
-                     if (a->fits() != b->fits()) return a->fits();
-                     if (a->makespan != b->makespan) return a->makespan < b->makespan;
-                     return a->peak < b->peak;
-                   });
+  std::ranges::stable_sort(out, [](const ComparedSchedule* a, const ComparedSchedule* b) {
+    if (a->fits() != b->fits()) return a->fits();
+    if (a->makespan != b->makespan) return a->makespan < b->makespan;
+    return a->peak < b->peak;
+  });
   return out;
 }
 
@@ -79,17 +80,16 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   if (r.memory_limit < std::numeric_limits<double>::infinity()) {
     title += fmt::format(" · at most {} held", plain(r.memory_limit));
   }
-  std::string out = heading("Schedules compared", title, style).substr(1);
-  out += table.text(style);
-  out +=
-      "\n" + wrapped(
-                 "idle: of a device, on average; span: the bubble if steps follow without a "
-                 "flush; weights: copies of a device's share; peak: microbatches a device "
-                 "holds, from the least to the most; sends: activations the busiest device "
-                 "sends for each microbatch. On the front: no other is faster and holds less. Free "
-                 "copies: the time of copies to host memory is not stated, so that such rows "
-                 "take no mark.",
-                 2, style);
+  std::string out =
+      heading("Schedules compared", title, style).substr(1) + table.text(style) + "\n" +
+      wrapped(
+          "idle: of a device, on average; span: the bubble if steps follow without a "
+          "flush; weights: copies of a device's share; peak: microbatches a device "
+          "holds, from the least to the most; sends: activations the busiest device "
+          "sends for each microbatch. On the front: no other is faster and holds less. Free "
+          "copies: the time of copies to host memory is not stated, so that such rows "
+          "take no mark.",
+          2, style);
   // The same reason often holds for several.
   std::map<std::string, std::vector<std::string>> missing;
   std::vector<std::string> reasons;
@@ -108,52 +108,92 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   return out;
 }
 
-Value comparison_json(const Comparison& c) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kComparisonSchemaVersion}));
-  out.set("p", Value::number(std::int64_t{c.request.devices}));
-  out.set("m", Value::number(std::int64_t{c.request.microbatches}));
-  out.set("time_unit", Value::text(c.in_seconds ? "s" : "unit"));
-  out.set("memory_limit", c.request.memory_limit < std::numeric_limits<double>::infinity()
-                              ? Value::number(c.request.memory_limit)
-                              : Value::null());
-  Value rows = Value::list();
-  Value missing = Value::list();
+namespace {
+
+enum class UnitOfTimes { unit, s };
+std::span<const EnumName<UnitOfTimes>> names_of(UnitOfTimes) {
+  static constexpr std::array<EnumName<UnitOfTimes>, 2> kNames = {
+      {{UnitOfTimes::unit, "unit"}, {UnitOfTimes::s, "s"}}};
+  return kNames;
+}
+
+struct MissingSchedule {
+  const ComparedSchedule& of;
+};
+
+template <class Row>
+std::vector<Row> rows_of(const Comparison& c, bool measured) {
+  std::vector<Row> out;
   for (const ComparedSchedule& s : c.schedules) {
-    Value row = Value::map();
-    row.set("schedule", Value::text(std::string(s.schedule->name)));
-    row.set("v", Value::number(std::int64_t{s.shape.chunks}));
-    if (!s.measured) {
-      row.set("reason", Value::text(s.reason));
-      missing.append(std::move(row));
-      continue;
-    }
-    row.set("fits", Value::boolean(s.fits()));
-    row.set("free_copies", Value::boolean(s.free_copies));
-    row.set("asynchronous", Value::boolean(s.schedule->asynchronous));
-    row.set("makespan", Value::number(s.makespan));
-    row.set("idle_per_device", Value::number(s.idle));
-    Value causes = Value::map();
-    for (const IdleCause cause : kIdleCauses) {
-      causes.set(std::string(to_text(cause)),
-                 Value::number(s.unit.of(s.causes[cause]) / c.request.devices));
-    }
-    row.set("idle_by_cause", std::move(causes));
-    row.set("bubble_ratio", Value::number(s.bubble_ratio));
-    row.set("bubble_ratio_span", Value::number(s.bubble_ratio_span));
-    row.set("weights_held", Value::number(s.weights));
-    row.set("peak_microbatches", Value::number(s.peak));
-    row.set("peak_microbatches_lowest", Value::number(s.peak_lowest));
-    row.set("sends_per_microbatch", Value::number(s.sends));
-    row.set("fastest", Value::boolean(s.fastest));
-    row.set("least_memory", Value::boolean(s.smallest));
-    row.set("on_front", Value::boolean(s.on_front));
-    rows.append(std::move(row));
+    if (s.measured == measured) out.push_back({s});
   }
-  out.set("schedules", std::move(rows));
-  out.set("not_possible", std::move(missing));
   return out;
 }
+
+}  // namespace
+
+template <>
+inline constexpr auto kResults<ComparedSchedule> = table<ComparedSchedule>(
+    "compared_schedule", "A schedule that was measured.",
+    field("schedule", "name", [](const ComparedSchedule& s) { return s.schedule->name; }),
+    field<&ComparedSchedule::shape, &PipelineShape::chunks>("v", "chunks"),
+    field<&ComparedSchedule::fits>("fits", "holds no more than the limit"),
+    field<&ComparedSchedule::free_copies>("free_copies",
+                                          "copies to host memory, and no time for that is stated"),
+    field<&ComparedSchedule::schedule, &Schedule::asynchronous>(
+        "asynchronous", "gives other gradients than a synchronous step"),
+    field<&ComparedSchedule::makespan>("makespan", "of the step"),
+    field<&ComparedSchedule::idle>("idle_per_device", "mean over devices"),
+    field("idle_by_cause", "parts of idle_per_device",
+          [](const ComparedSchedule& s, const Comparison& c) {
+            ByName<IdleCause, kIdleCauses.size(), double> out;
+            for (const IdleCause cause : kIdleCauses) {
+              out.values.push_back(s.unit.of(s.causes[cause]) / c.request.devices);
+            }
+            return out;
+          }),
+    field<&ComparedSchedule::bubble_ratio>("bubble_ratio", "1 - busy / (p x makespan)"),
+    field<&ComparedSchedule::bubble_ratio_span>("bubble_ratio_span",
+                                                "the same where steps follow without a flush"),
+    field<&ComparedSchedule::weights>("weights_held", "copies of a device's share of the weights"),
+    field<&ComparedSchedule::peak>("peak_microbatches", "of the device that holds most"),
+    field<&ComparedSchedule::peak_lowest>("peak_microbatches_lowest",
+                                          "of the device that holds least"),
+    field<&ComparedSchedule::sends>("sends_per_microbatch",
+                                    "activations the busiest device sends for each microbatch"),
+    field<&ComparedSchedule::fastest>("fastest", "no other is faster"),
+    field<&ComparedSchedule::smallest>("least_memory", "no other holds less"),
+    field<&ComparedSchedule::on_front>("on_front",
+                                       "no other is as good in both and better in one"));
+
+template <>
+inline constexpr auto kResults<MissingSchedule> = table<MissingSchedule>(
+    "missing_schedule", "A schedule that does not exist here.",
+    field("schedule", "name", [](const MissingSchedule& s) { return s.of.schedule->name; }),
+    field("v", "chunks", [](const MissingSchedule& s) { return s.of.shape.chunks; }),
+    field("reason", "why it does not exist here",
+          [](const MissingSchedule& s) { return s.of.reason; }));
+
+template <>
+inline constexpr auto kResults<Comparison> = table<Comparison>(
+    "comparison", "All pipeline schedules, measured alike.",
+    schema_version<Comparison, kComparisonSchemaVersion>(),
+    field<&Comparison::request, &ComparisonRequest::devices>("p", "devices"),
+    field<&Comparison::request, &ComparisonRequest::microbatches>("m", "microbatches"),
+    field("time_unit", "of every time: units of the asker's own, or seconds",
+          [](const Comparison& c) { return c.in_seconds ? UnitOfTimes::s : UnitOfTimes::unit; }),
+    field("memory_limit", "the most a device may hold, in microbatches of its share",
+          [](const Comparison& c) {
+            const double limit = c.request.memory_limit;
+            return std::isfinite(limit) ? std::optional(limit) : std::nullopt;
+          }),
+    field("schedules", "every schedule that was measured, in the order of schedule list",
+          [](const Comparison& c) { return rows_of<ComparedSchedule>(c, true); }),
+    field("not_possible", "the others",
+          [](const Comparison& c) { return rows_of<MissingSchedule>(c, false); }));
+
+Value comparison_json(const Comparison& c) { return answer(c, c); }
+const Description& comparison_document() { return description_of<Comparison>(); }
 
 namespace {
 

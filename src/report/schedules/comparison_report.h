@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "document/value.h"
+#include "document/description.h"
 #include "report/drawing/text_style.h"
 #include "schedule/comparison.h"
 
@@ -14,6 +14,7 @@ inline constexpr int kComparisonSchemaVersion = 1;
 // Fastest first, then those that do not fit, then why the others do not exist here.
 std::string comparison_text(const Comparison& comparison, const TextStyle& style);
 Value comparison_json(const Comparison& comparison);
+const Description& comparison_document();
 
 // Every registered schedule with what it does and where it comes from.
 std::string schedule_list_text(const TextStyle& style);
