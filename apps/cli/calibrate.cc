@@ -40,38 +40,32 @@ Result<void> write_files(const std::vector<Calibration>& calibrations,
 
 }  // namespace
 
-int calibrate_command(const CalibrateOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
+Result<int> calibrate_command(const CalibrateOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
   std::vector<CommaSeparated> tables;
   for (const std::string& path : options.files) {
-    const auto text = read_file(path);
-    if (!text) return refuse(text.error());
-    auto table = parse_comma_separated(*text, path == "-" ? "standard input" : path);
-    if (!table) return refuse(table.error());
-    tables.push_back(std::move(*table));
+    ORRERY_TRY(const auto text, read_file(path));
+    ORRERY_TRY(auto table, parse_comma_separated(text, path == "-" ? "standard input" : path));
+    tables.push_back(std::move(table));
   }
   if (!options.out.empty() && options.date.empty()) {
-    return refuse({ErrorCode::bad_input, "the date of the fit is missing", "--out",
-                   "--date YYYY-MM-DD, which is written into the files"});
+    return fail(ErrorCode::bad_input, "the date of the fit is missing", "--out",
+                "--date YYYY-MM-DD, which is written into the files");
   }
   CalibrationRequest request;
-  request.catalog = &*catalog;
+  request.catalog = &catalog;
   request.accelerator = options.accelerator;
   request.cross_validate = options.cross_validate;
   request.date = options.date;
-  const auto done = calibrate(tables, measurement_kinds(common.threads), request);
-  if (!done) return refuse(done.error());
+  ORRERY_TRY(const auto done, calibrate(tables, measurement_kinds(common.threads), request));
   if (!options.out.empty()) {
-    const auto written = write_files(*done, options.out);
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_files(done, options.out));
   }
   if (!options.markdown.empty()) {
-    const auto written = write_file(options.markdown, calibration_markdown(*done));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_file(options.markdown, calibration_markdown(done)));
   }
-  if (common.json) return print(to_json(calibration_json(*done)));
-  return print(calibration_text(*done, text_style()));
+  if (common.json) return print(to_json(calibration_json(done)));
+  return print(calibration_text(done, text_style()));
 }
 
 }  // namespace orrery::cli

@@ -52,7 +52,7 @@ std::vector<Shown> columns_of(const std::string& kind) {
   return {};
 }
 
-int list(const std::string& kind, const Catalog& catalog, const Common& common) {
+Result<int> list(const std::string& kind, const Catalog& catalog, const Common& common) {
   const std::vector<Shown> shown = columns_of(kind);
   std::vector<Column> columns = {left(kind, 9)};
   for (const Shown& s : shown) columns.push_back(right(s.title, 5));
@@ -61,42 +61,39 @@ int list(const std::string& kind, const Catalog& catalog, const Common& common) 
   Table table(columns);
   Value document = Value::list();
   for (const std::string& name : catalog.names(kind)) {
-    auto entry = catalog.find(kind, name);
-    if (!entry) return refuse(entry.error());
-    document.append(entry->root);
+    ORRERY_TRY(auto entry, catalog.find(kind, name));
+    document.append(entry.root);
     std::vector<Cell> cells = {{name}};
-    for (const Shown& s : shown) cells.push_back({text_at(entry->root, s.path)});
-    std::string unverified =
-        text_at(entry->root, {"provenance", "verified"}) == "true" ? "" : "all";
-    if (const Value* fields = at_path(entry->root, {"provenance", "unverified"})) {
+    for (const Shown& s : shown) cells.push_back({text_at(entry.root, s.path)});
+    std::string unverified = text_at(entry.root, {"provenance", "verified"}) == "true" ? "" : "all";
+    if (const Value* fields = at_path(entry.root, {"provenance", "unverified"})) {
       for (const Value& f : fields->items()) {
         unverified += (unverified.empty() ? "" : ", ") + f.scalar_text();
       }
     }
     cells.push_back({unverified});
-    cells.push_back({text_at(entry->root, {"provenance", "source"})});
+    cells.push_back({text_at(entry.root, {"provenance", "source"})});
     table.add_row(std::move(cells));
   }
   return print(common.json ? to_json(document) : table.text(text_style()));
 }
 
-int show(const std::string& kind, const std::string& name, const Catalog& catalog,
-         const Common& common) {
+Result<int> show(const std::string& kind, const std::string& name, const Catalog& catalog,
+                 const Common& common) {
   auto entry = catalog.find(kind, name);
   if (!entry && kind == "accelerators") {
     auto accelerator = load_accelerator(catalog, name);  // an alias
-    if (!accelerator) return refuse(accelerator.error());
+    if (!accelerator) return fail(accelerator.error());
     entry = catalog.find(kind, accelerator->name);
   }
-  if (!entry) return refuse(entry.error());
+  if (!entry) return fail(entry.error());
   if (common.json) return print(to_json(entry->root));
   std::string text = to_yaml(entry->root);
   if (kind == "models") {
-    auto model = load_model(name, catalog);
-    if (!model) return refuse(model.error());
+    ORRERY_TRY(auto model, load_model(name, catalog));
     const auto billions = [](double n) { return std::to_string(n / 1e9).substr(0, 8) + " B"; };
-    text += "# computed from this structure: " + billions(parameters(*model)) + " parameters, " +
-            billions(active_parameters(*model)) + " active\n";
+    text += "# computed from this structure: " + billions(parameters(model)) + " parameters, " +
+            billions(active_parameters(model)) + " active\n";
   }
   if (text_at(entry->root, {"provenance", "verified"}) != "true") {
     text += "# unverified: every field\n";
@@ -110,25 +107,24 @@ int show(const std::string& kind, const std::string& name, const Catalog& catalo
 
 }  // namespace
 
-int catalog_command(const CatalogOptions& options, const Common& common) {
-  auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
+Result<int> catalog_command(const CatalogOptions& options, const Common& common) {
+  ORRERY_TRY(auto catalog, open_catalog(common));
   if (options.kind.empty()) {
     Table table(left("kind", 2), right("entries", 2));
     Value document = Value::map();
-    for (const std::string& kind : catalog->kinds()) {
-      const auto count = static_cast<std::int64_t>(catalog->names(kind).size());
+    for (const std::string& kind : catalog.kinds()) {
+      const auto count = static_cast<std::int64_t>(catalog.names(kind).size());
       table.row(kind, std::to_string(count));
       document.set(kind, Value::number(count));
     }
     return print(common.json ? to_json(document) : table.text(text_style()));
   }
-  if (catalog->names(options.kind).empty()) {
-    return refuse(Error{ErrorCode::not_found, "unknown kind '" + options.kind + "'", "catalog",
-                        name_hint(options.kind, catalog->kinds())});
+  if (catalog.names(options.kind).empty()) {
+    return fail(ErrorCode::not_found, "unknown kind '" + options.kind + "'", "catalog",
+                name_hint(options.kind, catalog.kinds()));
   }
-  return options.name.empty() ? list(options.kind, *catalog, common)
-                              : show(options.kind, options.name, *catalog, common);
+  return options.name.empty() ? list(options.kind, catalog, common)
+                              : show(options.kind, options.name, catalog, common);
 }
 
 }  // namespace orrery::cli

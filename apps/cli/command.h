@@ -91,12 +91,13 @@ struct CalibrateOptions {
   bool cross_validate = false;
 };
 
-int estimate_command(const EstimateOptions& options, const Common& common);
-int search_command(const SearchCommandOptions& options, const Common& common);
-int catalog_command(const CatalogOptions& options, const Common& common);
-int schedule_command(const ScheduleCommandOptions& options, const Common& common);
-int validate_command(const ValidateOptions& options, const Common& common);
-int calibrate_command(const CalibrateOptions& options, const Common& common);
+// Each gives the exit code.
+Result<int> estimate_command(const EstimateOptions& options, const Common& common);
+Result<int> search_command(const SearchCommandOptions& options, const Common& common);
+Result<int> catalog_command(const CatalogOptions& options, const Common& common);
+Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common);
+Result<int> validate_command(const ValidateOptions& options, const Common& common);
+Result<int> calibrate_command(const CalibrateOptions& options, const Common& common);
 
 // How answers are written; what the command line says of it.
 struct OutputChoice {

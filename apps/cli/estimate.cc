@@ -41,33 +41,28 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
 
 }  // namespace
 
-int estimate_command(const EstimateOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  const auto spec = ask(options.question, *catalog);
-  if (!spec) return refuse(spec.error());
-  const auto step = predict(spec->scenario, *catalog);
-  if (!step) return refuse(step.error());
-  const auto errors = load_uncertainty(*catalog);
-  if (!errors) return refuse(errors.error());
-  const Estimate figures = estimate(*step, *errors);
+Result<int> estimate_command(const EstimateOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto spec, ask(options.question, catalog));
+  ORRERY_TRY(const auto step, predict(spec.scenario, catalog));
+  ORRERY_TRY(const auto errors, load_uncertainty(catalog));
+  const Estimate figures = estimate(step, errors);
 
-  const Subject subject = subject_of(spec->scenario);
-  const auto written = write_files(options, common, *step, figures);
-  if (!written) return refuse(written.error());
+  const Subject subject = subject_of(spec.scenario);
+  ORRERY_TRY(const auto written, write_files(options, common, step, figures));
   if (common.json) {
     std::optional<std::vector<Derivation>> explained;
-    if (options.explain) explained = explain(*step, figures);
+    if (options.explain) explained = explain(step, figures);
     return print(to_json(estimate_json(figures, subject, explained)));
   }
   const TextStyle style = text_style();
   std::string text = estimate_text(figures, subject, style);
-  if (step->plan().pp > 1 && !common.quiet) {
-    text += "\n" + pipeline_text(pipeline_spans(*step), style);
+  if (step.plan().pp > 1 && !common.quiet) {
+    text += "\n" + pipeline_text(pipeline_spans(step), style);
   }
-  if (options.explain) text += "\n" + derivations_text(explain(*step, figures), style);
-  for (const std::string& line : *written) text += "\n" + line;
-  if (!written->empty()) text += "\n";
+  if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
+  for (const std::string& line : written) text += "\n" + line;
+  if (!written.empty()) text += "\n";
   return print(text);
 }
 

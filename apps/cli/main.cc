@@ -261,13 +261,16 @@ int run(int argc, char** argv) {
   }
   output.json = common.json;
   choose_output(output);
-  if (estimate_app->parsed()) return estimate_command(estimate, common);
-  if (search_app->parsed()) return search_command(search, common);
-  if (schedule_app->parsed()) return schedule_command(schedule, common);
-  if (catalog_app->parsed()) return catalog_command(catalog, common);
-  if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
-  if (trace.app->parsed()) return trace.run(common);
-  return validate_command(validate, common);
+  const Result<int> ended = [&]() -> Result<int> {
+    if (estimate_app->parsed()) return estimate_command(estimate, common);
+    if (search_app->parsed()) return search_command(search, common);
+    if (schedule_app->parsed()) return schedule_command(schedule, common);
+    if (catalog_app->parsed()) return catalog_command(catalog, common);
+    if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
+    if (trace.app->parsed()) return trace.run(common);
+    return validate_command(validate, common);
+  }();
+  return ended ? *ended : refuse(ended.error());
 }
 
 }  // namespace

@@ -71,11 +71,10 @@ void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options) {
   add_chakra_dependencies(app, options.graph);
 }
 
-int run_chakra_replay(const TraceSources& sources, Incomplete incomplete,
-                      const ReplayChakraOptions& options, const Common& common) {
-  const auto text = replayed(sources, incomplete, options, common);
-  if (!text) return refuse(text.error());
-  return print(*text);
+Result<int> run_chakra_replay(const TraceSources& sources, Incomplete incomplete,
+                              const ReplayChakraOptions& options, const Common& common) {
+  ORRERY_TRY(const auto text, replayed(sources, incomplete, options, common));
+  return print(text);
 }
 
 }  // namespace orrery::cli

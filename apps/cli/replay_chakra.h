@@ -19,7 +19,7 @@ struct ReplayChakraOptions {
 void add_replay_chakra(CLI::App* app, ReplayChakraOptions& options);
 
 // Of sources that can be read as one of these. The exit code.
-int run_chakra_replay(const TraceSources& sources, Incomplete incomplete,
-                      const ReplayChakraOptions& options, const Common& common);
+Result<int> run_chakra_replay(const TraceSources& sources, Incomplete incomplete,
+                              const ReplayChakraOptions& options, const Common& common);
 
 }  // namespace orrery::cli

@@ -170,10 +170,9 @@ Result<std::string> write_files(const ScheduleCommandOptions& options, const Ans
 }
 
 // `synthesis` is how the schedule was found, or nullptr.
-int show(const ScheduleCommandOptions& options, const Common& common, const Answer& answer,
-         const SynthesisResult* synthesis, const TextStyle& style) {
-  const auto files = write_files(options, answer);
-  if (!files) return refuse(files.error());
+Result<int> show(const ScheduleCommandOptions& options, const Common& common, const Answer& answer,
+                 const SynthesisResult* synthesis, const TextStyle& style) {
+  ORRERY_TRY(const auto files, write_files(options, answer));
   if (common.json) {
     ScheduleJsonRemarks remarks{answer.registered, options.group, answer.limit, Value()};
     if (synthesis != nullptr) remarks.synthesis = synthesis_json(*synthesis, answer.schedule.unit);
@@ -182,48 +181,40 @@ int show(const ScheduleCommandOptions& options, const Common& common, const Answ
   std::string text = schedule_text(
       answer.schedule, {answer.schedule.name, answer.limit, !answer.stated.memory.empty()}, style);
   if (synthesis != nullptr) text += synthesis_text(*synthesis, answer.schedule.unit, style);
-  return print(text + (files->empty() ? "" : "\n" + *files));
+  return print(text + (files.empty() ? "" : "\n" + files));
 }
 
-int compare(const ScheduleCommandOptions& options, const Common& common, const TextStyle& style) {
+Result<int> compare(const ScheduleCommandOptions& options, const Common& common,
+                    const TextStyle& style) {
   ComparisonRequest request;
   request.devices = options.stages;
   request.microbatches = options.microbatches;
   request.chunks = options.chunks;
   request.sends = options.blocking ? Sends::blocking : Sends::asynchronous;
-  if (auto counts = check_counts(options); !counts) return refuse(counts.error());
-  auto stated = stated_times(options.times);
-  if (!stated) return refuse(stated.error());
-  request.times = std::move(*stated);
-  const auto limit = memory_limit(options.memory_limit);
-  if (!limit) return refuse(limit.error());
-  request.memory_limit = *limit;
-  const auto comparison = compare_schedules(request);
-  if (!comparison) return refuse(comparison.error());
-  return print(common.json ? to_json(comparison_json(*comparison))
-                           : comparison_text(*comparison, style));
+  ORRERY_RETURN_IF_ERROR(check_counts(options));
+  ORRERY_TRY(request.times, stated_times(options.times));
+  ORRERY_TRY(request.memory_limit, memory_limit(options.memory_limit));
+  ORRERY_TRY(const auto comparison, compare_schedules(request));
+  return print(common.json ? to_json(comparison_json(comparison))
+                           : comparison_text(comparison, style));
 }
 
-int synthesise_best(const ScheduleCommandOptions& options, const Common& common,
-                    const TextStyle& style) {
-  if (auto counts = check_counts(options); !counts) return refuse(counts.error());
+Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common& common,
+                            const TextStyle& style) {
+  ORRERY_RETURN_IF_ERROR(check_counts(options));
   Answer answer;
-  auto stated = stated_times(options.times);
-  if (!stated) return refuse(stated.error());
-  answer.stated = std::move(*stated);
-  const auto limit = memory_limit(options.memory_limit);
-  if (!limit) return refuse(limit.error());
+  ORRERY_TRY(answer.stated, stated_times(options.times));
+  ORRERY_TRY(const auto limit, memory_limit(options.memory_limit));
   if (options.blocking) {
-    return refuse({ErrorCode::unsupported, "auto finds schedules for asynchronous sends only",
-                   "--blocking", "orrery schedule compare --blocking"});
+    return fail(ErrorCode::unsupported, "auto finds schedules for asynchronous sends only",
+                "--blocking", "orrery schedule compare --blocking");
   }
   SynthesisRequest request;
   request.shape = {options.stages, options.microbatches,
                    options.chunks > 0 ? options.chunks : kFinestCut};
-  request.memory_limit = *limit;
-  auto scaled = scaled_times(answer.stated, request.shape, TimesOf::device);
-  if (!scaled) return refuse(scaled.error());
-  request.times = std::move(scaled->times);
+  request.memory_limit = limit;
+  ORRERY_TRY(auto scaled, scaled_times(answer.stated, request.shape, TimesOf::device));
+  request.times = std::move(scaled.times);
 
   Result<SynthesisResult> found = fail(ErrorCode::bad_input, "");
   {
@@ -236,28 +227,27 @@ int synthesise_best(const ScheduleCommandOptions& options, const Common& common,
       if (Progress::interrupted()) stop.request_stop();
       progress.show(
           p.makespan > Picoseconds(0) ? p.lower_bound.count() / p.makespan.count() : 0,
-          fmt::format("{}, {}", p.best, time_text(p.makespan.seconds(), time_axis(scaled->unit))));
+          fmt::format("{}, {}", p.best, time_text(p.makespan.seconds(), time_axis(scaled.unit))));
     };
     found = synthesise(request, how);
   }
-  if (!found) return refuse(found.error());
+  if (!found) return fail(found.error());
   // The limit was of a device's share; what is shown counts as schedule NAME does.
   PipelineTimes times = found->times;
-  answer.limit = std::isfinite(*limit) ? *limit : 0;
+  answer.limit = std::isfinite(limit) ? limit : 0;
   if (answer.stated.memory.empty() && answer.stated.weight_memory.empty()) {
     times.memory.clear();
     answer.limit *= found->pipeline.shape.chunks;
   }
-  auto measured = measured_schedule("auto: " + found->winner, found->pipeline, std::move(times),
-                                    scaled->unit, Sends::asynchronous);
-  if (!measured) return refuse(measured.error());
-  answer.schedule = std::move(*measured);
+  ORRERY_TRY(answer.schedule,
+             measured_schedule("auto: " + found->winner, found->pipeline, std::move(times),
+                               scaled.unit, Sends::asynchronous));
   return show(options, common, answer, &*found, style);
 }
 
 }  // namespace
 
-int schedule_command(const ScheduleCommandOptions& options, const Common& common) {
+Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common) {
   TextStyle style = text_style();
   if (options.width > 0) style.width = options.width;
   if (options.name == "list") {
@@ -265,9 +255,8 @@ int schedule_command(const ScheduleCommandOptions& options, const Common& common
   }
   if (options.name == "compare") return compare(options, common, style);
   if (options.name == "auto") return synthesise_best(options, common, style);
-  const auto answer = one_schedule(options);
-  if (!answer) return refuse(answer.error());
-  return show(options, common, *answer, nullptr, style);
+  ORRERY_TRY(const auto answer, one_schedule(options));
+  return show(options, common, answer, nullptr, style);
 }
 
 }  // namespace orrery::cli

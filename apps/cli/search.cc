@@ -62,14 +62,12 @@ Result<std::vector<std::string>> write_files(const Question& question, const Sea
 
 }  // namespace
 
-int search_command(const SearchCommandOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  const auto spec = ask(options.question, *catalog);
-  if (!spec) return refuse(spec.error());
+Result<int> search_command(const SearchCommandOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto spec, ask(options.question, catalog));
 
-  const auto space = space_of(*spec, options.schedules);
-  if (!space) return refuse(at("--schedules", space.error()));
+  const auto space = space_of(spec, options.schedules);
+  if (!space) return fail(at("--schedules", space.error()));
 
   const auto begin = std::chrono::steady_clock::now();
   Result<SearchResult> found = fail(ErrorCode::bad_input, "");
@@ -83,18 +81,16 @@ int search_command(const SearchCommandOptions& options, const Common& common) {
       progress.show(fraction, best);
     };
     keep_freed_memory();
-    found = search(spec->scenario, *space, search_options, *catalog);
+    found = search(spec.scenario, *space, search_options, catalog);
   }
-  if (!found) return refuse(found.error());
+  if (!found) return fail(found.error());
   const Seconds elapsed(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  const Subject subject = subject_of(spec->scenario);
+  const Subject subject = subject_of(spec.scenario);
 
   std::vector<std::string> files;
   if (found->winner) {
-    auto written = write_files(options.question, *found, elapsed);
-    if (!written) return refuse(written.error());
-    files = std::move(*written);
+    ORRERY_TRY(files, write_files(options.question, *found, elapsed));
   }
   const int code = found->plans.empty() ? ExitCode::negative : ExitCode::done;
   if (common.json) {

@@ -31,11 +31,11 @@ TraceSubcommand add_trace(CLI::App& orrery) {
   added.reserve(kSubcommands.size());
   for (const auto add : kSubcommands) added.push_back(add(*app));
   app->footer("orrery trace COMMAND --help explains a command.");
-  const auto run = [added = std::move(added)](const Common& common) {
+  const auto run = [added = std::move(added)](const Common& common) -> Result<int> {
     for (const TraceSubcommand& subcommand : added) {
       if (subcommand.app->parsed()) return subcommand.run(common);
     }
-    return static_cast<int>(ExitCode::bug);
+    return ExitCode::bug;
   };
   return TraceSubcommand{app, run};
 }

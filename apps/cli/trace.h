@@ -13,7 +13,7 @@ namespace orrery::cli {
 
 struct TraceSubcommand {
   CLI::App* app = nullptr;
-  std::function<int(const Common&)> run;  // gives the exit code
+  std::function<Result<int>(const Common&)> run;  // gives the exit code
 };
 
 // Adds `trace` to the command line. `run` is to be called when it was parsed.

@@ -12,9 +12,7 @@
 #include "replay/graph_path.h"
 #include "replay/step_path.h"
 #include "replay/time_slices.h"
-#include "report/traces/analysis_html.h"
-#include "report/traces/analysis_json.h"
-#include "report/traces/analysis_text.h"
+#include "report/traces/analysis_report.h"
 #include "trace.h"
 #include "trace_files.h"
 
@@ -91,49 +89,40 @@ std::vector<Intervals> other_process_of(const RecordedRun& run, int threads) {
   return turns;
 }
 
-int analyze_files(const AnalyzeOptions& options, const Common& common) {
+Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (options.instance > 0 && options.critical.empty()) {
-    return refuse({ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
-                   "--critical-path NAME --instance N"});
+    return fail(ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
+                "--critical-path NAME --instance N");
   }
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
+  ORRERY_TRY(const auto catalog, open_catalog(common));
   TraceFiles files = options.files;
   files.modules_only = true;  // nothing of the report is about other functions of Python
-  const auto sources = trace_sources(files.files);
-  if (!sources) return refuse(sources.error());
-  if (const auto meant = check_scopes(files, {*sources}, ChakraUse::as_recording); !meant) {
-    return refuse(meant.error());
-  }
-  const auto seen = read_seen_as_recorded(files, Ranks::any, common);
-  if (!seen) return refuse(seen.error());
-  const RecordedRun* run = &seen->run;
-  const auto place = place_of(*run, options.rank);
-  if (!place) return refuse(place.error());
+  ORRERY_TRY(const auto sources, trace_sources(files.files));
+  ORRERY_RETURN_IF_ERROR(check_scopes(files, {sources}, ChakraUse::as_recording));
+  ORRERY_TRY(const auto seen, read_seen_as_recorded(files, Ranks::any, common));
+  const RecordedRun* run = &seen.run;
+  ORRERY_TRY(const auto place, place_of(*run, options.rank));
   AnalysisOptions asked = analysis_options(options, common);
   if (!options.critical.empty() && !has_calls(run->source) &&
       asked.preset != BreakdownPreset::hta) {
-    return refuse({ErrorCode::unsupported,
-                   "the path of one annotation is known of a profiler's traces only",
-                   "--critical-path", "without it the path of the whole step is shown"});
+    return fail(ErrorCode::unsupported,
+                "the path of one annotation is known of a profiler's traces only",
+                "--critical-path", "without it the path of the whole step is shown");
   }
-  const auto paths = paths_of(*seen, asked, files);
-  if (!paths) return refuse(paths.error());
+  ORRERY_TRY(const auto paths, paths_of(seen, asked, files));
   asked.other_process = other_process_of(*run, asked.threads);
-  const auto analysis = analyze(*run, *catalog, asked);
-  if (!analysis) return refuse(analysis.error());
-  const AnalysisView view = {.rank = *place,
+  ORRERY_TRY(const auto analysis, analyze(*run, catalog, asked));
+  const AnalysisView view = {.rank = place,
                              .rows = options.rows,
                              .more = options.more ? MoreTables::all : MoreTables::none,
-                             .paths = *paths};
+                             .paths = paths};
   if (!options.html.empty()) {
     AnalysisView longer = view;
     longer.rows = std::max<std::size_t>(view.rows, 25);
-    const auto written = write_file(options.html, analysis_html(*run, *analysis, longer));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_file(options.html, analysis_html(*run, analysis, longer)));
   }
-  if (common.json) return print(to_json(analysis_json(*run, *analysis, *paths)));
-  std::string text = analysis_text(*run, *analysis, view, text_style());
+  if (common.json) return print(to_json(analysis_json(*run, analysis, paths)));
+  std::string text = analysis_text(*run, analysis, view, text_style());
   if (!options.html.empty()) text += "\n  Report with charts: " + options.html + "\n";
   return print(text);
 }

@@ -371,30 +371,29 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
   return out;
 }
 
-int convert(const ConvertOptions& o, const Common& common) {
-  const auto written = converted(o, common);
-  if (!written) return refuse(written.error());
+Result<int> convert(const ConvertOptions& o, const Common& common) {
+  ORRERY_TRY(const auto written, converted(o, common));
   int printed = ExitCode::done;
   if (common.json) {
     Value document = Value::map();
     document.set("schema_version", Value::number(std::int64_t{1}));
-    document.set("accepted", Value::boolean(written->findings == 0));
-    document.set("files", written->ranks);
+    document.set("accepted", Value::boolean(written.findings == 0));
+    document.set("files", written.ranks);
     printed = print(to_json(document));
   } else {
     constexpr std::size_t kShown = 16;
     std::string text;
-    for (std::size_t i = 0; i < std::min(kShown, written->files.size()); ++i) {
-      text += written->files[i] + "\n";
+    for (std::size_t i = 0; i < std::min(kShown, written.files.size()); ++i) {
+      text += written.files[i] + "\n";
     }
-    if (written->files.size() > kShown) {
-      text += "... and " + std::to_string(written->files.size() - kShown) + " more\n";
+    if (written.files.size() > kShown) {
+      text += "... and " + std::to_string(written.files.size() - kShown) + " more\n";
     }
-    for (const std::string& remark : written->remarks) text += remark + "\n";
+    for (const std::string& remark : written.remarks) text += remark + "\n";
     printed = print(text);
   }
   if (printed != ExitCode::done) return printed;
-  return written->findings == 0 ? ExitCode::done : ExitCode::negative;
+  return written.findings == 0 ? ExitCode::done : ExitCode::negative;
 }
 
 }  // namespace

@@ -96,11 +96,10 @@ bool has_backward(const StepProfile& profile) {
   });
 }
 
-int show(const Difference& d, const DifferenceSubject& subject, const DiffOptions& options,
-         const Common& common) {
+Result<int> show(const Difference& d, const DifferenceSubject& subject, const DiffOptions& options,
+                 const Common& common) {
   if (!options.html.empty()) {
-    const auto written = write_file(options.html, difference_html(d, subject));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_file(options.html, difference_html(d, subject)));
   }
   const int printed = print(common.json ? to_json(difference_json(d, subject))
                                         : difference_text(d, subject, text_style()));
@@ -143,58 +142,51 @@ std::vector<std::string> prediction_notes(const Training& training, const Model&
   return out;
 }
 
-int diff_prediction(const DiffOptions& options, const Common& common) {
+Result<int> diff_prediction(const DiffOptions& options, const Common& common) {
   if (!options.against.empty()) {
-    return refuse({ErrorCode::bad_input, "stands beside --predicted", "--against",
-                   "a run and its prediction, or two runs"});
+    return fail(ErrorCode::bad_input, "stands beside --predicted", "--against",
+                "a run and its prediction, or two runs");
   }
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  const auto spec = ask(options.predicted, *catalog);
-  if (!spec) return refuse(spec.error());
-  if (const auto meant = options_mean_something(options, {options.files.files}); !meant) {
-    return refuse(meant.error());
-  }
-  const auto run = recorded_run(options.files.files, options, common);
-  if (!run) return refuse(run.error());
-  const auto recorded = profile(*run, options);
-  if (!recorded) return refuse(recorded.error());
-  const auto predicted = predict(spec->scenario, *catalog);
-  if (!predicted) return refuse(predicted.error());
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto spec, ask(options.predicted, catalog));
+  ORRERY_RETURN_IF_ERROR(options_mean_something(options, {options.files.files}));
+  ORRERY_TRY(const auto run, recorded_run(options.files.files, options, common));
+  ORRERY_TRY(const auto recorded, profile(run, options));
+  ORRERY_TRY(const auto predicted, predict(spec.scenario, catalog));
   DifferenceSubject subject{.first = run_name(options.files.files),
                             .second = options.predicted.model,
                             .rows = options.rows,
                             .predicted = true,
-                            .first_source = run->source};
-  subject.notes = prediction_notes(predicted->training(), predicted->model(), *run, *catalog);
+                            .first_source = run.source};
+  subject.notes = prediction_notes(predicted.training(), predicted.model(), run, catalog);
   Breakdown breakdown;
   Unlaunched unlaunched = Unlaunched::of_its_kind;
-  if (!has_backward(*recorded)) {
-    breakdown = forward_breakdown(*predicted) * predicted->costs.shape.microbatches;
+  if (!has_backward(recorded)) {
+    breakdown = forward_breakdown(predicted) * predicted.costs.shape.microbatches;
     subject.second += ", its forward passes, as nothing else is recorded";
-    if (unlaunched_is_earlier(run->ranks)) unlaunched = Unlaunched::earlier;
+    if (unlaunched_is_earlier(run.ranks)) unlaunched = Unlaunched::earlier;
     // What the recording can be seen to lack is not predicted either, as in trace spec.
-    if (const auto inferred = inferred_spec(run->ranks, *catalog)) {
+    if (const auto inferred = inferred_spec(run.ranks, catalog)) {
       if (!inferred->logits) breakdown[Category::logits] = Picoseconds();
       if (!inferred->loss) breakdown[Category::loss] = Picoseconds();
       if (!inferred->logits) subject.second += "; without logits";
     }
   } else {
-    breakdown = estimate(*predicted).breakdown;
+    breakdown = estimate(predicted).breakdown;
   }
-  StepProfile recorded_work = profile_by_work(*recorded, unlaunched);
+  StepProfile recorded_work = profile_by_work(recorded, unlaunched);
   StepProfile predicted_work = predicted_profile(breakdown);
   fold_untold_work(recorded_work, predicted_work);
   const Difference d = difference(std::move(recorded_work), std::move(predicted_work));
   ComparedIdleTime idle;
   idle.recorded_step = d.step_first();
-  idle.launches = step_launches(*recorded);
-  if (has_backward(*recorded)) {
-    idle.launching = {spec->scenario.software.name, launching_time(*predicted)};
+  idle.launches = step_launches(recorded);
+  if (has_backward(recorded)) {
+    idle.launching = {spec.scenario.software.name, launching_time(predicted)};
   }
-  if (has_calls(run->source)) {  // others hold no launches
+  if (has_calls(run.source)) {  // others hold no launches
     std::vector<std::string> reasons =
-        idle_and_waiting_notes(d, run->ranks, idle, profile_options(options));
+        idle_and_waiting_notes(d, run.ranks, idle, profile_options(options));
     std::move(reasons.begin(), reasons.end(), std::back_inserter(subject.notes));
   }
   return show(d, subject, options, common);
@@ -208,40 +200,36 @@ std::string without_prediction(const Question& asked) {
   return asked.global_batch != 0 ? "--global-batch" : "";
 }
 
-int diff(const DiffOptions& options, const Common& common) {
+Result<int> diff(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
   if (const std::string option = without_prediction(options.predicted); !option.empty()) {
-    return refuse({ErrorCode::bad_input, "stands without --predicted", option,
-                   "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
-                   "run with a prediction"});
+    return fail(ErrorCode::bad_input, "stands without --predicted", option,
+                "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
+                "run with a prediction");
   }
   std::vector<std::string> first = options.files.files;
   std::vector<std::string> second = options.against;
   if (second.empty()) {
     if (first.size() != 2) {
-      return refuse(
-          {ErrorCode::bad_input,
-           fmt::format("{} {} given", first.size(), first.size() == 1 ? "file is" : "files are"),
-           "trace diff",
-           "two files; the first run's files and, behind --against, the second's; or files and "
-           "--predicted SPEC"});
+      return fail(
+          ErrorCode::bad_input,
+          fmt::format("{} {} given", first.size(), first.size() == 1 ? "file is" : "files are"),
+          "trace diff",
+          "two files; the first run's files and, behind --against, the second's; or files and "
+          "--predicted SPEC");
     }
     second = {first.back()};
     first.pop_back();
   }
-  if (const auto meant = options_mean_something(options, {first, second}); !meant) {
-    return refuse(meant.error());
-  }
-  auto before = side(first, options, common);
-  if (!before) return refuse(before.error());
-  auto after = side(second, options, common);
-  if (!after) return refuse(after.error());
+  ORRERY_RETURN_IF_ERROR(options_mean_something(options, {first, second}));
+  ORRERY_TRY(auto before, side(first, options, common));
+  ORRERY_TRY(auto after, side(second, options, common));
   const DifferenceSubject subject{.first = run_name(first),
                                   .second = run_name(second),
                                   .rows = options.rows,
-                                  .first_source = before->source,
-                                  .second_source = after->source};
-  return show(difference(std::move(before->profile), std::move(after->profile)), subject, options,
+                                  .first_source = before.source,
+                                  .second_source = after.source};
+  return show(difference(std::move(before.profile), std::move(after.profile)), subject, options,
               common);
 }
 

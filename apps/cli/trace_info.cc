@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/traces/trace_contents_report.h"
 #include "report/traces/trace_info_report.h"
 #include "trace.h"
 #include "trace/trace_contents.h"
@@ -45,29 +44,24 @@ Result<Sorted> sorted(const std::vector<std::string>& files) {
   return out;
 }
 
-int show(const TraceFiles& given, const Common& common) {
-  const auto files = sorted(given.files);
-  if (!files) return refuse(files.error());
+Result<int> show(const TraceFiles& given, const Common& common) {
+  ORRERY_TRY(const auto files, sorted(given.files));
   std::vector<TraceSources> runs;
-  if (!files->of_run.empty()) runs.push_back({&kKineto, files->of_run, {}});
-  for (const TraceInput& input : files->others) runs.push_back({input.format, {input.file}, {}});
-  if (const auto meant = check_scopes(given, runs, ChakraUse::as_graph); !meant) {
-    return refuse(meant.error());
-  }
+  if (!files.of_run.empty()) runs.push_back({&kKineto, files.of_run, {}});
+  for (const TraceInput& input : files.others) runs.push_back({input.format, {input.file}, {}});
+  ORRERY_RETURN_IF_ERROR(check_scopes(given, runs, ChakraUse::as_graph));
   std::vector<TraceContents> contents;
-  for (const TraceInput& input : files->others) {
-    auto read = read_contents(input.file, *input.format, incomplete(given));
-    if (!read) return refuse(read.error());
-    contents.push_back(*std::move(read));
+  for (const TraceInput& input : files.others) {
+    ORRERY_TRY(auto read, read_contents(input.file, *input.format, incomplete(given)));
+    contents.push_back(std::move(read));
   }
   RecordedRun run;
-  if (!files->of_run.empty()) {
+  if (!files.of_run.empty()) {
     TraceFiles of_run = given;
-    of_run.files = files->of_run;
+    of_run.files = files.of_run;
     of_run.may_be_empty = true;
-    auto read = read_trace_files(of_run, Ranks::any, common);
-    if (!read) return refuse(read.error());
-    run = *std::move(read);
+    ORRERY_TRY(auto read, read_trace_files(of_run, Ranks::any, common));
+    run = std::move(read);
   }
   if (common.json) return print(to_json(trace_info_json(run, contents)));
   std::string text = run.ranks.empty() ? "" : trace_info_text(run, text_style());

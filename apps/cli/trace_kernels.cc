@@ -38,20 +38,16 @@ Result<void> write_tables(const KernelComparison& comparison, const std::string&
   return {};
 }
 
-int compare(const KernelOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  const auto run = read_trace_files(options.files, Ranks::any, common);
-  if (!run) return refuse(run.error());
-  const auto compared = kernel_comparison(run->ranks, *catalog, options.accelerator);
-  if (!compared) return refuse(compared.error());
+Result<int> compare(const KernelOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(const auto compared, kernel_comparison(run.ranks, catalog, options.accelerator));
   if (!options.measurements.empty()) {
-    const std::string name = std::filesystem::path(run->ranks.front().file).filename().string();
-    const auto written = write_tables(*compared, name, options.measurements);
-    if (!written) return refuse(written.error());
+    const std::string name = std::filesystem::path(run.ranks.front().file).filename().string();
+    ORRERY_RETURN_IF_ERROR(write_tables(compared, name, options.measurements));
   }
-  return print(common.json ? to_json(kernel_json(*compared))
-                           : kernel_text(*compared, options.top, text_style()));
+  return print(common.json ? to_json(kernel_json(compared))
+                           : kernel_text(compared, options.top, text_style()));
 }
 
 }  // namespace

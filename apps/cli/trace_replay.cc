@@ -21,51 +21,44 @@ struct ReplayOptions {
   std::string timeline;
 };
 
-int run_operations(const ReplayOptions& options, const TraceSources& sources,
-                   const Common& common) {
+Result<int> run_operations(const ReplayOptions& options, const TraceSources& sources,
+                           const Common& common) {
   const std::string& file = sources.files[0];
-  const auto timeline = sources.format->operations(file, incomplete(options.files));
-  if (!timeline) return refuse(timeline.error());
-  const auto replay = replay_operations(*timeline);
-  if (!replay) return refuse(at(file, replay.error()));
+  ORRERY_TRY(const auto timeline, sources.format->operations(file, incomplete(options.files)));
+  const auto replay = replay_operations(timeline);
+  if (!replay) return fail(at(file, replay.error()));
   if (common.json) return print(to_json(operation_replay_json(*replay)));
   return print(operation_replay_text(*replay, text_style()));
 }
 
-int run_replay(const ReplayOptions& options, const Common& common) {
-  const auto sources = trace_sources(options.files.files);
-  if (!sources) return refuse(sources.error());
-  if (const auto meant = check_scopes(options.files, {*sources}, ChakraUse::as_graph); !meant) {
-    return refuse(meant.error());
+Result<int> run_replay(const ReplayOptions& options, const Common& common) {
+  ORRERY_TRY(const auto sources, trace_sources(options.files.files));
+  ORRERY_RETURN_IF_ERROR(check_scopes(options.files, {sources}, ChakraUse::as_graph));
+  if (sources.format->recording == nullptr && !options.timeline.empty()) {
+    return fail(ErrorCode::unsupported, "has no recorded events for --timeline", sources.files[0],
+                "orrery trace convert writes such files for viewers");
   }
-  if (sources->format->recording == nullptr && !options.timeline.empty()) {
-    return refuse({ErrorCode::unsupported, "has no recorded events for --timeline",
-                   sources->files[0], "orrery trace convert writes such files for viewers"});
-  }
-  if (sources->format->operations != nullptr) return run_operations(options, *sources, common);
-  if (sources->format->recording == nullptr) {
-    return run_chakra_replay(*sources, incomplete(options.files), options.chakra, common);
+  if (sources.format->operations != nullptr) return run_operations(options, sources, common);
+  if (sources.format->recording == nullptr) {
+    return run_chakra_replay(sources, incomplete(options.files), options.chakra, common);
   }
   if (!options.chakra.cluster.empty()) {
-    return refuse(
-        {ErrorCode::bad_input, "a recording keeps its own times", "--on " + options.chakra.cluster,
-         "--on prices .et files and text workloads; orrery trace whatif edits recordings"});
+    return fail(ErrorCode::bad_input, "a recording keeps its own times",
+                "--on " + options.chakra.cluster,
+                "--on prices .et files and text workloads; orrery trace whatif edits recordings");
   }
-  const auto run = read_trace_files(options.files, Ranks::any, common);
-  if (!run) return refuse(run.error());
+  ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
   GraphFromRunOptions graph_options;
   if (options.without_stream_waits) graph_options.stream_waits = StreamWaits::dropped;
-  const auto graph = graph_from_run(run->ranks, graph_options);
-  if (!graph) return refuse(graph.error());
-  const ReplayedRun replayed = replayed_run(graph->graph);
-  const Replay result = replay(run->ranks, graph->graph, replayed);
+  ORRERY_TRY(const auto graph, graph_from_run(run.ranks, graph_options));
+  const ReplayedRun replayed = replayed_run(graph.graph);
+  const Replay result = replay(run.ranks, graph.graph, replayed);
   if (!options.timeline.empty()) {
-    const auto written =
-        write_recorded_json(options.timeline, edited_recording(run->ranks, graph->graph, replayed));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(
+        write_recorded_json(options.timeline, edited_recording(run.ranks, graph.graph, replayed)));
   }
-  if (common.json) return print(to_json(replay_json(result, *graph, run->ranks)));
-  return print(replay_text(result, *graph, text_style()));
+  if (common.json) return print(to_json(replay_json(result, graph, run.ranks)));
+  return print(replay_text(result, graph, text_style()));
 }
 
 }  // namespace

@@ -16,25 +16,21 @@ struct SpecOptions {
   std::string yaml;
 };
 
-int infer(const SpecOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  const auto run = read_trace_files(options.files, Ranks::any, common);
-  if (!run) return refuse(run.error());
-  const auto compared = inferred_comparison(run->ranks, *catalog);
-  if (!compared) return refuse(compared.error());
-  if (!options.yaml.empty() && !compared->spec.complete) {
-    return refuse({ErrorCode::unsupported, "no specification can be written", options.yaml,
-                   "not inferred: " + compared->spec.not_inferred.front()});
+Result<int> infer(const SpecOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(const auto compared, inferred_comparison(run.ranks, catalog));
+  if (!options.yaml.empty() && !compared.spec.complete) {
+    return fail(ErrorCode::unsupported, "no specification can be written", options.yaml,
+                "not inferred: " + compared.spec.not_inferred.front());
   }
   if (!options.yaml.empty()) {
-    const std::string other_model = other_model_warning(*compared);
+    const std::string other_model = other_model_warning(compared);
     const std::string comment = other_model.empty() ? "" : "# " + other_model + "\n";
-    const auto written = write_file(options.yaml, comment + inferred_yaml(compared->spec));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_file(options.yaml, comment + inferred_yaml(compared.spec)));
   }
-  return print(common.json ? to_json(inferred_json(*compared))
-                           : inferred_text(*compared, text_style()));
+  return print(common.json ? to_json(inferred_json(compared))
+                           : inferred_text(compared, text_style()));
 }
 
 }  // namespace

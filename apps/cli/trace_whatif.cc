@@ -14,7 +14,6 @@
 #include "replay/graph_run.h"
 #include "replay/operation_replay.h"
 #include "report/traces/replay_report.h"
-#include "report/traces/whatif_html.h"
 #include "report/traces/whatif_report.h"
 #include "trace.h"
 #include "trace/graph_file/graph_file.h"
@@ -88,23 +87,21 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
 }
 
 // Timelines of operations know stragglers, of workers, stages and types; other edits need kernels.
-std::optional<int> operations(const WhatIfOptions& options, bool no_edits, const Common& common) {
+std::optional<Result<int>> operations(const WhatIfOptions& options, bool no_edits,
+                                      const Common& common) {
   const std::vector<std::string>& files = options.files.files;
   if (files.size() != 1) return std::nullopt;
   const auto format = format_of_file(files[0]);
   if (!format || (*format)->operations == nullptr) return std::nullopt;
   if (!options.attribute || !no_edits) {
-    return refuse({ErrorCode::unsupported, std::string((*format)->name) + " has no kernels to edit",
-                   files[0], "--attribute says what each worker, stage and type costs"});
+    return fail(ErrorCode::unsupported, std::string((*format)->name) + " has no kernels to edit",
+                files[0], "--attribute says what each worker, stage and type costs");
   }
   const TraceSources sources{.format = *format, .files = files, .hosts = {}};
-  if (const auto meant = check_scopes(options.files, {sources}, ChakraUse::as_graph); !meant) {
-    return refuse(meant.error());
-  }
-  const auto timeline = (*format)->operations(files[0], incomplete(options.files));
-  if (!timeline) return refuse(timeline.error());
-  const auto replay = replay_operations(*timeline);
-  if (!replay) return refuse(at(files[0], replay.error()));
+  ORRERY_RETURN_IF_ERROR(check_scopes(options.files, {sources}, ChakraUse::as_graph));
+  ORRERY_TRY(const auto timeline, (*format)->operations(files[0], incomplete(options.files)));
+  const auto replay = replay_operations(timeline);
+  if (!replay) return fail(at(files[0], replay.error()));
   return print(common.json ? to_json(operation_replay_json(*replay))
                            : operation_replay_text(*replay, text_style()));
 }
@@ -126,44 +123,37 @@ Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& 
   return GraphRun{std::move(run), std::move(graph.graph)};
 }
 
-int whatif(const WhatIfOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  const auto edits = all_edits(options);
-  if (!edits) return refuse(edits.error());
-  if (const auto done = operations(options, edits->empty(), common)) return *done;
-  const auto made = subject(options, *edits, common);
-  if (!made) return refuse(made.error());
-  const RecordedRun* run = &made->seen;
+Result<int> whatif(const WhatIfOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto edits, all_edits(options));
+  if (const auto done = operations(options, edits.empty(), common)) return *done;
+  ORRERY_TRY(const auto made, subject(options, edits, common));
+  const RecordedRun* run = &made.seen;
   if (options.attribute) {
-    if (!edits->empty()) {
-      return refuse({ErrorCode::bad_input, "takes no edits", "--attribute",
-                     "it evens the ranks out, one after the other"});
+    if (!edits.empty()) {
+      return fail(ErrorCode::bad_input, "takes no edits", "--attribute",
+                  "it evens the ranks out, one after the other");
     }
     if (!options.html.empty() || !options.timeline.empty()) {
-      return refuse({ErrorCode::bad_input, "writes no page and no timeline", "--attribute",
-                     "--no-stragglers --html FILE shows the run with all ranks alike"});
+      return fail(ErrorCode::bad_input, "writes no page and no timeline", "--attribute",
+                  "--no-stragglers --html FILE shows the run with all ranks alike");
     }
-    const auto found = stragglers(run->ranks, made->graph);
-    if (!found) return refuse(found.error());
-    return print(common.json ? to_json(stragglers_json(*found))
-                             : stragglers_text(*found, text_style()));
+    ORRERY_TRY(const auto found, stragglers(run->ranks, made.graph));
+    return print(common.json ? to_json(stragglers_json(found))
+                             : stragglers_text(found, text_style()));
   }
-  const bool divides = std::any_of(edits->begin(), edits->end(),
+  const bool divides = std::any_of(edits.begin(), edits.end(),
                                    [](const Edit& edit) { return edit.verb->asks_division; });
-  const KnownDivision known = divides ? recorded_division(run->ranks, *catalog) : KnownDivision{};
-  const auto answer = what_if(run->ranks, made->graph, *edits, *catalog, known);
-  if (!answer) return refuse(answer.error());
+  const KnownDivision known = divides ? recorded_division(run->ranks, catalog) : KnownDivision{};
+  ORRERY_TRY(const auto answer, what_if(run->ranks, made.graph, edits, catalog, known));
   if (!options.timeline.empty()) {
-    const auto written = write_recorded_json(
-        options.timeline, edited_recording(run->ranks, answer->graph, answer->timeline));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_recorded_json(
+        options.timeline, edited_recording(run->ranks, answer.graph, answer.timeline)));
   }
   if (!options.html.empty()) {
-    const auto written = write_file(options.html, whatif_html(run->ranks, made->graph, *answer));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_file(options.html, whatif_html(run->ranks, made.graph, answer)));
   }
-  return print(common.json ? to_json(whatif_json(*answer)) : whatif_text(*answer, text_style()));
+  return print(common.json ? to_json(whatif_json(answer)) : whatif_text(answer, text_style()));
 }
 
 }  // namespace

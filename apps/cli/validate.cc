@@ -83,14 +83,14 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
 }
 
 // Prints a row as a specification; a negative answer if it cannot be expressed.
-int print_specification(const ValidateOptions& options, const Inputs& inputs,
-                        const Catalog& catalog) {
+Result<int> print_specification(const ValidateOptions& options, const Inputs& inputs,
+                                const Catalog& catalog) {
   std::vector<std::string> known;
   for (const MeasuredRow& row : inputs.rows) known.push_back(row.row_id);
   const auto at = std::find(known.begin(), known.end(), options.as_spec);
   if (at == known.end()) {
-    return refuse({ErrorCode::not_found, "no usable row has the row_id '" + options.as_spec + "'",
-                   "--as-spec", name_hint(options.as_spec, known)});
+    return fail(ErrorCode::not_found, "no usable row has the row_id '" + options.as_spec + "'",
+                "--as-spec", name_hint(options.as_spec, known));
   }
   const MeasuredRow& row = inputs.rows[static_cast<std::size_t>(at - known.begin())];
   std::string because = wrong_cells(row, catalog);
@@ -133,18 +133,16 @@ Result<void> write_page(const std::string& path, const Validation& validation,
 
 }  // namespace
 
-int validate_command(const ValidateOptions& options, const Common& common) {
-  const auto catalog = open_catalog(common);
-  if (!catalog) return refuse(catalog.error());
-  if (const auto known = load_software(*catalog, options.software); !known) {
-    return refuse(at("--software", known.error()));
+Result<int> validate_command(const ValidateOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  if (const auto known = load_software(catalog, options.software); !known) {
+    return fail(at("--software", known.error()));
   }
-  const auto inputs = read_inputs(options.files.empty() ? usual_files() : options.files);
-  if (!inputs) return refuse(inputs.error());
-  if (!options.as_spec.empty()) return print_specification(options, *inputs, *catalog);
-  const Validation validation = validate(inputs->rows, *catalog, common.threads, options.software);
-  if (const auto used = some_row_used(validation.rows); !used) return refuse(used.error());
-  for (const RowProblem& p : inputs->problems) {
+  ORRERY_TRY(const auto inputs, read_inputs(options.files.empty() ? usual_files() : options.files));
+  if (!options.as_spec.empty()) return print_specification(options, inputs, catalog);
+  const Validation validation = validate(inputs.rows, catalog, common.threads, options.software);
+  ORRERY_RETURN_IF_ERROR(some_row_used(validation.rows));
+  for (const RowProblem& p : inputs.problems) {
     std::fprintf(stderr, "orrery: %s: %s; left out\n", p.where.c_str(), p.what.c_str());
   }
   for (const RowOutcome& row : validation.rows) {
@@ -152,14 +150,12 @@ int validate_command(const ValidateOptions& options, const Common& common) {
     std::fprintf(stderr, "orrery: %s: %s; left out\n", row.place.c_str(),
                  row.skipped_because.c_str());
   }
-  const Judgement judgement = judged(validation, inputs->held_out);
+  const Judgement judgement = judged(validation, inputs.held_out);
   if (!options.markdown.empty()) {
-    const auto written = write_page(options.markdown, validation, judgement);
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_page(options.markdown, validation, judgement));
   }
   if (!options.figures.empty()) {
-    const auto written = write_file(options.figures, figures_text(judgement.figures));
-    if (!written) return refuse(written.error());
+    ORRERY_RETURN_IF_ERROR(write_file(options.figures, figures_text(judgement.figures)));
   }
   if (common.json) {
     Value document = validation_json(validation);

@@ -73,7 +73,7 @@ std::string_view level(double share) {
 std::string sparkline(std::span<const double> values, int width) {
   if (values.empty() || width <= 0) return "";
   const std::vector<double> shown = grouped_to(values, width);
-  const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
+  const auto [low, high] = std::ranges::minmax_element(shown);
   std::string out;
   for (const double v : shown) out += level(*high > *low ? (v - *low) / (*high - *low) : 0.5);
   return out;

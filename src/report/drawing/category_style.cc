@@ -90,10 +90,9 @@ std::vector<BreakdownSection> sections(const Breakdown& breakdown) {
       section.time += breakdown.time[i];
       section.tenths += tenths[i];
     }
-    std::sort(section.lines.begin(), section.lines.end(),
-              [](const BreakdownLine& a, const BreakdownLine& b) {
-                return a.time != b.time ? a.time > b.time : a.category < b.category;
-              });
+    std::ranges::sort(section.lines, [](const BreakdownLine& a, const BreakdownLine& b) {
+      return a.time != b.time ? a.time > b.time : a.category < b.category;
+    });
     if (!section.lines.empty()) out.push_back(std::move(section));
   }
   return out;

@@ -62,7 +62,7 @@ std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts) {
   }
   std::vector<std::size_t> order(parts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
     return remainders[a] != remainders[b] ? remainders[a] > remainders[b] : a < b;
   });
   for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++tenths[order[i]];

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/drawing/category_style.h"
-#include "report/drawing/html_text.h"
+#include "report/drawing/html_parts.h"
 #include "report/drawing/pass_style.h"
 
 namespace orrery {

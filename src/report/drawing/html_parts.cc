@@ -2,9 +2,36 @@
 
 #include <fmt/format.h>
 
-#include "report/drawing/html_text.h"
+#include "report/drawing/text_style.h"
 
 namespace orrery {
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string html_headline(std::string_view what, std::string_view title, std::string_view beside) {
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} "
@@ -12,14 +39,17 @@ std::string html_headline(std::string_view what, std::string_view title, std::st
       html_text(what), html_text(title), html_text(beside));
 }
 
-std::string html_tile(std::string_view name, std::string_view value, std::string_view more) {
+std::string html_tile_with(std::string_view name, std::string_view value, std::string_view markup) {
   const std::size_t space = std::min(value.find(' '), value.size());
   const std::string_view unit = space < value.size() ? value.substr(space + 1) : "";
   return fmt::format(
       "<div class=\"tile\"><div class=\"name\">{}</div><div "
-      "class=\"value\">{}<small>{}</small></div>"
-      "<div class=\"more\">{}</div></div>\n",
-      html_text(name), html_text(value.substr(0, space)), html_text(unit), html_text(more));
+      "class=\"value\">{}<small>{}</small></div>{}</div>\n",
+      html_text(name), html_text(value.substr(0, space)), html_text(unit), markup);
+}
+
+std::string html_tile(std::string_view name, std::string_view value, std::string_view more) {
+  return html_tile_with(name, value, fmt::format("<div class=\"more\">{}</div>", html_text(more)));
 }
 
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body) {

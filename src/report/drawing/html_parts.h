@@ -1,4 +1,5 @@
-// Pieces of markup that the sections of the HTML report share.
+// Pieces of markup that the sections of the HTML report share: what came from outside can never
+// become markup.
 #pragma once
 
 #include <span>
@@ -12,12 +13,17 @@
 
 namespace orrery {
 
+// & < > " ' are escaped and control characters replaced; fit for element content and for quoted
+// attributes.
+std::string html_text(std::string_view text);
+
 // The head of a page: what it is, its title and what stands beside that. All are text.
 std::string html_headline(std::string_view what, std::string_view title, std::string_view beside);
 
 // One figure of many at the head of a page: "Step time", "8.00 s", and a line below. `more` is
 // text.
 std::string html_tile(std::string_view name, std::string_view value, std::string_view more);
+std::string html_tile_with(std::string_view name, std::string_view value, std::string_view markup);
 
 // A card with a title; `remark` below it may be empty. `body` is markup.
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body);

@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "report/drawing/html_text.h"
+#include "report/drawing/html_parts.h"
 #include "report/drawing/pass_style.h"
 
 namespace orrery {
@@ -22,7 +22,7 @@ bool comes_before(const PipelineSpan& a, const PipelineSpan& b) {
 
 // Neighbours of one kind are merged while they are narrower than `narrowest` seconds.
 std::vector<LanePiece> merged(std::vector<PipelineSpan> spans, double narrowest) {
-  std::sort(spans.begin(), spans.end(), comes_before);
+  std::ranges::sort(spans, comes_before);
   std::vector<LanePiece> out;
   std::map<Kind, std::size_t> latest;
   for (const PipelineSpan& span : spans) {
@@ -73,15 +73,15 @@ std::set<int> kept_stages(const std::map<int, std::vector<LanePiece>>& stages, i
 }  // namespace
 
 bool PipelineLanes::has(Kind kind) const {
-  return std::any_of(lanes.begin(), lanes.end(), [&](const auto& lane) {
-    return std::any_of(lane.second.begin(), lane.second.end(),
-                       [&](const LanePiece& piece) { return piece.span.kind == kind; });
+  return std::ranges::any_of(lanes, [&](const auto& lane) {
+    return std::ranges::any_of(lane.second,
+                               [&](const LanePiece& piece) { return piece.span.kind == kind; });
   });
 }
 
 bool PipelineLanes::has_routes() const {
-  return std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) {
-    return std::any_of(lane.second.begin(), lane.second.end(), [](const LanePiece& piece) {
+  return std::ranges::any_of(lanes, [](const auto& lane) {
+    return std::ranges::any_of(lane.second, [](const LanePiece& piece) {
       return piece.span.route != 0 || piece.span.backward_route != 0;
     });
   });

@@ -91,7 +91,7 @@ std::vector<Content> contents(const std::vector<int>& of_stage, std::span<const 
   }
   std::vector<Content> out;
   for (const Cover& cell : cells) {
-    const auto most = std::max_element(cell.of_kind.begin(), cell.of_kind.end());
+    const auto most = std::ranges::max_element(cell.of_kind);
     const auto kind = static_cast<Kind>(most - cell.of_kind.begin());
     const bool shared = *most < 0.75 * cell.computing;
     Content content;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/drawing/html_text.h"
+#include "report/drawing/html_parts.h"
 #include "units/quantity_text.h"
 
 namespace orrery {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/drawing/html_text.h"
+#include "report/drawing/html_parts.h"
 
 namespace orrery {
 namespace {
@@ -84,8 +84,8 @@ std::string scatter_svg(std::span<const JudgedPoint> points, const std::string& 
       x_of(a), y_of(a), x_of(b), y_of(b));
   // Those with most points have a colour each; where there are more, the others share the last.
   std::vector<std::pair<std::string, int>> series(counts.begin(), counts.end());
-  std::stable_sort(series.begin(), series.end(),
-                   [](const auto& s, const auto& t) { return s.second > t.second; });
+  std::ranges::stable_sort(series,
+                           [](const auto& s, const auto& t) { return s.second > t.second; });
   std::map<std::string, const char*> colour;
   for (const auto& [name, count] : series) {
     colour[name] = kColours[std::min(colour.size(), kColours.size() - 1)];

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "report/drawing/html_text.h"
+#include "report/drawing/html_parts.h"
 #include "report/drawing/text_style.h"
 
 namespace orrery {

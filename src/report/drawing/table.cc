@@ -8,7 +8,6 @@
 
 #include "outcome/invariant.h"
 #include "report/drawing/html_parts.h"
-#include "report/drawing/html_text.h"
 
 namespace orrery {
 namespace {
@@ -138,9 +137,8 @@ std::string Table::text(const TextStyle& style) const {
     for (int i = 0; i < shape.total() - kMargin; ++i) line += "─";
     out += spaces(kMargin) + painted(line, {.dim = true}, style) + "\n";
   };
-  const bool titled = std::any_of(columns_.begin(), columns_.end(), [](const Column& c) {
-    return is_in(c, Form::text) && !c.title.empty();
-  });
+  const bool titled = std::ranges::any_of(
+      columns_, [](const Column& c) { return is_in(c, Form::text) && !c.title.empty(); });
   if (titled) {
     std::string line;
     for (std::size_t i = 0; i < shape.columns.size(); ++i) {

@@ -42,8 +42,8 @@ struct Range {
 };
 
 bool in(const auto& ranges, char32_t point) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const Range& r) { return point >= r.first && point <= r.last; });
+  return std::ranges::any_of(ranges,
+                             [&](const Range& r) { return point >= r.first && point <= r.last; });
 }
 
 int cells(char32_t point) {

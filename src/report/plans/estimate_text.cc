@@ -196,8 +196,7 @@ std::string layers_words(const StageReport& stage) {
   const auto& layers = stage.layers;
   if (layers.empty()) return "0";
   if (layers.size() == 1) return std::to_string(layers[0]);
-  const bool equal =
-      std::all_of(layers.begin(), layers.end(), [&](int n) { return n == layers.front(); });
+  const bool equal = std::ranges::all_of(layers, [&](int n) { return n == layers.front(); });
   if (equal) return fmt::format("{} x {}", layers.size(), layers.front());
   std::string by_chunk;
   for (const int n : layers) by_chunk += (by_chunk.empty() ? "" : "+") + std::to_string(n);

@@ -8,7 +8,6 @@
 #include "report/drawing/category_style.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
-#include "report/drawing/html_text.h"
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/plans/estimate_text.h"
@@ -70,19 +69,6 @@ std::string headline(const HtmlReport& report) {
       html_text(model_in_words(report.subject)), html_text(report.subject.cluster), chips);
 }
 
-// "8.00 s" -> "8.00<small>s</small>".
-std::string figure(std::string_view text) {
-  const std::size_t space = std::min(text.find(' '), text.size());
-  const std::string_view unit = space < text.size() ? text.substr(space + 1) : "";
-  return fmt::format("{}<small>{}</small>", html_text(text.substr(0, space)), html_text(unit));
-}
-
-std::string tile(std::string_view name, std::string_view value, std::string_view more) {
-  return fmt::format(
-      "<div class=\"tile\"><div class=\"name\">{}</div><div class=\"value\">{}</div>{}</div>\n",
-      html_text(name), figure(value), more);
-}
-
 std::string tiles(const Estimate& e) {
   const auto more = [](const std::string& text) {
     return fmt::format("<div class=\"more\">{}</div>", html_text(text));
@@ -94,17 +80,18 @@ std::string tiles(const Estimate& e) {
       tone(e.verdict), std::clamp(share, 0.0, 1.0) * 100, html_text(gibibytes(e.memory_capacity)),
       tone(e.verdict), html_text(verdict_words(e.verdict)));
   return "<div class=\"tiles\">\n" +
-         tile("Step time", to_text(e.step_time),
-              more(fmt::format("{:.0f} % within {} to {} ({}; {})", 100 * e.interval.level,
-                               to_text(e.interval.low), to_text(e.interval.high), e.interval.regime,
-                               e.interval.distance)) +
-                  more(fmt::format("{} microbatches", grouped(e.microbatches)))) +
-         tile("MFU", percent(e.mfu), more("HFU " + percent(e.hfu))) +
-         tile("Achieved per GPU", to_text(e.achieved_per_gpu),
-              more(fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs"))) +
-         tile("Throughput", compact(e.tokens_per_second) + " tokens/s",
-              more(compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0) + " tokens/s per GPU")) +
-         tile("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n";
+         html_tile_with(
+             "Step time", to_text(e.step_time),
+             more(fmt::format("{:.0f} % within {} to {} ({}; {})", 100 * e.interval.level,
+                              to_text(e.interval.low), to_text(e.interval.high), e.interval.regime,
+                              e.interval.distance)) +
+                 more(fmt::format("{} microbatches", grouped(e.microbatches)))) +
+         html_tile("MFU", percent(e.mfu), "HFU " + percent(e.hfu)) +
+         html_tile("Achieved per GPU", to_text(e.achieved_per_gpu),
+                   fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs")) +
+         html_tile("Throughput", compact(e.tokens_per_second) + " tokens/s",
+                   compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0) + " tokens/s per GPU") +
+         html_tile_with("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n";
 }
 
 std::string findings(const HtmlReport& report) {

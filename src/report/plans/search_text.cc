@@ -103,9 +103,8 @@ const std::vector<Field>& fields() {
 }
 
 bool same_in_all(const SearchResult& r, const Field& field) {
-  return std::all_of(r.plans.begin(), r.plans.end(), [&](const Estimate& e) {
-    return field.value(e) == field.value(r.plans.front());
-  });
+  return std::ranges::all_of(
+      r.plans, [&](const Estimate& e) { return field.value(e) == field.value(r.plans.front()); });
 }
 
 }  // namespace
@@ -169,12 +168,10 @@ Table misses_table(const std::vector<NearMiss>& misses) {
 std::string pareto_text(const SearchResult& r, const TextStyle& style) {
   if (r.pareto.size() < 2) return "";
   std::string out = heading("Step time against memory", "no plan is better in both", style);
-  const auto [least, most] = std::minmax_element(
-      r.pareto.begin(), r.pareto.end(),
-      [](const Estimate& a, const Estimate& b) { return a.peak_memory < b.peak_memory; });
-  const auto [fastest, slowest] = std::minmax_element(
-      r.pareto.begin(), r.pareto.end(),
-      [](const Estimate& a, const Estimate& b) { return seconds(a) < seconds(b); });
+  const auto [least, most] =
+      std::ranges::minmax_element(r.pareto, std::ranges::less(), &Estimate::peak_memory);
+  const auto [fastest, slowest] = std::ranges::minmax_element(
+      r.pareto, [](const Estimate& a, const Estimate& b) { return seconds(a) < seconds(b); });
   const std::string top = to_text(slowest->step_time);
   const std::string bottom = to_text(fastest->step_time);
   const int label = std::max(display_width(top), display_width(bottom));

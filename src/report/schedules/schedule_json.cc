@@ -73,17 +73,17 @@ Value op_time(const MeasuredSchedule& s) {
       Kind{PipelineAction::offload, &StageTimes::offload},
       Kind{PipelineAction::reload, &StageTimes::reload}};
   const auto occurs = [&](PipelineAction action) {
-    return std::any_of(s.pipeline.order.begin(), s.pipeline.order.end(), [&](const auto& device) {
-      return std::any_of(device.begin(), device.end(),
-                         [&](const PipelineOperation& op) { return op.action == action; });
+    return std::ranges::any_of(s.pipeline.order, [&](const auto& device) {
+      return std::ranges::any_of(device,
+                                 [&](const PipelineOperation& op) { return op.action == action; });
     });
   };
   Value out = Value::map();
   for (const Kind& kind : kKinds) {
     if (!occurs(kind.action)) continue;
     const Picoseconds first = s.times.stage.front().*kind.time;
-    const bool equal = std::all_of(s.times.stage.begin(), s.times.stage.end(),
-                                   [&](const StageTimes& t) { return t.*kind.time == first; });
+    const bool equal = std::ranges::all_of(
+        s.times.stage, [&](const StageTimes& t) { return t.*kind.time == first; });
     out.set(std::string(letters(kind.action)),
             equal ? number(s.unit.of(first)) : list(s.times.stage, [&](const StageTimes& t) {
               return number(s.unit.of(t.*kind.time));
@@ -102,8 +102,7 @@ Value op_time(const MeasuredSchedule& s) {
 
 Value by_boundary(const MeasuredSchedule& s, const std::vector<Picoseconds>& times) {
   if (times.empty()) return integer(0);
-  const bool equal =
-      std::all_of(times.begin(), times.end(), [&](Picoseconds t) { return t == times.front(); });
+  const bool equal = std::ranges::all_of(times, [&](Picoseconds t) { return t == times.front(); });
   return equal ? number(s.unit.of(times.front()))
                : list(times, [&](Picoseconds t) { return number(s.unit.of(t)); });
 }

@@ -57,7 +57,7 @@ std::vector<PipelineSpan> pipeline_spans(const MeasuredSchedule& schedule) {
     span.end = schedule.execution.timeline.end(n).seconds();
     out.push_back(span);
   }
-  std::stable_sort(out.begin(), out.end(), [](const PipelineSpan& a, const PipelineSpan& b) {
+  std::ranges::stable_sort(out, [](const PipelineSpan& a, const PipelineSpan& b) {
     return std::tuple(a.stage, a.start) < std::tuple(b.stage, b.start);
   });
   return out;
@@ -104,7 +104,7 @@ std::vector<TimelineSpan> timeline_spans(const MeasuredSchedule& schedule) {
     span_of[i] = static_cast<std::int64_t>(out.size());
     out.push_back(std::move(span));
   }
-  std::stable_sort(out.begin(), out.end(), [](const TimelineSpan& a, const TimelineSpan& b) {
+  std::ranges::stable_sort(out, [](const TimelineSpan& a, const TimelineSpan& b) {
     return std::tuple(a.stage, a.stream, a.start) < std::tuple(b.stage, b.stream, b.start);
   });
   return out;

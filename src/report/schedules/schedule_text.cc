@@ -143,13 +143,10 @@ std::string schedule_text(const MeasuredSchedule& s, const ScheduleRemarks& rema
                        plain(s.sends_per_microbatch()));
   out += wrapped(facts, 2, style) + "\n";
   out += pipeline_text(pipeline_spans(s), style, axis);
-  out += heading("Idle", "time that a device waits, by cause", style);
-  out += idle_table(s, style);
+  out += heading("Idle", "time that a device waits, by cause", style) + idle_table(s, style);
   std::string remark = "activations, in " + memory_unit(s, remarks.stated_memory);
   if (remarks.memory_limit > 0) remark += fmt::format("; limit {}", plain(remarks.memory_limit));
-  out += heading("Held", remark, style);
-  out += memory_table(s, style);
-  return out;
+  return out + heading("Held", remark, style) + memory_table(s, style);
 }
 
 }  // namespace orrery

@@ -28,10 +28,7 @@ std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const
   for (const SynthesisCandidate& c : r.candidates) {
     if (c.fits) fitting.push_back(&c);
   }
-  std::stable_sort(fitting.begin(), fitting.end(),
-                   [](const SynthesisCandidate* a, const SynthesisCandidate* b) {
-                     return a->makespan < b->makespan;
-                   });
+  std::ranges::stable_sort(fitting, std::ranges::less(), &SynthesisCandidate::makespan);
   out += wrapped(fmt::format("{} candidates, {} within the limits; the best of them:",
                              grouped(static_cast<std::int64_t>(r.candidates.size())),
                              grouped(static_cast<std::int64_t>(fitting.size()))),

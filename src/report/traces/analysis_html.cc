@@ -1,5 +1,3 @@
-#include "report/traces/analysis_html.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +5,10 @@
 
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
-#include "report/drawing/html_text.h"
 #include "report/drawing/roofline_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/time_chart_svg.h"
+#include "report/traces/analysis_report.h"
 #include "report/traces/analysis_tables.h"
 #include "report/traces/finding_text.h"
 #include "report/traces/path_report.h"
@@ -142,8 +140,8 @@ std::string breakdown_section(const RunAnalysis& analysis) {
   for (const Row& row : first(rows, kMostRows)) {
     add_breakdown(table, row.rank, row.step, row.parts, longest);
   }
-  const bool any_steps = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
-                                     [](const RankAnalysis& rank) { return !rank.steps.empty(); });
+  const bool any_steps = std::ranges::any_of(
+      analysis.ranks, [](const RankAnalysis& rank) { return !rank.steps.empty(); });
   std::string remark = any_steps ? "of each rank in each step, by the window of the step"
                                  : "of each rank, from its first to its last work";
   if (rows.size() > kMostRows) {
@@ -198,9 +196,8 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
   for (const RankAnalysis& rank : analysis.ranks) {
     table += fmt::format("<tr><td>{}</td>", rank.rank);
     for (const auto& [number, unused] : steps) {
-      const auto it = std::find_if(
-          rank.steps.begin(), rank.steps.end(),
-          [number = number](const StepAnalysis& s) { return s.step.number == number; });
+      const auto it = std::ranges::find_if(
+          rank.steps, [number = number](const StepAnalysis& s) { return s.step.number == number; });
       if (it == rank.steps.end()) {
         table += "<td></td>";
         continue;
@@ -376,8 +373,7 @@ std::string over_time_section(const RecordedTrace& trace, const RankAnalysis& ra
   std::vector<std::pair<std::string, Category>> legend;
   for (std::size_t i = 0; i < rank.queue_series.size() && legend.size() < kColours.size(); ++i) {
     const std::vector<std::int64_t>& longest = rank.queue_series[i].longest;
-    if (std::none_of(longest.begin(), longest.end(), [](std::int64_t n) { return n > 0; }))
-      continue;
+    if (std::ranges::none_of(longest, [](std::int64_t n) { return n > 0; })) continue;
     const Category colour = kColours[legend.size()];
     legend.emplace_back(fmt::format("stream {}", trace.lanes[rank.streams[i].lane].thread), colour);
     queues.series.push_back({.css_class = key_of(colour),
@@ -409,8 +405,8 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
     if (chart.points.size() == 100 || row.own_ns == 0) break;
     if (!row.operator_class || row.bytes.value() <= 0 || row.with_work_ns == 0) continue;
     used[static_cast<std::size_t>(*row.operator_class)] = true;
-    const bool is_new = std::none_of(chart.peaks.begin(), chart.peaks.end(),
-                                     [&](const RooflinePeak& p) { return p.rate == row.peak; });
+    const bool is_new = std::ranges::none_of(
+        chart.peaks, [&](const RooflinePeak& p) { return p.rate == row.peak; });
     if (is_new && row.peak.value() > 0) {
       chart.peaks.push_back({.label = to_text(row.peak), .rate = row.peak});
     }
@@ -452,8 +448,7 @@ std::string classes_bar(const RankAnalysis& rank) {
     add(to_text(which), all.by_class_ns[c], colour_of(which));
   }
   add("other", all.other_ns, Category::bubble);
-  std::stable_sort(segments.begin(), segments.end(),
-                   [](const ChartSegment& a, const ChartSegment& b) { return a.value > b.value; });
+  std::ranges::stable_sort(segments, std::ranges::greater(), &ChartSegment::value);
   return stacked_bar_svg(segments);
 }
 

@@ -1,10 +1,9 @@
-#include "report/traces/analysis_json.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "document/results.h"
+#include "report/traces/analysis_report.h"
 #include "report/traces/finding_text.h"
 #include "report/traces/path_json.h"
 #include "report/traces/recorded_values.h"

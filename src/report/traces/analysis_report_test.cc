@@ -1,11 +1,10 @@
+#include "report/traces/analysis_report.h"
+
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "analyze/hand_made_trace.h"
-#include "report/traces/analysis_html.h"
-#include "report/traces/analysis_json.h"
-#include "report/traces/analysis_text.h"
 #include "report/traces/finding_text.h"
 #include "report/traces/path_report.h"
 #include "report/traces/recorded_style.h"

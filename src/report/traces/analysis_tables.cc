@@ -84,11 +84,10 @@ Category colour_of(RecordedWorkClass c) {
 }
 
 Table breakdown_table(const RunAnalysis& analysis) {
-  const bool shared =
-      std::any_of(analysis.ranks.begin(), analysis.ranks.end(), [&](const RankAnalysis& rank) {
-        return rank.whole.idle.other_process_ns > 0 ||
-               analyzed_time(rank, analysis.preset).idle.other_process_ns > 0;
-      });
+  const bool shared = std::ranges::any_of(analysis.ranks, [&](const RankAnalysis& rank) {
+    return rank.whole.idle.other_process_ns > 0 ||
+           analyzed_time(rank, analysis.preset).idle.other_process_ns > 0;
+  });
   return Table(left("rank", 9), left("step", 8), right("time", 9), bars(5, 24).only(Form::text),
                page_bars(), right("compute", 8), right("exposed comm", 8), right("copies", 4),
                right("idle: host", 7).only(Form::text),
@@ -303,8 +302,8 @@ Table overlap_table(const RunAnalysis& analysis) {
   std::vector<Column> columns = {left("rank", 9)};
   for (std::size_t c = 1; c < kWorkCombinations; ++c) {
     columns.push_back(right(combination_name(c), 8)
-                          .shown_if(std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
-                                                [c](const auto& r) { return r.overlap[c] > 0; })));
+                          .shown_if(std::ranges::any_of(
+                              analysis.ranks, [c](const auto& r) { return r.overlap[c] > 0; })));
   }
   const bool any = std::any_of(columns.begin() + 1, columns.end(),
                                [](const Column& c) { return c.form != Form::none; });

@@ -1,9 +1,8 @@
-#include "report/traces/analysis_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "report/traces/analysis_report.h"
 #include "report/traces/analysis_tables.h"
 #include "report/traces/finding_text.h"
 #include "report/traces/path_report.h"
@@ -17,7 +16,7 @@ std::string of_rank(const RankAnalysis& rank) { return fmt::format("rank {}", ra
 
 // Neither device work nor steps.
 bool table_is_empty(const RunAnalysis& analysis) {
-  return std::all_of(analysis.ranks.begin(), analysis.ranks.end(), [](const RankAnalysis& rank) {
+  return std::ranges::all_of(analysis.ranks, [](const RankAnalysis& rank) {
     return !rank.has_device_work() && rank.steps.empty();
   });
 }
@@ -118,8 +117,7 @@ std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
     classes.emplace_back(all.by_class_ns[c], to_text(static_cast<RecordedWorkClass>(c)));
   }
   classes.emplace_back(all.other_ns, "other");
-  std::stable_sort(classes.begin(), classes.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(classes, std::ranges::greater(), [](const auto& c) { return c.first; });
   std::string line;
   for (const auto& [ns, label] : classes) {
     if (ns == 0) continue;
@@ -203,8 +201,8 @@ std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
   }
   if (!first.device.empty()) out += ", " + printable(first.device);
   if (first.accelerator) out += " (" + first.accelerator->name + ")";
-  const bool works = std::any_of(analysis.ranks.begin(), analysis.ranks.end(),
-                                 [](const RankAnalysis& rank) { return rank.has_device_work(); });
+  const bool works = std::ranges::any_of(
+      analysis.ranks, [](const RankAnalysis& rank) { return rank.has_device_work(); });
   if (!works) out += "; no work of an accelerator is recorded";
   if (run.source == RunSource::predicted_trace || run.source == RunSource::replayed_run) {
     out += "; simulated: the files say that their times are";

@@ -39,7 +39,7 @@ std::string calls_text(double calls) {
 }
 
 const ProfileLine& leading_line(const StepProfile& profile, const std::vector<std::size_t>& lines) {
-  return profile.lines[*std::max_element(lines.begin(), lines.end(), [&](auto a, auto b) {
+  return profile.lines[*std::ranges::max_element(lines, [&](auto a, auto b) {
     return profile.lines[a].times.contribution_ns() < profile.lines[b].times.contribution_ns();
   })];
 }
@@ -78,9 +78,8 @@ std::string work_cause(const Difference& d, const DifferenceRow& row) {
   }
   if (!same_kernels(d, row)) {
     const ProfileLine& line = leading_line(d.second, row.second);
-    const auto longest =
-        std::max_element(line.kernels.begin(), line.kernels.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto longest = std::ranges::max_element(line.kernels, std::ranges::less(),
+                                                  [](const auto& k) { return k.second; });
     return std::string(slower ? "slower" : "faster") +
            (longest == line.kernels.end() ? " kernels" : " kernel " + longest->first);
   }

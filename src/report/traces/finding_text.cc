@@ -63,8 +63,8 @@ FindingText host_waits(const RunAnalysis& analysis, const Finding& finding) {
   const std::int64_t all = host.total_ns();
   std::array<std::size_t, kHostActivities> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return host.ns[a] > host.ns[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return host.ns[a] > host.ns[b]; });
   std::string meanwhile;
   for (const std::size_t a : order) {
     if (share(host.ns[a], all) < 0.05) break;
@@ -96,10 +96,8 @@ FindingText other_process(const RunAnalysis& analysis, const Finding& finding) {
 }
 
 std::size_t main_cause(const CommunicationTable& communication) {
-  const auto it = std::max_element(communication.ranks.begin(), communication.ranks.end(),
-                                   [](const RankCommunication& a, const RankCommunication& b) {
-                                     return a.caused_waiting_ns < b.caused_waiting_ns;
-                                   });
+  const auto it = std::ranges::max_element(communication.ranks, std::ranges::less(),
+                                           &RankCommunication::caused_waiting_ns);
   return static_cast<std::size_t>(it - communication.ranks.begin());
 }
 
@@ -121,7 +119,7 @@ std::string why_late(const RunAnalysis& analysis, std::size_t late) {
   const auto more_than_others = [&](std::vector<double> values) {
     const double own = values[late];
     values.erase(values.begin() + static_cast<std::ptrdiff_t>(late));
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return own - values[values.size() / 2];
   };
   const double more_waits = more_than_others(waits);
@@ -244,8 +242,8 @@ FindingText slow_operators(const RecordedRun& run, const RunAnalysis& analysis,
                ? 0.0
                : static_cast<double>(row.own_ns) * (1 - row.roofline);
   };
-  const auto row = std::max_element(
-      rank.operators.rows.begin(), rank.operators.rows.end(),
+  const auto row = std::ranges::max_element(
+      rank.operators.rows,
       [&](const OperatorRow& a, const OperatorRow& b) { return lost(a) < lost(b); });
   if (row != rank.operators.rows.end() && lost(*row) > 0) {
     const std::string shapes = brief(trace.texts[row->shapes]);
@@ -274,7 +272,7 @@ FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Fi
   FindingText out = {.title = "Exposed copies and fills", .detail = {}, .advice = {}};
   const RankAnalysis& rank = analysis.ranks[finding.worst];
   const RecordedTrace& trace = run.ranks[finding.worst];
-  const auto row = std::find_if(rank.kernels.begin(), rank.kernels.end(), [](const KernelRow& k) {
+  const auto row = std::ranges::find_if(rank.kernels, [](const KernelRow& k) {
     return k.kind == WorkKind::copy || k.kind == WorkKind::fill;
   });
   out.advice = "Copy on a stream of its own beside computing, or keep the data on the device.";
@@ -325,10 +323,10 @@ FindingText stream_waits(const RecordedRun& run, const RunAnalysis& analysis,
 // Windows are the host's; what the device does in them was launched in steps before.
 FindingText earlier_work(const RunAnalysis& analysis, const Finding& finding) {
   const RankAnalysis& rank = analysis.ranks[finding.worst];
-  const auto step = std::max_element(rank.steps.begin(), rank.steps.end(),
-                                     [](const StepAnalysis& a, const StepAnalysis& b) {
-                                       return a.lag.behind_ns < b.lag.behind_ns;
-                                     });
+  const auto step =
+      std::ranges::max_element(rank.steps, [](const StepAnalysis& a, const StepAnalysis& b) {
+        return a.lag.behind_ns < b.lag.behind_ns;
+      });
   FindingText out = {.title = "Devices are behind their hosts", .detail = {}, .advice = {}};
   out.detail = fmt::format(
       "{} of what they did while a step lasted on the host was launched in steps before.",

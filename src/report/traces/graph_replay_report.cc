@@ -51,14 +51,13 @@ std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
 // Files that name several steps of a rank are replayed from the first to the last of them.
 bool of_several_steps(const GraphReplay& replay) {
   std::set<std::int64_t> ranks;
-  return std::any_of(replay.steps.begin(), replay.steps.end(), [&](const ReplayedGraphStep& step) {
-    return !ranks.insert(step.rank).second;
-  });
+  return std::ranges::any_of(
+      replay.steps, [&](const ReplayedGraphStep& step) { return !ranks.insert(step.rank).second; });
 }
 
 std::string table_of(const GraphReplay& replay, const TextStyle& style) {
-  const bool recorded = std::any_of(replay.ranks.begin(), replay.ranks.end(),
-                                    [](const auto& rank) { return rank.recorded.has_value(); });
+  const bool recorded =
+      std::ranges::any_of(replay.ranks, [](const auto& rank) { return rank.recorded.has_value(); });
   Table table(right("rank", 9),
               right(replay.of_simulated_times ? "simulated" : "recorded", 8).shown_if(recorded),
               right("replayed", 8), right("computing", 5), right("both", 3),

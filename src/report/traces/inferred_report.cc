@@ -118,55 +118,51 @@ std::string other_model_warning(const InferredComparison& c) {
 
 std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
   std::string out;
+  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
   if (c.is_predicted) {
     const double error = c.recorded > Seconds(0) ? c.predicted / c.recorded - 1 : 0;
-    out = wrapped(fmt::format("Predicted {}, recorded {} ({}): {}.", to_text(c.predicted),
-                              to_text(c.recorded), what_is_compared(c), signed_percent(error)),
-                  2, style);
+    say(fmt::format("Predicted {}, recorded {} ({}): {}.", to_text(c.predicted),
+                    to_text(c.recorded), what_is_compared(c), signed_percent(error)));
   } else {
-    out = wrapped("Nothing is predicted: a specification needs what is not inferred.", 2, style);
+    say("Nothing is predicted: a specification needs what is not inferred.");
   }
   if (!c.spec.backward && c.recorded_step > Seconds(0)) {
     const std::string waiting =
         c.step_waiting > Seconds(0)
             ? fmt::format(", {} waiting for other ranks", to_text(c.step_waiting))
             : "";
-    out += wrapped(fmt::format("The recorded step, with its host and waiting, takes {}: the device "
-                               "is idle for {}{}.",
-                               to_text(c.recorded_step), to_text(c.step_idle), waiting),
-                   2, style);
+    say(
+        fmt::format("The recorded step, with its host and waiting, takes {}: the device "
+                    "is idle for {}{}.",
+                    to_text(c.recorded_step), to_text(c.step_idle), waiting));
   }
   if (c.earlier > Seconds(0)) {
-    out += wrapped(fmt::format("Work launched before the recording began, {}, is left out.",
-                               to_text(c.earlier)),
-                   2, style);
+    say(fmt::format("Work launched before the recording began, {}, is left out.",
+                    to_text(c.earlier)));
   }
   const std::string other_model = other_model_warning(c);
-  if (!other_model.empty()) out += wrapped(other_model, 2, style);
+  say(other_model);
   if (c.is_predicted) {
-    out += heading("Where they differ", "", style);
-    out += part_table(c).text(style);
+    out += section("Where they differ", "", part_table(c), style);
     if (!c.causes.empty()) out += heading("Why", "the largest differences", style);
     for (const PredictionGap& cause : c.causes) {
       const bool less = cause.difference < Seconds(0);
-      out += wrapped(fmt::format("{}, {} {}: {}", in_words(cause.part),
-                                 to_text(less ? Seconds(0) - cause.difference : cause.difference),
-                                 !cause.compared ? "not compared"
-                                 : less          ? "more than predicted"
-                                                 : "less than predicted",
-                                 printable(cause.why)),
-                     2, style);
+      say(fmt::format("{}, {} {}: {}", in_words(cause.part),
+                      to_text(less ? Seconds(0) - cause.difference : cause.difference),
+                      !cause.compared ? "not compared"
+                      : less          ? "more than predicted"
+                                      : "less than predicted",
+                      printable(cause.why)));
     }
   }
-  out += heading("Inferred", "", style);
   Table table(left("", 9), right("", 8), left("from", 3));
   for (const InferredFact& fact : c.spec.facts) {
     table.row(fact.name, fact.value, fact.from);
   }
-  out += table.text(style);
+  out += heading("Inferred", "", style) + table.text(style);
   if (!c.spec.not_inferred.empty()) {
     out += heading("Not inferred", "", style);
-    for (const std::string& what : c.spec.not_inferred) out += wrapped(printable(what), 2, style);
+    for (const std::string& what : c.spec.not_inferred) say(printable(what));
   }
   return out;
 }

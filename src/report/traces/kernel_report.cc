@@ -54,14 +54,13 @@ Table class_table(const KernelComparison& c) {
               right("p90", 6));
   for (const ComparedClass& k : c.classes) {
     const bool predicted = k.predicted > Seconds(0);
-    table.row(k.name, k.rows, k.calls, to_text(k.total), to_text(k.recorded),
-              predicted ? to_text(k.predicted) : "-",
+    table.row(k.name, k.rows, k.calls, k.total, k.recorded, predicted ? to_text(k.predicted) : "-",
               k.errors ? signed_percent(k.predicted / k.recorded - 1) : "",
               k.errors ? percent(k.errors->median) : (predicted ? "with waiting" : ""),
               k.errors ? percent(k.errors->p90) : "");
   }
   if (c.waiting > Seconds(0)) {
-    table.row("waiting", "", "", to_text(c.waiting), "", "", "", "", "");
+    table.row("waiting", "", "", c.waiting, "", "", "", "", "");
   }
   return table;
 }
@@ -89,31 +88,25 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
   std::string out = wrapped(sentence + ".", 2, style);
   out += heading("By class",
                  "all ranks: as it was; recorded: calls at their median; errors: each row once",
-                 style);
-  out += class_table(c).text(style);
+                 style) +
+         class_table(c).text(style);
 
   std::vector<const ComparedKernel*> rows;
   for (const ComparedKernel& k : c.kernels) {
     if (has_error(k)) rows.push_back(&k);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const ComparedKernel* a, const ComparedKernel* b) {
-    return difference(*a) > difference(*b);
-  });
-  if (rows.size() > top) rows.resize(top);
-  if (!rows.empty()) {
-    out += heading("Kernels that are off most", "one call", style);
-    Table table(left("", 9), right("calls", 5), right("recorded", 9), right("predicted", 9),
-                right("error", 9), left("shapes", 3));
-    for (const ComparedKernel* k : rows) {
-      const RecordedKernel& r = k->recorded;
-      table.row(r.name, r.calls, to_text(r.time), to_text(*k->predicted),
-                signed_percent(k->error()),
-                r.kind == RecordedKernelKind::communication
-                    ? fmt::format("{} B over {} ranks", compact(r.moved.value()), r.ranks)
-                    : printable(r.shapes));
-    }
-    out += table.text(style);
+  std::ranges::stable_sort(rows, std::ranges::greater(),
+                           [](const ComparedKernel* k) { return difference(*k); });
+  Table table(left("", 9), right("calls", 5), right("recorded", 9), right("predicted", 9),
+              right("error", 9), left("shapes", 3));
+  for (const ComparedKernel* k : first(rows, top)) {
+    const RecordedKernel& r = k->recorded;
+    table.row(r.name, r.calls, r.time, *k->predicted, signed_percent(k->error()),
+              r.kind == RecordedKernelKind::communication
+                  ? fmt::format("{} B over {} ranks", compact(r.moved.value()), r.ranks)
+                  : r.shapes);
   }
+  out += section("Kernels that are off most", "one call", table, style);
   bool any = false;
   for (const ComparedClass& k : c.classes) {
     if (k.predicted > Seconds(0) || k.why.empty()) continue;

@@ -54,14 +54,12 @@ std::vector<PathShare> shown_names(const StepPath& path) {
     rows[at->second].count += one.count;
     rows[at->second].total_ns += one.total_ns;
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const PathShare& a, const PathShare& b) { return a.total_ns > b.total_ns; });
+  std::ranges::stable_sort(rows, std::ranges::greater(), &PathShare::total_ns);
   return rows;
 }
 
 bool has_other_ranks(const StepPath& path) {
-  return std::any_of(path.ranks.begin(), path.ranks.end(),
-                     [&](const RankShare& r) { return r.rank != path.rank; });
+  return std::ranges::any_of(path.ranks, [&](const RankShare& r) { return r.rank != path.rank; });
 }
 
 std::int64_t on_others(const StepPath& path) {
@@ -191,10 +189,9 @@ std::string places_svg(const StepPath& path) {
   std::map<Place, std::int64_t> total;
   for (const PathStretch& s : path.stretches) total[{s.rank, s.on}] += s.end_ns - s.begin_ns;
   std::vector<std::pair<Place, std::int64_t>> places(total.begin(), total.end());
-  std::stable_sort(places.begin(), places.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(places, std::ranges::greater(), [](const auto& p) { return p.second; });
   if (places.size() > kMostBands) places.resize(kMostBands);
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   std::map<Place, std::size_t> band_of;
   BandChart chart = {.name = "the critical path over threads and streams",
                      .css_classes = {},
@@ -240,10 +237,10 @@ std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t mos
   const auto length = [&](std::size_t i) {
     return path.stretches[i].end_ns - path.stretches[i].begin_ns;
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
   order.resize(most);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return order;
 }
 

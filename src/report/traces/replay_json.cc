@@ -1,5 +1,6 @@
 // The documents of replays: of recorded runs, of operation timelines, of Chakra traces and of graph
 // files.
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -56,9 +57,8 @@ std::vector<RankOfReplay> ranks_of(const ReplayDocument& d) {
 
 // Whose the start times of the files are; none have none.
 std::optional<TimesOfRun> times_of(const GraphReplay& replay) {
-  const bool timed =
-      std::any_of(replay.ranks.begin(), replay.ranks.end(),
-                  [](const ReplayedRank& rank) { return rank.recorded.has_value(); });
+  const bool timed = std::ranges::any_of(
+      replay.ranks, [](const ReplayedRank& rank) { return rank.recorded.has_value(); });
   if (!timed) return std::nullopt;
   return replay.of_simulated_times ? TimesOfRun::simulated : TimesOfRun::recorded;
 }

@@ -67,9 +67,7 @@ std::string ranks_text(const Replay& replay, const TextStyle& style) {
   }
   const std::size_t all = ranks.size();
   if (all > kMostRanks) {
-    std::stable_sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) {
-      return a.worst_error > b.worst_error;
-    });
+    std::ranges::stable_sort(ranks, std::ranges::greater(), &RankSum::worst_error);
     ranks.resize(kMostRanks);
   }
   Table table(right("rank", 9), right("steps", 8), right("recorded", 8), right("replayed", 8),
@@ -120,7 +118,7 @@ std::string bound_text(const Replay& replay) {
 Seconds median_displacement(const Replay& replay) {
   std::vector<Seconds> all;
   for (const ReplayedStep& s : replay.steps) all.push_back(s.displacement);
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all.empty() ? Seconds() : all[all.size() / 2];
 }
 

@@ -3,22 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "document/results.h"
 #include "report/drawing/table.h"
+#include "report/traces/recorded_style.h"
+#include "report/traces/recorded_values.h"
 #include "report/traces/recording_remarks.h"
-#include "report/traces/trace_contents_report.h"
 #include "trace/trace_summary.h"
 #include "units/picoseconds.h"
 
 namespace orrery {
 namespace {
-
-Seconds seconds(std::int64_t nanoseconds) {
-  return Seconds(static_cast<double>(nanoseconds) * 1e-9);
-}
 
 Value seconds_value(Seconds time) {
   return ResultCodec<Picoseconds>::write(round_to_picoseconds(time), nullptr);
@@ -30,7 +29,7 @@ std::int64_t count(const TraceSummary& s, EventKind kind) {
 
 std::string signed_time(std::int64_t nanoseconds) {
   if (nanoseconds == 0) return "0";
-  return (nanoseconds > 0 ? "+" : "") + to_text(seconds(nanoseconds));
+  return (nanoseconds > 0 ? "+" : "") + time_text(nanoseconds);
 }
 
 std::string of(std::int64_t part, std::int64_t whole) {
@@ -126,8 +125,7 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("rank", Value::number(trace.rank));
   rank.append_member("file", Value::text(trace.file));
   rank.append_member("truncated", Value::boolean(trace.truncated));
-  const bool base_lost =
-      std::find(run.lost_bases.begin(), run.lost_bases.end(), trace.rank) != run.lost_bases.end();
+  const bool base_lost = std::ranges::find(run.lost_bases, trace.rank) != run.lost_bases.end();
   rank.append_member("base_lost", Value::boolean(base_lost));
   rank.append_member("times", Value::text(trace.simulated ? "simulated" : "recorded"));
   rank.append_member("entries", Value::number(trace.entries));
@@ -166,14 +164,73 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("allocations", Value::number(static_cast<std::int64_t>(trace.memory.size())));
   rank.append_member("groups", Value::number(static_cast<std::int64_t>(trace.groups.size())));
   Value clocks = Value::map();
-  clocks.append_member("offset_s", seconds_value(seconds(clock.offset_ns)));
-  clocks.append_member("median_s", seconds_value(seconds(clock.median_ns)));
-  clocks.append_member("spread_s", seconds_value(seconds(clock.spread_ns)));
-  clocks.append_member("violation_s", seconds_value(seconds(clock.violation_ns)));
+  clocks.append_member("offset_s", seconds_value(time_of(clock.offset_ns)));
+  clocks.append_member("median_s", seconds_value(time_of(clock.median_ns)));
+  clocks.append_member("spread_s", seconds_value(time_of(clock.spread_ns)));
+  clocks.append_member("violation_s", seconds_value(time_of(clock.violation_ns)));
   clocks.append_member("collectives", Value::number(clock.instances));
   rank.append_member("clock", std::move(clocks));
   rank.append_member("execution_trace", host_json(run, i));
   return rank;
+}
+
+constexpr std::size_t kShownFiles = 8;
+
+std::string value_text(const TraceFact& fact) {
+  if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return grouped(*number);
+  if (const auto* time = std::get_if<Seconds>(&fact.value)) return to_text(*time);
+  return printable(std::get<std::string>(fact.value));
+}
+
+Value value_json(const TraceFact& fact) {
+  if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return Value::number(*number);
+  if (const auto* time = std::get_if<Seconds>(&fact.value)) {
+    return seconds_value(*time);
+  }
+  return Value::text(std::get<std::string>(fact.value));
+}
+
+std::string work_table(const TraceContents& file, const TextStyle& style) {
+  const auto has = [&](const auto& field) { return std::ranges::any_of(file.work, field); };
+  const bool groups = has([](const TraceWork& w) { return !w.group.empty(); });
+  const bool bytes = has([](const TraceWork& w) { return w.bytes.has_value(); });
+  const bool times = has([](const TraceWork& w) { return w.time && w.time->value() > 0; });
+  Table table(left("work", 5), left("group", 2).shown_if(groups), right("count", 4),
+              right("bytes", 3).shown_if(bytes), right("time", 3).shown_if(times));
+  for (const TraceWork& w : file.work) {
+    table.row(w.kind, w.group, w.count,
+              w.bytes ? to_text(Bytes(static_cast<double>(*w.bytes))) : "",
+              w.time ? to_text(*w.time) : "");
+  }
+  return table.text(style);
+}
+
+Value contents_json(const std::vector<TraceContents>& files) {
+  Value list = Value::list();
+  for (const TraceContents& file : files) {
+    Value entry = Value::map();
+    entry.append_member("file", Value::text(file.file));
+    entry.append_member("format", Value::text(std::string(file.format->key)));
+    Value facts = Value::map();
+    for (const TraceFact& fact : file.facts) {
+      const bool time = std::holds_alternative<Seconds>(fact.value);
+      facts.append_member(fact.key + (time ? "_s" : ""), value_json(fact));
+    }
+    entry.append_member("facts", std::move(facts));
+    Value work = Value::list();
+    for (const TraceWork& w : file.work) {
+      Value row = Value::map();
+      row.append_member("kind", Value::text(w.kind));
+      row.append_member("group", Value::text(w.group));
+      row.append_member("count", Value::number(w.count));
+      row.append_member("bytes", w.bytes ? Value::number(*w.bytes) : Value::null());
+      row.append_member("time_s", w.time ? seconds_value(*w.time) : Value::null());
+      work.append(std::move(row));
+    }
+    entry.append_member("work", std::move(work));
+    list.append(std::move(entry));
+  }
+  return list;
 }
 
 }  // namespace
@@ -226,6 +283,25 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   return out;
 }
 
+std::string trace_contents_text(const std::vector<TraceContents>& files, const TextStyle& style) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(files.size(), kShownFiles); ++i) {
+    const TraceContents& file = files[i];
+    out += heading(printable(file.file.substr(file.file.rfind('/') + 1)),
+                   std::string(file.format->name), style);
+    Table facts(left("what", 2), left("how much", 3));
+    for (const TraceFact& fact : file.facts) {
+      facts.row(spaced(fact.key), value_text(fact));
+    }
+    out += facts.text(style);
+    if (!file.work.empty()) out += "\n" + work_table(file, style);
+  }
+  if (files.size() > kShownFiles) {
+    out += fmt::format("\n  ... and {} more files (--json has all)\n", files.size() - kShownFiles);
+  }
+  return out;
+}
+
 Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& files) {
   Value document = Value::map();
   document.append_member("schema_version", Value::number(std::int64_t{1}));
@@ -234,7 +310,7 @@ Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& 
   Value ranks = Value::list();
   for (std::size_t i = 0; i < run.ranks.size(); ++i) ranks.append(rank_json(run, i));
   document.append_member("ranks", std::move(ranks));
-  document.append_member("files", trace_contents_json(files));
+  document.append_member("files", contents_json(files));
   return document;
 }
 

@@ -12,6 +12,8 @@
 namespace orrery {
 
 std::string trace_info_text(const RecordedRun& run, const TextStyle& style);
+// Of files of other kinds than the profiler's traces.
+std::string trace_contents_text(const std::vector<TraceContents>& files, const TextStyle& style);
 // `files`: of other kinds, beside the run.
 Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& files = {});
 

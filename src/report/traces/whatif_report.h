@@ -1,7 +1,8 @@
-// The answer to a what-if, and the attribution of stragglers, as text and as the JSON of
+// The answer to a what-if, and the attribution of stragglers, as text, as a page and as the JSON of
 // `orrery trace whatif`.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "document/description.h"
@@ -13,10 +14,10 @@ namespace orrery {
 
 inline constexpr int kWhatIfSchemaVersion = 1;
 
-// Whether the work from before the first step is worth a sentence.
-bool leaves_earlier_work_out(const WhatIf& whatif);
-
 std::string whatif_text(const WhatIf& whatif, const TextStyle& style);
+// A page with charts. `graph` is the run before the edits; one simulation, for what its devices did.
+std::string whatif_html(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                        const WhatIf& whatif);
 Value whatif_json(const WhatIf& whatif);
 const Description& whatif_document();
 

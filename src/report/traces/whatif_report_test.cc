@@ -5,7 +5,6 @@
 #include "compare/work_profile.h"
 #include "replay/graph_from_run.h"
 #include "report/traces/difference_report.h"
-#include "report/traces/whatif_html.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
 

@@ -89,9 +89,8 @@ std::string calibration_text(std::span<const Calibration> calibrations, const Te
   for (const Calibration& c : calibrations) {
     for (const CalibrationReport& report : c.reports) {
       out += heading(report.subject, report.kind, style);
-      const bool fitted =
-          std::any_of(report.parts.begin(), report.parts.end(),
-                      [](const CalibratedPart& part) { return !part.parameters.empty(); });
+      const bool fitted = std::ranges::any_of(
+          report.parts, [](const CalibratedPart& part) { return !part.parameters.empty(); });
       if (fitted) out += parameter_table(report).text(style) + "\n";
       out += error_table(std::span(&report, 1), "|predicted / measured - 1|").text(style);
       for (const std::string& note : report.notes) out += wrapped(note, 2, style);

@@ -106,9 +106,8 @@ std::vector<const RowOutcome*> worst_rows(const Validation& v) {
   }
   // By how many times too long or too short: -50 % is as bad as +100 %.
   const auto badness = [](const RowOutcome* row) { return std::abs(std::log1p(*row->error)); };
-  std::stable_sort(out.begin(), out.end(), [&](const RowOutcome* a, const RowOutcome* b) {
-    return badness(a) > badness(b);
-  });
+  std::ranges::stable_sort(
+      out, [&](const RowOutcome* a, const RowOutcome* b) { return badness(a) > badness(b); });
   if (out.size() > kWorstRows) out.resize(kWorstRows);
   return out;
 }

@@ -1,4 +1,4 @@
-// What `orrery trace analyze` prints.
+// What `orrery trace analyze` prints, its page with charts and its document.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyze/run_analysis.h"
+#include "document/description.h"
 #include "replay/step_path.h"
 #include "report/drawing/text_style.h"
 #include "trace/recorded_run.h"
@@ -27,5 +28,13 @@ struct AnalysisView {
 // `analysis` is of `run`.
 std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
                           const AnalysisView& view, const TextStyle& style);
+// One self-contained page; `view.rows` limits every table.
+std::string analysis_html(const RecordedRun& run, const RunAnalysis& analysis,
+                          const AnalysisView& view);
+
+// `paths`: as in AnalysisView.
+Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis,
+                    std::span<const StepPath> paths = {});
+const Description& analysis_document();
 
 }  // namespace orrery
