@@ -1,7 +1,10 @@
 // orrery estimate: one plan, predicted.
 #include "estimate/estimate.h"
 
+#include <fmt/format.h>
+
 #include <optional>
+#include <utility>
 
 #include "estimate/step_timeline.h"
 #include "estimate_chakra.h"
@@ -39,6 +42,25 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
   return out;
 }
 
+// Stands before the figures of a plan that no accelerator can hold, with the search for one that it
+// can; empty for the others.
+std::string refusal_text(const Estimate& figures, const Question& q, const TextStyle& style) {
+  if (figures.verdict != Verdict::does_not_fit) return "";
+  std::string search = "orrery search " + q.model;
+  for (const auto& [option, value] : {std::pair{" --on ", &q.cluster},
+                                      {" --seq ", &q.sequence_length},
+                                      {" --global-batch ", &q.global_batch},
+                                      {" --precision ", &q.precision},
+                                      {" --software ", &q.software}}) {
+    if (!value->empty()) search += option + *value;
+  }
+  return "  " +
+         painted(fmt::format("{}: it needs {} of {}.", verdict_words(figures.verdict),
+                             gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
+                 verdict_ink(figures.verdict), style) +
+         " Plans that fit: " + search + "\n\n";
+}
+
 }  // namespace
 
 Result<int> estimate_command(const EstimateOptions& options, const Common& common) {
@@ -50,20 +72,27 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
 
   const Subject subject = subject_of(spec.scenario);
   ORRERY_TRY(const auto written, write_files(options, common, step, figures));
+  const auto answered = [&](const std::string& answer) {
+    const int printed = print(answer);
+    return printed == ExitCode::done && figures.verdict == Verdict::does_not_fit
+               ? static_cast<int>(ExitCode::negative)
+               : printed;
+  };
   if (common.json) {
     std::optional<std::vector<Derivation>> explained;
     if (options.explain) explained = explain(step, figures);
-    return print(to_json(estimate_json(figures, subject, explained)));
+    return answered(to_json(estimate_json(figures, subject, explained)));
   }
   const TextStyle style = text_style();
-  std::string text = estimate_text(figures, subject, style);
+  std::string text =
+      refusal_text(figures, options.question, style) + estimate_text(figures, subject, style);
   if (step.plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(step), style);
   }
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
   for (const std::string& line : written) text += "\n" + line;
   if (!written.empty()) text += "\n";
-  return print(text);
+  return answered(text);
 }
 
 }  // namespace orrery::cli
