@@ -14,38 +14,41 @@ namespace {
 
 enum class Bound { positive, not_negative };
 enum class Dimension { time, plain };
+enum class Of { stage, boundary, pipeline };
 
 struct StatedQuantity {
   std::string_view key;
   std::string_view name;
   std::vector<double> StatedTimes::* values;
+  Of of;
   Bound bound = Bound::not_negative;
+  double otherwise = 0;  // if it is not stated
   Dimension dimension = Dimension::time;
 };
 
-constexpr std::array kQuantities = {
-    StatedQuantity{"f", "forward", &StatedTimes::forward, Bound::positive},
-    StatedQuantity{"b", "input_gradient", &StatedTimes::input_gradient, Bound::positive},
-    StatedQuantity{"w", "weight_gradient", &StatedTimes::weight_gradient, Bound::positive},
-    StatedQuantity{"bw", "backward", &StatedTimes::backward, Bound::positive},
-    StatedQuantity{"fb", "forward_and_backward", &StatedTimes::forward_and_backward,
-                   Bound::positive},
-    StatedQuantity{"comm", "latency", &StatedTimes::latency},
-    StatedQuantity{"transfer", "transfer", &StatedTimes::transfer},
-    StatedQuantity{"offload", "offload", &StatedTimes::offload},
-    StatedQuantity{"reload", "reload", &StatedTimes::reload},
-    StatedQuantity{"s", "output_layer", &StatedTimes::output_layer},
-    StatedQuantity{"t", "output_layer_gradient", &StatedTimes::output_layer_gradient},
-    StatedQuantity{"i", "input_layer", &StatedTimes::input_layer},
-    StatedQuantity{"g", "input_layer_gradient", &StatedTimes::input_layer_gradient},
-    StatedQuantity{"broadcast", "broadcast", &StatedTimes::broadcast},
-    StatedQuantity{"first_barrier", "first_barrier", &StatedTimes::first_barrier},
-    StatedQuantity{"second_barrier", "second_barrier", &StatedTimes::second_barrier},
-    StatedQuantity{"input_reduction", "input_reduction", &StatedTimes::input_reduction},
-    StatedQuantity{"memory", "memory", &StatedTimes::memory, Bound::positive, Dimension::plain},
-    StatedQuantity{"weight_memory", "weight_memory", &StatedTimes::weight_memory,
-                   Bound::not_negative, Dimension::plain},
-};
+using S = StatedTimes;
+constexpr auto kQuantities = std::to_array<StatedQuantity>({
+    {"f", "forward", &S::forward, Of::stage, Bound::positive, 1},
+    {"b", "input_gradient", &S::input_gradient, Of::stage, Bound::positive, 1},
+    {"w", "weight_gradient", &S::weight_gradient, Of::stage, Bound::positive, 1},
+    {"bw", "backward", &S::backward, Of::stage, Bound::positive},
+    {"fb", "forward_and_backward", &S::forward_and_backward, Of::stage, Bound::positive},
+    {"comm", "latency", &S::latency, Of::boundary},
+    {"transfer", "transfer", &S::transfer, Of::boundary},
+    {"offload", "offload", &S::offload, Of::stage},
+    {"reload", "reload", &S::reload, Of::stage},
+    {"s", "output_layer", &S::output_layer, Of::pipeline},
+    {"t", "output_layer_gradient", &S::output_layer_gradient, Of::pipeline},
+    {"i", "input_layer", &S::input_layer, Of::pipeline},
+    {"g", "input_layer_gradient", &S::input_layer_gradient, Of::pipeline},
+    {"broadcast", "broadcast", &S::broadcast, Of::pipeline},
+    {"first_barrier", "first_barrier", &S::first_barrier, Of::pipeline},
+    {"second_barrier", "second_barrier", &S::second_barrier, Of::pipeline},
+    {"input_reduction", "input_reduction", &S::input_reduction, Of::pipeline},
+    {"memory", "memory", &S::memory, Of::stage, Bound::positive, 1, Dimension::plain},
+    {"weight_memory", "weight_memory", &S::weight_memory, Of::stage, Bound::not_negative, 1,
+     Dimension::plain},
+});
 
 Result<const StatedQuantity*> find_quantity(std::string_view key) {
   std::vector<std::string> known;
@@ -205,69 +208,65 @@ std::string to_text(const StatedTimes& times) {
 
 namespace {
 
-// Unscaled numbers, by virtual stage or boundary.
-class Spread {
- public:
-  Spread(const PipelineShape& shape, TimesOf of) : shape_(shape), of_(of) {}
-
-  // One number for each virtual stage; `otherwise` if none is stated.
-  Result<std::vector<double>> over_stages(const char* key, const std::vector<double>& stated,
-                                          double otherwise) const {
-    const auto stages = static_cast<std::size_t>(shape_.virtual_stages());
-    const auto chunks = static_cast<std::size_t>(shape_.chunks);
-    const double share = of_ == TimesOf::device ? 1.0 / shape_.chunks : 1.0;
-    if (stated.size() < 2) {
-      return std::vector<double>(stages, (stated.empty() ? otherwise : stated[0]) * share);
-    }
-    const std::size_t parts = of_ == TimesOf::device ? stages / chunks : stages;
-    if (stated.size() != parts) {
-      return fail(ErrorCode::bad_input,
-                  std::to_string(stated.size()) + " numbers for " + std::to_string(parts) +
-                      (of_ == TimesOf::device ? " devices" : " virtual stages"),
-                  std::string("times: ") + key, "one for all, or one for each");
-    }
-    std::vector<double> out(stages);
-    for (std::size_t s = 0; s < stages; ++s) out[s] = stated[s * parts / stages] * share;
-    return out;
+// One number for each virtual stage.
+Result<std::vector<double>> over_stages(const StatedQuantity& q, const std::vector<double>& stated,
+                                        const PipelineShape& shape, TimesOf of) {
+  const auto stages = static_cast<std::size_t>(shape.virtual_stages());
+  const double share = of == TimesOf::device ? 1.0 / shape.chunks : 1.0;
+  if (stated.size() < 2) {
+    return std::vector<double>(stages, (stated.empty() ? q.otherwise : stated[0]) * share);
   }
-  Result<std::vector<double>> over_boundaries(const char* key,
-                                              const std::vector<double>& stated) const {
-    const auto devices = static_cast<std::size_t>(shape_.devices);
-    if (stated.size() < 2) return std::vector<double>(devices, stated.empty() ? 0 : stated[0]);
-    if (stated.size() != devices && stated.size() + 1 != devices) {
-      return fail(ErrorCode::bad_input,
-                  std::to_string(stated.size()) + " numbers for " + std::to_string(devices - 1) +
-                      " boundaries between devices",
-                  std::string("times: ") + key, "one for all, or one for each");
-    }
-    std::vector<double> out = stated;
-    if (out.size() < devices) out.push_back(*std::max_element(out.begin(), out.end()));
-    return out;
+  const std::size_t parts =
+      of == TimesOf::device ? static_cast<std::size_t>(shape.devices) : stages;
+  if (stated.size() != parts) {
+    return fail(ErrorCode::bad_input,
+                std::to_string(stated.size()) + " numbers for " + std::to_string(parts) +
+                    (of == TimesOf::device ? " devices" : " virtual stages"),
+                "times: " + std::string(q.key), "one for all, or one for each");
   }
+  std::vector<double> out(stages);
+  for (std::size_t s = 0; s < stages; ++s) out[s] = stated[s * parts / stages] * share;
+  return out;
+}
 
- private:
-  PipelineShape shape_;
-  TimesOf of_;
-};
+// One number for each boundary, the last one between the last device and the first.
+Result<std::vector<double>> over_boundaries(const StatedQuantity& q,
+                                            const std::vector<double>& stated,
+                                            const PipelineShape& shape) {
+  const auto devices = static_cast<std::size_t>(shape.devices);
+  if (stated.size() < 2) {
+    return std::vector<double>(devices, stated.empty() ? q.otherwise : stated[0]);
+  }
+  if (stated.size() != devices && stated.size() + 1 != devices) {
+    return fail(ErrorCode::bad_input,
+                std::to_string(stated.size()) + " numbers for " + std::to_string(devices - 1) +
+                    " boundaries between devices",
+                "times: " + std::string(q.key), "one for all, or one for each");
+  }
+  std::vector<double> out = stated;
+  if (out.size() < devices) out.push_back(*std::ranges::max_element(out));
+  return out;
+}
 
-struct UnscaledTimes {
-  std::vector<double> forward, input_gradient, weight_gradient, backward, forward_and_backward;
-  std::vector<double> latency, transfer, offload, reload, memory, weight_memory;
-};
-
-Result<UnscaledTimes> spread(const StatedTimes& t, const Spread& over) {
-  UnscaledTimes out;
-  ORRERY_TRY(out.forward, over.over_stages("f", t.forward, 1));
-  ORRERY_TRY(out.input_gradient, over.over_stages("b", t.input_gradient, 1));
-  ORRERY_TRY(out.weight_gradient, over.over_stages("w", t.weight_gradient, 1));
-  ORRERY_TRY(out.backward, over.over_stages("bw", t.backward, 0));
-  ORRERY_TRY(out.forward_and_backward, over.over_stages("fb", t.forward_and_backward, 0));
-  ORRERY_TRY(out.latency, over.over_boundaries("comm", t.latency));
-  ORRERY_TRY(out.transfer, over.over_boundaries("transfer", t.transfer));
-  ORRERY_TRY(out.offload, over.over_stages("offload", t.offload, 0));
-  ORRERY_TRY(out.reload, over.over_stages("reload", t.reload, 0));
-  ORRERY_TRY(out.memory, over.over_stages("memory", t.memory, 1));
-  ORRERY_TRY(out.weight_memory, over.over_stages("weight_memory", t.weight_memory, 1));
+// Every quantity in full: with as many numbers as it has virtual stages or boundaries, or one.
+Result<StatedTimes> in_full(const StatedTimes& t, const PipelineShape& shape, TimesOf of) {
+  StatedTimes out;
+  for (const StatedQuantity& q : kQuantities) {
+    if (q.of == Of::pipeline && (t.*q.values).size() > 1) {
+      return fail(ErrorCode::bad_input, "one number is for all devices, not a list",
+                  "times: " + std::string(q.key));
+    }
+  }
+  for (const StatedQuantity& q : kQuantities) {
+    const std::vector<double>& stated = t.*q.values;
+    if (q.of == Of::stage) {
+      ORRERY_TRY(out.*q.values, over_stages(q, stated, shape, of));
+    } else if (q.of == Of::boundary) {
+      ORRERY_TRY(out.*q.values, over_boundaries(q, stated, shape));
+    } else {
+      (out.*q.values).push_back(stated.empty() ? q.otherwise : stated[0]);
+    }
+  }
   if (t.weight_memory.empty()) out.weight_memory = out.memory;
   for (std::size_t s = 0; s < out.forward.size(); ++s) {
     double& b = out.input_gradient[s];
@@ -292,12 +291,6 @@ Result<UnscaledTimes> spread(const StatedTimes& t, const Spread& over) {
   return out;
 }
 
-double one_of(const std::vector<double>& stated) { return stated.empty() ? 0 : stated[0]; }
-
-double longest(const std::vector<double>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 }  // namespace
 
 Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shape, TimesOf of) {
@@ -305,30 +298,19 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
       static_cast<double>(shape.devices) * shape.chunks > 1 << 24) {
     return fail(ErrorCode::bad_input, "the pipeline has no shape that can be simulated");
   }
-  for (const StatedQuantity& q : kQuantities) {
-    const bool one =
-        q.values == &StatedTimes::output_layer || q.values == &StatedTimes::output_layer_gradient ||
-        q.values == &StatedTimes::input_layer || q.values == &StatedTimes::input_layer_gradient ||
-        q.values == &StatedTimes::broadcast || q.values == &StatedTimes::first_barrier ||
-        q.values == &StatedTimes::second_barrier || q.values == &StatedTimes::input_reduction;
-    if (one && (t.*q.values).size() > 1) {
-      return fail(ErrorCode::bad_input, "one number is for all devices, not a list",
-                  "times: " + std::string(q.key));
-    }
-  }
-  ORRERY_TRY(const UnscaledTimes u, spread(t, Spread(shape, of)));
+  ORRERY_TRY(const StatedTimes u, in_full(t, shape, of));
 
   // No step is longer than all operations one after the other.
   double longest_step = 0;
+  const double way =
+      4 * (*std::ranges::max_element(u.latency) + *std::ranges::max_element(u.transfer));
   for (std::size_t s = 0; s < u.forward.size(); ++s) {
     longest_step += u.forward[s] + u.input_gradient[s] + u.weight_gradient[s] + u.backward[s] +
-                    u.forward_and_backward[s] + u.offload[s] + u.reload[s] +
-                    4 * (longest(u.latency) + longest(u.transfer));
+                    u.forward_and_backward[s] + u.offload[s] + u.reload[s] + way;
   }
-  longest_step += shape.devices * (one_of(t.output_layer) + one_of(t.output_layer_gradient) +
-                                   one_of(t.input_layer) + one_of(t.input_layer_gradient));
-  longest_step += one_of(t.broadcast) + one_of(t.first_barrier) + one_of(t.second_barrier) +
-                  one_of(t.input_reduction);
+  longest_step += shape.devices * (u.output_layer[0] + u.output_layer_gradient[0] +
+                                   u.input_layer[0] + u.input_layer_gradient[0]);
+  longest_step += u.broadcast[0] + u.first_barrier[0] + u.second_barrier[0] + u.input_reduction[0];
   longest_step *= shape.microbatches;
   ScaledTimes out;
   out.unit.seconds = t.in_seconds;
@@ -357,10 +339,10 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
   }
   for (const double latency : u.latency) times.latency.push_back(scaled(latency));
   for (const double transfer : u.transfer) times.transfer.push_back(scaled(transfer));
-  times.vocabulary = {scaled(one_of(t.output_layer)),   scaled(one_of(t.output_layer_gradient)),
-                      scaled(one_of(t.input_layer)),    scaled(one_of(t.input_layer_gradient)),
-                      scaled(one_of(t.broadcast)),      scaled(one_of(t.first_barrier)),
-                      scaled(one_of(t.second_barrier)), scaled(one_of(t.input_reduction))};
+  times.vocabulary = {scaled(u.output_layer[0]),   scaled(u.output_layer_gradient[0]),
+                      scaled(u.input_layer[0]),    scaled(u.input_layer_gradient[0]),
+                      scaled(u.broadcast[0]),      scaled(u.first_barrier[0]),
+                      scaled(u.second_barrier[0]), scaled(u.input_reduction[0])};
   if (too_short) {
     return fail(ErrorCode::bad_input,
                 "a time is too short to be simulated together with the others", "times",
