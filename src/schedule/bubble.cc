@@ -20,8 +20,6 @@ std::span<const EnumName<IdleCause>> names_of(IdleCause) {
 
 namespace {
 
-constexpr std::size_t kActions = 11;
-
 std::size_t index(const DeviceOperation& op) {
   return static_cast<std::size_t>(op.operation.action);
 }
@@ -61,8 +59,8 @@ std::vector<double> without_communication(const PipelineExecution& execution) {
 
 std::vector<double> balanced(const PipelineExecution& execution, std::vector<double> durations) {
   const PipelineGraph& g = execution.graph;
-  std::array<double, kActions> sum{};
-  std::array<double, kActions> count{};
+  std::array<double, kPipelineActions> sum{};
+  std::array<double, kPipelineActions> count{};
   for (std::size_t i = 0; i < g.operations.size(); ++i) {
     sum[index(g.operations[i])] += durations[g.nodes[i].value()];
     ++count[index(g.operations[i])];

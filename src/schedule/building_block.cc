@@ -63,27 +63,19 @@ std::optional<BuildingBlock> block(int devices, const BlockRule& rule) {
 
 std::vector<BuildingBlock> all_blocks(int devices) {
   std::vector<BuildingBlock> out;
-  for (int f1 = 1; f1 < kBlockPeriod; ++f1) {
-    for (int b1 = 1; b1 < kBlockPeriod; ++b1) {
-      for (int b0 = 1; b0 < kBlockPeriod; ++b0) {
-        if (f1 == b1 || f1 == b0 || b1 == b0) continue;
-        for (int step = 1; step < kBlockPeriod; ++step) {
-          for (int late = 1; late <= step; ++late) {
-            for (int turn = 1; turn < devices; ++turn) {
-              if (late == step && turn != devices - 1) continue;
-              if (late != step && turn == devices - 1) continue;
-              if (auto one = block(devices, {f1, b1, b0, step, late, turn})) {
-                out.push_back(std::move(*one));
-              }
-            }
-            if (devices == 1 && late == step && step == 1) {
-              if (auto one = block(devices, {f1, b1, b0, 1, 1, 0})) out.push_back(std::move(*one));
-            }
-          }
-        }
+  const auto add = [&](const BlockRule& rule) {
+    if (auto one = block(devices, rule)) out.push_back(std::move(*one));
+  };
+  for_each_first_device([&](BlockRule rule) {
+    for (rule.step = 1; rule.step < kBlockPeriod; ++rule.step) {
+      for (rule.late_step = 1; rule.late_step < rule.step; ++rule.late_step) {
+        for (rule.turn = 1; rule.turn < devices - 1; ++rule.turn) add(rule);
       }
+      // On one device nothing advances.
+      rule.turn = devices - 1;
+      if (devices > 1 || rule.step == 1) add(rule);
     }
-  }
+  });
   return out;
 }
 

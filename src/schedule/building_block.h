@@ -45,6 +45,17 @@ struct BlockRule {
   int forward_1 = 1, gradient_1 = 2, gradient_0 = 3;
   int step = 1, late_step = 1, turn = 0;
 };
+// visit(rule) for all slots of a first device that differ.
+template <class Visit>
+void for_each_first_device(Visit visit) {
+  for (int f1 = 1; f1 < kBlockPeriod; ++f1) {
+    for (int b1 = 1; b1 < kBlockPeriod; ++b1) {
+      for (int b0 = 1; b0 < kBlockPeriod; ++b0) {
+        if (f1 != b1 && f1 != b0 && b1 != b0) visit(BlockRule{f1, b1, b0});
+      }
+    }
+  }
+}
 // Empty if two passes have the same slot on some device.
 std::optional<BuildingBlock> block(int devices, const BlockRule& rule);
 // All rules without such collisions, those with less memory first.

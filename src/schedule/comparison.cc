@@ -1,22 +1,14 @@
 #include "schedule/comparison.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+
+#include "schedule/order_problem.h"
 
 namespace orrery {
 namespace {
 
 // Sums of a v-th each are not exact.
 constexpr double kRounding = 1e-9;
-
-std::string number(double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::general, 6)
-                       .ptr;
-  return {digits.data(), end};
-}
 
 std::vector<int> chunks_of(const Schedule& schedule, const ComparisonRequest& request) {
   if (schedule.chunks > 0) return {schedule.chunks};
@@ -38,34 +30,6 @@ void place_vocabulary(PipelineTimes& times, int devices) {
   add(times.stage.back(), &StageTimes::input_gradient, v.output_layer_gradient);
 }
 
-// The times of stages that are each `peers` successive shares of the model.
-void join_shares(PipelineTimes& times, std::size_t peers) {
-  const std::size_t stages = times.stage.size() / peers;
-  std::vector<StageTimes> joined(stages);
-  std::vector<StageMemory> memory(times.memory.empty() ? 0 : stages, {0, 0});
-  for (std::size_t i = 0; i < stages * peers; ++i) {
-    for (const auto pass :
-         {&StageTimes::forward, &StageTimes::input_gradient, &StageTimes::weight_gradient,
-          &StageTimes::backward, &StageTimes::forward_and_backward, &StageTimes::offload,
-          &StageTimes::reload}) {
-      joined[i / peers].*pass += times.stage[i].*pass;
-    }
-    if (memory.empty()) continue;
-    memory[i / peers].forward += times.memory[i].forward;
-    memory[i / peers].weight_gradient += times.memory[i].weight_gradient;
-  }
-  times.stage = std::move(joined);
-  times.memory = std::move(memory);
-}
-
-bool copies(const Pipeline& pipeline) {
-  return std::any_of(pipeline.order.begin(), pipeline.order.end(), [](const auto& device) {
-    return std::any_of(device.begin(), device.end(), [](const PipelineOperation& op) {
-      return op.action == PipelineAction::offload;
-    });
-  });
-}
-
 Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
                                   const ComparisonRequest& request) {
   ComparedSchedule out;
@@ -84,15 +48,15 @@ Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
   auto made = pipeline(schedule, asked);
   if (made && made->peers > 1) {
     // A stage that several devices share is as many shares of the model.
-    join_shares(scaled.times, static_cast<std::size_t>(made->peers));
-    asked.times = scaled.times;
+    asked.times = scaled.times =
+        joined_times(std::move(scaled.times), static_cast<std::size_t>(made->peers));
     made = pipeline(schedule, asked);
   }
   if (!made) {
     out.reason = made.error().message;
     return out;
   }
-  out.free_copies = request.times.offload.empty() && copies(*made);
+  out.free_copies = request.times.offload.empty() && has_copies(*made);
   auto run = measured_schedule(std::string(schedule.name), std::move(*made), scaled.times,
                                scaled.unit, request.sends);
   if (!run) {
@@ -112,7 +76,7 @@ Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
   out.peak = run->peak_memory();
   out.sends = run->sends_per_microbatch();
   if (out.peak > request.memory_limit * (1 + kRounding)) {
-    out.reason = "holds " + number(out.peak);
+    out.reason = "holds " + memory_text(out.peak);
   }
   return out;
 }
@@ -167,9 +131,9 @@ Result<Comparison> compare_schedules(const ComparisonRequest& request) {
                   "", out.schedules.empty() ? "" : out.schedules.front().reason);
     }
     return fail(
-        ErrorCode::bad_input, "no schedule holds " + number(request.memory_limit) + " or less",
+        ErrorCode::bad_input, "no schedule holds " + memory_text(request.memory_limit) + " or less",
         "memory limit",
-        "the least is " + number(least->peak) + ", of " + std::string(least->schedule->name));
+        "the least is " + memory_text(least->peak) + ", of " + std::string(least->schedule->name));
   }
   mark(out.schedules);
   return out;

@@ -9,56 +9,31 @@
 
 namespace orrery {
 
-namespace {
-
-Picoseconds stated_duration(const PipelineTimes& times, const Pipeline& pipeline,
-                            std::size_t device, const PipelineOperation& op) {
-  const auto stage = [&](std::size_t chunk) -> const StageTimes& {
-    return times.stage[pipeline.stage_of(device, chunk)];
-  };
-  switch (op.action) {
-    case PipelineAction::forward:
-      return stage(op.chunk).forward;
-    case PipelineAction::backward:
-      return stage(op.chunk).backward;
-    case PipelineAction::input_gradient:
-      return stage(op.chunk).input_gradient;
-    case PipelineAction::weight_gradient:
-      return stage(op.chunk).weight_gradient;
-    case PipelineAction::forward_and_backward:
-      // Two different stages may meet: each brings half of what its own pair would take.
-      return op.chunk == op.backward_chunk
-                 ? stage(op.chunk).forward_and_backward
-                 : std::max(stage(op.chunk).forward_and_backward,
-                            stage(op.backward_chunk).forward_and_backward);
-    case PipelineAction::offload:
-      return stage(op.chunk).offload;
-    case PipelineAction::reload:
-      return stage(op.chunk).reload;
-    case PipelineAction::output_layer:
-      return times.vocabulary.output_layer;
-    case PipelineAction::output_layer_gradient:
-      return times.vocabulary.output_layer_gradient;
-    case PipelineAction::input_layer:
-      return times.vocabulary.input_layer;
-    case PipelineAction::input_layer_gradient:
-      return times.vocabulary.input_layer_gradient;
-  }
-  return Picoseconds(0);
-}
-
-}  // namespace
-
 Picoseconds duration(const PipelineTimes& times, const Pipeline& pipeline, std::size_t device,
                      const PipelineOperation& op) {
-  const Picoseconds stated = stated_duration(times, pipeline, device, op);
-  const bool copies = op.action == PipelineAction::offload || op.action == PipelineAction::reload;
-  return copies ? stated : times.on(device, stated);
+  using S = StageTimes;
+  using V = VocabularyTimes;
+  // By action; those of the vocabulary layers come last and are of no stage.
+  static constexpr std::array kOfStage = {
+      &S::forward, &S::backward, &S::input_gradient, &S::weight_gradient, &S::forward_and_backward,
+      &S::offload, &S::reload};
+  static constexpr std::array kOfVocabulary = {&V::output_layer, &V::output_layer_gradient,
+                                               &V::input_layer, &V::input_layer_gradient};
+  const auto action = static_cast<std::size_t>(op.action);
+  if (action >= kOfStage.size()) {
+    return times.on(device, times.vocabulary.*kOfVocabulary[action - kOfStage.size()]);
+  }
+  Picoseconds stated = times.stage[pipeline.stage_of(device, op.chunk)].*kOfStage[action];
+  if (copies(op.action)) return stated;
+  if (op.action == PipelineAction::forward_and_backward) {
+    // Two different stages may meet: each brings half of what its own pair would take.
+    const std::size_t other = pipeline.stage_of(device, op.backward_chunk);
+    stated = std::max(stated, times.stage[other].forward_and_backward);
+  }
+  return times.on(device, stated);
 }
 
 namespace {
-
-constexpr std::size_t kActions = 11;
 
 class PipelineGraphBuilder {
  public:
@@ -68,7 +43,7 @@ class PipelineGraphBuilder {
         streams_(add_streams(builder_, pipeline.shape.devices)),
         wiring_(builder_, pipeline, times, sends, streams_),
         last_(pipeline.order.size()) {
-    for (std::size_t a = 0; a < kActions; ++a) {
+    for (std::size_t a = 0; a < kPipelineActions; ++a) {
       const auto action = static_cast<PipelineAction>(a);
       operations_[a] =
           builder_.intern(Operation{.kind = copies(action) ? NodeKind::copy : NodeKind::kernel,
@@ -89,10 +64,6 @@ class PipelineGraphBuilder {
   }
 
  private:
-  static bool copies(PipelineAction action) {
-    return action == PipelineAction::offload || action == PipelineAction::reload;
-  }
-
   static PipelineStreams add_streams(GraphBuilder& builder, int devices) {
     PipelineStreams out;
     const auto add = [&](std::vector<StreamIndex>& to, StreamRole role, std::string_view label) {
@@ -113,10 +84,10 @@ class PipelineGraphBuilder {
     waits_.clear();
     wiring_.before(op, index, waits_);
     const PipelineAction action = op.operation.action;
-    const bool copies = PipelineGraphBuilder::copies(action);
+    const bool copied = copies(action);
     // A copy is issued when what stands before it in the order of its device is done.
     std::optional<NodeIndex>& last = last_[op.device];
-    if (copies && last) waits_.push_back(*last);
+    if (copied && last) waits_.push_back(*last);
     const auto& streams = action == PipelineAction::offload  ? streams_.offloads
                           : action == PipelineAction::reload ? streams_.reloads
                                                              : streams_.compute;
@@ -124,7 +95,7 @@ class PipelineGraphBuilder {
         builder_.add({operations_[static_cast<std::size_t>(action)], streams[op.device],
                       duration(times_, pipeline_, op.device, op.operation), index},
                      std::span<const NodeIndex>(waits_));
-    if (!copies) last = node;
+    if (!copied) last = node;
     wiring_.after(op, node, index);
     return node;
   }
@@ -134,7 +105,7 @@ class PipelineGraphBuilder {
   GraphBuilder builder_;
   PipelineStreams streams_;
   PipelineWiring wiring_;
-  std::array<OperationIndex, kActions> operations_{};
+  std::array<OperationIndex, kPipelineActions> operations_{};
   std::vector<std::optional<NodeIndex>> last_;  // computing node of each device
   std::vector<NodeIndex> waits_;
 };
@@ -157,14 +128,9 @@ Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes&
   m.first_start.resize(devices);
   m.last_end.resize(devices);
   std::vector<char> seen(devices);
-  bool copies = false;
   Picoseconds busy;
   for (std::size_t i = 0; i < out.graph.operations.size(); ++i) {
-    const PipelineAction action = out.graph.operations[i].operation.action;
-    if (action == PipelineAction::offload || action == PipelineAction::reload) {
-      copies = true;
-      continue;
-    }
+    if (copies(out.graph.operations[i].operation.action)) continue;
     const std::size_t d = out.graph.operations[i].device;
     const NodeIndex n = out.graph.nodes[i];
     const Picoseconds end = out.timeline.end(n);
@@ -184,7 +150,7 @@ Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes&
         1 - std::max_element(m.busy.begin(), m.busy.end())->count() / m.longest_device_span.count();
   }
   // What is copied to host memory and back is held as the copies take, not as the order stands.
-  if (copies) {
+  if (has_copies(pipeline)) {
     for (const std::vector<MemoryChange>& curve : memory_curves(pipeline, out, times)) {
       double peak = 0;
       for (const MemoryChange& change : curve) peak = std::max(peak, change.held);

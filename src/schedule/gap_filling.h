@@ -19,22 +19,17 @@ namespace orrery {
 // any: start a weight gradient whenever the device waits; whole: only if it ends before the wait.
 enum class Gaps { any, whole };
 
-struct GapFilling {
-  Gaps gaps = Gaps::any;
-  // The most memory of a device, in the units of the times' memory. Weight gradients run before a
-  // forward that would exceed it.
-  double memory_limit = std::numeric_limits<double>::infinity();
-};
-
 struct FilledPipeline {
   Pipeline pipeline;
   Picoseconds makespan;
 };
 
-// `pipeline.order` has only forwards and input gradients. Errors: an order that deadlocks; a limit
-// that is exceeded although no weight gradient is pending, with the memory that is needed.
-// O(operations).
-Result<FilledPipeline> with_weight_gradients(Pipeline pipeline, const PipelineTimes& times,
-                                             const GapFilling& filling = {});
+// `pipeline.order` has only forwards and input gradients. `memory_limit` is the most a device may
+// hold, in the units of the times' memory: before a forward that would exceed it, weight gradients
+// come first. Errors: an order that deadlocks; a limit that is exceeded although no weight gradient
+// is pending, with the memory that is needed. O(operations).
+Result<FilledPipeline> with_weight_gradients(
+    Pipeline pipeline, const PipelineTimes& times, Gaps gaps,
+    double memory_limit = std::numeric_limits<double>::infinity());
 
 }  // namespace orrery

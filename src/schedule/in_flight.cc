@@ -1,5 +1,7 @@
 #include "schedule/in_flight.h"
 
+#include <algorithm>
+
 namespace orrery {
 
 InFlight peak_in_flight(const Pipeline& pipeline, std::size_t device,
@@ -48,6 +50,14 @@ InFlight peak_in_flight(const Pipeline& pipeline, std::size_t device,
     }
   }
   return peak;
+}
+
+double fullest_device(const Pipeline& pipeline, const PipelineTimes& times) {
+  double out = 0;
+  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
+    out = std::max(out, peak_in_flight(pipeline, d, times.memory).memory);
+  }
+  return out;
 }
 
 }  // namespace orrery

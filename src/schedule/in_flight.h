@@ -25,5 +25,7 @@ struct InFlight {
 // the device).
 InFlight peak_in_flight(const Pipeline& pipeline, std::size_t device,
                         std::span<const StageMemory> memory = {});
+// The most of any device.
+double fullest_device(const Pipeline& pipeline, const PipelineTimes& times);
 
 }  // namespace orrery

@@ -13,8 +13,8 @@ class Justifier {
  public:
   explicit Justifier(const OrderProblem& problem)
       : problem_(problem),
-        stages_(static_cast<std::size_t>(problem.stages())),
-        microbatches_(static_cast<std::size_t>(problem.shape.microbatches)),
+        stages_(problem.stages()),
+        microbatches_(problem.microbatches()),
         start_(3 * stages_ * microbatches_) {
     operations_.reserve(start_.size());
     for (std::uint32_t kind = 0; kind < 3; ++kind) {
@@ -25,26 +25,16 @@ class Justifier {
         }
       }
     }
-    for (std::size_t s = 0; s < stages_; ++s) {
-      hop_.push_back(s + 1 < stages_ && problem.device[s] != problem.device[s + 1]
-                         ? problem.transfer[s] + problem.latency[s]
-                         : 0);
-    }
+    for (std::size_t s = 0; s < stages_; ++s) hop_.push_back(problem.hop(s));
   }
 
   // From the starts in `times`; towards the right, from those of the pass before.
   void read(const PassOrders& orders, const PassTimes& times) {
-    for (std::size_t d = 0; d < orders.size(); ++d) {
-      std::vector<std::size_t> count(3 * static_cast<std::size_t>(problem_.shape.chunks));
-      for (std::size_t i = 0; i < orders[d].size(); ++i) {
-        const OrderedPass pass = orders[d][i];
-        const std::size_t s = stage(d, pass);
-        const auto kind = static_cast<std::size_t>(pass.kind);
-        const std::size_t j =
-            count[kind * static_cast<std::size_t>(problem_.shape.chunks) + pass.chunk]++;
-        start_[id(kind, s, j)] = times.start[d][i];
-      }
-    }
+    for_each_pass(
+        problem_, orders,
+        [&](std::size_t d, std::size_t i, OrderedPass pass, std::size_t s, std::size_t j) {
+          start_[id(static_cast<std::size_t>(pass.kind), s, j)] = times.start[d][i];
+        });
   }
 
   void run(Towards towards) {
@@ -60,7 +50,7 @@ class Justifier {
              : towards == Towards::left ? before(a.op, b.op)
                                         : before(b.op, a.op);
     });
-    lines_.resize(static_cast<std::size_t>(problem_.shape.devices));
+    lines_.resize(problem_.devices());
     for (auto& line : lines_) line.clear();
     for (const Begun& begun : sequence_) place(begun.op);
     if (towards == Towards::right) turn();
@@ -93,9 +83,6 @@ class Justifier {
 
   [[nodiscard]] std::size_t id(std::size_t kind, std::size_t s, std::size_t j) const {
     return (kind * stages_ + s) * microbatches_ + j;
-  }
-  [[nodiscard]] std::size_t stage(std::size_t d, OrderedPass pass) const {
-    return static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
   }
   [[nodiscard]] double time(std::size_t op) const { return operations_[op].time; }
   void turn() {
@@ -146,10 +133,10 @@ class Justifier {
   void place(std::uint32_t op) {
     const std::size_t s = operations_[op].stage;
     const auto kind = static_cast<PassKind>(operations_[op].kind);
-    const auto d = static_cast<std::size_t>(problem_.device[s]);
+    const std::size_t d = problem_.device[s];
     std::vector<Entry>& line = lines_[d];
     const double length = time(op);
-    double change = problem_.change(static_cast<int>(s), kind);
+    double change = problem_.change(s, kind);
     if (towards_ == Towards::right) change = -change;
     double at = ready(op);
     if (at < -1e299) at = start_[op];  // towards the right nothing follows: it stays where it is

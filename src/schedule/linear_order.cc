@@ -1,6 +1,7 @@
 #include "schedule/linear_order.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 
@@ -9,31 +10,9 @@
 namespace orrery {
 
 std::string_view letters(PipelineAction action) {
-  switch (action) {
-    case PipelineAction::forward:
-      return "F";
-    case PipelineAction::backward:
-      return "BW";
-    case PipelineAction::input_gradient:
-      return "B";
-    case PipelineAction::weight_gradient:
-      return "W";
-    case PipelineAction::forward_and_backward:
-      return "FB";
-    case PipelineAction::offload:
-      return "offload";
-    case PipelineAction::reload:
-      return "reload";
-    case PipelineAction::output_layer:
-      return "S";
-    case PipelineAction::output_layer_gradient:
-      return "T";
-    case PipelineAction::input_layer:
-      return "I";
-    case PipelineAction::input_layer_gradient:
-      return "G";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, kPipelineActions> kLetters = {
+      "F", "BW", "B", "W", "FB", "offload", "reload", "S", "T", "I", "G"};
+  return kLetters[static_cast<std::size_t>(action)];
 }
 
 std::string to_text(const Pipeline& pipeline, const DeviceOperation& operation) {

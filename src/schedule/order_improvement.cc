@@ -27,9 +27,7 @@ class Annealing {
         orders_(std::move(orders)) {}
 
   PassOrders run() {
-    std::size_t passes = 0;
-    for (const auto& order : orders_) passes += order.size();
-    const auto steps = options_.placements / static_cast<std::int64_t>(passes + 1);
+    const std::int64_t steps = options_.placements / (problem_.passes() + 1);
     double longest = 0;
     for (const auto& kind : problem_.time) {
       for (const double t : kind) longest = std::max(longest, t);
@@ -85,23 +83,18 @@ class Annealing {
       }
     }
     // Where the k-th pass of a kind and stage stands.
-    const auto m = static_cast<std::size_t>(problem_.shape.microbatches);
-    const auto stages = static_cast<std::size_t>(problem_.stages());
+    const std::size_t m = problem_.microbatches();
+    const std::size_t stages = problem_.stages();
     where_.resize(3 * stages * m);
     index_.resize(orders_.size());
-    for (std::size_t d = 0; d < orders_.size(); ++d) {
-      count_.assign(3 * static_cast<std::size_t>(problem_.shape.chunks), 0);
-      index_[d].resize(orders_[d].size());
-      for (std::size_t i = 0; i < orders_[d].size(); ++i) {
-        const OrderedPass pass = orders_[d][i];
-        const auto j = count_[static_cast<std::size_t>(pass.kind) *
-                                  static_cast<std::size_t>(problem_.shape.chunks) +
-                              pass.chunk]++;
-        index_[d][i] = static_cast<std::uint32_t>(j);
-        where_[(static_cast<std::size_t>(pass.kind) * stages + stage(d, pass)) * m + j] =
-            static_cast<std::uint32_t>(i);
-      }
-    }
+    for (std::size_t d = 0; d < orders_.size(); ++d) index_[d].resize(orders_[d].size());
+    for_each_pass(
+        problem_, orders_,
+        [&](std::size_t d, std::size_t i, OrderedPass pass, std::size_t s, std::uint32_t j) {
+          index_[d][i] = j;
+          where_[(static_cast<std::size_t>(pass.kind) * stages + s) * m + j] =
+              static_cast<std::uint32_t>(i);
+        });
     while (true) {
       critical_.push_back(at);
       const auto [d, i] = at;
@@ -122,13 +115,13 @@ class Annealing {
         continue;
       }
       const std::size_t from = up ? s - 1 : s + 1;
-      at.device = static_cast<std::size_t>(problem_.device[from]);
+      at.device = problem_.device[from];
       at.index = where_[(static_cast<std::size_t>(pass.kind) * stages + from) * m + j];
     }
   }
 
   [[nodiscard]] std::size_t stage(std::size_t d, OrderedPass pass) const {
-    return static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
+    return problem_.stage_of(d, pass.chunk);
   }
   [[nodiscard]] double time(std::size_t d, OrderedPass pass) const {
     return problem_.time[static_cast<std::size_t>(pass.kind)][stage(d, pass)];
@@ -179,7 +172,7 @@ class Annealing {
   // F before B before W of every microbatch on the moved device, and its memory.
   bool allowed() {
     const auto& order = orders_[to_.device];
-    const auto chunks = static_cast<std::size_t>(problem_.shape.chunks);
+    const std::size_t chunks = problem_.chunks();
     count_.assign(3 * chunks, 0);
     double memory = 0;
     const double limit = problem_.limit[to_.device] * (1 + 1e-12);
@@ -189,7 +182,7 @@ class Annealing {
       const auto kind = static_cast<std::size_t>(pass.kind);
       const std::size_t n = ++count_[kind * chunks + pass.chunk];
       if (kind > 0 && n > count_[(kind - 1) * chunks + pass.chunk]) return false;
-      memory += problem_.change(static_cast<int>(stage(to_.device, pass)), pass.kind);
+      memory += problem_.change(stage(to_.device, pass), pass.kind);
       if (memory > limit) return false;
     }
     return true;
@@ -215,25 +208,20 @@ class Annealing {
 OrderBound order_bound(const OrderProblem& problem) {
   OrderBound out;
   double way = 0;
-  std::vector<char> reached(static_cast<std::size_t>(problem.shape.devices));
-  for (int s = 0; s < problem.stages(); ++s) {
-    const auto i = static_cast<std::size_t>(s);
-    const int d = problem.device[i];
-    if (reached[static_cast<std::size_t>(d)] == 0) {
-      reached[static_cast<std::size_t>(d)] = 1;
+  std::vector<char> reached(problem.devices());
+  for (std::size_t s = 0; s < problem.stages(); ++s) {
+    const std::size_t d = problem.device[s];
+    if (reached[d] == 0) {
+      reached[d] = 1;
       double work = 0;
-      for (int c = 0; c < problem.shape.chunks; ++c) {
-        const auto t = static_cast<std::size_t>(problem.stage_of(d, c));
-        for (const auto& kind : problem.time) work += kind[t];
+      for (std::size_t c = 0; c < problem.chunks(); ++c) {
+        for (const auto& kind : problem.time) work += kind[problem.stage_of(d, c)];
       }
       work *= problem.shape.microbatches;
       out.span = std::max(out.span, work);
       out.makespan = std::max(out.makespan, way + work);
     }
-    way += problem.time[0][i];
-    if (s + 1 < problem.stages() && problem.device[i + 1] != d) {
-      way += problem.latency[i] + problem.transfer[i];
-    }
+    way += problem.time[0][s] + problem.hop(s);
   }
   return out;
 }
@@ -255,9 +243,8 @@ PassOrders perturbed(const OrderProblem& problem, PassOrders orders,
   const double enough = options.enough.makespan + kSpanWeight * options.enough.span;
   double longest = 0;
   for (const auto& kind : problem.time) longest = std::max(longest, kind.front());
-  const std::int64_t passes = std::int64_t{3} * problem.stages() * problem.shape.microbatches;
   // A list schedule and a justification cost about as much as 250 placements of every pass.
-  for (std::int64_t left = options.placements / (250 * passes); left > 0; --left) {
+  for (std::int64_t left = options.placements / (250 * problem.passes()); left > 0; --left) {
     if (least <= enough || (options.stop && options.stop())) break;
     const PassTimes& times = clock.run(orders);
     const double middle = random.unit() * times.makespan;

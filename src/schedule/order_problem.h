@@ -33,25 +33,41 @@ using PassOrders = std::vector<std::vector<OrderedPass>>;  // by device
 
 struct OrderProblem {
   PipelineShape shape;
-  std::vector<int> device, chunk;         // by virtual stage
-  std::vector<int> stage;                 // [device * chunks + chunk]
-  std::vector<double> time[3];            // by kind and virtual stage, in picoseconds
-  std::vector<double> transfer, latency;  // between virtual stage s and s + 1
-  double turn = 0;                        // from F of the last virtual stage to its B
-  std::vector<double> held, kept;         // by virtual stage
-  std::vector<double> limit;              // by device; held memory may not exceed it
+  std::vector<std::uint32_t> device, chunk;  // by virtual stage
+  std::vector<std::uint32_t> stage;          // [device * chunks + chunk]
+  std::vector<double> time[3];               // by kind and virtual stage, in picoseconds
+  std::vector<double> transfer, latency;     // between virtual stage s and s + 1
+  double turn = 0;                           // from F of the last virtual stage to its B
+  std::vector<double> held, kept;            // by virtual stage
+  std::vector<double> limit;                 // by device; held memory may not exceed it
 
-  [[nodiscard]] int stages() const { return shape.devices * shape.chunks; }
-  [[nodiscard]] int stage_of(int d, int c) const {
-    return stage[static_cast<std::size_t>(d) * static_cast<std::size_t>(shape.chunks) +
-                 static_cast<std::size_t>(c)];
+  [[nodiscard]] std::size_t devices() const { return limit.size(); }
+  [[nodiscard]] std::size_t chunks() const { return static_cast<std::size_t>(shape.chunks); }
+  [[nodiscard]] std::size_t stages() const { return device.size(); }
+  [[nodiscard]] std::size_t microbatches() const {
+    return static_cast<std::size_t>(shape.microbatches);
+  }
+  [[nodiscard]] std::int64_t passes() const {
+    return std::int64_t{3} * shape.virtual_stages() * shape.microbatches;
+  }
+  [[nodiscard]] std::size_t stage_of(std::size_t d, std::size_t c) const {
+    return stage[d * chunks() + c];
+  }
+  // The way from virtual stage s to the next or back, without waiting for the link.
+  [[nodiscard]] double hop(std::size_t s) const {
+    return s + 1 == stages() || device[s] == device[s + 1] ? 0 : transfer[s] + latency[s];
   }
   // The change of its device's memory when a pass ends (F: when it begins).
-  [[nodiscard]] double change(int s, PassKind kind) const {
-    const auto i = static_cast<std::size_t>(s);
-    return kind == PassKind::forward          ? held[i]
-           : kind == PassKind::input_gradient ? kept[i] - held[i]
-                                              : -kept[i];
+  [[nodiscard]] double change(std::size_t s, PassKind kind) const {
+    return kind == PassKind::forward          ? held[s]
+           : kind == PassKind::input_gradient ? kept[s] - held[s]
+                                              : -kept[s];
+  }
+  // What one microbatch holds on a device after its forwards.
+  [[nodiscard]] double one_microbatch(std::size_t d) const {
+    double out = 0;
+    for (std::size_t c = 0; c < chunks(); ++c) out += held[stage_of(d, c)];
+    return out;
   }
 };
 
@@ -76,20 +92,36 @@ class PassClock {
   const PassTimes& run(const PassOrders& orders);
 
  private:
-  void advance(int d, const std::vector<OrderedPass>& order);
+  void advance(std::size_t d, const std::vector<OrderedPass>& order);
 
   const OrderProblem& problem_;
-  std::size_t microbatches_;
   PassTimes out_;
-  std::vector<double> arrival_[2];  // [stage * microbatches + j], where it is needed next
-  std::vector<int> done_;           // [(kind * stages) + stage]
-  std::vector<std::size_t> next_;   // by device
+  std::vector<double> arrival_[2];   // [stage * microbatches + j], where it is needed next
+  std::vector<std::uint32_t> done_;  // [(kind * stages) + stage]
+  std::vector<std::size_t> next_;    // by device
   std::vector<double> free_, first_, link_[2];
-  std::vector<int> blocked_on_;  // by device: kind * stages + stage of its next pass; -1: none
-  std::vector<int> runnable_;
+  std::vector<std::size_t> blocked_on_;  // by device: kind * stages + stage of what it waits for
+  std::vector<std::size_t> runnable_;
 };
 
-double peak_memory(const OrderProblem& problem, int device, const std::vector<OrderedPass>& order);
+// visit(device, place in its order, pass, virtual stage, microbatch) for every pass.
+template <class Visit>
+void for_each_pass(const OrderProblem& problem, const PassOrders& orders, Visit visit) {
+  std::vector<std::uint32_t> count(3 * problem.stages());
+  for (std::size_t d = 0; d < orders.size(); ++d) {
+    for (std::size_t i = 0; i < orders[d].size(); ++i) {
+      const OrderedPass pass = orders[d][i];
+      const std::size_t s = problem.stage_of(d, pass.chunk);
+      visit(d, i, pass, s, count[static_cast<std::size_t>(pass.kind) * problem.stages() + s]++);
+    }
+  }
+}
+
+// The most memory that the device holds during its order.
+double peak_memory(const OrderProblem& problem, std::size_t device,
+                   const std::vector<OrderedPass>& order);
+// Whether every device keeps its limit, but for rounding.
+bool fits(const OrderProblem& problem, const PassOrders& orders);
 
 // The shortest text of the number: "7.5".
 std::string memory_text(double memory);

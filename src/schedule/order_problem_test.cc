@@ -39,8 +39,7 @@ PipelineTimes random_times(const PipelineShape& shape, Splitmix& random) {
 
 ListRule any_rule(const OrderProblem& problem, Splitmix& random) {
   ListRule out;
-  const auto n = static_cast<std::size_t>(problem.stages()) *
-                 static_cast<std::size_t>(problem.shape.microbatches);
+  const std::size_t n = problem.stages() * problem.microbatches();
   for (auto& kind : out.rank) {
     for (std::size_t i = 0; i < n; ++i) kind.push_back(static_cast<float>(random.below(100)));
   }
@@ -52,7 +51,7 @@ ListRule any_rule(const OrderProblem& problem, Splitmix& random) {
 double peak(const OrderProblem& problem, const PassOrders& orders) {
   double out = 0;
   for (std::size_t d = 0; d < orders.size(); ++d) {
-    out = std::max(out, peak_memory(problem, static_cast<int>(d), orders[d]));
+    out = std::max(out, peak_memory(problem, d, orders[d]));
   }
   return out;
 }
@@ -67,12 +66,8 @@ TEST(OrderProblem, ClockAndMemoryAreThoseOfTheSimulation) {
     for (const VirtualStage placement : {loop_virtual_stage, snake_virtual_stage}) {
       OrderProblem problem = order_problem(shape, placement, times, 1e9);
       // Just enough for one microbatch and a little more.
-      for (int d = 0; d < shape.devices; ++d) {
-        double one = 0;
-        for (int c = 0; c < shape.chunks; ++c) {
-          one += problem.held[static_cast<std::size_t>(problem.stage_of(d, c))];
-        }
-        problem.limit[static_cast<std::size_t>(d)] = one + static_cast<double>(random.below(9));
+      for (std::size_t d = 0; d < problem.devices(); ++d) {
+        problem.limit[d] = problem.one_microbatch(d) + static_cast<double>(random.below(9));
       }
       const auto orders = list_schedule(problem, any_rule(problem, random));
       ASSERT_TRUE(orders) << "a limit that holds one microbatch can not deadlock";
@@ -84,7 +79,7 @@ TEST(OrderProblem, ClockAndMemoryAreThoseOfTheSimulation) {
       EXPECT_EQ(fast.makespan, run->measures.makespan.count());
       EXPECT_EQ(fast.span, run->measures.longest_device_span.count());
       for (std::size_t d = 0; d < orders->size(); ++d) {
-        const double held = peak_memory(problem, static_cast<int>(d), (*orders)[d]);
+        const double held = peak_memory(problem, d, (*orders)[d]);
         EXPECT_EQ(held, run->measures.peak_memory[d]);
         EXPECT_LE(held, problem.limit[d]);
       }

@@ -7,6 +7,7 @@
 // stochastic wiring has many. `chunk` always counts the chunks of one device, from 0.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -38,6 +39,12 @@ enum class PipelineAction : std::uint8_t {
   input_layer,
   input_layer_gradient,
 };
+inline constexpr std::size_t kPipelineActions = 11;
+
+// Whether it takes a link to the host instead of the device's computing stream.
+constexpr bool copies(PipelineAction action) {
+  return action == PipelineAction::offload || action == PipelineAction::reload;
+}
 
 // For forward_and_backward, `chunk` and `microbatch` are those of the forward half.
 struct PipelineOperation {
@@ -90,5 +97,12 @@ struct Pipeline {
     return sum;
   }
 };
+
+// Whether activations go to host memory and back.
+inline bool has_copies(const Pipeline& pipeline) {
+  return std::ranges::any_of(pipeline.order, [](const auto& device) {
+    return std::ranges::any_of(device, copies, &PipelineOperation::action);
+  });
+}
 
 }  // namespace orrery

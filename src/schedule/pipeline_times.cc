@@ -31,4 +31,23 @@ PipelineTimes equal_times(const PipelineShape& shape, Picoseconds forward,
   return out;
 }
 
+PipelineTimes joined_times(PipelineTimes times, std::size_t joined) {
+  if (joined <= 1) return times;
+  std::vector<StageTimes> stages(times.stage.size() / joined);
+  std::vector<StageMemory> memory(stages.size(), {0, 0});
+  for (std::size_t s = 0; s < stages.size() * joined; ++s) {
+    for (const auto pass :
+         {&StageTimes::forward, &StageTimes::input_gradient, &StageTimes::weight_gradient,
+          &StageTimes::backward, &StageTimes::forward_and_backward, &StageTimes::offload,
+          &StageTimes::reload}) {
+      stages[s / joined].*pass += times.stage[s].*pass;
+    }
+    memory[s / joined].forward += times.memory_of(s).forward;
+    memory[s / joined].weight_gradient += times.memory_of(s).weight_gradient;
+  }
+  times.stage = std::move(stages);
+  times.memory = std::move(memory);
+  return times;
+}
+
 }  // namespace orrery

@@ -52,6 +52,10 @@ struct PipelineTimes {
   [[nodiscard]] Picoseconds latency_between(std::size_t a, std::size_t b) const {
     return between(latency, a, b);
   }
+  // Both together: the way between two devices, without waiting for the link.
+  [[nodiscard]] Picoseconds hop(std::size_t a, std::size_t b) const {
+    return transfer_between(a, b) + latency_between(a, b);
+  }
   // The time on that device of an operation with the stated `time`.
   [[nodiscard]] Picoseconds on(std::size_t device, Picoseconds time) const {
     return speed.empty() ? time : Picoseconds(std::nearbyint(time.count() / speed[device]));
@@ -75,5 +79,8 @@ struct PipelineTimes {
 PipelineTimes equal_times(const PipelineShape& shape, Picoseconds forward,
                           Picoseconds input_gradient, Picoseconds weight_gradient,
                           Picoseconds latency = Picoseconds(0));
+
+// The same model cut into fewer virtual stages: every `joined` that follow each other are one.
+PipelineTimes joined_times(PipelineTimes times, std::size_t joined);
 
 }  // namespace orrery

@@ -8,15 +8,6 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-bool reloads(const Pipeline& pipeline) {
-  for (const auto& order : pipeline.order) {
-    for (const PipelineOperation& op : order) {
-      if (op.action == PipelineAction::reload) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
@@ -31,7 +22,7 @@ PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
       wire_(builder.add_stream({0, StreamRole::wire, builder.intern("latency")})),
       arrival_(events_.events(), kNone),
       passes_(pipeline.vocabulary_barriers > 0 ? 4 * microbatches() : 0),
-      reloads_(reloads(pipeline)) {
+      reloads_(has_copies(pipeline)) {
   const auto operation = [&](std::string_view name, const OperationParts& parts) {
     return builder.intern(Operation{.kind = NodeKind::point_to_point,
                                     .category = traffic.category,

@@ -14,9 +14,9 @@ class ListScheduler {
   ListScheduler(const OrderProblem& problem, const ListRule& rule)
       : problem_(problem),
         rule_(rule),
-        stages_(static_cast<std::size_t>(problem.stages())),
-        microbatches_(static_cast<std::size_t>(problem.shape.microbatches)),
-        devices_(static_cast<std::size_t>(problem.shape.devices)) {
+        stages_(problem.stages()),
+        microbatches_(problem.microbatches()),
+        devices_(problem.devices()) {
     for (auto& a : arrival_) a.assign(stages_ * microbatches_, kNever);
     for (auto& c : count_) c.assign(stages_, 0);
   }
@@ -24,7 +24,7 @@ class ListScheduler {
   std::optional<PassOrders> run() {
     std::size_t left = 3 * stages_ * microbatches_;
     for (Device& d : devices_) {
-      d.order.reserve(3 * static_cast<std::size_t>(problem_.shape.chunks) * microbatches_);
+      d.order.reserve(3 * problem_.chunks() * microbatches_);
     }
     for (std::size_t d = 0; d < devices_.size(); ++d) look(d);
     while (!queue_.empty()) {
@@ -85,8 +85,8 @@ class ListScheduler {
     const double after = device.memory + problem_.held[s];
     if (after > limit + slack) return false;
     double needed = 0;
-    for (int c = problem_.shape.chunks - 1; c > problem_.chunk[s]; --c) {
-      const auto t = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), c));
+    for (std::size_t c = problem_.chunks() - 1; c > problem_.chunk[s]; --c) {
+      const std::size_t t = problem_.stage_of(d, c);
       if (count(PassKind::forward, t) > count(PassKind::input_gradient, t)) break;
       needed += problem_.held[t];
     }
@@ -101,8 +101,8 @@ class ListScheduler {
     float weight_rank = std::numeric_limits<float>::infinity();
     bool has_weight = false;
     options_.clear();
-    for (int c = 0; c < problem_.shape.chunks; ++c) {
-      const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), c));
+    for (std::size_t c = 0; c < problem_.chunks(); ++c) {
+      const std::size_t s = problem_.stage_of(d, c);
       for (const PassKind kind :
            {PassKind::forward, PassKind::input_gradient, PassKind::weight_gradient}) {
         const double at = ready(kind, s);
@@ -125,7 +125,7 @@ class ListScheduler {
       }
     }
     if (has_weight) {
-      const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), weight.chunk));
+      const std::size_t s = problem_.stage_of(d, weight.chunk);
       if (options_.empty() ||
           (earliest > device.free && device.free + problem_.time[2][s] <= earliest)) {
         return choose(d, weight, device.free);
@@ -153,20 +153,20 @@ class ListScheduler {
   void start(std::size_t d) {
     Device& device = devices_[d];
     const OrderedPass pass = device.next;
-    const auto s = static_cast<std::size_t>(problem_.stage_of(static_cast<int>(d), pass.chunk));
+    const std::size_t s = problem_.stage_of(d, pass.chunk);
     const auto kind = static_cast<std::size_t>(pass.kind);
     const auto j = static_cast<std::size_t>(count_[kind][s]++);
     device.order.push_back(pass);
     const double end = device.next_start + problem_.time[kind][s];
     device.free = end;
-    device.memory += problem_.change(static_cast<int>(s), pass.kind);
+    device.memory += problem_.change(s, pass.kind);
     if (pass.kind == PassKind::input_gradient) device.pending += problem_.kept[s];
     if (pass.kind == PassKind::weight_gradient) device.pending -= problem_.kept[s];
     const bool up = pass.kind == PassKind::forward;
     if (up && s + 1 == stages_) arrival_[0][s * microbatches_ + j] = end + problem_.turn;
     if (pass.kind != PassKind::weight_gradient && (up ? s + 1 < stages_ : s > 0)) {
       const std::size_t boundary = up ? s : s - 1;
-      const auto to = static_cast<std::size_t>(problem_.device[up ? s + 1 : s - 1]);
+      const std::size_t to = problem_.device[up ? s + 1 : s - 1];
       double arrived = end;
       if (to != d) {
         if (problem_.transfer[boundary] > 0) {
@@ -200,20 +200,13 @@ std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListR
 
 ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times) {
   ListRule out;
-  const auto m = static_cast<std::size_t>(problem.shape.microbatches);
-  const auto stages = static_cast<std::size_t>(problem.stages());
-  for (auto& rank : out.rank) rank.resize(stages * m);
-  for (std::size_t d = 0; d < orders.size(); ++d) {
-    std::vector<std::size_t> count(3 * static_cast<std::size_t>(problem.shape.chunks));
-    for (std::size_t i = 0; i < orders[d].size(); ++i) {
-      const OrderedPass pass = orders[d][i];
-      const auto kind = static_cast<std::size_t>(pass.kind);
-      const auto s = static_cast<std::size_t>(problem.stage_of(static_cast<int>(d), pass.chunk));
-      const std::size_t j =
-          count[kind * static_cast<std::size_t>(problem.shape.chunks) + pass.chunk]++;
-      out.rank[kind][s * m + j] = static_cast<float>(times.start[d][i]);
-    }
-  }
+  const std::size_t m = problem.microbatches();
+  for (auto& rank : out.rank) rank.resize(problem.stages() * m);
+  for_each_pass(problem, orders,
+                [&](std::size_t d, std::size_t i, OrderedPass pass, std::size_t s, std::size_t j) {
+                  out.rank[static_cast<std::size_t>(pass.kind)][s * m + j] =
+                      static_cast<float>(times.start[d][i]);
+                });
   return out;
 }
 

@@ -28,11 +28,7 @@ class Best {
         (t.makespan > makespan_ || (t.makespan == makespan_ && t.span >= span_))) {
       return;
     }
-    for (std::size_t d = 0; d < orders.size(); ++d) {
-      if (peak_memory(problem_, static_cast<int>(d), orders[d]) > problem_.limit[d] * (1 + 1e-12)) {
-        return;
-      }
-    }
+    if (!fits(problem_, orders)) return;
     makespan_ = t.makespan;
     span_ = t.span;
     orders_ = std::move(orders);
@@ -52,10 +48,6 @@ class Best {
   double makespan_ = 0, span_ = 0;
 };
 
-std::int64_t passes(const OrderProblem& problem) {
-  return std::int64_t{3} * problem.stages() * problem.shape.microbatches;
-}
-
 // Ranks as the slots of the repeated block.
 ListRule rule_of(const OrderProblem& problem, const std::vector<std::vector<SlottedPass>>& slots) {
   PassTimes times;
@@ -69,7 +61,7 @@ ListRule rule_of(const OrderProblem& problem, const std::vector<std::vector<Slot
 void improve_best(Best& best, const OrderProblem& problem, std::int64_t effort) {
   constexpr std::int64_t kRounds = 8;
   constexpr std::int64_t kMostPasses = 20'000;  // of more, moving one at a time changes too little
-  if (passes(problem) > kMostPasses || best.orders().empty()) return;
+  if (problem.passes() > kMostPasses || best.orders().empty()) return;
   PassOrders now = best.orders();
   for (std::int64_t round = 0; round < kRounds && !best.reached(); ++round) {
     ImprovementOptions options;
@@ -86,17 +78,13 @@ void improve_best(Best& best, const OrderProblem& problem, std::int64_t effort) 
 void consider_block(Best& best, const OrderProblem& problem, const BuildingBlock& block,
                     int rounds) {
   const auto slots = repeated(block, problem.shape.microbatches);
-  PassOrders stable = orders_of(slots);
-  bool fits = true;
-  for (std::size_t d = 0; d < stable.size(); ++d) {
-    fits &= peak_memory(problem, static_cast<int>(d), stable[d]) <= problem.limit[d] * (1 + 1e-12);
-  }
-  if (fits) {
+  const PassOrders stable = orders_of(slots);
+  if (fits(problem, stable)) {
     best.consider(stable);
     best.consider(justified(problem, stable, rounds));
   }
   ListRule rule = rule_of(problem, slots);
-  const bool many = passes(problem) > kManyPasses;
+  const bool many = problem.passes() > kManyPasses;
   for (const double patience : {0.0, 1.0}) {
     if (many && patience > 0) break;
     rule.patience = patience * problem.time[0].front();
@@ -110,14 +98,14 @@ void consider_block(Best& best, const OrderProblem& problem, const BuildingBlock
   }
 }
 
-int rounds_for(const OrderProblem& problem) { return passes(problem) > kManyPasses ? 1 : 12; }
+int rounds_for(const OrderProblem& problem) { return problem.passes() > kManyPasses ? 1 : 12; }
 
 }  // namespace
 
 void limit_to(OrderProblem& problem, const BuildingBlock& block) {
   const PassOrders stable = orders_of(repeated(block, problem.shape.microbatches));
   for (std::size_t d = 0; d < stable.size(); ++d) {
-    problem.limit[d] = peak_memory(problem, static_cast<int>(d), stable[d]);
+    problem.limit[d] = peak_memory(problem, d, stable[d]);
   }
 }
 
@@ -146,20 +134,16 @@ PassOrders adapted(const OrderProblem& problem, std::int64_t effort) {
   const std::vector<BuildingBlock> blocks = all_blocks(problem.shape.devices);
   std::vector<Candidate> fitting;
   const auto tries =
-      static_cast<std::size_t>(std::max<std::int64_t>(24, effort / (4 * passes(few))));
+      static_cast<std::size_t>(std::max<std::int64_t>(24, effort / (4 * few.passes())));
   const std::size_t stride = std::max<std::size_t>(1, blocks.size() / tries);
   for (std::size_t i = 0; i < blocks.size(); i += stride) {
     const PassOrders stable = orders_of(repeated(blocks[i], few.shape.microbatches));
-    bool fits = true;
-    for (std::size_t d = 0; d < stable.size() && fits; ++d) {
-      fits = peak_memory(few, static_cast<int>(d), stable[d]) <= few.limit[d] * (1 + 1e-12);
-    }
-    if (fits) fitting.push_back({clock.run(stable).makespan, i});
+    if (fits(few, stable)) fitting.push_back({clock.run(stable).makespan, i});
   }
   std::sort(fitting.begin(), fitting.end());
   // A block costs about three justified orders.
   const auto kept =
-      static_cast<std::size_t>(std::clamp<std::int64_t>(effort / (30 * passes(problem)), 1, 40));
+      static_cast<std::size_t>(std::clamp<std::int64_t>(effort / (30 * problem.passes()), 1, 40));
   if (fitting.size() > kept) fitting.resize(kept);
   for (const Candidate& c : fitting) {
     consider_block(best, problem, blocks[c.index], rounds_for(problem));
@@ -178,25 +162,22 @@ BuildingBlock least_memory_block(const PipelineShape& shape, int step) {
   PassClock clock(problem);
   BuildingBlock best;
   std::pair<double, double> least;
-  for (int f1 = 1; f1 < kBlockPeriod; ++f1) {
-    for (int b1 = 1; b1 < kBlockPeriod; ++b1) {
-      for (int b0 = 1; b0 < kBlockPeriod; ++b0) {
-        if (f1 == b1 || f1 == b0 || b1 == b0) continue;
-        const auto one = block(shape.devices, {f1, b1, b0, step, step, shape.devices - 1});
-        if (!one) continue;
-        const PassOrders stable = orders_of(repeated(*one, few.microbatches));
-        double peak = 0;
-        for (int d = 0; d < few.devices; ++d) {
-          peak = std::max(peak, peak_memory(problem, d, stable[static_cast<std::size_t>(d)]));
-        }
-        const std::pair now{peak, clock.run(stable).makespan};
-        if (best.empty() || now < least) {
-          best = *one;
-          least = now;
-        }
-      }
+  for_each_first_device([&](BlockRule rule) {
+    rule.step = rule.late_step = step;
+    rule.turn = shape.devices - 1;
+    const auto one = block(shape.devices, rule);
+    if (!one) return;
+    const PassOrders stable = orders_of(repeated(*one, few.microbatches));
+    double peak = 0;
+    for (std::size_t d = 0; d < stable.size(); ++d) {
+      peak = std::max(peak, peak_memory(problem, d, stable[d]));
     }
-  }
+    const std::pair now{peak, clock.run(stable).makespan};
+    if (best.empty() || now < least) {
+      best = *one;
+      least = now;
+    }
+  });
   return best;
 }
 

@@ -16,6 +16,8 @@ namespace orrery {
 
 // The number of passes that all attempts may place; each attempt places every pass once.
 inline constexpr std::int64_t kVScheduleEffort = 32'000'000;
+// Slots that V-ZB advances on every device (published/v_blocks.cc).
+inline constexpr int kZeroBubbleStep = 5;
 
 // Sets the limit of every device to its memory in the repeated `block`.
 void limit_to(OrderProblem& problem, const BuildingBlock& block);
@@ -35,5 +37,17 @@ BuildingBlock least_memory_block(const PipelineShape& shape, int step);
 enum class Reorder { yes, no };
 Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& request,
                                 const BuildingBlock& block, Reorder reorder);
+
+// Two chunks in a V, backwards split, ordered for the times.
+constexpr Schedule v_shaped(std::string_view name, std::string_view summary,
+                            Result<Pipeline> (*pipeline)(const ScheduleRequest&)) {
+  return {.name = name,
+          .summary = summary,
+          .chunks = 2,
+          .splits_backward = true,
+          .made_for_times = true,
+          .virtual_stage = snake_virtual_stage,
+          .pipeline = pipeline};
+}
 
 }  // namespace orrery

@@ -1,7 +1,4 @@
-// The automatic scheduler of zero-bubble pipelines: orders of F, B and W for given times and
-// memory.
-//
-// ZB-1p: the memory of p microbatches on every device, that of 1F1B's fullest. ZB-2p: twice that.
+// The automatic scheduler of zero-bubble pipelines.
 //
 //   1. Warm-up. F of the first microbatch on all devices. From the last device to the first, as
 //      many more F as memory allows and as fit before the first gradient arrives (optionally one
@@ -35,8 +32,8 @@ class Scheduler {
   Scheduler(const OrderProblem& problem, const Choices& choices)
       : problem_(problem),
         choices_(choices),
-        devices_(static_cast<std::size_t>(problem.shape.devices)),
-        p_(problem.shape.devices),
+        devices_(problem.devices()),
+        p_(problem.devices()),
         m_(problem.shape.microbatches) {
     for (Device& d : devices_) {
       for (auto& end : d.end) end.reserve(static_cast<std::size_t>(m_));
@@ -45,11 +42,11 @@ class Scheduler {
 
   PassOrders run() {
     warm_up();
-    while (possible_ && at(0).count[1] < m_) round();
+    while (possible_ && devices_[0].count[1] < m_) round();
     PassOrders out;
-    for (int i = 0; i < p_ && possible_; ++i) {
+    for (std::size_t i = 0; i < p_ && possible_; ++i) {
       while (possible_ && pending(i)) put(i, kW);
-      out.push_back(at(i).order);
+      out.push_back(devices_[i].order);
     }
     return possible_ ? out : PassOrders();
   }
@@ -66,29 +63,26 @@ class Scheduler {
     std::vector<OrderedPass> order;
   };
 
-  Device& at(int i) { return devices_[static_cast<std::size_t>(i)]; }
-  bool pending(int i) { return at(i).count[2] < at(i).count[1]; }
-  [[nodiscard]] double time(int i, PassKind kind) const {
-    return problem_.time[static_cast<std::size_t>(kind)][static_cast<std::size_t>(i)];
+  [[nodiscard]] bool pending(std::size_t i) const {
+    return devices_[i].count[2] < devices_[i].count[1];
   }
-  [[nodiscard]] double hop(int boundary) const {
-    const auto b = static_cast<std::size_t>(boundary);
-    return problem_.transfer[b] + problem_.latency[b];
+  [[nodiscard]] double time(std::size_t i, PassKind kind) const {
+    return problem_.time[static_cast<std::size_t>(kind)][i];
   }
-  bool fits(int i, PassKind kind, double more = 0) {
-    const auto d = static_cast<std::size_t>(i);
-    return at(i).memory + more + problem_.change(i, kind) <= problem_.limit[d] * (1 + 1e-12);
+  [[nodiscard]] double hop(std::size_t boundary) const { return problem_.hop(boundary); }
+  [[nodiscard]] bool fits(std::size_t i, PassKind kind, double more = 0) const {
+    return devices_[i].memory + more + problem_.change(i, kind) <= problem_.limit[i] * (1 + 1e-12);
   }
   // When the input of the next F or B is here.
-  double arrival(int i, PassKind kind) {
-    const auto j = static_cast<std::size_t>(at(i).count[static_cast<std::size_t>(kind)]);
-    if (kind == kF) return i == 0 ? 0 : at(i - 1).end[0][j] + hop(i - 1);
-    const double own = at(i).end[0][j];
-    return i + 1 == p_ ? own : std::max(own, at(i + 1).end[1][j] + hop(i));
+  double arrival(std::size_t i, PassKind kind) {
+    const auto j = static_cast<std::size_t>(devices_[i].count[static_cast<std::size_t>(kind)]);
+    if (kind == kF) return i == 0 ? 0 : devices_[i - 1].end[0][j] + hop(i - 1);
+    const double own = devices_[i].end[0][j];
+    return i + 1 == p_ ? own : std::max(own, devices_[i + 1].end[1][j] + hop(i));
   }
 
-  void put(int i, PassKind kind) {
-    Device& d = at(i);
+  void put(std::size_t i, PassKind kind) {
+    Device& d = devices_[i];
     const auto k = static_cast<std::size_t>(kind);
     possible_ &= fits(i, kind);
     const double start = kind == kW ? d.now : std::max(d.now, arrival(i, kind));
@@ -101,17 +95,17 @@ class Scheduler {
   }
 
   void warm_up() {
-    for (int i = 0; i < p_; ++i) put(i, kF);
+    for (std::size_t i = 0; i < p_; ++i) put(i, kF);
     // More forwards of each device, on its own clock.
     std::vector<int> more(devices_.size());
     double gradient = 0;  // end of the first B on the device after
-    for (int i = p_ - 1; i >= 0; --i) {
-      int& n = more[static_cast<std::size_t>(i)];
-      double now = at(i).now;
+    for (std::size_t i = p_; i-- > 0;) {
+      int& n = more[i];
+      double now = devices_[i].now;
       if (i + 1 < p_) {
         const double comes = gradient + hop(i);
         const double f = time(i, kF);
-        while (n + 1 < m_ && fits(i, kF, n * problem_.held[static_cast<std::size_t>(i)]) &&
+        while (n + 1 < m_ && fits(i, kF, n * problem_.held[i]) &&
                (choices_.overrun ? now < comes : now + f <= comes)) {
           now += f;
           ++n;
@@ -121,14 +115,11 @@ class Scheduler {
       gradient = now + time(i, kB);
     }
     // Every device has more than the next, or its successor takes fewer.
-    for (int i = 1; i < p_; ++i) {
-      int& n = more[static_cast<std::size_t>(i)];
-      n = std::max(0, std::min(n, more[static_cast<std::size_t>(i - 1)] - 1));
+    for (std::size_t i = 1; i < p_; ++i) more[i] = std::max(0, std::min(more[i], more[i - 1] - 1));
+    for (std::size_t i = 0; i < p_; ++i) {
+      for (int n = more[i]; n > 0; --n) put(i, kF);
     }
-    for (int i = 0; i < p_; ++i) {
-      for (int n = more[static_cast<std::size_t>(i)]; n > 0; --n) put(i, kF);
-    }
-    for (int i = p_ - 1; i >= 0; --i) put(i, kB);
+    for (std::size_t i = p_; i-- > 0;) put(i, kB);
   }
 
   double largest_bubble() {
@@ -137,23 +128,24 @@ class Scheduler {
     return out;
   }
 
-  void fill(int i, PassKind kind) {
+  void fill(std::size_t i, PassKind kind) {
     while (possible_ && pending(i) && !fits(i, kind)) put(i, kW);
     if (!possible_) return;
     const double comes = arrival(i, kind);
-    while (pending(i) && at(i).now + time(i, kW) <= comes) put(i, kW);
-    const double gap = comes - at(i).now;
-    if (pending(i) && gap > 0 && (choices_.greedy || gap > largest_bubble() - at(i).bubble)) {
+    while (pending(i) && devices_[i].now + time(i, kW) <= comes) put(i, kW);
+    const double gap = comes - devices_[i].now;
+    if (pending(i) && gap > 0 && (choices_.greedy || gap > largest_bubble() - devices_[i].bubble)) {
       put(i, kW);
     }
   }
 
   // Whether device i leaves out its F for the gradient that comes from its successor.
-  bool leaves_out(int i) {
-    Device& d = at(i);
-    if (!choices_.leave_out || i + 1 >= p_ || d.count[0] < at(i + 1).count[0] + 2) return false;
+  bool leaves_out(std::size_t i) {
+    Device& d = devices_[i];
+    if (!choices_.leave_out || i + 1 >= p_ || d.count[0] < devices_[i + 1].count[0] + 2)
+      return false;
     if (d.count[1] >= d.count[0]) return false;
-    Device& next = at(i + 1);
+    Device& next = devices_[i + 1];
     const double comes =
         next.now + (next.count[0] < m_ ? time(i + 1, kF) : 0) + time(i + 1, kB) + hop(i);
     double done = d.now + time(i, kF);
@@ -170,21 +162,19 @@ class Scheduler {
 
   void round() {
     std::vector<char> forward(devices_.size());
-    for (int i = p_ - 1; i >= 0; --i) {
-      const bool behind =
-          i + 1 == p_ || forward[static_cast<std::size_t>(i) + 1] != 0 || at(i + 1).count[0] >= m_;
-      forward[static_cast<std::size_t>(i)] =
-          at(i).count[0] < m_ && behind && !leaves_out(i) ? 1 : 0;
+    for (std::size_t i = p_; i-- > 0;) {
+      const bool behind = i + 1 == p_ || forward[i + 1] != 0 || devices_[i + 1].count[0] >= m_;
+      forward[i] = devices_[i].count[0] < m_ && behind && !leaves_out(i) ? 1 : 0;
     }
-    for (int i = 0; i < p_ && possible_; ++i) {
-      if (forward[static_cast<std::size_t>(i)] == 0) continue;
-      if (i > 0 && at(i - 1).count[0] <= at(i).count[0]) continue;
+    for (std::size_t i = 0; i < p_ && possible_; ++i) {
+      if (forward[i] == 0) continue;
+      if (i > 0 && devices_[i - 1].count[0] <= devices_[i].count[0]) continue;
       fill(i, kF);
       if (possible_) put(i, kF);
     }
-    for (int i = p_ - 1; i >= 0 && possible_; --i) {
-      if (at(i).count[1] >= m_) continue;
-      if (at(i).count[1] >= at(i).count[0]) {
+    for (std::size_t i = p_; i-- > 0 && possible_;) {
+      if (devices_[i].count[1] >= m_) continue;
+      if (devices_[i].count[1] >= devices_[i].count[0]) {
         possible_ = false;
         return;
       }
@@ -196,7 +186,8 @@ class Scheduler {
   const OrderProblem& problem_;
   Choices choices_;
   std::vector<Device> devices_;
-  int p_, m_;
+  std::size_t p_;
+  int m_;
   bool possible_ = true;
 };
 

@@ -1,9 +1,4 @@
-// ZB-V: two chunks per device in a V, so that a microbatch turns at the last device and returns to
-// the first; zero bubble in the memory of 1F1B's fullest device, equal on all devices.
-//
-//   longest device span m (F + B + W) if F = B = W; p microbatches (2 p chunks of them) in flight
-//
-// The order depends on the times. One run of the heuristic:
+// The heuristic of ZB-V: the order depends on the times. One run of it:
 //   1. The first microbatch goes down and up again. On the way up, every device fills its wait with
 //      more forwards of chunk 0, which all devices above it run too.
 //   2. Forwards of the two chunks in turn equalize the warm-up counts of neighbours.
@@ -38,15 +33,15 @@ class Heuristic {
   Heuristic(const OrderProblem& problem, const Settings& settings)
       : problem_(problem),
         settings_(settings),
-        p_(problem.shape.devices),
+        p_(problem.devices()),
         m_(problem.shape.microbatches),
-        devices_(static_cast<std::size_t>(p_)),
+        devices_(p_),
         largest_allowed_(settings.allowed.empty() ? 0
                                                   : *std::max_element(settings.allowed.begin(),
                                                                       settings.allowed.end())) {
     for (Device& d : devices_) {
       for (auto& kind : d.end) {
-        for (auto& chunk : kind) chunk.assign(static_cast<std::size_t>(m_), kNever);
+        for (auto& chunk : kind) chunk.assign(problem.microbatches(), kNever);
       }
     }
   }
@@ -59,9 +54,9 @@ class Heuristic {
       backwards();
       forwards();
     }
-    for (int i = 0; i < p_; ++i) {
+    for (std::size_t i = 0; i < p_; ++i) {
       while (possible_ && pending(i)) put_weight(i);
-      possible_ &= at(i).order.size() == 6 * static_cast<std::size_t>(m_);
+      possible_ &= devices_[i].order.size() == 6 * problem_.microbatches();
     }
     return possible_;
   }
@@ -87,42 +82,37 @@ class Heuristic {
     std::vector<OrderedPass> order;
   };
 
-  Device& at(int i) { return devices_[static_cast<std::size_t>(i)]; }
-  bool pending(int i) { return at(i).weights_done < at(i).weights.size(); }
-  [[nodiscard]] double time(int i, PassKind kind, int chunk) const {
-    return problem_.time[static_cast<std::size_t>(kind)]
-                        [static_cast<std::size_t>(problem_.stage_of(i, chunk))];
+  bool pending(std::size_t i) { return devices_[i].weights_done < devices_[i].weights.size(); }
+  [[nodiscard]] double time(std::size_t i, PassKind kind, std::size_t chunk) const {
+    return problem_.time[static_cast<std::size_t>(kind)][problem_.stage_of(i, chunk)];
   }
-  [[nodiscard]] double change(int i, PassKind kind, int chunk) const {
+  [[nodiscard]] double change(std::size_t i, PassKind kind, std::size_t chunk) const {
     return problem_.change(problem_.stage_of(i, chunk), kind);
   }
-  [[nodiscard]] bool fits(int i, double more) const {
-    const auto d = static_cast<std::size_t>(i);
-    return devices_[d].memory + more <= problem_.limit[d] * (1 + 1e-12);
+  [[nodiscard]] bool fits(std::size_t i, double more) const {
+    return devices_[i].memory + more <= problem_.limit[i] * (1 + 1e-12);
   }
   // Leg 0 goes down the devices, leg 1 comes back up; a backward begins where its forward ended.
-  static int chunk_of(PassKind kind, int leg) { return kind == PassKind::forward ? leg : 1 - leg; }
-  [[nodiscard]] double hop(int i, int from) const {
-    const auto boundary = static_cast<std::size_t>(std::min(i, from));
-    return problem_.transfer[boundary] + problem_.latency[boundary];
+  static std::size_t chunk_of(PassKind kind, std::size_t leg) {
+    return kind == PassKind::forward ? leg : 1 - leg;
   }
   // When the input of the next F or B of this leg is here; kNever if that is not known yet or it
   // comes from no other device.
-  double arrival(int i, PassKind kind, int leg) {
-    const int from = leg == 0 ? i - 1 : i + 1;
-    const int j = at(i).count[static_cast<std::size_t>(kind)][leg];
-    if (from < 0 || from >= p_ || j >= m_) return kNever;
+  double arrival(std::size_t i, PassKind kind, std::size_t leg) {
+    const int j = devices_[i].count[static_cast<std::size_t>(kind)][leg];
+    if ((leg == 0 ? i == 0 : i + 1 == p_) || j >= m_) return kNever;
+    const std::size_t from = leg == 0 ? i - 1 : i + 1;
     const double end = end_of(from, kind, leg, j);
-    return end < 0 ? kNever : end + hop(i, from);
+    return end < 0 ? kNever : end + problem_.hop(std::min(i, from));
   }
-  double end_of(int i, PassKind kind, int leg, int j) {
-    return at(i).end[static_cast<std::size_t>(kind)][leg][static_cast<std::size_t>(j)];
+  double end_of(std::size_t i, PassKind kind, std::size_t leg, int j) {
+    return devices_[i].end[static_cast<std::size_t>(kind)][leg][static_cast<std::size_t>(j)];
   }
 
-  void put(int i, PassKind kind, int leg) {
-    Device& d = at(i);
+  void put(std::size_t i, PassKind kind, std::size_t leg) {
+    Device& d = devices_[i];
     const auto k = static_cast<std::size_t>(kind);
-    const int chunk = chunk_of(kind, leg);
+    const std::size_t chunk = chunk_of(kind, leg);
     const int j = d.count[k][leg];
     if (!possible_ || j >= m_ || !fits(i, change(i, kind, chunk))) {
       possible_ = false;
@@ -150,25 +140,25 @@ class Heuristic {
     ++d.count[k][leg];
     d.order.push_back({kind, static_cast<std::uint8_t>(chunk)});
   }
-  void put_weight(int i) {
-    put(i, PassKind::weight_gradient, at(i).weights[at(i).weights_done]);
-    ++at(i).weights_done;
+  void put_weight(std::size_t i) {
+    put(i, PassKind::weight_gradient, devices_[i].weights[devices_[i].weights_done]);
+    ++devices_[i].weights_done;
   }
-  [[nodiscard]] double next_weight_time(int i) {
+  [[nodiscard]] double next_weight_time(std::size_t i) {
     return time(i, PassKind::weight_gradient,
-                chunk_of(PassKind::weight_gradient, at(i).weights[at(i).weights_done]));
+                chunk_of(PassKind::weight_gradient, devices_[i].weights[devices_[i].weights_done]));
   }
 
   void first_microbatch() {
-    for (int i = 0; i < p_; ++i) put(i, PassKind::forward, 0);
-    for (int i = p_ - 1; i >= 0 && possible_; --i) {
-      if (i < p_ - 1) {
+    for (std::size_t i = 0; i < p_; ++i) put(i, PassKind::forward, 0);
+    for (std::size_t i = p_; i-- > 0 && possible_;) {
+      if (i + 1 < p_) {
         const double back = arrival(i, PassKind::forward, 1);
         // Two more for the microbatch itself, two a device above.
-        while (possible_ && at(i).count[0][0] < m_ &&
-               fits(i, change(i, PassKind::forward, 0) * (2 + 2 * i)) &&
-               at(i).now + time(i, PassKind::forward, 0) <= back) {
-          for (int above = 0; above <= i; ++above) put(above, PassKind::forward, 0);
+        while (possible_ && devices_[i].count[0][0] < m_ &&
+               fits(i, change(i, PassKind::forward, 0) * static_cast<double>(2 + 2 * i)) &&
+               devices_[i].now + time(i, PassKind::forward, 0) <= back) {
+          for (std::size_t above = 0; above <= i; ++above) put(above, PassKind::forward, 0);
         }
       }
       put(i, PassKind::forward, 1);
@@ -176,16 +166,16 @@ class Heuristic {
   }
 
   void even_warm_up() {
-    int leg = 0;
-    for (int i = 1; i < p_; ++i) {
+    std::size_t leg = 0;
+    for (std::size_t i = 1; i < p_; ++i) {
       const auto behind = [&] {
-        const auto& own = at(i).count[0];
-        const auto& before = at(i - 1).count[0];
+        const auto& own = devices_[i].count[0];
+        const auto& before = devices_[i - 1].count[0];
         return own[0] + own[1] < before[0] + before[1] || (own[1] <= before[1] && before[1] < m_);
       };
       while (possible_ && behind()) {
-        for (int j = p_ - 1; j >= i; --j) {
-          if (at(j).count[0][leg] < m_) put(j, PassKind::forward, leg);
+        for (std::size_t j = p_; j-- > i;) {
+          if (devices_[j].count[0][leg] < m_) put(j, PassKind::forward, leg);
         }
         leg = 1 - leg;
       }
@@ -193,66 +183,63 @@ class Heuristic {
   }
 
   // W that fit before the input arrives, and one more if waiting would make this device the worst.
-  void fill(int i, double arrives, bool one_more) {
+  void fill(std::size_t i, double arrives, bool one_more) {
     if (arrives == kNever) return;
-    while (possible_ && pending(i) && arrives >= at(i).now + next_weight_time(i)) put_weight(i);
+    while (possible_ && pending(i) && arrives >= devices_[i].now + next_weight_time(i))
+      put_weight(i);
     if (possible_ && pending(i) && one_more &&
-        arrives - at(i).now > largest_bubble(i) - at(i).bubble) {
+        arrives - devices_[i].now > largest_bubble(i) - devices_[i].bubble) {
       put_weight(i);
     }
   }
 
-  double largest_bubble(int i) {
+  double largest_bubble(std::size_t i) {
     double out = 0;
     for (const Device& d : devices_) out = std::max(out, d.bubble);
     if (!settings_.allowed.empty()) {
-      out = std::max(out, largest_allowed_ - settings_.allowed[static_cast<std::size_t>(i)]);
+      out = std::max(out, largest_allowed_ - settings_.allowed[i]);
     }
     return out;
   }
 
   // The leg whose B is next on this device.
-  int backward_leg(int i) {
-    const auto& done = at(i).count[1];
+  std::size_t backward_leg(std::size_t i) {
+    const auto& done = devices_[i].count[1];
     if (done[1] >= done[0]) return 0;
     if (i + 1 == p_ || done[0] >= m_) return 1;
     return arrival(i, PassKind::input_gradient, 1) != kNever ? 1 : 0;
   }
 
   void backwards() {
-    std::vector<int> legs;
-    for (int i = 0; i < p_; ++i) legs.push_back(backward_leg(i));
-    const auto one = [&](int i, int leg) {
-      if (!possible_ || legs[static_cast<std::size_t>(i)] != leg) return;
+    std::vector<std::size_t> legs;
+    for (std::size_t i = 0; i < p_; ++i) legs.push_back(backward_leg(i));
+    const auto one = [&](std::size_t i, std::size_t leg) {
+      if (!possible_ || legs[i] != leg) return;
       make_room(i, PassKind::input_gradient, leg);
       fill(i, arrival(i, PassKind::input_gradient, leg),
            leg == 1 || settings_.fill_before_backward);
       put(i, PassKind::input_gradient, leg);
     };
-    for (int i = p_ - 1; i >= 0; --i) one(i, 1);
-    for (int i = 0; i < p_; ++i) one(i, 0);
+    for (std::size_t i = p_; i-- > 0;) one(i, 1);
+    for (std::size_t i = 0; i < p_; ++i) one(i, 0);
   }
 
-  void make_room(int i, PassKind kind, int leg) {
+  void make_room(std::size_t i, PassKind kind, std::size_t leg) {
     while (possible_ && pending(i) && !fits(i, change(i, kind, chunk_of(kind, leg)))) {
       put_weight(i);
     }
   }
 
   void forwards() {
-    for (int i = 0; i < p_ && possible_; ++i) {
-      const auto& done = at(i).count[0];
+    for (std::size_t i = 0; i < p_ && possible_; ++i) {
+      const auto& done = devices_[i].count[0];
       if (done[1] >= m_) continue;
-      int leg = -1;
       const bool comes_back = i + 1 == p_ || arrival(i, PassKind::forward, 1) != kNever;
       const bool comes_down =
           done[0] < m_ && (i == 0 || arrival(i, PassKind::forward, 0) != kNever);
-      if (done[1] < done[0] && comes_back) {
-        leg = 1;
-      } else if (done[1] >= done[0] || comes_down) {
-        leg = 0;
-      }
-      if (leg < 0) continue;
+      const bool back = done[1] < done[0] && comes_back;
+      if (!back && done[1] < done[0] && !comes_down) continue;
+      const std::size_t leg = back ? 1 : 0;
       make_room(i, PassKind::forward, leg);
       fill(i, arrival(i, PassKind::forward, leg), settings_.fill_before_forward);
       put(i, PassKind::forward, leg);
@@ -261,7 +248,8 @@ class Heuristic {
 
   const OrderProblem& problem_;
   const Settings& settings_;
-  int p_, m_;
+  std::size_t p_;
+  int m_;
   std::vector<Device> devices_;
   double largest_allowed_;
   bool possible_ = true;

@@ -55,20 +55,9 @@ Result<Pipeline> pipedream_2bw(const ScheduleRequest& request) {
 }
 
 Result<Pipeline> pipelined_backpropagation(const ScheduleRequest& request) {
-  const PipelineShape& shape = request.shape;
-  Pipeline out = placed(shape, 1, loop_virtual_stage);
+  const int last = request.shape.devices - 1;
+  Pipeline out = in_turn(request.shape, [&](int device) { return 2 * (last - device); });
   out.weight_versions.assign(out.order.size(), 1);
-  const auto m = static_cast<std::uint32_t>(shape.microbatches);
-  for (std::uint32_t d = 0; d < out.order.size(); ++d) {
-    const auto ahead = std::min(m, 2 * (static_cast<std::uint32_t>(shape.devices) - 1 - d));
-    auto& device = out.order[d];
-    device.reserve(2 * std::size_t{m});
-    for (std::uint32_t f = 0; f < ahead; ++f) device.push_back({PipelineAction::forward, 0, f});
-    for (std::uint32_t b = 0; b < m; ++b) {
-      if (ahead + b < m) device.push_back({PipelineAction::forward, 0, ahead + b});
-      device.push_back({PipelineAction::backward, 0, b});
-    }
-  }
   return out;
 }
 

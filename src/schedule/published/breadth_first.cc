@@ -7,6 +7,12 @@
 // Because the microbatches of a chunk follow each other, sharded weights are gathered once per
 // chunk and step, not once per group of microbatches. Source: arXiv 2211.05953.
 // Those gathers are counted where a step is lowered (lower/shard_moves.h).
+//
+// Layered gradient accumulation on a modular pipeline is the same order with one layer a chunk:
+// layer l on device l mod p, so L layers make v = L/p chunks; the outer loop is over layers, the
+// inner one over microbatches. Chunks must be single layers to match the paper. Source: arXiv
+// 2106.02679. Not modelled here: state sharding, which belongs to the plan, and the transfers over
+// L-1 boundaries, which belong to the times.
 #include "schedule/placement.h"
 #include "schedule/published/published_schedules.h"
 
@@ -42,6 +48,15 @@ std::vector<int> peak_in_flight(const PipelineShape& shape, int) {
 const Schedule kBreadthFirst{
     .name = "breadth_first",
     .summary = "all microbatches pass a chunk before any passes the next (arXiv 2211.05953)",
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = order,
+    .peak_in_flight = peak_in_flight};
+
+const Schedule kModularLga{
+    .name = "modular_lga",
+    .summary =
+        "layered gradient accumulation, one layer a chunk, round the devices "
+        "(arXiv 2106.02679)",
     .virtual_stage = loop_virtual_stage,
     .pipeline = order,
     .peak_in_flight = peak_in_flight};

@@ -9,10 +9,16 @@
 //   (v-1) g + p - i microbatches of a chunk are in flight on device i if there are as many: with
 //   g = p/2 (p/2)(1 + 1/v) microbatches, against p (1 + (p-1)/(p v)) of interleaved 1F1B.
 //
-// Source: arXiv 2503.01328 (generalised interleaved schedules). Not here: recomputation of some
-// chunks.
+// PipeOffload: the same order with the copies of offloading.h: of all activations (PO-F), or of the
+// half with the longest lifetimes (PO-H), as far as the link to the host can carry them. If it can
+// carry all, the memory of a device does not grow with p or m. The times of a
+// copy are those of the stage (offload, reload); without them copies take no time.
+//
+// Source: arXiv 2503.01328 (generalised interleaved schedules, PO-F, PO-H). Not here: recomputation
+// of some chunks.
 #include <algorithm>
 
+#include "schedule/offloading.h"
 #include "schedule/placement.h"
 #include "schedule/published/published_schedules.h"
 
@@ -66,6 +72,12 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   return out;
 }
 
+template <int percent>
+Result<Pipeline> offloaded(const ScheduleRequest& request) {
+  ORRERY_TRY(Pipeline out, order(request));
+  return with_offloading(std::move(out), times_or_unit(request), percent / 100.0);
+}
+
 }  // namespace
 
 const Schedule kGis{.name = "gis",
@@ -77,5 +89,25 @@ const Schedule kGis{.name = "gis",
                     .virtual_stage = loop_virtual_stage,
                     .pipeline = order,
                     .longest_run = group_of};
+
+const Schedule kPipeOffloadFull{
+    .name = "pipeoffload_full",
+    .summary = "gis with the activations in host memory in between (arXiv 2503.01328)",
+    .splits_backward = true,
+    .made_for_times = true,
+    .problems = problems,
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = offloaded<100>};
+
+const Schedule kPipeOffloadHalf{
+    .name = "pipeoffload_half",
+    .summary =
+        "gis with the longest held half of the activations in host memory "
+        "(arXiv 2503.01328)",
+    .splits_backward = true,
+    .made_for_times = true,
+    .problems = problems,
+    .virtual_stage = loop_virtual_stage,
+    .pipeline = offloaded<50>};
 
 }  // namespace orrery

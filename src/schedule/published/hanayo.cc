@@ -41,7 +41,7 @@ PipelineTimes without_ways(PipelineTimes times) {
 
 bool have_ways(const PipelineTimes& times) {
   const auto take_time = [](const std::vector<Picoseconds>& ways) {
-    return std::any_of(ways.begin(), ways.end(), [](Picoseconds t) { return t.count() > 0; });
+    return std::ranges::any_of(ways, [](Picoseconds t) { return t.count() > 0; });
   };
   return take_time(times.transfer) || take_time(times.latency);
 }
@@ -80,26 +80,18 @@ Pipeline shortest(const PipelineShape& shape, const PipelineTimes& times, int in
   return best;
 }
 
-double peak(const Pipeline& pipeline, const PipelineTimes& times) {
-  double most = 0;
-  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
-    most = std::max(most, peak_in_flight(pipeline, d, times.memory).memory);
-  }
-  return most;
-}
-
 Result<Pipeline> order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const PipelineTimes times = times_or_unit(request);
   const int most =
       request.group > 0 ? std::min(request.group, shape.microbatches) : shape.microbatches;
   Pipeline out = shortest(shape, times, most);
-  if (peak(out, times) <= request.memory_limit) return out;
+  if (fullest_device(out, times) <= request.memory_limit) return out;
   // The most microbatches in flight between 1, which fits, and one too many, which does not.
   out = shortest(shape, times, 1);
-  if (peak(out, times) > request.memory_limit) {
+  if (fullest_device(out, times) > request.memory_limit) {
     return fail(ErrorCode::bad_input, "the memory limit is below the " +
-                                          std::to_string(std::lround(peak(out, times))) +
+                                          std::to_string(std::lround(fullest_device(out, times))) +
                                           " that hanayo needs with one microbatch in flight");
   }
   int fits = 1;
@@ -107,7 +99,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   while (too_many - fits > 1) {
     const int middle = (fits + too_many) / 2;
     Pipeline other = shortest(shape, times, middle);
-    const bool keeps = peak(other, times) <= request.memory_limit;
+    const bool keeps = fullest_device(other, times) <= request.memory_limit;
     (keeps ? fits : too_many) = middle;
     if (keeps) out = std::move(other);
   }

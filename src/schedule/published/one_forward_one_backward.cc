@@ -8,31 +8,26 @@
 #include "schedule/published/published_schedules.h"
 
 namespace orrery {
+Pipeline in_turn(const PipelineShape& shape, const std::function<int(int device)>& forwards_ahead) {
+  Pipeline out = placed(shape, 1, loop_virtual_stage);
+  const auto m = static_cast<std::uint32_t>(shape.microbatches);
+  for (std::size_t d = 0; d < out.order.size(); ++d) {
+    const auto ahead = std::min(m, static_cast<std::uint32_t>(forwards_ahead(static_cast<int>(d))));
+    auto& device = out.order[d];
+    device.reserve(2 * std::size_t{m});
+    for (std::uint32_t f = 0; f < ahead; ++f) device.push_back({PipelineAction::forward, 0, f});
+    for (std::uint32_t b = 0; b < m; ++b) {
+      if (ahead + b < m) device.push_back({PipelineAction::forward, 0, ahead + b});
+      device.push_back({PipelineAction::backward, 0, b});
+    }
+  }
+  return out;
+}
+
 namespace {
 
 Result<Pipeline> order(const ScheduleRequest& request) {
-  Pipeline out = placed(request.shape, 1, loop_virtual_stage);
-  const int m = request.shape.microbatches;
-  for (int device = 0; device < request.shape.devices; ++device) {
-    auto& operations = out.order[static_cast<std::size_t>(device)];
-    operations.reserve(2 * static_cast<std::size_t>(m));
-    const int ahead = std::min(request.shape.devices - 1 - device, m);
-    int f = 0;
-    int b = 0;
-    const auto forward = [&] {
-      operations.push_back({PipelineAction::forward, 0, static_cast<std::uint32_t>(f++)});
-    };
-    const auto backward = [&] {
-      operations.push_back({PipelineAction::backward, 0, static_cast<std::uint32_t>(b++)});
-    };
-    while (f < ahead) forward();
-    while (f < m) {
-      forward();
-      backward();
-    }
-    while (b < m) backward();
-  }
-  return out;
+  return in_turn(request.shape, [&](int device) { return request.shape.devices - 1 - device; });
 }
 
 std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {

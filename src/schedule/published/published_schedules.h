@@ -1,6 +1,8 @@
-// Every published schedule, one file each: <name>.cc describes its order and its cost, and cites
-// its paper. schedule.cc lists them in the order in which they are shown.
+// Every published schedule, one file for each family, which describes the orders and their costs,
+// and cites the papers. schedule.cc lists them in the order in which they are shown.
 #pragma once
+
+#include <functional>
 
 #include "schedule/schedule.h"
 
@@ -42,5 +44,9 @@ extern const Schedule kVHalfVocabulary1;
 extern const Schedule kVHalfVocabulary2;
 extern const Schedule kVZb;
 extern const Schedule kVAuto;
+
+// On a line, every device runs `forwards_ahead` (at most all), then one forward, one backward in
+// turn, then the backwards that are left: the order of 1F1B and of what varies it.
+Pipeline in_turn(const PipelineShape& shape, const std::function<int(int device)>& forwards_ahead);
 
 }  // namespace orrery

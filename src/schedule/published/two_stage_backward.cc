@@ -26,7 +26,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
     }
   }
   ORRERY_TRY(FilledPipeline filled,
-             with_weight_gradients(std::move(out), times_or_unit(request), {.gaps = Gaps::whole}));
+             with_weight_gradients(std::move(out), times_or_unit(request), Gaps::whole));
   return std::move(filled.pipeline);
 }
 

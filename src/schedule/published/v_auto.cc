@@ -19,13 +19,11 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   OrderProblem problem =
       order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
   double least = 0;
-  for (int d = 0; d < request.shape.devices; ++d) {
-    const double microbatch = problem.held[static_cast<std::size_t>(problem.stage_of(d, 0))] +
-                              problem.held[static_cast<std::size_t>(problem.stage_of(d, 1))];
+  for (std::size_t d = 0; d < problem.limit.size(); ++d) {
+    const double microbatch = problem.one_microbatch(d);
     least = std::max(least, microbatch);
-    problem.limit[static_cast<std::size_t>(d)] = std::isinf(request.memory_limit)
-                                                     ? microbatch * request.shape.devices
-                                                     : request.memory_limit;
+    problem.limit[d] = std::isinf(request.memory_limit) ? microbatch * request.shape.devices
+                                                        : request.memory_limit;
   }
   if (request.memory_limit < least) {
     return fail(ErrorCode::bad_input, "the memory limit " + memory_text(request.memory_limit) +
@@ -37,12 +35,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 
 }  // namespace
 
-const Schedule kVAuto{.name = "v_auto",
-                      .summary = "the best V of two chunks under a memory limit (arXiv 2405.15362)",
-                      .chunks = 2,
-                      .splits_backward = true,
-                      .made_for_times = true,
-                      .virtual_stage = snake_virtual_stage,
-                      .pipeline = order};
+const Schedule kVAuto =
+    v_shaped("v_auto", "the best V of two chunks under a memory limit (arXiv 2405.15362)", order);
 
 }  // namespace orrery

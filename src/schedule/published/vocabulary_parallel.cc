@@ -20,19 +20,8 @@ int in_flight(const PipelineShape& shape, int device, int barriers) {
 
 template <int barriers>
 Result<Pipeline> order(const ScheduleRequest& request) {
-  Pipeline out = placed(request.shape, 1, loop_virtual_stage);
-  const auto m = static_cast<std::uint32_t>(request.shape.microbatches);
-  for (std::uint32_t d = 0; d < out.order.size(); ++d) {
-    const auto held =
-        static_cast<std::uint32_t>(in_flight(request.shape, static_cast<int>(d), barriers));
-    auto& device = out.order[d];
-    device.reserve(2 * std::size_t{m});
-    for (std::uint32_t f = 0; f < held; ++f) device.push_back({PipelineAction::forward, 0, f});
-    for (std::uint32_t b = 0; b < m; ++b) {
-      device.push_back({PipelineAction::backward, 0, b});
-      if (held + b < m) device.push_back({PipelineAction::forward, 0, held + b});
-    }
-  }
+  Pipeline out = in_turn(
+      request.shape, [&](int device) { return in_flight(request.shape, device, barriers) - 1; });
   return with_vocabulary_passes(std::move(out), times_or_unit(request), barriers);
 }
 

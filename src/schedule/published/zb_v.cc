@@ -13,26 +13,17 @@
 namespace orrery {
 namespace {
 
-OrderProblem limited_problem(const ScheduleRequest& request) {
-  OrderProblem out = order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
-  for (int i = 0; i < request.shape.devices; ++i) {
-    double microbatch = 0;
-    for (int c = 0; c < 2; ++c) {
-      microbatch += out.held[static_cast<std::size_t>(out.stage_of(i, c))];
-    }
-    out.limit[static_cast<std::size_t>(i)] =
-        std::min(request.memory_limit, microbatch * request.shape.devices);
-  }
-  return out;
-}
-
 Result<Pipeline> order(const ScheduleRequest& request) {
-  const OrderProblem problem = limited_problem(request);
+  OrderProblem problem =
+      order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
+  for (std::size_t d = 0; d < problem.limit.size(); ++d) {
+    problem.limit[d] =
+        std::min(request.memory_limit, problem.one_microbatch(d) * request.shape.devices);
+  }
   PassOrders orders = zb_v_orders(problem);
   if (orders.empty()) {
     // The counts of the heuristic are those of equal stages; others follow the block of V-ZB.
-    constexpr int kStep = 5;
-    orders = reordered(problem, least_memory_block(request.shape, kStep), 0);
+    orders = reordered(problem, least_memory_block(request.shape, kZeroBubbleStep), 0);
   }
   if (orders.empty()) {
     return fail(ErrorCode::bad_input, "zb_v finds no order within a memory limit of " +
@@ -44,13 +35,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 
 }  // namespace
 
-const Schedule kZbV{
-    .name = "zb_v",
-    .summary = "two chunks in a V, no bubble in the memory of 1F1B (arXiv 2401.10241)",
-    .chunks = 2,
-    .splits_backward = true,
-    .made_for_times = true,
-    .virtual_stage = snake_virtual_stage,
-    .pipeline = order};
+const Schedule kZbV = v_shaped(
+    "zb_v", "two chunks in a V, no bubble in the memory of 1F1B (arXiv 2401.10241)", order);
 
 }  // namespace orrery

@@ -25,14 +25,6 @@
 namespace orrery {
 namespace {
 
-double peak(const Pipeline& pipeline, const PipelineTimes& times) {
-  double out = 0;
-  for (std::size_t d = 0; d < pipeline.order.size(); ++d) {
-    out = std::max(out, peak_in_flight(pipeline, d, times.memory).memory);
-  }
-  return out;
-}
-
 Result<Pipeline> order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const int m = shape.microbatches;
@@ -52,14 +44,15 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   for (std::size_t d = 1; d < out.order.size(); ++d) out.order[d] = first;
   const PipelineTimes times = times_or_unit(request);
   ORRERY_TRY(FilledPipeline any,
-             with_weight_gradients(out, times, {Gaps::any, request.memory_limit}));
+             with_weight_gradients(out, times, Gaps::any, request.memory_limit));
   ORRERY_TRY(FilledPipeline whole,
-             with_weight_gradients(std::move(out), times, {Gaps::whole, request.memory_limit}));
+             with_weight_gradients(std::move(out), times, Gaps::whole, request.memory_limit));
   if (any.makespan != whole.makespan) {
     return std::move((any.makespan < whole.makespan ? any : whole).pipeline);
   }
-  return std::move(
-      (peak(any.pipeline, times) <= peak(whole.pipeline, times) ? any : whole).pipeline);
+  const bool any_holds_less =
+      fullest_device(any.pipeline, times) <= fullest_device(whole.pipeline, times);
+  return std::move((any_holds_less ? any : whole).pipeline);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "schedule/synthesis/lower_bound.h"
+
 namespace orrery {
 namespace {
 
@@ -19,31 +21,15 @@ class Question {
   Question(const OrderProblem& problem, const ExactOptions& options)
       : problem_(problem),
         options_(options),
-        p_(problem.shape.devices),
+        ways_(problem),
         m_(problem.shape.microbatches),
         stages_(problem.stages()) {
-    const auto n = static_cast<std::size_t>(stages_);
-    const auto hop = [&](std::size_t s) {
-      return problem.device[s] == problem.device[s + 1] ? 0.0
-                                                        : problem.transfer[s] + problem.latency[s];
-    };
-    for (std::size_t s = 0; s + 1 < n; ++s) hop_.push_back(hop(s));
-    hop_.push_back(0);
-    back_.resize(n);
-    trip_.resize(n);
-    back_[0] = problem.time[2][0];
-    for (std::size_t s = 1; s < n; ++s) {
-      back_[s] = std::max(problem.time[2][s], hop_[s - 1] + problem.time[1][s - 1] + back_[s - 1]);
-    }
-    for (std::size_t s = n; s-- > 0;) {
-      trip_[s] =
-          problem.time[0][s] + problem.time[1][s] + (s + 1 < n ? 2 * hop_[s] + trip_[s + 1] : 0);
-    }
-    for (int d = 0; d < p_; ++d) {
-      const auto first = static_cast<std::size_t>(problem.stage_of(d, 0));
+    for (std::size_t s = 0; s < stages_; ++s) hop_.push_back(problem.hop(s));
+    for (std::size_t d = 0; d < problem.devices(); ++d) {
+      const std::size_t first = problem.stage_of(d, 0);
       alike_.push_back(1);
-      for (int c = 1; c < problem.shape.chunks; ++c) {
-        const auto s = static_cast<std::size_t>(problem.stage_of(d, c));
+      for (std::size_t c = 1; c < problem.chunks(); ++c) {
+        const std::size_t s = problem.stage_of(d, c);
         if (problem.time[2][s] != problem.time[2][first] ||
             problem.kept[s] != problem.kept[first]) {
           alike_.back() = 0;
@@ -51,12 +37,9 @@ class Question {
       }
     }
     seen_.resize(kSeen);
-    for (auto& a : arrival_) a.resize(n * static_cast<std::size_t>(m_));
-    for (auto& c : count_) c.resize(n);
-    for (auto& e : ends_) e.resize(n);
-    head_.resize(n);
-    for (std::size_t s = 1; s < n; ++s)
-      head_[s] = head_[s - 1] + problem.time[0][s - 1] + hop_[s - 1];
+    for (auto& a : arrival_) a.resize(stages_ * problem.microbatches());
+    for (auto& c : count_) c.resize(stages_);
+    for (auto& e : ends_) e.resize(stages_);
   }
 
   // Whether an order ends by `target`, within so many nodes.
@@ -65,14 +48,14 @@ class Question {
     budget_ = budget;
     nodes_ = 0;
     ++generation_;
-    for (auto& c : count_) std::fill(c.begin(), c.end(), 0);
-    devices_.assign(static_cast<std::size_t>(p_), {});
-    for (int d = 0; d < p_; ++d) {
-      Device& device = at(d);
+    for (auto& c : count_) std::ranges::fill(c, 0);
+    devices_.assign(problem_.devices(), {});
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      Device& device = devices_[d];
       double first = kNever;
-      for (int c = 0; c < problem_.shape.chunks; ++c) {
-        const auto s = static_cast<std::size_t>(problem_.stage_of(d, c));
-        first = std::min(first, head_[s]);
+      for (std::size_t c = 0; c < problem_.chunks(); ++c) {
+        const std::size_t s = problem_.stage_of(d, c);
+        first = std::min(first, ways_.head[s]);
         for (const auto& kind : problem_.time) device.work += m_ * kind[s];
         device.left += 3 * m_;
       }
@@ -91,7 +74,8 @@ class Question {
   }
 
  private:
-  struct Device {
+  // What undoing a pass restores.
+  struct State {
     double now = 0;                // when it decides next
     double memory = 0;             // held
     double work = 0;               // still to do
@@ -99,6 +83,8 @@ class Question {
     double before = kNever;        // a pass must start before this, or the wait was of no use
     double weight_start = kNever;  // of the weight gradient that was last, if one was
     double weight_memory = 0;      // what was held before it
+  };
+  struct Device : State {
     std::vector<OrderedPass> order;
   };
   struct Seen {
@@ -107,24 +93,17 @@ class Question {
     std::uint32_t generation = 0;
   };
 
-  Device& at(int d) { return devices_[static_cast<std::size_t>(d)]; }
-  int& count(int kind, int s) {
-    return count_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(s)];
+  int& count(std::size_t kind, std::size_t s) { return count_[kind][s]; }
+  double& arrival(std::size_t kind, std::size_t s, int j) {
+    return arrival_[kind][s * problem_.microbatches() + static_cast<std::size_t>(j)];
   }
-  double& arrival(int kind, int s, int j) {
-    return arrival_[static_cast<std::size_t>(kind)]
-                   [static_cast<std::size_t>(s) * static_cast<std::size_t>(m_) +
-                    static_cast<std::size_t>(j)];
+  [[nodiscard]] double time(std::size_t kind, std::size_t s) const {
+    return problem_.time[kind][s];
   }
-  [[nodiscard]] double time(int kind, int s) const {
-    return problem_.time[static_cast<std::size_t>(kind)][static_cast<std::size_t>(s)];
-  }
-  [[nodiscard]] double limit(int d) const {
-    return problem_.limit[static_cast<std::size_t>(d)] * (1 + 1e-12);
-  }
+  [[nodiscard]] double limit(std::size_t d) const { return problem_.limit[d] * (1 + 1e-12); }
 
   // When the next pass of this kind could start by its input; kNever: not known yet.
-  double input(int kind, int s) {
+  double input(std::size_t kind, std::size_t s) {
     const int j = count(kind, s);
     if (j >= m_) return kNever;
     if (kind == 0) {
@@ -136,8 +115,8 @@ class Question {
     if (s + 1 == stages_) return 0;
     return count(1, s + 1) > j ? arrival(1, s + 1, j) : kNever;
   }
-  bool admits(int d, int s) {
-    return at(d).memory + problem_.held[static_cast<std::size_t>(s)] <= limit(d);
+  bool admits(std::size_t d, std::size_t s) {
+    return devices_[d].memory + problem_.held[s] <= limit(d);
   }
 
   // True: everything below this node has been looked at (or an order was found).
@@ -147,11 +126,12 @@ class Question {
       if (options_.stop && options_.stop()) budget_ = 0;
       if (budget_ == 0) return false;
     }
-    int d = -1;
-    for (int i = 0; i < p_; ++i) {
-      if (at(i).left > 0 && (d < 0 || at(i).now < at(d).now)) d = i;
+    std::size_t d = devices_.size();
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i].left > 0 && (d == devices_.size() || devices_[i].now < devices_[d].now))
+        d = i;
     }
-    if (d < 0) {
+    if (d == devices_.size()) {
       found_ = true;
       return true;
     }
@@ -159,33 +139,30 @@ class Question {
     return branch(d);
   }
 
-  bool branch(int d) {
-    const double now = at(d).now;
+  bool branch(std::size_t d) {
+    const double now = devices_[d].now;
     const bool memory_matters = limit(d) != kNever;
-    double fits_before = at(d).before;
+    double fits_before = devices_[d].before;
     bool whole = true;
     bool weight_done = false;
     // Input gradients of the deepest stage first, then forwards, then weight gradients.
-    for (const int kind : {1, 0, 2}) {
-      for (int c = problem_.shape.chunks - 1; c >= 0; --c) {
-        const int s = problem_.stage_of(d, c);
+    for (const std::size_t kind : {1U, 0U, 2U}) {
+      for (std::size_t c = problem_.chunks(); c-- > 0;) {
+        const std::size_t s = problem_.stage_of(d, c);
         const double in = input(kind, s);
         if (in > now) continue;
         if (kind == 0 && !admits(d, s)) continue;
-        if (kind != 0 || !memory_matters || problem_.shape.chunks == 1) {
+        if (kind != 0 || !memory_matters || problem_.chunks() == 1) {
           fits_before = std::min(fits_before, now + time(kind, s));
         }
         if (kind == 2) {
-          if (weight_done && alike_[static_cast<std::size_t>(d)] != 0) continue;
+          if (weight_done && alike_[d] != 0) continue;
           weight_done = true;
-        } else if (at(d).weight_start != kNever && in <= at(d).weight_start) {
+        } else if (devices_[d].weight_start != kNever && in <= devices_[d].weight_start) {
           // It could have gone before the weight gradient.
-          if (kind == 1 ||
-              at(d).weight_memory + problem_.held[static_cast<std::size_t>(s)] <= limit(d)) {
-            continue;
-          }
+          if (kind == 1 || devices_[d].weight_memory + problem_.held[s] <= limit(d)) continue;
         }
-        if (now >= at(d).before) continue;
+        if (now >= devices_[d].before) continue;
         whole &= start(d, kind, s, c);
         if (found_) return true;
         if (budget_ == 0 || nodes_ > budget_) return false;
@@ -193,9 +170,9 @@ class Question {
     }
     // Waiting until something may have come.
     double until = kNever;
-    for (int c = 0; c < problem_.shape.chunks; ++c) {
-      const int s = problem_.stage_of(d, c);
-      for (const int kind : {0, 1}) {
+    for (std::size_t c = 0; c < problem_.chunks(); ++c) {
+      const std::size_t s = problem_.stage_of(d, c);
+      for (const std::size_t kind : {0U, 1U}) {
         if (count(kind, s) >= m_) continue;
         const double in = input(kind, s);
         if (in != kNever) {
@@ -203,34 +180,30 @@ class Question {
           continue;
         }
         // Not known: no sooner than its producer can do it.
-        const int from = kind == 0 ? s - 1 : s + 1;
-        if (from < 0 || from >= stages_) continue;
-        const int other = problem_.device[static_cast<std::size_t>(from)];
+        if (kind == 0 ? s == 0 : s + 1 == stages_) continue;
+        const std::size_t from = kind == 0 ? s - 1 : s + 1;
+        const std::size_t other = problem_.device[from];
         if (other == d) continue;
-        const auto boundary = static_cast<std::size_t>(std::min(s, from));
-        until = std::min(until, std::max(at(other).now + time(kind, from) + hop_[boundary],
-                                         now + time(kind, from)));
+        until = std::min(until,
+                         std::max(devices_[other].now + time(kind, from) + hop_[std::min(s, from)],
+                                  now + time(kind, from)));
       }
     }
     if (until == kNever || until >= fits_before) return whole;
-    const double fits_before_now = at(d).before;
-    at(d).now = until;
-    at(d).before = fits_before;
+    const double fits_before_now = devices_[d].before;
+    devices_[d].now = until;
+    devices_[d].before = fits_before;
     whole &= search();
     if (found_) return true;
-    at(d).now = now;
-    at(d).before = fits_before_now;
+    devices_[d].now = now;
+    devices_[d].before = fits_before_now;
     return whole;
   }
 
-  bool start(int d, int kind, int s, int c) {
-    Device& device = at(d);
+  bool start(std::size_t d, std::size_t kind, std::size_t s, std::size_t c) {
+    Device& device = devices_[d];
+    const State was = device;
     const double now = device.now;
-    const double memory = device.memory;
-    const double work = device.work;
-    const double before = device.before;
-    const double weight_start = device.weight_start;
-    const double weight_memory = device.weight_memory;
     const int j = count(kind, s)++;
     device.memory += problem_.change(s, static_cast<PassKind>(kind));
     device.work -= time(kind, s);
@@ -238,24 +211,18 @@ class Question {
     device.now = now + time(kind, s);
     device.before = kNever;
     device.weight_start = kind == 2 ? now : kNever;
-    device.weight_memory = memory;
+    device.weight_memory = was.memory;
     device.order.push_back({static_cast<PassKind>(kind), static_cast<std::uint8_t>(c)});
     if (kind == 0 && s + 1 < stages_) {
-      arrival(0, s, j) = device.now + hop_[static_cast<std::size_t>(s)];
+      arrival(0, s, j) = device.now + hop_[s];
     }
     if (kind == 1 && s > 0) {
-      arrival(1, s, j) = device.now + hop_[static_cast<std::size_t>(s - 1)];
+      arrival(1, s, j) = device.now + hop_[s - 1];
     }
     const bool whole = search();
     if (found_) return true;
     device.order.pop_back();
-    device.now = now;
-    device.memory = memory;
-    device.work = work;
-    ++device.left;
-    device.before = before;
-    device.weight_start = weight_start;
-    device.weight_memory = weight_memory;
+    static_cast<State&>(device) = was;
     --count(kind, s);
     return whole;
   }
@@ -264,93 +231,90 @@ class Question {
   bool may_end() {
     // Earliest end of the next F and B of every stage.
     double next_forward = 0;
-    for (int s = 0; s < stages_; ++s) {
-      const Device& device = at(problem_.device[static_cast<std::size_t>(s)]);
+    for (std::size_t s = 0; s < stages_; ++s) {
+      const Device& device = devices_[problem_.device[s]];
       if (count(0, s) >= m_) {
-        ends_[0][static_cast<std::size_t>(s)] = kNever;
+        ends_[0][s] = kNever;
         next_forward = kNever;
         continue;
       }
       double in = input(0, s);
-      if (in == kNever) in = next_forward + hop_[static_cast<std::size_t>(s - 1)];
+      if (in == kNever) in = next_forward + hop_[s - 1];
       next_forward = std::max(device.now, in) + time(0, s);
-      ends_[0][static_cast<std::size_t>(s)] = next_forward;
+      ends_[0][s] = next_forward;
     }
     double next_gradient = 0;
-    for (int s = stages_ - 1; s >= 0; --s) {
-      const Device& device = at(problem_.device[static_cast<std::size_t>(s)]);
-      const auto i = static_cast<std::size_t>(s);
+    for (std::size_t s = stages_; s-- > 0;) {
+      const Device& device = devices_[problem_.device[s]];
       if (count(1, s) >= m_) {
-        ends_[1][i] = kNever;
+        ends_[1][s] = kNever;
         next_gradient = kNever;
         continue;
       }
       double in = input(1, s);
       if (in == kNever) {
-        in = count(0, s) <= count(1, s) ? ends_[0][i] : 0;
+        in = count(0, s) <= count(1, s) ? ends_[0][s] : 0;
         if (s + 1 < stages_ && count(1, s + 1) <= count(1, s)) {
-          in = std::max(in, next_gradient + hop_[i]);
+          in = std::max(in, next_gradient + hop_[s]);
         }
       }
       next_gradient = std::max(device.now, in) + time(1, s);
-      ends_[1][i] = next_gradient;
+      ends_[1][s] = next_gradient;
     }
-    for (int d = 0; d < p_; ++d) {
-      if (at(d).left > 0 && !device_may_end(d)) return false;
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      if (devices_[d].left > 0 && !device_may_end(d)) return false;
     }
     return true;
   }
 
-  bool device_may_end(int d) {
-    const Device& device = at(d);
+  bool device_may_end(std::size_t d) {
+    const Device& device = devices_[d];
     // When it can begin its next pass.
     double begin = kNever;
-    for (int c = 0; c < problem_.shape.chunks; ++c) {
-      const int s = problem_.stage_of(d, c);
-      const auto i = static_cast<std::size_t>(s);
+    for (std::size_t c = 0; c < problem_.chunks(); ++c) {
+      const std::size_t s = problem_.stage_of(d, c);
       if (count(2, s) < count(1, s)) begin = device.now;
-      if (ends_[0][i] != kNever && admits(d, s)) begin = std::min(begin, ends_[0][i] - time(0, s));
-      if (ends_[1][i] != kNever) begin = std::min(begin, ends_[1][i] - time(1, s));
+      if (ends_[0][s] != kNever && admits(d, s)) begin = std::min(begin, ends_[0][s] - time(0, s));
+      if (ends_[1][s] != kNever) begin = std::min(begin, ends_[1][s] - time(1, s));
     }
     if (begin + device.work > target_) return false;
     double forwards = 0;
-    for (int c = 0; c < problem_.shape.chunks; ++c) {
-      const int s = problem_.stage_of(d, c);
-      const auto i = static_cast<std::size_t>(s);
+    for (std::size_t c = 0; c < problem_.chunks(); ++c) {
+      const std::size_t s = problem_.stage_of(d, c);
+      const double back = ways_.back[s];
       const int left = m_ - count(0, s);
       forwards += left * time(0, s);
       // The last F of this stage, its round trip, and the way back.
-      if (left > 0 && begin + forwards + trip_[i] - time(0, s) + back_[i] > target_) return false;
+      if (left > 0 && begin + forwards + ways_.trip[s] - time(0, s) + back > target_) return false;
       if (left > 0 && !memory_may_end(d, s, begin)) return false;
       const int gradients = m_ - count(1, s);
       if (gradients == 0) continue;
       double before = forwards + gradients * time(1, s);
-      for (int later = c + 1; later < problem_.shape.chunks; ++later) {
-        const int t = problem_.stage_of(d, later);
+      for (std::size_t later = c + 1; later < problem_.chunks(); ++later) {
+        const std::size_t t = problem_.stage_of(d, later);
         before += (m_ - count(0, t)) * time(0, t) + (m_ - count(1, t)) * time(1, t);
       }
-      if (begin + before + back_[i] > target_) return false;
-      if (ends_[1][i] + (gradients - 1) * time(1, s) + back_[i] > target_) return false;
+      if (begin + before + back > target_) return false;
+      if (ends_[1][s] + (gradients - 1) * time(1, s) + back > target_) return false;
     }
     return true;
   }
 
   // Forwards of a stage that must wait for gradients of those in flight.
-  bool memory_may_end(int d, int s, double begin) {
-    const auto i = static_cast<std::size_t>(s);
-    if (limit(d) == kNever || problem_.held[i] <= 0) return true;
-    const auto most = static_cast<int>(std::floor(limit(d) / problem_.held[i]));
+  bool memory_may_end(std::size_t d, std::size_t s, double begin) {
+    if (limit(d) == kNever || problem_.held[s] <= 0) return true;
+    const auto most = static_cast<int>(std::floor(limit(d) / problem_.held[s]));
     const int in_flight = count(0, s) - count(1, s);
     const int waiting = m_ - count(0, s) - (most - in_flight);
     if (waiting <= 0) return true;
     const int rounds = (waiting + most - 1) / most;
     // The first of them begins after the next gradient of those in flight, or of those to come.
-    const double released = in_flight > 0 ? ends_[1][i] : begin + trip_[i];
-    return released + rounds * trip_[i] + back_[i] <= target_;
+    const double released = in_flight > 0 ? ends_[1][s] : begin + ways_.trip[s];
+    return released + rounds * ways_.trip[s] + ways_.back[s] <= target_;
   }
 
-  bool seen(int first) {
-    const double now = at(first).now;
+  bool seen(std::size_t first) {
+    const double now = devices_[first].now;
     std::uint64_t key = 0x51ed270b7a2c9f3dULL;
     const auto mix = [&](std::uint64_t v) {
       key ^= v + 0x9e3779b97f4a7c15ULL + (key << 12U) + (key >> 4U);
@@ -360,7 +324,7 @@ class Question {
     const auto mix_time = [&](double t) {
       mix(std::bit_cast<std::uint64_t>(t == kNever ? -1.0 : std::max(0.0, t - now)));
     };
-    for (int s = 0; s < stages_; ++s) {
+    for (std::size_t s = 0; s < stages_; ++s) {
       mix(static_cast<std::uint64_t>(count(0, s)) | static_cast<std::uint64_t>(count(1, s)) << 20U |
           static_cast<std::uint64_t>(count(2, s)) << 40U);
       if (s + 1 < stages_) {
@@ -368,17 +332,14 @@ class Question {
         for (int j = count(1, s); j < count(1, s + 1); ++j) mix_time(arrival(1, s + 1, j));
       }
     }
-    for (int d = 0; d < p_; ++d) {
-      mix_time(at(d).now);
-      mix_time(at(d).before);
+    for (const Device& device : devices_) {
+      mix_time(device.now);
+      mix_time(device.before);
       // Whether the last weight gradient began before what is here now could tell apart.
-      if (at(d).weight_start == kNever) {
-        mix(1);
-      } else {
-        mix(std::bit_cast<std::uint64_t>(at(d).weight_start - now));
-      }
+      mix(device.weight_start == kNever ? 1
+                                        : std::bit_cast<std::uint64_t>(device.weight_start - now));
     }
-    mix(static_cast<std::uint64_t>(first));
+    mix(first);
     Seen& entry = seen_[key % kSeen];
     if (entry.generation == generation_ && entry.key == key &&
         static_cast<double>(entry.at) <= now) {
@@ -392,8 +353,10 @@ class Question {
 
   const OrderProblem& problem_;
   const ExactOptions& options_;
-  int p_, m_, stages_;
-  std::vector<double> hop_, back_, trip_, head_;
+  Ways ways_;
+  int m_;
+  std::size_t stages_;
+  std::vector<double> hop_;
   std::vector<char> alike_;  // by device: weight gradients of all chunks take and free the same
   std::vector<double> arrival_[2];
   std::vector<int> count_[3];
@@ -410,9 +373,9 @@ class Question {
 double grain(const OrderProblem& problem) {
   std::int64_t out = 0;
   const auto take = [&](double t) { out = std::gcd(out, static_cast<std::int64_t>(t)); };
-  for (const auto& kind : problem.time) std::for_each(kind.begin(), kind.end(), take);
-  std::for_each(problem.transfer.begin(), problem.transfer.end(), take);
-  std::for_each(problem.latency.begin(), problem.latency.end(), take);
+  for (const auto& kind : problem.time) std::ranges::for_each(kind, take);
+  std::ranges::for_each(problem.transfer, take);
+  std::ranges::for_each(problem.latency, take);
   return std::max<double>(1, static_cast<double>(out));
 }
 

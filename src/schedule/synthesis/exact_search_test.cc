@@ -43,7 +43,7 @@ class EveryOrder {
         if (count == problem_.shape.microbatches) continue;
         full = false;
         if (kind > 0 && counts_[d][(kind - 1) * chunks + c] <= count) continue;
-        const int s = problem_.stage_of(static_cast<int>(d), static_cast<int>(c));
+        const std::size_t s = problem_.stage_of(d, c);
         const double now = memory + problem_.change(s, static_cast<PassKind>(kind));
         if (now > problem_.limit[d]) continue;
         ++count;
@@ -76,7 +76,7 @@ void expect_exact(const OrderProblem& problem) {
   PassClock clock(problem);
   EXPECT_EQ(clock.run(result.orders).makespan, least);
   for (std::size_t d = 0; d < result.orders.size(); ++d) {
-    EXPECT_LE(peak_memory(problem, static_cast<int>(d), result.orders[d]), problem.limit[d]);
+    EXPECT_LE(peak_memory(problem, d, result.orders[d]), problem.limit[d]);
   }
 }
 

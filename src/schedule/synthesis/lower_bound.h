@@ -17,6 +17,14 @@
 
 namespace orrery {
 
+// By virtual stage, without waiting for a device or a link: `head` until its first forward can
+// begin; `back` from the end of an input gradient to the end of all; `trip` from the start of a
+// forward to the end of the input gradient.
+struct Ways {
+  explicit Ways(const OrderProblem& problem);
+  std::vector<double> head, back, trip;
+};
+
 double lower_bound(const OrderProblem& problem);
 
 }  // namespace orrery

@@ -39,29 +39,6 @@ std::span<const EnumName<SynthesisStop>> names_of(SynthesisStop) {
   return kNames;
 }
 
-PipelineTimes joined_times(const PipelineShape& shape, const PipelineTimes& times, int chunks) {
-  PipelineTimes out = times;
-  const auto joined = static_cast<std::size_t>(shape.chunks / chunks);
-  if (joined <= 1) return out;
-  out.stage.assign(times.stage.size() / joined, {});
-  out.memory.assign(out.stage.size(), {0, 0});
-  for (std::size_t s = 0; s < times.stage.size(); ++s) {
-    StageTimes& to = out.stage[s / joined];
-    const StageTimes& from = times.stage[s];
-    to.forward += from.forward;
-    to.input_gradient += from.input_gradient;
-    to.weight_gradient += from.weight_gradient;
-    to.backward += from.backward;
-    to.forward_and_backward += from.forward_and_backward;
-    to.offload += from.offload;
-    to.reload += from.reload;
-    const StageMemory memory = times.memory_of(s);
-    out.memory[s / joined].forward += memory.forward;
-    out.memory[s / joined].weight_gradient += memory.weight_gradient;
-  }
-  return out;
-}
-
 namespace {
 
 constexpr double kTolerance = 1 + 1e-12;
@@ -157,13 +134,8 @@ class Synthesis {
     double least = std::numeric_limits<double>::infinity();
     for (const Placement& placement : placements_) {
       double here = 0;
-      for (int d = 0; d < placement.problem.shape.devices; ++d) {
-        double microbatch = 0;
-        for (int c = 0; c < placement.problem.shape.chunks; ++c) {
-          microbatch +=
-              placement.problem.held[static_cast<std::size_t>(placement.problem.stage_of(d, c))];
-        }
-        here = std::max(here, microbatch);
+      for (std::size_t d = 0; d < placement.problem.devices(); ++d) {
+        here = std::max(here, placement.problem.one_microbatch(d));
       }
       least = std::min(least, here);
     }
@@ -187,12 +159,17 @@ class Synthesis {
     return stopped_.has_value();
   }
 
+  // The same model in `chunks` pieces a device.
+  [[nodiscard]] PipelineTimes cut_into(int chunks) const {
+    return joined_times(request_.times, static_cast<std::size_t>(request_.shape.chunks / chunks));
+  }
+
   void make_placements() {
     for (const int chunks : divisors(request_.shape.chunks)) {
       PipelineShape shape = request_.shape;
       shape.chunks = chunks;
       if (chunks > 64) continue;  // a pass names its chunk in a byte; far beyond any use
-      const PipelineTimes times = joined_times(request_.shape, request_.times, chunks);
+      const PipelineTimes times = cut_into(chunks);
       const auto add = [&](const char* name, VirtualStage virtual_stage) {
         Placement placement{
             name,  virtual_stage,
@@ -271,9 +248,7 @@ class Synthesis {
         pipeline.vocabulary_barriers > 0) {
       return {};
     }
-    for (std::size_t i = 0; i < placement.problem.stage.size(); ++i) {
-      if (pipeline.stage[i] != static_cast<std::uint32_t>(placement.problem.stage[i])) return {};
-    }
+    if (!std::ranges::equal(pipeline.stage, placement.problem.stage)) return {};
     PassOrders out(pipeline.order.size());
     for (std::size_t d = 0; d < out.size(); ++d) {
       for (const PipelineOperation& op : pipeline.order[d]) {
@@ -306,12 +281,7 @@ class Synthesis {
     PassClock clock(placement.problem);
     const PassTimes& t = clock.run(orders);
     if (!t.complete || t.makespan >= placement.makespan) return;
-    for (std::size_t d = 0; d < orders.size(); ++d) {
-      if (peak_memory(placement.problem, static_cast<int>(d), orders[d]) >
-          request_.memory_limit * kTolerance) {
-        return;
-      }
-    }
+    if (!fits(placement.problem, orders)) return;
     placement.makespan = t.makespan;
     placement.best = std::move(orders);
   }
@@ -325,7 +295,7 @@ class Synthesis {
         ScheduleRequest request;
         request.shape = request_.shape;
         request.shape.chunks = chunks;
-        request.times = joined_times(request_.shape, request_.times, chunks);
+        request.times = cut_into(chunks);
         request.memory_limit = request_.memory_limit;
         auto made = pipeline(schedule, request);
         if (!made) {
@@ -369,7 +339,7 @@ class Synthesis {
     const double before = placement.makespan;
     if (problem.shape.chunks == 1) start(placement, zb_automatic_orders(problem));
     PassClock clock(problem);
-    const bool many = passes(problem) > kMostImproved;
+    const bool many = problem.passes() > kMostImproved;
     for (const Guide& guide : guides_) {
       if (guide.placement != &placement || many) continue;
       if (ended()) break;
@@ -386,9 +356,9 @@ class Synthesis {
     if (placement.best.empty()) {
       // The rule that needs no example: the furthest microbatch first, backward before forward.
       ListRule rule;
-      const auto m = static_cast<std::size_t>(problem.shape.microbatches);
+      const std::size_t m = problem.microbatches();
       for (std::size_t kind = 0; kind < 3; ++kind) {
-        for (std::size_t s = 0; s < static_cast<std::size_t>(problem.stages()); ++s) {
+        for (std::size_t s = 0; s < problem.stages(); ++s) {
           for (std::size_t j = 0; j < m; ++j) {
             rule.rank[kind].push_back(static_cast<float>(j) -
                                       static_cast<float>(m) * static_cast<float>(kind % 2));
@@ -410,7 +380,7 @@ class Synthesis {
 
   void improvement(Placement& placement) {
     const OrderProblem& problem = placement.problem;
-    if (placement.best.empty() || passes(problem) > kMostImproved) return;
+    if (placement.best.empty() || problem.passes() > kMostImproved) return;
     constexpr std::int64_t kRounds = 8;
     const double before = placement.makespan;
     PassOrders now = placement.best;
@@ -441,7 +411,7 @@ class Synthesis {
       Placement& placement = *open[i];
       if (!found_once_ || ended() || left <= 0) return;
       if (placement.bound * kTolerance >= result_.once.makespan.count()) continue;
-      if (placement.best.empty() || passes(placement.problem) > kMostExact) continue;
+      if (placement.best.empty() || placement.problem.passes() > kMostExact) continue;
       // Its bound is that of the split problem only where halves are not dearer than the whole.
       const bool halves_cost = std::any_of(
           placement.times.stage.begin(), placement.times.stage.end(),
@@ -464,10 +434,6 @@ class Synthesis {
         keep(placement, SynthesisMethod::exact);
       }
     }
-  }
-
-  [[nodiscard]] static std::int64_t passes(const OrderProblem& problem) {
-    return std::int64_t{3} * problem.stages() * problem.shape.microbatches;
   }
 
   // Of all placements that hold each stage once.

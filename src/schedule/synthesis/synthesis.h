@@ -102,7 +102,4 @@ struct SynthesisResult {
 Result<SynthesisResult> synthesise(const SynthesisRequest& request,
                                    const SynthesisOptions& options = {});
 
-// The same model with `chunks` per device instead of `shape.chunks` (which `chunks` divides).
-PipelineTimes joined_times(const PipelineShape& shape, const PipelineTimes& times, int chunks);
-
 }  // namespace orrery

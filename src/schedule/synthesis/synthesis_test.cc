@@ -129,7 +129,7 @@ TEST(Synthesis, TheSameRequestGivesTheSameResult) {
 TEST(Synthesis, JoinedStagesDoTheSameWork) {
   const PipelineShape shape{2, 4, 4};
   const PipelineTimes times = equal_times(shape, Picoseconds(1), Picoseconds(2), Picoseconds(3));
-  const PipelineTimes two = joined_times(shape, times, 2);
+  const PipelineTimes two = joined_times(times, 2);
   ASSERT_EQ(two.stage.size(), 4u);
   EXPECT_EQ(two.stage[1].forward, Picoseconds(2));
   EXPECT_EQ(two.stage[1].backward, Picoseconds(10));
