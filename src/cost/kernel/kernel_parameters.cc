@@ -16,33 +16,17 @@ constexpr std::size_t index(NumberFormat f) { return static_cast<std::size_t>(f)
 // The formats that can replace another one, best first: the same matrix units, then wider ones.
 std::span<const NumberFormat> substitutes(NumberFormat f) {
   using enum NumberFormat;
-  static constexpr std::array kFp64 = {fp32, tf32, bf16, fp16};
-  static constexpr std::array kFp32 = {tf32, bf16, fp16, fp64};
-  static constexpr std::array kTf32 = {fp32, bf16, fp16, fp64};
-  static constexpr std::array kFp16 = {bf16, tf32, fp32, fp64};
-  static constexpr std::array kBf16 = {tf32, fp32, fp16, fp64};
-  static constexpr std::array kFp8 = {bf16, fp16, tf32, fp32};
-  static constexpr std::array kMxfp8 = {fp8, bf16, fp16, tf32, fp32};
-  static constexpr std::array kNvfp4 = {mxfp8, fp8, bf16, fp16, tf32, fp32};
-  switch (f) {
-    case fp64:
-      return kFp64;
-    case fp32:
-      return kFp32;
-    case tf32:
-      return kTf32;
-    case fp16:
-      return kFp16;
-    case bf16:
-      return kBf16;
-    case fp8:
-      return kFp8;
-    case mxfp8:
-      return kMxfp8;
-    case nvfp4:
-      return kNvfp4;
-  }
-  return kFp64;
+  static const std::array<std::vector<NumberFormat>, kNumberFormats> kOfFormat = {{
+      {fp32, tf32, bf16, fp16},             // fp64
+      {tf32, bf16, fp16, fp64},             // fp32
+      {fp32, bf16, fp16, fp64},             // tf32
+      {bf16, tf32, fp32, fp64},             // fp16
+      {tf32, fp32, fp16, fp64},             // bf16
+      {bf16, fp16, tf32, fp32},             // fp8
+      {fp8, bf16, fp16, tf32, fp32},        // mxfp8
+      {mxfp8, fp8, bf16, fp16, tf32, fp32}  // nvfp4
+  }};
+  return kOfFormat[index(f)];
 }
 
 // The formats whose fitted fractions serve a format without its own fit, best first.
@@ -64,54 +48,63 @@ const GemmParameters* fitted(const KernelCalibration& c, NumberFormat f) {
   return &c.gemm.front();
 }
 
-Failure out_of_range(const std::string& document, const std::string& field, double value,
-                     const std::string& range) {
-  return fail(ErrorCode::bad_input, field + " " + std::to_string(value) + " is out of range",
-              document, range);
+// A figure and what it has to be.
+struct Bounded {
+  std::string field;
+  double value;
+  bool holds;
+  std::string_view range;
+};
+
+Bounded fraction(const std::string& field, double value) {
+  return {field, value, value > 0 && value <= 1, "above 0, at most 1"};
+}
+Bounded within(const std::string& field, double value, double least, double most,
+               std::string_view range) {
+  return {field, value, value >= least && value <= most, range};
 }
 
-bool is_fraction(double f) { return f > 0 && f <= 1; }
+Result<void> check(const std::string& document, const std::string& place,
+                   std::span<const Bounded> figures) {
+  for (const Bounded& f : figures) {
+    if (f.holds) continue;
+    return fail(ErrorCode::bad_input,
+                place + f.field + " " + std::to_string(f.value) + " is out of range", document,
+                std::string(f.range));
+  }
+  return {};
+}
 
 Result<void> check(const GemmParameters& g, const std::string& document) {
   const std::string place = "gemm " + g.format + ": ";
-  if (std::find(kFormatNames.begin(), kFormatNames.end(), g.format) == kFormatNames.end()) {
+  if (std::ranges::find(kFormatNames, g.format) == kFormatNames.end()) {
     const std::vector<std::string> known(kFormatNames.begin(), kFormatNames.end());
     return fail(ErrorCode::bad_input, "unknown number format '" + g.format + "'", document,
                 name_hint(g.format, known));
   }
-  if (!is_fraction(g.peak_fraction)) {
-    return out_of_range(document, place + "peak_fraction", g.peak_fraction, "above 0, at most 1");
-  }
-  if (!is_fraction(g.memory_fraction)) {
-    return out_of_range(document, place + "memory_fraction", g.memory_fraction,
-                        "above 0, at most 1");
-  }
-  if (!(g.wave_rounding >= 0 && g.wave_rounding <= 1)) {
-    return out_of_range(document, place + "wave_rounding", g.wave_rounding, "0 to 1");
-  }
-  if (!(g.tile_half_size >= 0 && g.tile_half_size <= 4096)) {
-    return out_of_range(document, place + "tile_half_size", g.tile_half_size, "0 to 4096");
-  }
-  if (!(g.ramp_depth >= 0 && g.ramp_depth <= 1e5)) {
-    return out_of_range(document, place + "ramp_depth", g.ramp_depth, "0 to 100000");
-  }
+  ORRERY_RETURN_IF_ERROR(
+      check(document, place,
+            std::array{fraction("peak_fraction", g.peak_fraction),
+                       fraction("memory_fraction", g.memory_fraction),
+                       within("wave_rounding", g.wave_rounding, 0, 1, "0 to 1"),
+                       within("tile_half_size", g.tile_half_size, 0, 4096, "0 to 4096"),
+                       within("ramp_depth", g.ramp_depth, 0, 1e5, "0 to 100000")}));
   if (!(g.floor.value() >= 0)) {
     return fail(ErrorCode::bad_input, place + "floor is negative", document, "0 us or more");
   }
-  if (!(g.unit_bandwidth > 0 && g.unit_bandwidth <= 1000)) {
-    return out_of_range(document, place + "unit_bandwidth", g.unit_bandwidth,
-                        "above 0, at most 1000");
-  }
+  ORRERY_RETURN_IF_ERROR(check(document, place,
+                               std::array{Bounded{"unit_bandwidth", g.unit_bandwidth,
+                                                  g.unit_bandwidth > 0 && g.unit_bandwidth <= 1000,
+                                                  "above 0, at most 1000"}}));
   if (!(g.split_latency.value() >= 0 && g.heating_time.value() >= 0)) {
     return fail(ErrorCode::bad_input, place + "split_latency or heating_time is negative", document,
                 "0 us or more");
   }
-  if (!(g.cache_speed >= 1 && g.cache_speed <= 100)) {
-    return out_of_range(document, place + "cache_speed", g.cache_speed, "1 to 100");
-  }
-  if (!(g.heating_loss >= 0 && g.heating_loss < 1)) {
-    return out_of_range(document, place + "heating_loss", g.heating_loss, "0 to below 1");
-  }
+  ORRERY_RETURN_IF_ERROR(
+      check(document, place,
+            std::array{within("cache_speed", g.cache_speed, 1, 100, "1 to 100"),
+                       Bounded{"heating_loss", g.heating_loss,
+                               g.heating_loss >= 0 && g.heating_loss < 1, "0 to below 1"}}));
   if (g.beside && !(g.beside->floor.value() >= 0 && g.beside->passes >= 0 &&
                     g.beside->per_depth.value() >= 0)) {
     return fail(ErrorCode::bad_input, place + "a negative figure of what was timed beside",
@@ -121,18 +114,12 @@ Result<void> check(const GemmParameters& g, const std::string& document) {
 }
 
 Result<void> check(const AttentionParameters& a, const std::string& document) {
-  const std::string place = "attention " + std::string(to_text(a.kernel)) + " " +
-                            std::string(to_text(a.direction)) + ": ";
-  if (!is_fraction(a.peak_fraction)) {
-    return out_of_range(document, place + "peak_fraction", a.peak_fraction, "above 0, at most 1");
-  }
-  if (!(a.head_dim >= 1 && a.head_dim <= 4096)) {
-    return out_of_range(document, place + "head_dim", a.head_dim, "1 to 4096");
-  }
-  if (!(a.ramp_keys >= 0 && a.ramp_keys <= 1e5)) {
-    return out_of_range(document, place + "ramp_keys", a.ramp_keys, "0 to 100000");
-  }
-  return {};
+  return check(document,
+               "attention " + std::string(to_text(a.kernel)) + " " +
+                   std::string(to_text(a.direction)) + ": ",
+               std::array{fraction("peak_fraction", a.peak_fraction),
+                          within("head_dim", a.head_dim, 1, 4096, "1 to 4096"),
+                          within("ramp_keys", a.ramp_keys, 0, 1e5, "0 to 100000")});
 }
 
 // For a kernel that was not measured: the one with the most similar pass structure.
@@ -141,19 +128,11 @@ std::span<const AttentionKernel> relatives(AttentionKernel kernel) {
   static constexpr std::array kFlash1 = {flash_2, library, flash_3};
   static constexpr std::array kFlash2 = {library, flash_1, flash_3};
   static constexpr std::array kFlash3 = {flash_2, library, flash_1};
-  static constexpr std::array kLibrary = {flash_2, flash_3, flash_1};
-  switch (kernel) {
-    case flash_1:
-      return kFlash1;
-    case flash_2:
-      return kFlash2;
-    case flash_3:
-      return kFlash3;
-    case library:
-    case unfused:
-      return kLibrary;
-  }
-  return kLibrary;
+  static constexpr std::array kOther = {flash_2, flash_3, flash_1};
+  return kernel == flash_1   ? kFlash1
+         : kernel == flash_2 ? kFlash2
+         : kernel == flash_3 ? kFlash3
+                             : kOther;
 }
 
 Result<AttentionCurve> curve_of(const KernelCalibration& c, AttentionKernel kernel,
@@ -315,44 +294,6 @@ const Fields<KernelCalibration>& fields_of(const KernelCalibration*) {
   return table;
 }
 
-bool operator==(const FitRecord& a, const FitRecord& b) {
-  return a.data == b.data && a.date == b.date && a.rows == b.rows &&
-         a.median_error == b.median_error && a.p90_error == b.p90_error &&
-         a.held_out_median_error == b.held_out_median_error &&
-         a.held_out_p90_error == b.held_out_p90_error;
-}
-
-bool operator==(const TimedBeside& a, const TimedBeside& b) {
-  return a.what == b.what && a.floor == b.floor && a.passes == b.passes &&
-         a.per_depth == b.per_depth;
-}
-
-bool operator==(const GemmParameters& a, const GemmParameters& b) {
-  return a.format == b.format && a.peak_fraction == b.peak_fraction &&
-         a.tile_half_size == b.tile_half_size && a.wave_rounding == b.wave_rounding &&
-         a.ramp_depth == b.ramp_depth && a.memory_fraction == b.memory_fraction &&
-         a.floor == b.floor && a.unit_bandwidth == b.unit_bandwidth &&
-         a.split_latency == b.split_latency && a.cache_speed == b.cache_speed &&
-         a.heating_loss == b.heating_loss && a.heating_time == b.heating_time &&
-         a.source == b.source && a.beside == b.beside && a.fit == b.fit;
-}
-
-bool operator==(const AttentionParameters& a, const AttentionParameters& b) {
-  return a.kernel == b.kernel && a.direction == b.direction && a.head_dim == b.head_dim &&
-         a.peak_fraction == b.peak_fraction && a.ramp_keys == b.ramp_keys && a.source == b.source &&
-         a.fit == b.fit;
-}
-
-bool operator==(const PrefillPoint& a, const PrefillPoint& b) {
-  return a.head_dim == b.head_dim && a.peak_fraction == b.peak_fraction &&
-         a.ramp_keys == b.ramp_keys;
-}
-
-bool operator==(const PrefillParameters& a, const PrefillParameters& b) {
-  return a.format == b.format && a.beside == b.beside && a.points == b.points &&
-         a.source == b.source && a.fit == b.fit;
-}
-
 std::string_view name_of(NumberFormat format) { return kFormatNames[index(format)]; }
 
 AttentionCurve::Point AttentionCurve::at(double head_dim) const {
@@ -371,24 +312,16 @@ AttentionCurve::Point AttentionCurve::at(double head_dim) const {
 
 Result<KernelCalibration> read_kernel_calibration(const Document& document) {
   ORRERY_TRY(KernelCalibration c, read<KernelCalibration>(document));
-  if (!is_fraction(c.sustained_fraction)) {
-    return out_of_range(document.name, "sustained_fraction", c.sustained_fraction,
-                        "above 0, at most 1");
-  }
-  if (!is_fraction(c.memory_fraction)) {
-    return out_of_range(document.name, "memory_fraction", c.memory_fraction, "above 0, at most 1");
-  }
+  ORRERY_RETURN_IF_ERROR(check(document.name, "",
+                               std::array{fraction("sustained_fraction", c.sustained_fraction),
+                                          fraction("memory_fraction", c.memory_fraction)}));
   if (!(c.memory_floor.value() >= 0)) {
     return fail(ErrorCode::bad_input, "memory_floor is negative", document.name, "0 us or more");
   }
-  if (!(c.score_passes >= 2 && c.score_passes <= 100)) {
-    return out_of_range(document.name, "score_passes", c.score_passes,
-                        "2 (one read, one write) to 100");
-  }
-  if (!is_fraction(c.unaligned_fraction)) {
-    return out_of_range(document.name, "unaligned_fraction", c.unaligned_fraction,
-                        "above 0, at most 1");
-  }
+  ORRERY_RETURN_IF_ERROR(check(
+      document.name, "",
+      std::array{within("score_passes", c.score_passes, 2, 100, "2 (one read, one write) to 100"),
+                 fraction("unaligned_fraction", c.unaligned_fraction)}));
   if (c.gemm.empty() || c.attention.empty()) {
     return fail(ErrorCode::bad_input,
                 std::string("no ") + (c.gemm.empty() ? "gemm" : "attention") + " entries",
@@ -437,7 +370,7 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
   for (std::size_t i = 0; i < kNumberFormats; ++i) {
     peaks[i] = accelerator.peak(static_cast<NumberFormat>(i)).value_or(FlopsPerSecond(0));
   }
-  if (std::none_of(peaks.begin(), peaks.end(), [](FlopsPerSecond f) { return f.value() > 0; })) {
+  if (std::ranges::none_of(peaks, [](FlopsPerSecond f) { return f.value() > 0; })) {
     return fail(ErrorCode::bad_input, "has no peak rate for floating-point work", accelerator.name);
   }
   if (c.gemm.empty() || c.attention.empty()) {

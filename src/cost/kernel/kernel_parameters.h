@@ -36,6 +36,7 @@ struct TimedBeside {
   Seconds floor;
   double passes = 0;  // over the bytes it reads and writes
   Seconds per_depth;  // of a serial pass along each row, per element
+  bool operator==(const TimedBeside&) const = default;
 };
 
 // The data of a fit and its errors, which are |predicted / measured - 1|.
@@ -47,6 +48,7 @@ struct FitRecord {
   double p90_error = 0;
   double held_out_median_error = 0;  // of rows whose shape was not fitted; 0: not cross-validated
   double held_out_p90_error = 0;
+  bool operator==(const FitRecord&) const = default;
 };
 
 // Matrix products in one number format. Equations in gemm.cc.
@@ -66,6 +68,7 @@ struct GemmParameters {
   std::string source;
   std::optional<TimedBeside> beside;
   FitRecord fit;
+  bool operator==(const GemmParameters&) const = default;
 };
 
 // One attention kernel, direction and head dimension. Equations in attention.cc.
@@ -77,12 +80,14 @@ struct AttentionParameters {
   double ramp_keys = 0;  // prologue and epilogue of a query block, in keys it could have visited
   std::string source;
   std::optional<FitRecord> fit;
+  bool operator==(const AttentionParameters&) const = default;
 };
 
 // Attention as an inference engine runs it on whole prompts, in one number format. It is fitted in
 // addition to the training kernels because many of its shapes were measured.
 struct PrefillPoint {
   double head_dim = 0, peak_fraction = 0, ramp_keys = 0;  // as in AttentionParameters
+  bool operator==(const PrefillPoint&) const = default;
 };
 struct PrefillParameters {
   std::string format;
@@ -90,6 +95,7 @@ struct PrefillParameters {
   std::vector<PrefillPoint> points;  // by head dimension
   std::string source;
   FitRecord fit;
+  bool operator==(const PrefillParameters&) const = default;
 };
 
 // A file of catalog/kernels.
@@ -178,13 +184,6 @@ const Fields<AttentionParameters>& fields_of(const AttentionParameters*);
 const Fields<PrefillPoint>& fields_of(const PrefillPoint*);
 const Fields<PrefillParameters>& fields_of(const PrefillParameters*);
 const Fields<KernelCalibration>& fields_of(const KernelCalibration*);
-
-bool operator==(const FitRecord& a, const FitRecord& b);
-bool operator==(const TimedBeside& a, const TimedBeside& b);
-bool operator==(const GemmParameters& a, const GemmParameters& b);
-bool operator==(const AttentionParameters& a, const AttentionParameters& b);
-bool operator==(const PrefillPoint& a, const PrefillPoint& b);
-bool operator==(const PrefillParameters& a, const PrefillParameters& b);
 
 std::string_view name_of(NumberFormat format);
 
