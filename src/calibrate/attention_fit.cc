@@ -35,13 +35,20 @@ AttentionCurve& curve(KernelParameters& p, AttentionKernel kernel, Direction dir
   return p.attention[static_cast<std::size_t>(kernel)][static_cast<std::size_t>(direction)];
 }
 
-FitTask task_of(std::string name, std::span<const MeasuredAttention> rows) {
-  FitTask task;
-  task.name = std::move(name);
-  for (const MeasuredAttention& row : rows) {
-    task.measured.push_back(row.measured.value());
-    task.keys.push_back(key_of(row));
-  }
+// The kernel model with parameters that `parameters_with(x)` makes.
+template <class ParametersWith>
+auto model_with(ParametersWith parameters_with) {
+  return [parameters_with](std::span<const double> x) {
+    return
+        [model = KernelModel(parameters_with(x))](const auto& row) { return predict(model, row); };
+  };
+}
+
+template <class ModelWith>
+FitTask task_of(std::string name, std::vector<FitParameter> parameters,
+                std::span<const MeasuredAttention> rows, ModelWith model) {
+  FitTask task = fit_task(std::move(name), std::move(parameters), rows,
+                          &MeasuredAttention::measured, key_of, model);
   task.options.robust_scale = kRobust;
   return task;
 }
@@ -63,17 +70,16 @@ Result<PrefillFit> fit_prefill(const Accelerator& accelerator, const KernelCalib
                 accelerator.name);
   }
   const NumberFormat format = rows.front().format;
-  const auto own = std::find_if(calibration.gemm.begin(), calibration.gemm.end(),
-                                [](const GemmParameters& g) { return g.format == "bf16"; });
+  const auto own = std::ranges::find_if(calibration.gemm,
+                                        [](const GemmParameters& g) { return g.format == "bf16"; });
   const GemmParameters& product = own == calibration.gemm.end() ? calibration.gemm.front() : *own;
   const Bytes cache = accelerator.last_level_cache.value_or(Bytes(0));
 
-  FitTask task = task_of("prefill " + std::string(name_of(format)), rows);
-  task.parameters = {{"preparation floor", "us", 6, 0, 40, 1e-3},
-                     {"preparation passes", "", 0.6, 0, 5, 1e-3}};
+  std::vector<FitParameter> parameters = {{"preparation floor", "us", 6, 0, 40, 1e-3},
+                                          {"preparation passes", "", 0.6, 0, 5, 1e-3}};
   for (const double d : head_dims) {
-    task.parameters.push_back(share(fmt::format("peak_fraction, head {}", d)));
-    task.parameters.push_back(ramp(fmt::format("ramp_keys, head {}", d)));
+    parameters.push_back(share(fmt::format("peak_fraction, head {}", d)));
+    parameters.push_back(ramp(fmt::format("ramp_keys, head {}", d)));
   }
   const auto points = [&](std::span<const double> x) {
     AttentionCurve c;
@@ -83,30 +89,24 @@ Result<PrefillFit> fit_prefill(const Accelerator& accelerator, const KernelCalib
     }
     return c;
   };
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) {
+  const auto model = [&](std::span<const double> x) {
     KernelParameters p = burst;
     curve(p, AttentionKernel::library, Direction::forward) = points(x);
     KernelParameters warm = p;
     warm.memory_bandwidth = p.memory_bandwidth * product.cache_speed;
-    const BytesPerSecond cold_rate = p.memory_bandwidth;
-    const BytesPerSecond warm_rate = warm.memory_bandwidth;
-    const KernelModel cold_model(std::move(p));
-    const KernelModel warm_model(std::move(warm));
     const TimedBeside beside{"", Seconds(x[0] * kMicro), x[1], Seconds(0)};
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      const MeasuredAttention& row = rows[chosen[i]];
-      const bool cached = prepared_bytes(row) * 1.5 < cache;
-      const KernelModel& model = cached ? warm_model : cold_model;
-      const Seconds time = predict(model, row);
+    return [beside, &product, cache, cold_model = KernelModel(std::move(p)),
+            warm_model = KernelModel(std::move(warm))](const MeasuredAttention& row) {
+      const KernelModel& kernels = prepared_bytes(row) * 1.5 < cache ? warm_model : cold_model;
       const Seconds ideal =
           KernelModel::attention_flops(row.shape, Direction::forward, row.kernel) /
-          model.parameters().format(row.format).peak;
-      out[i] = (heated(time, product, ideal) +
-                time_of(beside, prepared_bytes(row), 0, cached ? warm_rate : cold_rate))
-                   .value();
-    }
+          kernels.parameters().format(row.format).peak;
+      return heated(predict(kernels, row), product, ideal) +
+             time_of(beside, prepared_bytes(row), 0, kernels.parameters().memory_bandwidth);
+    };
   };
+  const FitTask task =
+      task_of("prefill " + std::string(name_of(format)), std::move(parameters), rows, model);
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   done.add_part_of_rows("s >= 2048", task.measured,
                         [&](std::size_t i) { return rows[i].shape.queries >= 2048; });
@@ -135,19 +135,18 @@ Result<AttentionFit> fit_attention(const Accelerator& accelerator,
   const AttentionKernel kernel = rows.front().kernel;
   const double head_dim = head_dim_of(rows.front());
   const auto has = [&](MeasuredDirection d) {
-    return std::any_of(rows.begin(), rows.end(), [&](const auto& r) { return r.direction == d; });
+    return std::ranges::any_of(rows, [&](const auto& r) { return r.direction == d; });
   };
   // The sum of both directions tells them apart only where one of them is known alone.
   const bool forward = has(MeasuredDirection::forward);
   const bool backward =
       has(MeasuredDirection::backward) || (forward && has(MeasuredDirection::forward_and_backward));
   const bool two = forward && backward;
-  FitTask task = task_of(fmt::format("{} head {}", to_text(kernel), head_dim), rows);
-  task.parameters = {share(two ? "forward peak_fraction" : "peak_fraction"),
-                     ramp(two ? "forward ramp_keys" : "ramp_keys")};
+  std::vector<FitParameter> parameters = {share(two ? "forward peak_fraction" : "peak_fraction"),
+                                          ramp(two ? "forward ramp_keys" : "ramp_keys")};
   if (two) {
-    task.parameters.push_back(share("backward peak_fraction"));
-    task.parameters.push_back(ramp("backward ramp_keys"));
+    parameters.push_back(share("backward peak_fraction"));
+    parameters.push_back(ramp("backward ramp_keys"));
   }
   const auto point = [&](std::span<const double> x, Direction direction) {
     if (two) {
@@ -157,19 +156,17 @@ Result<AttentionFit> fit_attention(const Accelerator& accelerator,
     return AttentionCurve::Point{
         head_dim, x[0] * (direction == Direction::backward ? kBackwardShare : 1), x[1]};
   };
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) {
-    KernelParameters p = base;
-    for (const Direction d : {Direction::forward, Direction::backward}) {
-      AttentionCurve& c = curve(p, kernel, d);
-      c.points[0] = point(x, d);
-      c.size = 1;
-    }
-    const KernelModel model(std::move(p));
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      out[i] = predict(model, rows[chosen[i]]).value();
-    }
-  };
+  const FitTask task =
+      task_of(fmt::format("{} head {}", to_text(kernel), head_dim), std::move(parameters), rows,
+              model_with([&](std::span<const double> x) {
+                KernelParameters p = base;
+                for (const Direction d : {Direction::forward, Direction::backward}) {
+                  AttentionCurve& c = curve(p, kernel, d);
+                  c.points[0] = point(x, d);
+                  c.size = 1;
+                }
+                return p;
+              }));
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   if (two) {
     done.add_part_of_rows("forward", task.measured, [&](std::size_t i) {
@@ -203,17 +200,12 @@ Result<AttentionFit> fit_attention(const Accelerator& accelerator,
 Result<ScoreFit> fit_scores(const Accelerator& accelerator, const KernelCalibration& calibration,
                             std::span<const MeasuredAttention> rows, int folds) {
   ORRERY_TRY(const KernelParameters burst, burst_parameters(accelerator, calibration));
-  FitTask task = task_of("unfused attention", rows);
-  task.parameters = {{"score_passes", "", 6, 2, 40, 1e-3}};
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) {
-    KernelParameters p = burst;
-    p.score_passes = x[0];
-    const KernelModel model(std::move(p));
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      out[i] = predict(model, rows[chosen[i]]).value();
-    }
-  };
+  const FitTask task = task_of("unfused attention", {{"score_passes", "", 6, 2, 40, 1e-3}}, rows,
+                               model_with([&](std::span<const double> x) {
+                                 KernelParameters p = burst;
+                                 p.score_passes = x[0];
+                                 return p;
+                               }));
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   return ScoreFit{catalog_digits(done.fit.values()[0]), std::move(done.part)};
 }
@@ -221,23 +213,18 @@ Result<ScoreFit> fit_scores(const Accelerator& accelerator, const KernelCalibrat
 Result<MemoryFit> fit_memory(const Accelerator& accelerator, const KernelCalibration& calibration,
                              std::span<const MeasuredLayerOperation> rows, int folds) {
   ORRERY_TRY(const KernelParameters burst, burst_parameters(accelerator, calibration));
-  FitTask task;
-  task.name = "memory-bound";
-  task.parameters = {{"memory_fraction", "", 0.8, 0.2, kMostMemoryFraction, 1e-3}};
-  for (const MeasuredLayerOperation& row : rows) {
-    task.measured.push_back(row.measured.value());
-    task.keys.push_back(fmt::format("{} {}", row.operation, row.moved.value()));
-  }
+  FitTask task = fit_task(
+      "memory-bound", {{"memory_fraction", "", 0.8, 0.2, kMostMemoryFraction, 1e-3}}, rows,
+      &MeasuredLayerOperation::measured,
+      [](const MeasuredLayerOperation& row) {
+        return fmt::format("{} {}", row.operation, row.moved.value());
+      },
+      model_with([&](std::span<const double> x) {
+        KernelParameters p = burst;
+        p.memory_bandwidth = p.memory_peak * x[0];
+        return p;
+      }));
   task.options.robust_scale = kRobust;
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) {
-    KernelParameters p = burst;
-    p.memory_bandwidth = p.memory_peak * x[0];
-    const KernelModel model(std::move(p));
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      out[i] = predict(model, rows[chosen[i]]).value();
-    }
-  };
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   return MemoryFit{catalog_digits(done.fit.values()[0]), std::move(done.part)};
 }

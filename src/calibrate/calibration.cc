@@ -21,8 +21,8 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
   ORRERY_INVARIANT(request.catalog != nullptr);
   std::vector<std::vector<CommaSeparated>> of_kind(kinds.size());
   for (const CommaSeparated& table : tables) {
-    const auto kind = std::find_if(kinds.begin(), kinds.end(),
-                                   [&](const MeasurementKind& k) { return k.recognises(table); });
+    const auto kind =
+        std::ranges::find_if(kinds, [&](const MeasurementKind& k) { return k.recognises(table); });
     if (kind == kinds.end()) {
       std::string known;
       for (const MeasurementKind& k : kinds) {
@@ -40,7 +40,7 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
     out.push_back(std::move(done));
   }
   const auto usable = [](const Calibration& c) { return c.used > 0; };
-  if (!tables.empty() && std::none_of(out.begin(), out.end(), usable)) {
+  if (!tables.empty() && std::ranges::none_of(out, usable)) {
     std::string why;
     for (const Calibration& c : out) {
       if (why.empty() && !c.problems.empty()) {
@@ -50,9 +50,8 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
     return fail(ErrorCode::bad_input, "no row can be used", tables.front().name, why);
   }
   const auto says_nothing = [](const CalibrationReport& report) { return report.parts.empty(); };
-  const bool nothing = std::all_of(out.begin(), out.end(), [&](const Calibration& c) {
-    return std::all_of(c.reports.begin(), c.reports.end(), says_nothing);
-  });
+  const bool nothing = std::ranges::all_of(
+      out, [&](const Calibration& c) { return std::ranges::all_of(c.reports, says_nothing); });
   if (!tables.empty() && nothing) {
     std::size_t used = 0;
     for (const Calibration& c : out) used += c.used;

@@ -24,7 +24,7 @@ std::string regime(const CollectiveMeasurement& m) {
 // Names of the parts a row belongs to.
 std::vector<std::string> parts_of(const CollectiveMeasurement& m, bool switched) {
   std::string kind(to_text(m.kind));
-  std::replace(kind.begin(), kind.end(), '_', '-');
+  std::ranges::replace(kind, '_', '-');
   if (switched && m.kind == CollectiveKind::all_reduce && !m.reduces_in_switch) {
     kind += ", ring and tree only";
   }
@@ -218,8 +218,7 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
   }
   for (auto& [architecture, result] : made) {
     const std::vector<CalibratedPart>& parts = result.second.parts;
-    if (std::any_of(parts.begin(), parts.end(),
-                    [](const CalibratedPart& p) { return !p.parameters.empty(); })) {
+    if (std::ranges::any_of(parts, [](const CalibratedPart& p) { return !p.parameters.empty(); })) {
       result.second.files.push_back(file_of(architecture, result.first));
     }
     out.reports.push_back(std::move(result.second));

@@ -170,9 +170,8 @@ Result<std::vector<CollectiveGeneration>> collective_generations(
                                        " of " + m.accelerator});
       continue;
     }
-    auto generation = std::find_if(out.begin(), out.end(), [&](const CollectiveGeneration& g) {
-      return g.architecture == at->second->architecture;
-    });
+    auto generation =
+        std::ranges::find(out, at->second->architecture, &CollectiveGeneration::architecture);
     if (generation == out.end()) {
       ORRERY_TRY(CollectiveParameters start,
                  load_collective_parameters(catalog, at->second->architecture));

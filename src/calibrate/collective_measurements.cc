@@ -70,7 +70,7 @@ std::vector<CollectiveMeasurement> collective_measurements(std::span<const Comma
       m.where = cells.where();
       m.accelerator = cells.text("accelerator");
       std::string name(cells.text("collective"));
-      std::replace(name.begin(), name.end(), '-', '_');
+      std::ranges::replace(name, '-', '_');
       const auto kind = parse_enum<CollectiveKind>(name);
       if (kind) {
         m.kind = *kind;

@@ -10,6 +10,7 @@
 
 #include "calibrate/calibration.h"
 #include "calibrate/fit.h"
+#include "units/quantity.h"
 
 namespace orrery {
 
@@ -25,6 +26,26 @@ struct FitTask {
   Predictor predict;
   FitOptions options;
 };
+
+// The task of rows that outlive it: `key_of(row)` chooses the fold, and `model_with(x)` is what
+// predicts the time of a row under parameters x.
+template <class Row, class KeyOf, class ModelWith>
+FitTask fit_task(std::string name, std::vector<FitParameter> parameters, std::span<const Row> rows,
+                 Seconds Row::* measured, KeyOf key_of, ModelWith model_with) {
+  FitTask out{std::move(name), std::move(parameters), {}, {}, {}, {}};
+  for (const Row& row : rows) {
+    out.measured.push_back((row.*measured).value());
+    out.keys.push_back(key_of(row));
+  }
+  out.predict = [rows, model_with](std::span<const double> x, std::span<const std::size_t> chosen,
+                                   std::span<double> predicted) {
+    const auto row_time = model_with(x);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      predicted[i] = row_time(rows[chosen[i]]).value();
+    }
+  };
+  return out;
+}
 
 struct CrossValidatedFit {
   Fit fit;

@@ -180,25 +180,22 @@ Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasur
       }
       if (own.size() < kLeastRows) continue;
       const bool deep_ep = kernel == ExchangeKernel::deep_ep;
-      FitTask task;
-      task.name = std::string(deep_ep                               ? "DeepEP"
-                              : kernel == ExchangeKernel::one_sided ? "NVLink, one-sided"
-                                                                    : "NVLink, two-sided") +
-                  (away ? ", dispatch" : ", combine");
-      task.parameters = {{"base", "us", 30, 1, 200},
-                         {"efficiency", "", 0.6, 0.05, 1},
-                         deep_ep ? FitParameter{"unit_rate", "GB/s", 20, 1, 200}
-                                 : FitParameter{"local", "GB/s", 300, 20, 8000}};
-      for (const ExchangeMeasurement& m : own) {
-        task.measured.push_back(m.time.value());
-        task.keys.push_back(m.shape);
-      }
-      task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                         std::span<double> times) {
-        for (std::size_t i = 0; i < chosen.size(); ++i) {
-          times[i] = predicted(own[chosen[i]], x).value();
-        }
-      };
+      const std::string name =
+          std::string(deep_ep                               ? "DeepEP"
+                      : kernel == ExchangeKernel::one_sided ? "NVLink, one-sided"
+                                                            : "NVLink, two-sided") +
+          (away ? ", dispatch" : ", combine");
+      const FitTask task = fit_task(
+          name,
+          {{"base", "us", 30, 1, 200},
+           {"efficiency", "", 0.6, 0.05, 1},
+           deep_ep ? FitParameter{"unit_rate", "GB/s", 20, 1, 200}
+                   : FitParameter{"local", "GB/s", 300, 20, 8000}},
+          std::span<const ExchangeMeasurement>(own), &ExchangeMeasurement::time,
+          [](const ExchangeMeasurement& m) { return m.shape; },
+          [](std::span<const double> x) {
+            return [x](const ExchangeMeasurement& m) { return predicted(m, x); };
+          });
       ORRERY_TRY(CrossValidatedFit fit, cross_validated_fit(task, folds));
       fit.add_part_of_rows("1024 tokens and more", task.measured,
                            [&](std::size_t i) { return own[i].tokens >= 1024; });

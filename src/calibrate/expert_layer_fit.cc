@@ -161,8 +161,7 @@ Result<std::optional<CalibratedPart>> fitted(const Accelerator& accelerator,
                                              int folds) {
   const NumberFormat format = rows.front().format;
   const auto products =
-      std::find_if(calibration.gemm.begin(), calibration.gemm.end(),
-                   [&](const GemmParameters& g) { return g.format == name_of(format); });
+      std::ranges::find(calibration.gemm, name_of(format), &GemmParameters::format);
   if (rows.size() < kLeastRows || products == calibration.gemm.end()) return std::nullopt;
   ORRERY_TRY(KernelParameters burst, join_kernel_parameters(calibration, accelerator));
   const LayerPredictor predictor(without_power_cap(std::move(burst)), *products, rows);
@@ -275,7 +274,7 @@ std::vector<double> expert_loads(const MeasuredExpertLayer& row) {
   for (double& load : out) {
     load = std::min(row.tokens, std::round(load * rows / own));
   }
-  if (std::all_of(out.begin(), out.end(), [](double m) { return m == 0; })) out.back() = 1;
+  if (std::ranges::all_of(out, [](double m) { return m == 0; })) out.back() = 1;
   return out;
 }
 

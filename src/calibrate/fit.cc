@@ -159,7 +159,7 @@ Result<Fit> fit(std::span<const FitParameter> parameters, std::size_t rows,
   std::vector<double> at_start(rows);
   for (const auto& start : starts) {
     residuals(start, at_start);
-    if (!std::all_of(at_start.begin(), at_start.end(), [](double r) { return std::isfinite(r); })) {
+    if (!std::ranges::all_of(at_start, [](double r) { return std::isfinite(r); })) {
       return refused("the residuals at a start are not finite", "");
     }
     std::vector<double> x = start;

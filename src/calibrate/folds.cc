@@ -43,8 +43,7 @@ std::vector<int> fold_of_each_group(std::span<const std::string> groups) {
 Result<std::vector<double>> predict_held_out(std::span<const int> fold_of_row,
                                              const FitAndPredict& fit_and_predict) {
   std::vector<double> out(fold_of_row.size());
-  const int folds =
-      fold_of_row.empty() ? 0 : *std::max_element(fold_of_row.begin(), fold_of_row.end()) + 1;
+  const int folds = fold_of_row.empty() ? 0 : *std::ranges::max_element(fold_of_row) + 1;
   for (int fold = 0; fold < folds; ++fold) {
     RowIndices fitted;
     RowIndices held_out;

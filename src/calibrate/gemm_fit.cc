@@ -107,21 +107,14 @@ Result<GemmFit> fit_gemm(const Accelerator& accelerator, std::span<const Measure
                          const GemmParameters* wide, int folds) {
   const NumberFormat format = rows.empty() ? NumberFormat::bf16 : rows.front().format;
   const Bytes cache = accelerator.last_level_cache.value_or(Bytes(0));
-  FitTask task;
-  task.name = "gemm " + std::string(name_of(format));
-  task.parameters = wide == nullptr ? wide_parameters() : narrow_parameters();
-  for (const MeasuredGemm& row : rows) {
-    task.measured.push_back(row.measured.value());
-    task.keys.push_back(key_of(row));
-  }
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) {
-    const GemmParameters g = parameters_of(x, format, wide);
-    const KernelModel model = model_of(accelerator, g, format);
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      out[i] = predict(model, g, cache, rows[chosen[i]]).value();
-    }
-  };
+  FitTask task =
+      fit_task("gemm " + std::string(name_of(format)),
+               wide == nullptr ? wide_parameters() : narrow_parameters(), rows,
+               &MeasuredGemm::measured, key_of, [&, cache, format](std::span<const double> x) {
+                 const GemmParameters g = parameters_of(x, format, wide);
+                 return [g, cache, model = model_of(accelerator, g, format)](
+                            const MeasuredGemm& row) { return predict(model, g, cache, row); };
+               });
   task.options.robust_scale = kRobust;
   std::vector<double> other;
   for (const FitParameter& p : task.parameters) other.push_back(p.start);
@@ -148,24 +141,14 @@ Result<SustainedFit> fit_sustained(const Accelerator& accelerator,
   KernelCalibration uncapped = calibration;
   uncapped.sustained_fraction = 1;
   ORRERY_TRY(const KernelParameters hot, join_kernel_parameters(uncapped, accelerator));
-  FitTask task;
-  task.name = "sustained clock";
-  task.parameters = {{"sustained_fraction", "", 0.9, 0.3, 1, 1e-3}};
-  for (const MeasuredGemm& row : rows) {
-    task.measured.push_back(row.measured.value());
-    task.keys.push_back(key_of(row));
-  }
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) {
-    KernelParameters p = hot;
-    for (std::size_t f = 0; f < kNumberFormats; ++f) {
-      p.formats[f].ceiling = hot.formats[f].ceiling * x[0];
-    }
-    const KernelModel model(std::move(p));
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      out[i] = model.gemm(rows[chosen[i]].shape, rows[chosen[i]].format).value();
-    }
-  };
+  FitTask task = fit_task("sustained clock", {{"sustained_fraction", "", 0.9, 0.3, 1, 1e-3}}, rows,
+                          &MeasuredGemm::measured, key_of, [&](std::span<const double> x) {
+                            KernelParameters p = hot;
+                            for (FormatParameters& f : p.formats) f.ceiling = f.ceiling * x[0];
+                            return [model = KernelModel(std::move(p))](const MeasuredGemm& row) {
+                              return model.gemm(row.shape, row.format);
+                            };
+                          });
   task.options.robust_scale = kRobust;
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   const auto is_grouped = [&](std::size_t i) { return rows[i].shape.groups > 1; };

@@ -38,24 +38,33 @@ std::string tables_of(const std::vector<Row>& rows) {
 
 template <class Row>
 std::size_t least_rows(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), is_recorded<Row>) ? kLeastRecordedRows : kLeastRows;
+  return std::ranges::any_of(rows, is_recorded<Row>) ? kLeastRecordedRows : kLeastRows;
 }
 
 template <class Row, class Keep>
 std::vector<Row> chosen(const std::vector<Row>& rows, Keep keep) {
   std::vector<Row> out;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(out), keep);
+  std::ranges::copy_if(rows, std::back_inserter(out), keep);
   return out;
+}
+
+// visit(member) for every kind of row.
+template <class Visit>
+void for_each_kind(Visit visit) {
+  using M = KernelMeasurements;
+  visit(&M::products), visit(&M::in_training), visit(&M::prefill), visit(&M::attention),
+      visit(&M::layers), visit(&M::recorded_attention);
 }
 
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
 class AcceleratorCalibration {
  public:
-  AcceleratorCalibration(const Accelerator& accelerator, const KernelMeasurements& all,
+  // `rows` are of this accelerator alone.
+  AcceleratorCalibration(const Accelerator& accelerator, const KernelMeasurements& rows,
                          const CalibrationRequest& request,
                          std::map<std::string, KernelCalibration>& made)
-      : accelerator_(accelerator), all_(all), request_(request), made_(made) {}
+      : accelerator_(accelerator), rows_(rows), request_(request), made_(made) {}
 
   Result<CalibrationReport> run() {
     report_.kind = "kernels";
@@ -73,8 +82,8 @@ class AcceleratorCalibration {
       return std::move(report_);
     }
     if (!report_.parts.empty() &&
-        std::all_of(report_.parts.begin(), report_.parts.end(),
-                    [](const CalibratedPart& part) { return part.parameters.empty(); })) {
+        std::ranges::all_of(report_.parts,
+                            [](const CalibratedPart& part) { return part.parameters.empty(); })) {
       report_.notes.push_back("Nothing was fitted: the errors are those of the catalog's entry.");
       return std::move(report_);
     }
@@ -87,12 +96,6 @@ class AcceleratorCalibration {
  private:
   [[nodiscard]] int folds() const { return request_.cross_validate ? request_.folds : 0; }
 
-  template <class Row>
-  [[nodiscard]] bool measured(const std::vector<Row>& rows) const {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Row& r) { return r.accelerator == accelerator_.name; });
-  }
-
   Result<KernelCalibration> entry(const std::string& name) const {
     if (const auto made = made_.find(name); made != made_.end()) return made->second;
     ORRERY_TRY(const Document document, request_.catalog->find("kernels", name));
@@ -102,13 +105,8 @@ class AcceleratorCalibration {
   // The catalog's entry; without products of its own, the relative's as it is now.
   Result<KernelCalibration> start() {
     const bool known = request_.catalog->contains("kernels", accelerator_.name);
-    const bool in_training =
-        std::any_of(all_.in_training.begin(), all_.in_training.end(), [&](const MeasuredGemm& r) {
-          return r.accelerator == accelerator_.name && !is_recorded(r);
-        });
-    if (known && (measured(all_.products) || !in_training)) {
-      return entry(accelerator_.name);
-    }
+    const bool in_training = !std::ranges::all_of(rows_.in_training, is_recorded<MeasuredGemm>);
+    if (known && (!rows_.products.empty() || !in_training)) return entry(accelerator_.name);
     ORRERY_TRY(const KernelRelative relative, relative_of(*request_.catalog, accelerator_));
     ORRERY_TRY(KernelCalibration borrowed, entry(relative.like));
     report_.notes.push_back("What was not measured is that of " + relative.like + ".");
@@ -128,9 +126,7 @@ class AcceleratorCalibration {
       if (same.accelerator != accelerator_.name) continue;
       ORRERY_TRY(const KernelCalibration other, entry(same.as));
       std::set<AttentionKernel> own;
-      for (const MeasuredAttention& r : all_.attention) {
-        if (r.accelerator == accelerator_.name) own.insert(r.kernel);
-      }
+      for (const MeasuredAttention& r : rows_.attention) own.insert(r.kernel);
       std::erase_if(c_.attention,
                     [&](const AttentionParameters& a) { return !own.contains(a.kernel); });
       for (AttentionParameters a : other.attention) {
@@ -165,15 +161,14 @@ class AcceleratorCalibration {
 
   Result<void> memory() {
     const double cache = accelerator_.last_level_cache.value_or(Bytes(0)).value();
-    const auto rows = chosen(all_.layers, [&](const MeasuredLayerOperation& r) {
-      return r.accelerator == accelerator_.name && r.moved.value() >= kBeyondCache &&
-             (!is_recorded(r) || r.moved.value() >= 2 * cache);
+    const auto rows = chosen(rows_.layers, [&](const MeasuredLayerOperation& r) {
+      return r.moved.value() >= kBeyondCache && (!is_recorded(r) || r.moved.value() >= 2 * cache);
     });
     if (rows.size() < least_rows(rows)) return {};
     ORRERY_TRY(MemoryFit fit, fit_memory(accelerator_, c_, rows, folds()));
     c_.memory_fraction = fit.fraction;
     c_.memory_source =
-        (std::any_of(rows.begin(), rows.end(), is_recorded<MeasuredLayerOperation>)
+        (std::ranges::any_of(rows, is_recorded<MeasuredLayerOperation>)
              ? "fitted on operators above 100 MB in "
              : "fitted on residual additions and gated activations above 100 MB in ") +
         tables_of(rows) + ", " + errors(fit.part) + "; floor not fitted";
@@ -184,9 +179,8 @@ class AcceleratorCalibration {
   Result<void> products() {
     for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp8,
                                       NumberFormat::mxfp8, NumberFormat::nvfp4}) {
-      const auto rows = chosen(all_.products, [&](const MeasuredGemm& r) {
-        return r.accelerator == accelerator_.name && r.format == format;
-      });
+      const auto rows =
+          chosen(rows_.products, [&](const MeasuredGemm& r) { return r.format == format; });
       if (rows.empty()) continue;
       if (rows.size() < 4 * kLeastRows) {
         report_.notes.push_back(
@@ -194,7 +188,7 @@ class AcceleratorCalibration {
         continue;
       }
       const bool narrow = element_size(format) < Bytes(2);
-      const auto wide = std::find_if(c_.gemm.begin(), c_.gemm.end(), [](const GemmParameters& g) {
+      const auto wide = std::ranges::find_if(c_.gemm, [](const GemmParameters& g) {
         return g.format == "bf16" || g.format == "fp16";
       });
       if (narrow && wide == c_.gemm.end()) {
@@ -208,9 +202,7 @@ class AcceleratorCalibration {
       fit.parameters.source = "orrery calibrate on " + tables_of(rows);
       fit.parameters.fit = record(
           fit.part, fmt::format("{}, {} {}", tables_of(rows), accelerator_.name, name_of(format)));
-      const auto old = std::find_if(c_.gemm.begin(), c_.gemm.end(), [&](const GemmParameters& g) {
-        return g.format == name_of(format);
-      });
+      const auto old = std::ranges::find(c_.gemm, name_of(format), &GemmParameters::format);
       if (old != c_.gemm.end()) {
         *old = fit.parameters;
       } else {
@@ -224,9 +216,8 @@ class AcceleratorCalibration {
 
   Result<void> prefill() {
     for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp8}) {
-      const auto rows = chosen(all_.prefill, [&](const MeasuredAttention& r) {
-        return r.accelerator == accelerator_.name && r.format == format;
-      });
+      const auto rows =
+          chosen(rows_.prefill, [&](const MeasuredAttention& r) { return r.format == format; });
       if (rows.size() < 4 * kLeastRows) continue;
       ORRERY_TRY(PrefillFit fit, fit_prefill(accelerator_, c_, rows, folds()));
       fit.parameters.source = "orrery calibrate on " + tables_of(rows);
@@ -240,20 +231,23 @@ class AcceleratorCalibration {
     return {};
   }
 
-  Result<void> attention() {
-    std::map<std::pair<AttentionKernel, double>, std::vector<MeasuredAttention>> groups;
-    for (const MeasuredAttention& r : all_.attention) {
-      if (r.accelerator != accelerator_.name || r.kernel == AttentionKernel::unfused) continue;
-      groups[{r.kernel, (r.shape.query_key_dim + r.shape.value_dim) / 2}].push_back(r);
+  // By kernel and mean head dimension.
+  static std::map<std::pair<AttentionKernel, double>, std::vector<MeasuredAttention>> fused_kernels(
+      const std::vector<MeasuredAttention>& rows) {
+    std::map<std::pair<AttentionKernel, double>, std::vector<MeasuredAttention>> out;
+    for (const MeasuredAttention& r : rows) {
+      if (r.kernel == AttentionKernel::unfused) continue;
+      out[{r.kernel, (r.shape.query_key_dim + r.shape.value_dim) / 2}].push_back(r);
     }
+    return out;
+  }
+
+  Result<void> attention() {
+    const auto groups = fused_kernels(rows_.attention);
+    // Kernels of recorded runs only where no benchmark of the kind is among the tables.
+    const auto in_runs = fused_kernels(rows_.recorded_attention);
     std::set<AttentionKernel> fitted;
     std::vector<AttentionParameters> own;
-    // Kernels of recorded runs only where no benchmark of the kind is among the tables.
-    std::map<std::pair<AttentionKernel, double>, std::vector<MeasuredAttention>> in_runs;
-    for (const MeasuredAttention& r : all_.recorded_attention) {
-      if (r.accelerator != accelerator_.name || r.kernel == AttentionKernel::unfused) continue;
-      in_runs[{r.kernel, (r.shape.query_key_dim + r.shape.value_dim) / 2}].push_back(r);
-    }
     for (const auto& [key, rows] : in_runs) {
       if (groups.contains(key) || rows.size() < kLeastRows) continue;
       ORRERY_TRY(AttentionFit fit,
@@ -286,12 +280,11 @@ class AcceleratorCalibration {
       report_.parts.push_back(std::move(fit.part));
     }
     // The engine's kernel stands in for the library's where no other was measured.
-    const auto served = std::find_if(c_.prefill.begin(), c_.prefill.end(),
-                                     [](const PrefillParameters& p) { return p.format == "bf16"; });
-    const bool better =
-        std::any_of(c_.attention.begin(), c_.attention.end(), [](const AttentionParameters& a) {
-          return a.kernel == AttentionKernel::library && !a.source.starts_with(kEngineSource);
-        });
+    const auto served = std::ranges::find_if(
+        c_.prefill, [](const PrefillParameters& p) { return p.format == "bf16"; });
+    const bool better = std::ranges::any_of(c_.attention, [](const AttentionParameters& a) {
+      return a.kernel == AttentionKernel::library && !a.source.starts_with(kEngineSource);
+    });
     if (!fitted.contains(AttentionKernel::library) && !better && served != c_.prefill.end()) {
       for (const PrefillPoint& p : served->points) {
         for (const Direction d : {Direction::forward, Direction::backward}) {
@@ -319,17 +312,17 @@ class AcceleratorCalibration {
     } else if (in_runs.empty()) {
       return {};
     }
-    std::stable_sort(c_.attention.begin(), c_.attention.end(),
-                     [](const AttentionParameters& a, const AttentionParameters& b) {
-                       return std::tuple(a.kernel, a.head_dim, a.direction) <
-                              std::tuple(b.kernel, b.head_dim, b.direction);
-                     });
+    std::ranges::stable_sort(c_.attention,
+                             [](const AttentionParameters& a, const AttentionParameters& b) {
+                               return std::tuple(a.kernel, a.head_dim, a.direction) <
+                                      std::tuple(b.kernel, b.head_dim, b.direction);
+                             });
     return {};
   }
 
   Result<void> scores() {
-    const auto rows = chosen(all_.attention, [&](const MeasuredAttention& r) {
-      return r.accelerator == accelerator_.name && r.kernel == AttentionKernel::unfused;
+    const auto rows = chosen(rows_.attention, [](const MeasuredAttention& r) {
+      return r.kernel == AttentionKernel::unfused;
     });
     if (rows.size() < kLeastRows) return {};
     ORRERY_TRY(ScoreFit fit, fit_scores(accelerator_, c_, rows, folds()));
@@ -341,14 +334,13 @@ class AcceleratorCalibration {
 
   Result<void> sustained() {
     // Recorded products in 32 bits say nothing of the clock under 16-bit ones.
-    const auto rows = chosen(all_.in_training, [&](const MeasuredGemm& r) {
-      return r.accelerator == accelerator_.name &&
-             (!is_recorded(r) || element_size(r.format) <= Bytes(2));
+    const auto rows = chosen(rows_.in_training, [](const MeasuredGemm& r) {
+      return !is_recorded(r) || element_size(r.format) <= Bytes(2);
     });
     if (rows.size() < least_rows(rows)) {
-      const bool kept =
-          !measured(all_.products) && request_.catalog->contains("kernels", accelerator_.name);
-      if (kept) return {};
+      if (rows_.products.empty() && request_.catalog->contains("kernels", accelerator_.name)) {
+        return {};
+      }
       c_.sustained_fraction = 1;
       c_.sustained_source = "not measured: long repeated products taken as sustained";
       return {};
@@ -376,19 +368,18 @@ class AcceleratorCalibration {
       rows.predicted.push_back(predicted.value());
       rows.measured.push_back(measured.value());
     };
-    for (const MeasuredGemm& r : all_.in_training) {
-      if (r.accelerator != accelerator_.name || !is_recorded(r)) continue;
+    for (const MeasuredGemm& r : rows_.in_training) {
+      if (!is_recorded(r)) continue;
       add(fmt::format("recorded products {}", name_of(r.format)), model.gemm(r.shape, r.format),
           r.measured);
     }
-    for (const MeasuredAttention& r : all_.recorded_attention) {
-      if (r.accelerator != accelerator_.name) continue;
+    for (const MeasuredAttention& r : rows_.recorded_attention) {
       const bool forward = r.direction == MeasuredDirection::forward;
       add(fmt::format("recorded attention {}", forward ? "forward" : "backward"), predict(model, r),
           r.measured);
     }
-    for (const MeasuredLayerOperation& r : all_.layers) {
-      if (r.accelerator != accelerator_.name || !is_recorded(r)) continue;
+    for (const MeasuredLayerOperation& r : rows_.layers) {
+      if (!is_recorded(r)) continue;
       add(r.moved.value() >= kBeyondCache ? "recorded memory-bound above 100 MB"
                                           : "recorded memory-bound below 100 MB",
           predict(model, r), r.measured);
@@ -403,7 +394,7 @@ class AcceleratorCalibration {
   }
 
   const Accelerator& accelerator_;
-  const KernelMeasurements& all_;
+  const KernelMeasurements& rows_;
   const CalibrationRequest& request_;
   std::map<std::string, KernelCalibration>& made_;  // in this run
   KernelCalibration c_;
@@ -419,12 +410,9 @@ Result<Calibration> calibrate_kernels(std::span<const CommaSeparated> tables,
   out.used = all.used;
   out.problems = std::move(all.problems);
   std::set<std::string> names;
-  for (const auto& r : all.products) names.insert(r.accelerator);
-  for (const auto& r : all.in_training) names.insert(r.accelerator);
-  for (const auto& r : all.prefill) names.insert(r.accelerator);
-  for (const auto& r : all.attention) names.insert(r.accelerator);
-  for (const auto& r : all.layers) names.insert(r.accelerator);
-  for (const auto& r : all.recorded_attention) names.insert(r.accelerator);
+  for_each_kind([&](auto kind) {
+    for (const auto& row : all.*kind) names.insert(row.accelerator);
+  });
   if (!request.accelerator.empty()) {
     ORRERY_TRY(const Accelerator asked, load_accelerator(*request.catalog, request.accelerator));
     if (!names.contains(asked.name)) {
@@ -437,18 +425,22 @@ Result<Calibration> calibrate_kernels(std::span<const CommaSeparated> tables,
   // Those that others take from come first.
   std::vector<std::string> order(names.begin(), names.end());
   const auto takes = [&](const std::string& name) {
-    const bool products = std::any_of(all.products.begin(), all.products.end(),
-                                      [&](const auto& r) { return r.accelerator == name; });
-    return !products || std::any_of(defaults.same_processor.begin(), defaults.same_processor.end(),
-                                    [&](const auto& s) { return s.accelerator == name; });
+    const bool products =
+        std::ranges::any_of(all.products, [&](const auto& r) { return r.accelerator == name; });
+    return !products || std::ranges::any_of(defaults.same_processor,
+                                            [&](const auto& s) { return s.accelerator == name; });
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const std::string& a, const std::string& b) { return takes(a) < takes(b); });
+  std::ranges::stable_sort(
+      order, [&](const std::string& a, const std::string& b) { return takes(a) < takes(b); });
   std::map<std::string, KernelCalibration> made;
   for (const std::string& name : order) {
     ORRERY_TRY(const Accelerator accelerator, load_accelerator(*request.catalog, name));
+    KernelMeasurements own;
+    for_each_kind([&](auto kind) {
+      own.*kind = chosen(all.*kind, [&](const auto& row) { return row.accelerator == name; });
+    });
     ORRERY_TRY(CalibrationReport report,
-               AcceleratorCalibration(accelerator, all, request, made).run());
+               AcceleratorCalibration(accelerator, own, request, made).run());
     if (report.parts.empty()) {
       report.notes.push_back("Too few rows of any kind to fit.");
       report.files.clear();

@@ -21,54 +21,6 @@ constexpr double kMostMicroseconds = 1e8;   // 100 s: longer is a wrong unit
 constexpr double kMostSize = 1e8;
 constexpr Seconds kLaunch(10e-6);  // generous: the shortest rows take 1 to 4 us
 
-enum class Columns {
-  products,
-  prefill,
-  figures,
-  layers,
-  operators,
-  recorded_products,
-  recorded_attention,
-  recorded_memory,
-};
-
-std::optional<Columns> columns_of(const CommaSeparated& table) {
-  using View = std::string_view;
-  static constexpr std::array<View, 6> kProducts = {"accelerator", "dtype", "m",
-                                                    "n",           "k",     "latency_us"};
-  static constexpr std::array<View, 8> kPrefill = {"accelerator", "dtype",     "batch",
-                                                   "seq_len",     "num_heads", "num_kv_heads",
-                                                   "head_dim",    "latency_us"};
-  static constexpr std::array<View, 8> kFigures = {"accelerator",    "direction", "dtype",
-                                                   "causal",         "head_dim",  "seq_len",
-                                                   "implementation", "tflops"};
-  static constexpr std::array<View, 7> kLayers = {
-      "accelerator", "hidden", "ffn", "tp", "num_tokens", "op", "median_latency_us"};
-  static constexpr std::array<View, 5> kOperators = {"accelerator", "op", "shape", "efficiency",
-                                                     "peak_tflops"};
-  static constexpr std::array<View, 8> kRecordedProducts = {
-      "accelerator", "dtype", "m", "n", "k", "groups", "latency_us", "calls"};
-  static constexpr std::array<View, 14> kRecordedAttention = {
-      "accelerator", "dtype",     "kernel",       "direction", "causal",    "batch",      "queries",
-      "keys",        "num_heads", "num_kv_heads", "head_dim",  "value_dim", "latency_us", "calls"};
-  static constexpr std::array<View, 6> kRecordedMemory = {"accelerator", "op",         "bytes",
-                                                          "kernels",     "latency_us", "calls"};
-  if (has_columns(table, kRecordedProducts)) return Columns::recorded_products;
-  if (has_columns(table, kRecordedAttention)) return Columns::recorded_attention;
-  if (has_columns(table, kRecordedMemory)) return Columns::recorded_memory;
-  if (has_columns(table, kProducts)) return Columns::products;
-  if (has_columns(table, kPrefill) && !has_columns(table, std::array<View, 1>{"context_len"})) {
-    return Columns::prefill;
-  }
-  if (has_columns(table, kFigures)) return Columns::figures;
-  if (has_columns(table, kLayers)) return Columns::layers;
-  if (has_columns(table, kOperators)) return Columns::operators;
-  return std::nullopt;
-}
-
-// A table's name without its folder.
-std::string file_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
-
 // Nothing for a format the model does not know as one of products.
 std::optional<NumberFormat> format_of(std::string_view dtype) {
   if (dtype == "bf16") return NumberFormat::bf16;
@@ -83,43 +35,51 @@ class Reader {
  public:
   explicit Reader(const Catalog& catalog) : catalog_(catalog) {}
 
+  using ReadRow = void (Reader::*)(MeasurementCells& row, const Accelerator& accelerator);
+
+  // How the rows of a table are read, by its columns; null if it is none of kernels.
+  static ReadRow rows_of(const CommaSeparated& table) {
+    struct Known {
+      std::vector<std::string_view> columns;
+      ReadRow read;
+    };
+    // What has more columns of the same names stands first.
+    static const std::array kKnown = {
+        Known{{"accelerator", "dtype", "m", "n", "k", "groups", "latency_us", "calls"},
+              &Reader::read_recorded_product},
+        Known{{"accelerator", "dtype", "kernel", "direction", "causal", "batch", "queries", "keys",
+               "num_heads", "num_kv_heads", "head_dim", "value_dim", "latency_us", "calls"},
+              &Reader::read_recorded_attention},
+        Known{{"accelerator", "op", "bytes", "kernels", "latency_us", "calls"},
+              &Reader::read_recorded_memory},
+        Known{{"accelerator", "dtype", "m", "n", "k", "latency_us"}, &Reader::read_product},
+        Known{{"accelerator", "dtype", "batch", "seq_len", "num_heads", "num_kv_heads", "head_dim",
+               "latency_us"},
+              &Reader::read_prefill},
+        Known{{"accelerator", "direction", "dtype", "causal", "head_dim", "seq_len",
+               "implementation", "tflops"},
+              &Reader::read_figure},
+        Known{{"accelerator", "hidden", "ffn", "tp", "num_tokens", "op", "median_latency_us"},
+              &Reader::read_layer},
+        Known{{"accelerator", "op", "shape", "efficiency", "peak_tflops"}, &Reader::read_operator}};
+    const bool decodes = has_columns(table, std::array{std::string_view("context_len")});
+    for (const Known& known : kKnown) {
+      if (known.read == &Reader::read_prefill && decodes) continue;
+      if (has_columns(table, known.columns)) return known.read;
+    }
+    return nullptr;
+  }
+
   void read(const CommaSeparated& table) {
-    const std::optional<Columns> columns = columns_of(table);
-    if (!columns) return;
-    table_ = file_of(table.name);
+    const ReadRow read_row = rows_of(table);
+    if (read_row == nullptr) return;
+    table_ = table.name.substr(table.name.rfind('/') + 1);
     out_.rows += table.refused.size();
     for (RowProblem& problem : refused_records(table)) out_.problems.push_back(std::move(problem));
     for (const CommaSeparated::Record& record : table.records) {
       ++out_.rows;
       MeasurementCells row(table, record, out_.problems);
-      const Accelerator* accelerator = known(row);
-      if (accelerator == nullptr) continue;
-      switch (*columns) {
-        case Columns::products:
-          read_product(row, *accelerator);
-          break;
-        case Columns::prefill:
-          read_prefill(row, *accelerator);
-          break;
-        case Columns::figures:
-          read_figure(row, *accelerator);
-          break;
-        case Columns::layers:
-          read_layer(row, *accelerator);
-          break;
-        case Columns::operators:
-          read_operator(row, *accelerator);
-          break;
-        case Columns::recorded_products:
-          read_recorded_product(row, *accelerator);
-          break;
-        case Columns::recorded_attention:
-          read_recorded_attention(row, *accelerator);
-          break;
-        case Columns::recorded_memory:
-          read_recorded_memory(row, *accelerator);
-          break;
-      }
+      if (const Accelerator* accelerator = known(row)) (this->*read_row)(row, *accelerator);
     }
   }
 
@@ -194,15 +154,13 @@ class Reader {
                    row)) {
       return;
     }
-    out_.products.push_back({accelerator.name, *f, shape, Seconds(us * 1e-6), table_});
-    ++out_.used;
+    keep(out_.products, {accelerator.name, *f, shape, Seconds(us * 1e-6)});
   }
 
   void read_prefill(MeasurementCells& row, const Accelerator& accelerator) {
     const auto f = format(row);
     MeasuredAttention a;
     a.accelerator = accelerator.name;
-    a.table = table_;
     a.implementation = row.text("library");
     a.shape.batch = row.count("batch", 1, kMostSize);
     a.shape.queries = a.shape.keys = row.count("seq_len", 1, kMostSize);
@@ -224,8 +182,7 @@ class Reader {
                    row)) {
       return;
     }
-    out_.prefill.push_back(std::move(a));
-    ++out_.used;
+    keep(out_.prefill, std::move(a));
   }
 
   void read_figure(MeasurementCells& row, const Accelerator& accelerator) {
@@ -241,9 +198,7 @@ class Reader {
         {"flash-attention-3", AttentionKernel::flash_3},
         {"cudnn", AttentionKernel::library},
     }};
-    const auto known = std::find_if(kKnown.begin(), kKnown.end(), [&](const Named& n) {
-      return n.name == row.text("implementation");
-    });
+    const auto known = std::ranges::find(kKnown, row.text("implementation"), &Named::name);
     // Kernels of other compilers, 8-bit scores, and bars of runs out of memory.
     if (known == kKnown.end() || row.text("dtype") != "fp16/bf16" || row.text("tflops").empty()) {
       return;
@@ -257,7 +212,6 @@ class Reader {
     if (!row.usable()) return;
     MeasuredAttention a;
     a.accelerator = accelerator.name;
-    a.table = table_;
     a.implementation = known->name;
     a.kernel = known->kernel;
     const bool both = row.text("direction") == "fwd+bwd";
@@ -276,8 +230,7 @@ class Reader {
             row)) {
       return;
     }
-    out_.attention.push_back(std::move(a));
-    ++out_.used;
+    keep(out_.attention, std::move(a));
   }
 
   // Residual additions and gated activations; norms are left out, theirs took three times their
@@ -307,8 +260,7 @@ class Reader {
                    row)) {
       return;
     }
-    out_.layers.push_back({accelerator.name, operation, bytes, Seconds(us * 1e-6), 1, table_});
-    ++out_.used;
+    keep(out_.layers, {accelerator.name, operation, bytes, Seconds(us * 1e-6)});
   }
 
   // "b=1, m=4096, k=5120, layout=TN": the value of a key.
@@ -347,7 +299,6 @@ class Reader {
     if (product || grouped) {
       MeasuredGemm g;
       g.accelerator = accelerator.name;
-      g.table = table_;
       g.shape.m = size_of(row, shape, product ? "m" : "M");
       g.shape.n = size_of(row, shape, product ? "n" : "N");
       g.shape.k = size_of(row, shape, product ? "k" : "K");
@@ -365,8 +316,7 @@ class Reader {
           !is_new(row)) {
         return;
       }
-      out_.in_training.push_back(std::move(g));
-      ++out_.used;
+      keep(out_.in_training, std::move(g));
       return;
     }
     if (op != "sdp_fwd" && op != "sdp_bwd") {
@@ -375,7 +325,6 @@ class Reader {
     }
     MeasuredAttention a;
     a.accelerator = accelerator.name;
-    a.table = table_;
     a.implementation = "training library";
     a.direction = op == "sdp_bwd" ? MeasuredDirection::backward : MeasuredDirection::forward;
     a.shape.batch = size_of(row, shape, "batch");
@@ -396,8 +345,7 @@ class Reader {
         !is_new(row)) {
       return;
     }
-    out_.attention.push_back(std::move(a));
-    ++out_.used;
+    keep(out_.attention, std::move(a));
   }
 
   // Formats a recorded product may have beside those of benchmarks.
@@ -418,7 +366,6 @@ class Reader {
     const auto f = recorded_format(row);
     MeasuredGemm g;
     g.accelerator = accelerator.name;
-    g.table = table_;
     g.recorded = true;
     g.shape.m = row.number("m", 0, kMostSize);  // of groups the mean
     g.shape.n = row.count("n", 1, kMostSize);
@@ -434,8 +381,7 @@ class Reader {
                          row)) {
       return;
     }
-    out_.in_training.push_back(std::move(g));
-    ++out_.used;
+    keep(out_.in_training, std::move(g));
   }
 
   void read_recorded_attention(MeasurementCells& row, const Accelerator& accelerator) {
@@ -452,7 +398,6 @@ class Reader {
     }
     MeasuredAttention a;
     a.accelerator = accelerator.name;
-    a.table = table_;
     a.implementation = "recorded";
     a.recorded = true;
     a.shape.batch = row.count("batch", 1, kMostSize);
@@ -480,15 +425,13 @@ class Reader {
         !is_new_recorded(shape, row)) {
       return;
     }
-    out_.recorded_attention.push_back(std::move(a));
-    ++out_.used;
+    keep(out_.recorded_attention, std::move(a));
   }
 
   void read_recorded_memory(MeasurementCells& row, const Accelerator& accelerator) {
     MeasuredLayerOperation l;
     l.accelerator = accelerator.name;
     l.operation = row.text("op");
-    l.table = table_;
     l.recorded = true;
     l.moved = Bytes(row.number("bytes", 0, 1e13));
     l.kernels = row.number("kernels", 0, 1e6);
@@ -497,7 +440,13 @@ class Reader {
     if (!row.usable() || !is_new_recorded(fmt::format("memory {}", l.moved.value()), row)) {
       return;
     }
-    out_.layers.push_back(std::move(l));
+    keep(out_.layers, std::move(l));
+  }
+
+  template <class Row>
+  void keep(std::vector<Row>& rows, Row row) {
+    row.table = table_;
+    rows.push_back(std::move(row));
     ++out_.used;
   }
 
@@ -517,7 +466,7 @@ class Reader {
 }  // namespace
 
 bool holds_kernel_measurements(const CommaSeparated& table) {
-  return columns_of(table).has_value();
+  return Reader::rows_of(table) != nullptr;
 }
 
 KernelMeasurements read_kernel_measurements(std::span<const CommaSeparated> tables,

@@ -10,7 +10,7 @@ namespace orrery {
 namespace {
 
 std::optional<std::size_t> index_of(const CommaSeparated& table, std::string_view column) {
-  const auto it = std::find(table.columns.begin(), table.columns.end(), column);
+  const auto it = std::ranges::find(table.columns, column);
   if (it == table.columns.end()) return std::nullopt;
   return static_cast<std::size_t>(it - table.columns.begin());
 }
@@ -24,8 +24,8 @@ constexpr double kSlowest = 100;
 }  // namespace
 
 bool has_columns(const CommaSeparated& table, std::span<const std::string_view> columns) {
-  return std::all_of(columns.begin(), columns.end(),
-                     [&](std::string_view c) { return index_of(table, c).has_value(); });
+  return std::ranges::all_of(columns,
+                             [&](std::string_view c) { return index_of(table, c).has_value(); });
 }
 
 std::string_view MeasurementCells::text(std::string_view column) const {

@@ -45,22 +45,21 @@ std::string payload_key(const NetworkMeasurement& m) { return std::to_string(m.p
 
 Result<CalibratedPart> fit_messages(const Machine& machine,
                                     const std::vector<NetworkMeasurement>& rows, int folds) {
-  FitTask task;
-  task.name = "messages between nodes";
   double fastest = 0;
   for (const NetworkMeasurement& m : rows) {
-    task.measured.push_back(m.time.value());
-    task.keys.push_back(payload_key(m));
     fastest = std::max(fastest, (m.payload / m.time).value() / kGiga);
   }
-  task.parameters = {in_us("message.latency", 3, 1000), in_gbps("message.rate", fastest)};
-  task.predict = [&](std::span<const double> x, std::span<const std::size_t> of,
-                     std::span<double> out) {
-    const FabricLevel level = network_level(BytesPerSecond(x[1] * kGiga), Seconds(x[0] * kMicro));
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      out[i] = point_to_point(rows[of[i]].payload, level, machine.start).value();
-    }
-  };
+  const FitTask task = fit_task(
+      "messages between nodes",
+      {in_us("message.latency", 3, 1000), in_gbps("message.rate", fastest)},
+      std::span<const NetworkMeasurement>(rows), &NetworkMeasurement::time, payload_key,
+      [&](std::span<const double> x) {
+        return
+            [&machine, level = network_level(BytesPerSecond(x[1] * kGiga), Seconds(x[0] * kMicro))](
+                const NetworkMeasurement& m) {
+              return point_to_point(m.payload, level, machine.start);
+            };
+      });
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   return std::move(done.part);
 }
@@ -105,8 +104,8 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
   double fastest_of_all = 0;
   std::vector<double> fastest(members.size(), 0.1);
   for (const NetworkMeasurement& m : rows) {
-    const auto at = static_cast<std::size_t>(
-        std::find(members.begin(), members.end(), m.ranks_of_node()) - members.begin());
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(members, m.ranks_of_node()) - members.begin());
     fastest[at] = std::max(fastest[at], 1.5 * (m.payload / m.time).value() / kGiga);
     fastest_of_all = std::max(fastest_of_all, fastest[at]);
   }
@@ -130,8 +129,7 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
       for (std::size_t i = 0; i < of.size(); ++i) {
         const NetworkMeasurement& m = rows[of[i]];
         const int own = m.ranks_of_node();
-        const auto at = static_cast<std::size_t>(std::find(members.begin(), members.end(), own) -
-                                                 members.begin());
+        const auto at = static_cast<std::size_t>(std::ranges::find(members, own) - members.begin());
         out[i] = collective(m.kind.value_or(CollectiveKind::all_reduce), m.payload,
                             {m.ranks, {own, m.ranks}}, levels[at], p)
                      .time.value();
@@ -170,7 +168,7 @@ Result<CalibrationReport> calibrated(const Machine& machine, int folds) {
     ORRERY_TRY(CalibratedPart part, fit_rows(machine, *rows, folds));
     out.parts.push_back(std::move(part));
   }
-  out.notes.push_back("No file is written: the rates are those of this machine.");
+  out.notes.emplace_back("No file is written: the rates are those of this machine.");
   return out;
 }
 
@@ -181,7 +179,7 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
   std::vector<Machine> machines;
   for (NetworkMeasurement& m : network_measurements(tables, out.problems)) {
     if (!request.accelerator.empty() && request.accelerator != m.accelerator) continue;
-    auto at = std::find_if(machines.begin(), machines.end(), [&](const Machine& machine) {
+    auto at = std::ranges::find_if(machines, [&](const Machine& machine) {
       return machine.name == m.machine && machine.accelerator == m.accelerator;
     });
     if (at == machines.end()) {

@@ -41,7 +41,7 @@ std::vector<NetworkMeasurement> network_measurements(std::span<const CommaSepara
       m.accelerator = cells.text("accelerator");
       if (m.machine.empty()) cells.complain("machine is empty");
       std::string name(cells.text("collective"));
-      std::replace(name.begin(), name.end(), '-', '_');
+      std::ranges::replace(name, '-', '_');
       const auto kind = parse_enum<CollectiveKind>(name);
       if (kind) {
         m.kind = *kind;

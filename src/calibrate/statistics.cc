@@ -17,7 +17,7 @@ double mean(std::span<const double> values) {
 double quantile(std::vector<double> values, double p) {
   ORRERY_INVARIANT(p >= 0 && p <= 1);
   if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double position = p * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, values.size() - 1);
@@ -28,8 +28,7 @@ double quantile(std::vector<double> values, double p) {
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   std::vector<double> out(values.size());
   for (std::size_t i = 0; i < order.size();) {
     std::size_t end = i;
