@@ -1,17 +1,14 @@
 #include "document/json_word.h"
 
-#include <cstddef>
-
 namespace orrery {
-namespace {
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::size_t digits_at(std::string_view text, std::size_t from) {
   std::size_t at = from;
   while (at < text.size() && is_digit(text[at])) ++at;
   return at - from;
 }
+
+namespace {
 
 bool is_json_number(std::string_view word) {
   std::size_t at = word.starts_with('-') ? 1 : 0;

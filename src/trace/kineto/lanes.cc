@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::uint32_t kWholeProcess = std::numeric_limits<std::uint32_t>::max();
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 RowName row_name(std::string_view token, TextTable& texts) {

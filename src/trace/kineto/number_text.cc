@@ -3,10 +3,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "document/json_word.h"
+
 namespace orrery {
 namespace {
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<std::int64_t> with_exponent(std::string_view text) {
   double microseconds = 0;

@@ -14,14 +14,6 @@
 namespace orrery {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::size_t digits_at(std::string_view text, std::size_t from) {
-  std::size_t at = from;
-  while (at < text.size() && is_digit(text[at])) ++at;
-  return at - from;
-}
-
 constexpr bool is_structural(char c) {
   return c == '{' || c == '}' || c == '[' || c == ']' || c == ',' || c == ':';
 }

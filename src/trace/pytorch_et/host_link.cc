@@ -27,8 +27,8 @@ bool can_have_event(const HostNode& node) {
 }
 
 std::size_t count_found(const HostTraceLink& link) {
-  return static_cast<std::size_t>(std::count_if(
-      link.event.begin(), link.event.end(), [](std::uint32_t event) { return event != kNoEvent; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(link.event, [](std::uint32_t event) { return event != kNoEvent; }));
 }
 
 // Events by an identifier; of two with the same, the first.
@@ -139,7 +139,7 @@ HostTraceLink by_order(const HostTrace& host, const RecordedTrace& recorded,
     std::vector<std::pair<std::uint32_t, std::uint32_t>> best;
     std::uint32_t best_lane = kNoEvent;
     for (const auto& [lane, events] : lanes) {
-      if (std::find(taken.begin(), taken.end(), lane) != taken.end()) continue;
+      if (std::ranges::find(taken, lane) != taken.end()) continue;
       auto pairs = aligned(nodes, events);
       if (pairs.size() > best.size()) {
         best = std::move(pairs);
@@ -185,7 +185,7 @@ Result<HostTraceLink> link_host(const HostTrace& host, const RecordedTrace& reco
     if (id != kNotRecorded) by_function.emplace(id, event);
   }
   const auto operators =
-      static_cast<std::size_t>(std::count_if(host.nodes.begin(), host.nodes.end(), can_have_event));
+      static_cast<std::size_t>(std::ranges::count_if(host.nodes, can_have_event));
 
   HostTraceLink link = by_function.empty() ? by_external_id(host, recorded, by_external)
                                            : by_record_function(host, by_function);

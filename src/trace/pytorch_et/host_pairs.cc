@@ -7,8 +7,8 @@ namespace orrery {
 namespace {
 
 bool has_process(const RecordedTrace& trace, std::int64_t process) {
-  return std::any_of(trace.lanes.begin(), trace.lanes.end(),
-                     [&](const Lane& lane) { return !lane.device && lane.process == process; });
+  return std::ranges::any_of(
+      trace.lanes, [&](const Lane& lane) { return !lane.device && lane.process == process; });
 }
 
 std::size_t rank_of(const RecordedRun& run, const HostTrace& host, std::size_t hosts) {

@@ -49,7 +49,7 @@ TraceContents contents(const HostTrace& trace) {
   facts.number("annotations", user);
   TraceContents out{trace.file, &kHostExecution, facts.take(), communications.rows()};
   std::vector<TraceWork> rows = operators.rows();
-  std::sort(rows.begin(), rows.end(), [](const TraceWork& a, const TraceWork& b) {
+  std::ranges::sort(rows, [](const TraceWork& a, const TraceWork& b) {
     return std::tuple(-a.count, std::string_view(a.kind)) <
            std::tuple(-b.count, std::string_view(b.kind));
   });

@@ -282,7 +282,7 @@ class Reader {
   Result<void> check_schema() const {
     const std::string_view version =
         std::string_view(trace_.schema).substr(0, trace_.schema.find('-'));
-    if (std::find(kSchemas.begin(), kSchemas.end(), version) != kSchemas.end()) {
+    if (std::ranges::find(kSchemas, version) != kSchemas.end()) {
       return {};
     }
     return fail(ErrorCode::unsupported, "unknown schema '" + trace_.schema + "'", name_,
@@ -295,16 +295,14 @@ class Reader {
     const auto node_place = [&](const HostNode& n) {
       return name_ + ": node " + std::to_string(n.id);
     };
-    std::stable_sort(nodes.begin(), nodes.end(),
-                     [](const HostNode& a, const HostNode& b) { return a.id < b.id; });
+    std::ranges::stable_sort(nodes, {}, &HostNode::id);
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       if (nodes[i].id == nodes[i - 1].id) {
         return fail(ErrorCode::bad_input, "two nodes have this id", node_place(nodes[i]));
       }
     }
     const auto index_of = [&](std::uint64_t id) {
-      const auto it = std::lower_bound(nodes.begin(), nodes.end(), id,
-                                       [](const HostNode& n, std::uint64_t v) { return n.id < v; });
+      const auto it = std::ranges::lower_bound(nodes, id, {}, &HostNode::id);
       return it != nodes.end() && it->id == id ? static_cast<std::size_t>(it - nodes.begin())
                                                : nodes.size();
     };

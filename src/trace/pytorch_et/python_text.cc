@@ -6,6 +6,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "document/json_word.h"
+#include "trace/kineto/json_text.h"
+
 namespace orrery {
 namespace {
 
@@ -14,12 +17,6 @@ constexpr std::string_view kBlanks = " \t\r\n";
 std::string_view without_blanks(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
   return text;
-}
-
-bool is_digit(std::string_view text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
-
-void skip_digits(std::string_view& text) {
-  while (is_digit(text)) text.remove_prefix(1);
 }
 
 std::optional<std::string_view> after_string(std::string_view text) {
@@ -46,37 +43,19 @@ std::optional<std::string_view> after_string(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::string_view> after_number(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  if (!is_digit(text)) return std::nullopt;
-  if (text[0] == '0') {
-    text.remove_prefix(1);
-  } else {
-    skip_digits(text);
-  }
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    if (!is_digit(text)) return std::nullopt;
-    skip_digits(text);
-  }
-  if (text.starts_with('e') || text.starts_with('E')) {
-    text.remove_prefix(1);
-    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-    if (!is_digit(text)) return std::nullopt;
-    skip_digits(text);
-  }
-  return text;
+// Behind a number, true, false or null.
+std::optional<std::string_view> after_word(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_of(",]} \t\r\n"), text.size());
+  if (!is_json_word(text.substr(0, end))) return std::nullopt;
+  return text.substr(end);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): at most kMostNested deep
 std::optional<std::string_view> after_value(std::string_view text, int depth) {
   text = without_blanks(text);
   if (text.empty() || depth > kMostNested) return std::nullopt;
-  for (const std::string_view word : {"true", "false", "null"}) {
-    if (text.starts_with(word)) return text.substr(word.size());
-  }
   if (text[0] == '"') return after_string(text);
-  if (text[0] != '[' && text[0] != '{') return after_number(text);
+  if (text[0] != '[' && text[0] != '{') return after_word(text);
   const bool list = text[0] == '[';
   const char end = list ? ']' : '}';
   text = without_blanks(text.substr(1));
@@ -97,62 +76,6 @@ std::optional<std::string_view> after_value(std::string_view text, int depth) {
     if (!text.starts_with(',')) return std::nullopt;
     text = without_blanks(text.substr(1));
   }
-}
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  const auto add = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    add(code);
-  } else if (code < 0x800) {
-    add(0xC0U | code >> 6U);
-    add(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    add(0xE0U | code >> 12U);
-    add(0x80U | (code >> 6U & 0x3FU));
-    add(0x80U | (code & 0x3FU));
-  } else {
-    add(0xF0U | code >> 18U);
-    add(0x80U | (code >> 12U & 0x3FU));
-    add(0x80U | (code >> 6U & 0x3FU));
-    add(0x80U | (code & 0x3FU));
-  }
-}
-
-std::uint32_t hexadecimal(std::string_view digits) {
-  std::uint32_t out = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), out, 16);
-  return out;
-}
-
-std::string unescaped(std::string_view inner) {
-  std::string out;
-  out.reserve(inner.size());
-  for (std::size_t i = 0; i < inner.size(); ++i) {
-    if (inner[i] != '\\') {
-      out += inner[i];
-      continue;
-    }
-    const char c = inner[++i];
-    if (c == 'u') {
-      std::uint32_t code = hexadecimal(inner.substr(i + 1, 4));
-      i += 4;
-      const bool pair = code >= 0xD800 && code < 0xDC00 && inner.substr(i + 1, 2) == "\\u";
-      if (pair) {
-        const std::uint32_t low = hexadecimal(inner.substr(i + 3, 4));
-        if (low >= 0xDC00 && low < 0xE000) {
-          code = 0x10000 + ((code - 0xD800) << 10U) + (low - 0xDC00);
-          i += 6;
-        }
-      }
-      append_utf8(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, out);
-    } else {
-      constexpr std::string_view kFrom = "bfnrt";
-      constexpr std::string_view kTo = "\b\f\n\r\t";
-      const std::size_t known = kFrom.find(c);
-      out += known == std::string_view::npos ? c : kTo[known];
-    }
-  }
-  return out;
 }
 
 // As Python's repr() of a string.
@@ -211,7 +134,8 @@ std::string_view append_python(std::string_view text, std::string& out) {
   } else if (value == "null") {
     out += "None";
   } else if (value.starts_with('"')) {
-    append_quoted(unescaped(value.substr(1, value.size() - 2)), out);
+    std::string buffer;
+    append_quoted(plain_text(value, buffer), out);
   } else if (!value.starts_with('[') && !value.starts_with('{')) {
     if (value.find_first_of(".eE") == std::string_view::npos) {
       out += value == "-0" ? "0" : value;
@@ -248,10 +172,6 @@ void append_all(std::string_view text, std::string& out) {
 
 }  // namespace
 
-std::optional<std::string_view> after_json_value(std::string_view text) {
-  return after_value(text, 0);
-}
-
 bool is_shallow_json(std::string_view text) {
   const auto after = after_value(text, 0);
   return after && without_blanks(*after).empty();
@@ -277,7 +197,8 @@ std::optional<std::string> json_string(std::string_view json) {
   if (!json.starts_with('"')) return std::nullopt;
   const auto after = after_string(json);
   if (!after) return std::nullopt;
-  return unescaped(json.substr(1, json.size() - after->size() - 2));
+  std::string buffer;
+  return std::string(plain_text(json.substr(0, json.size() - after->size()), buffer));
 }
 
 std::optional<std::int64_t> json_integer(std::string_view json) {

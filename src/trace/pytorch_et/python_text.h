@@ -15,8 +15,6 @@ namespace orrery {
 
 inline constexpr int kMostNested = 64;
 
-// The text after one JSON value and the blanks before it, or nothing if there is none.
-std::optional<std::string_view> after_json_value(std::string_view text);
 // Whether it is exactly one value, nested no deeper than kMostNested. For any depth:
 // document/json_fault.h.
 bool is_shallow_json(std::string_view text);
