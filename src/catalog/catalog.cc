@@ -34,8 +34,8 @@ bool contains_folded(std::string_view text, std::string_view needle) {
 bool has_alias(const Value& root, std::string_view name) {
   const Value* aliases = root.find("aliases");
   if (aliases == nullptr) return false;
-  return std::any_of(aliases->items().begin(), aliases->items().end(),
-                     [&](const Value& v) { return folded(v.scalar_text()) == name; });
+  return std::ranges::any_of(aliases->items(),
+                             [&](const Value& v) { return folded(v.scalar_text()) == name; });
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Result<Document> Catalog::parse(const CatalogEntry& entry) const {
 
 Catalog::Catalog(std::span<const CatalogEntry> entries)
     : entries_(entries.begin(), entries.end()), parsed_(std::make_shared<Parsed>()) {
-  std::sort(entries_.begin(), entries_.end(), [](const CatalogEntry& a, const CatalogEntry& b) {
+  std::ranges::sort(entries_, [](const CatalogEntry& a, const CatalogEntry& b) {
     return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
   });
 }
@@ -83,7 +83,7 @@ Result<Catalog> Catalog::from_directory(const std::string& path) {
     if (walk->path().extension() == ".yaml") files.push_back(walk->path().string());
   }
   if (error) return fail(ErrorCode::io, "cannot be listed: " + error.message(), path);
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
 
   auto own = std::make_shared<std::deque<std::string>>();
   const auto keep = [&](std::string s) {
@@ -135,8 +135,7 @@ std::vector<std::string> Catalog::names(std::string_view kind) const {
 
 bool Catalog::contains(std::string_view kind, std::string_view name) const {
   const auto entries = of_kind(kind);
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const CatalogEntry& e) { return e.name == name; });
+  return std::ranges::any_of(entries, [&](const CatalogEntry& e) { return e.name == name; });
 }
 
 Result<Document> Catalog::find(std::string_view kind, std::string_view name) const {

@@ -124,9 +124,7 @@ Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
     level.accelerators = std::min(level.accelerators, accelerators);
   }
   // Once a level holds everything, the levels outside it join nothing.
-  const auto whole =
-      std::find_if(cluster.levels.begin(), cluster.levels.end(),
-                   [&](const FabricLevel& level) { return level.accelerators == accelerators; });
+  const auto whole = std::ranges::find(cluster.levels, accelerators, &FabricLevel::accelerators);
   if (whole != cluster.levels.end()) cluster.levels.erase(whole + 1, cluster.levels.end());
   return cluster;
 }

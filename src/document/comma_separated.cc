@@ -158,8 +158,8 @@ Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string 
     }
   }
   std::vector<std::string> sorted = out.columns;
-  std::sort(sorted.begin(), sorted.end());
-  if (auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+  std::ranges::sort(sorted);
+  if (auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
     return reader.error("column '" + *twice + "' is named twice", header->line);
   }
 

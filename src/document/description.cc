@@ -31,7 +31,7 @@ Value text(std::string_view t) { return Value::text(std::string(t)); }
 // References are addresses, which hold no spaces.
 std::string name_in_reference(const Description& map) {
   std::string out = map.name;
-  std::replace(out.begin(), out.end(), ' ', '_');
+  std::ranges::replace(out, ' ', '_');
   return out;
 }
 
@@ -69,8 +69,8 @@ class SchemaWriter {
       add_map(out, map);
       return out;
     }
-    const auto known = std::find_if(defined_.begin(), defined_.end(),
-                                    [&](const Description* d) { return d->name == map.name; });
+    const auto known =
+        std::ranges::find_if(defined_, [&](const Description* d) { return d->name == map.name; });
     if (known == defined_.end()) {
       defined_.push_back(&map);
       definitions_.set(name_in_reference(map), Value::null());  // in the order they are met
@@ -168,7 +168,7 @@ std::string key_tables(const Description& document, std::vector<const Descriptio
   std::string out;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const Description& map = *queue[i];
-    if (std::find(written.begin(), written.end(), &map) != written.end()) continue;
+    if (std::ranges::find(written, &map) != written.end()) continue;
     written.push_back(&map);
     if (i > 0) out += "\n**" + map.name + "**: " + map.sentence + "\n\n";
     out += "| key | value | meaning |\n| --- | --- | --- |\n";

@@ -109,7 +109,7 @@ class Grammar {
     const char letter = text_[at + 1];
     if (letter == 'u') {
       const std::string_view digits = text_.substr(at + 2, 4);
-      if (digits.size() < 4 || !std::all_of(digits.begin(), digits.end(), is_hex)) return false;
+      if (digits.size() < 4 || !std::ranges::all_of(digits, is_hex)) return false;
       at += 5;
       return true;
     }

@@ -155,8 +155,8 @@ namespace {
 bool needs_quotes(const std::string& text) {
   return is_number(text) || text == "true" || text == "false" || text == "null" || text == "~" ||
          text.empty() || text.starts_with("---") || text.starts_with("...") ||  // of a document
-         std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+         std::ranges::any_of(
+             text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 // A key on the line of its value may take 1024 characters (YAML 1.2, section 7.4.2), and escapes

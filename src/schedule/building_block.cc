@@ -14,8 +14,8 @@ int next_slot(int from, int slot) {
 bool meets(const BlockSlots& s) {
   std::array<int, 4> slots = {s.forward[0], s.forward[1], s.input_gradient[0], s.input_gradient[1]};
   for (int& slot : slots) slot %= kBlockPeriod;
-  std::sort(slots.begin(), slots.end());
-  return std::adjacent_find(slots.begin(), slots.end()) != slots.end();
+  std::ranges::sort(slots);
+  return std::ranges::adjacent_find(slots) != slots.end();
 }
 
 }  // namespace
@@ -91,8 +91,7 @@ std::vector<std::vector<SlottedPass>> repeated(const BuildingBlock& block, int m
             {{PassKind::input_gradient, c}, slots.input_gradient[c] + kBlockPeriod * j});
       }
     }
-    std::sort(passes.begin(), passes.end(),
-              [](const SlottedPass& a, const SlottedPass& b) { return a.slot < b.slot; });
+    std::ranges::sort(passes, {}, &SlottedPass::slot);
     std::vector<SlottedPass> all;
     all.reserve(6 * static_cast<std::size_t>(microbatches));
     int pending[2] = {0, 0};

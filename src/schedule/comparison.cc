@@ -72,7 +72,7 @@ Result<ComparedSchedule> compared(const Schedule& schedule, int chunks,
   out.bubble_ratio = m.bubble_ratio;
   out.bubble_ratio_span = m.bubble_ratio_span;
   out.weights = run->weights_held();
-  out.peak_lowest = *std::min_element(m.peak_memory.begin(), m.peak_memory.end());
+  out.peak_lowest = *std::ranges::min_element(m.peak_memory);
   out.peak = run->peak_memory();
   out.sends = run->sends_per_microbatch();
   if (out.peak > request.memory_limit * (1 + kRounding)) {

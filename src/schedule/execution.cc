@@ -147,7 +147,7 @@ Result<PipelineExecution> execute(const Pipeline& pipeline, const PipelineTimes&
   if (m.makespan > Picoseconds(0)) {
     m.bubble_ratio = 1 - busy.count() / (static_cast<double>(devices) * m.makespan.count());
     m.bubble_ratio_span =
-        1 - std::max_element(m.busy.begin(), m.busy.end())->count() / m.longest_device_span.count();
+        1 - std::ranges::max_element(m.busy)->count() / m.longest_device_span.count();
   }
   // What is copied to host memory and back is held as the copies take, not as the order stands.
   if (has_copies(pipeline)) {

@@ -45,7 +45,7 @@ class Justifier {
     sequence_.resize(n);
     for (std::uint32_t op = 0; op < n; ++op) sequence_[op] = {start_[op], op};
     // Ties as the dependencies run.
-    std::sort(sequence_.begin(), sequence_.end(), [&](const Begun& a, const Begun& b) {
+    std::ranges::sort(sequence_, [&](const Begun& a, const Begun& b) {
       return a.start != b.start         ? a.start < b.start
              : towards == Towards::left ? before(a.op, b.op)
                                         : before(b.op, a.op);
@@ -61,7 +61,7 @@ class Justifier {
     for (std::size_t d = 0; d < lines_.size(); ++d) {
       out[d].reserve(lines_[d].size());
       for (const Entry& e : lines_[d]) out[d].push_back(e.pass);
-      if (towards_ == Towards::right) std::reverse(out[d].begin(), out[d].end());
+      if (towards_ == Towards::right) std::ranges::reverse(out[d]);
     }
     return out;
   }

@@ -120,7 +120,7 @@ class Walk {
     std::uint32_t d = 0;
     while (next_[d] == pipeline_.order[d].size()) ++d;
     std::vector<std::uint32_t> path;
-    while (std::find(path.begin(), path.end(), d) == path.end()) {
+    while (std::ranges::find(path, d) == path.end()) {
       path.push_back(d);
       Event by{};
       blocked(d, pipeline_.order[d][next_[d]], by);
@@ -132,7 +132,7 @@ class Walk {
       d = other;
     }
     std::string cycle;
-    for (auto at = std::find(path.begin(), path.end(), d); at != path.end(); ++at) {
+    for (auto at = std::ranges::find(path, d); at != path.end(); ++at) {
       cycle += head(*at) + " waits for ";
     }
     return {ErrorCode::bad_input,

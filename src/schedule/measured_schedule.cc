@@ -6,7 +6,7 @@ namespace orrery {
 
 double MeasuredSchedule::peak_memory() const {
   const std::vector<double>& peaks = execution.measures.peak_memory;
-  return peaks.empty() ? 0 : *std::max_element(peaks.begin(), peaks.end());
+  return peaks.empty() ? 0 : *std::ranges::max_element(peaks);
 }
 
 double MeasuredSchedule::weights_held() const {
@@ -27,7 +27,7 @@ double MeasuredSchedule::sends_per_microbatch() const {
       if (seats[s].device != seats[s + 1].device) sent[seats[s].device] += of_route[r];
     }
   }
-  return *std::max_element(sent.begin(), sent.end()) / pipeline.shape.microbatches;
+  return *std::ranges::max_element(sent) / pipeline.shape.microbatches;
 }
 
 IdleTime MeasuredSchedule::idle_sum() const {

@@ -43,7 +43,7 @@ std::vector<std::vector<MemoryChange>> memory_curves(const Pipeline& pipeline,
     }
   }
   for (std::vector<MemoryChange>& curve : out) {
-    std::sort(curve.begin(), curve.end(), [](const MemoryChange& a, const MemoryChange& b) {
+    std::ranges::sort(curve, [](const MemoryChange& a, const MemoryChange& b) {
       return a.at != b.at ? a.at < b.at : a.held < b.held;
     });
     double held = 0;

@@ -77,8 +77,8 @@ class DeviceOffloading {
     }
     std::vector<std::size_t> longest(chunks_);
     std::iota(longest.begin(), longest.end(), std::size_t{0});
-    std::stable_sort(longest.begin(), longest.end(),
-                     [&](std::size_t a, std::size_t b) { return held[a] > held[b]; });
+    std::ranges::stable_sort(longest,
+                             [&](std::size_t a, std::size_t b) { return held[a] > held[b]; });
     double chunks_left = share * static_cast<double>(chunks_);
     for (const std::size_t c : longest) {
       const double trip = round_trip(c);
@@ -128,7 +128,7 @@ class DeviceOffloading {
 
   std::vector<PipelineOperation> merged() {
     // What takes no time: the offload of a pair first.
-    std::stable_sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) {
+    std::ranges::stable_sort(copies_, [](const Copy& a, const Copy& b) {
       return a.at != b.at ? a.at < b.at : a.operation.action < b.operation.action;
     });
     std::vector<PipelineOperation> out;

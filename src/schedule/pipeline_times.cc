@@ -10,8 +10,7 @@ std::size_t PipelineTimes::between_index(const std::vector<Picoseconds>& by_boun
   // Of two devices the one boundary, whichever way.
   if (a + 1 == b || b + 1 == a) return std::min(a, b);
   if (a + 1 == p + b || b + 1 == p + a) return p - 1;
-  return static_cast<std::size_t>(std::max_element(by_boundary.begin(), by_boundary.end()) -
-                                  by_boundary.begin());
+  return static_cast<std::size_t>(std::ranges::max_element(by_boundary) - by_boundary.begin());
 }
 
 PipelineTimes equal_times(const PipelineShape& shape, Picoseconds forward,

@@ -53,7 +53,7 @@ std::span<const Schedule> schedules() {
 
 Result<const Schedule*> find_schedule(std::string_view name) {
   std::string folded(name);
-  std::replace(folded.begin(), folded.end(), '-', '_');
+  std::ranges::replace(folded, '-', '_');
   for (const Schedule& s : schedules()) {
     if (s.name == folded) return &s;
   }

@@ -140,7 +140,7 @@ PassOrders adapted(const OrderProblem& problem, std::int64_t effort) {
     const PassOrders stable = orders_of(repeated(blocks[i], few.shape.microbatches));
     if (fits(few, stable)) fitting.push_back({clock.run(stable).makespan, i});
   }
-  std::sort(fitting.begin(), fitting.end());
+  std::ranges::sort(fitting);
   // A block costs about three justified orders.
   const auto kept =
       static_cast<std::size_t>(std::clamp<std::int64_t>(effort / (30 * problem.passes()), 1, 40));
@@ -186,7 +186,7 @@ Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& re
   OrderProblem problem =
       order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
   limit_to(problem, block);
-  const double needed = *std::max_element(problem.limit.begin(), problem.limit.end());
+  const double needed = *std::ranges::max_element(problem.limit);
   if (needed > request.memory_limit * (1 + 1e-12)) {
     return fail(ErrorCode::bad_input,
                 std::string(name) + " holds " + memory_text(needed) + " on its fullest device, " +

@@ -74,8 +74,7 @@ std::vector<Pass> passes(const Turns& t, Picoseconds broadcast, int barriers) {
     add(PipelineAction::input_layer_gradient, j, t.first_backward[std::min(j + 1, m - 1)]);
   }
   gradient(m - 1);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Pass& a, const Pass& b) { return a.at < b.at; });
+  std::ranges::stable_sort(out, {}, &Pass::at);
   return out;
 }
 

@@ -37,8 +37,7 @@ class Heuristic {
         m_(problem.shape.microbatches),
         devices_(p_),
         largest_allowed_(settings.allowed.empty() ? 0
-                                                  : *std::max_element(settings.allowed.begin(),
-                                                                      settings.allowed.end())) {
+                                                  : *std::ranges::max_element(settings.allowed)) {
     for (Device& d : devices_) {
       for (auto& kind : d.end) {
         for (auto& chunk : kind) chunk.assign(problem.microbatches(), kNever);
@@ -278,7 +277,7 @@ PassOrders zb_v_orders(const OrderProblem& problem) {
           best_makespan = times.makespan;
         }
         settings.allowed = heuristic.bubbles();
-        const double now = *std::max_element(settings.allowed.begin(), settings.allowed.end());
+        const double now = *std::ranges::max_element(settings.allowed);
         if (now >= largest) break;
         largest = now;
       }

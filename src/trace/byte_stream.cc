@@ -107,7 +107,7 @@ struct ByteStream::State {
   // Bytes that were read already come first.
   void give_back(std::string_view bytes) {
     block.resize(std::max(kBlock, bytes.size()));
-    std::copy(bytes.begin(), bytes.end(), block.begin());
+    std::ranges::copy(bytes, block.begin());
     next = block.data();
     left = bytes.size();
     taken = bytes.size();

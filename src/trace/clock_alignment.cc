@@ -134,8 +134,8 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
       if (used[i]) continue;
       used[i] = true;
       const auto& members = instances[i].members;
-      const auto self = std::find_if(members.begin(), members.end(),
-                                     [&](const auto& member) { return member.trace == rank; });
+      const auto self =
+          std::ranges::find_if(members, [&](const auto& member) { return member.trace == rank; });
       for (const CollectiveMember& member : members) {
         if (aligned[member.trace]) continue;
         add(evidence[member.trace], {self->trace, self->event}, {member.trace, member.event},

@@ -151,12 +151,12 @@ bool counterparts_match(std::span<const Pending> left, std::span<const Call> rig
   std::vector<std::int64_t> ends;
   ends.reserve(right.size());
   for (const Call& call : right) ends.push_back(call.end_ns + shift);
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(ends);
   for (std::size_t i = 0; i < left.size(); ++i) {
     const Call& call = left[i].first;
     if (gain(call, right[i], offset_ns) <= 0) return false;
     const std::int64_t apart = std::llabs(call.end_ns - right[i].end_ns - shift);
-    const auto after = std::lower_bound(ends.begin(), ends.end(), call.end_ns);
+    const auto after = std::ranges::lower_bound(ends, call.end_ns);
     if (after != ends.end() && *after - call.end_ns < apart) return false;
     if (after != ends.begin() && call.end_ns - *std::prev(after) < apart) return false;
   }
@@ -203,7 +203,7 @@ std::vector<Move> align_at_once(std::span<const Pending> left, std::span<const C
     if (move != Move::right) --i;
     if (move != Move::left) --j;
   }
-  std::reverse(path.begin(), path.end());
+  std::ranges::reverse(path);
   return path;
 }
 
@@ -248,7 +248,7 @@ std::vector<Move> align(std::span<const Pending> left, std::span<const Call> rig
 
 // Between which moment of its width most differences lie; of equals what is nearest to 0.
 std::int64_t densest(std::vector<std::int64_t> differences) {
-  std::sort(differences.begin(), differences.end());
+  std::ranges::sort(differences);
   std::int64_t best = 0;
   std::size_t most = 0;
   std::size_t from = 0;
@@ -267,9 +267,9 @@ std::int64_t densest(std::vector<std::int64_t> differences) {
 // Whether the order of these calls alone tells which belongs to which.
 bool order_decides(std::span<const Pending> instances, std::span<const Call> calls) {
   const auto described = [](const Call& call) { return call.volume != kNotRecorded; };
-  return instances.size() == calls.size() && std::all_of(calls.begin(), calls.end(), described) &&
-         std::all_of(instances.begin(), instances.end(),
-                     [&](const Pending& pending) { return described(pending.first); });
+  return instances.size() == calls.size() && std::ranges::all_of(calls, described) &&
+         std::ranges::all_of(instances,
+                             [&](const Pending& pending) { return described(pending.first); });
 }
 
 std::vector<Move> matches(std::span<const Pending> instances, std::span<const Call> calls) {
@@ -394,7 +394,7 @@ CollectiveInstance finished(const Pending& pending, std::string group,
     if (starts[k] > starts[instance.last]) instance.last = k;
   }
   if (kind == Kind::point_to_point) instance.ranks = 2;
-  std::sort(starts.begin(), starts.end());
+  std::ranges::sort(starts);
   if (starts.size() > 1) instance.lateness_ns = starts.back() - starts[starts.size() - 2];
   return instance;
 }
@@ -408,7 +408,7 @@ class Matching {
     gather();
     match_collectives();
     match_messages();
-    std::sort(order_.begin(), order_.end());
+    std::ranges::sort(order_);
     std::vector<CollectiveInstance> sorted;
     sorted.reserve(result_.size());
     for (const auto& entry : order_) sorted.push_back(std::move(result_[std::get<3>(entry)]));
@@ -431,7 +431,7 @@ class Matching {
 
   void gather() {
     const std::vector<bool> single = has_one_anonymous_stream(traces_);
-    const bool all_single = std::find(single.begin(), single.end(), false) == single.end();
+    const bool all_single = std::ranges::find(single, false) == single.end();
     for (std::uint32_t t = 0; t < traces_.size(); ++t) {
       const RecordedTrace& trace = traces_[t];
       for (const PointToPointMessage& message : point_to_point_messages(trace)) {
@@ -468,9 +468,9 @@ class Matching {
   void match_collectives() {
     for (auto& [group, by_trace] : groups_) {
       std::vector<Pending> instances;
-      const bool sequenced = std::all_of(by_trace.begin(), by_trace.end(), [](const auto& entry) {
-        return std::all_of(entry.second.begin(), entry.second.end(),
-                           [](const Call& call) { return call.sequence != kNotRecorded; });
+      const bool sequenced = std::ranges::all_of(by_trace, [](const auto& entry) {
+        return std::ranges::all_of(entry.second,
+                                   [](const Call& call) { return call.sequence != kNotRecorded; });
       });
       if (sequenced) {
         instances = in_sequence(by_trace);
@@ -519,9 +519,9 @@ class Matching {
       std::vector<Pending>& instances = matched[group];
       for (const auto& [trace, calls] : by_trace) merge(instances, calls);
       for (const Pending& pending : instances) {
-        const bool batched = std::any_of(
-            pending.members.begin(), pending.members.end(),
-            [&](const Call& call) { return messages_of_[{call.trace, call.event}] > 1; });
+        const bool batched = std::ranges::any_of(pending.members, [&](const Call& call) {
+          return messages_of_[{call.trace, call.event}] > 1;
+        });
         if (!batched) continue;
         for (const Call& call : pending.members) exchanges.insert({call.trace, call.event});
       }

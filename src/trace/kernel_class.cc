@@ -84,7 +84,7 @@ KernelClass kernel_class(std::string_view kernel, std::string_view op, std::stri
   if (is_communication_kernel(kernel)) return KernelClass::communication;
   if (op.starts_with("aten::")) {
     const std::string_view bare = op.substr(std::string_view("aten::").size());
-    if (std::find(kProducts.begin(), kProducts.end(), bare) != kProducts.end()) {
+    if (std::ranges::find(kProducts, bare) != kProducts.end()) {
       return KernelClass::matrix_product;
     }
   }

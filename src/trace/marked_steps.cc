@@ -15,8 +15,7 @@ std::uint32_t busiest_host_lane(const RecordedTrace& trace) {
   for (std::size_t event = 0; event < trace.size(); ++event) {
     if (trace.kind[event] == EventKind::cpu_operator) ++operators[trace.lane[event]];
   }
-  return static_cast<std::uint32_t>(std::max_element(operators.begin(), operators.end()) -
-                                    operators.begin());
+  return static_cast<std::uint32_t>(std::ranges::max_element(operators) - operators.begin());
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ std::vector<PointToPointMessage> point_to_point_messages(const RecordedTrace& tr
   std::vector<bool> known(trace.size(), false);
   for (std::vector<Issued>& lane : lanes) {
     // Numbers of events ascend by start, those that enclose first.
-    std::sort(lane.begin(), lane.end(),
-              [](const Issued& a, const Issued& b) { return a.event < b.event; });
+    std::ranges::sort(lane, {}, &Issued::event);
     std::vector<std::uint32_t> pending;
     for (const Issued& issued : lane) {
       if (issued.kernel == kNoEvent) {
@@ -107,10 +106,7 @@ std::vector<PointToPointMessage> point_to_point_messages(const RecordedTrace& tr
     if (known[kernel]) continue;
     if (const auto message = message_of(trace, kernel)) messages.push_back(*message);
   }
-  std::stable_sort(messages.begin(), messages.end(),
-                   [](const PointToPointMessage& a, const PointToPointMessage& b) {
-                     return a.kernel < b.kernel;
-                   });
+  std::ranges::stable_sort(messages, {}, &PointToPointMessage::kernel);
   return messages;
 }
 

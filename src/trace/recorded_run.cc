@@ -46,8 +46,8 @@ std::string contradiction(const RecordedTrace& a, const RecordedTrace& b) {
 // one, and their ranks.
 std::vector<std::int64_t> restore_lost_bases(std::vector<RecordedTrace>& traces) {
   std::vector<std::int64_t> restored;
-  const auto known = std::find_if(traces.begin(), traces.end(),
-                                  [](const RecordedTrace& trace) { return trace.base_ns != 0; });
+  const auto known =
+      std::ranges::find_if(traces, [](const RecordedTrace& trace) { return trace.base_ns != 0; });
   if (known == traces.end()) return restored;
   for (RecordedTrace& trace : traces) {
     if (!trace.truncated || trace.base_ns != 0) continue;
@@ -99,8 +99,7 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
                   trace.file, "ranks count from 0");
     }
   }
-  std::stable_sort(traces.begin(), traces.end(),
-                   [](const RecordedTrace& a, const RecordedTrace& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(traces, {}, &RecordedTrace::rank);
   run.lost_bases = restore_lost_bases(traces);
   for (std::size_t i = 1; i < traces.size(); ++i) {
     if (traces[i].rank == traces[i - 1].rank) {

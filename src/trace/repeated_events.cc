@@ -22,8 +22,7 @@ bool names_one(std::int64_t id) { return id > 0; }
 // Whether times are finer than the whole microseconds of files of before April 2024.
 bool has_nanoseconds(const RecordedTrace& trace) {
   const auto fine = [](std::int64_t ns) { return ns % kRoundingNs != 0; };
-  return std::any_of(trace.start_ns.begin(), trace.start_ns.end(), fine) ||
-         std::any_of(trace.duration_ns.begin(), trace.duration_ns.end(), fine);
+  return std::ranges::any_of(trace.start_ns, fine) || std::ranges::any_of(trace.duration_ns, fine);
 }
 
 // Whether no other event can agree with it by chance.
@@ -72,7 +71,7 @@ std::vector<Copy> copies(const RecordedTrace& trace) {
     run.resize(end - first);
     std::iota(run.begin(), run.end(), static_cast<std::uint32_t>(first));
     // Equal ones stay in the order of the file.
-    std::stable_sort(run.begin(), run.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(run, [&](std::uint32_t a, std::uint32_t b) {
       return identity(trace, a) < identity(trace, b);
     });
     for (auto it = run.begin(); it != run.end();) {
@@ -111,7 +110,7 @@ void leave_out_repeated(RecordedTrace& trace) {
   const bool nanoseconds = has_nanoseconds(trace);
   const auto sure_of = [&](std::size_t e) { return is_told_apart(trace, e, nanoseconds); };
   const std::int64_t sure =
-      std::count_if(found.begin(), found.end(), [&](const Copy& c) { return sure_of(c.event); });
+      std::ranges::count_if(found, [&](const Copy& c) { return sure_of(c.event); });
   if (sure == 0) return;
   std::int64_t told_apart = 0;
   for (std::size_t e = 0; e < trace.size(); ++e) told_apart += sure_of(e) ? 1 : 0;

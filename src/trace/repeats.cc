@@ -35,7 +35,7 @@ std::vector<Repeat> repeats(std::span<const std::uint32_t> sequence, std::size_t
       matched = 0;
     }
   }
-  std::sort(out.begin(), out.end(), [](const Repeat& a, const Repeat& b) {
+  std::ranges::sort(out, [](const Repeat& a, const Repeat& b) {
     if (a.length() != b.length()) return a.length() > b.length();
     return a.begin != b.begin ? a.begin < b.begin : a.period < b.period;
   });
@@ -48,13 +48,12 @@ std::vector<Repeat> repeats_of_count(std::span<const std::uint32_t> sequence, st
   for (const Repeat& r : repeats(sequence, shortest)) {
     if (r.count != count) continue;
     if (!out.empty() && r.length() * 4 < out.front().length()) break;
-    const bool overlaps = std::any_of(out.begin(), out.end(), [&](const Repeat& other) {
+    const bool overlaps = std::ranges::any_of(out, [&](const Repeat& other) {
       return r.begin < other.begin + other.length() && other.begin < r.begin + r.length();
     });
     if (!overlaps) out.push_back(r);
   }
-  std::sort(out.begin(), out.end(),
-            [](const Repeat& a, const Repeat& b) { return a.begin < b.begin; });
+  std::ranges::sort(out, {}, &Repeat::begin);
   return out;
 }
 

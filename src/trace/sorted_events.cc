@@ -27,7 +27,7 @@ void sort_events(RecordedTrace& trace) {
 
   std::vector<std::uint32_t> order(trace.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), before);
+  std::ranges::sort(order, before);
   permute(trace.start_ns, order);
   permute(trace.duration_ns, order);
   permute(trace.correlation, order);

@@ -35,8 +35,7 @@ std::vector<TraceWork> WorkTable::rows() const {
     return std::tuple(-w.time.value_or(Seconds(0)).value(), -w.bytes.value_or(0), -w.count,
                       std::string_view(w.kind), std::string_view(w.group));
   };
-  std::sort(out.begin(), out.end(),
-            [&](const TraceWork& a, const TraceWork& b) { return size(a) < size(b); });
+  std::ranges::sort(out, {}, size);
   return out;
 }
 

@@ -12,8 +12,8 @@ namespace {
 bool is_trace_name(std::string_view path) {
   static constexpr std::array<std::string_view, 3> kEndings = {".json", ".et", ".txt"};
   if (path.ends_with(".gz")) path.remove_suffix(3);
-  return std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](std::string_view ending) { return path.ends_with(ending); });
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
 // A file that only its name tells is left to the reader its name asks for, which says what is wrong
@@ -24,7 +24,7 @@ const TraceFormat* format_if_readable(const std::string& file) {
   std::string_view name = file;
   if (name.ends_with(".gz")) name.remove_suffix(3);
   const auto formats = trace_formats();
-  const auto named = std::find_if(formats.begin(), formats.end(), [&](const TraceFormat* f) {
+  const auto named = std::ranges::find_if(formats, [&](const TraceFormat* f) {
     return !f->ending.empty() && name.ends_with(f->ending);
   });
   return named == formats.end() ? &kUnknownFormat : *named;
@@ -53,7 +53,7 @@ Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& giv
       if (is_trace_name(path) && entry.is_regular_file(ignored)) inside.push_back(path);
     }
     if (error) return fail(ErrorCode::io, "cannot be listed: " + error.message(), file);
-    std::sort(inside.begin(), inside.end());
+    std::ranges::sort(inside);
     for (const std::string& path : inside) out.push_back({path, format_if_readable(path), true});
   }
   return out;
@@ -61,9 +61,8 @@ Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& giv
 
 Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
   ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(given));
-  const bool recorded = std::any_of(inputs.begin(), inputs.end(), [](const TraceInput& input) {
-    return input.format->recording != nullptr;
-  });
+  const bool recorded = std::ranges::any_of(
+      inputs, [](const TraceInput& input) { return input.format->recording != nullptr; });
   TraceSources out;
   std::string named_host;  // not of a folder
   for (const TraceInput& input : inputs) {
@@ -80,7 +79,7 @@ Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
       return fail(ErrorCode::unsupported, "is " + std::string(format->name), input.file,
                   std::string(format->instead));
     }
-    const bool again = std::find(out.files.begin(), out.files.end(), input.file) != out.files.end();
+    const bool again = std::ranges::find(out.files, input.file) != out.files.end();
     if (again && (format->one_file_a_rank || input.file == "-")) {
       return fail(ErrorCode::bad_input, "is given twice",
                   input.file == "-" ? "standard input" : input.file, "give each rank once");

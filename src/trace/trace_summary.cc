@@ -54,11 +54,11 @@ TraceSummary summary(const RecordedTrace& trace) {
   }
   s.span = seconds(last - first);
 
-  std::sort(launches.begin(), launches.end());
+  std::ranges::sort(launches);
   for (std::size_t i = 0; i < trace.size(); ++i) {
     if (!is_device_work(trace.kind[i])) continue;
     ++s.device_work;
-    if (std::binary_search(launches.begin(), launches.end(), trace.correlation[i])) {
+    if (std::ranges::binary_search(launches, trace.correlation[i])) {
       ++s.device_work_launched;
     }
   }

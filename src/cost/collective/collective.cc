@@ -46,8 +46,7 @@ CollectiveChoice collective(CollectiveKind kind, Bytes payload, const GroupShape
   CollectiveChoice best;
   best.time = kNever;
   for (const Registered& r : kAlgorithms) {
-    if (std::find(parameters.algorithms.begin(), parameters.algorithms.end(), r.algorithm) ==
-        parameters.algorithms.end()) {
+    if (std::ranges::find(parameters.algorithms, r.algorithm) == parameters.algorithms.end()) {
       continue;
     }
     for (const Protocol protocol : kProtocols) {

@@ -215,7 +215,7 @@ bool is_local(const TokenExchangeWay& way) {
 }
 
 bool allows(const CollectiveParameters& p, CollectiveAlgorithm a) {
-  return std::find(p.algorithms.begin(), p.algorithms.end(), a) != p.algorithms.end();
+  return std::ranges::find(p.algorithms, a) != p.algorithms.end();
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 5> kNetwork = {"infiniband", "ethernet", 
 // Two letters distinguish most names without a function call (this is the hot path of a search).
 bool begins_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
   if (name.size() < 2) return false;
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) {
     return name[1] == prefix[1] && name[0] == prefix[0] && name.starts_with(prefix);
   });
 }

@@ -50,9 +50,8 @@ std::string memory_facts_problem(const MemoryFacts& f) {
                              Bound{"norm_kept_bytes", f.norm_kept_bytes, 64},
                              Bound{"score_bytes", f.score_bytes, 64},
                              Bound{"residual_mask_bytes", f.residual_mask_bytes, 64}};
-  const auto* wrong = std::find_if(bounds.begin(), bounds.end(), [](const Bound& b) {
-    return !(b.value >= 0 && b.value <= b.most);
-  });
+  const auto* wrong = std::ranges::find_if(
+      bounds, [](const Bound& b) { return !(b.value >= 0 && b.value <= b.most); });
   return wrong == bounds.end() ? "" : "memory." + std::string(wrong->name) + " is out of range";
 }
 

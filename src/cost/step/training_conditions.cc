@@ -50,8 +50,7 @@ Result<void> check(const TrainingConditions& c, const Document& document) {
       return entry.technology == "*";
     }
   };
-  if (std::none_of(c.accelerators.begin(), c.accelerators.end(), other) ||
-      std::none_of(c.networks.begin(), c.networks.end(), other)) {
+  if (std::ranges::none_of(c.accelerators, other) || std::ranges::none_of(c.networks, other)) {
     return fail(ErrorCode::bad_input, "there is no entry for every other accelerator or network",
                 document.name, "one named '*'");
   }
@@ -143,16 +142,16 @@ const NetworkConditions& network_of(const TrainingConditions& conditions,
     if (n.technology == kCarriedByHost) return carried_by_host(technology) ? 2 : 0;
     return n.technology == "*" ? 1 : 0;
   };
-  return *std::max_element(conditions.networks.begin(), conditions.networks.end(),
-                           [&](const NetworkConditions& a, const NetworkConditions& b) {
-                             return nearness(a) < nearness(b);
-                           });
+  return *std::ranges::max_element(conditions.networks,
+                                   [&](const NetworkConditions& a, const NetworkConditions& b) {
+                                     return nearness(a) < nearness(b);
+                                   });
 }
 
 bool carried_by_host(std::string_view technology) {
   constexpr std::array<std::string_view, 4> kTechnologies = {"omni-path", "tcpx", "ethernet",
                                                              "datacentre-ethernet"};
-  return std::find(kTechnologies.begin(), kTechnologies.end(), technology) != kTechnologies.end();
+  return std::ranges::find(kTechnologies, technology) != kTechnologies.end();
 }
 
 double attention_share(const TrainingConditions& conditions, AttentionKernel kernel,
@@ -247,7 +246,7 @@ std::vector<std::string> assumed_conditions(const TrainingConditions& conditions
                        std::string(technology_of(cluster.levels[l])) +
                        ": bandwidth under load as over networks " +
                        (by_host ? "that hosts carry, on average" : "on average");
-    if (std::find(out.begin(), out.end(), note) == out.end()) out.push_back(std::move(note));
+    if (std::ranges::find(out, note) == out.end()) out.push_back(std::move(note));
   }
   return out;
 }

@@ -33,7 +33,7 @@ std::string block_name(const Architecture& a, const LayerKind& kind) {
 }
 
 void add_layer(Model& model, const Architecture& a, std::vector<LayerKind>& kinds, LayerKind kind) {
-  const auto known = std::find(kinds.begin(), kinds.end(), kind);
+  const auto known = std::ranges::find(kinds, kind);
   const auto index = static_cast<std::uint16_t>(known - kinds.begin());
   if (known == kinds.end()) {
     BlockWriter writer(a, kind);

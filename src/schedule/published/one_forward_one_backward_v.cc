@@ -42,7 +42,7 @@ class VSlots {
         m_(static_cast<std::size_t>(shape.microbatches)),
         first_(4 * p_) {
     building_block();
-    length_ = *std::max_element(first_.begin(), first_.end()) + kPeriod * (m_ - 1) + 3;
+    length_ = *std::ranges::max_element(first_) + kPeriod * (m_ - 1) + 3;
     repeat();
   }
 

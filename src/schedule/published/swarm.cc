@@ -114,8 +114,8 @@ class Swarm {
   void settle() {
     for (;;) {
       const std::vector<double> now = throughputs();
-      const auto least = std::min_element(now.begin(), now.end());
-      const auto most = std::max_element(now.begin(), now.end());
+      const auto least = std::ranges::min_element(now);
+      const auto most = std::ranges::max_element(now);
       const auto to = static_cast<std::size_t>(least - now.begin());
       const auto from = static_cast<std::size_t>(most - now.begin());
       if (from == to || serves_[from].size() == 1) return;
@@ -123,7 +123,7 @@ class Swarm {
       serves_[from].pop_back();
       serves_[to].push_back(mover);
       const std::vector<double> then = throughputs();
-      if (*std::min_element(then.begin(), then.end()) > *least) continue;
+      if (*std::ranges::min_element(then) > *least) continue;
       serves_[to].pop_back();
       serves_[from].push_back(mover);
       return;
@@ -142,10 +142,9 @@ class Swarm {
   }
 
   std::uint32_t next(Keys& keys, std::size_t s) const {
-    const auto least = std::min_element(serves_[s].begin(), serves_[s].end(),
-                                        [&](std::uint32_t a, std::uint32_t b) {
-                                          return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-                                        });
+    const auto least = std::ranges::min_element(serves_[s], [&](std::uint32_t a, std::uint32_t b) {
+      return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    });
     keys[*least] += pass(s, *least);
     return *least;
   }

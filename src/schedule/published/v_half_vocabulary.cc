@@ -41,7 +41,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   for (std::size_t s = 0; s < problem.held.size(); ++s) {
     problem.limit[static_cast<std::size_t>(problem.device[s])] += barriers * problem.held[s];
   }
-  const double needed = *std::max_element(problem.limit.begin(), problem.limit.end());
+  const double needed = *std::ranges::max_element(problem.limit);
   if (needed > request.memory_limit * (1 + 1e-12)) {
     return fail(ErrorCode::bad_input, "v_half_vocab_" + std::to_string(3 - barriers) + " holds " +
                                           memory_text(needed) +

@@ -22,8 +22,7 @@ Result<Pipeline> made(const ScheduleRequest& request, int times_p) {
   if (orders.empty()) {
     return fail(ErrorCode::bad_input,
                 "the memory limit " + memory_text(request.memory_limit) + " is below the " +
-                    memory_text(*std::max_element(problem.held.begin(), problem.held.end())) +
-                    " of one microbatch");
+                    memory_text(*std::ranges::max_element(problem.held)) + " of one microbatch");
   }
   return to_pipeline(problem, loop_virtual_stage, orders);
 }

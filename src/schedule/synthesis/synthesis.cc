@@ -210,8 +210,7 @@ class Synthesis {
     }
     PipelineMeasures& measures = run->measures;
     candidate.makespan = measures.makespan;
-    candidate.peak_memory =
-        *std::max_element(measures.peak_memory.begin(), measures.peak_memory.end());
+    candidate.peak_memory = *std::ranges::max_element(measures.peak_memory);
     candidate.fits = candidate.peak_memory <= request_.memory_limit * kTolerance;
     if (!candidate.fits) {
       candidate.reason = "holds " + memory_text(candidate.peak_memory) + ", above the limit of " +
@@ -405,17 +404,17 @@ class Synthesis {
     // The placements that may still hold something better, the loosest bound first.
     std::vector<Placement*> open;
     for (Placement& placement : placements_) open.push_back(&placement);
-    std::stable_sort(open.begin(), open.end(),
-                     [](const Placement* a, const Placement* b) { return a->bound < b->bound; });
+    std::ranges::stable_sort(
+        open, [](const Placement* a, const Placement* b) { return a->bound < b->bound; });
     for (std::size_t i = 0; i < open.size(); ++i) {
       Placement& placement = *open[i];
       if (!found_once_ || ended() || left <= 0) return;
       if (placement.bound * kTolerance >= result_.once.makespan.count()) continue;
       if (placement.best.empty() || placement.problem.passes() > kMostExact) continue;
       // Its bound is that of the split problem only where halves are not dearer than the whole.
-      const bool halves_cost = std::any_of(
-          placement.times.stage.begin(), placement.times.stage.end(),
-          [](const StageTimes& t) { return t.backward < t.input_gradient + t.weight_gradient; });
+      const bool halves_cost = std::ranges::any_of(placement.times.stage, [](const StageTimes& t) {
+        return t.backward < t.input_gradient + t.weight_gradient;
+      });
       ExactOptions options;
       options.node_budget = left / static_cast<std::int64_t>(open.size() - i);
       options.upper = result_.once.makespan.count();

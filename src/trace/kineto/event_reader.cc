@@ -251,7 +251,7 @@ bool EventReader::Rank::end(const RawEvent& raw) {
 
 // Those that were begun and not ended.
 void EventReader::Rank::leave_out_open() {
-  const auto open_ones = std::count(trace.duration_ns.begin(), trace.duration_ns.end(), kOpen);
+  const auto open_ones = std::ranges::count(trace.duration_ns, kOpen);
   if (open_ones == 0) return;
   std::vector<bool> kept;
   kept.reserve(trace.size());
@@ -539,9 +539,7 @@ Result<void> EventReader::Rank::finish() {
   ORRERY_RETURN_IF_ERROR(options.incomplete == Incomplete::use_what_is_whole
                              ? leave_out_strays(trace)
                              : check_times(trace));
-  std::stable_sort(
-      trace.memory.begin(), trace.memory.end(),
-      [](const MemoryEvent& a, const MemoryEvent& b) { return a.time_ns < b.time_ns; });
+  std::ranges::stable_sort(trace.memory, {}, &MemoryEvent::time_ns);
   leave_out_repeated(trace);
   trace.overlapping_kernels = overlapping_kernels(trace);
   join_arrows(trace, std::move(arrows));
@@ -555,7 +553,7 @@ Result<void> EventReader::Rank::finish() {
 // several calls or kernels carry is the operator's.
 void EventReader::Rank::name_launches() {
   const auto recorded = [](std::int64_t id) { return id != kNotRecorded; };
-  if (std::any_of(trace.correlation.begin(), trace.correlation.end(), recorded)) return;
+  if (std::ranges::any_of(trace.correlation, recorded)) return;
   struct Carriers {
     int calls = 0;
     int works = 0;

@@ -7,7 +7,7 @@ namespace orrery {
 
 void join_arrows(RecordedTrace& trace, std::vector<ArrowEnd> ends) {
   const auto event_of = [&](const ArrowEnd& end) {
-    const auto first = std::lower_bound(trace.start_ns.begin(), trace.start_ns.end(), end.time_ns);
+    const auto first = std::ranges::lower_bound(trace.start_ns, end.time_ns);
     for (auto it = first; it != trace.start_ns.end() && *it == end.time_ns; ++it) {
       const auto event = static_cast<std::size_t>(it - trace.start_ns.begin());
       if (trace.lane[event] == end.lane && trace.kind[event] == EventKind::cpu_operator &&
@@ -18,7 +18,7 @@ void join_arrows(RecordedTrace& trace, std::vector<ArrowEnd> ends) {
     }
     return kNoDetails;
   };
-  std::stable_sort(ends.begin(), ends.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
+  std::ranges::stable_sort(ends, [](const ArrowEnd& a, const ArrowEnd& b) {
     return a.id != b.id ? a.id < b.id : a.is_start > b.is_start;
   });
   for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
@@ -27,7 +27,7 @@ void join_arrows(RecordedTrace& trace, std::vector<ArrowEnd> ends) {
     const std::uint32_t to = event_of(ends[i + 1]);
     if (from != kNoDetails && to != kNoDetails) trace.forward_to_backward.push_back({from, to});
   }
-  std::sort(trace.forward_to_backward.begin(), trace.forward_to_backward.end());
+  std::ranges::sort(trace.forward_to_backward);
 }
 
 }  // namespace orrery

@@ -254,9 +254,8 @@ Result<std::size_t> FileReader::read_events() {
         ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
         packed ? "of the unpacked text; gzip -t checks whether the file is damaged" : outcome.hint);
   };
-  const bool too_many = std::any_of(traces_.begin(), traces_.end(), [](const RecordedTrace& trace) {
-    return trace.entries > kMostEntries;
-  });
+  const bool too_many = std::ranges::any_of(
+      traces_, [](const RecordedTrace& trace) { return trace.entries > kMostEntries; });
   if (too_many) {
     return wrong("more than 4 billion events", "record fewer steps");
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -24,13 +25,6 @@ constexpr std::size_t kLargestFile = std::size_t{2} << 30;
 // Ranks, stages, steps and places are small; anything else is damage.
 constexpr std::int64_t kLargestIndex = 1'000'000'000;
 
-std::optional<OperationType> type_named(std::string_view text) {
-  for (std::size_t t = 0; t < kOperationTypes; ++t) {
-    if (to_text(static_cast<OperationType>(t)) == text) return static_cast<OperationType>(t);
-  }
-  return std::nullopt;
-}
-
 struct ThreadPlace {
   std::int32_t stage = 0;
   std::int32_t tensor_rank = 0;
@@ -42,13 +36,10 @@ std::optional<ThreadPlace> place_named(std::string_view text) {
   const auto number_after = [&](std::string_view words) -> std::optional<std::int32_t> {
     const std::size_t at = text.find(words);
     if (at == std::string_view::npos) return std::nullopt;
-    std::int64_t value = 0;
-    std::size_t i = at + words.size();
-    const std::size_t first = i;
-    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && value < kLargestIndex; ++i) {
-      value = value * 10 + (text[i] - '0');
-    }
-    if (i == first || value >= kLargestIndex) return std::nullopt;
+    std::uint32_t value = 0;
+    const char* first = text.data() + at + words.size();
+    const auto [end, error] = std::from_chars(first, text.data() + text.size(), value);
+    if (error != std::errc() || value >= kLargestIndex) return std::nullopt;
     return static_cast<std::int32_t>(value);
   };
   const auto stage = number_after("PP rank ");
@@ -168,7 +159,7 @@ class Parser {
       return true;
     }
     if (entry.phase != "X") return true;
-    const auto type = type_named(entry.name);
+    const auto type = parse_enum<OperationType>(entry.name);
     if (!type) {
       return refuse(fmt::format("entry {}: unknown operation '{}'", index, entry.name),
                     "forward-compute, backward-send, params-all-gather, optimizer, ...");
@@ -217,11 +208,8 @@ class Parser {
     const auto key = [](const TimedOperation& o) {
       return std::tuple(o.step, o.data_parallel_rank, o.stage, o.type, o.sequence);
     };
-    std::sort(timeline.operations.begin(), timeline.operations.end(),
-              [&](const TimedOperation& a, const TimedOperation& b) { return key(a) < key(b); });
-    const auto twice = std::adjacent_find(
-        timeline.operations.begin(), timeline.operations.end(),
-        [&](const TimedOperation& a, const TimedOperation& b) { return key(a) == key(b); });
+    std::ranges::sort(timeline.operations, {}, key);
+    const auto twice = std::ranges::adjacent_find(timeline.operations, {}, key);
     if (twice != timeline.operations.end()) {
       return refuse(fmt::format("{} {} of step {}, stage {}, data-parallel rank {} is there twice",
                                 to_text(twice->type), twice->sequence, twice->step, twice->stage,

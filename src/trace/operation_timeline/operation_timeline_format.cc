@@ -23,7 +23,7 @@ TraceContents contents(const OperationTimeline& timeline, const std::string& fil
   }
   std::vector<Seconds> times;
   for (const auto& [step, span] : steps) times.push_back(span.second - span.first);
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   Facts facts;
   facts.number("data_parallel_ranks", std::int64_t{timeline.data_parallel_ranks});
   facts.number("stages", std::int64_t{timeline.stages});

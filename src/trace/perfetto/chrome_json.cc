@@ -65,7 +65,7 @@ class Threads {
   [[nodiscard]] std::vector<std::tuple<int, int, std::string>> all() const {
     std::vector<std::tuple<int, int, std::string>> out;
     for (const auto& [key, number] : numbers_) out.emplace_back(key.first, number, key.second);
-    std::sort(out.begin(), out.end());
+    std::ranges::sort(out);
     return out;
   }
 
@@ -81,7 +81,7 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
   for (std::size_t i = 0; i < spans.size(); ++i) thread[i] = threads.of(spans[i]);
   std::vector<std::size_t> order(spans.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
     return std::tuple(spans[a].stage, thread[a], spans[a].start, spans[a].end, a) <
            std::tuple(spans[b].stage, thread[b], spans[b].start, spans[b].end, b);
   });

@@ -126,7 +126,7 @@ class SourceRanks {
   std::vector<SourceRank>& all() { return ranks_; }
   // Whether as many events were met as were read.
   [[nodiscard]] bool met_all() const {
-    return std::all_of(ranks_.begin(), ranks_.end(), [&](const SourceRank& rank) {
+    return std::ranges::all_of(ranks_, [&](const SourceRank& rank) {
       return rank.entries == run_.ranks[rank.in_run].entries;
     });
   }
@@ -164,8 +164,8 @@ class Rewriting {
   Rewriting(const RecordedRun& run, const RewriteOptions& options, JsonText& out)
       : run_(run), options_(options), out_(out), places_(places_in_file(run.ranks)) {
     for (const RecordedTrace& trace : run.ranks) {
-      const bool known = std::any_of(sources_.begin(), sources_.end(),
-                                     [&](const SourceRanks& s) { return s.file() == trace.file; });
+      const bool known = std::ranges::any_of(
+          sources_, [&](const SourceRanks& s) { return s.file() == trace.file; });
       if (!known) sources_.emplace_back(run, trace.file, options.incomplete);
     }
   }
@@ -215,9 +215,8 @@ class Rewriting {
 
   // Reads as far as to the first event of each rank whose time is known.
   Result<void> find_shifts(SourceRanks& source) {
-    auto wanted = static_cast<std::size_t>(
-        std::count_if(source.all().begin(), source.all().end(),
-                      [](const SourceRank& rank) { return rank.timed_place >= 0; }));
+    auto wanted = static_cast<std::size_t>(std::ranges::count_if(
+        source.all(), [](const SourceRank& rank) { return rank.timed_place >= 0; }));
     ORRERY_TRY(KinetoText text, text_of(source));
     while (wanted > 0) {
       ORRERY_TRY(const KinetoText::Piece piece, text.next());

@@ -16,8 +16,7 @@ Seconds of_nanoseconds(std::int64_t ns) { return Seconds(static_cast<double>(ns)
 std::size_t policy_at(std::string_view beginning) {
   beginning.remove_prefix(std::min(beginning.find_first_not_of(" \t\r\n"), beginning.size()));
   const std::string_view word = beginning.substr(0, beginning.find_first_of(": \t\r\n"));
-  const bool known = std::find(kWorkloadPolicies.begin(), kWorkloadPolicies.end(), word) !=
-                     kWorkloadPolicies.end();
+  const bool known = std::ranges::find(kWorkloadPolicies, word) != kWorkloadPolicies.end();
   return known ? 0 : std::string_view::npos;
 }
 

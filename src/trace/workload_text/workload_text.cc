@@ -98,8 +98,7 @@ class Parser {
   Result<bool> read_header(const std::vector<std::string_view>& header) {
     std::string_view policy = header[0];
     if (policy.ends_with(':')) policy.remove_suffix(1);
-    if (std::find(kWorkloadPolicies.begin(), kWorkloadPolicies.end(), policy) ==
-        kWorkloadPolicies.end()) {
+    if (std::ranges::find(kWorkloadPolicies, policy) == kWorkloadPolicies.end()) {
       const std::vector<std::string> known(kWorkloadPolicies.begin(), kWorkloadPolicies.end());
       return fail(ErrorCode::bad_input,
                   "unknown policy '" + std::string(policy.substr(0, 60)) + "'", place(),
@@ -159,8 +158,7 @@ class Parser {
       out.group = WorkloadGroup::expert;
       word.remove_suffix(3);
     }
-    const auto known = std::find_if(kCollectives.begin(), kCollectives.end(),
-                                    [&](const Collective& c) { return c.name == word; });
+    const auto known = std::ranges::find(kCollectives, word, &Collective::name);
     if (known == kCollectives.end()) {
       return fail(ErrorCode::bad_input,
                   "unknown collective '" + std::string(columns[at + 1].substr(0, 40)) + "'",
