@@ -1,4 +1,4 @@
-// One step of a workload, usually training, predicted once: everything that is said about a step is a function of it.
+// One step of a workload, predicted once: everything that is said about a step is a function of it.
 //
 //   predict = complete the plan, refuse what cannot run, load costs, price, lower, simulate
 //

@@ -14,14 +14,9 @@
 // tensors are those of the operators (model/operator.h) as MemoryFacts amends them. Not modelled:
 // temporaries of element-wise kernels that are not fused.
 //
-// A workload without a backward keeps nothing. Its forward holds the input of the block for the
-// residual, and of one operator after the other what it reads and writes, which is as much as their
-// gradients:
-//
-//   working = residual + max over i of ( in_i + out_i + kernel_i )
-//
-// with kernel_i less what only a backward has: gradients of weights, the fp32 one of the queries.
-// The loss is taken to need what it does at its fullest, so this is an upper bound.
+// A workload without a backward keeps nothing: working = input of the block + max over i of
+// ( in_i + out_i + kernel_i ), with kernel_i less what only a backward has (gradients of weights,
+// the fp32 one of the queries) and the loss at its fullest, an upper bound.
 #pragma once
 
 #include "cost/memory/memory_facts.h"
@@ -32,8 +27,7 @@ namespace orrery {
 
 struct BlockMemory {
   Bytes saved;                   // one microbatch, until its backward
-  Bytes working;                 // beside all that is saved, at the fullest moment of the backward,
-                                 // or of the forward if there is no other pass
+  Bytes working;                 // beside all that is saved, at the fullest moment
   Bytes recomputed;              // of `working`: what is computed again
   Bytes attention_placeholders;  // 16-bit stand-ins of the distinct weights of attention
   Bytes other_placeholders;      // and of everything else

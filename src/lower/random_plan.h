@@ -116,9 +116,9 @@ inline std::optional<RandomCase> random_case(std::mt19937& random) {
   out.training = completed.training;
   out.plan = completed.plan;
   SoftwareProfile& s = out.software;
-  s.shard_transfers = pick(random, {ShardTransfers::in_place, ShardTransfers::flat,
-                                    ShardTransfers::copied, ShardTransfers::lists,
-                                    ShardTransfers::broadcasts});
+  s.shard_transfers =
+      pick(random, {ShardTransfers::in_place, ShardTransfers::flat, ShardTransfers::copied,
+                    ShardTransfers::lists, ShardTransfers::broadcasts});
   s.pipeline_shards = pick(random, {PipelineShards::chunk, PipelineShards::step});
   s.accumulation = pick(random, {GradientAccumulation::in_product, GradientAccumulation::separate});
   if (!plan_problems(out.model, out.cluster, out.training, out.plan).empty()) return std::nullopt;

@@ -4,10 +4,9 @@
 //   training   yes        yes         weights are trained
 //   forward    no         no          evaluation, scoring, a prefill that keeps no keys and values
 //
-// A backward computes the gradients of inputs and, of what is trained, of weights; without one,
-// nothing is trained, kept for later or reduced over data-parallel ranks. Everything that depends on
-// the workload asks for its passes, so that another one is a line of each table here. Not modelled:
-// caches of keys and values, decoding token by token.
+// A backward computes gradients of inputs and, of what is trained, of weights; without one nothing
+// is trained, kept for later or reduced. Whatever depends on the workload asks for its passes. Not
+// modelled: caches of keys and values, decoding token by token.
 #pragma once
 
 #include <span>

@@ -78,7 +78,7 @@ const Fields<Plan>& fields_of(const Plan*);
 
 // What is run of the model, usually its training, apart from how.
 struct Training {
-  Workload workload = Workload::training;  // `workload` of a specification
+  Workload workload = Workload::training;       // `workload` of a specification
   std::int64_t sequence_length = 0;             // 0: the model's own training length
   std::int64_t source_length = 0;               // encoder side; 0: the same
   std::int64_t global_batch = 0;                // sequences a step; 0: the model's own

@@ -53,9 +53,7 @@ enum class ShardTransfers {
   copied,    // one buffer a unit: weights are copied out of it, gradients into it, cast on the way
   lists,     // copied, one tensor at a time through lists of one piece a rank, each of which the
              // host cuts and copies
-  // In place; of ZeRO 1 and 2 the optimizer states are sharded by whole tensors: behind the step each
-  // rank broadcasts its weights in turn.
-  broadcasts,
+  broadcasts,  // in place; under ZeRO 1 and 2 ranks broadcast their weights in turn behind the step
 };
 
 // Between which passes of a pipeline what is sharded over data-parallel ranks is held whole.
@@ -71,15 +69,10 @@ enum class LaunchPath {
   graphs,    // CUDA graphs: a pass is one launch
 };
 
-// For what the host waits until the device is done, so that its lead is lost.
-enum class HostWaits {
-  never,
-  transfers,  // every one between pipeline stages: what it could run ahead in one pass does not help
-              // the next
-  // And it reads the longest sequence of a batch back from the device to call attention, so that the
-  // device stands still until the host has launched it.
-  transfers_and_attention,
-};
+// For what the host waits until the device is done, so that its lead is lost: transfers between
+// pipeline stages; and the longest sequence of a batch, read back from the device to call attention,
+// so that the device stands still until the host has launched it.
+enum class HostWaits { never, transfers, transfers_and_attention };
 
 struct HostCosts {
   LaunchPath launches = LaunchPath::each;

@@ -14,12 +14,11 @@ namespace orrery {
 
 // What is kept of a gated feed-forward, and as what it was made.
 enum class Gate {
-  fused,    // gate and up, one product; activation and product with the other are one kernel
-  narrow,   // the same in the format of the products until the backward casts them back (Megatron
-            // Core: activation_func_fp8_input_store)
+  fused,    // gate and up are one product; activation and what multiplies it are one kernel
+  narrow,   // the same, kept as narrow as products' inputs (activation_func_fp8_input_store)
   apart,    // the activation is a kernel of its own, so that its result is kept as well
-  modules,  // and gate and up are two products: each reduces its input gradient over
-            // tensor-parallel ranks by itself (under sequence parallelism both at once)
+  modules,  // and gate and up are two products: without sequence parallelism each reduces its
+            // input gradient over tensor-parallel ranks by itself
 };
 
 // How the loss over the vocabulary is computed (bytes_of says what it holds).
@@ -60,7 +59,7 @@ struct MemoryFacts {
 
   double norm_kept_bytes = 2;  // of the input of a normalisation and its copies
   Gate gate = Gate::fused;
-  bool keeps_gathered_input = false;   // sequence parallel; otherwise gathered again
+  bool keeps_gathered_input = false;  // sequence parallel; otherwise gathered again
   // Unfused attention: kept of one score. From 6 on an eager softmax works on an fp32 copy, and the
   // next product reads a 16-bit one of its result.
   double score_bytes = 4;
@@ -83,10 +82,10 @@ std::span<const EnumName<Loss>> names_of(Loss);
 
 // Of one logit.
 struct LossBytes {
-  double kept = 0;            // from the loss's forward to its backward
-  double peak = 0;            // at the fullest moment of either, logits included
-  double sharded_peak = 0;    // the same where the vocabulary is cut over tensor-parallel ranks
-  bool gathers_all = false;   // instead of being cut
+  double kept = 0;           // from the loss's forward to its backward
+  double peak = 0;           // at the fullest moment of either, logits included
+  double sharded_peak = 0;   // the same where the vocabulary is cut over tensor-parallel ranks
+  bool gathers_all = false;  // instead of being cut
 };
 const LossBytes& bytes_of(Loss loss);
 

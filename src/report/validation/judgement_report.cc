@@ -24,8 +24,7 @@ Table figure_table(const Judgement& j) {
                         : "missed by " + shown(f, f.more_is_better ? *f.target - f.value
                                                                    : f.value - *f.target);
     }
-    table.row(f.name, bold(shown(f, f.value)), f.target ? shown(f, *f.target) : "",
-              std::move(verdict));
+    table.row(f.name, bold(shown(f, f.value)), f.target ? shown(f, *f.target) : "", verdict);
   }
   return table;
 }
