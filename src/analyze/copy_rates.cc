@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "trace/recorded_time.h"
+
 namespace orrery {
 namespace {
-
-Seconds seconds_of(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
 
 void spread_over_bins(std::vector<double>& bytes, const Utilization& bins, std::int64_t start,
                       std::int64_t end, double moved) {
@@ -23,7 +23,7 @@ void spread_over_bins(std::vector<double>& bytes, const Utilization& bins, std::
 
 BytesPerSecond CopyRates::rate() const {
   return total_ns == 0 ? BytesPerSecond(0)
-                       : Bytes(static_cast<double>(bytes)) / seconds_of(total_ns);
+                       : Bytes(static_cast<double>(bytes)) / seconds_of_ns(total_ns);
 }
 
 std::vector<CopyRates> copy_rates(const RecordedTrace& trace, const Utilization& bins) {
@@ -43,7 +43,7 @@ std::vector<CopyRates> copy_rates(const RecordedTrace& trace, const Utilization&
     kind.row.bytes += bytes;
     kind.row.total_ns += trace.duration_ns[e];
     const auto moved = static_cast<double>(bytes);
-    kind.rates.push_back(moved / seconds_of(trace.duration_ns[e]).value());
+    kind.rates.push_back(moved / seconds_of_ns(trace.duration_ns[e]).value());
     spread_over_bins(kind.row.bytes_per_s, bins, trace.start_ns[e], trace.end_ns(e), moved);
   }
   std::vector<CopyRates> rows;
@@ -56,7 +56,7 @@ std::vector<CopyRates> copy_rates(const RecordedTrace& trace, const Utilization&
     for (std::size_t i = 0; i < kind.row.bytes_per_s.size(); ++i) {
       const std::int64_t from = bins.window.start + static_cast<std::int64_t>(i) * bins.bin_ns;
       const std::int64_t width = std::min(bins.bin_ns, bins.window.end - from);
-      kind.row.bytes_per_s[i] /= seconds_of(width).value();
+      kind.row.bytes_per_s[i] /= seconds_of_ns(width).value();
     }
     rows.push_back(std::move(kind.row));
   }

@@ -17,8 +17,9 @@
 //   synchronization  from the last work before an event, on a stream or on the device to what
 //                    waits for it: 0
 //
-// The critical path is the longest path. Where two are equally long, the edge found first wins
-// (locks, then nesting by thread, then streams by time), so the result is deterministic.
+// The critical path (timeline/critical_path.h) is the longest path. Where two are equally long, the
+// edge found first wins (locks, then nesting by thread, then streams by time), so the result is
+// deterministic.
 //
 // A thread that has "forward" names and one that has "autograd" names count as one thread, because
 // the first waits while the second runs.
@@ -29,7 +30,6 @@
 // profiler's synchronization events to see waits across streams. O(events log events).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -39,6 +39,7 @@
 #include "analyze/launches.h"
 #include "outcome/enum_names.h"
 #include "outcome/result.h"
+#include "timeline/critical_path.h"
 
 namespace orrery {
 
@@ -77,42 +78,15 @@ struct PathGraph {
 // Of what the host began within `window`, and of what it launched there.
 PathGraph path_graph(const RecordedTrace& trace, const Launches& started, Interval window);
 
-struct CriticalPath {
-  enum class Bound : std::uint8_t {
-    host,
-    data_loading,
-    compute,
-    communication,
-    copies,
-    kernel_gap,
-    launch_delay,
-  };
-  static constexpr std::size_t kBounds = 7;
+// The edges of the longest path, first to last. Errors: events that wait for each other in a circle.
+Result<std::vector<std::uint32_t>> longest_path(const RecordedTrace& trace, const PathGraph& graph);
 
-  std::vector<std::uint32_t> points;  // of the graph, first to last
-  std::vector<std::uint32_t> edges;   // of the graph, one between each two points
-  std::int64_t length_ns = 0;
-  std::array<std::int64_t, kBounds> by_bound_ns{};  // adds up to length_ns
+// The first so many bounds are those that this construction tells apart.
+inline constexpr std::size_t kEventPathBounds = 7;
 
-  [[nodiscard]] std::int64_t of(Bound bound) const {
-    return by_bound_ns[static_cast<std::size_t>(bound)];
-  }
-};
-std::span<const EnumName<CriticalPath::Bound>> names_of(CriticalPath::Bound);
-
-// Errors: events that wait for each other in a cycle.
-Result<CriticalPath> critical_path(const RecordedTrace& trace, const PathGraph& graph);
-
-// The events of a path, one row per name, with their share of the path.
-struct PathRow {
-  std::uint32_t name = 0;  // into the texts of the trace
-  CriticalPath::Bound bound = CriticalPath::Bound::host;
-  std::int64_t count = 0;  // edges
-  std::int64_t total_ns = 0;
-};
-// Longest first, then by name. Edges without weight are left out.
-std::vector<PathRow> path_table(const RecordedTrace& trace, const PathGraph& graph,
-                                const CriticalPath& path);
+// What such edges are bound by, one operation a point, on one stretch.
+StepPath critical_path(const RecordedTrace& trace, const PathGraph& graph,
+                       const std::vector<std::uint32_t>& edges);
 
 // The k-th annotation (or operator) whose name contains `part`, from 0, by start: an event.
 // Errors: there is none; the hint lists what there is.

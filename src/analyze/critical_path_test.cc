@@ -11,7 +11,6 @@
 namespace orrery {
 namespace {
 
-using Bound = CriticalPath::Bound;
 using Kind = PathEdge::Kind;
 
 const std::string kFolder =
@@ -22,21 +21,24 @@ struct Analyzed {
   RecordedTrace trace;
   Launches started;
   PathGraph graph;
-  CriticalPath path;
+  std::vector<std::uint32_t> edges;  // of the path
+  StepPath path;
 };
 
 Analyzed analyzed(const std::string& file, std::string_view annotation, std::size_t instance) {
   auto trace = read_kineto(kFolder + file);
   EXPECT_TRUE(trace) << trace.error().text();
-  Analyzed result = {.trace = std::move(*trace), .started = {}, .graph = {}, .path = {}};
+  Analyzed result = {
+      .trace = std::move(*trace), .started = {}, .graph = {}, .edges = {}, .path = {}};
   result.started = launches(result.trace);
   const auto event = annotated_event(result.trace, annotation, instance);
   EXPECT_TRUE(event);
   result.graph = path_graph(result.trace, result.started,
                             {result.trace.start_ns[*event], result.trace.end_ns(*event)});
-  const auto path = critical_path(result.trace, result.graph);
-  EXPECT_TRUE(path);
-  result.path = *path;
+  const auto edges = longest_path(result.trace, result.graph);
+  EXPECT_TRUE(edges);
+  result.edges = *edges;
+  result.path = critical_path(result.trace, result.graph, *edges);
   return result;
 }
 
@@ -63,17 +65,18 @@ class SimpleAdd : public testing::Test {
 };
 
 TEST_F(SimpleAdd, HasThePublishedPath) {
-  EXPECT_EQ(run.path.points.size(), 315U);
-  EXPECT_EQ(run.path.edges.size(), 314U);
+  EXPECT_EQ(run.path.operations, 315);
+  EXPECT_EQ(run.edges.size(), 314U);
   std::set<std::uint32_t> events;
-  for (const std::uint32_t p : run.path.points) events.insert(run.graph.points[p].event);
+  for (const std::uint32_t e : run.edges) {
+    events.insert(run.graph.points[run.graph.edges[e].from].event);
+    events.insert(run.graph.points[run.graph.edges[e].to].event);
+  }
   EXPECT_EQ(events.size(), 159U);
-  const auto waits =
-      std::count_if(run.path.edges.begin(), run.path.edges.end(), [&](std::uint32_t e) {
-        const Kind kind = run.graph.edges[e].kind;
-        return kind == Kind::dependency || kind == Kind::launch_delay ||
-               kind == Kind::synchronization;
-      });
+  const auto waits = std::count_if(run.edges.begin(), run.edges.end(), [&](std::uint32_t e) {
+    const Kind kind = run.graph.edges[e].kind;
+    return kind == Kind::dependency || kind == Kind::launch_delay || kind == Kind::synchronization;
+  });
   EXPECT_EQ(waits, 21);
 }
 
@@ -135,7 +138,7 @@ TEST_F(SimpleAdd, CompositionAddsUpToTheLength) {
       std::accumulate(run.path.by_bound_ns.begin(), run.path.by_bound_ns.end(), std::int64_t{0}),
       run.path.length_ns);
   std::int64_t in_table = 0;
-  for (const PathRow& row : path_table(run.trace, run.graph, run.path)) in_table += row.total_ns;
+  for (const PathShare& row : run.path.names) in_table += row.total_ns;
   EXPECT_EQ(in_table, run.path.length_ns);
 }
 
@@ -172,13 +175,17 @@ TEST(CriticalPathByHand, CrossesStreamsWhereAnEventIsAwaited) {
   const auto found = edges_between(graph, graph.end_of[awaited], graph.start_of[waiting]);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kind, Kind::synchronization);
-  const auto path = critical_path(made.trace, graph);
-  ASSERT_TRUE(path);
+  const auto edges = longest_path(made.trace, graph);
+  ASSERT_TRUE(edges);
+  const StepPath path = critical_path(made.trace, graph, *edges);
+  const auto bound_by = [&](PathBound bound) {
+    return path.by_bound_ns[static_cast<std::size_t>(bound)];
+  };
   // Operator until the launch, launch delay, both kernels.
-  EXPECT_EQ(path->length_ns, 10 + 20 + 560 + 300);
-  EXPECT_EQ(path->of(Bound::compute), 860);
-  EXPECT_EQ(path->of(Bound::launch_delay), 20);
-  EXPECT_EQ(path->of(Bound::host), 10);
+  EXPECT_EQ(path.length_ns, 10 + 20 + 560 + 300);
+  EXPECT_EQ(bound_by(PathBound::compute), 860);
+  EXPECT_EQ(bound_by(PathBound::launch_delay), 20);
+  EXPECT_EQ(bound_by(PathBound::host), 10);
 }
 
 TEST(AnnotatedEvent, SaysWhatThereIsInstead) {

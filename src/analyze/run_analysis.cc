@@ -4,6 +4,7 @@
 
 #include "analyze/recorded_accelerator.h"
 #include "parallel/parallel_for.h"
+#include "trace/recorded_time.h"
 
 namespace orrery {
 namespace {
@@ -16,39 +17,28 @@ Result<std::optional<Accelerator>> accelerator_of(const RecordedTrace& trace,
   return std::optional<Accelerator>(std::move(accelerator));
 }
 
-Interval span_of(const RecordedTrace& trace) {
-  if (trace.size() == 0) return {};
-  Interval span = {trace.start_ns.front(), trace.start_ns.front()};
-  for (std::size_t e = 0; e < trace.size(); ++e) span.end = std::max(span.end, trace.end_ns(e));
-  return span;
-}
-
-Result<PathAnalysis> path_of(const RecordedTrace& trace, const Launches& started,
-                             const std::vector<RecordedStep>& steps,
-                             const AnalysisOptions& options) {
-  PathAnalysis analysis;
-  if (options.preset != BreakdownPreset::hta) return analysis;
+Result<StepPath> path_of(const RecordedTrace& trace, const Launches& started,
+                         const std::vector<RecordedStep>& steps, const AnalysisOptions& options) {
+  if (options.preset != BreakdownPreset::hta) return StepPath();
+  Interval window = span_of(trace);
+  std::string of = "the whole recording";
   if (!options.critical_annotation.empty()) {
     ORRERY_TRY(const std::uint32_t event,
                annotated_event(trace, options.critical_annotation, options.critical_instance));
-    analysis.window = {trace.start_ns[event], trace.end_ns(event)};
-    analysis.of = options.critical_annotation;
+    window = {trace.start_ns[event], trace.end_ns(event)};
+    of = options.critical_annotation;
     if (options.critical_instance > 0) {
-      analysis.of += " [" + std::to_string(options.critical_instance) + "]";
+      of += " [" + std::to_string(options.critical_instance) + "]";
     }
   } else if (!steps.empty()) {
-    analysis.window = steps.front().window;
-    analysis.of = trace.name_of(steps.front().event);
-  } else {
-    analysis.window = span_of(trace);
-    analysis.of = "the whole recording";
+    window = steps.front().window;
+    of = trace.name_of(steps.front().event);
   }
-  analysis.graph = path_graph(trace, started, analysis.window);
-  if (auto path = critical_path(trace, analysis.graph)) {
-    analysis.path = std::move(*path);
-    analysis.rows = path_table(trace, analysis.graph, analysis.path);
-  }
-  return analysis;
+  const PathGraph graph = path_graph(trace, started, window);
+  const auto edges = longest_path(trace, graph);
+  StepPath path = critical_path(trace, graph, edges ? *edges : std::vector<std::uint32_t>());
+  path.of = std::move(of);
+  return path;
 }
 
 // `windows` are disjoint, by start.

@@ -52,15 +52,6 @@ struct StepAnalysis {
   DeviceLag lag;
 };
 
-// Empty with presets other than hta.
-struct PathAnalysis {
-  std::string of;  // "ProfilerStep#3", "the whole recording"
-  Interval window;
-  PathGraph graph;
-  CriticalPath path;
-  std::vector<PathRow> rows;
-};
-
 struct RankAnalysis {
   std::int64_t rank = 0;
   std::string device;                      // as recorded; empty: none
@@ -83,7 +74,7 @@ struct RankAnalysis {
   std::vector<CopyRates> copies;
   RankTimeline timeline;  // over the span of all devices of the run
   std::vector<MemoryTimeline> memory;
-  PathAnalysis critical;
+  StepPath critical;  // empty with presets other than hta
 
   // Device work in any step, or at all where there are none.
   [[nodiscard]] bool has_device_work() const { return !kernels.empty(); }

@@ -27,7 +27,7 @@ TEST(RunAnalysis, DoesNotDependOnTheNumberOfThreads) {
   ASSERT_TRUE(four);
   for (std::size_t r = 0; r < 2; ++r) {
     EXPECT_EQ(one->ranks[r].whole.compute_ns, four->ranks[r].whole.compute_ns);
-    EXPECT_EQ(one->ranks[r].critical.path.points, four->ranks[r].critical.path.points);
+    EXPECT_EQ(one->ranks[r].critical.operations, four->ranks[r].critical.operations);
     EXPECT_EQ(one->ranks[r].operators.rows.size(), four->ranks[r].operators.rows.size());
   }
 }
@@ -80,7 +80,7 @@ TEST(RunAnalysis, OfAnEmptyRecordingIsEmpty) {
   const auto analysis = analyze(*run, Catalog::built_in());
   ASSERT_TRUE(analysis);
   EXPECT_FALSE(analysis->ranks[0].has_device_work());
-  EXPECT_EQ(analysis->ranks[0].critical.path.length_ns, 0);
+  EXPECT_EQ(analysis->ranks[0].critical.length_ns, 0);
 }
 
 TEST(MemoryTimeline, KeepsThePeakOfEveryDevice) {

@@ -13,6 +13,7 @@
 #include "analyze/spread.h"
 #include "trace/collective_instances.h"
 #include "trace/kernel_class.h"
+#include "trace/recorded_time.h"
 #include "whatif/recorded_attention.h"
 #include "whatif/tensor_shapes.h"
 
@@ -22,8 +23,6 @@ namespace {
 bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
-
-Seconds seconds(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
 
 // Fused operators of training libraries that read their arguments once and write one array: norms
 // and softmax, forward and (reading a gradient beside the saved array) backward, and activations.
@@ -327,10 +326,10 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
   }
   for (auto& [key, transfers] : rows) {
     transfers.row.waiting_included = transfers.whole_ns.empty();
-    transfers.row.total = seconds(transfers.all_ns);
-    transfers.row.waiting = seconds(transfers.waiting_ns);
-    transfers.row.time =
-        seconds(transfers.whole_ns.empty() ? transfers.shortest_ns
+    transfers.row.total = seconds_of_ns(transfers.all_ns);
+    transfers.row.waiting = seconds_of_ns(transfers.waiting_ns);
+    transfers.row.time = seconds_of_ns(transfers.whole_ns.empty()
+                                           ? transfers.shortest_ns
                                            : spread_of(std::move(transfers.whole_ns)).median_ns);
     out.push_back(std::move(transfers.row));
   }
@@ -367,12 +366,12 @@ RecordedKernels recorded_kernels(std::span<const RecordedTrace> run) {
     const Spread spread = spread_of(std::move(group.calls_ns));
     row.calls = spread.count;
     row.launches = static_cast<double>(group.pieces) / static_cast<double>(spread.count);
-    row.time = seconds(spread.median_ns);
-    row.total = seconds(spread.total_ns);
+    row.time = seconds_of_ns(spread.median_ns);
+    row.total = seconds_of_ns(spread.total_ns);
     out.kernels.push_back(std::move(row));
   }
   all_ns += add_communications(run, started, out.kernels);
-  out.total = seconds(all_ns);
+  out.total = seconds_of_ns(all_ns);
   for (const RecordedKernel& row : out.kernels) out.waiting += row.waiting;
   std::sort(
       out.kernels.begin(), out.kernels.end(), [](const RecordedKernel& a, const RecordedKernel& b) {

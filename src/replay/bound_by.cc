@@ -1,6 +1,8 @@
 #include "replay/bound_by.h"
 
-#include "replay/run_walk.h"
+#include <ranges>
+
+#include "trace/recorded_time.h"
 
 namespace orrery {
 namespace {
@@ -24,19 +26,18 @@ Seconds& part_of(BoundBy& parts, const RunNode& node, std::uint32_t trace) {
   return parts.host;
 }
 
-Seconds from_ns(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
-
 }  // namespace
 
 std::vector<BoundBy> bound_by(const RunGraph& graph, const ReplayedRun& replayed) {
-  const RunWalk walk(graph, replayed);
+  const CriticalChains chains = critical_chains(graph, replayed);
   std::vector<BoundBy> result;
   result.reserve(graph.steps.size());
   for (const RunStep& step : graph.steps) {
     BoundBy parts;
     const std::int64_t from = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
-    for (const WalkedNode& one : walk.back(step.to, from)) {
-      part_of(parts, graph.nodes[one.node], step.trace) += from_ns(one.end_ns - one.begin_ns);
+    const std::vector<ChainNode> chain = chains.up_to(step.to, from);
+    for (const ChainNode& one : std::views::reverse(chain)) {
+      part_of(parts, graph.nodes[one.node], step.trace) += seconds_of_ns(one.ns);
     }
     result.push_back(parts);
   }

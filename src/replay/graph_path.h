@@ -1,17 +1,16 @@
 // The critical path of every rank in a simulated graph: of Chakra traces, or of a graph's file.
 //
-// Like replay/step_path.h, but on the graph as which these are simulated (replay/chakra_graph.h,
+// That of timeline/critical_path.h on the graph as which these are simulated (replay/chakra_graph.h,
 // trace/graph_file/graph_file.h): followed back from the end of a rank's step (where a file names
 // steps, the first), or of its last operation to its first, transfers between two ranks apart. An
-// operation of several ranks belongs to the rank in which the path continues. O(nodes + edges) for
-// the graph, O(length of the path) for a rank.
+// operation of several ranks belongs to the rank in which the path continues.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "replay/chakra_graph.h"
-#include "replay/step_path.h"
+#include "timeline/critical_path.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
 

@@ -10,6 +10,7 @@
 #include "replay/graph_from_run.h"
 #include "replay/run_graph_file.h"
 #include "replay/simulated_recording.h"
+#include "replay/step_path.h"
 
 namespace orrery {
 namespace {

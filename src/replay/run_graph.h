@@ -29,6 +29,7 @@
 #include "graph/graph.h"
 #include "outcome/enum_names.h"
 #include "simulate/simulate.h"
+#include "timeline/critical_path.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
@@ -127,5 +128,8 @@ LoweredRun lowered_run(const RunGraph& run);
 
 // Start and end of every node, by simulate/simulate.h. Deterministic; linear.
 ReplayedRun replayed_run(const RunGraph& run);
+
+// By nodes of the run graph. Among what ended together, the order on a lane comes before edges.
+CriticalChains critical_chains(const RunGraph& run, const ReplayedRun& replayed);
 
 }  // namespace orrery

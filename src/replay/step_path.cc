@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "replay/graph_from_run.h"
-#include "replay/path_hops.h"
-#include "replay/run_walk.h"
 #include "timeline/intervals.h"
 #include "trace/data_loading.h"
+#include "trace/recorded_time.h"
 
 namespace orrery {
 namespace {
@@ -37,48 +36,42 @@ bool within(const Intervals& intervals, std::int64_t time) {
   return after != intervals.begin() && time < std::prev(after)->end;
 }
 
-// Where a path is walked: from a moment of the replay to the end of a node.
-struct WalkedWindow {
-  StepPath step;  // whose it is
-  std::int64_t from_ns = 0;
-  std::uint32_t to = kNoEvent;
-};
-
-class Walks {
+// Labels the chains of a run.
+class RunPaths {
  public:
-  Walks(std::span<const RecordedTrace> traces, const RunGraph& graph, const ReplayedRun& replayed)
-      : traces_(traces), graph_(graph), walk_(graph, replayed) {
-    loading_.reserve(traces.size());
+  RunPaths(std::span<const RecordedTrace> traces, const RunGraph& graph,
+           const ReplayedRun& replayed)
+      : traces_(traces), graph_(graph), chains_(critical_chains(graph, replayed)) {
     for (const RecordedTrace& trace : traces) loading_.push_back(data_loading_of(trace));
+    for (const RunEdge& edge : graph.edges) {
+      if (edge.across_streams) across_streams_.emplace_back(edge.from, edge.to);
+    }
+    std::sort(across_streams_.begin(), across_streams_.end());
   }
 
-  [[nodiscard]] StepPath path(const WalkedWindow& window) const {
-    PathHops hops(window.step);
-    if (window.to == kNoEvent) return hops.path();
-    std::vector<WalkedNode> chain = walk_.back(window.to, window.from_ns);
-    std::reverse(chain.begin(), chain.end());
+  [[nodiscard]] StepPath path(const PathWindow& window) const {
+    PathCollection path(window.step);
+    if (window.to == kNoEvent) return path.path();
+    const std::vector<ChainNode> chain = chains_.up_to(window.to, window.from_ns);
     const std::vector<std::uint32_t> lanes = lanes_of(chain);
-    std::size_t last = chain.size();  // the hop before that took time
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      if (chain[i].end_ns == chain[i].begin_ns) continue;
       const RunNode& node = graph_.nodes[chain[i].node];
-      PathHop hop;
-      hop.rank = traces_[node.trace].rank;
-      hop.place = lanes[i] == kNoLane ? std::numeric_limits<std::uint64_t>::max() : lanes[i];
-      hop.name = name_of(node);
-      hop.bound = bound_of(chain, i);
-      hop.cause = last == chain.size() ? StretchCause::window : cause_of(chain, lanes, last, i);
-      hop.begin_ns = chain[i].begin_ns - window.from_ns;
-      hop.end_ns = chain[i].end_ns - window.from_ns;
-      hops.add(hop, place_text(node.trace, lanes[i]));
-      last = i;
+      path.add({.rank = traces_[node.trace].rank,
+                .place = lanes[i],
+                .on = place_text(node.trace, lanes[i]),
+                .on_host = !on_device(lanes[i]),
+                .name = node.event == kNoEvent ? kBetweenOperators
+                                               : traces_[node.trace].name_of(node.event),
+                .bound = bound_of(chain, i),
+                .awaited = across_streams(chain, i)},
+               chain[i].ns);
     }
-    return hops.path();
+    return path.path();
   }
 
  private:
   // What is on no lane (a latency, a rendezvous) counts to the lane it leads to.
-  [[nodiscard]] std::vector<std::uint32_t> lanes_of(const std::vector<WalkedNode>& chain) const {
+  [[nodiscard]] std::vector<std::uint32_t> lanes_of(const std::vector<ChainNode>& chain) const {
     std::vector<std::uint32_t> lanes(chain.size(), kNoLane);
     std::uint32_t next = kNoLane;
     for (std::size_t i = chain.size(); i-- > 0;) {
@@ -92,21 +85,24 @@ class Walks {
   [[nodiscard]] bool on_device(std::uint32_t lane) const {
     return lane != kNoLane && graph_.lanes[lane].device;
   }
-
-  [[nodiscard]] PathBound latency_bound(const std::vector<WalkedNode>& chain, std::size_t i) const {
-    if (i + 1 < chain.size() && !on_device(graph_.nodes[chain[i + 1].node].lane)) {
-      return PathBound::wake_up;
-    }
-    if (chain[i].across_streams) return PathBound::wake_up;
-    const bool after_work = i > 0 && on_device(graph_.nodes[chain[i - 1].node].lane);
-    return after_work ? PathBound::other_process : PathBound::launch_delay;
+  [[nodiscard]] bool is_on_device(const ChainNode& one) const {
+    return on_device(graph_.nodes[one.node].lane);
+  }
+  // Whether the next of the chain waited for this one on another stream.
+  [[nodiscard]] bool across_streams(const std::vector<ChainNode>& chain, std::size_t i) const {
+    return i + 1 < chain.size() &&
+           std::binary_search(across_streams_.begin(), across_streams_.end(),
+                              std::pair(chain[i].node, chain[i + 1].node));
   }
 
-  [[nodiscard]] PathBound bound_of(const std::vector<WalkedNode>& chain, std::size_t i) const {
+  [[nodiscard]] PathBound bound_of(const std::vector<ChainNode>& chain, std::size_t i) const {
     const RunNode& node = graph_.nodes[chain[i].node];
     switch (node.kind) {
       case RunNodeKind::latency:
-        return latency_bound(chain, i);
+        if (i + 1 < chain.size() && !is_on_device(chain[i + 1])) return PathBound::wake_up;
+        if (across_streams(chain, i)) return PathBound::wake_up;
+        return i > 0 && is_on_device(chain[i - 1]) ? PathBound::other_process
+                                                   : PathBound::launch_delay;
       case RunNodeKind::dispatch:
         return PathBound::kernel_gap;
       case RunNodeKind::work:
@@ -127,28 +123,6 @@ class Walks {
                : PathBound::host;
   }
 
-  // Why hop `to` began when hop `from` ended; what is between took no time.
-  [[nodiscard]] StretchCause cause_of(const std::vector<WalkedNode>& chain,
-                                      const std::vector<std::uint32_t>& lanes, std::size_t from,
-                                      std::size_t to) const {
-    if (graph_.nodes[chain[from].node].trace != graph_.nodes[chain[to].node].trace) {
-      return StretchCause::rank;
-    }
-    const bool from_device = on_device(lanes[from]);
-    if (!on_device(lanes[to])) {
-      return from_device ? StretchCause::device : StretchCause::other_thread;
-    }
-    if (!from_device) return StretchCause::launch;
-    for (std::size_t i = from; i < to; ++i) {
-      if (chain[i].across_streams) return StretchCause::other_stream;
-    }
-    return StretchCause::room;
-  }
-
-  [[nodiscard]] std::string_view name_of(const RunNode& node) const {
-    return node.event == kNoEvent ? kBetweenOperators : traces_[node.trace].name_of(node.event);
-  }
-
   [[nodiscard]] std::string place_text(std::uint32_t trace, std::uint32_t lane) const {
     if (lane == kNoLane) return "";
     const Lane& of = traces_[trace].lanes[graph_.lanes[lane].lane];
@@ -157,30 +131,26 @@ class Walks {
 
   std::span<const RecordedTrace> traces_;
   const RunGraph& graph_;
-  RunWalk walk_;
-  std::vector<std::vector<Intervals>> loading_;  // by trace, then lane
+  CriticalChains chains_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> across_streams_;  // nodes
+  std::vector<std::vector<Intervals>> loading_;                          // by trace, then lane
 };
 
 // Of every rank from the first to the last thing it did, on its host or on its devices.
-std::vector<WalkedWindow> whole_recordings(std::span<const RecordedTrace> traces,
-                                           const RunGraph& graph, const ReplayedRun& replayed) {
-  std::vector<WalkedWindow> windows(traces.size());
+std::vector<PathWindow> whole_recordings(std::span<const RecordedTrace> traces,
+                                         const RunGraph& graph, const ReplayedRun& replayed) {
+  std::vector<PathWindow> windows(traces.size());
   for (std::size_t t = 0; t < traces.size(); ++t) {
-    const RecordedTrace& trace = traces[t];
-    StepPath& step = windows[t].step;
-    step.of = "the whole recording";
+    const Interval span = span_of(traces[t]);
+    windows[t].step.of = "the whole recording";
+    windows[t].step.start_ns = span.start;
+    windows[t].step.end_ns = span.end;
     windows[t].from_ns = std::numeric_limits<std::int64_t>::max();
-    if (trace.size() == 0) continue;
-    step.start_ns = trace.start_ns.front();
-    step.end_ns = step.start_ns;
-    for (std::size_t e = 0; e < trace.size(); ++e) {
-      step.end_ns = std::max(step.end_ns, trace.end_ns(e));
-    }
   }
   for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) {
     const RunNode& node = graph.nodes[n];
     if (node.lane == kNoLane || node.event == kNoEvent) continue;
-    WalkedWindow& window = windows[node.trace];
+    PathWindow& window = windows[node.trace];
     window.from_ns = std::min(window.from_ns, replayed.start_ns[n]);
     if (window.to == kNoEvent || replayed.end_ns[n] > replayed.end_ns[window.to]) window.to = n;
   }
@@ -189,36 +159,6 @@ std::vector<WalkedWindow> whole_recordings(std::span<const RecordedTrace> traces
 
 }  // namespace
 
-std::span<const EnumName<PathBound>> names_of(PathBound) {
-  using enum PathBound;
-  static constexpr auto kNames = std::to_array<EnumName<PathBound>>({
-      {host, "host"},
-      {data_loading, "data_loading"},
-      {compute, "compute"},
-      {communication, "communication"},
-      {copies, "copies"},
-      {kernel_gap, "kernel_gap"},
-      {launch_delay, "launch_delay"},
-      {wake_up, "wake_up"},
-      {other_process, "other_process"},
-  });
-  return kNames;
-}
-
-std::span<const EnumName<StretchCause>> names_of(StretchCause) {
-  using enum StretchCause;
-  static constexpr auto kNames = std::to_array<EnumName<StretchCause>>({
-      {window, "window"},
-      {launch, "launch"},
-      {other_stream, "other_stream"},
-      {device, "device"},
-      {other_thread, "other_thread"},
-      {rank, "rank"},
-      {room, "room"},
-  });
-  return kNames;
-}
-
 Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
                                          const StepPathOptions& options) {
   GraphFromRunOptions graph_options;
@@ -226,15 +166,15 @@ Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
   ORRERY_TRY(const GraphFromRun made, graph_from_run(traces, graph_options));
   const RunGraph& graph = made.graph;
   const ReplayedRun replayed = replayed_run(graph);
-  const Walks walks(traces, graph, replayed);
-  std::vector<WalkedWindow> wholes;
+  const RunPaths of_run(traces, graph, replayed);
+  std::vector<PathWindow> wholes;
   if (options.events.empty()) wholes = whole_recordings(traces, graph, replayed);
   std::vector<StepPath> paths;
   paths.reserve(traces.size());
   auto step = graph.steps.begin();
   for (std::uint32_t t = 0; t < traces.size(); ++t) {
     while (step != graph.steps.end() && step->trace < t) ++step;
-    WalkedWindow window;
+    PathWindow window;
     const bool found = step != graph.steps.end() && step->trace == t;
     if (!options.events.empty() && !found) {
       window.step.of = traces[t].name_of(options.events[t]);
@@ -249,7 +189,7 @@ Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
     }
     window.step.rank = traces[t].rank;
     window.step.recorded_ns = window.step.end_ns - window.step.start_ns;
-    paths.push_back(walks.path(window));
+    paths.push_back(of_run.path(window));
   }
   return paths;
 }

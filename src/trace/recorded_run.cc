@@ -10,6 +10,7 @@
 #include "parallel/parallel_for.h"
 #include "trace/collective_instances.h"
 #include "trace/pytorch_et/host_pairs.h"
+#include "trace/recorded_time.h"
 #include "trace/trace_inputs.h"
 
 namespace orrery {
@@ -27,9 +28,8 @@ std::string contradiction(const RecordedTrace& a, const RecordedTrace& b) {
   }
   if (a.start_ns.empty() || b.start_ns.empty()) return "";
   const auto span = [](const RecordedTrace& trace) {
-    std::int64_t end = trace.start_ns.front();
-    for (std::size_t i = 0; i < trace.size(); ++i) end = std::max(end, trace.end_ns(i));
-    return std::pair(trace.start_ns.front() + trace.base_ns, end + trace.base_ns);
+    const Interval of = span_of(trace);
+    return std::pair(of.start + trace.base_ns, of.end + trace.base_ns);
   };
   const auto [a_start, a_end] = span(a);
   const auto [b_start, b_end] = span(b);

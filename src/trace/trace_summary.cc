@@ -4,12 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "trace/recorded_time.h"
+
 namespace orrery {
 namespace {
-
-Seconds seconds(std::int64_t nanoseconds) {
-  return Seconds(static_cast<double>(nanoseconds) * 1e-9);
-}
 
 // The name of the device that worked; of several, the first.
 std::string device_name(const RecordedTrace& trace, const std::set<std::int64_t>& used) {
@@ -38,8 +36,9 @@ TraceSummary summary(const RecordedTrace& trace) {
       launches.push_back(trace.correlation[i]);
     }
     if (kind == EventKind::annotation && trace.name_of(i).starts_with("ProfilerStep#")) {
-      s.steps.push_back(StepMark{std::string(trace.name_of(i)), seconds(trace.start_ns[i] - first),
-                                 seconds(trace.duration_ns[i])});
+      s.steps.push_back(StepMark{std::string(trace.name_of(i)),
+                                 seconds_of_ns(trace.start_ns[i] - first),
+                                 seconds_of_ns(trace.duration_ns[i])});
     }
     if (kind == EventKind::kernel && is_communication_kernel(trace.name_of(i))) {
       ++s.communication_kernels;
@@ -52,7 +51,7 @@ TraceSummary summary(const RecordedTrace& trace) {
       }
     }
   }
-  s.span = seconds(last - first);
+  s.span = seconds_of_ns(last - first);
 
   std::ranges::sort(launches);
   for (std::size_t i = 0; i < trace.size(); ++i) {

@@ -23,10 +23,10 @@ bool fits(std::string_view pattern, std::string_view text) {
 }
 
 // Edges into every node, as lists.
-std::vector<std::vector<std::uint32_t>> edges_into(const RunGraph& graph) {
-  std::vector<std::vector<std::uint32_t>> into(graph.nodes.size());
-  for (std::uint32_t e = 0; e < graph.edges.size(); ++e) into[graph.edges[e].to].push_back(e);
-  return into;
+EdgeLists edges_into(const RunGraph& graph) {
+  return {graph.nodes.size(), [&](const auto& add) {
+            for (std::uint32_t e = 0; e < graph.edges.size(); ++e) add(graph.edges[e].to, e);
+          }};
 }
 
 // Whether every communication says itself what it moves; else what its launch says is needed.
@@ -44,8 +44,7 @@ struct LaunchPath {
   std::uint32_t latency = kNoEvent;
 };
 
-LaunchPath launch_path(const RunGraph& graph, const std::vector<std::vector<std::uint32_t>>& into,
-                       const RunWork& work) {
+LaunchPath launch_path(const RunGraph& graph, const EdgeLists& into, const RunWork& work) {
   for (const std::uint32_t e : into[work.first]) {
     const RunEdge& edge = graph.edges[e];
     if (edge.across_streams) continue;

@@ -489,7 +489,7 @@ std::string rank_sections_html(const RecordedTrace& trace, const RankAnalysis& r
       "bandwidth of copies, where recorded",
       kernel_table(trace, rank, view.rows).html());
   out += view.rank < view.paths.size() ? step_path_html(view.paths[view.rank], view.rows)
-                                       : hta_path_html(trace, rank, view.rows);
+                                       : event_path_html(rank.critical, view.rows);
   add(!rank.sections.empty(), "Sections and modules",
       "; device time of what was launched in them, with the sections inside; own: without; "
       "backward: by the operators derived from theirs",

@@ -457,8 +457,8 @@ inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
           [](const RankAnalysis& r) { return first(r.sequences, kMostSequences); }),
     field("critical_path", "chain of operations that determined when the step ended",
           [](const RankAnalysis& r, const RankContext& c) {
-            return c.path ? path_document(*c.path, c.origin_ns)
-                          : path_document(r.critical, c.trace, c.origin_ns);
+            return c.path ? path_document(*c.path, PathConstruction::replay, c.origin_ns)
+                          : path_document(r.critical, PathConstruction::hta, c.origin_ns);
           }),
     field<&RankAnalysis::memory>("memory", "by device, where recorded"),
     field<&RankAnalysis::copies>(

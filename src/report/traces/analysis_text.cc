@@ -153,6 +153,22 @@ std::string launch_section(const RecordedTrace& trace, const RankAnalysis& rank,
   return out;
 }
 
+std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
+                         const AnalysisView& view, const TextStyle& style) {
+  if (view.rank < view.paths.size()) {
+    return step_path_text(view.paths[view.rank], view.rows, style);
+  }
+  const bool synchronized =
+      std::ranges::find(trace.kind, EventKind::synchronization) != trace.kind.end();
+  const std::string doubt =
+      synchronized ? ""
+                   : wrapped(
+                         "No synchronizations are recorded: a call that waited for the device "
+                         "counts as the host's. The path of --preset orrery knows such waits.",
+                         2, style);
+  return event_path_text(rank.critical, doubt, view.rows, style);
+}
+
 std::string series_section(const RankAnalysis& rank, const TextStyle& style) {
   std::string out;
   const int width = std::max(20, usable_width(style) - 4);
@@ -258,8 +274,7 @@ std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
            heading("Streams and their queues", of_rank(rank) + ", device:stream", style) +
            stream_table(trace, rank).text(style) + launch_section(trace, rank, view.rows, style);
   }
-  out += view.rank < view.paths.size() ? step_path_text(view.paths[view.rank], view.rows, style)
-                                       : hta_path_text(trace, rank, view.rows, style);
+  out += path_section(trace, rank, view, style);
   out += series_section(rank, style);
   if (view.more == MoreTables::all) out += longer_tables(trace, analysis, rank, view.rows, style);
   return out;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analyze/run_analysis.h"
-#include "replay/step_path.h"
 #include "report/traces/path_report.h"
 #include "report/traces/recorded_values.h"
 
@@ -18,7 +17,7 @@ namespace orrery {
 // A long recording has very many operators; the rest is summed.
 inline constexpr std::size_t kMostRows = 1000;
 
-using PathTimes = ByName<PathBound, kPathBounds, Seconds, CriticalPath::kBounds>;
+using PathTimes = ByName<PathBound, kPathBounds, Seconds, kEventPathBounds>;
 
 struct TimeWindow {
   Seconds start;
@@ -60,47 +59,36 @@ struct PathDocument {
   std::optional<std::size_t> all_stretches;
 };
 
-template <class Times>
-PathTimes path_times(const Times& ns) {
+inline PathTimes path_times(std::span<const std::int64_t> ns) {
   PathTimes out;
   for (const std::int64_t t : ns) out.values.push_back(time_of(t));
   return out;
 }
 
-inline PathDocument path_document(const StepPath& path, std::int64_t origin_ns) {
+inline PathDocument path_document(const StepPath& path, PathConstruction construction,
+                                  std::int64_t origin_ns) {
   PathDocument out;
+  const bool hta = construction == PathConstruction::hta;
+  out.construction = construction;
   out.of = words(path.of);
   out.window = window_since(origin_ns, {path.start_ns, path.end_ns});
   out.length = time_of(path.length_ns);
-  out.recorded = path.recorded_ns ? std::optional(time_of(*path.recorded_ns)) : std::nullopt;
   out.nodes = path.operations;
-  out.bound_by = path_times(path.by_bound_ns);
+  out.bound_by =
+      path_times(std::span(path.by_bound_ns).first(hta ? kEventPathBounds : kPathBounds));
+  for (const PathShare& row : first(path.names, kMostRows)) {
+    out.events.push_back({words(row.name), row.bound, hta ? std::nullopt : std::optional(row.rank),
+                          row.count, row.total_ns});
+  }
+  if (hta) return out;
+  out.recorded = path.recorded_ns ? std::optional(time_of(*path.recorded_ns)) : std::nullopt;
   out.on_others = path_times(path.on_others_ns);
   out.ranks = path.ranks;
-  for (const PathShare& row : first(path.names, kMostRows)) {
-    out.events.push_back({words(row.name), row.bound, row.rank, row.count, row.total_ns});
-  }
   out.stretches.emplace();
   for (const std::size_t i : longest_stretches(path, kMostRows)) {
     out.stretches->push_back(path.stretches[i]);
   }
   out.all_stretches = path.stretches.size();
-  return out;
-}
-
-inline PathDocument path_document(const PathAnalysis& critical, const RecordedTrace& trace,
-                                  std::int64_t origin_ns) {
-  PathDocument out;
-  out.construction = PathConstruction::hta;
-  out.of = words(critical.of);
-  out.window = window_since(origin_ns, critical.window);
-  out.length = time_of(critical.path.length_ns);
-  out.nodes = static_cast<std::int64_t>(critical.path.points.size());
-  out.bound_by = path_times(critical.path.by_bound_ns);
-  for (const PathRow& row : first(critical.rows, kMostRows)) {
-    out.events.push_back({words(trace.texts[row.name]), static_cast<PathBound>(row.bound),
-                          std::nullopt, row.count, row.total_ns});
-  }
   return out;
 }
 

@@ -39,16 +39,20 @@ std::string shown_name(std::string_view text, PathBound bound) {
   return of_host ? printable(text) : short_name(text);
 }
 
-// Rows whose names are shown alike (kernels that differ in template arguments) are one row.
 std::vector<PathShare> shown_names(const StepPath& path) {
+  std::vector<PathShare> rows = path.names;
+  for (PathShare& row : rows) row.name = shown_name(row.name, row.bound);
+  return rows;
+}
+
+// Rows whose names are shown alike (kernels that differ in template arguments) are one row.
+std::vector<PathShare> joined_names(const StepPath& path) {
   std::vector<PathShare> rows;
   std::map<std::tuple<std::string, PathBound, std::int64_t>, std::size_t> place;
-  for (const PathShare& one : path.names) {
-    std::string shown = shown_name(one.name, one.bound);
-    const auto [at, added] = place.try_emplace({shown, one.bound, one.rank}, rows.size());
+  for (const PathShare& one : shown_names(path)) {
+    const auto [at, added] = place.try_emplace({one.name, one.bound, one.rank}, rows.size());
     if (added) {
       rows.push_back(one);
-      rows.back().name = std::move(shown);
       continue;
     }
     rows[at->second].count += one.count;
@@ -228,6 +232,11 @@ std::string places_svg(const StepPath& path) {
   return band_chart_svg(chart);
 }
 
+std::string length_text(const StepPath& path) {
+  return fmt::format("rank {}, {}: {} of {}", path.rank, printable(path.of),
+                     time_text(path.length_ns), time_text(path.end_ns - path.start_ns));
+}
+
 }  // namespace
 
 std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most) {
@@ -249,7 +258,7 @@ std::string step_path_text(const StepPath& path, std::size_t rows, const TextSty
   std::string out = heading("Critical path", times(path), style) + wrapped(summary(path), 2, style);
   if (path.operations == 1) return out;
   const bool others = has_other_ranks(path);
-  const std::vector<PathShare> names = shown_names(path);
+  const std::vector<PathShare> names = joined_names(path);
   out += bounds_table(path.by_bound_ns, path.length_ns,
                       others ? std::span<const std::int64_t>(path.on_others_ns)
                              : std::span<const std::int64_t>())
@@ -274,59 +283,26 @@ std::string step_path_html(const StepPath& path, std::size_t rows) {
       bounds + "<h3>Where it is over time: rank, and number of the stream or thread</h3>" +
           places_svg(path) + "<h3>Its longest stretches, in order</h3>" +
           stretch_table(path, rows).html() + "<h3>By name</h3>" +
-          name_table(shown_names(path), path.length_ns, rows, Form::page).html());
+          name_table(joined_names(path), path.length_ns, rows, Form::page).html());
 }
 
-namespace {
-
-std::vector<PathShare> shown_names(const RecordedTrace& trace, const PathAnalysis& critical) {
-  std::vector<PathShare> out;
-  for (const PathRow& row : critical.rows) {
-    const auto bound = static_cast<PathBound>(row.bound);
-    const std::string_view name = trace.texts[row.name];
-    out.push_back({bound == PathBound::launch_delay ? printable(name) : shown_name(name, bound),
-                   bound, 0, row.count, row.total_ns});
-  }
-  return out;
-}
-
-std::string times(const PathAnalysis& critical, const RankAnalysis& rank) {
-  return fmt::format("rank {}, {}: {} of {}", rank.rank, printable(critical.of),
-                     time_text(critical.path.length_ns),
-                     time_text(critical.window.end - critical.window.start));
-}
-
-}  // namespace
-
-std::string hta_path_text(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows,
-                          const TextStyle& style) {
-  const CriticalPath& path = rank.critical.path;
+std::string event_path_text(const StepPath& path, const std::string& remark, std::size_t rows,
+                            const TextStyle& style) {
   if (path.length_ns == 0) return "";
-  const bool synchronized =
-      std::ranges::find(trace.kind, EventKind::synchronization) != trace.kind.end();
-  const std::vector<PathShare> names = shown_names(trace, rank.critical);
-  return heading("Critical path", times(rank.critical, rank) + ", pauses of the host apart",
-                 style) +
-         (synchronized
-              ? ""
-              : wrapped(
-                    "No synchronizations are recorded: a call that waited for the device counts "
-                    "as the host's. The path of --preset orrery knows such waits.",
-                    2, style)) +
-         bounds_table(path.by_bound_ns, path.length_ns, {}).text(style) + "\n" +
+  const std::vector<PathShare> names = shown_names(path);
+  return heading("Critical path", length_text(path) + ", pauses of the host apart", style) +
+         remark + bounds_table(path.by_bound_ns, path.length_ns, {}).text(style) + "\n" +
          name_table(names, path.length_ns, rows, Form::none).text(style) +
          and_more(names.size(), rows, "names");
 }
 
-std::string hta_path_html(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
-  const CriticalPath& path = rank.critical.path;
+std::string event_path_html(const StepPath& path, std::size_t rows) {
   if (path.length_ns == 0) return "";
-  return html_section(
-      "Critical path",
-      fmt::format("{} in {} steps, pauses of the host apart", times(rank.critical, rank),
-                  grouped(static_cast<std::int64_t>(path.edges.size()))),
-      bounds_svg(path.by_bound_ns, path.length_ns) +
-          name_table(shown_names(trace, rank.critical), path.length_ns, rows, Form::none).html());
+  return html_section("Critical path",
+                      fmt::format("{} in {} steps, pauses of the host apart", length_text(path),
+                                  grouped(path.operations - 1)),
+                      bounds_svg(path.by_bound_ns, path.length_ns) +
+                          name_table(shown_names(path), path.length_ns, rows, Form::none).html());
 }
 
 }  // namespace orrery

@@ -13,6 +13,7 @@
 #include "report/traces/recorded_style.h"
 #include "report/traces/recorded_values.h"
 #include "report/traces/recording_remarks.h"
+#include "trace/recorded_time.h"
 #include "trace/trace_summary.h"
 #include "units/picoseconds.h"
 
@@ -164,10 +165,10 @@ Value rank_json(const RecordedRun& run, std::size_t i) {
   rank.append_member("allocations", Value::number(static_cast<std::int64_t>(trace.memory.size())));
   rank.append_member("groups", Value::number(static_cast<std::int64_t>(trace.groups.size())));
   Value clocks = Value::map();
-  clocks.append_member("offset_s", seconds_value(time_of(clock.offset_ns)));
-  clocks.append_member("median_s", seconds_value(time_of(clock.median_ns)));
-  clocks.append_member("spread_s", seconds_value(time_of(clock.spread_ns)));
-  clocks.append_member("violation_s", seconds_value(time_of(clock.violation_ns)));
+  clocks.append_member("offset_s", seconds_value(seconds_of_ns(clock.offset_ns)));
+  clocks.append_member("median_s", seconds_value(seconds_of_ns(clock.median_ns)));
+  clocks.append_member("spread_s", seconds_value(seconds_of_ns(clock.spread_ns)));
+  clocks.append_member("violation_s", seconds_value(seconds_of_ns(clock.violation_ns)));
   clocks.append_member("collectives", Value::number(clock.instances));
   rank.append_member("clock", std::move(clocks));
   rank.append_member("execution_trace", host_json(run, i));

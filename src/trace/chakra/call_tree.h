@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "timeline/critical_path.h"  // kNoNode
 #include "trace/pytorch_et/host_link.h"
 #include "trace/recorded_trace.h"
 
@@ -36,8 +37,6 @@ enum class Fills : std::uint8_t {
   leave_out,  // as Chakra's linker does
   keep,       // of memory on devices
 };
-
-inline constexpr std::uint32_t kNoNode = 0xFFFFFFFFU;
 
 struct CallTreeNode {
   std::uint32_t parent = kNoNode;
