@@ -3,59 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/recorded_time.h"
+
 namespace orrery {
 namespace {
-
-struct Span {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  bool communicates = false;
-};
-
-// What runs on one rank from a moment on, up to the next change.
-struct Change {
-  std::int64_t at_ns = 0;
-  std::int32_t computing = 0;
-  std::int32_t communicating = 0;
-};
-
-std::vector<Change> changes_of(const std::vector<Span>& spans) {
-  std::vector<Change> changes;
-  changes.reserve(spans.size() * 2);
-  for (const Span& s : spans) {
-    const std::int32_t communicates = s.communicates ? 1 : 0;
-    changes.push_back({s.start_ns, 1 - communicates, communicates});
-    changes.push_back({s.end_ns, communicates - 1, -communicates});
-  }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
-  for (std::size_t i = 1; i < changes.size(); ++i) {
-    changes[i].computing += changes[i - 1].computing;
-    changes[i].communicating += changes[i - 1].communicating;
-  }
-  return changes;
-}
-
-Seconds from_ns(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
-
-FourParts parts(const std::vector<Change>& changes, std::int64_t start_ns, std::int64_t end_ns) {
-  std::array<std::int64_t, 4> ns{};
-  std::size_t part = 0;
-  std::int64_t since = start_ns;
-  auto change = std::upper_bound(changes.begin(), changes.end(), start_ns,
-                                 [](std::int64_t time, const Change& c) { return time < c.at_ns; });
-  const auto running = [](const Change& c) {
-    return (c.computing > 0 ? 1U : 0U) + (c.communicating > 0 ? 2U : 0U);
-  };
-  if (change != changes.begin()) part = running(*std::prev(change));
-  for (; change != changes.end() && change->at_ns < end_ns; ++change) {
-    ns[part] += change->at_ns - since;
-    since = change->at_ns;
-    part = running(*change);
-  }
-  ns[part] += end_ns - since;
-  return {from_ns(ns[1]), from_ns(ns[3]), from_ns(ns[2]), from_ns(ns[0])};
-}
 
 // When a piece of work began, on the host's clock of its rank and in the replay.
 struct Start {
@@ -75,7 +26,7 @@ Seconds displacement(const std::vector<Start>& starts, const RunStep& step, std:
   if (apart.empty()) return {};
   const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
   std::nth_element(apart.begin(), middle, apart.end());
-  return from_ns(*middle);
+  return seconds_of_ns(*middle);
 }
 
 }  // namespace
@@ -99,8 +50,8 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph) {
 
 Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
               const ReplayedRun& replayed) {
-  std::vector<std::vector<Span>> recorded_spans(traces.size());
-  std::vector<std::vector<Span>> replayed_spans(traces.size());
+  std::vector<std::vector<WorkSpan>> recorded_spans(traces.size());
+  std::vector<std::vector<WorkSpan>> replayed_spans(traces.size());
   std::vector<std::vector<Start>> starts(traces.size());
   for (const RunWork& work : graph.works) {
     const RecordedTrace& trace = traces[work.trace];
@@ -115,10 +66,8 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
     replayed_spans[work.trace].push_back(
         {replayed.start_ns[work.first], replayed.end_ns[work.last], communicates});
   }
-  std::vector<std::vector<Change>> recorded_changes;
-  std::vector<std::vector<Change>> replayed_changes;
-  for (const auto& spans : recorded_spans) recorded_changes.push_back(changes_of(spans));
-  for (const auto& spans : replayed_spans) replayed_changes.push_back(changes_of(spans));
+  const std::vector<PartsOverTime> recorded(recorded_spans.begin(), recorded_spans.end());
+  const std::vector<PartsOverTime> simulated(replayed_spans.begin(), replayed_spans.end());
   for (auto& of_trace : starts) {
     std::sort(of_trace.begin(), of_trace.end(),
               [](const Start& a, const Start& b) { return a.recorded_ns < b.recorded_ns; });
@@ -135,10 +84,10 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
     s.trace = step.trace;
     s.rank = traces[step.trace].rank;
     s.name = step.name;
-    s.recorded = from_ns(step.end_ns - step.start_ns);
-    s.replayed = from_ns(to - from);
-    s.recorded_parts = parts(recorded_changes[step.trace], step.start_ns, step.end_ns);
-    s.replayed_parts = parts(replayed_changes[step.trace], from, to);
+    s.recorded = seconds_of_ns(step.end_ns - step.start_ns);
+    s.replayed = seconds_of_ns(to - from);
+    s.recorded_parts = recorded[step.trace].between(step.start_ns, step.end_ns);
+    s.replayed_parts = simulated[step.trace].between(from, to);
     s.displacement = displacement(starts[step.trace], step, from);
     s.bound_by = bounds[i];
     result.mean_error += s.error();

@@ -3,14 +3,7 @@
 //   recorded, replayed   from the start to the end of a step on its host thread (ProfilerStep#N)
 //   error                |replayed - recorded| / recorded
 //
-// and the four parts of the step's window on the device, in both:
-//
-//   exposed compute         computing kernels run, communication does not
-//   overlapped              both
-//   exposed communication   communication runs, no computing kernel does
-//   other                   neither: copies, fills, idle
-//
-// Two figures say how well the device was predicted, because the duration of a step that is bound
+// and the four parts of the step's window on the device (replay/four_parts.h), in both. Two figures say how well the device was predicted, because the duration of a step that is bound
 // by its host does not show this:
 //
 //   misplaced      share of the step that the replay puts into another part than the recording,
@@ -29,20 +22,10 @@
 #include <vector>
 
 #include "replay/bound_by.h"
+#include "replay/four_parts.h"
 #include "replay/graph_from_run.h"
 
 namespace orrery {
-
-struct FourParts {
-  Seconds exposed_compute;
-  Seconds overlapped;
-  Seconds exposed_communication;
-  Seconds other;
-
-  [[nodiscard]] Seconds total() const {
-    return exposed_compute + overlapped + exposed_communication + other;
-  }
-};
 
 struct ReplayedStep {
   std::uint32_t trace = 0;

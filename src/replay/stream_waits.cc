@@ -54,7 +54,8 @@ class Deduction {
   DeviceWaits deduced() {
     for (const HostThread& thread : threads_) deduce(thread);
     if (!records_waits_) {
-      for (const std::uint32_t lane : lanes_) add_late_starts(lane);
+      for (const std::uint32_t lane : lanes_)
+        add_late_starts(lane, kSoonAfterNs, [](std::uint32_t) { return true; });
     }
     add_graph_waits();
     return std::move(waits_);
@@ -126,18 +127,19 @@ class Deduction {
     }
   }
 
-  // Without a call that says so: work that its launch and its stream let begin earlier, and that
-  // began just after another stream's ended.
-  void add_late_starts(std::uint32_t lane) {
+  // Without a call that says so: work of a lane that its launch and its stream let begin earlier by
+  // `least_ns`, and that began just after another stream's ended. `counts(call)`: of those launches.
+  template <class Counts>
+  void add_late_starts(std::uint32_t lane, std::int64_t least_ns, const Counts& counts) {
     std::int64_t free_ns = std::numeric_limits<std::int64_t>::min() / 2;
     for (const std::uint32_t e : work_.streams[lane]) {
       const std::int64_t start = trace_.start_ns[e];
       const std::uint32_t call = work_.launch_of[e];
       const std::int64_t stream_free = free_ns;
       free_ns = std::max(free_ns, trace_.end_ns(e));
-      if (call == kNoEvent) continue;
+      if (call == kNoEvent || !counts(call)) continue;
       const std::int64_t ready = std::max(stream_free, trace_.end_ns(call) - work_.clock_ns);
-      if (start - ready < kSoonAfterNs) continue;
+      if (start - ready < least_ns) continue;
       const std::uint32_t awaited = work_.just_ended(trace_, lane, start);
       if (awaited != kNoEvent) waits_.streams.push_back({awaited, e});
     }
@@ -158,18 +160,8 @@ class Deduction {
     const std::unordered_set<std::uint32_t> graphs = graph_launches();
     if (graphs.empty()) return;
     for (const std::uint32_t lane : lanes_) {
-      std::int64_t free_ns = std::numeric_limits<std::int64_t>::min() / 2;
-      for (const std::uint32_t e : work_.streams[lane]) {
-        const std::int64_t start = trace_.start_ns[e];
-        const std::uint32_t call = work_.launch_of[e];
-        const std::int64_t stream_free = free_ns;
-        free_ns = std::max(free_ns, trace_.end_ns(e));
-        if (call == kNoEvent || graphs.count(call) == 0) continue;
-        const std::int64_t ready = std::max(stream_free, trace_.end_ns(call) - work_.clock_ns);
-        if (start - ready < kDeviceToleranceNs) continue;
-        const std::uint32_t awaited = work_.just_ended(trace_, lane, start);
-        if (awaited != kNoEvent) waits_.streams.push_back({awaited, e});
-      }
+      add_late_starts(lane, kDeviceToleranceNs,
+                      [&](std::uint32_t call) { return graphs.contains(call); });
     }
   }
 

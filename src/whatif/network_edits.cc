@@ -30,6 +30,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "trace/recorded_time.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_run.h"
@@ -73,9 +74,7 @@ void assume_latencies(const EditedRun& run, std::span<const std::uint32_t> works
     least = std::min(least, a);
     most = std::max(most, a);
   }
-  const auto text = [](std::int64_t ns) {
-    return to_text(Seconds(static_cast<double>(ns) * 1e-9));
-  };
+  const auto text = [](std::int64_t ns) { return to_text(seconds_of_ns(ns)); };
   edit.assumed.push_back(
       least == most
           ? fmt::format("{} of each communication is latency", text(least))

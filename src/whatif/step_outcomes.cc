@@ -1,7 +1,6 @@
 #include "whatif/step_outcomes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,19 +8,10 @@
 
 #include "timeline/intervals.h"
 #include "trace/launch_links.h"
+#include "trace/recorded_time.h"
 
 namespace orrery {
 namespace {
-
-// Starts (+1) and ends (-1) of kernels of one rank, by time.
-struct Change {
-  std::int64_t at_ns = 0;
-  std::size_t part = 0;  // 0 computing, 1 communicating
-  int by = 0;
-  std::array<int, 2> running{};  // of each part, before it
-};
-
-Seconds from_ns(std::int64_t ns) { return Seconds(static_cast<double>(ns) * 1e-9); }
 
 // A rank, or a stage that an edit made of it.
 using Place = std::pair<std::uint32_t, std::uint32_t>;
@@ -30,47 +20,18 @@ Place place(const Of& of) {
   return {of.trace, of.stage};
 }
 
-std::map<Place, std::vector<Change>> changes_by_place(std::span<const RecordedTrace> traces,
-                                                      const RunGraph& graph,
-                                                      const ReplayedRun& replayed) {
-  std::map<Place, std::vector<Change>> out;
+std::map<Place, PartsOverTime> parts_by_place(std::span<const RecordedTrace> traces,
+                                              const RunGraph& graph, const ReplayedRun& replayed) {
+  std::map<Place, std::vector<WorkSpan>> spans;
   for (const RunWork& work : graph.works) {
     const RecordedTrace& trace = traces[work.trace];
     if (trace.kind[work.event] != EventKind::kernel) continue;
-    const std::size_t part = is_communication_kernel(trace.name_of(work.event)) ? 1 : 0;
-    std::vector<Change>& changes = out[place(work)];
-    changes.push_back({replayed.start_ns[work.first], part, 1});
-    changes.push_back({replayed.end_ns[work.last], part, -1});
+    spans[place(work)].push_back({replayed.start_ns[work.first], replayed.end_ns[work.last],
+                                  is_communication_kernel(trace.name_of(work.event))});
   }
-  for (auto& [where, changes] : out) {
-    std::sort(changes.begin(), changes.end(),
-              [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
-    std::array<int, 2> running{};
-    for (Change& change : changes) {
-      change.running = running;
-      running[change.part] += change.by;
-    }
-  }
+  std::map<Place, PartsOverTime> out;
+  for (const auto& [where, of_place] : spans) out.emplace(where, of_place);
   return out;
-}
-
-FourParts parts_between(const std::vector<Change>& changes, std::int64_t from, std::int64_t until) {
-  auto change = std::lower_bound(changes.begin(), changes.end(), from,
-                                 [](const Change& c, std::int64_t ns) { return c.at_ns < ns; });
-  std::array<int, 2> running = change == changes.end() ? std::array<int, 2>{} : change->running;
-  std::array<std::int64_t, 4> ns{};  // neither, computing, communicating, both
-  std::int64_t since = from;
-  const auto book = [&](std::int64_t at) {
-    const std::int64_t to = std::clamp(at, since, until);
-    ns[(running[0] > 0 ? 1u : 0u) + (running[1] > 0 ? 2u : 0u)] += to - since;
-    since = to;
-  };
-  for (; change != changes.end() && change->at_ns < until; ++change) {
-    book(change->at_ns);
-    running[change->part] += change->by;
-  }
-  book(until);
-  return {from_ns(ns[1]), from_ns(ns[3]), from_ns(ns[2]), from_ns(ns[0])};
 }
 
 // Of each step, when its rank is done with it and how long that rank waited.
@@ -203,7 +164,7 @@ std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, co
                                        const ReplayedRun& replayed, const ReplayedRun& host) {
   const StepEnds found = ends_of_steps(traces, graph, replayed);
   const std::vector<StepEnd>& ends = found.of_step;
-  auto changes = changes_by_place(traces, graph, replayed);
+  auto parts = parts_by_place(traces, graph, replayed);
   struct Progress {
     std::int64_t done_ns = 0;  // with the step before
     bool behind = false;       // the device still is, by what was launched before the first step
@@ -231,9 +192,9 @@ std::vector<StepOutcome> step_outcomes(std::span<const RecordedTrace> traces, co
       end = std::max(begin + host_ns[s], replayed.end_ns[step.to]);
       start = end - host_ns[s];
     }
-    out.push_back({from_ns(end - start), parts_between(changes[place(step)], start, end),
-                   from_ns(std::max<std::int64_t>(0, ends[s].waiting_ns)),
-                   from_ns(first ? start - begin : 0)});
+    out.push_back({seconds_of_ns(end - start), parts[place(step)].between(start, end),
+                   seconds_of_ns(std::max<std::int64_t>(0, ends[s].waiting_ns)),
+                   seconds_of_ns(first ? start - begin : 0)});
   }
   return out;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "trace/recorded_time.h"
+
 namespace orrery {
 namespace {
 
@@ -45,7 +47,7 @@ std::vector<RankWaiting> waiting_causes(const RunGraph& graph, const ReplayedRun
     ++out[by].arrived_last;
     for (const std::uint32_t w : meeting.waiting) {
       const std::int64_t ns = std::max<std::int64_t>(0, arrival_ns(last) - arrival_ns(w));
-      const Seconds waited(static_cast<double>(ns) * 1e-9);
+      const Seconds waited = seconds_of_ns(ns);
       out[graph.works[w].trace].waited += waited;
       out[by].caused += waited;
     }
