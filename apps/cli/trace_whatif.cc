@@ -114,13 +114,13 @@ Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& 
     const auto format = format_of_file(files[0]);
     if (format && (*format)->graph != nullptr) {
       ORRERY_RETURN_IF_ERROR(check_graph_edits(edits));
-      ORRERY_TRY(const GraphFile graph, (*format)->graph(files[0]));
-      return graph_run(graph, files[0]);
+      ORRERY_TRY(GraphFile graph, (*format)->graph(files[0]));
+      return graph_run(std::move(graph), files[0]);
     }
   }
   ORRERY_TRY(RecordedRun run, read_trace_files(options.files, Ranks::any, common));
   ORRERY_TRY(GraphFromRun graph, graph_from_run(run.ranks));
-  return GraphRun{std::move(run), std::move(graph.graph)};
+  return GraphRun{std::move(run), std::move(graph.graph), std::nullopt};
 }
 
 Result<int> whatif(const WhatIfOptions& options, const Common& common) {
@@ -145,7 +145,8 @@ Result<int> whatif(const WhatIfOptions& options, const Common& common) {
   const bool divides = std::any_of(edits.begin(), edits.end(),
                                    [](const Edit& edit) { return edit.verb->asks_division; });
   const KnownDivision known = divides ? recorded_division(run->ranks, catalog) : KnownDivision{};
-  ORRERY_TRY(const auto answer, what_if(run->ranks, made.graph, edits, catalog, known));
+  ORRERY_TRY(const auto answer, what_if(run->ranks, made.graph, edits, catalog, known,
+                                        made.operations ? &*made.operations : nullptr));
   if (!options.timeline.empty()) {
     ORRERY_RETURN_IF_ERROR(write_recorded_json(
         options.timeline, edited_recording(run->ranks, answer.graph, answer.timeline)));
@@ -188,8 +189,9 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
          "--microbatches", options->microbatches,
          "so many microbatches a step, each as large as a recorded one; with --pp or alone")
       ->check(any_count);
-  app->add_option("--accelerator", options->accelerator,
-                  "kernels as they would run on another accelerator of the catalog")
+  app->add_option("--accelerator,--on", options->accelerator,
+                  "kernels as they would run on another accelerator of the catalog; of a predicted "
+                  "step all operations, on a cluster: b200-sxm:16")
       ->check(not_empty());
   app->add_option("--timeline", options->timeline,
                   "write the edited run as a trace to this file, for Perfetto");

@@ -1,7 +1,6 @@
 #include "replay/graph_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,13 +10,8 @@
 #include "simulate/simulate.h"
 
 namespace orrery {
-namespace {
 
-std::int64_t nanoseconds(Picoseconds time) { return std::llround(time.count() / 1000.0); }
-
-}  // namespace
-
-Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
+Result<GraphRun> graph_run(GraphFile file, const std::string& name) {
   const Graph& graph = file.graph;
   const Timeline timeline = simulate(graph);
   GraphRun out;
@@ -71,9 +65,12 @@ Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
       const auto event = event_of.find({static_cast<std::int64_t>(s.value()), std::int64_t{i}});
       const bool seen = event != event_of.end();
       RunNode node{RunNodeKind::latency, trace, seen ? event->second : kNoEvent, lane, duration};
-      if (lane != kNoLane) {
-        const bool host = !run.lanes[lane].device || graph.kind(n) == NodeKind::host;
-        node.kind = host ? RunNodeKind::host : seen ? RunNodeKind::work : RunNodeKind::dispatch;
+      if (lane != kNoLane && (!run.lanes[lane].device || graph.kind(n) == NodeKind::host)) {
+        node.kind = RunNodeKind::host;
+      } else if (seen) {
+        node.kind = RunNodeKind::work;
+      } else if (lane != kNoLane) {
+        node.kind = RunNodeKind::dispatch;
       }
       if (node.kind == RunNodeKind::work && (communicates || rendezvous)) {
         node.kind = RunNodeKind::transfer;
@@ -81,7 +78,9 @@ Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
         wait(arrival);
         if (rendezvous) run.edges.push_back({arrival, *rendezvous});
         last[i] = run.add(node);
-        if (rendezvous) run.edges.push_back({*rendezvous, last[i]});
+        if (rendezvous || lane == kNoLane) {
+          run.edges.push_back({rendezvous.value_or(arrival), last[i]});
+        }
         run.works.push_back({trace, node.event, arrival, last[i]});
       } else {
         last[i] = run.add(node);
@@ -97,14 +96,27 @@ Result<GraphRun> graph_run(const GraphFile& file, const std::string& name) {
     if (!lane.nodes.empty()) run.edges.push_back({lane.nodes.back(), end});
   }
   for (std::uint32_t t = 0; t < out.seen.ranks.size(); ++t) {
+    RecordedTrace& trace = out.seen.ranks[t];
+    const auto thread = static_cast<std::uint32_t>(trace.lanes.size());
+    trace.lanes.push_back(
+        {.device = false, .process = 0, .thread = -1, .process_name = "", .thread_name = "steps"});
+    run.lanes.push_back({t, thread, false, {}});
+    const std::uint32_t left =
+        run.add({RunNodeKind::host, t, kNoEvent, static_cast<std::uint32_t>(run.lanes.size() - 1)});
+    run.edges.push_back({end, left});
     run.steps.push_back({.trace = t,
                          .name = "predicted step",
-                         .to = end,
+                         .to = left,
                          .end_ns = std::max<std::int64_t>(1, nanoseconds(timeline.makespan))});
   }
   std::stable_sort(run.works.begin(), run.works.end(), [&](const RunWork& a, const RunWork& b) {
     return std::pair(a.trace, run.nodes[a.last].lane) < std::pair(b.trace, run.nodes[b.last].lane);
   });
+  out.operations.emplace();
+  for (const RecordedTrace& trace : out.seen.ranks) {
+    out.operations->nodes.push_back(trace.external_id);
+  }
+  out.operations->graph = std::move(file.graph);
   forget_marks(out.seen);
   return out;
 }

@@ -25,8 +25,6 @@ namespace {
 constexpr std::string_view kStepMark = "ProfilerStep#";
 constexpr std::uint64_t kLongestMicroseconds = 86'400'000'000;  // a day
 
-std::int64_t nanoseconds(Picoseconds time) { return std::llround(time.count() / 1000.0); }
-
 // The columns of one rank, filled event by event.
 class Recording {
  public:
@@ -397,6 +395,8 @@ Result<RecordedRun> simulated(const ChakraRun& run, const ChakraGraphOptions& op
 
 }  // namespace
 
+std::int64_t nanoseconds(Picoseconds time) { return std::llround(time.count() / 1000.0); }
+
 Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphOptions& options,
                                         Clocks clocks) {
   const bool timed = std::all_of(run.begin(), run.end(),
@@ -472,7 +472,8 @@ Result<RecordedRun> marked_recording(const GraphFile& file, const Timeline& time
     occupied.insert(occupied.end(), others.begin(), others.end());
     for (const StreamIndex s : occupied) {
       const Stream& stream = graph.streams()[s.value()];
-      if (stream.role == StreamRole::wire) continue;
+      // Latencies are no operations; what takes a link without a stream of its own is.
+      if (stream.role == StreamRole::wire && graph.operation(n).parts.empty()) continue;
       Recording& out = ranks.at(stream.rank_class);
       const auto row = static_cast<std::int64_t>(s.value());
       const auto id = static_cast<std::int64_t>(i);

@@ -29,6 +29,9 @@
 
 namespace orrery {
 
+// A moment of a simulation as recordings count time.
+std::int64_t nanoseconds(Picoseconds time);
+
 // Errors: as chakra_graph where traces are simulated; times beyond those of a recording.
 // `clocks` are of recorded start times; simulated ones are of one clock.
 Result<RecordedRun> simulated_recording(const ChakraRun& run,

@@ -19,10 +19,14 @@ PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
       sends_(sends),
       streams_(streams),
       events_(pipeline),
-      wire_(builder.add_stream({0, StreamRole::wire, builder.intern("latency")})),
+      latencies_(builder.add_stream({0, StreamRole::wire, builder.intern("latency")})),
+      reductions_(latencies_),
       arrival_(events_.events(), kNone),
       passes_(pipeline.vocabulary_barriers > 0 ? 4 * microbatches() : 0),
       reloads_(has_copies(pipeline)) {
+  if (pipeline.vocabulary_barriers > 0) {
+    reductions_ = builder.add_stream({0, StreamRole::wire, builder.intern(kVocabularyReductions)});
+  }
   const auto operation = [&](std::string_view name, const OperationParts& parts) {
     return builder.intern(Operation{.kind = NodeKind::point_to_point,
                                     .category = traffic.category,
@@ -46,9 +50,9 @@ PipelineWiring::PipelineWiring(GraphBuilder& builder, const Pipeline& pipeline,
   input_reduction_ = operation(kReduction, traffic.input_reduction);
 }
 
-NodeIndex PipelineWiring::on_wire(OperationIndex operation, Picoseconds time,
+NodeIndex PipelineWiring::on_wire(StreamIndex wire, OperationIndex operation, Picoseconds time,
                                   std::uint32_t instance, std::span<const NodeIndex> after) {
-  return builder_.add({operation, wire_, time, instance}, after);
+  return builder_.add({operation, wire, time, instance}, after);
 }
 
 void PipelineWiring::before(const DeviceOperation& op, std::uint32_t instance,
@@ -114,8 +118,9 @@ NodeIndex PipelineWiring::complete(PipelineEventKind kind, std::size_t s, std::s
   if (up ? s + 1 == pipeline_.stages() : s == 0) {
     // Under vocabulary parallelism the last stage's output goes to all devices.
     if (up && pipeline_.vocabulary_barriers > 0) {
-      arrival =
-          on_wire(broadcast_, times_.vocabulary.broadcast, instance, std::span(&node, 1)).value();
+      arrival = on_wire(reductions_, broadcast_, times_.vocabulary.broadcast, instance,
+                        std::span(&node, 1))
+                    .value();
     }
     return node;
   }
@@ -136,7 +141,7 @@ NodeIndex PipelineWiring::complete(PipelineEventKind kind, std::size_t s, std::s
     arrived = builder_.add({send, sends[device], transfer, instance}, {arrived});
   }
   if (latency > Picoseconds(0)) {
-    arrived = on_wire(latency_, latency, instance, std::span(&arrived, 1));
+    arrived = on_wire(latencies_, latency_, latency, instance, std::span(&arrived, 1));
   }
   arrival = arrived.value();
   return node;
@@ -155,7 +160,7 @@ NodeIndex PipelineWiring::reduced(PipelineEventKind kind, std::size_t j, std::ui
     const OperationIndex operation = first    ? first_barrier_
                                      : second ? second_barrier_
                                               : input_reduction_;
-    arrival = on_wire(operation, time, instance, passes(kind, j)).value();
+    arrival = on_wire(reductions_, operation, time, instance, passes(kind, j)).value();
   }
   return NodeIndex(arrival);
 }

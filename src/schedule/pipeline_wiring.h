@@ -27,6 +27,9 @@ inline constexpr std::string_view kForwardSends = "pipeline sends, forward";
 inline constexpr std::string_view kBackwardSends = "pipeline sends, backward";
 inline constexpr std::string_view kOffloads = "copies to host memory";
 inline constexpr std::string_view kReloads = "copies from host memory";
+// Reductions of vocabulary parallelism, on which all devices meet and which no device waits for in
+// order.
+inline constexpr std::string_view kVocabularyReductions = "vocabulary reductions";
 
 // By device.
 struct PipelineStreams {
@@ -57,8 +60,8 @@ class PipelineWiring {
   NodeIndex after(const DeviceOperation& op, NodeIndex node, std::uint32_t instance);
 
  private:
-  NodeIndex on_wire(OperationIndex operation, Picoseconds time, std::uint32_t instance,
-                    std::span<const NodeIndex> after);
+  NodeIndex on_wire(StreamIndex wire, OperationIndex operation, Picoseconds time,
+                    std::uint32_t instance, std::span<const NodeIndex> after);
   // The operation of the boundary between two devices; `operations` has one for each, or one for
   // all.
   [[nodiscard]] OperationIndex of_boundary(const std::vector<OperationIndex>& operations,
@@ -88,7 +91,7 @@ class PipelineWiring {
   Sends sends_;
   const PipelineStreams& streams_;
   PipelineEvents events_;
-  StreamIndex wire_;
+  StreamIndex latencies_, reductions_;                                       // wires
   std::vector<OperationIndex> send_activations_, send_gradients_, receive_;  // by boundary
   OperationIndex latency_, broadcast_, first_barrier_, second_barrier_, input_reduction_;
   std::vector<std::uint32_t> arrival_;          // by event: the node after which it has arrived

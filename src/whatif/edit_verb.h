@@ -27,6 +27,7 @@ class EditedRun;
 struct AlignedStretches;
 struct AppliedEdit;
 struct KnownDivision;
+struct PredictedOperations;
 
 // What edits are applied with.
 struct EditContext {
@@ -34,6 +35,7 @@ struct EditContext {
   const KnownDivision& known;
   // What edits of one verb that follow each other compare; forgotten before another verb.
   std::shared_ptr<const AlignedStretches> alike = nullptr;
+  const PredictedOperations* operations = nullptr;  // of a recording none
 };
 
 // Whether a part of a statement may or must stand.

@@ -19,7 +19,8 @@
 //   communications       resized: in proportion, as far as their volume is a multiple of A
 //   copies               resized: as all other kernels; other accelerator: unchanged
 //
-// Resizing without a known accelerator uses FLOPs alone. Times of the host stay.
+// Resizing without a known accelerator uses FLOPs alone. Times of the host stay. Operations of a
+// predicted step are priced by themselves (whatif/predicted_edits.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@
 #include "whatif/known_division.h"
 #include "whatif/known_edits.h"
 #include "whatif/network_edits.h"
+#include "whatif/predicted_edits.h"
 #include "whatif/recorded_attention.h"
 #include "whatif/tensor_shapes.h"
 #include "whatif/whatif.h"
@@ -186,6 +188,7 @@ Result<void> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& contex
 }
 
 Result<void> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  if (context.operations != nullptr) return price_on_cluster(run, edit, context);
   const Catalog& catalog = context.catalog;
   ORRERY_TRY(const Accelerator wanted, load_accelerator(catalog, edit.edit.name));
   ORRERY_TRY(const Device target, device_of(wanted, catalog));
@@ -253,6 +256,7 @@ Result<void> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& c
 }
 
 Result<void> apply_price(EditedRun& run, AppliedEdit& edit, EditContext& context) {
+  if (context.operations != nullptr) return price_as_predicted(run, edit, context);
   const auto devices = recorded_devices(run, context.catalog);
   std::size_t others = 0;
   for (const std::uint32_t w : run.selected(edit.edit.where)) {

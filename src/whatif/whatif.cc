@@ -36,19 +36,21 @@ Result<void> check_graph_edits(const std::vector<Edit>& edits) {
     return fail(ErrorCode::unsupported, "needs the launches, shapes and passes of a recording",
                 to_text(edit),
                 "change the plan or the cluster and estimate again; the durations of a graph's "
-                "operations can be edited with scale, set, remove, bandwidth and latency");
+                "operations can be edited with scale, set, remove, bandwidth, latency, accelerator "
+                "and price");
   }
   return {};
 }
 
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const std::vector<Edit>& edits, const Catalog& catalog,
-                       const KnownDivision& known) {
+                       const KnownDivision& known, const PredictedOperations* operations) {
   ORRERY_RETURN_IF_ERROR(check_conflicts(edits));
   WhatIf out;
   const ReplayedRun recorded = replayed_run(graph);
   EditedRun run(traces, graph);
-  EditContext context{catalog, known};
+  EditContext context{catalog, known, nullptr, operations};
+  out.predicted = operations != nullptr;
   for (const Edit& edit : edits) {
     AppliedEdit applied{edit, to_text(edit), 0, {}};
     if (!out.edits.empty() && out.edits.back().edit.verb != edit.verb) context.alike.reset();

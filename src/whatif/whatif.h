@@ -1,7 +1,7 @@
-// What would have happened: a recorded run, edited and simulated again.
+// What would have happened: a recorded run or a predicted step, edited and simulated again.
 //
 // Edits (whatif/edit_verb.h) are applied in order to the graph of the recording
-// (replay/graph_from_run.h); the one simulator gives both timelines. Every edit tells how much it
+// (replay/graph_from_run.h) or prediction (replay/graph_run.h); the one simulator gives both timelines. Every edit tells how much it
 // changed and what it assumed. Without edits, and with edits that change nothing, the timeline is
 // the one of the replay, to the nanosecond.
 //
@@ -22,6 +22,8 @@
 #include "whatif/known_division.h"
 
 namespace orrery {
+
+struct PredictedOperations;
 
 struct AppliedEdit {
   Edit edit;
@@ -47,6 +49,7 @@ struct WhatIf {
   std::vector<AppliedEdit> edits;
   std::vector<WhatIfStep> steps;  // by trace, then by start, then by stage
   bool staged = false;            // an edit made a pipeline
+  bool predicted = false;         // the run is a prediction, not a recording
   Seconds before;                 // mean of the steps
   Seconds after;
   Seconds waiting_before;  // of a rank for others in a step, on average
@@ -64,9 +67,10 @@ struct WhatIf {
 Result<void> check_graph_edits(const std::vector<Edit>& edits);
 
 // Errors: an edit that selects nothing, an unknown accelerator, what ranks cannot divide as far as
-// `known` tells.
+// `known` tells. `operations` are those of a prediction (replay/graph_run.h), nullptr of a recording.
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const std::vector<Edit>& edits, const Catalog& catalog,
-                       const KnownDivision& known = {});
+                       const KnownDivision& known = {},
+                       const PredictedOperations* operations = nullptr);
 
 }  // namespace orrery

@@ -74,8 +74,8 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
   say(fmt::format("A step would take {} instead of {}: {}.", to_text(w.after), to_text(w.before),
                   change_text(w.before, w.after)));
-  say(fmt::format("The replay of the recording itself is {} off, on average.",
-                  percent(w.replay_error)));
+  say(fmt::format("The replay of the {} itself is {} off, on average.",
+                  w.predicted ? "prediction" : "recording", percent(w.replay_error)));
   if (leaves_earlier_work_out(w)) {
     say(
         fmt::format("Work launched before the first step began, up to {} of a rank, is left out of "
