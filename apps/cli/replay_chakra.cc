@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cluster/cluster.h"
 #include "graph_files.h"
@@ -38,7 +39,9 @@ Result<std::string> replayed_graph(const TraceSources& sources, const ReplayChak
 Result<std::string> replayed(const TraceSources& sources, Incomplete incomplete,
                              const ReplayChakraOptions& options, const Common& common) {
   if (sources.format->graph != nullptr) return replayed_graph(sources, options, common);
-  ORRERY_TRY(const ChakraRun run, read(sources, incomplete));
+  ORRERY_TRY(ChakraRun read_run, read(sources, incomplete));
+  // Never freed: the process ends next, and freeing millions of nodes one by one takes long.
+  static const ChakraRun& run = *new ChakraRun(std::move(read_run));
   ChakraGraphOptions graph_options = options.graph;
   // What a cut file lost cannot be waited for.
   if (incomplete == Incomplete::use_what_is_whole) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "parallel/parallel_for.h"
 #include "report/traces/trace_info_report.h"
 #include "trace.h"
 #include "trace/trace_contents.h"
@@ -51,9 +52,14 @@ Result<int> show(const TraceFiles& given, const Common& common) {
   for (const TraceInput& input : files.others) runs.push_back({input.format, {input.file}, {}});
   ORRERY_RETURN_IF_ERROR(check_scopes(given, runs, ChakraUse::as_graph));
   std::vector<TraceContents> contents;
-  for (const TraceInput& input : files.others) {
-    ORRERY_TRY(auto read, read_contents(input.file, *input.format, incomplete(given)));
-    contents.push_back(std::move(read));
+  std::vector<Result<TraceContents>> others(files.others.size());
+  parallel_for(others.size(), threads_to_use(0), [&](std::size_t i) {
+    const TraceInput& input = files.others[i];
+    others[i] = read_contents(input.file, *input.format, incomplete(given));
+  });
+  for (Result<TraceContents>& read : others) {
+    if (!read) return fail(read.error());
+    contents.push_back(*std::move(read));
   }
   RecordedRun run;
   if (!files.of_run.empty()) {

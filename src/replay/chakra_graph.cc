@@ -1,19 +1,21 @@
 #include "replay/chakra_graph.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "parallel/parallel_for.h"
 #include "replay/chakra_prices.h"
 #include "replay/run_category.h"
 #include "simulate/simulate.h"
 #include "trace/chakra/chakra_conversion.h"
+#include "trace/chakra/dependency_order.h"
 
 namespace orrery {
 namespace {
@@ -49,15 +51,133 @@ Kinds kinds_of(const ChakraNode& node) {
   return copies ? Kinds{NodeKind::copy, RunCategory::copying} : Kinds{};
 }
 
-// Of a trace with start times: threads, and operators that a profiler did not see.
-bool never_ran(const ChakraNode& node) {
-  return node.start_micros == 0 && node.duration_micros == 0;
+// A stream of the graph, as its rank knows it.
+struct Lane {
+  enum class Row : std::uint8_t { none, host, compute, network, stream };
+  Row row = Row::none;
+  std::int64_t number = 0;
+  StreamRole role = StreamRole::wire;
+  std::string name = {};  // empty: nobody waits there
+};
+
+Lane lane_of(const ChakraNode& node, NodeKind kind) {
+  using enum Lane::Row;
+  Lane out;
+  const auto recorded = node.integer("stream");
+  switch (kind) {
+    case NodeKind::host: {
+      const std::int64_t thread = node.integer("tid").value_or(0);
+      return {host, thread, StreamRole::host,
+              thread == 0 ? "host" : "host thread " + std::to_string(thread)};
+    }
+    case NodeKind::collective:
+    case NodeKind::point_to_point:
+      if (!recorded && node.type == ChakraNodeType::receive) return {};
+      out = {network, 0, StreamRole::communication, "communication"};
+      break;
+    case NodeKind::kernel:
+      out = {compute, 0, StreamRole::compute, "compute"};
+      break;
+    default:
+      if (recorded) out.role = StreamRole::copy;
+      break;
+  }
+  if (!recorded) return out;
+  // A negative number is no stream: as many at once as there are.
+  if (*recorded < 0) return {none, *recorded};
+  return {stream, *recorded, out.role, "stream " + std::to_string(*recorded)};
+}
+
+// What the graph needs to know of a rank's nodes, which are looked at one rank at a time.
+struct RankNodes {
+  struct Label {
+    std::string_view name;
+    Kinds kinds;
+    std::optional<OperationIndex> operation = {};
+  };
+  struct OwnLane {
+    Lane lane;
+    std::optional<StreamIndex> stream = {};
+  };
+
+  // Of each node.
+  std::vector<std::uint64_t> start_micros;
+  std::vector<std::uint64_t> duration_micros;
+  std::vector<std::uint32_t> label;
+  std::vector<std::uint32_t> lane;
+
+  std::vector<Label> labels;
+  std::vector<OwnLane> lanes = {{}};  // the first is for what waits for nothing
+  bool timed = false;                 // it has start times
+  std::uint64_t first_micros = std::numeric_limits<std::uint64_t>::max();
+
+  explicit RankNodes(const ChakraTrace& trace) {
+    const std::size_t size = trace.nodes.size();
+    for (auto* column : {&start_micros, &duration_micros}) column->reserve(size);
+    for (auto* column : {&label, &lane}) column->reserve(size);
+    std::map<Kinds, std::unordered_map<std::string_view, std::uint32_t>> known_labels;
+    std::map<std::pair<Lane::Row, std::int64_t>, std::uint32_t> known_lanes = {{{}, 0}};
+    for (const ChakraNode& node : trace.nodes) {
+      const Kinds kinds = kinds_of(node);
+      start_micros.push_back(node.start_micros);
+      duration_micros.push_back(node.duration_micros);
+      const auto [of_name, new_label] =
+          known_labels[kinds].try_emplace(node.name, static_cast<std::uint32_t>(labels.size()));
+      if (new_label) labels.push_back({node.name, kinds});
+      label.push_back(of_name->second);
+      Lane own = lane_of(node, kinds.node);
+      const auto [of_row, new_lane] = known_lanes.try_emplace(
+          std::pair(own.row, own.number), static_cast<std::uint32_t>(lanes.size()));
+      if (new_lane) lanes.push_back({std::move(own)});
+      lane.push_back(of_row->second);
+      timed = timed || node.start_micros > 0;
+      const bool ran = kinds.node != NodeKind::barrier && !never_ran(label.size() - 1);
+      if (ran) first_micros = std::min(first_micros, node.start_micros);
+    }
+  }
+
+  // Of a trace with start times: threads, and operators that a profiler did not see.
+  [[nodiscard]] bool never_ran(std::size_t n) const {
+    return start_micros[n] == 0 && duration_micros[n] == 0;
+  }
+};
+
+// `order` sorted by the numbers of what it names, equal ones as they stand. By digits: the bits of
+// doubles that are not negative ascend as they do.
+std::vector<std::uint32_t> sorted_by(std::span<const double> numbers,
+                                     std::span<const std::uint32_t> order) {
+  constexpr unsigned kDigit = 11;
+  struct Entry {
+    std::uint64_t bits = 0;
+    std::uint32_t of = 0;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(order.size());
+  for (const std::uint32_t i : order) {
+    entries.push_back({std::bit_cast<std::uint64_t>(numbers[i]), i});
+  }
+  std::vector<Entry> sorted(order.size());
+  for (unsigned shift = 0; shift < 64; shift += kDigit) {
+    const auto digit = [&](const Entry& e) { return e.bits >> shift & ((1U << kDigit) - 1); };
+    std::array<std::uint32_t, (1U << kDigit) + 1> next{};
+    for (const Entry& e : entries) ++next[digit(e) + 1];
+    if (std::find(next.begin(), next.end(), order.size()) != next.end()) continue;  // one digit
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (const Entry& e : entries) sorted[next[digit(e)]++] = e;
+    std::swap(entries, sorted);
+  }
+  std::vector<std::uint32_t> out;
+  out.reserve(order.size());
+  for (const Entry& e : entries) out.push_back(e.of);
+  return out;
 }
 
 // A node of the graph before it has a place there.
 struct Operation {
-  std::vector<ChakraMember> members;
-  std::optional<std::uint32_t> meeting;
+  ChakraMember first;
+  std::uint32_t meeting = kNoMembers;
+  std::uint32_t label = 0;  // of RankNodes, as is the lane
+  std::uint32_t lane = 0;
   bool receives = false;  // what a node of the graph sends
   Kinds kinds;
   double duration_ps = 0;
@@ -69,29 +189,26 @@ class Builder {
   Builder(const ChakraRun& run, const ChakraGraphOptions& options) : run_(run), options_(options) {}
 
   Result<ChakraGraph> build() {
-    std::vector<std::vector<std::uint32_t>> orders;
-    for (const ChakraRank& rank : run_) {
-      ORRERY_TRY(std::vector<std::uint32_t> order,
-                 chakra_order(rank.trace, rank.file, options_.absent, options_.control));
-      orders.push_back(std::move(order));
+    std::vector<Result<ChakraOrder>> orders(run_.size());
+    std::vector<std::optional<RankNodes>> ranks(run_.size());
+    parallel_for(run_.size(), threads_to_use(0), [&](std::size_t r) {
+      orders[r] = chakra_order(run_[r].trace, run_[r].file, options_.absent, options_.control);
+      ranks[r].emplace(run_[r].trace);
+    });
+    for (std::size_t r = 0; r < run_.size(); ++r) {
+      ORRERY_TRY(ChakraOrder order, std::move(orders[r]));
+      orders_.push_back(std::move(order));
+      ranks_.push_back(*std::move(ranks[r]));
+      if (ranks_[r].timed) first_micros_ = std::min(first_micros_, ranks_[r].first_micros);
     }
-    ORRERY_TRY(meetings_, chakra_meetings(run_, orders));
-    look_at_times();
-    collect(orders);
+    ORRERY_TRY(meetings_, chakra_meetings(run_, orders_));
+    collect();
     find_dependencies();
     ORRERY_RETURN_IF_ERROR(find_durations());
-    ORRERY_TRY(std::vector<std::uint32_t> order, joint_order());
+    ORRERY_TRY(const std::vector<std::uint32_t> order, joint_order());
     // As if no lane were ever busy: who comes first where one is.
-    const ChakraGraph free = emit(order, Lanes::none);
-    const Timeline timeline = simulate(free.graph);
-    std::vector<double> start(operations_.size());
-    for (std::size_t i = 0, at = 0; i < order.size(); ++i, ++at) {
-      if (operations_[order[i]].not_before_ps > 0) ++at;
-      start[order[i]] = timeline.start(free.graph, NodeIndex(at)).count();
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return start[a] < start[b]; });
-    ChakraGraph out = emit(order, Lanes::of_traces);
+    const std::vector<double> starts = free_starts(order);
+    ChakraGraph out = emit(sorted_by(starts, order));
     out.undefined = std::move(meetings_.undefined);
     out.priced = priced_;
     out.without_duration = without_duration_;
@@ -102,33 +219,26 @@ class Builder {
   }
 
  private:
-  enum class Lanes { none, of_traces };
-
   const ChakraNode& node_of(ChakraMember m) const { return run_[m.rank].trace.nodes[m.node]; }
   std::string place(ChakraMember m) const {
     return run_[m.rank].file + ": node " + std::to_string(node_of(m).id);
   }
-
-  // Which ranks have start times, and the earliest of all.
-  void look_at_times() {
-    timed_.resize(run_.size(), 0);
-    first_micros_ = std::numeric_limits<std::uint64_t>::max();
-    for (std::size_t r = 0; r < run_.size(); ++r) {
-      for (const ChakraNode& node : run_[r].trace.nodes) {
-        if (node.start_micros > 0) timed_[r] = 1;
-      }
-      if (timed_[r] == 0) continue;
-      for (const ChakraNode& node : run_[r].trace.nodes) {
-        if (kinds_of(node).node == NodeKind::barrier || never_ran(node)) continue;
-        first_micros_ = std::min(first_micros_, node.start_micros);
-      }
-    }
+  std::uint64_t duration_micros(ChakraMember m) const {
+    return ranks_[m.rank].duration_micros[m.node];
+  }
+  std::span<const ChakraMember> members(const Operation& operation) const {
+    if (operation.meeting == kNoMembers) return {&operation.first, 1};
+    const ChakraMeeting& meeting = meetings_.meetings[operation.meeting];
+    return meeting.transfer ? std::span(&operation.first, 1) : std::span(meeting.members);
   }
 
   // Operations in the order of ranks, and of each rank's dependencies.
-  void collect(const std::vector<std::vector<std::uint32_t>>& orders) {
+  void collect() {
     std::vector<std::vector<std::uint32_t>> meeting_of(run_.size());
     operation_of_.resize(run_.size());
+    std::size_t nodes = 0;
+    for (const ChakraRank& rank : run_) nodes += rank.trace.nodes.size();
+    operations_.reserve(nodes);
     for (std::size_t r = 0; r < run_.size(); ++r) {
       meeting_of[r].assign(run_[r].trace.nodes.size(), kNoMembers);
       operation_of_[r].assign(run_[r].trace.nodes.size(), kNoMembers);
@@ -139,51 +249,55 @@ class Builder {
       }
     }
     for (std::uint32_t r = 0; r < run_.size(); ++r) {
-      for (const std::uint32_t n : orders[r]) {
+      for (const std::uint32_t n : orders_[r].nodes) {
         if (operation_of_[r][n] != kNoMembers) continue;
         Operation operation;
-        operation.kinds = kinds_of(run_[r].trace.nodes[n]);
-        operation.members = {{r, n}};
-        if (const std::uint32_t m = meeting_of[r][n]; m != kNoMembers) {
-          operation.meeting = m;
-          const ChakraMeeting& meeting = meetings_.meetings[m];
-          if (!meeting.transfer) operation.members = meeting.members;
+        operation.first = {r, n};
+        operation.kinds = ranks_[r].labels[ranks_[r].label[n]].kinds;
+        operation.meeting = meeting_of[r][n];
+        if (operation.meeting != kNoMembers) {
+          const ChakraMeeting& meeting = meetings_.meetings[operation.meeting];
+          if (!meeting.transfer) operation.first = meeting.members.front();
           operation.receives = meeting.transfer && meeting.members.size() > 1 &&
-                               operation.members.front() == meeting.members.back();
+                               operation.first == meeting.members.back();
         }
-        for (const ChakraMember& at : operation.members) {
+        const RankNodes& rank = ranks_[operation.first.rank];
+        operation.label = rank.label[operation.first.node];
+        operation.lane = rank.lane[operation.first.node];
+        for (const ChakraMember& at : members(operation)) {
           operation_of_[at.rank][at.node] = static_cast<std::uint32_t>(operations_.size());
         }
-        operations_.push_back(std::move(operation));
+        operations_.push_back(operation);
       }
     }
   }
 
   Result<void> find_durations() {
     for (Operation& operation : operations_) {
-      for (const ChakraMember& m : operation.members) {
-        const std::uint64_t micros = node_of(m).duration_micros;
+      for (const ChakraMember& m : members(operation)) {
+        const std::uint64_t micros = duration_micros(m);
         if (micros > kLongestNodeMicros) {
           return fail(ErrorCode::bad_input, "takes " + node_time_text(micros), place(m),
                       "at most 9e9, two and a half hours");
         }
       }
       if (operation.kinds.node == NodeKind::barrier) continue;
-      ORRERY_RETURN_IF_ERROR(operation.meeting ? communication(operation) : computing(operation));
+      ORRERY_RETURN_IF_ERROR(operation.meeting != kNoMembers ? communication(operation)
+                                                             : computing(operation));
     }
     return {};
   }
 
   Result<void> communication(Operation& operation) {
     if (operation.receives) return {};
-    const ChakraMeeting& meeting = meetings_.meetings[*operation.meeting];
+    const ChakraMeeting& meeting = meetings_.meetings[operation.meeting];
     std::optional<std::uint64_t> shortest;
     for (const ChakraMember& m : meeting.members) {
-      const std::uint64_t micros = node_of(m).duration_micros;
-      if (micros == 0 && timed_[m.rank] == 0) continue;
+      const std::uint64_t micros = duration_micros(m);
+      if (micros == 0 && !ranks_[m.rank].timed) continue;
       shortest = std::min(shortest.value_or(micros), micros);
     }
-    const ChakraMember first = operation.members.front();
+    const ChakraMember first = operation.first;
     if (options_.prices != nullptr) {
       auto price = options_.prices->communication(meeting, meetings_.groups);
       if (price) {
@@ -201,7 +315,7 @@ class Builder {
       operation.duration_ps = static_cast<double>(*shortest) * kPsPerMicrosecond;
     }
     // A receive whose sender is not there.
-    if (meeting.transfer && meeting.members.size() == 1 && timed_[first.rank] != 0 &&
+    if (meeting.transfer && meeting.members.size() == 1 && ranks_[first.rank].timed &&
         node_of(first).type == ChakraNodeType::receive) {
       return recorded_start(operation);
     }
@@ -209,14 +323,15 @@ class Builder {
   }
 
   Result<void> computing(Operation& operation) {
-    const ChakraMember m = operation.members.front();
-    const ChakraNode& node = node_of(m);
-    operation.duration_ps = static_cast<double>(node.duration_micros) * kPsPerMicrosecond;
-    if (operation.kinds.node == NodeKind::host && timed_[m.rank] != 0 && !never_ran(node) &&
+    const ChakraMember m = operation.first;
+    const RankNodes& rank = ranks_[m.rank];
+    operation.duration_ps = static_cast<double>(duration_micros(m)) * kPsPerMicrosecond;
+    if (operation.kinds.node == NodeKind::host && rank.timed && !rank.never_ran(m.node) &&
         begins(m)) {
       return recorded_start(operation);
     }
-    if (node.duration_micros > 0 || timed_[m.rank] != 0) return {};
+    if (duration_micros(m) > 0 || rank.timed) return {};
+    const ChakraNode& node = node_of(m);
     const auto amount = [&](std::string_view attribute) {
       return static_cast<double>(std::max<std::int64_t>(0, node.integer(attribute).value_or(0)));
     };
@@ -239,12 +354,13 @@ class Builder {
   bool begins(ChakraMember m) const {
     const std::span<const std::uint32_t> list = before(operation_of_[m.rank][m.node]);
     return std::all_of(list.begin(), list.end(), [&](std::uint32_t p) {
-      return never_ran(node_of(operations_[p].members.front()));
+      const ChakraMember first = operations_[p].first;
+      return ranks_[first.rank].never_ran(first.node);
     });
   }
 
   Result<void> recorded_start(Operation& operation) {
-    const ChakraMember m = operation.members.front();
+    const ChakraMember m = operation.first;
     const std::uint64_t start = node_of(m).start_micros;
     const std::uint64_t since = start > first_micros_ ? start - first_micros_ : 0;
     if (since > kLongestNodeMicros) {
@@ -258,35 +374,23 @@ class Builder {
 
   // Of every operation those it waits for, in one list.
   void find_dependencies() {
-    std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> by_id(run_.size());
-    for (std::size_t r = 0; r < run_.size(); ++r) {
-      const std::vector<ChakraNode>& nodes = run_[r].trace.nodes;
-      by_id[r].reserve(nodes.size());
-      for (std::uint32_t n = 0; n < nodes.size(); ++n) by_id[r].emplace(nodes[n].id, n);
-    }
-    for (std::uint32_t o = 0; o < operations_.size(); ++o) {
+    before_offsets_.reserve(operations_.size() + 1);
+    for (const Operation& operation : operations_) {
       const std::size_t begin = before_.size();
-      for (const ChakraMember& m : operations_[o].members) {
-        const ChakraNode& node = node_of(m);
-        for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
-          if (list == &node.control_dependencies &&
-              options_.control == ControlDependencies::ignore) {
-            continue;
-          }
-          for (const std::uint64_t id : *list) {
-            const auto it = by_id[m.rank].find(id);
-            if (it != by_id[m.rank].end()) before_.push_back(operation_of_[m.rank][it->second]);
-          }
+      for (const ChakraMember& m : members(operation)) {
+        const ChakraOrder& order = orders_[m.rank];
+        for (std::uint32_t e = order.offsets[m.node]; e < order.offsets[m.node + 1]; ++e) {
+          before_.push_back(operation_of_[m.rank][order.before[e]]);
         }
       }
-      if (operations_[o].receives) {
-        const ChakraMember sender = meetings_.meetings[*operations_[o].meeting].members.front();
+      if (operation.receives) {
+        const ChakraMember sender = meetings_.meetings[operation.meeting].members.front();
         before_.push_back(operation_of_[sender.rank][sender.node]);
       }
       const auto first = before_.begin() + static_cast<std::ptrdiff_t>(begin);
       std::sort(first, before_.end());
       before_.erase(std::unique(first, before_.end()), before_.end());
-      before_offsets_.push_back(before_.size());
+      before_offsets_.push_back(static_cast<std::uint32_t>(before_.size()));
     }
   }
 
@@ -297,101 +401,48 @@ class Builder {
 
   // All operations, each behind what it waits for; lower ones first among those that could be next.
   Result<std::vector<std::uint32_t>> joint_order() const {
-    std::vector<std::uint32_t> missing(operations_.size());
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-    edges.reserve(before_.size());
-    for (std::uint32_t o = 0; o < operations_.size(); ++o) {
-      for (const std::uint32_t p : before(o)) edges.emplace_back(p, o);
-      missing[o] = static_cast<std::uint32_t>(before(o).size());
-    }
-    std::sort(edges.begin(), edges.end());
-    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-    for (std::uint32_t o = 0; o < operations_.size(); ++o) {
-      if (missing[o] == 0) ready.push(o);
-    }
-    std::vector<std::uint32_t> out;
-    out.reserve(operations_.size());
-    while (!ready.empty()) {
-      const std::uint32_t o = ready.top();
-      ready.pop();
-      out.push_back(o);
-      auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(o, 0U));
-      for (; edge != edges.end() && edge->first == o; ++edge) {
-        if (--missing[edge->second] == 0) ready.push(edge->second);
-      }
-    }
-    if (out.size() == operations_.size()) return out;
-    const auto stuck =
-        std::find_if(missing.begin(), missing.end(), [](std::uint32_t count) { return count > 0; });
-    const Operation& o = operations_[static_cast<std::size_t>(stuck - missing.begin())];
+    DependencyOrder out = dependency_order(before_, before_offsets_);
+    if (out.order.size() == operations_.size()) return std::move(out.order);
     return fail(ErrorCode::bad_input,
                 "ranks wait for each other in a circle through, or before, this node",
-                place(o.members.front()),
+                place(operations_[out.stuck].first),
                 "communications of a group must come in one order on all its ranks");
   }
 
-  // The lane of a node: a stream of the graph, made when it is first needed.
-  StreamIndex lane(GraphBuilder& builder, ChakraGraph& out, const Operation& operation,
-                   ChakraMember m, Lanes lanes) {
-    const ChakraNode& node = node_of(m);
-    enum Row : std::uint8_t { none, host, compute, network, stream };
-    Row row = none;
-    std::int64_t number = 0;
-    StreamRole role = StreamRole::wire;
-    std::string name;
-    const auto recorded = node.integer("stream");
-    if (lanes == Lanes::of_traces) {
-      switch (operation.kinds.node) {
-        case NodeKind::host:
-          row = host;
-          role = StreamRole::host;
-          number = node.integer("tid").value_or(0);
-          name = number == 0 ? "host" : "host thread " + std::to_string(number);
-          break;
-        case NodeKind::collective:
-        case NodeKind::point_to_point:
-          if (!recorded && node.type == ChakraNodeType::receive) break;
-          row = network;
-          role = StreamRole::communication;
-          name = "communication";
-          break;
-        case NodeKind::kernel:
-          row = compute;
-          role = StreamRole::compute;
-          name = "compute";
-          break;
-        default:
-          if (recorded) role = StreamRole::copy;
-          break;
-      }
-      if (recorded && role != StreamRole::wire && row != host) {
-        row = stream;
-        number = *recorded;
-        name = "stream " + std::to_string(number);
-        if (number < 0) {  // of no stream: as many at once as there are
-          row = none;
-          role = StreamRole::wire;
-          name.clear();
-        }
+  // When each operation could start if no lane were ever busy.
+  std::vector<double> free_starts(std::span<const std::uint32_t> order) const {
+    std::vector<double> start(operations_.size());
+    for (const std::uint32_t o : order) {
+      start[o] = operations_[o].not_before_ps;
+      for (const std::uint32_t p : before(o)) {
+        start[o] = std::max(start[o], start[p] + operations_[p].duration_ps);
       }
     }
-    const auto [it, fresh] = lanes_.try_emplace(std::tuple(m.rank, row, number));
-    if (fresh) {
-      const NameIndex label = name.empty() ? NameIndex() : builder.add_name(name);
-      it->second = builder.add_stream({static_cast<std::uint32_t>(run_[m.rank].rank), role, label});
-      out.streams.push_back(std::move(name));
-    }
-    return it->second;
+    return start;
   }
 
-  ChakraGraph emit(std::span<const std::uint32_t> order, Lanes lanes) {
+  // Streams and operations of the graph are made when they are first needed.
+  StreamIndex stream(GraphBuilder& builder, ChakraGraph& out, std::uint32_t rank,
+                     std::uint32_t lane) {
+    RankNodes::OwnLane& own = ranks_[rank].lanes[lane];
+    if (!own.stream) {
+      const NameIndex label = own.lane.name.empty() ? NameIndex() : builder.add_name(own.lane.name);
+      own.stream =
+          builder.add_stream({static_cast<std::uint32_t>(run_[rank].rank), own.lane.role, label});
+      out.streams.push_back(std::move(own.lane.name));
+    }
+    return *own.stream;
+  }
+
+  ChakraGraph emit(std::span<const std::uint32_t> order) {
     ChakraGraph out;
     GraphBuilder builder(run_categories());
     builder.reserve(order.size(), before_.size());
-    lanes_.clear();
-    std::unordered_map<std::string_view, std::map<Kinds, OperationIndex>> known;  // by name
+    out.members.reserve(order.size());
+    out.offsets.reserve(order.size() + 1);
+    std::map<std::pair<std::string_view, Kinds>, OperationIndex> known;
     const auto operation_of = [&](std::string_view text, Kinds kinds) {
-      const auto [it, fresh] = known[text].try_emplace(kinds);
+      const auto [it, fresh] = known.try_emplace({text, kinds});
       if (fresh) {
         it->second = builder.add_operation({.kind = kinds.node,
                                             .category = index(kinds.category),
@@ -406,29 +457,26 @@ class Builder {
       after.clear();
       for (const std::uint32_t p : before(o)) after.push_back(at[p]);
       if (operation.not_before_ps > 0) {
-        Operation nothing;
-        nothing.kinds.node = NodeKind::barrier;
-        const StreamIndex wire =
-            lane(builder, out, nothing, operation.members.front(), Lanes::none);
+        const StreamIndex wire = stream(builder, out, operation.first.rank, 0);
         after.push_back(
             builder.add({operation_of("recorded start", {NodeKind::barrier, RunCategory::host}),
                          wire, Picoseconds(operation.not_before_ps), kNoMembers}));
       }
-      std::optional<StreamIndex> own;
+      const std::uint32_t rank = operation.first.rank;
       std::vector<StreamIndex> others;
-      for (const ChakraMember& m : operation.members) {
-        const StreamIndex s = lane(builder, out, operation, m, lanes);
+      const auto occupy = [&](ChakraMember m, std::uint32_t lane) {
+        const StreamIndex s = stream(builder, out, m.rank, lane);
         const bool waits = !out.streams[s.value()].empty();
         out.members.push_back({m, waits ? s.value() : kNoStream});
-        if (!own) {
-          own = s;
-        } else {
-          others.push_back(s);
-        }
+        return s;
+      };
+      const StreamIndex own = occupy(operation.first, operation.lane);
+      for (const ChakraMember& m : members(operation).subspan(1)) {
+        others.push_back(occupy(m, ranks_[m.rank].lane[m.node]));
       }
-      const ChakraNode& node = node_of(operation.members.front());
-      const NodeSpec spec{operation_of(node.name, operation.kinds), *own,
-                          Picoseconds(operation.duration_ps),
+      RankNodes::Label& label = ranks_[rank].labels[operation.label];
+      if (!label.operation) label.operation = operation_of(label.name, label.kinds);
+      const NodeSpec spec{*label.operation, own, Picoseconds(operation.duration_ps),
                           static_cast<std::uint32_t>(out.offsets.size() - 1)};
       out.offsets.push_back(static_cast<std::uint32_t>(out.members.size()));
       at[o] = others.empty() ? builder.add(spec, after)
@@ -440,14 +488,14 @@ class Builder {
 
   const ChakraRun& run_;
   const ChakraGraphOptions& options_;
+  std::vector<ChakraOrder> orders_;  // by rank
+  std::vector<RankNodes> ranks_;
   ChakraMeetings meetings_;
-  std::vector<char> timed_;  // by rank: the trace holds start times
-  std::uint64_t first_micros_ = 0;
+  std::uint64_t first_micros_ = std::numeric_limits<std::uint64_t>::max();
   std::vector<Operation> operations_;
   std::vector<std::vector<std::uint32_t>> operation_of_;  // by rank and node
   std::vector<std::uint32_t> before_;
-  std::vector<std::size_t> before_offsets_ = {0};
-  std::map<std::tuple<std::uint32_t, std::uint8_t, std::int64_t>, StreamIndex> lanes_;
+  std::vector<std::uint32_t> before_offsets_ = {0};
   std::size_t priced_ = 0;
   std::size_t without_duration_ = 0;
 };

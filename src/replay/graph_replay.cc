@@ -1,11 +1,13 @@
 #include "replay/graph_replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <span>
 #include <utility>
 
+#include "parallel/parallel_for.h"
 #include "simulate/simulate.h"
 #include "timeline/intervals.h"
 
@@ -17,9 +19,21 @@ Seconds seconds(std::int64_t ps) { return Seconds(static_cast<double>(ps) * 1e-1
 std::int64_t whole(Picoseconds time) { return static_cast<std::int64_t>(time.count()); }
 
 Intervals sorted_union(std::vector<Interval>& parts) {
-  std::sort(parts.begin(), parts.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  if (!std::is_sorted(parts.begin(), parts.end(), earlier)) {
+    std::sort(parts.begin(), parts.end(), earlier);
+  }
   return union_of(parts);
+}
+
+// For a union: what goes on where the last ended makes it longer, as most operations do.
+void add(std::vector<Interval>& parts, Interval next) {
+  if (next.end <= next.start) return;
+  if (parts.empty() || next.start < parts.back().start || next.start > parts.back().end) {
+    parts.push_back(next);
+  } else {
+    parts.back().end = std::max(parts.back().end, next.end);
+  }
 }
 
 struct RankTimes {
@@ -30,14 +44,11 @@ struct RankTimes {
   std::int64_t last = 0;
 };
 
-// Whether the rank takes part in a node; where ranks only meet is none's own.
-bool is_own(const Graph& graph, NodeIndex n, std::uint32_t rank) {
-  const bool on_wire = graph.stream_of(n).role == StreamRole::wire;
-  if (graph.kind(n) == NodeKind::barrier && on_wire) return false;
-  if (graph.stream_of(n).rank_class == rank) return true;
-  const std::span<const StreamIndex> others = graph.rendezvous_streams(n);
-  return std::any_of(others.begin(), others.end(),
-                     [&](StreamIndex s) { return graph.streams()[s.value()].rank_class == rank; });
+// Calls f(stream) for each stream that a node occupies.
+template <class F>
+void for_each_stream(const Graph& graph, NodeIndex n, const F& f) {
+  f(graph.stream(n));
+  for (const StreamIndex s : graph.rendezvous_streams(n)) f(s);
 }
 
 std::optional<Seconds> recorded(const ChakraTrace& trace) {
@@ -62,11 +73,19 @@ std::optional<Seconds> recorded(const ChakraTrace& trace) {
 
 GraphReplay replay(const Graph& graph) {
   const Timeline timeline = simulate(graph);
-  std::map<std::uint32_t, RankTimes> ranks;
-  for (const Stream& stream : graph.streams()) ranks.try_emplace(stream.rank_class);
+  std::map<std::uint32_t, RankTimes> by_rank;
+  for (const Stream& stream : graph.streams()) by_rank.try_emplace(stream.rank_class);
+  std::vector<RankTimes*> ranks;
+  for (auto& [number, times] : by_rank) ranks.push_back(&times);
+  std::vector<std::uint32_t> rank_of;  // of each stream, into `ranks`
+  for (const Stream& stream : graph.streams()) {
+    rank_of.push_back(static_cast<std::uint32_t>(
+        std::distance(by_rank.begin(), by_rank.find(stream.rank_class))));
+  }
   // When what stood before on each stream ended.
   std::vector<std::int64_t> stream_end(graph.streams().size(), 0);
-  std::vector<StreamIndex> occupied;
+  // When the predecessors of a node in each rank ended, of the node `end_of`.
+  std::vector<std::pair<std::size_t, std::int64_t>> own_end(ranks.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const NodeIndex n(i);
     const NodeKind kind = graph.kind(n);
@@ -76,55 +95,62 @@ GraphReplay replay(const Graph& graph) {
       continue;
     }
     const bool communicates = kind == NodeKind::collective || kind == NodeKind::point_to_point;
+    if (communicates) {
+      for (const std::uint32_t p : graph.predecessors(n)) {
+        const NodeIndex before(p);
+        // Where ranks only meet is none's own.
+        const bool on_wire = graph.stream_of(before).role == StreamRole::wire;
+        if (graph.kind(before) == NodeKind::barrier && on_wire) continue;
+        for_each_stream(graph, before, [&](StreamIndex s) {
+          auto& [node, end] = own_end[rank_of[s.value()]];
+          end = std::max(node == i ? end : 0, whole(timeline.end(before)));
+          node = i;
+        });
+      }
+    }
     const NodeIndex seen = transfer_of(graph, n);
-    occupied.assign(1, graph.stream(n));
-    const std::span<const StreamIndex> others = graph.rendezvous_streams(n);
-    occupied.insert(occupied.end(), others.begin(), others.end());
-    for (const StreamIndex s : occupied) {
-      const Stream& stream = graph.streams()[s.value()];
-      RankTimes& rank = ranks[stream.rank_class];
+    for_each_stream(graph, n, [&](StreamIndex s) {
+      RankTimes& rank = *ranks[rank_of[s.value()]];
       // What takes no time, such as the node of a thread, may stand before the rank begins.
       if (kind != NodeKind::point_to_point && at.end > at.start) {
         rank.first = std::min(rank.first, at.start);
         rank.last = std::max(rank.last, at.end);
       }
-      if (kind == NodeKind::kernel || kind == NodeKind::block) rank.computing.push_back(at);
+      if (kind == NodeKind::kernel || kind == NodeKind::block) add(rank.computing, at);
       if (communicates) {
-        rank.communicating.push_back(
-            {whole(timeline.start(graph, seen)), whole(timeline.end(seen))});
+        add(rank.communicating, {whole(timeline.start(graph, seen)), whole(timeline.end(seen))});
       }
-      if (stream.role == StreamRole::wire) continue;
+      if (graph.streams()[s.value()].role == StreamRole::wire) return;
       if (communicates) {
         // It was this rank's turn once its own predecessors and its stream were done.
-        std::int64_t arrival = stream_end[s.value()];
-        for (const std::uint32_t p : graph.predecessors(n)) {
-          if (is_own(graph, NodeIndex(p), stream.rank_class)) {
-            arrival = std::max(arrival, whole(timeline.end(NodeIndex(p))));
-          }
-        }
-        rank.waiting.push_back({arrival, at.start});
+        const auto [node, end] = own_end[rank_of[s.value()]];
+        add(rank.waiting, {std::max(stream_end[s.value()], node == i ? end : 0), at.start});
       }
       stream_end[s.value()] = at.end;
-    }
+    });
   }
 
   GraphReplay out;
   const std::int64_t step = whole(timeline.makespan);
   out.step = seconds(step);
-  for (auto& [number, times] : ranks) {
+  for (const auto& [number, times] : by_rank) {
+    out.ranks.push_back({number, std::nullopt, Seconds(0), {}});
+  }
+  parallel_for(ranks.size(), threads_to_use(0), [&](std::size_t r) {
+    RankTimes& times = *ranks[r];
     const Intervals computing = sorted_union(times.computing);
     const Intervals communicating = sorted_union(times.communicating);
     const Intervals busy = union_of(computing, communicating);
     const std::int64_t both = length(intersection(computing, communicating));
     const std::int64_t waiting = length(difference(sorted_union(times.waiting), busy));
-    ReplayedRank rank;
-    rank.rank = number;
+    ReplayedRank& rank = out.ranks[r];
     rank.replayed = seconds(times.last > times.first ? times.last - times.first : 0);
     rank.parts = {seconds(length(computing) - both), seconds(both),
                   seconds(length(communicating) - both), seconds(waiting),
                   seconds(step - length(busy) - waiting)};
+  });
+  for (const ReplayedRank& rank : out.ranks) {
     out.longest_rank = std::max(out.longest_rank, rank.replayed);
-    out.ranks.push_back(rank);
   }
   return out;
 }

@@ -179,9 +179,10 @@ TEST(SimulatedRecording, MatchesCommunicationsWithinTheRanksOfAGroup) {
     for (std::uint64_t k = 0; k < 3; ++k) {
       ChakraNode reduce = node(2 + k, 0, false, 1000 + 100 * k + (r < 2 ? 0 : 5), 50);
       reduce.type = ChakraNodeType::collective;
-      reduce.attributes.insert(reduce.attributes.end(),
-                               {chakra_int64("comm_type", 0), chakra_int64("comm_size", 4096),
-                                chakra_text("pg_name", "1")});
+      for (const auto& attribute : {chakra_int64("comm_type", 0), chakra_int64("comm_size", 4096),
+                                    chakra_text("pg_name", "1")}) {
+        reduce.attributes.push_back(attribute);
+      }
       run[r].trace.nodes.push_back(reduce);
     }
   }
@@ -206,9 +207,10 @@ TEST(SimulatedRecording, CorrectsClocksOfRecordedTimesUnlessToldNotTo) {
     for (std::uint64_t k = 0; k < 4; ++k) {
       ChakraNode reduce = node(1 + k, 0, false, 1000 + 100'000 * k + 5000 * r, 50);
       reduce.type = ChakraNodeType::collective;
-      reduce.attributes.insert(reduce.attributes.end(),
-                               {chakra_int64("comm_type", 0), chakra_int64("comm_size", 4096),
-                                chakra_text("pg_name", "0")});
+      for (const auto& attribute : {chakra_int64("comm_type", 0), chakra_int64("comm_size", 4096),
+                                    chakra_text("pg_name", "0")}) {
+        reduce.attributes.push_back(attribute);
+      }
       run[r].trace.nodes.push_back(reduce);
     }
   }

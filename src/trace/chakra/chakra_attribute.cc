@@ -1,231 +1,239 @@
 #include "trace/chakra/chakra_attribute.h"
 
-#include <utility>
+#include <algorithm>
+#include <limits>
 
 #include "trace/chakra/readable_text.h"
 
 namespace orrery {
 namespace {
 
-using Message = chakra_messages::Attribute;
+constexpr std::uint32_t kName = 1;
+constexpr std::uint32_t kDocumentation = 2;
+constexpr std::uint32_t kLastField = 2 * static_cast<std::uint32_t>(ChakraKind::bytes) + 2;
 
-template <class T, class Messages>
-std::vector<T> list(const Messages& message) {
-  return std::vector<T>(message.values().begin(), message.values().end());
+std::uint32_t field_of(ChakraKind kind) { return 2 * static_cast<std::uint32_t>(kind) + 1; }
+ChakraKind kind_of(std::uint32_t field) { return static_cast<ChakraKind>((field - 1) / 2); }
+bool is_list(std::uint32_t field) { return field % 2 == 0; }
+
+WireType wire_type(ChakraKind kind) {
+  switch (kind) {
+    case ChakraKind::double_kind:
+    case ChakraKind::fixed64:
+    case ChakraKind::sfixed64:
+      return WireType::eight_bytes;
+    case ChakraKind::float_kind:
+    case ChakraKind::fixed32:
+    case ChakraKind::sfixed32:
+      return WireType::four_bytes;
+    case ChakraKind::string:
+    case ChakraKind::bytes:
+      return WireType::counted;
+    default:
+      return WireType::varint;
+  }
+}
+
+// As numbers of these kinds are written, whatever bits beyond theirs they were read with.
+std::uint64_t canonical(ChakraKind kind, std::uint64_t bits) {
+  const auto low = static_cast<std::uint32_t>(bits);
+  switch (kind) {
+    case ChakraKind::int32:  // with its sign, as int64
+      return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(low)});
+    case ChakraKind::uint32:
+    case ChakraKind::sint32:
+      return low;
+    case ChakraKind::boolean:
+      return bits != 0 ? 1 : 0;
+    default:
+      return bits;
+  }
+}
+
+// Adds what a list message holds, whether packed or one by one. Whether it is a message.
+bool read_list(ChakraKind kind, std::string_view message, std::string& list) {
+  const WireType type = wire_type(kind);
+  WireReader reader(message);
+  for (WireField field; reader.next(field);) {
+    if (field.number != 1) continue;
+    if (field.type == type && type == WireType::counted) {
+      append_bytes(1, field.bytes, list);
+    } else if (field.type == type) {
+      append_bits(type, canonical(kind, field.bits), list);
+    } else if (field.type == WireType::counted) {
+      WireReader packed(field.bytes);
+      for (std::uint64_t bits = 0; packed.next(type, bits);) {
+        append_bits(type, canonical(kind, bits), list);
+      }
+      if (!packed.is_message()) return false;
+    }
+  }
+  return reader.is_message();
+}
+
+// Whether a message is a name and then one value that is no list, as nearly all are.
+bool is_plain(std::string_view message) {
+  WireReader reader(message);
+  WireField name;
+  WireField value;
+  return reader.next(name) && name.number == kName && name.type == WireType::counted &&
+         reader.next(value) && value.number > kDocumentation && value.number <= kLastField &&
+         !is_list(value.number) && value.type == wire_type(kind_of(value.number)) &&
+         reader.left() == 0;
 }
 
 }  // namespace
 
-ChakraAttribute attribute_of(const chakra_messages::Attribute& message) {
+bool ChakraAttribute::is_text() const {
+  return !is_list && (kind == ChakraKind::string || kind == ChakraKind::bytes);
+}
+
+ChakraAttribute chakra_boolean(std::string_view name, bool value) {
+  return {std::string(name), ChakraKind::boolean, value ? 1U : 0U};
+}
+
+ChakraAttribute chakra_int32(std::string_view name, std::int32_t value) {
+  return {std::string(name), ChakraKind::int32, static_cast<std::uint64_t>(std::int64_t{value})};
+}
+
+ChakraAttribute chakra_int64(std::string_view name, std::int64_t value) {
+  return {std::string(name), ChakraKind::int64, static_cast<std::uint64_t>(value)};
+}
+
+ChakraAttribute chakra_uint64(std::string_view name, std::uint64_t value) {
+  return {std::string(name), ChakraKind::uint64, value};
+}
+
+ChakraAttribute chakra_text(std::string_view name, std::string_view value) {
+  return {std::string(name), ChakraKind::string, 0, std::string(value)};
+}
+
+std::optional<ChakraAttribute> attribute_of(std::string_view message) {
   ChakraAttribute out;
-  out.name = message.name();
-  if (!message.documentation().empty()) out.documentation = message.documentation();
-  const auto keep = [&](ChakraKind kind, auto value) {
+  std::uint32_t last = 0;  // the last value counts; a list goes on where its field comes again
+  WireReader reader(message);
+  for (WireField field; reader.next(field);) {
+    const bool counted = field.type == WireType::counted;
+    if (field.number == kName && counted) out.name = field.bytes;
+    if (field.number == kDocumentation && counted) out.documentation = field.bytes;
+    if (field.number <= kDocumentation || field.number > kLastField) continue;
+    const ChakraKind kind = kind_of(field.number);
+    if (field.type != (is_list(field.number) ? WireType::counted : wire_type(kind))) continue;
     out.kind = kind;
-    out.value = std::move(value);
-    return std::move(out);
-  };
-  switch (message.value_case()) {
-    case Message::kDoubleValue:
-      return keep(ChakraKind::double_kind, double{message.double_value()});
-    case Message::kDoubleList:
-      return keep(ChakraKind::double_kind, list<double>(message.double_list()));
-    case Message::kFloatValue:
-      return keep(ChakraKind::float_kind, double{message.float_value()});
-    case Message::kFloatList:
-      return keep(ChakraKind::float_kind, list<double>(message.float_list()));
-    case Message::kInt32Value:
-      return keep(ChakraKind::int32, std::int64_t{message.int32_value()});
-    case Message::kInt32List:
-      return keep(ChakraKind::int32, list<std::int64_t>(message.int32_list()));
-    case Message::kInt64Value:
-      return keep(ChakraKind::int64, std::int64_t{message.int64_value()});
-    case Message::kInt64List:
-      return keep(ChakraKind::int64, list<std::int64_t>(message.int64_list()));
-    case Message::kUint32Value:
-      return keep(ChakraKind::uint32, std::uint64_t{message.uint32_value()});
-    case Message::kUint32List:
-      return keep(ChakraKind::uint32, list<std::uint64_t>(message.uint32_list()));
-    case Message::kUint64Value:
-      return keep(ChakraKind::uint64, std::uint64_t{message.uint64_value()});
-    case Message::kUint64List:
-      return keep(ChakraKind::uint64, list<std::uint64_t>(message.uint64_list()));
-    case Message::kSint32Value:
-      return keep(ChakraKind::sint32, std::int64_t{message.sint32_value()});
-    case Message::kSint32List:
-      return keep(ChakraKind::sint32, list<std::int64_t>(message.sint32_list()));
-    case Message::kSint64Value:
-      return keep(ChakraKind::sint64, std::int64_t{message.sint64_value()});
-    case Message::kSint64List:
-      return keep(ChakraKind::sint64, list<std::int64_t>(message.sint64_list()));
-    case Message::kFixed32Value:
-      return keep(ChakraKind::fixed32, std::uint64_t{message.fixed32_value()});
-    case Message::kFixed32List:
-      return keep(ChakraKind::fixed32, list<std::uint64_t>(message.fixed32_list()));
-    case Message::kFixed64Value:
-      return keep(ChakraKind::fixed64, std::uint64_t{message.fixed64_value()});
-    case Message::kFixed64List:
-      return keep(ChakraKind::fixed64, list<std::uint64_t>(message.fixed64_list()));
-    case Message::kSfixed32Value:
-      return keep(ChakraKind::sfixed32, std::int64_t{message.sfixed32_value()});
-    case Message::kSfixed32List:
-      return keep(ChakraKind::sfixed32, list<std::int64_t>(message.sfixed32_list()));
-    case Message::kSfixed64Value:
-      return keep(ChakraKind::sfixed64, std::int64_t{message.sfixed64_value()});
-    case Message::kSfixed64List:
-      return keep(ChakraKind::sfixed64, list<std::int64_t>(message.sfixed64_list()));
-    case Message::kBoolValue:
-      return keep(ChakraKind::boolean, std::uint64_t{message.bool_value()});
-    case Message::kBoolList:
-      return keep(ChakraKind::boolean, list<std::uint64_t>(message.bool_list()));
-    case Message::kStringValue:
-      return keep(ChakraKind::string, message.string_value());
-    case Message::kStringList:
-      return keep(ChakraKind::string, list<std::string>(message.string_list()));
-    case Message::kBytesValue:
-      return keep(ChakraKind::bytes, message.bytes_value());
-    case Message::kBytesList:
-      return keep(ChakraKind::bytes, list<std::string>(message.bytes_list()));
-    case Message::VALUE_NOT_SET:
-      break;
+    out.is_list = is_list(field.number);
+    if (!out.is_list) {
+      out.bits = counted ? 0 : canonical(kind, field.bits);
+      out.bytes = counted ? field.bytes : std::string_view();
+    } else {
+      if (last != field.number) out.bytes.clear();
+      if (!read_list(kind, field.bytes, out.bytes)) return std::nullopt;
+    }
+    last = field.number;
   }
+  if (!reader.is_message()) return std::nullopt;
   return out;
 }
 
-void set_message(const ChakraAttribute& a, chakra_messages::Attribute& message) {
-  message.set_name(readable_text(a.name));
-  if (a.documentation) message.set_documentation(readable_text(*a.documentation));
-  switch (a.kind) {
-    case ChakraKind::none:
-      return;
-    case ChakraKind::double_kind:
-      if (const auto* one = std::get_if<double>(&a.value)) {
-        message.set_double_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<double>>(&a.value)) {
-        for (const double v : *many) message.mutable_double_list()->add_values(v);
-        message.mutable_double_list();
-      }
-      return;
-    case ChakraKind::float_kind:
-      if (const auto* one = std::get_if<double>(&a.value)) {
-        message.set_float_value(static_cast<float>(*one));
-      } else if (const auto* many = std::get_if<std::vector<double>>(&a.value)) {
-        for (const double v : *many)
-          message.mutable_float_list()->add_values(static_cast<float>(v));
-        message.mutable_float_list();
-      }
-      return;
-    case ChakraKind::int32:
-      if (const auto* one = std::get_if<std::int64_t>(&a.value)) {
-        message.set_int32_value(static_cast<std::int32_t>(*one));
-      } else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&a.value)) {
-        for (const std::int64_t v : *many)
-          message.mutable_int32_list()->add_values(static_cast<std::int32_t>(v));
-        message.mutable_int32_list();
-      }
-      return;
-    case ChakraKind::int64:
-      if (const auto* one = std::get_if<std::int64_t>(&a.value)) {
-        message.set_int64_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&a.value)) {
-        for (const std::int64_t v : *many) message.mutable_int64_list()->add_values(v);
-        message.mutable_int64_list();
-      }
-      return;
-    case ChakraKind::uint32:
-      if (const auto* one = std::get_if<std::uint64_t>(&a.value)) {
-        message.set_uint32_value(static_cast<std::uint32_t>(*one));
-      } else if (const auto* many = std::get_if<std::vector<std::uint64_t>>(&a.value)) {
-        for (const std::uint64_t v : *many)
-          message.mutable_uint32_list()->add_values(static_cast<std::uint32_t>(v));
-        message.mutable_uint32_list();
-      }
-      return;
-    case ChakraKind::uint64:
-      if (const auto* one = std::get_if<std::uint64_t>(&a.value)) {
-        message.set_uint64_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<std::uint64_t>>(&a.value)) {
-        for (const std::uint64_t v : *many) message.mutable_uint64_list()->add_values(v);
-        message.mutable_uint64_list();
-      }
-      return;
-    case ChakraKind::sint32:
-      if (const auto* one = std::get_if<std::int64_t>(&a.value)) {
-        message.set_sint32_value(static_cast<std::int32_t>(*one));
-      } else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&a.value)) {
-        for (const std::int64_t v : *many)
-          message.mutable_sint32_list()->add_values(static_cast<std::int32_t>(v));
-        message.mutable_sint32_list();
-      }
-      return;
-    case ChakraKind::sint64:
-      if (const auto* one = std::get_if<std::int64_t>(&a.value)) {
-        message.set_sint64_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&a.value)) {
-        for (const std::int64_t v : *many) message.mutable_sint64_list()->add_values(v);
-        message.mutable_sint64_list();
-      }
-      return;
-    case ChakraKind::fixed32:
-      if (const auto* one = std::get_if<std::uint64_t>(&a.value)) {
-        message.set_fixed32_value(static_cast<std::uint32_t>(*one));
-      } else if (const auto* many = std::get_if<std::vector<std::uint64_t>>(&a.value)) {
-        for (const std::uint64_t v : *many)
-          message.mutable_fixed32_list()->add_values(static_cast<std::uint32_t>(v));
-        message.mutable_fixed32_list();
-      }
-      return;
-    case ChakraKind::fixed64:
-      if (const auto* one = std::get_if<std::uint64_t>(&a.value)) {
-        message.set_fixed64_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<std::uint64_t>>(&a.value)) {
-        for (const std::uint64_t v : *many) message.mutable_fixed64_list()->add_values(v);
-        message.mutable_fixed64_list();
-      }
-      return;
-    case ChakraKind::sfixed32:
-      if (const auto* one = std::get_if<std::int64_t>(&a.value)) {
-        message.set_sfixed32_value(static_cast<std::int32_t>(*one));
-      } else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&a.value)) {
-        for (const std::int64_t v : *many)
-          message.mutable_sfixed32_list()->add_values(static_cast<std::int32_t>(v));
-        message.mutable_sfixed32_list();
-      }
-      return;
-    case ChakraKind::sfixed64:
-      if (const auto* one = std::get_if<std::int64_t>(&a.value)) {
-        message.set_sfixed64_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&a.value)) {
-        for (const std::int64_t v : *many) message.mutable_sfixed64_list()->add_values(v);
-        message.mutable_sfixed64_list();
-      }
-      return;
-    case ChakraKind::boolean:
-      if (const auto* one = std::get_if<std::uint64_t>(&a.value)) {
-        message.set_bool_value(*one != 0);
-      } else if (const auto* many = std::get_if<std::vector<std::uint64_t>>(&a.value)) {
-        for (const std::uint64_t v : *many) message.mutable_bool_list()->add_values(v != 0);
-        message.mutable_bool_list();
-      }
-      return;
-    case ChakraKind::string:
-      if (const auto* one = std::get_if<std::string>(&a.value)) {
-        message.set_string_value(readable_text(*one));
-      } else if (const auto* many = std::get_if<std::vector<std::string>>(&a.value)) {
-        for (const std::string& v : *many)
-          message.mutable_string_list()->add_values(readable_text(v));
-        message.mutable_string_list();
-      }
-      return;
-    case ChakraKind::bytes:
-      if (const auto* one = std::get_if<std::string>(&a.value)) {
-        message.set_bytes_value(*one);
-      } else if (const auto* many = std::get_if<std::vector<std::string>>(&a.value)) {
-        for (const std::string& v : *many) message.mutable_bytes_list()->add_values(v);
-        message.mutable_bytes_list();
-      }
-      return;
+void append_attribute(const ChakraAttribute& attribute, std::string& message) {
+  const ChakraKind kind = attribute.kind;
+  const WireType type = wire_type(kind);
+  const auto text = [&](std::string_view t) {
+    return kind == ChakraKind::string ? readable_text(t) : std::string(t);
+  };
+  if (!attribute.name.empty()) append_bytes(kName, readable_text(attribute.name), message);
+  if (!attribute.documentation.empty()) {
+    append_bytes(kDocumentation, readable_text(attribute.documentation), message);
   }
+  if (attribute.is_list) {
+    std::string list;
+    const std::string_view bytes = attribute.bytes;
+    WireReader texts(type == WireType::counted ? bytes : "");
+    for (WireField one; texts.next(one);) append_bytes(1, text(one.bytes), list);
+    if (type != WireType::counted && !attribute.bytes.empty()) {
+      append_bytes(1, attribute.bytes, list);
+    }
+    append_bytes(field_of(kind) + 1, list, message);
+  } else if (type == WireType::counted) {
+    append_bytes(field_of(kind), text(attribute.bytes), message);
+  } else if (kind != ChakraKind::none) {
+    append_number(field_of(kind), type, attribute.bits, message);
+  }
+}
+
+void ChakraAttributes::push_back(const ChakraAttribute& attribute) {
+  std::string message;
+  append_attribute(attribute, message);
+  append_bytes(1, message, messages_);
+}
+
+bool ChakraAttributes::push_back_message(std::string_view message, std::size_t more) {
+  if (!is_plain(message)) {
+    const auto attribute = attribute_of(message);
+    if (attribute) push_back(*attribute);
+    return attribute.has_value();
+  }
+  if (messages_.empty()) messages_.reserve(message.size() + 3 + more);
+  append_bytes(1, message, messages_);
+  return true;
+}
+
+std::vector<ChakraAttribute> ChakraAttributes::decoded() const {
+  std::vector<ChakraAttribute> out;
+  WireReader reader(messages_);
+  for (WireField one; reader.next(one);) out.push_back(*attribute_of(one.bytes));
+  return out;
+}
+
+std::optional<std::string_view> ChakraAttributes::find(std::string_view name) const {
+  WireReader reader(messages_);
+  for (WireField one; reader.next(one);) {
+    WireField first;
+    WireReader(one.bytes).next(first);
+    if ((first.number == kName ? first.bytes : std::string_view()) == name) return one.bytes;
+  }
+  return std::nullopt;
+}
+
+std::optional<WireField> ChakraAttributes::value(std::string_view name) const {
+  const auto message = find(name);
+  if (!message) return std::nullopt;
+  WireField last;
+  for (WireReader reader(*message); reader.next(last);) {
+  }
+  return last.number > kDocumentation ? last : WireField();
+}
+
+std::optional<std::int64_t> integer_of(const WireField& value) {
+  if (value.number == 0 || is_list(value.number)) return std::nullopt;
+  const std::uint64_t bits = canonical(kind_of(value.number), value.bits);
+  const auto low = static_cast<std::uint32_t>(bits);
+  switch (kind_of(value.number)) {
+    case ChakraKind::int32:
+    case ChakraKind::sfixed32:
+      return static_cast<std::int32_t>(low);
+    case ChakraKind::int64:
+    case ChakraKind::sfixed64:
+      return static_cast<std::int64_t>(bits);
+    case ChakraKind::sint32:
+    case ChakraKind::sint64:
+      return static_cast<std::int64_t>((bits >> 1U) ^ (0 - (bits & 1U)));
+    case ChakraKind::uint32:
+    case ChakraKind::fixed32:
+    case ChakraKind::uint64:
+    case ChakraKind::fixed64:
+    case ChakraKind::boolean: {
+      constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+      return static_cast<std::int64_t>(std::min(bits, kMost));
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::string_view> text_of(const WireField& value) {
+  const bool is_text =
+      value.number != 0 && !is_list(value.number) && value.type == WireType::counted;
+  return is_text ? std::optional(value.bytes) : std::nullopt;
 }
 
 }  // namespace orrery

@@ -1,14 +1,13 @@
 #include "trace/chakra/chakra_check.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <optional>
-#include <queue>
 #include <string_view>
 #include <utility>
 
 #include "document/utf8.h"
+#include "trace/chakra/dependency_order.h"
 #include "trace/chakra/process_groups.h"
 
 namespace orrery {
@@ -20,13 +19,18 @@ class Indices {
   explicit Indices(const std::vector<ChakraNode>& nodes) {
     entries_.reserve(nodes.size());
     for (std::uint32_t i = 0; i < nodes.size(); ++i) entries_.emplace_back(nodes[i].id, i);
-    if (!std::is_sorted(entries_.begin(), entries_.end())) {
-      std::sort(entries_.begin(), entries_.end());
-    }
+    sorted_ = std::is_sorted(entries_.begin(), entries_.end());
+    if (!sorted_) std::sort(entries_.begin(), entries_.end());
   }
 
   // Of the first node with that identifier.
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t id) const {
+    // Identifiers mostly count up.
+    const std::uint64_t guess = entries_.empty() ? 0 : id - entries_.front().first;
+    if (guess < entries_.size() && entries_[guess].first == id &&
+        (guess == 0 || entries_[guess - 1].first != id)) {
+      return entries_[guess].second;
+    }
     const auto it = std::lower_bound(entries_.begin(), entries_.end(), std::pair(id, 0U));
     if (it == entries_.end() || it->first != id) return std::nullopt;
     return it->second;
@@ -40,9 +44,16 @@ class Indices {
     std::sort(out.begin(), out.end());
     return out;
   }
+  // All nodes, lower identifiers first; nothing if they stand so in the file.
+  [[nodiscard]] std::vector<std::uint32_t> by_identifier() const {
+    std::vector<std::uint32_t> out;
+    for (std::size_t i = 0; !sorted_ && i < entries_.size(); ++i) out.push_back(entries_[i].second);
+    return out;
+  }
 
  private:
   std::vector<std::pair<std::uint64_t, std::uint32_t>> entries_;
+  bool sorted_ = true;
 };
 
 std::string node_text(std::uint64_t id) { return "node " + std::to_string(id); }
@@ -75,13 +86,12 @@ class Checker {
     for (const std::uint32_t n : repeated) {
       find(trace_.nodes[n], "another node has this identifier");
     }
-    bool absent = false;
     for (const ChakraNode& node : trace_.nodes) {
       for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
         for (const std::uint64_t id : *list) {
           if (id == node.id) find(node, "depends on itself");
           if (ids.find(id)) continue;
-          absent = true;
+          ++report_.absent;
           if (options_.absent == AbsentDependencies::report) {
             find(node, "depends on " + node_text(id) + ", which is absent");
           }
@@ -89,7 +99,7 @@ class Checker {
       }
     }
     if (!repeated.empty()) return;
-    if (absent && options_.absent == AbsentDependencies::report) return;
+    if (report_.absent > 0 && options_.absent == AbsentDependencies::report) return;
     const auto order = chakra_order(trace_, "", options_.absent);
     if (!order && !trace_.nodes.empty()) {
       ++report_.total;
@@ -105,11 +115,12 @@ class Checker {
 
   // A whole number of any width, which the feeder converts.
   std::optional<std::int64_t> number(const ChakraNode& node, std::string_view name, bool required) {
-    if (node.find(name) == nullptr) {
+    const auto attribute = node.attributes.value(name);
+    if (!attribute) {
       if (required) find(node, "has no " + std::string(name));
       return std::nullopt;
     }
-    const auto value = node.integer(name);
+    const auto value = integer_of(*attribute);
     if (!value) find(node, std::string(name) + " is no whole number");
     return value;
   }
@@ -126,12 +137,13 @@ class Checker {
     if (node.is_host()) find(node, "communicates, but is_cpu_op says that it runs on the host");
     const auto size = number(node, "comm_size", true);
     if (size && *size < 0) find(node, "comm_size is negative");
-    const ChakraAttribute* group = node.find("pg_name");
-    if (group == nullptr) return;
-    if (!std::holds_alternative<std::string>(group->value)) {
+    const auto group = node.attributes.value("pg_name");
+    if (!group) return;
+    const auto name = text_of(*group);
+    if (!name) {
       find(node, "pg_name is no text");
-    } else if (!groups_.contains(std::string(node.text("pg_name")))) {
-      find(node, "its group '" + std::string(node.text("pg_name")) + "' is not defined");
+    } else if (!groups_.contains(std::string(*name))) {
+      find(node, "its group '" + std::string(*name) + "' is not defined");
     }
   }
 
@@ -150,9 +162,8 @@ class Checker {
     const bool memory =
         node.type == ChakraNodeType::memory_load || node.type == ChakraNodeType::memory_store;
     number(node, "tensor_size", memory);
-    if (const ChakraAttribute* dims = node.find("involved_dim"); dims != nullptr) {
-      if (dims->kind != ChakraKind::boolean ||
-          !std::holds_alternative<std::vector<std::uint64_t>>(dims->value)) {
+    if (const auto dims = node.find("involved_dim")) {
+      if (dims->kind != ChakraKind::boolean || !dims->is_list) {
         find(node, "involved_dim is no list of booleans");
       }
     }
@@ -210,9 +221,8 @@ ChakraReport check_chakra(const ChakraTrace& trace, const ChakraCheckOptions& op
   return Checker(trace, options).check();
 }
 
-Result<std::vector<std::uint32_t>> chakra_order(const ChakraTrace& trace, const std::string& name,
-                                                AbsentDependencies absent,
-                                                ControlDependencies control) {
+Result<ChakraOrder> chakra_order(const ChakraTrace& trace, const std::string& name,
+                                 AbsentDependencies absent, ControlDependencies control) {
   const auto place = [&](const ChakraNode& node) {
     return name.empty() ? node_text(node.id) : name + ": " + node_text(node.id);
   };
@@ -221,47 +231,31 @@ Result<std::vector<std::uint32_t>> chakra_order(const ChakraTrace& trace, const 
     return fail(ErrorCode::bad_input, "another node has this identifier",
                 place(trace.nodes[repeated.front()]));
   }
-  // Dependents of each node, as offsets into one list.
-  std::vector<std::uint32_t> missing(trace.nodes.size(), 0);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
-    const ChakraNode& node = trace.nodes[i];
+  ChakraOrder out;
+  out.offsets.reserve(trace.nodes.size() + 1);
+  for (const ChakraNode& node : trace.nodes) {
     for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
       if (list == &node.control_dependencies && control == ControlDependencies::ignore) continue;
       for (const std::uint64_t id : *list) {
         if (const auto before = index.find(id)) {
-          edges.emplace_back(*before, i);
-          ++missing[i];
+          out.before.push_back(*before);
         } else if (absent == AbsentDependencies::report) {
           return fail(ErrorCode::bad_input, "depends on " + node_text(id) + ", which is absent",
                       place(node));
         }
       }
     }
+    out.offsets.push_back(static_cast<std::uint32_t>(out.before.size()));
   }
-  std::sort(edges.begin(), edges.end());
-  // (identifier, index): the lowest identifier first.
-  using Ready = std::pair<std::uint64_t, std::uint32_t>;
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-  for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
-    if (missing[i] == 0) ready.emplace(trace.nodes[i].id, i);
+  DependencyOrder order = dependency_order(out.before, out.offsets, index.by_identifier());
+  if (order.order.size() < trace.nodes.size()) {
+    return fail(ErrorCode::bad_input,
+                "the dependencies form a cycle through, or before, " +
+                    node_text(trace.nodes[order.stuck].id),
+                name);
   }
-  std::vector<std::uint32_t> out;
-  out.reserve(trace.nodes.size());
-  while (!ready.empty()) {
-    const std::uint32_t at = ready.top().second;
-    ready.pop();
-    out.push_back(at);
-    auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(at, 0U));
-    for (; edge != edges.end() && edge->first == at; ++edge) {
-      if (--missing[edge->second] == 0) ready.emplace(trace.nodes[edge->second].id, edge->second);
-    }
-  }
-  if (out.size() == trace.nodes.size()) return out;
-  const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
-  const ChakraNode& node = trace.nodes[static_cast<std::size_t>(stuck - missing.begin())];
-  return fail(ErrorCode::bad_input,
-              "the dependencies form a cycle through, or before, " + node_text(node.id), name);
+  out.nodes = std::move(order.order);
+  return out;
 }
 
 }  // namespace orrery

@@ -49,16 +49,24 @@ struct ChakraCheckOptions {
 struct ChakraReport {
   std::vector<ChakraFinding> findings;
   std::size_t total = 0;
+  std::int64_t absent = 0;  // dependencies on nodes that are not in the file
   [[nodiscard]] bool accepted() const { return total == 0; }
 };
 
 ChakraReport check_chakra(const ChakraTrace& trace, const ChakraCheckOptions& options = {});
 
-// The indices of the nodes so that each stands behind what it waits for, lower identifiers first
-// among those that could go next. Errors: two nodes of one identifier, an absent dependency unless
-// it counts as done, a cycle; `name` stands in errors.
-Result<std::vector<std::uint32_t>> chakra_order(
-    const ChakraTrace& trace, const std::string& name, AbsentDependencies absent,
-    ControlDependencies control = ControlDependencies::heed);
+// The nodes of a trace as indices: in an order in which each stands behind what it waits for, lower
+// identifiers first among those that could go next; and what each waits for, absent nodes left out.
+struct ChakraOrder {
+  std::vector<std::uint32_t> nodes;
+  std::vector<std::uint32_t> before;  // of node n from offsets[n] to offsets[n + 1]
+  std::vector<std::uint32_t> offsets = {0};
+};
+
+// Errors: two nodes of one identifier, an absent dependency unless it counts as done, a cycle;
+// `name` stands in errors.
+Result<ChakraOrder> chakra_order(const ChakraTrace& trace, const std::string& name,
+                                 AbsentDependencies absent,
+                                 ControlDependencies control = ControlDependencies::heed);
 
 }  // namespace orrery

@@ -358,9 +358,7 @@ class Converter {
     const std::int64_t start = recorded_.base_ns + recorded_.start_ns[tree_.nodes[n].event] - ns;
     pause.start_micros =
         static_cast<std::uint64_t>(std::max(start, std::int64_t{0}) / kNsPerMicrosecond);
-    for (const ChakraAttribute& attribute : nodes_[n].attributes) {
-      if (attribute.name == "tid") pause.attributes.push_back(attribute);
-    }
+    if (const auto thread = nodes_[n].find("tid")) pause.attributes.push_back(*thread);
     pause.attributes.push_back(chakra_boolean("is_cpu_op", true));
     pause_of_.emplace(n, static_cast<std::uint32_t>(pause.id));
     nodes_[n].data_dependencies.push_back(pause.id);
@@ -404,9 +402,7 @@ class Converter {
                              ? nodes_[n].start_micros - pause.duration_micros
                              : 0;
     pause.attributes = {chakra_boolean("is_cpu_op", false)};
-    for (const ChakraAttribute& attribute : nodes_[n].attributes) {
-      if (attribute.name == "stream") pause.attributes.push_back(attribute);
-    }
+    if (const auto stream = nodes_[n].find("stream")) pause.attributes.push_back(*stream);
     nodes_.push_back(std::move(pause));
   }
 

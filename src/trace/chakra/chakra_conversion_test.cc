@@ -71,7 +71,7 @@ TEST_P(GoldenConversion, HasTheSameNodesAndDependencies) {
     EXPECT_EQ(node.outputs, theirs->outputs) << id;
     for (const char* same :
          {"rf_id", "fw_parent", "seq_id", "scope", "tid", "fw_tid", "op_schema"}) {
-      ASSERT_NE(node.find(same), nullptr);
+      ASSERT_TRUE(node.find(same));
       EXPECT_EQ(*node.find(same), *theirs->find(same)) << id << " " << same;
     }
     EXPECT_EQ(node.is_host(), theirs->is_host()) << id;
@@ -156,7 +156,7 @@ TEST(ChakraConversion, CountsOperationsAndBytesOnDemand) {
   bool seen = false;
   for (const ChakraNode& node : converted->trace.nodes) {
     if (node.is_host() || node.type != ChakraNodeType::compute) {
-      EXPECT_EQ(node.find("num_ops"), nullptr);
+      EXPECT_FALSE(node.find("num_ops"));
       continue;
     }
     ASSERT_TRUE(node.integer("num_ops"));

@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "trace/byte_stream.h"
-#include "trace/chakra/chakra_attribute.h"
 #include "trace/chakra/readable_text.h"
+#include "trace/chakra/wire.h"
 #include "trace/piece_writer.h"
 
 namespace orrery {
 namespace {
 
-namespace messages = chakra_messages;
-
 constexpr std::uint64_t kMostUnpacked = 8ULL << 30;  // a few MB of gzip can unpack to anything
 constexpr std::size_t kPiece = 1 << 20;
+constexpr std::size_t kSample = 256;  // nodes from which the size of a trace is judged
+constexpr std::size_t kMostReserved = 1 << 18;
 constexpr std::string_view kCut = "is the file cut? --partial uses what is whole";
 constexpr std::string_view kEmptyMetadata("\x02\x0a\x00", 3);  // an empty version
 constexpr std::string_view kEmptyNode("\x02\x08\x00", 3);      // the id 0
@@ -31,6 +32,11 @@ class Records {
       : stream_(std::move(stream)), name_(std::move(name)) {}
 
   [[nodiscard]] std::string where() const { return place(name_, record_); }
+  // How many records the file holds, judged from the first `records` of them and its size.
+  [[nodiscard]] std::size_t expected(std::size_t records) const {
+    const std::uint64_t mean = offset_ / records;
+    return static_cast<std::size_t>(stream_.file_size() / std::max<std::uint64_t>(1, mean));
+  }
   // Whether the last error was that the file ends in the middle.
   [[nodiscard]] bool ends_early() const { return ends_early_; }
 
@@ -124,86 +130,157 @@ class Records {
   bool ends_early_ = false;
 };
 
-template <class Message>
-bool parse(Message& message, std::string_view record) {
-  message.Clear();
-  return message.ParseFromArray(record.data(), static_cast<int>(record.size()));
-}
+// Fields of the messages GlobalMetadata, Node and AttributeProto's values of inputs and outputs.
+enum MetadataField : std::uint32_t { kVersion = 1, kMetadataAttributes = 2 };
+enum NodeField : std::uint32_t {
+  kId = 1,
+  kName = 2,
+  kType = 3,
+  kControlDependencies = 4,
+  kDataDependencies = 5,
+  kStart = 6,
+  kDuration = 7,
+  kInputs = 8,
+  kOutputs = 9,
+  kAttributes = 10,
+};
+enum ValuesField : std::uint32_t { kValues = 1, kShapes = 2, kTypes = 3 };
 
-ChakraValues values_of(const messages::Values& message) {
-  return {message.values(), message.shapes(), message.types()};
-}
-
-std::optional<ChakraNode> node_of(const messages::Node& message) {
-  if (message.type() < 0 || message.type() >= kChakraNodeTypes) return std::nullopt;
-  ChakraNode out;
-  out.id = message.id();
-  out.name = message.name();
-  out.type = static_cast<ChakraNodeType>(message.type());
-  out.control_dependencies.assign(message.control_dependencies().begin(),
-                                  message.control_dependencies().end());
-  out.data_dependencies.assign(message.data_dependencies().begin(),
-                               message.data_dependencies().end());
-  out.start_micros = message.start_micros();
-  out.duration_micros = message.duration_micros();
-  if (message.has_inputs()) out.inputs = values_of(message.inputs());
-  if (message.has_outputs()) out.outputs = values_of(message.outputs());
-  out.attributes.reserve(static_cast<std::size_t>(message.attributes_size()));
-  for (const messages::Attribute& a : message.attributes()) {
-    out.attributes.push_back(attribute_of(a));
+bool read_metadata(std::string_view record, ChakraTrace& out) {
+  WireReader reader(record);
+  for (WireField field; reader.next(field);) {
+    if (field.type != WireType::counted) continue;
+    if (field.number == kVersion) out.version = field.bytes;
+    if (field.number != kMetadataAttributes) continue;
+    auto attribute = attribute_of(field.bytes);
+    if (!attribute) return false;
+    out.attributes.push_back(*std::move(attribute));
   }
-  return out;
+  return reader.is_message();
 }
 
-void set_message(const ChakraValues& values, messages::Values& message) {
-  message.set_values(readable_text(values.values));
-  message.set_shapes(readable_text(values.shapes));
-  message.set_types(readable_text(values.types));
+bool read_values(std::string_view message, RareValue<ChakraValues>& out) {
+  if (!out) out = ChakraValues();
+  WireReader reader(message);
+  for (WireField field; reader.next(field);) {
+    if (field.type != WireType::counted) continue;
+    if (field.number == kValues) out->values = field.bytes;
+    if (field.number == kShapes) out->shapes = field.bytes;
+    if (field.number == kTypes) out->types = field.bytes;
+  }
+  return reader.is_message();
 }
 
-void set_message(const ChakraNode& node, messages::Node& message) {
-  message.Clear();
-  message.set_id(node.id);
-  message.set_name(readable_text(node.name));
-  message.set_type(static_cast<std::int32_t>(node.type));
-  message.mutable_control_dependencies()->Add(node.control_dependencies.begin(),
-                                              node.control_dependencies.end());
-  message.mutable_data_dependencies()->Add(node.data_dependencies.begin(),
-                                           node.data_dependencies.end());
-  message.set_start_micros(node.start_micros);
-  message.set_duration_micros(node.duration_micros);
-  if (node.inputs) set_message(*node.inputs, *message.mutable_inputs());
-  if (node.outputs) set_message(*node.outputs, *message.mutable_outputs());
-  for (const ChakraAttribute& a : node.attributes) set_message(a, *message.add_attributes());
+// Packed or one by one.
+bool read_numbers(const WireField& field, std::vector<std::uint64_t>& out) {
+  if (field.type == WireType::varint) out.push_back(field.bits);
+  if (field.type != WireType::counted) return true;
+  const auto ends = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  out.reserve(out.size() + static_cast<std::size_t>(
+                               std::count_if(field.bytes.begin(), field.bytes.end(), ends)));
+  WireReader packed(field.bytes);
+  for (std::uint64_t number = 0; packed.next(WireType::varint, number);) out.push_back(number);
+  return packed.is_message();
+}
+
+// `type` is as it stands, known or not. Fields of another type than the schema's are passed over.
+bool read_node(std::string_view record, ChakraNode& out, std::int32_t& type) {
+  WireReader reader(record);
+  for (WireField field; reader.next(field);) {
+    const bool counted = field.type == WireType::counted;
+    const bool varint = field.type == WireType::varint;
+    bool good = true;
+    if (field.number == kAttributes && counted) {
+      good = out.attributes.push_back_message(field.bytes, reader.left());
+    } else if (field.number == kId && varint) {
+      out.id = field.bits;
+    } else if (field.number == kName && counted) {
+      out.name = field.bytes;
+    } else if (field.number == kType && varint) {
+      type = static_cast<std::int32_t>(field.bits);
+    } else if (field.number == kControlDependencies) {
+      good = read_numbers(field, out.control_dependencies);
+    } else if (field.number == kDataDependencies) {
+      good = read_numbers(field, out.data_dependencies);
+    } else if (field.number == kStart && varint) {
+      out.start_micros = field.bits;
+    } else if (field.number == kDuration && varint) {
+      out.duration_micros = field.bits;
+    } else if (field.number == kInputs && counted) {
+      good = read_values(field.bytes, out.inputs);
+    } else if (field.number == kOutputs && counted) {
+      good = read_values(field.bytes, out.outputs);
+    }
+    if (!good) return false;
+  }
+  if (type >= 0 && type < kChakraNodeTypes) out.type = static_cast<ChakraNodeType>(type);
+  return reader.is_message();
+}
+
+// What is 0 or empty is left out, as protobuf does.
+void append_text(std::uint32_t field, std::string_view text, std::string& out) {
+  if (!text.empty()) append_bytes(field, readable_text(text), out);
+}
+
+void append_whole(std::uint32_t field, std::uint64_t number, std::string& out) {
+  if (number != 0) append_number(field, WireType::varint, number, out);
+}
+
+void append_packed(std::uint32_t field, const std::vector<std::uint64_t>& numbers,
+                   std::string& out) {
+  std::string packed;
+  for (const std::uint64_t number : numbers) append_varint(number, packed);
+  if (!packed.empty()) append_bytes(field, packed, out);
+}
+
+void append_values(std::uint32_t field, const RareValue<ChakraValues>& values, std::string& out) {
+  if (!values) return;
+  std::string message;
+  append_text(kValues, values->values, message);
+  append_text(kShapes, values->shapes, message);
+  append_text(kTypes, values->types, message);
+  append_bytes(field, message, out);
+}
+
+void append_attributes(std::uint32_t field, std::span<const ChakraAttribute> attributes,
+                       std::string& out) {
+  for (const ChakraAttribute& attribute : attributes) {
+    std::string message;
+    append_attribute(attribute, message);
+    append_bytes(field, message, out);
+  }
 }
 
 // `empty` is the record if nothing differs from its default, for a length of zero ends a file.
-template <class Message>
-void append_record(const Message& message, std::string_view empty, std::string& out) {
-  auto length = static_cast<std::uint32_t>(message.ByteSizeLong());
-  if (length == 0) {
+void append_record(std::string_view message, std::string_view empty, std::string& out) {
+  if (message.empty()) {
     out += empty;
     return;
   }
-  while (length >= 0x80) {
-    out += static_cast<char>(length | 0x80U);
-    length >>= 7U;
-  }
-  out += static_cast<char>(length);
-  message.AppendToString(&out);
+  append_varint(message.size(), out);
+  out += message;
 }
 
 // Calls `after` behind each record.
 template <class After>
 void append_records(const ChakraTrace& trace, std::string& out, const After& after) {
-  messages::GlobalMetadata metadata;
-  metadata.set_version(readable_text(trace.version));
-  for (const ChakraAttribute& a : trace.attributes) set_message(a, *metadata.add_attributes());
-  append_record(metadata, kEmptyMetadata, out);
-  messages::Node message;
+  std::string message;
+  append_text(kVersion, trace.version, message);
+  append_attributes(kMetadataAttributes, trace.attributes, message);
+  append_record(message, kEmptyMetadata, out);
   for (const ChakraNode& node : trace.nodes) {
     after();
-    set_message(node, message);
+    message.clear();
+    append_whole(kId, node.id, message);
+    append_text(kName, node.name, message);
+    append_whole(kType, static_cast<std::uint64_t>(node.type), message);
+    append_packed(kControlDependencies, node.control_dependencies, message);
+    append_packed(kDataDependencies, node.data_dependencies, message);
+    append_whole(kStart, node.start_micros, message);
+    append_whole(kDuration, node.duration_micros, message);
+    append_values(kInputs, node.inputs, message);
+    append_values(kOutputs, node.outputs, message);
+    append_attributes(kAttributes, node.attributes.decoded(), message);
     append_record(message, kEmptyNode, out);
   }
 }
@@ -214,37 +291,35 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
   if (first.empty()) {
     return fail(ErrorCode::bad_input, "is empty", name, "a Chakra trace begins with its version");
   }
-  messages::GlobalMetadata metadata;
+  ChakraTrace out;
   // Text of another format can pass for fields that nobody knows.
-  const bool parsed = parse(metadata, first);
-  const bool foreign = metadata.version().empty() && metadata.attributes().empty() &&
-                       first != kEmptyMetadata.substr(1);
+  const bool parsed = read_metadata(first, out);
+  const bool foreign =
+      out.version.empty() && out.attributes.empty() && first != kEmptyMetadata.substr(1);
   if (!parsed || foreign) {
     return fail(ErrorCode::bad_input, "the first record is no metadata of a Chakra trace",
                 records.where());
   }
-  ChakraTrace out;
-  out.version = metadata.version();
-  for (const messages::Attribute& a : metadata.attributes()) {
-    out.attributes.push_back(attribute_of(a));
-  }
-  messages::Node message;
   while (true) {
     const auto record = records.next();
     const bool cut = !record && records.ends_early() && incomplete == Incomplete::use_what_is_whole;
     if (!record && !cut) return fail(record.error());
     if (cut || record->empty()) break;
-    if (!parse(message, *record)) {
+    // Fewer moves of what was read, and no more memory than some files need.
+    if (out.nodes.size() == kSample) {
+      out.nodes.reserve(std::min(records.expected(kSample) + kSample, kMostReserved));
+    }
+    std::int32_t type = 0;
+    ChakraNode& node = out.nodes.emplace_back();
+    if (!read_node(*record, node, type)) {
       return fail(ErrorCode::bad_input, "the record is no node of a Chakra trace", records.where());
     }
-    auto node = node_of(message);
-    if (!node) {
-      return fail(ErrorCode::bad_input,
-                  "unknown node type " + std::to_string(message.type()) + " of node " +
-                      std::to_string(message.id()),
-                  records.where(), "types are 0 (invalid) to 7 (collective)");
+    if (type < 0 || type >= kChakraNodeTypes) {
+      return fail(
+          ErrorCode::bad_input,
+          "unknown node type " + std::to_string(type) + " of node " + std::to_string(node.id),
+          records.where(), "types are 0 (invalid) to 7 (collective)");
     }
-    out.nodes.push_back(std::move(*node));
   }
   if (out.nodes.empty()) {
     return fail(ErrorCode::bad_input, "holds no nodes", name,

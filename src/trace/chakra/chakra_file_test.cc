@@ -116,40 +116,40 @@ ChakraTrace trace_of_every_kind() {
   for (int i = static_cast<int>(ChakraKind::double_kind); i <= static_cast<int>(ChakraKind::bytes);
        ++i) {
     const auto kind = static_cast<ChakraKind>(i);
-    ChakraAttribute one{"a" + std::to_string(i), kind, {}, {}};
+    ChakraAttribute one{"a" + std::to_string(i), kind, 1};
     if (i % 2 == 0) one.documentation = "why";
+    if (kind == ChakraKind::int64) one = chakra_int64(one.name, -7);
     ChakraAttribute many = one;
-    ChakraAttribute none = one;
+    many.bits = 0;
+    many.is_list = true;
+    ChakraAttribute none = many;
     switch (kind) {
-      case ChakraKind::double_kind:
-      case ChakraKind::float_kind:
-        one.value = -0.5;
-        many.value = std::vector<double>{1.5, 0};
-        none.value = std::vector<double>{};
-        break;
-      case ChakraKind::uint32:
-      case ChakraKind::uint64:
-      case ChakraKind::fixed32:
-      case ChakraKind::fixed64:
-      case ChakraKind::boolean:
-        one.value = std::uint64_t{1};
-        many.value = std::vector<std::uint64_t>{1, 0, 1};
-        none.value = std::vector<std::uint64_t>{};
-        break;
       case ChakraKind::string:
       case ChakraKind::bytes:
-        one.value = std::string("text");
-        many.value = std::vector<std::string>{"", "b"};
-        none.value = std::vector<std::string>{};
+        one.bits = 0;
+        one.bytes = "text";
+        append_bytes(1, "", many.bytes);
+        append_bytes(1, "b", many.bytes);
+        break;
+      case ChakraKind::double_kind:
+      case ChakraKind::fixed64:
+      case ChakraKind::sfixed64:
+        append_bits(WireType::eight_bytes, 3, many.bytes);
+        append_bits(WireType::eight_bytes, 4, many.bytes);
+        break;
+      case ChakraKind::float_kind:
+      case ChakraKind::fixed32:
+      case ChakraKind::sfixed32:
+        append_bits(WireType::four_bytes, 3, many.bytes);
+        append_bits(WireType::four_bytes, 4, many.bytes);
         break;
       default:
-        one.value = std::int64_t{-7};
-        many.value = std::vector<std::int64_t>{-1, 0, 1};
-        none.value = std::vector<std::int64_t>{};
+        append_varint(1, many.bytes);
+        append_varint(0, many.bytes);
     }
-    node.attributes.insert(node.attributes.end(), {one, many, none});
+    for (const auto& attribute : {one, many, none}) node.attributes.push_back(attribute);
   }
-  node.attributes.push_back({"unset", ChakraKind::none, {}, {}});
+  node.attributes.push_back({"unset", ChakraKind::none});
   trace.nodes = {node, ChakraNode{}};
   return trace;
 }
@@ -181,6 +181,35 @@ TEST(ChakraFile, ReadsDependenciesThatAreNotPackedAndSkipsUnknownFields) {
   const auto trace = read_chakra_bytes(kMetadata + "\x08\x08\x01\x28\x02\x28\x03\x78\x09", "x.et");
   ASSERT_TRUE(trace) << trace.error().text();
   EXPECT_THAT(trace->nodes.at(0).data_dependencies, ::testing::ElementsAre(2, 3));
+}
+
+// The bytes of a file with one node, whose record is given without its length.
+std::string with_node(const std::string& record) {
+  return kMetadata + static_cast<char>(record.size()) + record;
+}
+
+TEST(ChakraFile, BringsAttributesIntoTheFormInWhichTheyAreWritten) {
+  const auto rewritten = [](const std::string& attribute) {
+    const auto trace = read_chakra_bytes(
+        with_node("\x08\x01\x52" + std::string(1, static_cast<char>(attribute.size())) + attribute),
+        "x.et");
+    return trace ? chakra_bytes(*trace).substr(kMetadata.size() + 5) : trace.error().message;
+  };
+  const std::string canonical = "\x0a\x01n\x48\x05";  // n: int64 5
+  EXPECT_EQ(rewritten(canonical), canonical);
+  EXPECT_EQ(rewritten("\x48\x05\x0a\x01n"), canonical);  // the name behind its value
+  EXPECT_EQ(rewritten("\x0a\x01n\x48\x85\x80" + std::string(1, '\0')), canonical);   // 5, at length
+  EXPECT_EQ(rewritten("\x0a\x01n\xc8" + std::string(1, '\0') + "\x05"), canonical);  // so its tag
+  EXPECT_EQ(rewritten("\x0a\x01n\x38\x07\x48\x05"), canonical);  // the last value counts
+  EXPECT_EQ(rewritten("\x0a\x01n\x9b\x04\x08\x01\x9c\x04\x48\x05"), canonical);  // a group
+  EXPECT_EQ(rewritten("\x0a\x01n\x4d\x01\x01\x01\x01\x48\x05"), canonical);      // of another type
+  // An int64 list in two parts, packed and one by one.
+  EXPECT_EQ(rewritten("\x0a\x01n\x52\x03\x0a\x01\x05\x52\x02\x08\x06"),
+            "\x0a\x01n\x52\x04\x0a\x02\x05\x06");
+  for (const char* damaged : {"\x0a\x09n", "\x48\x85", "\x0a\x01n\x9b\x04\x08\x01",
+                              "\x0a\x01n\x9c\x04", "\x02\x01", "\x0f", "\x52\x03\x0a\x05\x05"}) {
+    EXPECT_EQ(rewritten(damaged), "the record is no node of a Chakra trace") << damaged;
+  }
 }
 
 TEST(ChakraFile, WritesOnlyUtf8) {

@@ -1,7 +1,6 @@
 // Chakra execution traces (.et), and the same as JSON, which is recognised but not read.
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 
 #include "trace/chakra/chakra_check.h"
 #include "trace/chakra/chakra_file.h"
@@ -35,18 +34,11 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   std::array<std::int64_t, kChakraNodeTypes> types{};
   std::int64_t data = 0;
   std::int64_t control = 0;
-  std::int64_t absent = 0;
   std::int64_t starts = 0;
-  std::unordered_set<std::uint64_t> ids;
-  for (const ChakraNode& node : trace.nodes) ids.insert(node.id);
   for (const ChakraNode& node : trace.nodes) {
     ++types[static_cast<std::size_t>(node.type)];
     data += static_cast<std::int64_t>(node.data_dependencies.size());
     control += static_cast<std::int64_t>(node.control_dependencies.size());
-    for (const auto* list : {&node.data_dependencies, &node.control_dependencies}) {
-      absent += std::count_if(list->begin(), list->end(),
-                              [&](std::uint64_t id) { return !ids.contains(id); });
-    }
     starts += node.start_micros > 0 ? 1 : 0;
     const Seconds time(static_cast<double>(node.duration_micros) * 1e-6);
     const auto bytes = node.integer("comm_size");
@@ -85,8 +77,8 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   Facts facts;
   if (!trace.version.empty()) facts.text("version", trace.version);
   for (const ChakraAttribute& attribute : trace.attributes) {
-    if (attribute.name == "schema" && std::holds_alternative<std::string>(attribute.value)) {
-      facts.text("schema", std::get<std::string>(attribute.value));
+    if (attribute.name == "schema" && attribute.is_text()) {
+      facts.text("schema", attribute.bytes);
     }
   }
   facts.number("nodes", trace.nodes.size());
@@ -96,10 +88,10 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   }
   facts.number("data_dependencies", data);
   facts.number("control_dependencies", control);
-  facts.number("absent_dependencies", absent);
+  const ChakraReport report = check_chakra(trace);
+  facts.number("absent_dependencies", report.absent);
   facts.number("start_times", starts);
   if (starts > 0) facts.text("times", trace.has_simulated_times() ? "simulated" : "recorded");
-  const ChakraReport report = check_chakra(trace);
   facts.number("findings", report.total);
   if (!report.findings.empty()) {
     facts.text("first_finding", "node " + std::to_string(report.findings[0].node) + ": " +

@@ -1,103 +1,135 @@
 #include "trace/chakra/chakra_meetings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "parallel/parallel_for.h"
+
 namespace orrery {
 namespace {
 
-using Nodes = std::vector<std::uint32_t>;
-using ByRank = std::map<std::uint32_t, Nodes>;  // nodes of each rank of the run
+using Groups = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
 std::string place(const ChakraRank& rank, const ChakraNode& node) {
   return rank.file + ": node " + std::to_string(node.id);
 }
 
-// Communication nodes of a rank in the order in which they ran.
-Nodes in_order(const ChakraTrace& trace, const std::vector<std::uint32_t>& order) {
-  Nodes out;
-  for (const std::uint32_t n : order) {
-    if (communicates(trace.nodes[n])) out.push_back(n);
-  }
-  std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return trace.nodes[a].start_micros < trace.nodes[b].start_micros;
-  });
-  return out;
-}
+// What a communication node says.
+struct Call {
+  std::uint32_t node = 0;
+  ChakraNodeType type = ChakraNodeType::collective;
+  ChakraCollective collective = ChakraCollective::all_reduce;
+  std::int64_t bytes = 0;
+  std::string group = {};                                         // of a collective
+  std::tuple<std::int64_t, std::int64_t, std::int64_t> key = {};  // of a transfer: from, to, tag
+};
+
+// Of a rank: its communication nodes in the order in which they ran, and the groups it defines.
+struct RankCalls {
+  std::vector<Call> calls;
+  Groups groups;
+};
 
 std::string group_text(const ChakraNode& node) {
-  if (node.find("pg_name") != nullptr) return std::string(node.text("pg_name"));
+  if (node.attributes.value("pg_name")) return std::string(node.text("pg_name"));
   // Converters of 2024 wrote a number.
   const auto number = node.integer("pg_id");
   return number ? std::to_string(*number) : "";
 }
 
+RankCalls calls_of(const ChakraRank& rank, const ChakraOrder& order) {
+  RankCalls out;
+  const std::vector<ChakraNode>& nodes = rank.trace.nodes;
+  for (const ChakraNode& node : nodes) {
+    if (node.type != ChakraNodeType::metadata) continue;
+    for (NamedGroup& group : defined_groups(node).groups) {
+      std::sort(group.ranks.begin(), group.ranks.end());
+      group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
+      out.groups.emplace(std::move(group.name), std::move(group.ranks));
+    }
+  }
+  std::vector<std::uint32_t> ran;
+  std::copy_if(order.nodes.begin(), order.nodes.end(), std::back_inserter(ran),
+               [&](std::uint32_t n) { return communicates(nodes[n]); });
+  std::stable_sort(ran.begin(), ran.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return nodes[a].start_micros < nodes[b].start_micros;
+  });
+  out.calls.reserve(ran.size());
+  for (const std::uint32_t n : ran) {
+    const ChakraNode& node = nodes[n];
+    Call& call = out.calls.emplace_back();
+    call.node = n;
+    call.type = node.type;
+    call.bytes = node.integer("comm_size").value_or(0);
+    if (node.type == ChakraNodeType::collective) {
+      call.collective = static_cast<ChakraCollective>(*node.integer("comm_type"));
+      call.group = group_text(node);
+    } else {
+      call.key = {node.integer("comm_src").value_or(rank.rank),
+                  node.integer("comm_dst").value_or(rank.rank),
+                  node.integer("comm_tag").value_or(0)};
+    }
+  }
+  return out;
+}
+
 class Matcher {
  public:
-  explicit Matcher(const ChakraRun& run) : run_(run) {}
+  explicit Matcher(const ChakraRun& run) : run_(run), ranks_(run.size()) {}
 
-  Result<ChakraMeetings> match(std::span<const std::vector<std::uint32_t>> orders) {
-    for (std::uint32_t r = 0; r < run_.size(); ++r) {
-      ORRERY_RETURN_IF_ERROR(add_rank(r, orders[r]));
+  Result<ChakraMeetings> match(std::span<const ChakraOrder> orders) {
+    parallel_for(run_.size(), threads_to_use(0),
+                 [&](std::size_t r) { ranks_[r] = calls_of(run_[r], orders[r]); });
+    for (std::uint32_t r = 0; r < run_.size(); ++r) ORRERY_RETURN_IF_ERROR(add_rank(r));
+    for (std::uint32_t group = 0; group < collectives_.size(); ++group) {
+      ORRERY_RETURN_IF_ERROR(meet(group, collectives_[group]));
     }
-    for (const auto& [group, ranks] : collectives_) {
-      ORRERY_RETURN_IF_ERROR(meet(group, ranks));
-    }
-    for (const auto& [key, pair] : transfers_) pass(key, pair);
+    pass();
     out_.undefined.assign(undefined_.begin(), undefined_.end());
     return std::move(out_);
   }
 
  private:
-  struct Pair {
-    std::vector<ChakraMember> sends;
-    std::vector<ChakraMember> receives;
+  using Calls = std::vector<const Call*>;
+  struct Transfer {
+    const Call* call;
+    std::uint32_t rank;
+    [[nodiscard]] bool receives() const { return call->type == ChakraNodeType::receive; }
   };
-  using TransferKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, to, tag
 
   const ChakraNode& node_of(ChakraMember m) const { return run_[m.rank].trace.nodes[m.node]; }
 
-  Result<void> add_rank(std::uint32_t r, const std::vector<std::uint32_t>& order) {
-    const ChakraRank& rank = run_[r];
-    std::map<std::string, std::vector<std::int64_t>, std::less<>> defined;
-    for (const ChakraNode& node : rank.trace.nodes) {
-      for (NamedGroup& group : defined_groups(node).groups) {
-        std::sort(group.ranks.begin(), group.ranks.end());
-        group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
-        defined.emplace(std::move(group.name), std::move(group.ranks));
+  Result<void> add_rank(std::uint32_t r) {
+    std::map<std::string_view, std::uint32_t> known;  // groups of this rank, by name
+    for (const Call& call : ranks_[r].calls) {
+      const ChakraNode& node = run_[r].trace.nodes[call.node];
+      if (call.bytes < 0) {
+        return fail(ErrorCode::bad_input, "comm_size is negative", place(run_[r], node));
       }
-    }
-    std::map<std::string, std::uint32_t, std::less<>> known;  // groups of this rank, by name
-    for (const std::uint32_t n : in_order(rank.trace, order)) {
-      const ChakraNode& node = rank.trace.nodes[n];
-      if (node.integer("comm_size").value_or(0) < 0) {
-        return fail(ErrorCode::bad_input, "comm_size is negative", place(rank, node));
-      }
-      if (node.type != ChakraNodeType::collective) {
-        const bool sends = node.type == ChakraNodeType::send;
-        const TransferKey key{node.integer("comm_src").value_or(rank.rank),
-                              node.integer("comm_dst").value_or(rank.rank),
-                              node.integer("comm_tag").value_or(0)};
-        (sends ? transfers_[key].sends : transfers_[key].receives).push_back({r, n});
+      if (call.type != ChakraNodeType::collective) {
+        transfers_.push_back({&call, r});
         continue;
       }
-      const std::string name = group_text(node);
-      auto group = known.find(name);
+      auto group = known.find(call.group);
       if (group == known.end()) {
-        ORRERY_TRY(const std::uint32_t index, group_of(rank, node, name, defined));
-        group = known.emplace(name, index).first;
+        ORRERY_TRY(const std::uint32_t index,
+                   group_of(run_[r], node, call.group, ranks_[r].groups));
+        group = known.emplace(call.group, index).first;
+        collectives_.resize(out_.groups.size());
+        auto& ranks = collectives_[index];  // two names may stand for all
+        if (ranks.empty() || ranks.back().first != r) ranks.emplace_back(r, Calls());
       }
-      collectives_[group->second][r].push_back(n);
+      collectives_[group->second].back().second.push_back(&call);
     }
     return {};
   }
 
-  Result<std::uint32_t> group_of(
-      const ChakraRank& rank, const ChakraNode& node, const std::string& name,
-      const std::map<std::string, std::vector<std::int64_t>, std::less<>>& defined) {
+  Result<std::uint32_t> group_of(const ChakraRank& rank, const ChakraNode& node,
+                                 const std::string& name, const Groups& defined) {
     NamedGroup group{name, {}};
     if (const auto it = defined.find(name); it != defined.end()) {
       group.ranks = it->second;
@@ -117,59 +149,71 @@ class Matcher {
     return it->second;
   }
 
-  Result<void> meet(std::uint32_t group, const ByRank& ranks) {
+  // `ranks`: the calls of each, ascending by rank.
+  Result<void> meet(std::uint32_t group, std::span<const std::pair<std::uint32_t, Calls>> ranks) {
     std::size_t most = 0;
-    for (const auto& [rank, nodes] : ranks) most = std::max(most, nodes.size());
+    for (const auto& [rank, calls] : ranks) most = std::max(most, calls.size());
     for (std::size_t k = 0; k < most; ++k) {
-      ChakraMeeting meeting;
+      ChakraMeeting& meeting = out_.meetings.emplace_back();
       meeting.group = group;
-      for (const auto& [rank, nodes] : ranks) {
-        if (k >= nodes.size()) continue;
-        const ChakraMember member{rank, nodes[k]};
-        const ChakraNode& node = node_of(member);
-        const auto kind = static_cast<ChakraCollective>(*node.integer("comm_type"));
+      meeting.members.reserve(ranks.size());
+      for (const auto& [rank, calls] : ranks) {
+        if (k >= calls.size()) continue;
+        const Call& call = *calls[k];
         if (meeting.members.empty()) {
-          meeting.collective = kind;
-        } else if (meeting.collective != kind) {
+          meeting.collective = call.collective;
+        } else if (meeting.collective != call.collective) {
           const ChakraMember first = meeting.members.front();
           return fail(ErrorCode::bad_input,
-                      std::string(to_text(kind)) + " meets " +
+                      std::string(to_text(call.collective)) + " meets " +
                           std::string(to_text(meeting.collective)) + " of " +
                           place(run_[first.rank], node_of(first)),
-                      place(run_[rank], node),
+                      place(run_[rank], node_of({rank, call.node})),
                       "the ranks of a group call the same collectives in the same order: are these "
                       "files of one job?");
         }
-        meeting.bytes = std::max(meeting.bytes, node.integer("comm_size").value_or(0));
-        meeting.members.push_back(member);
+        meeting.bytes = std::max(meeting.bytes, call.bytes);
+        meeting.members.push_back({rank, call.node});
       }
-      out_.meetings.push_back(std::move(meeting));
     }
     return {};
   }
 
-  void pass(const TransferKey& key, const Pair& pair) {
-    for (std::size_t k = 0; k < std::max(pair.sends.size(), pair.receives.size()); ++k) {
-      ChakraMeeting meeting;
-      meeting.transfer = true;
-      meeting.from = std::get<0>(key);
-      meeting.to = std::get<1>(key);
-      for (const auto* side : {&pair.sends, &pair.receives}) {
-        if (k >= side->size()) continue;
-        meeting.members.push_back((*side)[k]);
-        meeting.bytes =
-            std::max(meeting.bytes, node_of((*side)[k]).integer("comm_size").value_or(0));
+  void pass() {
+    std::stable_sort(
+        transfers_.begin(), transfers_.end(), [](const Transfer& a, const Transfer& b) {
+          return std::pair(a.call->key, a.receives()) < std::pair(b.call->key, b.receives());
+        });
+    for (auto send = transfers_.begin(); send != transfers_.end();) {
+      const auto key = send->call->key;
+      const auto receives = std::find_if(send, transfers_.end(), [&](const Transfer& t) {
+        return t.call->key != key || t.receives();
+      });
+      const auto end = std::find_if(receives, transfers_.end(),
+                                    [&](const Transfer& t) { return t.call->key != key; });
+      for (auto receive = receives; send != receives || receive != end;) {
+        ChakraMeeting& meeting = out_.meetings.emplace_back();
+        meeting.transfer = true;
+        meeting.from = std::get<0>(key);
+        meeting.to = std::get<1>(key);
+        const auto add = [&](const Transfer& t) {
+          meeting.members.push_back({t.rank, t.call->node});
+          meeting.bytes = std::max(meeting.bytes, t.call->bytes);
+        };
+        if (send != receives) add(*send++);
+        if (receive != end) add(*receive++);
       }
-      out_.meetings.push_back(std::move(meeting));
+      send = end;
     }
   }
 
   const ChakraRun& run_;
+  std::vector<RankCalls> ranks_;
   ChakraMeetings out_;
   std::set<std::string> undefined_;
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::uint32_t> index_;
-  std::map<std::uint32_t, ByRank> collectives_;  // by group
-  std::map<TransferKey, Pair> transfers_;
+  std::vector<std::vector<std::pair<std::uint32_t, Calls>>> collectives_;  // by group
+  std::vector<Transfer> transfers_;
 };
 
 }  // namespace
@@ -189,8 +233,7 @@ bool communicates(const ChakraNode& node) {
   }
 }
 
-Result<ChakraMeetings> chakra_meetings(const ChakraRun& run,
-                                       std::span<const std::vector<std::uint32_t>> orders) {
+Result<ChakraMeetings> chakra_meetings(const ChakraRun& run, std::span<const ChakraOrder> orders) {
   return Matcher(run).match(orders);
 }
 

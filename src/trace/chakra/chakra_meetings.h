@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "outcome/result.h"
+#include "trace/chakra/chakra_check.h"
 #include "trace/chakra/chakra_run.h"
 #include "trace/chakra/process_groups.h"
 
@@ -54,8 +55,7 @@ struct ChakraMeetings {
 // Whether the node communicates on a device, and says what.
 bool communicates(const ChakraNode& node);
 
-// `orders`: of each rank, chakra_order.
-Result<ChakraMeetings> chakra_meetings(const ChakraRun& run,
-                                       std::span<const std::vector<std::uint32_t>> orders);
+// `orders`: of each rank.
+Result<ChakraMeetings> chakra_meetings(const ChakraRun& run, std::span<const ChakraOrder> orders);
 
 }  // namespace orrery

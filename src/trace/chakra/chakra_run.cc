@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "parallel/parallel_for.h"
 #include "trace/chakra/chakra_file.h"
 
 namespace orrery {
@@ -39,9 +40,12 @@ std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files) {
 
 Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files, Incomplete incomplete) {
   const std::vector<std::int64_t> ranks = chakra_ranks(files);
+  std::vector<Result<ChakraTrace>> traces(files.size());
+  parallel_for(files.size(), threads_to_use(0),
+               [&](std::size_t i) { traces[i] = read_chakra(files[i], incomplete); });
   ChakraRun out;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    ORRERY_TRY(ChakraTrace trace, read_chakra(files[i], incomplete));
+    ORRERY_TRY(ChakraTrace trace, std::move(traces[i]));
     out.push_back({ranks[i], files[i] == "-" ? "standard input" : files[i], std::move(trace)});
   }
   std::sort(out.begin(), out.end(),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace orrery {
 namespace {
@@ -45,54 +44,24 @@ std::span<const EnumName<ChakraCollective>> names_of(ChakraCollective) {
   return kNames;
 }
 
-ChakraAttribute chakra_boolean(std::string_view name, bool value) {
-  return {std::string(name), ChakraKind::boolean, std::uint64_t{value ? 1U : 0U}, {}};
-}
-
-ChakraAttribute chakra_int32(std::string_view name, std::int32_t value) {
-  return {std::string(name), ChakraKind::int32, std::int64_t{value}, {}};
-}
-
-ChakraAttribute chakra_int64(std::string_view name, std::int64_t value) {
-  return {std::string(name), ChakraKind::int64, value, {}};
-}
-
-ChakraAttribute chakra_uint64(std::string_view name, std::uint64_t value) {
-  return {std::string(name), ChakraKind::uint64, value, {}};
-}
-
-ChakraAttribute chakra_text(std::string_view name, std::string_view value) {
-  return {std::string(name), ChakraKind::string, std::string(value), {}};
-}
-
-const ChakraAttribute* ChakraNode::find(std::string_view attribute) const {
-  const auto it = std::find_if(attributes.begin(), attributes.end(),
-                               [&](const ChakraAttribute& a) { return a.name == attribute; });
-  return it == attributes.end() ? nullptr : &*it;
+std::optional<ChakraAttribute> ChakraNode::find(std::string_view attribute) const {
+  const auto found = attributes.find(attribute);
+  return found ? attribute_of(*found) : std::nullopt;
 }
 
 std::optional<std::int64_t> ChakraNode::integer(std::string_view attribute) const {
-  const ChakraAttribute* found = find(attribute);
-  if (found == nullptr) return std::nullopt;
-  if (const auto* value = std::get_if<std::int64_t>(&found->value)) return *value;
-  if (const auto* value = std::get_if<std::uint64_t>(&found->value)) {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-    return static_cast<std::int64_t>(std::min(*value, kMost));
-  }
-  return std::nullopt;
+  const auto value = attributes.value(attribute);
+  return value ? integer_of(*value) : std::nullopt;
 }
 
 std::string_view ChakraNode::text(std::string_view attribute) const {
-  const ChakraAttribute* found = find(attribute);
-  if (found == nullptr) return {};
-  const auto* value = std::get_if<std::string>(&found->value);
-  return value == nullptr ? std::string_view{} : std::string_view(*value);
+  const auto value = attributes.value(attribute);
+  return value ? text_of(*value).value_or("") : "";
 }
 
 bool ChakraTrace::has_simulated_times() const {
   return std::any_of(attributes.begin(), attributes.end(), [](const ChakraAttribute& attribute) {
-    const auto* value = std::get_if<std::string>(&attribute.value);
-    return attribute.name == kTimes && value != nullptr && *value == kSimulated;
+    return attribute.name == kTimes && attribute.is_text() && attribute.bytes == kSimulated;
   });
 }
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "outcome/enum_names.h"
+#include "trace/chakra/chakra_attribute.h"
 
 namespace orrery {
 
@@ -55,26 +55,6 @@ inline constexpr int kChakraCollectives = 10;
 // As the schema spells it: "ALL_REDUCE".
 std::span<const EnumName<ChakraCollective>> names_of(ChakraCollective);
 
-// How a value is stored; a kind of the list form is the next field number.
-enum class ChakraKind : std::uint8_t {
-  none,
-  double_kind,
-  float_kind,
-  int32,
-  int64,
-  uint32,
-  uint64,
-  sint32,
-  sint64,
-  fixed32,
-  fixed64,
-  sfixed32,
-  sfixed64,
-  boolean,
-  string,
-  bytes,
-};
-
 // A value that few nodes have: no larger than a pointer where it is absent.
 template <class T>
 class RareValue {
@@ -107,25 +87,6 @@ class RareValue {
   std::unique_ptr<T> value_;
 };
 
-struct ChakraAttribute {
-  std::string name;
-  ChakraKind kind = ChakraKind::none;
-  // Floating kinds as double, signed ones as int64, unsigned ones and booleans as uint64.
-  std::variant<std::monostate, double, std::int64_t, std::uint64_t, std::string,
-               std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>,
-               std::vector<std::string>>
-      value;
-  RareValue<std::string> documentation = {};
-
-  bool operator==(const ChakraAttribute&) const = default;
-};
-
-ChakraAttribute chakra_boolean(std::string_view name, bool value);
-ChakraAttribute chakra_int32(std::string_view name, std::int32_t value);
-ChakraAttribute chakra_int64(std::string_view name, std::int64_t value);
-ChakraAttribute chakra_uint64(std::string_view name, std::uint64_t value);
-ChakraAttribute chakra_text(std::string_view name, std::string_view value);
-
 // Python or JSON list texts, one entry an input or output of the operator.
 struct ChakraValues {
   std::string values;
@@ -153,12 +114,12 @@ struct ChakraNode {
   std::uint64_t duration_micros = 0;
   RareValue<ChakraValues> inputs;
   RareValue<ChakraValues> outputs;
-  std::vector<ChakraAttribute> attributes;
+  ChakraAttributes attributes;
 
   bool operator==(const ChakraNode&) const = default;
 
-  // The attribute of that name, or nullptr.
-  [[nodiscard]] const ChakraAttribute* find(std::string_view attribute) const;
+  // The attribute of that name, decoded.
+  [[nodiscard]] std::optional<ChakraAttribute> find(std::string_view attribute) const;
   // An integer or boolean of any kind; nothing if it is absent or something else.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view attribute) const;
   // A text; empty if absent.
