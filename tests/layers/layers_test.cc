@@ -107,7 +107,6 @@ TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
       // The benchmark of the trace reader races it.
       {"rapidjson/", {"src/document/", "src/trace/kineto/kineto_benchmark.cc"}},
       {"simdjson", {"src/trace/"}},
-      {"google/protobuf/", {"src/trace/chakra/"}},
       {"zlib", {"src/trace/"}},
       {"tl/", {"src/outcome/", "src/measured/expressible.h"}},
       {"CLI/", {"apps/"}},
