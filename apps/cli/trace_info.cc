@@ -53,7 +53,7 @@ Result<int> show(const TraceFiles& given, const Common& common) {
   ORRERY_RETURN_IF_ERROR(check_scopes(given, runs, ChakraUse::as_graph));
   std::vector<TraceContents> contents;
   std::vector<Result<TraceContents>> others(files.others.size());
-  parallel_for(others.size(), threads_to_use(0), [&](std::size_t i) {
+  parallel_for(others.size(), threads_to_use(common.threads), [&](std::size_t i) {
     const TraceInput& input = files.others[i];
     others[i] = read_contents(input.file, *input.format, incomplete(given));
   });
