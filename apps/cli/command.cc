@@ -17,7 +17,7 @@ namespace orrery::cli {
 
 namespace {
 
-OutputChoice output;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): set once
+OutputChoice output;  // set once, by main
 
 // The first of these that is set says which characters the terminal shows.
 bool shows_only_ascii() {

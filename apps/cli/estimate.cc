@@ -46,10 +46,14 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
 // can; empty for the others.
 std::string refusal_text(const Estimate& figures, const Question& q, const TextStyle& style) {
   if (figures.verdict != Verdict::does_not_fit) return "";
+  const std::string rank = q.adapter_rank == 0 ? "" : std::to_string(q.adapter_rank);
   std::string search = "orrery search " + q.model;
   for (const auto& [option, value] : {std::pair{" --on ", &q.cluster},
                                       {" --seq ", &q.sequence_length},
                                       {" --global-batch ", &q.global_batch},
+                                      {" --workload ", &q.workload},
+                                      {" --adapter-rank ", &rank},
+                                      {" --adapted-products ", &q.adapt},
                                       {" --precision ", &q.precision},
                                       {" --software ", &q.software}}) {
     if (!value->empty()) search += option + *value;
@@ -58,7 +62,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
          painted(fmt::format("{}: it needs {} of {}.", verdict_words(figures.verdict),
                              gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
                  verdict_ink(figures.verdict), style) +
-         " Plans that fit: " + search + "\n\n";
+         (q.model == "-" ? "" : " Plans that fit: " + search) + "\n\n";
 }
 
 }  // namespace

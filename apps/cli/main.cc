@@ -10,6 +10,7 @@
 #include "number_option.h"
 #include "outcome/invariant.h"
 #include "outcome/nearest_name.h"
+#include "parallel/parallel_for.h"
 #include "signals.h"
 #include "trace.h"
 
@@ -26,10 +27,9 @@ void add_question(CLI::App* app, Question& q) {
                   "the cluster: h100-sxm:1024, a name from the catalog, or a YAML file");
   app->add_option("--plan", q.plan, "the plan: tp=8,pp=16,micro_batch=1,...");
   app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
-  app->add_option("--seq", q.sequence_length, "tokens of a sequence")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  app->add_option("--global-batch", q.global_batch, "sequences of a step")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  app->add_option("--seq", q.sequence_length, "tokens of a sequence: 8192, 8k");
+  app->add_option("--global-batch", q.global_batch,
+                  "sequences of a step: 2048; or, with k or M, its tokens: 4M");
   app->add_option("--precision", q.precision, "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4");
   app->add_option("--software", q.software,
                   "the training framework, of orrery catalog software: megatron-core-0.12, ...");
@@ -261,6 +261,7 @@ int run(int argc, char** argv) {
   }
   output.json = common.json;
   choose_output(output);
+  usual_threads() = common.threads;
   const Result<int> ended = [&]() -> Result<int> {
     if (estimate_app->parsed()) return estimate_command(estimate, common);
     if (search_app->parsed()) return search_command(search, common);

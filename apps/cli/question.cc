@@ -5,6 +5,7 @@
 
 #include "model/family.h"
 #include "model/transformer/transformer.h"
+#include "plan/completed_plan.h"
 
 namespace orrery::cli {
 namespace {
@@ -37,7 +38,7 @@ struct TokenCount {
 // models and of their context lengths.
 Result<TokenCount> token_count(std::string text, std::string_view option) {
   constexpr std::int64_t kMost = 1'000'000'000;
-  if (text.ends_with('i')) text.pop_back();
+  if (text.ends_with("ki") || text.ends_with("Ki") || text.ends_with("Mi")) text.pop_back();
   std::int64_t scale = 1;
   if (!text.empty() && (text.back() == 'k' || text.back() == 'K')) scale = 1 << 10;
   if (!text.empty() && text.back() == 'M') scale = 1 << 20;
@@ -57,8 +58,8 @@ Result<std::int64_t> sequences_of(const std::string& text, const Training& train
   ORRERY_TRY(const TokenCount count, token_count(text, "--global-batch"));
   if (!count.has_prefix) return count.value;
   const std::int64_t length =
-      training.sequence_length != 0 ? training.sequence_length : model.sequence_length;
-  if (length == 0 || count.value % length != 0) {
+      training.sequence_length != 0 ? training.sequence_length : usual_sequence_length(model);
+  if (count.value % length != 0) {
     return fail(ErrorCode::bad_input,
                 text + " tokens are " + std::to_string(count.value) + ", not a multiple of the " +
                     std::to_string(length) + " tokens of a sequence",

@@ -196,8 +196,8 @@ Result<int> diff_prediction(const DiffOptions& options, const Common& common) {
 std::string without_prediction(const Question& asked) {
   if (!asked.cluster.empty()) return "--on";
   if (!asked.plan.empty()) return "--plan";
-  if (asked.sequence_length != 0) return "--seq";
-  return asked.global_batch != 0 ? "--global-batch" : "";
+  if (!asked.sequence_length.empty()) return "--seq";
+  return asked.global_batch.empty() ? "" : "--global-batch";
 }
 
 Result<int> diff(const DiffOptions& options, const Common& common) {
@@ -248,11 +248,9 @@ TraceSubcommand trace_diff(CLI::App& trace) {
                   "with --predicted: the cluster, as for orrery estimate");
   app->add_option("--plan", options->predicted.plan, "with --predicted: the plan, \"tp=8,pp=4\"");
   app->add_option("--seq", options->predicted.sequence_length,
-                  "with --predicted: tokens of a sequence")
-      ->check(CLI::PositiveNumber);
+                  "with --predicted: tokens of a sequence");
   app->add_option("--global-batch", options->predicted.global_batch,
-                  "with --predicted: sequences of a step, over all ranks")
-      ->check(CLI::PositiveNumber);
+                  "with --predicted: sequences of a step, over all ranks");
   const CLI::Range any_number(std::int64_t{0}, std::int64_t{1'000'000'000'000});
   app->add_option("--step", options->step,
                   "only the step marked ProfilerStep#N; otherwise the average of all")

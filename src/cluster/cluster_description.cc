@@ -192,21 +192,19 @@ Result<Network> network_of(const Node& node, const Accelerator& accelerator,
 }
 
 // A fabric in place of the node's changes latency and efficiency; how fast the node's cards send is
-// theirs. One whose ports have another rate is refused, unless the levels state a bandwidth.
-Result<void> check_port_rate(const ClusterDescription& d, const Node& node,
-                             const Catalog& catalog) {
-  const bool stated = std::ranges::any_of(
-      d.levels, [](const LevelDescription& level) { return level.bandwidth.has_value(); });
-  if (d.fabric.empty() || d.fabric == node.scale_out.fabric || !node.scale_out.bandwidth ||
-      stated || !catalog.contains("fabrics", d.fabric)) {
+// theirs. One whose ports have another rate is refused, unless its level states a bandwidth.
+Result<void> check_port_rate(const std::string& name, const Node& node, const Catalog& catalog) {
+  const std::optional<BytesPerSecond> card =
+      node.scale_out.nic_rate ? node.scale_out.nic_rate : node.scale_out.bandwidth;
+  if (name.empty() || name == node.scale_out.fabric || !card ||
+      !catalog.contains("fabrics", name)) {
     return {};
   }
-  ORRERY_TRY(const Fabric fabric, load_fabric(catalog, d.fabric));
-  const BytesPerSecond card = *node.scale_out.bandwidth;
-  if (!fabric.bandwidth || std::abs(*fabric.bandwidth / card - 1) < 0.01) return {};
+  ORRERY_TRY(const Fabric fabric, load_fabric(catalog, name));
+  if (!fabric.bandwidth || std::abs(*fabric.bandwidth / *card - 1) < 0.01) return {};
   return fail(ErrorCode::bad_input,
-              d.fabric + " has ports of " + to_text(*fabric.bandwidth) + ", but the cards of " +
-                  node.name + " send " + to_text(card),
+              name + " has ports of " + to_text(*fabric.bandwidth) + ", but the cards of " +
+                  node.name + " send " + to_text(*card),
               "fabric", "give levels with a bandwidth, or a node with such cards");
 }
 
@@ -347,7 +345,6 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   Node node;
   if (!d.node.empty()) {
     ORRERY_TRY(node, load_node(catalog, d.node));
-    ORRERY_RETURN_IF_ERROR(check_port_rate(d, node, catalog));
   }
   const std::string accelerator = d.accelerator.empty() ? node.accelerator : d.accelerator;
   if (accelerator.empty()) {
@@ -415,6 +412,10 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
     cluster.assumed.push_back("network: rail-optimised fat tree of full bisection");
   }
   for (std::size_t i = 0; i < described.size(); ++i) {
+    if (!described[i].bandwidth) {
+      ORRERY_RETURN_IF_ERROR(
+          check_port_rate(described[i].fabric.value_or(d.fabric), node, catalog));
+    }
     ORRERY_TRY(FabricLevel level,
                network_level(described[i], network, one_network ? -1 : static_cast<int>(i),
                              node.accelerators, catalog, cluster.assumed));

@@ -68,9 +68,9 @@ void BlockLowering::forward_attention(PassBuilder& out, const Operator& op, Cate
 }
 
 void BlockLowering::backward_attention(PassBuilder& out, const Operator& op, Category category) {
-  // Ring: keys, values and their fp32 gradients travel together, three times the forward.
-  around_context(out, op, category, attention_kernel(op, Direction::backward), 3,
-                 CollectiveKind::reduce_scatter, true);
+  // Ring: keys, values and their fp32 gradients travel together, of 16 bits three times the forward.
+  around_context(out, op, category, attention_kernel(op, Direction::backward),
+                 1 + kFp32 / element(), CollectiveKind::reduce_scatter, true);
   around_attention(out, op, category);
 }
 
@@ -166,7 +166,7 @@ void BlockLowering::attend_in_pieces(PassBuilder& out, const Operator& op, Categ
   Communication sent = context_collective(CollectiveKind::all_gather, key_value_bytes(op));
   sent.pieces = cp - 1;
   Communication gradient = sent;
-  gradient.times = 2;  // fp32
+  gradient.times = kFp32 / element();
   if (!ring) sent.times = cp - 1;
   const Seconds sent_time = time(sent);
   const Seconds gradient_time = time(gradient);

@@ -50,8 +50,12 @@ class OperatorReader {
       case OperatorKind::cross_entropy: {
         const LossBytes& loss = bytes_of(s_.facts.loss);
         const double logits = extent(op.m) * (loss.gathers_all ? op.n.factor : extent(op.n));
-        out.kept = loss.kept * logits;
-        out.gradients = (s_.binding.tp > 1 ? loss.sharded_peak : loss.peak) * logits - out.kept;
+        // The table counts logits of 16 bits; of those gathered there are two copies.
+        const double wider = element_ - k16Bits;
+        const double peak = (s_.binding.tp > 1 ? loss.sharded_peak : loss.peak) +
+                            (loss.gathers_all ? 2 : 1) * wider;
+        out.kept = (loss.kept + wider) * logits;
+        out.gradients = peak * logits - out.kept;
         break;
       }
     }

@@ -134,7 +134,8 @@ Seconds StepCosts::listing(int tensors) const {
 Bytes StepCosts::copied_gathered(double parameters) const {
   const ShardTransfers how = cache->context().software.shard_transfers;
   const bool copied = how == ShardTransfers::copied || how == ShardTransfers::lists;
-  return Bytes(copied ? 4 * parameters : 0);
+  const Bytes weight = tensor_element_size(cache->training().precision);
+  return copied ? 2 * weight * parameters : Bytes(0);
 }
 
 Bytes StepCosts::copied_reduced(double parameters) const {
@@ -145,7 +146,7 @@ Bytes StepCosts::copied_reduced(double parameters) const {
     case ShardTransfers::broadcasts:
       return Bytes(0);
     case ShardTransfers::flat:
-      return Bytes((4 + (g == weight ? 0 : weight + g) + 2 * g) * parameters);
+      return Bytes((2 * weight + (g == weight ? 0 : weight + g) + 2 * g) * parameters);
     case ShardTransfers::copied:
     case ShardTransfers::lists:
       return Bytes((weight + g) * parameters);

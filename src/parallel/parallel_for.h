@@ -8,14 +8,22 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace orrery {
 
-// 0 threads: one per core.
+// The threads that 0 stands for in threads_to_use(); 0: one per core. Set once, by the command line.
+inline std::atomic<int>& usual_threads() {
+  static std::atomic<int> threads{0};
+  return threads;
+}
+
+// 0 threads: the usual number.
 inline int threads_to_use(int asked) {
   if (asked > 0) return asked;
+  if (const int usual = usual_threads(); usual > 0) return usual;
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   return cores > 0 ? cores : 1;
 }
@@ -27,8 +35,12 @@ void parallel_for(std::size_t count, int threads, const F& f) {
     for (std::size_t i = next++; i < count; i = next++) f(i);
   };
   std::vector<std::future<void>> others;
-  for (std::size_t t = 1; t < static_cast<std::size_t>(threads) && t < count; ++t) {
-    others.push_back(std::async(std::launch::async, work));
+  try {
+    for (std::size_t t = 1; t < static_cast<std::size_t>(threads) && t < count; ++t) {
+      others.push_back(std::async(std::launch::async, work));
+    }
+  } catch (const std::system_error&) {
+    threads = static_cast<int>(others.size()) + 1;  // that could be started do all of it
   }
   work();
   for (std::future<void>& other : others) other.get();

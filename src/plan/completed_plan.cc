@@ -14,13 +14,17 @@ std::string n(std::int64_t v) { return std::to_string(v); }
 
 }  // namespace
 
+std::int64_t usual_sequence_length(const Model& model) {
+  constexpr std::int64_t kWithoutAny = 4096;
+  return model.published.sequence_length > 0 ? model.published.sequence_length : kWithoutAny;
+}
+
 CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
                              Plan plan) {
   CompletedPlan out;
   const auto assume = [&](std::string text) { out.assumed.push_back(std::move(text)); };
   if (training.sequence_length == 0) {
-    training.sequence_length =
-        model.published.sequence_length > 0 ? model.published.sequence_length : 4096;
+    training.sequence_length = usual_sequence_length(model);
     assume("sequence length " + n(training.sequence_length) +
            (model.published.sequence_length > 0 ? ": the model's own training length"
                                                 : ": the model states none"));

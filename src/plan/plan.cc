@@ -190,6 +190,7 @@ std::vector<Setting> settings_of(std::string_view text) {
 }
 
 bool is_boolean(std::string_view key) {
+  if (key.starts_with("overlap.")) return true;
   for (const FieldDescription& f :
        fields_of(static_cast<const Plan*>(nullptr)).description().fields) {
     if (f.key == key) return f.shape.kind == ValueShape::Kind::boolean;

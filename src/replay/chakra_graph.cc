@@ -203,7 +203,7 @@ class Builder {
     }
     ORRERY_TRY(meetings_, chakra_meetings(run_, orders_));
     collect();
-    find_dependencies();
+    ORRERY_RETURN_IF_ERROR(find_dependencies());
     ORRERY_RETURN_IF_ERROR(find_durations());
     ORRERY_TRY(const std::vector<std::uint32_t> order, joint_order());
     // As if no lane were ever busy: who comes first where one is.
@@ -373,7 +373,8 @@ class Builder {
   }
 
   // Of every operation those it waits for, in one list.
-  void find_dependencies() {
+  Result<void> find_dependencies() {
+    constexpr std::size_t kMost = 4'000'000'000;  // places are 32 bits
     before_offsets_.reserve(operations_.size() + 1);
     for (const Operation& operation : operations_) {
       const std::size_t begin = before_.size();
@@ -390,8 +391,12 @@ class Builder {
       const auto first = before_.begin() + static_cast<std::ptrdiff_t>(begin);
       std::sort(first, before_.end());
       before_.erase(std::unique(first, before_.end()), before_.end());
+      if (before_.size() > kMost) {
+        return fail(ErrorCode::bad_input, "the ranks have more than 4,000,000,000 dependencies");
+      }
       before_offsets_.push_back(static_cast<std::uint32_t>(before_.size()));
     }
+    return {};
   }
 
   std::span<const std::uint32_t> before(std::uint32_t operation) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,11 +22,9 @@ class GraphPaths {
 
   // Of every rank of the graph's streams, from its first to its last operation, transfers between
   // two ranks apart.
-  [[nodiscard]] std::vector<PathWindow> wholes() const {
-    std::vector<PathWindow> windows;
-    for (const Stream& one : graph_.streams()) {
-      if (one.rank_class >= windows.size()) windows.resize(one.rank_class + 1, nothing());
-    }
+  [[nodiscard]] std::map<std::int64_t, PathWindow> wholes() const {
+    std::map<std::int64_t, PathWindow> windows;
+    for (const Stream& one : graph_.streams()) windows.emplace(one.rank_class, nothing());
     for (std::uint32_t i = 0; i < graph_.size(); ++i) {
       const NodeIndex n(i);
       if (graph_.kind(n) == NodeKind::point_to_point || graph_.kind(n) == NodeKind::barrier ||
@@ -33,18 +32,19 @@ class GraphPaths {
         continue;
       }
       const std::uint32_t own = rank_of(graph_.stream(n));
-      if (!is_wire(graph_.stream(n))) extend(windows[own], i);
+      if (!is_wire(graph_.stream(n))) extend(windows.at(own), i);
       for (const StreamIndex s : graph_.rendezvous_streams(n)) {
-        if (!is_wire(s) && rank_of(s) != own) extend(windows[rank_of(s)], i);
+        if (!is_wire(s) && rank_of(s) != own) extend(windows.at(rank_of(s)), i);
       }
     }
     return windows;
   }
 
   // Of a rank that may have no stream.
-  static PathWindow whole_of(const std::vector<PathWindow>& wholes, const RecordedTrace& seen) {
-    const auto place = static_cast<std::size_t>(seen.rank);
-    PathWindow window = place < wholes.size() ? wholes[place] : nothing();
+  static PathWindow whole_of(const std::map<std::int64_t, PathWindow>& wholes,
+                             const RecordedTrace& seen) {
+    const auto found = wholes.find(seen.rank);
+    PathWindow window = found != wholes.end() ? found->second : nothing();
     window.step.rank = seen.rank;
     const Interval span = span_of(seen);
     window.step.start_ns = span.start;
@@ -158,7 +158,7 @@ class GraphPaths {
 
 std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen) {
   const GraphPaths of_graph(file.graph);
-  const std::vector<PathWindow> wholes = of_graph.wholes();
+  const auto wholes = of_graph.wholes();
   std::vector<StepPath> paths;
   for (const RecordedTrace& trace : seen.ranks) {
     PathWindow window = GraphPaths::whole_of(wholes, trace);
@@ -180,7 +180,7 @@ std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen)
 std::vector<StepPath> step_paths(const ChakraRun& run, const ChakraGraph& graph,
                                  const RecordedRun& seen) {
   const GraphPaths of_graph(graph.graph);
-  const std::vector<PathWindow> wholes = of_graph.wholes();
+  const auto wholes = of_graph.wholes();
   const auto name_of = [&](NodeIndex n, std::uint32_t rank) -> std::string_view {
     const std::span<const ChakraGraph::Member> members = graph.members_of(n);
     if (members.empty()) return "before the first operation";

@@ -112,11 +112,16 @@ Result<GraphRun> graph_run(GraphFile file, const std::string& name) {
   std::stable_sort(run.works.begin(), run.works.end(), [&](const RunWork& a, const RunWork& b) {
     return std::pair(a.trace, run.nodes[a.last].lane) < std::pair(b.trace, run.nodes[b.last].lane);
   });
-  out.operations.emplace();
-  for (const RecordedTrace& trace : out.seen.ranks) {
-    out.operations->nodes.push_back(trace.external_id);
+  // A graph made of a recording knows durations alone.
+  const bool predicted = std::ranges::any_of(
+      file.graph.operations(), [](const Operation& operation) { return !operation.parts.empty(); });
+  if (predicted) {
+    out.operations.emplace();
+    for (const RecordedTrace& trace : out.seen.ranks) {
+      out.operations->nodes.push_back(trace.external_id);
+    }
+    out.operations->graph = std::move(file.graph);
   }
-  out.operations->graph = std::move(file.graph);
   forget_marks(out.seen);
   return out;
 }

@@ -414,6 +414,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
     return fail(ErrorCode::bad_input, std::move(text), "precision");
   }
   Scenario filled = scenario;
+  filled.zero_stated = true;  // by the search
   filled.training =
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan).training;
   filled.plan.dp = 0;

@@ -21,7 +21,11 @@ NodeIndex node_of(const PredictedOperations& operations, const RunWork& work) {
 Result<void> check_levels(const Graph& graph, const Cluster& cluster, const Edit& edit) {
   const auto fits = [&](const Group& group) {
     const std::vector<int>& members = group.shape.members;
-    if (members.size() != cluster.levels.size()) return members.empty();
+    if (members.empty()) return group.shape.size <= 1;
+    if (members.size() != cluster.levels.size() || members.front() < 1 ||
+        members.back() != group.shape.size || !std::ranges::is_sorted(members)) {
+      return false;
+    }
     for (std::size_t l = 0; l < members.size(); ++l) {
       if (members[l] > cluster.levels[l].accelerators) return false;
     }

@@ -44,7 +44,6 @@ namespace {
 
 constexpr double kQueryBlock = 128;
 constexpr double kKeyBlock = 128;
-constexpr double kScoreBytes = 2;
 constexpr double kBackwardPasses = 1.5;
 constexpr double kWidePassesForward = 14.5;
 constexpr double kWidePassesBackward = 16;
@@ -122,7 +121,8 @@ Seconds unfused(const KernelModel& model, const AttentionShape& s, Direction dir
   } else if (s.wide_softmax) {
     passes = forward ? kWidePassesForward : kWidePassesBackward;
   }
-  const Seconds scores = model.memory_bound(Bytes(products * q * k * kScoreBytes) * passes);
+  const Seconds scores =
+      model.memory_bound(tensor_element_size(format) * (products * q * k * passes));
   if (direction == Direction::forward) {
     return product(q, k, s.query_key_dim, s.query_key_dim) +
            product(q, s.value_dim, k, s.value_dim) + scores;

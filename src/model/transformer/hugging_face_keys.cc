@@ -21,7 +21,6 @@ std::string place(const Value& v, std::string_view key) {
 // change no shape.
 constexpr auto kWithoutShape = std::to_array<std::string_view>({"_attn_implementation",
                                                                 "_name_or_path",
-                                                                "add_cross_attention",
                                                                 "architectures",
                                                                 "attention_dropout",
                                                                 "attn_pdrop",
@@ -40,12 +39,10 @@ constexpr auto kWithoutShape = std::to_array<std::string_view>({"_attn_implement
                                                                 "initializer_range",
                                                                 "input_jitter_noise",
                                                                 "is_decoder",
-                                                                "is_encoder_decoder",
                                                                 "label2id",
                                                                 "layer_norm_eps",
                                                                 "layer_norm_epsilon",
                                                                 "mask_token_id",
-                                                                "max_window_layers",
                                                                 "model_type",
                                                                 "norm_eps",
                                                                 "norm_topk_prob",
@@ -77,8 +74,7 @@ constexpr auto kWithoutShape = std::to_array<std::string_view>({"_attn_implement
                                                                 "torchscript",
                                                                 "transformers_version",
                                                                 "unk_token_id",
-                                                                "use_cache",
-                                                                "use_sliding_window"});
+                                                                "use_cache"});
 
 bool ConfigKeys::mentions(std::string_view key) const { return find(key) != nullptr; }
 

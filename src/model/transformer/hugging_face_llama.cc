@@ -205,7 +205,8 @@ void read_llama_like(ConfigKeys& keys, Architecture& a) {
                              .shared_ffn = shared * width,
                              .first_dense_layers = keys.integer({"first_k_dense_replace"}, 0)};
   }
-  a.sliding_window = keys.integer({"sliding_window"}, 0);
+  a.sliding_window =
+      keys.flag("use_sliding_window", true) ? keys.integer({"sliding_window"}, 0) : 0;
   if (keys.has("layer_types")) read_layer_types(keys, a);
 }
 

@@ -13,6 +13,8 @@
 namespace orrery {
 namespace {
 
+constexpr std::size_t kMostDependencies = 1'000'000'000;  // places are 32 bits
+
 // Nodes by identifier, for many at little memory.
 class Indices {
  public:
@@ -244,6 +246,9 @@ Result<ChakraOrder> chakra_order(const ChakraTrace& trace, const std::string& na
                       place(node));
         }
       }
+    }
+    if (out.before.size() > kMostDependencies) {
+      return fail(ErrorCode::bad_input, "has more than 1,000,000,000 dependencies", name);
     }
     out.offsets.push_back(static_cast<std::uint32_t>(out.before.size()));
   }

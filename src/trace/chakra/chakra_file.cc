@@ -176,8 +176,9 @@ bool read_numbers(const WireField& field, std::vector<std::uint64_t>& out) {
   if (field.type == WireType::varint) out.push_back(field.bits);
   if (field.type != WireType::counted) return true;
   const auto ends = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  out.reserve(out.size() + static_cast<std::size_t>(
-                               std::count_if(field.bytes.begin(), field.bytes.end(), ends)));
+  if (out.empty()) {  // a list in many pieces grows as it comes
+    out.reserve(static_cast<std::size_t>(std::ranges::count_if(field.bytes, ends)));
+  }
   WireReader packed(field.bytes);
   for (std::uint64_t number = 0; packed.next(WireType::varint, number);) out.push_back(number);
   return packed.is_message();

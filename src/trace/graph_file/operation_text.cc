@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -90,10 +91,16 @@ class PartReader {
   }
   double number(std::string_view name) {
     double value = 0;
-    good_ = good_ && e_[name].get(value) == simdjson::SUCCESS && value >= 0;
+    good_ = good_ && e_[name].get(value) == simdjson::SUCCESS && value >= 0 && value <= kMost;
     return value;
   }
   double number(std::string_view name, double usual) { return has(name) ? number(name) : usual; }
+  // What divides others.
+  double positive(std::string_view name, double usual) {
+    const double value = number(name, usual);
+    good_ = good_ && value >= kLeastDivisor;
+    return value;
+  }
   std::uint32_t whole(std::string_view name, double usual, double limit) {
     const double value = number(name, usual);
     good_ = good_ && value < limit;
@@ -121,6 +128,8 @@ class PartReader {
   [[nodiscard]] bool good() const { return good_; }
 
  private:
+  static constexpr double kMost = 1e24;  // of bytes, FLOPs and sizes: no time of it is infinite
+  static constexpr double kLeastDivisor = 1e-6;
   dom::element e_;
   bool good_ = true;
 };
@@ -129,7 +138,7 @@ constexpr double kMostLaunches = 1e9;
 
 Kernel read_kernel(PartReader& r) {
   Kernel k;
-  k.launches = static_cast<int>(r.whole("launches", 1, kMostLaunches));
+  k.launches = static_cast<int>(std::max(1U, r.whole("launches", 1, kMostLaunches)));
   if (r.has("memory")) {
     k.bytes = Bytes(r.number("memory"));
     return k;
@@ -146,7 +155,7 @@ Kernel read_kernel(PartReader& r) {
   k.format = r.word<NumberFormat>("format");
   k.flops = Flops(r.number("flops", 0));
   k.bytes = Bytes(r.number("bytes", 0));
-  k.pieces = r.number("pieces", 1);
+  k.pieces = r.positive("pieces", 1);
   return k;
 }
 
@@ -155,7 +164,7 @@ Communication read_communication(PartReader& r, std::size_t groups) {
                   .group = GroupIndex(
                       r.whole("group", static_cast<double>(groups), static_cast<double>(groups))),
                   .payload = Bytes(r.number("bytes")),
-                  .pieces = r.number("pieces", 1),
+                  .pieces = r.positive("pieces", 1),
                   .times = r.number("times", 1),
                   .exposed = r.number("exposed", 1)};
   if (r.has("tokens")) {
