@@ -5,7 +5,7 @@
 #
 # COVERAGE_BUILD is the preset fuzz-coverage; FUZZ_BUILD holds the corpus that tools/fuzz.sh kept.
 # The parser of x_fuzz.cc is x.cc beside it, or what its first lines name:
-#   // parser: src/model/hugging_face.cc src/model/hugging_face_families.cc
+#   // parser: src/model/transformer/hugging_face.cc src/model/transformer/hugging_face_llama.cc
 set -eu
 coverage=$1
 fuzz=$2

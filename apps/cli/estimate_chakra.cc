@@ -45,8 +45,9 @@ Result<std::vector<Range>> ranges(const std::string& text, std::int64_t ranks) {
     const std::string_view item = rest.substr(0, comma);
     const auto range = range_of(item);
     if (!range) {
-      return fail(ErrorCode::bad_input, "'" + std::string(item) + "' is no rank or range of ranks",
-                  "--chakra-ranks", "write 0-7,16");
+      return fail(ErrorCode::bad_input,
+                  "'" + std::string(item) + "' is not a rank or range of ranks", "--chakra-ranks",
+                  "write 0-7,16");
     }
     if (range->last >= ranks) {
       return fail(

@@ -30,7 +30,8 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--seq", q.sequence_length, "tokens of a sequence: 8192, 8k");
   app->add_option("--global-batch", q.global_batch,
                   "sequences of a step: 2048; or, with k or M, its tokens: 4M");
-  app->add_option("--precision", q.precision, "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4");
+  app->add_option("--precision", q.precision,
+                  "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4, tf32, fp32");
   app->add_option("--software", q.software,
                   "the training framework, of orrery catalog software: megatron-core-0.12, ...");
   app->add_option("--adapter-rank", q.adapter_rank,

@@ -12,7 +12,7 @@ CLI::Validator number_within(double least, double most) {
     if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) {
       return std::string();
     }
-    return fmt::format("'{}' is no number from {} to {}", text, least, most);
+    return fmt::format("'{}' is not a number from {} to {}", text, least, most);
   };
   return {check, fmt::format("FLOAT in [{} - {}]", least, most)};
 }

@@ -5,7 +5,7 @@
 
 namespace orrery::cli {
 
-// Refuses what is no number from `least` to `most`. CLI::Range lets "nan" pass, of which no
+// Refuses what is not a number from `least` to `most`. CLI::Range lets "nan" pass, of which no
 // comparison holds.
 CLI::Validator number_within(double least, double most);
 

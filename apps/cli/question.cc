@@ -34,8 +34,8 @@ struct TokenCount {
   bool has_prefix;
 };
 
-// "8192", "8k", "4M", "8Ki": where tokens are counted, k is 1024 and M is 1024 k, as in the names of
-// models and of their context lengths.
+// "8192", "8k", "4M", "8Ki": where tokens are counted, k is 1024 and M is 1024 k, as in the names
+// of models and of their context lengths.
 Result<TokenCount> token_count(std::string text, std::string_view option) {
   constexpr std::int64_t kMost = 1'000'000'000;
   if (text.ends_with("ki") || text.ends_with("Ki") || text.ends_with("Mi")) text.pop_back();

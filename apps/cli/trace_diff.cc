@@ -144,7 +144,7 @@ std::vector<std::string> prediction_notes(const Training& training, const Model&
 
 Result<int> diff_prediction(const DiffOptions& options, const Common& common) {
   if (!options.against.empty()) {
-    return fail(ErrorCode::bad_input, "stands beside --predicted", "--against",
+    return fail(ErrorCode::bad_input, "cannot be combined with --predicted", "--against",
                 "a run and its prediction, or two runs");
   }
   ORRERY_TRY(const auto catalog, open_catalog(common));
@@ -203,7 +203,7 @@ std::string without_prediction(const Question& asked) {
 Result<int> diff(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
   if (const std::string option = without_prediction(options.predicted); !option.empty()) {
-    return fail(ErrorCode::bad_input, "stands without --predicted", option,
+    return fail(ErrorCode::bad_input, "needs --predicted", option,
                 "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
                 "run with a prediction");
   }

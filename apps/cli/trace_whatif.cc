@@ -132,11 +132,11 @@ Result<int> whatif(const WhatIfOptions& options, const Common& common) {
   if (options.attribute) {
     if (!edits.empty()) {
       return fail(ErrorCode::bad_input, "takes no edits", "--attribute",
-                  "it evens the ranks out, one after the other");
+                  "it removes the slowness of one rank after another by itself");
     }
     if (!options.html.empty() || !options.timeline.empty()) {
-      return fail(ErrorCode::bad_input, "writes no page and no timeline", "--attribute",
-                  "--no-stragglers --html FILE shows the run with all ranks alike");
+      return fail(ErrorCode::bad_input, "cannot be combined with --html or --timeline",
+                  "--attribute", "--no-stragglers --html FILE shows the run with all ranks alike");
     }
     ORRERY_TRY(const auto found, stragglers(run->ranks, made.graph));
     return print(common.json ? to_json(stragglers_json(found))

@@ -78,7 +78,8 @@ struct PathGraph {
 // Of what the host began within `window`, and of what it launched there.
 PathGraph path_graph(const RecordedTrace& trace, const Launches& started, Interval window);
 
-// The edges of the longest path, first to last. Errors: events that wait for each other in a circle.
+// The edges of the longest path, first to last. Errors: events that wait for each other in a
+// circle.
 Result<std::vector<std::uint32_t>> longest_path(const RecordedTrace& trace, const PathGraph& graph);
 
 // The first so many bounds are those that this construction tells apart.

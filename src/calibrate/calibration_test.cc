@@ -63,7 +63,7 @@ TEST(Calibration, BadRowsAreNamedAndTheRestIsUsed) {
   for (const RowProblem& p : c.problems) all += p.where + ": " + p.what + "\n";
   EXPECT_EQ(all,
             "rows.csv:3: speed -3 is not above 0 and at most 100\n"
-            "rows.csv:4: speed 'fast' is no number\n"
+            "rows.csv:4: speed 'fast' is not a number\n"
             "rows.csv:6: measures the same as rows.csv:2\n"
             "rows.csv:7: speed is empty\n"
             "rows.csv:8: speed 1e300 is not above 0 and at most 100\n");

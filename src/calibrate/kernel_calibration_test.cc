@@ -162,7 +162,7 @@ TEST(KernelCalibration, BadRowsAreNamedAndTheRestIsUsed) {
   EXPECT_THAT(text, testing::HasSubstr("g.csv:6: "));
   EXPECT_THAT(text, testing::HasSubstr("did you mean 'h100-sxm'?"));
   EXPECT_THAT(text, testing::HasSubstr("g.csv:7: a100-80gb-sxm has no fp8 peak\n"));
-  EXPECT_THAT(text, testing::HasSubstr("g.csv:8: n 4096.5 is no whole number\n"));
+  EXPECT_THAT(text, testing::HasSubstr("g.csv:8: n 4096.5 is not a whole number\n"));
 }
 
 // Microseconds written as nanoseconds are a thousand times too long: no kernel is that slow.

@@ -42,7 +42,7 @@ double MeasurementCells::number(std::string_view column, double above, double mo
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
-    complain(fmt::format("{} '{}' is no number", column, cell));
+    complain(fmt::format("{} '{}' is not a number", column, cell));
     return 0;
   }
   if (!(value > above && value <= most)) {
@@ -63,7 +63,7 @@ std::optional<double> MeasurementCells::optional_number(std::string_view column,
 double MeasurementCells::count(std::string_view column, double least, double most) {
   const double value = number(column, std::nextafter(least, -HUGE_VAL), most);
   if (usable_ && value != std::floor(value)) {
-    complain(fmt::format("{} {} is no whole number", column, value));
+    complain(fmt::format("{} {} is not a whole number", column, value));
   }
   return value;
 }

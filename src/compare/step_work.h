@@ -1,17 +1,17 @@
 // Maps recorded operators and predicted categories to the same kinds of work, so that a recorded
 // step can be compared with a prediction, which knows neither operators of a framework nor kernels.
 //
-//   kind                     recorded                              predicted (lower/step_category.h)
-//   matrix products          kernels by trace/kernel_class.h       projections, feed-forward,
-//                                                                  experts, logits
-//   attention                fused, or else its batched products   attention
-//                            and softmaxes
-//   normalization                                                  normalization
-//   embedding                                                      embedding
-//   optimizer                                                      optimizer
-//   elementwise and others   all other kernels                     elementwise, router, loss
-//   convolutions             kernels that convolve                 (none)
-//   recomputation            (among the kinds)                     recomputation
+//  kind                     recorded                              predicted (lower/step_category.h)
+//  matrix products          kernels by trace/kernel_class.h       projections, feed-forward,
+//                                                                 experts, logits
+//  attention                fused, or else its batched products   attention
+//                           and softmaxes
+//  normalization                                                  normalization
+//  embedding                                                      embedding
+//  optimizer                                                      optimizer
+//  elementwise and others   all other kernels                     elementwise, router, loss
+//  convolutions             kernels that convolve                 (none)
+//  recomputation            (among the kinds)                     recomputation
 //   contention               (in every kernel's time)              contention
 //   communication, exposed   alone on the device, not waiting      of all axes
 //   waiting for other ranks  of communication, exposed             (none)

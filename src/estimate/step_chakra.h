@@ -18,9 +18,9 @@
 // Ranks are laid out in the plan's placement order (lower/rank_layout.h). Start and end are rounded
 // to microseconds apart, so that durations do not drift.
 //
-// Collectives and bytes are those of the graph's operations (graph/operation.h). An operation that is
-// several communications, such as gradients of dense and of expert parameters, is as many COMM_COLL
-// nodes, one after another. Sizes are those the rank puts in: of an all-gather the shard.
+// Collectives and bytes are those of the graph's operations (graph/operation.h). An operation that
+// is several communications, such as gradients of dense and of expert parameters, is as many
+// COMM_COLL nodes, one after another. Sizes are those the rank puts in: of an all-gather the shard.
 //
 // Whatever else a device waits for on another is a transfer that takes no time: under blocking
 // sends the passes, whose sending and receiving hold the computing streams as COMP nodes. Replaying

@@ -11,8 +11,9 @@ namespace orrery {
 
 class EdgeLists {
  public:
-  // `each_edge(add)` calls `add(at, value)` for every edge, and is asked twice: the values of a node
-  // are listed in that order. Values are the other ends of the edges, or whatever the caller needs.
+  // `each_edge(add)` calls `add(at, value)` for every edge, and is asked twice: the values of a
+  // node are listed in that order. Values are the other ends of the edges, or whatever the caller
+  // needs.
   template <class EachEdge>
   EdgeLists(std::size_t nodes, const EachEdge& each_edge) : offsets_(nodes + 1, 0) {
     each_edge([&](std::uint32_t at, std::uint32_t) { ++offsets_[at + 1]; });

@@ -6,10 +6,10 @@
 // edges: a node starts no earlier than the end of the node before it on its stream. A rendezvous
 // node occupies several streams at once: nobody leaves before the last has come.
 //
-// What a node does is an operation of a table (graph/operation.h); which streams, categories and
-// groups there are, and what they are called, is said by whoever builds the graph. Durations stand
-// apart from structure (`durations()`), so that many duration sets can be run over one graph. About
-// 30 bytes a node.
+// What a node does is an operation of a table (graph/operation.h). Whoever builds the graph says
+// which streams, categories and groups there are and what they are called. Durations stand apart
+// from structure (`durations()`), so that many duration sets can be run over one graph. About 30
+// bytes a node.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@
 
 namespace orrery {
 
-// What a stream of a rank is for. On a wire nodes do not wait for each other: latency takes no link.
+// What a stream of a rank is for. On a wire nodes do not wait for each other: latency takes no
+// link.
 enum class StreamRole : std::uint8_t { compute, communication, copy, host, wire };
 std::span<const EnumName<StreamRole>> names_of(StreamRole);
 inline constexpr std::size_t kStreamRoles = 5;

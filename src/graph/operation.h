@@ -1,9 +1,9 @@
 // The operations of a graph: what its nodes do, apart from when and where they do it.
 //
 // An operation is one or more parts that run one after another: kernels, communications, copies, or
-// time that was measured or stated. Nodes point to operations, and equal operations are one entry of
-// the graph's table, since the layers and microbatches of a step repeat the same few hundred. The
-// parts say everything that a price depends on besides the machine, so that a duration can be
+// time that was measured or stated. Nodes point to operations, and equal operations are one entry
+// of the graph's table, since the layers and microbatches of a step repeat the same few hundred.
+// The parts say everything that a price depends on besides the machine, so that a duration can be
 // computed from them again (lower/price.h), written to other formats, or changed by what-ifs.
 //
 // Barriers, folded blocks (a simulated subgraph stands for them) and recorded events have no parts:

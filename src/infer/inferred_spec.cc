@@ -421,7 +421,7 @@ class Inference {
         spec_.plan.zero == 3   ? "parameters"
         : spec_.plan.zero == 1 ? "optimizer states"
                                : "none",
-        fmt::format("{} gathers and {} scatters of what are no activations", gathers, scatters));
+        fmt::format("{} gathers and {} scatters of what are not activations", gathers, scatters));
   }
 
   void read_degrees() {

@@ -8,7 +8,8 @@
 //   feed-forward                    products of b s rows from h to f, and from f to h; gated: twice
 //                                   as many from h to f, or twice as wide
 //   vocabulary                      the product from h that happens once per microbatch; without
-//                                   one over all tokens (generation), the rows of the table looked up
+//                                   one over all tokens (generation), the rows of the table looked
+//                                   up
 //   positions                       rotated if halves are negated, or a kernel says so
 //   an encoder of images            a convolution with one patch per token
 //   tp                              h / (heads of this rank x head size), if b s h elements are
@@ -19,7 +20,7 @@
 //
 //   pp, cp, ep                      groups the framework names (recorded_parallelism.h)
 //   recomputation                   twice as many attentions forward as backward
-//   sharding                        gathers and scatters of what are no activations
+//   sharding                        gathers and scatters of what are not activations
 //   software                        operators (recorded_software.h)
 //
 // Operators that autograd calls are not counted: backward products have the shapes of forward ones.

@@ -48,7 +48,7 @@ class Pricing {
     const Cluster* cluster = cluster_of(row.ranks);
     if (cluster == nullptr || (!row.collective && !row.sends)) {
       row.why = cluster == nullptr
-                    ? fmt::format("{} ranks are no whole number of servers", row.ranks)
+                    ? fmt::format("{} ranks are not a whole number of servers", row.ranks)
                     : fmt::format("no cost model of {}", row.name);
       return std::nullopt;
     }

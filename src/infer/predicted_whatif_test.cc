@@ -44,9 +44,9 @@ TEST_P(PredictedWhatIf, WithoutEditsIsTheStep) {
   EXPECT_EQ(answer->after, answer->before);
 }
 
-// No longer than the step, not shorter than half of it; and near the step of a cluster whose network
-// has twice the bandwidth. They differ in what counts as latency: an edit takes the shortest
-// communication of each kind, the cost model knows it.
+// No longer than the step, not shorter than half of it; and near the step of a cluster whose
+// network has twice the bandwidth. They differ in what counts as latency: an edit takes the
+// shortest communication of each kind, the cost model knows it.
 TEST_P(PredictedWhatIf, TwiceTheBandwidthIsBetweenHalfAndAllOfTheStep) {
   const PredictedStep step = predicted(GetParam());
   const auto answer = edited(step, "bandwidth by 2");
@@ -64,9 +64,9 @@ TEST_P(PredictedWhatIf, OnItsOwnClusterIsTheStep) {
   EXPECT_EQ(answer->after, answer->before);
 }
 
-// The two differ by 0.2 to 1.0 %, the most under ZeRO 3, which communicates most beside computing: what
-// computing loses by that stays as on the first cluster. They differ by 3.0 % where the schedule orders
-// passes by their times.
+// The two differ by 0.2 to 1.0 %, the most under ZeRO 3, which communicates most beside computing:
+// what computing loses by that stays as on the first cluster. They differ by 3.0 % where the
+// schedule orders passes by their times.
 TEST_P(PredictedWhatIf, OnAnotherClusterIsAboutTheStepEstimatedThere) {
   const auto answer = edited(predicted(GetParam()), "accelerator b200-sxm:16");
   ASSERT_TRUE(answer) << answer.error().text();

@@ -30,8 +30,8 @@ Seconds price(const Activity& activity, std::span<const Group> groups, const Cos
 Picoseconds price(const OperationParts& parts, std::span<const Group> groups,
                   const CostContext& context);
 
-// The durations of all nodes: of those whose operations have parts, their price; of the others, what
-// the graph says.
+// The durations of all nodes: of those whose operations have parts, their price; of the others,
+// what the graph says.
 std::vector<double> priced_durations(const Graph& graph, const CostContext& context);
 
 // A kernel bound by the bytes it reads and writes, or a chain of `launches` of them.

@@ -49,7 +49,8 @@ struct StepCosts {
   [[nodiscard]] Picoseconds reduce(const RankParameters& trained) const;
   [[nodiscard]] Picoseconds gather(const RankParameters& trained,
                                    const RankParameters& frozen) const;
-  // The same as what moves (lower/step_parts.cc), as are the other parts below; groups are StepGroup.
+  // The same as what moves (lower/step_parts.cc), as are the other parts below; groups are
+  // StepGroup.
   [[nodiscard]] OperationParts reduce_parts(const RankParameters& trained) const;
   [[nodiscard]] OperationParts gather_parts(const RankParameters& trained,
                                             const RankParameters& frozen) const;
@@ -67,8 +68,9 @@ struct StepCosts {
   // (_allgather_param synchronises, narrows a buffer once a rank and hands over the list; PyTorch
   // copies its entries one by one).
   [[nodiscard]] Seconds listing(int tensors) const;
-  // What kernels read and write that move fully sharded weights out of the buffer they are gathered to, and gradients
-  // into the one they are reduced from, g bytes each there; bytes of a parameter:
+  // Bytes that kernels read and write to move fully sharded weights out of the buffer they are
+  // gathered into, and gradients into the buffer they are reduced from, for g-byte reductions; per
+  // parameter:
   //
   //             gathered     reduced
   //   in place  0            0

@@ -11,9 +11,9 @@
 //   gradients reduced (ZeRO 0, 1: behind the last backward of each block; 2, 3: shard_moves.h)
 //   gradient norm over all ranks, optimizer, and parameters gathered if that does not overlap
 //
-// A workload without a backward (model/workload.h) runs the forwards alone, in the schedule's order.
-// A backward is one pass or, where the schedule splits it, two; gradients are reduced behind the
-// weight gradient. A forward and a backward that the schedule pairs are one node, folded and
+// A workload without a backward (model/workload.h) runs the forwards alone, in the schedule's
+// order. A backward is one pass or, where the schedule splits it, two; gradients are reduced behind
+// the weight gradient. A forward and a backward that the schedule pairs are one node, folded and
 // expanded alike (paired_pass.h), unless parameters are gathered or gradients reduced in them.
 // Not modelled: the first step's differences, data loading, checkpoints; encoder outputs of
 // encoder-decoders travel with the boundary activations at no cost of their own.

@@ -1,5 +1,5 @@
-// What the wiring of a pipeline (schedule/pipeline_wiring.h) asks of a training step: the streams of
-// every device, how long transfers between stages take, and what they move.
+// What the wiring of a pipeline (schedule/pipeline_wiring.h) asks of a training step: the streams
+// of every device, how long transfers between stages take, and what they move.
 #pragma once
 
 #include "graph/graph.h"

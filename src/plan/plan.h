@@ -2,7 +2,8 @@
 // overlap.
 //
 // A Plan is a plain value. Fields left at their initial value are defaults that `estimate` fills
-// and prints (completed_plan.h); what makes a plan impossible is said in words by plan_rules.h. Text form:
+// and prints (completed_plan.h); what makes a plan impossible is said in words by plan_rules.h.
+// Text form:
 // "tp=8,pp=16,chunks=8,schedule=interleaved_1f1b,zero=1,recompute=selective".
 #pragma once
 
@@ -94,9 +95,10 @@ const Fields<Training>& fields_of(const Training*);
 int microbatches(const Training& training, const Plan& plan);
 
 // "tp=8,pp=16,..." over `base`; commas or blanks separate the settings. Keys are those of
-// fields_of(Plan) in any case, and of Overlap as "overlap.x"; `vpp`, `mbs` and `sp` are accepted for
-// chunks, micro_batch and sequence_parallel, `ulysses`, `a2a` and `p2p` as kinds of context_parallel,
-// 0 and 1 for false and true. Error: unknown key (nearest named), bad value, key twice.
+// fields_of(Plan) in any case, and of Overlap as "overlap.x"; `vpp`, `mbs` and `sp` are accepted
+// for chunks, micro_batch and sequence_parallel, `ulysses`, `a2a` and `p2p` as kinds of
+// context_parallel, 0 and 1 for false and true. Error: unknown key (nearest named), bad value, key
+// twice.
 Result<Plan> parse_plan(std::string_view text, const Plan& base = {});
 
 // The plan's fields that such a text states.

@@ -38,8 +38,8 @@ std::span<const PlanRule> plan_rules();
 std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
                                        const Training& training, const Plan& plan);
 
-// Two rules that a search asks before it has a plan: why no accelerator of this kind multiplies in a
-// format, with the formats it has, empty if it does; and modules of selective recomputation that
+// Two rules that a search asks before it has a plan: why no accelerator of this kind multiplies in
+// a format, with the formats it has, empty if it does; and modules of selective recomputation that
 // are stated wrongly, or that nothing of the model is.
 std::string format_problem(const Accelerator& accelerator, NumberFormat format);
 std::vector<std::string> recompute_module_problems(const Model& model, const Plan& plan);

@@ -134,7 +134,7 @@ Result<SoftwareProfile> read_software(const Document& document) {
   for (const auto& [key, stage] :
        {std::pair{"zero ", profile.zero}, {"pipeline_zero ", profile.pipeline_zero}}) {
     if (stage >= 0 && stage <= 3) continue;
-    return fail(ErrorCode::bad_input, key + std::to_string(stage) + " is no ZeRO stage",
+    return fail(ErrorCode::bad_input, key + std::to_string(stage) + " is not a ZeRO stage",
                 document.name, "0, 1, 2 or 3");
   }
   if (std::string problem = memory_facts_problem(profile.memory); !problem.empty()) {

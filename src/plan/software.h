@@ -56,7 +56,7 @@ enum class ShardTransfers {
   broadcasts,  // in place; under ZeRO 1 and 2 ranks broadcast their weights in turn behind the step
 };
 
-// Between which passes of a pipeline what is sharded over data-parallel ranks is held whole.
+// For how long a pipeline keeps sharded weights and gradients unsharded.
 enum class PipelineShards {
   chunk,  // one chunk of several while microbatches pass it in a row; the only one never
   step,   // every chunk from its first pass to its last
@@ -70,8 +70,8 @@ enum class LaunchPath {
 };
 
 // For what the host waits until the device is done, so that its lead is lost: transfers between
-// pipeline stages; and the longest sequence of a batch, read back from the device to call attention,
-// so that the device stands still until the host has launched it.
+// pipeline stages; and the longest sequence of a batch, read back from the device to call
+// attention, so that the device stands still until the host has launched it.
 enum class HostWaits { never, transfers, transfers_and_attention };
 
 struct HostCosts {

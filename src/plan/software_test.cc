@@ -65,8 +65,8 @@ TEST(Software, AZeroStageThatIsNoneIsAnError) {
         "name: x\ntitle: y\npipeline_zero: " + std::string(stage) + "\nprovenance: {source: z}\n",
         "x.yaml"));
     ASSERT_FALSE(profile);
-    EXPECT_EQ(profile.error().text(),
-              "x.yaml: pipeline_zero " + std::string(stage) + " is no ZeRO stage (0, 1, 2 or 3)");
+    EXPECT_EQ(profile.error().text(), "x.yaml: pipeline_zero " + std::string(stage) +
+                                          " is not a ZeRO stage (0, 1, 2 or 3)");
   }
 }
 

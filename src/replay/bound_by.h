@@ -1,4 +1,5 @@
-// What bounds a replayed step: its critical path (timeline/critical_path.h), divided by kind. The parts add up to the replayed step exactly.
+// What bounds a replayed step: its critical path (timeline/critical_path.h), divided by kind. The
+// parts add up to the replayed step exactly.
 //
 // The part bound by the host repeats recorded durations, which are inputs; only the rest of the
 // step is predicted. O(nodes + edges), once for all steps of a run.

@@ -23,8 +23,8 @@ struct PredictedOperations {
 };
 
 // The operations of `graph` are described by the events of `seen`. The only step goes from zero to
-// the end of the last operation, on every rank; times are whole nanoseconds. A latency takes time but
-// cannot be selected by an edit.
+// the end of the last operation, on every rank; times are whole nanoseconds. A latency takes time
+// but cannot be selected by an edit.
 struct GraphRun {
   RecordedRun seen;
   RunGraph graph;

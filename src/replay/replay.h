@@ -3,8 +3,9 @@
 //   recorded, replayed   from the start to the end of a step on its host thread (ProfilerStep#N)
 //   error                |replayed - recorded| / recorded
 //
-// and the four parts of the step's window on the device (replay/four_parts.h), in both. Two figures say how well the device was predicted, because the duration of a step that is bound
-// by its host does not show this:
+// and the four parts of the step's window on the device (replay/four_parts.h), in both. Two figures
+// say how well the device was predicted, because the duration of a step that is bound by its host
+// does not show this:
 //
 //   misplaced      share of the step that the replay puts into another part than the recording,
 //                  half the sum of the differences of the parts over the recorded step

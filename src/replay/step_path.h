@@ -1,10 +1,11 @@
 // The critical path of a step of a recorded run: the chain of operations that determined when it
-// ended, over threads, streams and ranks, and why each began when it did (timeline/critical_path.h).
+// ended, over threads, streams and ranks, and why each began when it did
+// (timeline/critical_path.h).
 //
 // The run's graph (replay/graph_from_run.h) is simulated and followed back from the step's end, so
 // that the path contains everything a replay models: order of threads and streams, launches, waits
-// between streams and threads, synchronizing calls, communications across ranks. Where a rank waited
-// for another in a communication, the path goes on in that other rank.
+// between streams and threads, synchronizing calls, communications across ranks. Where a rank
+// waited for another in a communication, the path goes on in that other rank.
 //
 //   length = end of the step's last operation - end of the last one before the step
 //

@@ -128,7 +128,8 @@ class Deduction {
   }
 
   // Without a call that says so: work of a lane that its launch and its stream let begin earlier by
-  // `least_ns`, and that began just after another stream's ended. `counts(call)`: of those launches.
+  // `least_ns`, and that began just after another stream's ended. `counts(call)`: of those
+  // launches.
   template <class Counts>
   void add_late_starts(std::uint32_t lane, std::int64_t least_ns, const Counts& counts) {
     std::int64_t free_ns = std::numeric_limits<std::int64_t>::min() / 2;

@@ -30,7 +30,6 @@ enum class PipelineEventKind : std::uint8_t {
   input_layer,
   input_layer_gradient,
 };
-inline constexpr std::size_t kPipelineEventKinds = 9;
 
 // Events of one pipeline are numbered from 0 to events().
 class PipelineEvents {

@@ -130,7 +130,7 @@ Result<StatedTimes> parse_stated_times(std::string_view text) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
-      return fail(ErrorCode::bad_input, "'" + std::string(part) + "' is no time", "times",
+      return fail(ErrorCode::bad_input, "'" + std::string(part) + "' is not a time", "times",
                   "write f=1,b=1,w=1,comm=0");
     }
     const std::string key(trimmed(part.substr(0, equals)));

@@ -110,7 +110,7 @@ TEST(StatedTimes, RefusesInOneLine) {
   EXPECT_THAT(refusal("f="), HasSubstr("times: f"));
   EXPECT_THAT(refusal("forwards=1"), HasSubstr("unknown time 'forwards'"));
   EXPECT_EQ(refusal("f=1,f=2"), "times: 'f' is given twice");
-  EXPECT_EQ(refusal("fast"), "times: 'fast' is no time (write f=1,b=1,w=1,comm=0)");
+  EXPECT_EQ(refusal("fast"), "times: 'fast' is not a time (write f=1,b=1,w=1,comm=0)");
   EXPECT_THAT(refusal("f=1,b=1ms,w=1"), HasSubstr("some times have a unit and some have none"));
   EXPECT_THAT(refusal("f=1ms"), HasSubstr("leave out f, b or w"));
   EXPECT_THAT(refusal_of("f=1:2:3", {4, 8, 1}), HasSubstr("3 numbers for 4 virtual stages"));

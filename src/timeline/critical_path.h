@@ -12,8 +12,8 @@
 // A stretch is the part of the path on one thread or stream before it changes to another. Making an
 // operation faster that is not on the path does not make the step faster.
 //
-// The chain knows durations and dependencies alone. What its nodes are (rank, thread or stream, name,
-// what bounds them) is said by whoever made the graph: replay/step_path.h of a recorded run,
+// The chain knows only durations and dependencies. The maker of the graph says what its nodes are
+// (rank, thread or stream, name, what bounds them): replay/step_path.h of a recorded run,
 // replay/graph_path.h of a graph, analyze/critical_path.h of HTA's construction.
 //
 // O(nodes + edges) once for a graph, O(length of the chain) for each path.
@@ -86,7 +86,6 @@ enum class StretchCause : std::uint8_t {
   rank,          // the last rank arrived at a communication
   room,          // the device was full, or another process used it
 };
-inline constexpr std::size_t kStretchCauses = 7;
 std::span<const EnumName<StretchCause>> names_of(StretchCause);
 
 struct PathStretch {

@@ -93,7 +93,7 @@ struct ByteStream::State {
     const auto found = pipes().of_name.find(name);
     if (found == pipes().of_name.end()) return false;
     if (found->second.spent) {
-      return fail(ErrorCode::io, "is no regular file and can be read but once", name,
+      return fail(ErrorCode::io, "is not a regular file and can be read only once", name,
                   "write it to a file first");
     }
     pipe = true;

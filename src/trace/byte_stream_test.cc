@@ -72,7 +72,7 @@ TEST(ByteStream, APipeThatWasLookedAtIsReadFromItsBeginningAndOnce) {
     auto stream = ByteStream::open(pipe.file());
     EXPECT_EQ(ByteStream::open(pipe.file()).error().text(),
               pipe.file() +
-                  ": is no regular file and can be read but once (write it to a file "
+                  ": is not a regular file and can be read only once (write it to a file "
                   "first)");
     EXPECT_TRUE(*stream->rest(kMost) == text);
     EXPECT_EQ(stream->taken(), text.size());

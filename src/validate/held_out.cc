@@ -60,7 +60,7 @@ Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
     if (!number(record.fields[3], step.fold) || !number(record.fields[4], measured) ||
         !number(record.fields[5], predicted) || step.fold < 0 ||
         !(measured > 0 && measured < kLongest && predicted > 0 && predicted < kLongest)) {
-      return wrong("a fold or time is no number above 0", "seconds, as calibrate writes them");
+      return wrong("a fold or time is not a number above 0", "seconds, as calibrate writes them");
     }
     step.measured = Seconds(measured);
     step.predicted = Seconds(predicted);

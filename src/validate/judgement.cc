@@ -346,7 +346,7 @@ Result<std::vector<Figure>> read_figures(const CommaSeparated& table) {
     const std::string& text = record.fields[1];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), figure.value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(figure.value)) {
-      return fail(ErrorCode::bad_input, "'" + text.substr(0, 40) + "' is no value",
+      return fail(ErrorCode::bad_input, "'" + text.substr(0, 40) + "' is not a value",
                   table.name + ":" + std::to_string(record.line), "a number");
     }
     out.push_back(std::move(figure));

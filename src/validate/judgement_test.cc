@@ -165,7 +165,7 @@ TEST(HeldOut, NamesWhatIsWrong) {
   EXPECT_EQ(error("a,s,six-fold,0,1,1\n"),
             "h.csv:2: unknown scheme 'six-fold' (fitted, five-fold or leave-one-source-out)");
   EXPECT_EQ(error("a,s,fitted,0,1,0\n"),
-            "h.csv:2: a fold or time is no number above 0 (seconds, as calibrate writes them)");
+            "h.csv:2: a fold or time is not a number above 0 (seconds, as calibrate writes them)");
   EXPECT_EQ(error("a,s,fitted,0,1,1\na,s,fitted,0,1,1\n"),
             "h.csv:3: row 'a' stands twice under one scheme (once)");
 }

@@ -86,7 +86,7 @@ Result<double> parse_factor(std::string_view text) {
     if (percent) value /= 100;
     if (value >= 0 && value <= kLargestFactor) return value;
   }
-  return fail(ErrorCode::bad_input, fmt::format("'{}' is no factor", text), "",
+  return fail(ErrorCode::bad_input, fmt::format("'{}' is not a factor", text), "",
               "a number from 0 to 1000000, as 0.5, or 50%");
 }
 
@@ -98,7 +98,7 @@ Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
     return value;
   }
   return fail(ErrorCode::bad_input,
-              fmt::format("'{}' is no whole number from {}{}", text, least,
+              fmt::format("'{}' is not a whole number from {}{}", text, least,
                           most < kLargestCount ? fmt::format(" to {}", most) : ""));
 }
 
@@ -221,7 +221,7 @@ class EditParser {
   Result<Seconds> duration(const std::string& text) const {
     auto time = parse_seconds(text);
     if (time && !(*time >= Seconds(0) && *time <= Seconds(3600))) {
-      return refuse(fmt::format("'{}' is no time from 0 to an hour", text));
+      return refuse(fmt::format("'{}' is not a time from 0 to an hour", text));
     }
     return time;
   }

@@ -62,7 +62,7 @@ TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
             "edits:2:10: 'scale' does not say what is meant (write: scale WHERE by FACTOR)");
   EXPECT_EQ(error("scale host"), "edits:1:7: 'by' is missing (write: scale WHERE by FACTOR)");
   EXPECT_EQ(error("scale host by -1"),
-            "edits:1:15: '-1' is no factor (a number from 0 to 1000000, as 0.5, or 50%)");
+            "edits:1:15: '-1' is not a factor (a number from 0 to 1000000, as 0.5, or 50%)");
   EXPECT_EQ(error("scale class gem by 2"),
             "edits:1:13: there is no class 'gem' (known: matrix_product, attention, convolution, "
             "normalization, softmax, embedding, optimizer, reduction, elementwise, communication, "
@@ -72,7 +72,7 @@ TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
       "edits:1:1: one of 'by' and 'to' is needed (write: latency by FACTOR [WHERE], or latency "
       "to TIME [WHERE])");
   EXPECT_EQ(error("layers 40"), "edits:1:8: nothing follows '40' (write: layers N to N)");
-  EXPECT_EQ(error("dp x"), "edits:1:4: 'x' is no whole number from 1");
+  EXPECT_EQ(error("dp x"), "edits:1:4: 'x' is not a whole number from 1");
   EXPECT_EQ(error("remove kernel \"a"),
             "edits:1:15: a quotation does not end (write \" behind it, on the same line)");
   EXPECT_EQ(error("remove kernle a"),
@@ -87,9 +87,8 @@ TEST(EditLanguage, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
             "edits:1:20: 'rank' is said twice (write: remove WHERE)");
   EXPECT_EQ(error("pp 4 schedul 1f1b"),
             "edits:1:6: 'pp' has no 'schedul' (did you mean 'schedule'?)");
-  EXPECT_EQ(error("pp 2000"), "edits:1:4: '2000' is no whole number from 1 to 1024");
-  EXPECT_THAT(error("even; pp 4 latency 5us"),
-              testing::HasSubstr("'latency' stands only beside 'link RATE'"));
+  EXPECT_EQ(error("pp 2000"), "edits:1:4: '2000' is not a whole number from 1 to 1024");
+  EXPECT_THAT(error("even; pp 4 latency 5us"), testing::HasSubstr("'latency' needs 'link RATE'"));
   EXPECT_THAT(
       error("dp 4 rank 0 link 1GB/s"),
       testing::HasSubstr("'gradients' and 'link' are of reductions for the whole run: leave "

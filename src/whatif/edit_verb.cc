@@ -24,7 +24,7 @@ std::optional<EditConflict> counted_twice(const Edit& before, const Edit& edit) 
 }
 
 std::string latency_without_link(const Edit& edit) {
-  return edit.time && !edit.rate ? "'latency' stands only beside 'link RATE'" : "";
+  return edit.time && !edit.rate ? "'latency' needs 'link RATE'" : "";
 }
 
 Result<void> changed_something(const AppliedEdit& edit) {

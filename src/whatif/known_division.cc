@@ -96,17 +96,17 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
   const bool of_weights = out.role_ == "hidden size" || out.role_ == "feed-forward";
   if (of_weights && out.to_ % tp != 0) {
     return fail(ErrorCode::bad_input,
-                fmt::format("{} ranks divide the {}: {} is no multiple", tp, out.role_, out.to_),
+                fmt::format("{} ranks divide the {}: {} is not a multiple", tp, out.role_, out.to_),
                 to_text(edit), fmt::format("{} is", (out.to_ + tp - 1) / tp * tp));
   }
   if (out.role_ == "hidden size") {
     if (known.heads > 0 && known.heads * known.head_size == known.hidden &&
         out.to_ % known.heads != 0) {
-      return fail(
-          ErrorCode::bad_input,
-          fmt::format("{} heads divide the hidden size: {} is no multiple", known.heads, out.to_),
-          to_text(edit),
-          fmt::format("{} is", (out.to_ + known.heads - 1) / known.heads * known.heads));
+      return fail(ErrorCode::bad_input,
+                  fmt::format("{} heads divide the hidden size: {} is not a multiple", known.heads,
+                              out.to_),
+                  to_text(edit),
+                  fmt::format("{} is", (out.to_ + known.heads - 1) / known.heads * known.heads));
     }
     shares(3);
     if (known.feed_forward % known.hidden == 0) {

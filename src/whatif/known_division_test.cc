@@ -92,9 +92,9 @@ TEST(ResizedDimensions, OfTheMicroBatchAreNotEverythingItDivides) {
 
 TEST(ResizedDimensions, RefuseWhatRanksOrHeadsCannotDivide) {
   EXPECT_THAT(refused("resize 6144 to 6145", division()),
-              HasSubstr("8 ranks divide the hidden size: 6145 is no multiple (6152 is)"));
+              HasSubstr("8 ranks divide the hidden size: 6145 is not a multiple (6152 is)"));
   EXPECT_THAT(refused("resize 6144 to 6152", division()),
-              HasSubstr("48 heads divide the hidden size: 6152 is no multiple (6192 is)"));
+              HasSubstr("48 heads divide the hidden size: 6152 is not a multiple (6192 is)"));
   KnownDivision known = division();
   known.sequence = 3072;  // a rank's feed-forward as well
   EXPECT_THAT(refused("resize 3072 to 1536", known), HasSubstr("shapes do not tell them apart"));

@@ -4,11 +4,11 @@
 //   accelerator CLUSTER   t' = t * price(operation, CLUSTER) / predicted time of the operation
 //   price WHERE           t' = predicted time of the operation, of matrix products
 //
-// Priced are kernels, communications and copies; stated times (waits for the host, losses that a
-// simulation found) and operations without parts stay. On the cluster of the prediction nothing
-// changes. On another the step is about the one that `orrery estimate` predicts there: shapes, kernels,
-// the places of groups and the schedule stay as they were chosen for the first cluster, as do the
-// losses of computing beside communication.
+// Kernels, communications and copies are priced again; stated times (waits for the host, losses
+// that a simulation found) and operations without parts keep their time. On the cluster of the
+// prediction nothing changes. On another the step is about the one that `orrery estimate` predicts
+// there: shapes, kernels, the places of groups and the schedule stay as they were chosen for the
+// first cluster, as do the losses of computing beside communication.
 #pragma once
 
 #include "whatif/edit_verb.h"

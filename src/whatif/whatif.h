@@ -1,9 +1,9 @@
 // What would have happened: a recorded run or a predicted step, edited and simulated again.
 //
 // Edits (whatif/edit_verb.h) are applied in order to the graph of the recording
-// (replay/graph_from_run.h) or prediction (replay/graph_run.h); the one simulator gives both timelines. Every edit tells how much it
-// changed and what it assumed. Without edits, and with edits that change nothing, the timeline is
-// the one of the replay, to the nanosecond.
+// (replay/graph_from_run.h) or prediction (replay/graph_run.h); the one simulator gives both
+// timelines. Every edit tells how much it changed and what it assumed. Without edits, and with
+// edits that change nothing, the timeline is the one of the replay, to the nanosecond.
 //
 // Times of steps are those of whatif/step_outcomes.h. Source: Lumos, arXiv 2504.09307, section 3.5;
 // ByteDance, "Understanding Stragglers in Large Model Training Using What-if Analysis", for `even`.
@@ -62,12 +62,13 @@ struct WhatIf {
   ReplayedRun timeline;  // of that graph
 };
 
-// Whether a graph without launches, passes and steps of a recording can be edited so: predicted steps
-// and other graph files. Errors: the first edit that needs them.
+// Whether a graph without launches, passes and steps of a recording can be edited so: predicted
+// steps and other graph files. Errors: the first edit that needs them.
 Result<void> check_graph_edits(const std::vector<Edit>& edits);
 
 // Errors: an edit that selects nothing, an unknown accelerator, what ranks cannot divide as far as
-// `known` tells. `operations` are those of a prediction (replay/graph_run.h), nullptr of a recording.
+// `known` tells. `operations` are those of a prediction (replay/graph_run.h), nullptr of a
+// recording.
 Result<WhatIf> what_if(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const std::vector<Edit>& edits, const Catalog& catalog,
                        const KnownDivision& known = {},

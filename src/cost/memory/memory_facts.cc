@@ -77,8 +77,8 @@ std::span<const EnumName<Loss>> names_of(Loss) {
 // In place: TransformerEngine, pytorch/triton/cross_entropy.py; flash_attn/losses/cross_entropy.py
 // with inplace_backward. fp32 softmax: 16-bit logits, fp32 copy and the softmax made of it
 // (megatron/core/tensor_parallel/cross_entropy.py). Log-softmax: torch.nn.functional.cross_entropy
-// on fp32 logits, 2 + 4 + 4 (kept) and in the backward the gradient of the log-softmax, 4; on shards
-// torch/distributed/tensor/parallel/loss.py, in its backward log-softmax, one-hot gradient,
+// on fp32 logits, 2 + 4 + 4 (kept) and in the backward the gradient of the log-softmax, 4; on
+// shards torch/distributed/tensor/parallel/loss.py, in its backward log-softmax, one-hot gradient,
 // exponential and their sum in fp32; gathered: both gradients and a 16-bit one (Aleph-Alpha/scaling
 // 01b9d21, transformer/model/losses/cross_entropy.py).
 const LossBytes& bytes_of(Loss loss) {

@@ -17,8 +17,8 @@ std::string place(const Value& v, std::string_view key) {
 
 }  // namespace
 
-// Keys of every configuration (transformers, configuration_utils.py) and of training or sampling that
-// change no shape.
+// Keys of every configuration (transformers, configuration_utils.py) and of training or sampling
+// that change no shape.
 constexpr auto kWithoutShape = std::to_array<std::string_view>({"_attn_implementation",
                                                                 "_name_or_path",
                                                                 "architectures",

@@ -1,9 +1,9 @@
 // Tables: one description for a terminal, for Markdown and for a page.
 //
 // In a terminal a table never takes more cells than the style allows. Where its natural size is too
-// wide, in this order: bars shrink, columns of no importance are dropped, text columns are shortened
-// with an ellipsis, further columns are dropped from the least important. Bars take what is left
-// over. A page shows all columns; Markdown leaves bars out.
+// wide, in this order: bars shrink, columns of no importance are dropped, text columns are
+// shortened with an ellipsis, further columns are dropped from the least important. Bars take what
+// is left over. A page shows all columns; Markdown leaves bars out.
 #pragma once
 
 #include <concepts>

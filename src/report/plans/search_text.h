@@ -21,7 +21,7 @@ std::string pareto_text(const SearchResult& result, const TextStyle& style);
 
 // The best plans as a table; what does not differ between them is left out. Also for Markdown.
 Table plans_table(const SearchResult& result);
-// The same on a page:
+// For each axis, the best plan with another value; and plans that do not fit in memory.
 Table runners_up_table(const SearchResult& result);
 Table misses_table(const std::vector<NearMiss>& misses);
 // "1,200 plans considered: 900 too large for memory, ...".

@@ -5,7 +5,7 @@
 // asker's own, or seconds. Stages that differ make a number of op_time a list by virtual stage.
 // device_ops[d]: [kind, microbatch, stage, start, end], a fused pair ["FB", microbatch and stage of
 // the forward, of the backward, start, end]. Ours: bubble by cause, memory curves, lifetimes,
-// weights and transfers. Reading it back: schedule_json_test.cc.
+// weights and transfers. Reading it back: schedule_report_test.cc.
 #pragma once
 
 #include <string>

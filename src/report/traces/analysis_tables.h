@@ -1,4 +1,5 @@
-// The tables of an analyzed run, each as it stands in the terminal and on a page. `rows` limits them.
+// The tables of an analyzed run, each as it stands in the terminal and on a page. `rows` limits
+// them.
 #pragma once
 
 #include <string>

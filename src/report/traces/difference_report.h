@@ -1,4 +1,5 @@
-// The difference of two runs as a table for a terminal, as a page and as the JSON of `orrery trace diff`.
+// The difference of two runs as a table for a terminal, as a page and as the JSON of
+// `orrery trace diff`.
 #pragma once
 
 #include <string>

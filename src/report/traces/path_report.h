@@ -1,5 +1,5 @@
-// The critical path of a step (timeline/critical_path.h) in the terminal, in JSON and on a page: what it
-// was bound by, how it went over threads, streams and ranks, and which names stand on it.
+// The critical path of a step (timeline/critical_path.h) in the terminal, in JSON and on a page:
+// what it was bound by, how it went over threads, streams and ranks, and which names stand on it.
 #pragma once
 
 #include <cstdint>

@@ -160,7 +160,7 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
         microseconds(p.launch_ns[0]), microseconds(p.dispatch_ns[0]), microseconds(p.wake_ns)));
   }
   if (graph.resumed > 0) {
-    say(fmt::format("Another process has the device by turns: {} launches waited for it.",
+    say(fmt::format("Another process shares the device: {} launches waited for its turn.",
                     count(graph.resumed)));
   }
   if (graph.incomplete > 0) {

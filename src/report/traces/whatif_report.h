@@ -15,7 +15,8 @@ namespace orrery {
 inline constexpr int kWhatIfSchemaVersion = 1;
 
 std::string whatif_text(const WhatIf& whatif, const TextStyle& style);
-// A page with charts. `graph` is the run before the edits; one simulation, for what its devices did.
+// A page with charts. `graph` is the run before the edits; one simulation, for what its devices
+// did.
 std::string whatif_html(std::span<const RecordedTrace> traces, const RunGraph& graph,
                         const WhatIf& whatif);
 Value whatif_json(const WhatIf& whatif);

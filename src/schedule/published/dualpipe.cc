@@ -19,8 +19,8 @@
 // counted from the nearer end.
 //
 //   The middle devices idle (p/2 - 1)(FB + BW - 3W), the others as much or less, where FB is the
-//   time of forward_and_backward. p + 1 microbatches are in flight on every device. Weights are held
-//   twice.
+//   time of forward_and_backward. p + 1 microbatches are in flight on every device. Weights are
+//   held twice.
 //
 // DualPipeV: half of DualPipe, so that the weights are held once. m >= 2p. Device r holds stages
 // r and 2p-1-r (a V), its two phases; H = p.

@@ -1,13 +1,14 @@
-// V-Min, V-Half and V-ZB: two chunks per device in a V, as a building block repeats. The `stable` ones
-// are not reordered.
+// V-Min, V-Half and V-ZB: two chunks per device in a V, as a building block repeats. The `stable`
+// ones are not reordered.
 //
-//   V-Min   about a third of 1F1B's memory: floor((p + 4) / 3) microbatches in flight; with F = B = W
-//           about 2 p / (3 m) of the time idle. With passes of unequal length, devices wait, because
-//           the block has no slack.
+//   V-Min   about a third of 1F1B's memory: floor((p + 4) / 3) microbatches in flight; with
+//           F = B = W about 2 p / (3 m) of the time idle. With passes of unequal length, devices
+//           wait, because the block has no slack.
 //   V-Half  about half of 1F1B's memory: floor((p + 2) / 2) microbatches in flight; with F = B = W
 //           about p / (2 m) of the time idle. Its steady state has no waits if W + 2 B >= 2 F and
 //           W + 2 F >= 2 B.
-//   V-ZB    1F1B's memory: p microbatches in flight; no device waits once it has begun if F = B = W.
+//   V-ZB    1F1B's memory: p microbatches in flight; no device waits once it has begun if
+//           F = B = W.
 //           F of chunk 0 and B of chunk 1 advance by five slots per device, F of chunk 1 and B of
 //           chunk 0 by one in the opposite direction: the two lifespans of a device add up to 12 p
 //           slots, 2 p chunks at a period of six. Of the first-device slots that make such a block,

@@ -1,4 +1,5 @@
-// Attributes of Chakra nodes, in the thirty kinds that the format has, and the bytes they are in it.
+// Attributes of Chakra nodes, in the thirty kinds that the format has, and the bytes they are in
+// it.
 //
 // A node keeps its attributes as the bytes that a file holds, and decodes one when it is asked for:
 // simulating looks at four or five of them, of millions of nodes. In these bytes the name comes
@@ -57,9 +58,9 @@ ChakraAttribute chakra_int64(std::string_view name, std::int64_t value);
 ChakraAttribute chakra_uint64(std::string_view name, std::uint64_t value);
 ChakraAttribute chakra_text(std::string_view name, std::string_view value);
 
-// Nothing of bytes that are no message.
+// Nothing if the bytes are not a message.
 std::optional<ChakraAttribute> attribute_of(std::string_view message);
-// Texts that are no UTF-8 with '?' for what is none.
+// Bytes of texts that are not valid UTF-8 are written as '?'.
 void append_attribute(const ChakraAttribute& attribute, std::string& message);
 
 class ChakraAttributes {
@@ -75,8 +76,8 @@ class ChakraAttributes {
   bool push_back_message(std::string_view message, std::size_t more);
 
   [[nodiscard]] std::vector<ChakraAttribute> decoded() const;
-  // The message of the first attribute of that name; and the field that holds its value, of number 0
-  // if it has none.
+  // The message of the first attribute of that name; and the field that holds its value, of number
+  // 0 if it has none.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
   [[nodiscard]] std::optional<WireField> value(std::string_view name) const;
 

@@ -123,15 +123,15 @@ class Checker {
       return std::nullopt;
     }
     const auto value = integer_of(*attribute);
-    if (!value) find(node, std::string(name) + " is no whole number");
+    if (!value) find(node, std::string(name) + " is not a whole number");
     return value;
   }
 
   void rank_number(const ChakraNode& node, std::string_view name, bool required) {
     const auto value = number(node, name, required);
     if (value && (*value < 0 || *value > std::numeric_limits<std::int32_t>::max())) {
-      find(node,
-           std::string(name) + " is " + std::to_string(*value) + ", no 32-bit number above 0");
+      find(node, std::string(name) + " is " + std::to_string(*value) +
+                     ", which is not a rank or tag from 0 to 2147483647");
     }
   }
 
@@ -143,7 +143,7 @@ class Checker {
     if (!group) return;
     const auto name = text_of(*group);
     if (!name) {
-      find(node, "pg_name is no text");
+      find(node, "pg_name is not text");
     } else if (!groups_.contains(std::string(*name))) {
       find(node, "its group '" + std::string(*name) + "' is not defined");
     }
@@ -166,7 +166,7 @@ class Checker {
     number(node, "tensor_size", memory);
     if (const auto dims = node.find("involved_dim")) {
       if (dims->kind != ChakraKind::boolean || !dims->is_list) {
-        find(node, "involved_dim is no list of booleans");
+        find(node, "involved_dim is not a list of booleans");
       }
     }
     switch (node.type) {
@@ -195,7 +195,7 @@ class Checker {
     const auto type = number(node, "comm_type", true);
     if (!type) return;
     if (*type < 0 || *type >= kChakraCollectives) {
-      find(node, "comm_type " + std::to_string(*type) + " is no collective (0 to 9)");
+      find(node, "comm_type " + std::to_string(*type) + " is not a collective (0 to 9)");
       return;
     }
     switch (static_cast<ChakraCollective>(*type)) {

@@ -112,14 +112,15 @@ TEST(ChakraCheck, ChecksCommunication) {
                           "4: its group '7' is not defined", "4: BARRIER is not simulated"));
   collective.attributes = {chakra_int64("comm_size", -1), chakra_text("comm_type", "0")};
   EXPECT_THAT(findings({collective}),
-              ElementsAre("4: comm_size is negative", "4: comm_type is no whole number"));
+              ElementsAre("4: comm_size is negative", "4: comm_type is not a whole number"));
 
   ChakraNode send = node(5, ChakraNodeType::send);
   send.attributes = {chakra_uint64("comm_size", 8)};
   EXPECT_THAT(findings({send}), ElementsAre("5: has no comm_dst"));
   send.attributes.push_back(chakra_int64("comm_dst", 1LL << 40));
-  EXPECT_THAT(findings({send}),
-              ElementsAre("5: comm_dst is 1099511627776, no 32-bit number above 0"));
+  EXPECT_THAT(
+      findings({send}),
+      ElementsAre("5: comm_dst is 1099511627776, which is not a rank or tag from 0 to 2147483647"));
 }
 
 TEST(ChakraCheck, ReadsGroupsFromTheirNode) {
@@ -132,7 +133,7 @@ TEST(ChakraCheck, ReadsGroupsFromTheirNode) {
   EXPECT_THAT(findings({collective, groups}), ElementsAre());
   groups.inputs->values = "not groups";
   EXPECT_THAT(findings({collective, groups}),
-              ElementsAre(HasSubstr("no JSON list"), "2: its group '7' is not defined"));
+              ElementsAre(HasSubstr("not a JSON list"), "2: its group '7' is not defined"));
 }
 
 TEST(ChakraOrder, PutsEachNodeBehindWhatItWaitsFor) {

@@ -298,7 +298,7 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
   const bool foreign =
       out.version.empty() && out.attributes.empty() && first != kEmptyMetadata.substr(1);
   if (!parsed || foreign) {
-    return fail(ErrorCode::bad_input, "the first record is no metadata of a Chakra trace",
+    return fail(ErrorCode::bad_input, "the first record is not metadata of a Chakra trace",
                 records.where());
   }
   while (true) {
@@ -313,7 +313,8 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
     std::int32_t type = 0;
     ChakraNode& node = out.nodes.emplace_back();
     if (!read_node(*record, node, type)) {
-      return fail(ErrorCode::bad_input, "the record is no node of a Chakra trace", records.where());
+      return fail(ErrorCode::bad_input, "the record is not a node of a Chakra trace",
+                  records.where());
     }
     if (type < 0 || type >= kChakraNodeTypes) {
       return fail(

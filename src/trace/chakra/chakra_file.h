@@ -28,8 +28,8 @@ Result<ChakraTrace> read_chakra(const std::string& file,
 Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name,
                                       Incomplete incomplete = Incomplete::refuse);
 
-// The bytes of a file. Texts that are no UTF-8 are written with '?' for what is none, since other
-// readers refuse the whole file.
+// The bytes of a file. Bytes that are not valid UTF-8 are written as '?', because other readers
+// would refuse the whole file.
 std::string chakra_bytes(const ChakraTrace& trace);
 // Writes the whole file or nothing. Errors: io.
 Result<void> write_chakra(const std::string& file, const ChakraTrace& trace);

@@ -208,7 +208,7 @@ TEST(ChakraFile, BringsAttributesIntoTheFormInWhichTheyAreWritten) {
             "\x0a\x01n\x52\x04\x0a\x02\x05\x06");
   for (const char* damaged : {"\x0a\x09n", "\x48\x85", "\x0a\x01n\x9b\x04\x08\x01",
                               "\x0a\x01n\x9c\x04", "\x02\x01", "\x0f", "\x52\x03\x0a\x05\x05"}) {
-    EXPECT_EQ(rewritten(damaged), "the record is no node of a Chakra trace") << damaged;
+    EXPECT_EQ(rewritten(damaged), "the record is not a node of a Chakra trace") << damaged;
   }
 }
 
@@ -242,10 +242,10 @@ TEST(ChakraFile, SaysWhatIsWrongAndAtWhichByte) {
             "x.et: byte 8: unknown node type 99 of node 0 (types are 0 (invalid) to 7 "
             "(collective))");
   EXPECT_EQ(error_of(kMetadata + "\x02\xff\xff"),
-            "x.et: byte 8: the record is no node of a Chakra trace");
+            "x.et: byte 8: the record is not a node of a Chakra trace");
   EXPECT_EQ(error_of("{\"schemaVersion\": 1, \"traceEvents\": [], \"padding\": \"" +
                      std::string(200, 'x') + "\"}"),
-            "x.et: byte 0: the first record is no metadata of a Chakra trace");
+            "x.et: byte 0: the first record is not metadata of a Chakra trace");
   const std::string packed = gzip(kMetadata + kNode);
   EXPECT_THAT(error_of(packed.substr(0, packed.size() / 2)), HasSubstr("gzip"));
 }

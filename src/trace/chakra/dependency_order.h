@@ -15,8 +15,8 @@ struct DependencyOrder {
   std::uint32_t stuck = 0;           // the lowest that is not in it
 };
 
-// Thing i waits for those at offsets[i] to offsets[i + 1] in `before`; `by_rank` has all things, the
-// first first, or is empty.
+// Thing i waits for those at offsets[i] to offsets[i + 1] in `before`; `by_rank` has all things,
+// the first first, or is empty.
 DependencyOrder dependency_order(std::span<const std::uint32_t> before,
                                  std::span<const std::uint32_t> offsets,
                                  std::span<const std::uint32_t> by_rank = {});

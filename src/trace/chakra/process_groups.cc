@@ -35,7 +35,7 @@ DefinedGroups defined_groups(const ChakraNode& node) {
   const auto list = parse_json(text.substr(2, text.size() - 4), "groups");
   if (!list || list->root.kind() != Value::Kind::list) {
     out.problems.emplace_back(
-        "its process groups are no JSON list between two characters at each end");
+        "its process groups are not a JSON list between two characters at each end");
     return out;
   }
   for (const Value& group : list->root.items()) {
@@ -53,7 +53,8 @@ DefinedGroups defined_groups(const ChakraNode& node) {
       if (rank) named.ranks.push_back(*rank);
     }
     if (!numbers) {
-      out.problems.push_back("a rank of its group '" + named.name + "' is no whole number from 0");
+      out.problems.push_back("a rank of its group '" + named.name +
+                             "' is not a whole number from 0");
       continue;
     }
     out.groups.push_back(std::move(named));

@@ -39,7 +39,7 @@ class WireReader {
   explicit WireReader(std::string_view bytes)
       : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  // The next field that is no group; false at the end, and where the bytes are no message.
+  // The next field that is not a group; false at the end or if the bytes are not a message.
   bool next(WireField& field) {
     while (at_ != end_) {
       if (!read(field) || field.type == WireType::end_of_group) return fail();

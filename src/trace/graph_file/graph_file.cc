@@ -55,7 +55,7 @@ class Reader {
   Result<GraphFile> read(dom::element root) {
     std::int64_t version = 0;
     if (root["orrery_graph"].get(version) != simdjson::SUCCESS) {
-      return refuse("is no graph file", "it begins {\"orrery_graph\": 2");
+      return refuse("is not a graph file", "it begins {\"orrery_graph\": 2");
     }
     if (version != 2) {
       return refuse("is of version " + std::to_string(version),
@@ -170,7 +170,7 @@ class Reader {
     Operation out;
     out.kind = *kind;
     const auto category = index(e["category"], std::max<std::size_t>(1, categories_));
-    if (!category) return refuse(place + ": 'category' is no index into the categories");
+    if (!category) return refuse(place + ": 'category' is not an index into the categories");
     out.category = static_cast<CategoryIndex>(*category);
     out.name = builder_.add_name(text_member(e, "name"));
     dom::array parts;
@@ -189,15 +189,15 @@ class Reader {
   Result<void> node(dom::element e) {
     NodeSpec spec;
     const auto operation = index(e["operation"], operations_);
-    if (!operation) return refuse_node("'operation' is no index into the operations");
+    if (!operation) return refuse_node("'operation' is not an index into the operations");
     spec.operation = OperationIndex(*operation);
     const auto stream = index(e["stream"], streams_);
-    if (!stream) return refuse_node("'stream' is no index into the streams");
+    if (!stream) return refuse_node("'stream' is not an index into the streams");
     spec.stream = StreamIndex(*stream);
     std::int64_t duration = 0;
     if (e["duration_ps"].get(duration) != simdjson::SUCCESS || duration < 0 ||
         duration > kLongestPs) {
-      return refuse_node("'duration_ps' is no whole number from 0 to 2^53");
+      return refuse_node("'duration_ps' is not a whole number from 0 to 2^53");
     }
     spec.duration = Picoseconds(static_cast<double>(duration));
     std::vector<NodeIndex> after;
@@ -213,7 +213,7 @@ class Reader {
     if (e["with"].get(list) == simdjson::SUCCESS) {
       for (const dom::element item : list) {
         const auto other = index(item, streams_);
-        if (!other) return refuse_node("'with' holds no index into the streams");
+        if (!other) return refuse_node("'with' has an entry that is not an index into the streams");
         with.emplace_back(*other);
       }
     }

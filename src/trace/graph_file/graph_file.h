@@ -4,7 +4,8 @@
 //    "categories": [{"name": "attention_core", "class": "computing"}, ...],
 //    "groups": [{"label": "tensor", "size": 8, "members": [8,8]}, ...],
 //    "streams": [{"rank": 0, "role": "compute", "label": "stream 7"}, ...],
-//    "operations": [{"kind": "kernel", "category": 0, "name": "attention.qkv", "parts": [...]}, ...],
+//    "operations": [{"kind": "kernel", "category": 0, "name": "attention.qkv", "parts": [...]},
+//                   ...],
 //    "steps": [{"rank": 0, "name": "ProfilerStep#4", "after": null, "until": 812,
 //               "recorded_ps": 597000000}, ...],
 //    "nodes": [{"operation": 0, "stream": 0, "duration_ps": 1200000, "after": [3], "with": [2]},
@@ -12,14 +13,14 @@
 //
 // Operations are those of graph/operation.h, with the parts of operation_text.h. Nodes stand in the
 // order of the graph (graph/graph.h): each behind those of `after`, which must end before it, and
-// behind the node before it on its stream. `with` are the further streams of a rendezvous; both lists
-// are left out where they are empty. Durations are whole picoseconds. A step lasts from the end of
-// node `after` (null: from zero) to the end of node `until`.
+// behind the node before it on its stream. `with` are the further streams of a rendezvous; both
+// lists are left out where they are empty. Durations are whole picoseconds. A step lasts from the
+// end of node `after` (null: from zero) to the end of node `until`.
 //
 // Written one node a line, so that text tools can read it. Reading and writing lose nothing but a
-// graph's instance numbers and breakdowns of folded blocks, which point into tables of whoever built
-// it. Memory: that of the text and the graph. Errors, each with the number of the entry: unknown
-// kinds, indices that do not exist yet, durations that are no whole picoseconds up to 2^53.
+// graph's instance numbers and breakdowns of folded blocks, which point into tables of whoever
+// built it. Memory: that of the text and the graph. Errors, each with the number of the entry:
+// unknown kinds, indices that do not exist yet, durations that are no whole picoseconds up to 2^53.
 #pragma once
 
 #include <cstdint>

@@ -101,9 +101,9 @@ TEST(GraphFile, RefusesWhatIsNoGraph) {
   EXPECT_EQ(refusal("\"after\": [0,1]", "\"after\": [-1]"),
             "g.json: node 2: waits for a node that does not stand before it");
   EXPECT_EQ(refusal("\"duration_ps\": 3", "\"duration_ps\": -3"),
-            "g.json: node 2: 'duration_ps' is no whole number from 0 to 2^53");
+            "g.json: node 2: 'duration_ps' is not a whole number from 0 to 2^53");
   EXPECT_EQ(refusal("\"stream\": 3", "\"stream\": 4"),
-            "g.json: node 2: 'stream' is no index into the streams");
+            "g.json: node 2: 'stream' is not an index into the streams");
   EXPECT_EQ(refusal("\"kind\": \"kernel\"", "\"kind\": \"colonel\""),
             "g.json: operation 0 is of no known kind: 'colonel'");
   EXPECT_EQ(refusal("\"role\": \"wire\"", "\"role\": \"rope\""),
@@ -114,15 +114,15 @@ TEST(GraphFile, RefusesWhatIsNoGraph) {
   EXPECT_EQ(refusal("\"members\": [8,16]", "\"members\": [-8]"),
             "g.json: group 0 lacks size or members");
   EXPECT_EQ(refusal("\"category\": 1, \"name\": \"latency\"", "\"category\": 2, \"name\": \"\""),
-            "g.json: operation 2: 'category' is no index into the categories");
+            "g.json: operation 2: 'category' is not an index into the categories");
   EXPECT_EQ(refusal("\"group\": 0", "\"group\": 1"), "g.json: operation 1 has a part that is none");
   EXPECT_EQ(refusal("\"operation\": 2", "\"operation\": 3"),
-            "g.json: node 2: 'operation' is no index into the operations");
+            "g.json: node 2: 'operation' is not an index into the operations");
   EXPECT_EQ(refusal("\"until\": 2", "\"until\": 3"),
             "g.json: step 0 lacks rank, name, recorded_ps, or a node 'until'");
   EXPECT_THAT(refusal("]}\n", ""), ::testing::HasSubstr("g.json: is not JSON: "));
   EXPECT_EQ(parse_graph_file("{}", "g.json").error().text(),
-            "g.json: is no graph file (it begins {\"orrery_graph\": 2)");
+            "g.json: is not a graph file (it begins {\"orrery_graph\": 2)");
 }
 
 }  // namespace

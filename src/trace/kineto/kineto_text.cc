@@ -8,7 +8,7 @@ namespace orrery {
 
 Failure KinetoText::changed() const {
   return fail(ErrorCode::bad_input, "not what was read before", window_.place(),
-              "the file changed meanwhile, or is no JSON in a value that reading it passes over");
+              "the file changed meanwhile, or is not JSON in a value that reading it passes over");
 }
 
 Failure KinetoText::broken(std::size_t at) const {

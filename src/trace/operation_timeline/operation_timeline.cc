@@ -130,7 +130,7 @@ class Parser {
       dom::object object;
       Entry entry;
       if (item.get(object) != simdjson::SUCCESS || !read_entry(object, entry)) {
-        return refuse(fmt::format("entry {} is no event", index),
+        return refuse(fmt::format("entry {} is not an event", index),
                       "objects with ph, pid, tid, args");
       }
       ORRERY_RETURN_IF_ERROR(add(entry, index));

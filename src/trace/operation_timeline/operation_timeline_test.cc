@@ -61,7 +61,7 @@ TEST(OperationTimeline, TakesNullForWhatIsNotKnown) {
 TEST(OperationTimeline, RefusesWhatItIsNot) {
   EXPECT_EQ(error_of("{}"),
             "t.json: no JSON array of events (an operation timeline is a JSON array)");
-  EXPECT_EQ(error_of("[1]"), "t.json: entry 0 is no event (objects with ph, pid, tid, args)");
+  EXPECT_EQ(error_of("[1]"), "t.json: entry 0 is not an event (objects with ph, pid, tid, args)");
   EXPECT_EQ(error_of("[]"), "t.json: no operations (events of phase X)");
   EXPECT_EQ(error_of(R"([{"ph":"X","name":"gemm"}])"),
             "t.json: entry 0: unknown operation 'gemm' (forward-compute, backward-send, "

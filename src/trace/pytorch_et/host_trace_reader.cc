@@ -37,15 +37,15 @@ class Reader {
     const std::size_t first = bytes_->find_first_not_of(" \t\r\n");
     if (first == std::string::npos) return fail(ErrorCode::bad_input, "is empty", name_);
     if ((*bytes_)[first] != '{') {
-      return fail(ErrorCode::bad_input, "is no JSON object", name_,
+      return fail(ErrorCode::bad_input, "is not a JSON object", name_,
                   "an execution trace begins with {");
     }
     const auto error = document();
     if (!problem_.message.empty()) return fail(std::move(problem_));
     if (error != simdjson::SUCCESS) return fail(json_error(error));
     if (trace_.schema.empty()) {
-      return fail(ErrorCode::bad_input, "is no execution trace of PyTorch: it has no \"schema\"",
-                  name_);
+      return fail(ErrorCode::bad_input,
+                  "is not an execution trace of PyTorch: it has no \"schema\"", name_);
     }
     ORRERY_RETURN_IF_ERROR(check_schema());
     if (!has_nodes_) return fail(ErrorCode::bad_input, "has no \"nodes\"", name_);

@@ -112,10 +112,10 @@ std::string error_of(const std::string& text) {
 
 TEST(HostTrace, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(""), "et.json: is empty");
-  EXPECT_EQ(error_of("hello}"), "et.json: is no JSON object (an execution trace begins with {)");
+  EXPECT_EQ(error_of("hello}"), "et.json: is not a JSON object (an execution trace begins with {)");
   EXPECT_THAT(error_of("{\"schema\" 3}"), HasSubstr("is not JSON"));
   EXPECT_EQ(error_of(R"({"traceEvents": []})"),
-            "et.json: is no execution trace of PyTorch: it has no \"schema\"");
+            "et.json: is not an execution trace of PyTorch: it has no \"schema\"");
   EXPECT_EQ(error_of(trace_text("", "2.0.0")),
             "et.json: unknown schema '2.0.0' (known: 1.0.1 to 1.0.4, 1.1.0, 1.1.1)");
   EXPECT_EQ(error_of(R"({"schema": "1.0.1"})"), "et.json: has no \"nodes\"");

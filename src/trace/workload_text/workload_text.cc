@@ -139,7 +139,7 @@ class Parser {
     const auto value = number(word);
     const std::int64_t most = simai_ ? kMostMicroseconds * 1000 : kMostMicroseconds;
     if (!value || *value < 0 || *value > most) {
-      return fail(ErrorCode::bad_input, "'" + std::string(word.substr(0, 40)) + "' is no time",
+      return fail(ErrorCode::bad_input, "'" + std::string(word.substr(0, 40)) + "' is not a time",
                   place(), simai_ ? "whole nanoseconds" : "whole microseconds");
     }
     return simai_ ? *value : *value * 1000;
@@ -168,7 +168,7 @@ class Parser {
     const auto bytes = number(columns[at + 2]);
     if (!bytes || *bytes < 0) {
       return fail(ErrorCode::bad_input,
-                  "'" + std::string(columns[at + 2].substr(0, 40)) + "' is no number of bytes",
+                  "'" + std::string(columns[at + 2].substr(0, 40)) + "' is not a number of bytes",
                   place());
     }
     out.bytes = *bytes;

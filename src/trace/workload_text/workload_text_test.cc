@@ -68,12 +68,12 @@ TEST(WorkloadText, SaysWhatIsWrongAndOnWhichLine) {
   EXPECT_EQ(error_of("DATA\n1\n"), "w.txt:2: the file ends where layer 1 of 1 was expected");
   EXPECT_THAT(error_of("DATA\n1\na -1 5 NONE 0\n"), HasSubstr("w.txt:3: a layer of 5 columns"));
   EXPECT_EQ(error_of("DATA\n1\na -1 -5 NONE 0 0 NONE 0 6 NONE 0 1\n"),
-            "w.txt:3: '-5' is no time (whole microseconds)");
+            "w.txt:3: '-5' is not a time (whole microseconds)");
   EXPECT_EQ(error_of("DATA\n1\na -1 5 GOSSIP 0 0 NONE 0 6 NONE 0 1\n"),
             "w.txt:3: unknown collective 'GOSSIP' (NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or "
             "ALLTOALL)");
   EXPECT_EQ(error_of("DATA\n1\na -1 5 NONE -1 0 NONE 0 6 NONE 0 1\n"),
-            "w.txt:3: '-1' is no number of bytes");
+            "w.txt:3: '-1' is not a number of bytes");
   EXPECT_EQ(error_of(kData + "another -1 0 NONE 0 0 NONE 0 0 NONE 0 0\n"),
             "w.txt:5: a layer more than the 2 that line 2 says");
   EXPECT_THAT(error_of("HYBRID_TRANSFORMER model_parallel_NPU_group: 3 pp: 1 all_gpus: 16\n0\n"),
