@@ -113,11 +113,11 @@ TEST(ShortForm, SaysWhatItAssumed) {
   EXPECT_THAT(parse("meta-h100-24k-roce").assumed, IsEmpty());
 }
 
-TEST(ShortForm, AcceptsNodesAliasesAndDecimalCounts) {
+TEST(ShortForm, AcceptsNodesAliasesAndBinaryCounts) {
   EXPECT_EQ(parse("aws-p5:512").levels[1].name, "efa-v2");
   EXPECT_EQ(parse("h100:16").name, "h100-sxm:16");
   EXPECT_EQ(parse("H100_SXM:16").name, "h100-sxm:16");
-  EXPECT_EQ(parse("h100:16k").accelerators, 16000);
+  EXPECT_EQ(parse("h100:16Ki").accelerators, 16384);
 }
 
 TEST(ShortForm, RefusesCountsInWords) {
@@ -130,8 +130,8 @@ TEST(ShortForm, RefusesCountsInWords) {
   EXPECT_THAT(error_of("h100-sxm:inf"), HasSubstr("not finite"));
   EXPECT_THAT(error_of("h100-sxm:1e18"), HasSubstr("at most 10000000"));
   EXPECT_THAT(error_of("h100-sxm:1e999"), HasSubstr("out of range"));
-  EXPECT_THAT(error_of("h100-sxm:"), HasSubstr("not a number"));
-  EXPECT_THAT(error_of("h100-sxm:many"), HasSubstr("not a number"));
+  EXPECT_THAT(error_of("h100-sxm:"), HasSubstr("does not begin with a number"));
+  EXPECT_THAT(error_of("h100-sxm:many"), HasSubstr("does not begin with a number"));
   EXPECT_THAT(error_of("h100-sxm"), HasSubstr("the number of accelerators of h100-sxm is missing "
                                               "(write it after a colon, such as h100-sxm:64)"));
 }

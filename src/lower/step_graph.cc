@@ -123,8 +123,6 @@ class StepBuilder {
     return static_cast<std::uint32_t>(instances_.size() - 1);
   }
 
-  // ---- blocks on the computing stream ----
-
   void add_block(std::uint32_t device, const BlockPass& pass, Pass direction,
                  std::uint32_t instance) {
     Device& d = device_[device];
@@ -290,8 +288,6 @@ class StepBuilder {
       embedding();
     }
   }
-
-  // ---- passes ----
 
   void emit(const DeviceOperation& op, const ChunkUse& use) {
     switch (op.operation.action) {
@@ -496,8 +492,6 @@ class StepBuilder {
     return whole;
   }
 
-  // ---- the end of the step ----
-
   void end_of_step() {
     const auto devices = static_cast<std::uint32_t>(step_.shape.devices);
     const auto held = [&](std::uint32_t d) { return step_.held(static_cast<int>(d)); };
@@ -510,17 +504,15 @@ class StepBuilder {
     std::vector<NodeIndex> ready;
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
-      if (replicated_ && step_.passes.backward && step_.plan.zero <= 1 &&
-          !step_.plan.overlap.gradient_reduction) {
+      const auto reduce = [&](const RankParameters& trained) {
         device.waits_at_end =
-            on_data_parallel_stream(d, reduction(step_.reduce_parts(held(d).trained)),
+            on_data_parallel_stream(d, reduction(step_.reduce_parts(trained)),
                                     part(d, StepInstance::Part::reduce), device.last);
-      }
-      if (replicated_ && step_.vocabulary.trained.dense > 0 &&
-          (step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction)) {
-        device.waits_at_end =
-            on_data_parallel_stream(d, reduction(step_.reduce_parts(step_.vocabulary.trained)),
-                                    part(d, StepInstance::Part::reduce), device.last);
+      };
+      const bool overlaps = step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction;
+      if (replicated_ && step_.passes.backward && !overlaps) reduce(held(d).trained);
+      if (replicated_ && step_.vocabulary.trained.dense > 0 && overlaps) {
+        reduce(step_.vocabulary.trained);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);
       if (step_.holds_an_end(static_cast<int>(d)) && step_.tied_embedding > Picoseconds(0)) {
@@ -594,11 +586,11 @@ class StepBuilder {
 
 Result<StepGraph> step_graph(const StepCosts& step, Folding folding) {
   ORRERY_TRY(Pipeline pipeline, orrery::pipeline(*step.schedule, schedule_request(step)));
+  const auto is_backward = [](const PipelineOperation& operation) {
+    return operation.action != PipelineAction::forward;
+  };
   for (auto& order : pipeline.order) {
-    if (step.passes.backward) break;
-    std::erase_if(order, [](const PipelineOperation& operation) {
-      return operation.action != PipelineAction::forward;
-    });
+    if (!step.passes.backward) std::erase_if(order, is_backward);
   }
   return StepBuilder(step, pipeline, folding).build();
 }

@@ -17,7 +17,7 @@ std::string group_name(WorkloadGroup group) {
 
 class Writer {
  public:
-  Writer(const Workload& workload, std::int64_t rank) : workload_(workload), rank_(rank) {}
+  Writer(const TextWorkload& workload, std::int64_t rank) : workload_(workload), rank_(rank) {}
 
   ChakraTrace write() {
     trace_.version = "0.0.4";
@@ -101,14 +101,14 @@ class Writer {
     node.attributes = {chakra_boolean("is_cpu_op", true)};
   }
 
-  const Workload& workload_;
+  const TextWorkload& workload_;
   std::int64_t rank_;
   ChakraTrace trace_;
 };
 
 }  // namespace
 
-ChakraTrace chakra_from(const Workload& workload, std::int64_t rank) {
+ChakraTrace chakra_from(const TextWorkload& workload, std::int64_t rank) {
   return Writer(workload, rank).write();
 }
 

@@ -20,6 +20,6 @@
 
 namespace orrery {
 
-ChakraTrace chakra_from(const Workload& workload, std::int64_t rank);
+ChakraTrace chakra_from(const TextWorkload& workload, std::int64_t rank);
 
 }  // namespace orrery

@@ -20,7 +20,7 @@ std::size_t policy_at(std::string_view beginning) {
   return known ? 0 : std::string_view::npos;
 }
 
-TraceContents contents(const Workload& workload, const std::string& file) {
+TraceContents contents(const TextWorkload& workload, const std::string& file) {
   static constexpr std::array<std::string_view, 5> kGroups = {"", "tensor", "data", "expert",
                                                               "expert-data"};
   WorkTable work;
@@ -58,14 +58,14 @@ const TraceFormat kWorkloadText{
     .instead = "it has no times: orrery trace replay --on CLUSTER prices it",
     .told_at = policy_at,
     .chakra_of_ranks = [](const std::string& file) -> Result<ChakraOfRanks> {
-      ORRERY_TRY(Workload workload, read_workload(file));
+      ORRERY_TRY(TextWorkload workload, read_workload(file));
       const std::int64_t ranks = workload.accelerators;
       return ChakraOfRanks{ranks, [workload = std::move(workload)](std::int64_t rank) {
                              return chakra_from(workload, rank);
                            }};
     },
     .contents = [](const std::string& file, Incomplete) -> Result<TraceContents> {
-      ORRERY_TRY(const Workload workload, read_workload(file));
+      ORRERY_TRY(const TextWorkload workload, read_workload(file));
       return contents(workload, shown_name(file));
     }};
 

@@ -49,7 +49,7 @@ class Parser {
  public:
   Parser(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
 
-  Result<Workload> parse() {
+  Result<TextWorkload> parse() {
     ORRERY_TRY(const auto header, line("the policy"));
     ORRERY_TRY([[maybe_unused]] const bool policy, read_header(header));
     ORRERY_TRY(const auto count, line("the number of layers"));
@@ -194,18 +194,18 @@ class Parser {
   std::string name_;
   int line_ = 0;
   bool simai_ = false;
-  Workload out_;
+  TextWorkload out_;
 };
 
 }  // namespace
 
-Result<Workload> read_workload(const std::string& file) {
+Result<TextWorkload> read_workload(const std::string& file) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   ORRERY_TRY(const std::string text, stream.rest(kMostBytes));
   return parse_workload(text, file == "-" ? "standard input" : file);
 }
 
-Result<Workload> parse_workload(std::string_view text, const std::string& name) {
+Result<TextWorkload> parse_workload(std::string_view text, const std::string& name) {
   return Parser(text, name).parse();
 }
 

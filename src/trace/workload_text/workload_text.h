@@ -58,7 +58,7 @@ struct WorkloadLayer {
   std::int64_t update_ns = 0;
 };
 
-struct Workload {
+struct TextWorkload {
   std::string policy;
   std::vector<WorkloadLayer> layers;
   // Of SimAI; 0: not said.
@@ -69,7 +69,7 @@ struct Workload {
 };
 
 // `file` is a path, or "-" for standard input.
-Result<Workload> read_workload(const std::string& file);
-Result<Workload> parse_workload(std::string_view text, const std::string& name);
+Result<TextWorkload> read_workload(const std::string& file);
+Result<TextWorkload> parse_workload(std::string_view text, const std::string& name);
 
 }  // namespace orrery
