@@ -59,7 +59,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
     if (!value->empty()) search += option + *value;
   }
   return "  " +
-         painted(fmt::format("{}: it needs {} of {}.", verdict_words(figures.verdict),
+         painted(fmt::format("{}: it needs {} and has {}.", verdict_words(figures.verdict),
                              gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
                  verdict_ink(figures.verdict), style) +
          (q.model == "-" ? "" : " Plans that fit: " + search) + "\n\n";
