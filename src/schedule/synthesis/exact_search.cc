@@ -202,7 +202,7 @@ class Question {
 
   bool start(std::size_t d, std::size_t kind, std::size_t s, std::size_t c) {
     Device& device = devices_[d];
-    const State was = device;
+    const State was = static_cast<const State&>(device);  // without its order
     const double now = device.now;
     const int j = count(kind, s)++;
     device.memory += problem_.change(s, static_cast<PassKind>(kind));

@@ -131,20 +131,23 @@ class Records {
 };
 
 // Fields of the messages GlobalMetadata, Node and AttributeProto's values of inputs and outputs.
-enum MetadataField : std::uint32_t { kVersion = 1, kMetadataAttributes = 2 };
-enum NodeField : std::uint32_t {
-  kId = 1,
-  kName = 2,
-  kType = 3,
-  kControlDependencies = 4,
-  kDataDependencies = 5,
-  kStart = 6,
-  kDuration = 7,
-  kInputs = 8,
-  kOutputs = 9,
-  kAttributes = 10,
-};
-enum ValuesField : std::uint32_t { kValues = 1, kShapes = 2, kTypes = 3 };
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kMetadataAttributes = 2;
+
+constexpr std::uint32_t kId = 1;
+constexpr std::uint32_t kName = 2;
+constexpr std::uint32_t kType = 3;
+constexpr std::uint32_t kControlDependencies = 4;
+constexpr std::uint32_t kDataDependencies = 5;
+constexpr std::uint32_t kStart = 6;
+constexpr std::uint32_t kDuration = 7;
+constexpr std::uint32_t kInputs = 8;
+constexpr std::uint32_t kOutputs = 9;
+constexpr std::uint32_t kAttributes = 10;
+
+constexpr std::uint32_t kValues = 1;
+constexpr std::uint32_t kShapes = 2;
+constexpr std::uint32_t kTypes = 3;
 
 bool read_metadata(std::string_view record, ChakraTrace& out) {
   WireReader reader(record);
