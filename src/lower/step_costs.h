@@ -74,8 +74,8 @@ struct StepCosts {
   //
   //             gathered     reduced
   //   in place  0            0
-  //   flat      0            2 + 2 joined, 2 + g cast where g is not 2, g + g divided
-  //   copied    2 + 2        2 + g
+  //   flat      0            w + w joined, w + g cast where g is not w, g + g divided
+  //   copied    w + w        w + g
   //
   // Source: PyTorch, torch/distributed/fsdp/_runtime_utils.py (_reduce_grad: cast, _div_if_needed;
   // views of the flat parameter are split, so that their gradients are concatenated) and
