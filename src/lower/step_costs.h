@@ -69,8 +69,8 @@ struct StepCosts {
   // copies its entries one by one).
   [[nodiscard]] Seconds listing(int tensors) const;
   // Bytes that kernels read and write to move fully sharded weights out of the buffer they are
-  // gathered into, and gradients into the buffer they are reduced from, for g-byte reductions; per
-  // parameter:
+  // gathered into, and gradients into the buffer they are reduced from, for weights of w bytes and
+  // reductions of g; per parameter:
   //
   //             gathered     reduced
   //   in place  0            0

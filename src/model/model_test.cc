@@ -234,9 +234,6 @@ TEST(Model, DivisionOverRanksConservesFlopsAndParameters) {
                        model_flops(op, phase, alone).value())
           << op.name;
     }
-    EXPECT_DOUBLE_EQ(32 * moved_bytes(op, Phase::forward, shared).value(),
-                     moved_bytes(op, Phase::forward, alone).value())
-        << op.name;
   }
   EXPECT_DOUBLE_EQ(8 * parameters_on_rank(find(model.blocks[0], "attention.qkv"), shared),
                    find(model.blocks[0], "attention.qkv").parameters);

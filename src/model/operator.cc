@@ -117,13 +117,4 @@ Bytes bytes_for_weight_gradient(const Operator& op, const Binding& b, NumberForm
   return op.keeps_input ? gradient + bytes_of(op.saved.front(), b, operand) : gradient;
 }
 
-Bytes moved_bytes(const Operator& op, Phase phase, const Binding& b) {
-  // Activations are two bytes wide whatever the operands of products are.
-  constexpr double kActivationBytes = 2;
-  const double passes = phase == Phase::forward          ? op.forward_passes
-                        : phase == Phase::input_gradient ? op.backward_passes
-                                                         : 0;
-  return Bytes(passes * kActivationBytes * size(op.rows, b) * size(op.width, b));
-}
-
 }  // namespace orrery

@@ -188,7 +188,4 @@ Bytes saved_bytes(const Operator& op, const Binding& b, NumberFormat operand);
 // sequence. Dense layers of h x 4h: 32 s b h (arXiv 2401.10241 s.2.3). Zero for other operators.
 Bytes bytes_for_weight_gradient(const Operator& op, const Binding& b, NumberFormat operand);
 
-// Bytes an elementwise operator moves.
-Bytes moved_bytes(const Operator& op, Phase phase, const Binding& b);
-
 }  // namespace orrery
