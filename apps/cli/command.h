@@ -50,6 +50,8 @@ struct SearchCommandOptions {
   Question question;
   int top = 10;
   std::vector<std::string> schedules;  // empty: the default ones
+  bool all_axes = false;
+  double time_limit = 0;  // seconds; 0: none
 };
 
 struct CatalogOptions {

@@ -201,6 +201,11 @@ int run(int argc, char** argv) {
                    "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those with a "
                    "maintained implementation)")
       ->delimiter(',');
+  search_app->add_flag("--all-axes", search.all_axes,
+                       "try on the best plans what a search otherwise keeps: attention kernels, "
+                       "overlap, HSDP groups, single modules, every schedule ...");
+  search_app->add_option("--time-limit", search.time_limit, "seconds; then the best so far")
+      ->check(number_within(0.001, 1e6));
   search_app->footer(
       "Fields that --plan or the specification states are kept, all others are searched.\n"
       "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");

@@ -19,6 +19,8 @@ namespace {
 // Fields that are stated are kept: their axis has one value.
 Result<SearchSpace> space_of(const Spec& spec, const std::vector<std::string>& named) {
   SearchSpace space;
+  space.stated = spec.stated;
+  if (!named.empty()) space.stated.emplace_back("schedule");
   for (const std::string& name : named) {
     if (name == "all") {
       for (const Schedule& s : schedules()) {
@@ -41,6 +43,7 @@ Result<SearchSpace> space_of(const Spec& spec, const std::vector<std::string>& n
     if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
     if (field == "zero") space.zero = {plan.zero};
     if (field == "recompute") space.recompute = {plan.recompute};
+    if (field == "dispatch") space.dispatch = {plan.dispatch};
     if (field == "context_parallel") space.context_parallel = {plan.context_parallel};
     if (field == "schedule") space.schedules = {plan.schedule};
     if (field == "placement") space.placements = {plan.placement};
@@ -76,6 +79,11 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
     SearchOptions search_options;
     search_options.top = options.top;
     search_options.threads = common.threads;
+    search_options.all_axes = options.all_axes;
+    if (options.time_limit > 0) {
+      search_options.deadline = begin + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                            std::chrono::duration<double>(options.time_limit));
+    }
     search_options.interrupted = &Progress::interrupted();
     search_options.progress = [&](double fraction, const std::string& best) {
       progress.show(fraction, best);

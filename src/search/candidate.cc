@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/operation_names.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -45,19 +46,44 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
   if (space.recompute.empty()) {
     space.recompute = {Recompute::none, Recompute::selective, Recompute::full};
   }
+  if (space.modules.empty()) {
+    space.modules = {scenario.plan.recompute_modules};
+    if (scenario.plan.recompute_modules.empty()) {
+      // What Megatron-Core discards and makes again, which costs little, with and without attention.
+      std::vector<RecomputeModule> cheap;
+      for (const RecomputeModule m :
+           {RecomputeModule::layernorm, RecomputeModule::mla_up_proj, RecomputeModule::moe_act}) {
+        if (missing_for(m, model).empty()) cheap.push_back(m);
+      }
+      space.modules.push_back(cheap);
+      cheap.insert(cheap.begin(), RecomputeModule::core_attn);
+      space.modules.push_back(std::move(cheap));
+    }
+  }
+  if (space.dispatch.empty()) {
+    space.dispatch = {ExpertDispatch::all_to_all};
+    if (model.experts > 0) space.dispatch.push_back(ExpertDispatch::deduplicated);
+  }
   if (space.context_parallel.empty()) {
-    space.context_parallel = {ContextParallel::all_gather, ContextParallel::ring};
+    space.context_parallel = {ContextParallel::all_gather, ContextParallel::ring,
+                              ContextParallel::all_to_all};
   }
   if (space.schedules.empty()) {
     // What has a maintained implementation that anyone can train with: Megatron-Core, PyTorch's
     // torch.distributed.pipelining, sail-sg/zero-bubble-pipeline-parallelism, deepseek-ai/DualPipe.
-    space.schedules = {"gpipe", "1f1b", "interleaved_1f1b", "breadth_first", "dualpipev"};
+    space.schedules = {"gpipe",         "1f1b",     "interleaved_1f1b",
+                       "breadth_first", "dualpipe", "dualpipev"};
   }
   if (space.placements.empty()) {
     space.placements = {{MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp},
                         {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp}};
   }
   return space;
+}
+
+bool is_stated(const SearchSpace& space, std::string_view field) {
+  return std::ranges::any_of(space.stated,
+                             [&](std::string_view s) { return s.substr(0, s.find('.')) == field; });
 }
 
 Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std::int64_t gpus) {
@@ -73,7 +99,9 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.micro_batch = c.micro_batch;
   plan.chunks = c.chunks;
   plan.recompute = c.recompute;
-  if (c.recompute != Recompute::selective) plan.recompute_modules.clear();
+  plan.recompute_modules.clear();
+  if (c.recompute == Recompute::selective) plan.recompute_modules = space.modules[c.modules];
+  plan.dispatch = c.dispatch;
   plan.recompute_layers = c.recompute_layers;
   plan.schedule = space.schedules[c.schedule];
   plan.placement = space.placements[c.placement];
@@ -112,7 +140,11 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
               c.placement = static_cast<std::uint8_t>(placement);
               for (const ContextParallel kind : space.context_parallel) {
                 c.context_parallel = kind;
-                out.push_back({c});
+                for (const ExpertDispatch dispatch : space.dispatch) {
+                  c.dispatch = dispatch;
+                  out.push_back({c});
+                  if (ep == 1) break;  // no token travels
+                }
                 if (cp == 1) break;  // nothing travels
               }
             }
@@ -161,19 +193,105 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
             }
           }
         }
-        for (const std::int64_t count : counts) {
+        const std::size_t sets = recompute == Recompute::selective ? space.modules.size() : 1;
+        for (std::size_t k = 0; k < counts.size() * sets; ++k) {
           for (const std::int64_t zero : space.zero) {
             if (pp > 1 && zero > space.pipeline_zero) continue;
             Candidate c = group.first;
             c.schedule = static_cast<std::uint8_t>(schedule);
             c.chunks = static_cast<std::uint16_t>(chunks);
             c.recompute = recompute;
-            c.recompute_layers = static_cast<std::uint32_t>(count);
+            c.recompute_layers = static_cast<std::uint32_t>(counts[k / sets]);
+            c.modules = static_cast<std::uint8_t>(k % sets);
             c.zero = static_cast<std::uint8_t>(zero);
             out.push_back(c);
           }
         }
       }
+    }
+  }
+  return out;
+}
+
+std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space) {
+  std::vector<Plan> out;
+  const auto free = [&](std::string_view field) { return !is_stated(space, field); };
+  const auto with = [&](auto change) {
+    Plan other = plan;
+    change(other);
+    if (!(other == plan)) out.push_back(std::move(other));
+  };
+  if (free("zero")) {
+    for (std::int64_t zero = 0; zero <= (plan.pp > 1 ? space.pipeline_zero : 3); ++zero) {
+      with([&](Plan& p) { p.zero = zero; });
+    }
+  }
+  if (free("recompute")) {
+    for (const Recompute recompute : space.recompute) {
+      with([&](Plan& p) {
+        p.recompute = recompute;
+        if (recompute != Recompute::selective) p.recompute_modules.clear();
+        if (recompute != Recompute::full && free("recompute_layers")) p.recompute_layers = 0;
+      });
+    }
+  }
+  if (free("etp") && plan.ep > 1) {
+    for (const std::int64_t etp : divisors(plan.tp, plan.tp)) with([&](Plan& p) { p.etp = etp; });
+  }
+  if (free("sequence_parallel") && plan.tp > 1) {
+    with([](Plan& p) { p.sequence_parallel = !p.sequence_parallel; });
+  }
+  if (free("attention")) {
+    for (const auto& [kernel, name] : names_of(AttentionKernel{})) {
+      with([kernel = kernel](Plan& p) { p.attention = kernel; });
+    }
+  }
+  if (free("overlap")) {
+    for (bool Overlap::* part :
+         {&Overlap::gradient_reduction, &Overlap::parameter_gather, &Overlap::tensor_parallel,
+          &Overlap::pipeline, &Overlap::expert, &Overlap::expert_batches, &Overlap::optimizer}) {
+      with([&](Plan& p) { p.overlap.*part = !(p.overlap.*part); });
+    }
+  }
+  if (free("shard_group") && plan.zero > 0) {
+    with([](Plan& p) { p.shard_group = 0; });
+    for (const std::int64_t ranks : powers_of_two(plan.dp * plan.cp / 2)) {
+      if (ranks > 1) with([&](Plan& p) { p.shard_group = ranks; });
+    }
+  }
+  if (free("group") && plan.chunks > 1) {
+    with([](Plan& p) { p.group = 0; });
+    for (const std::int64_t times :
+         powers_of_two(microbatches(scenario.training, plan) / plan.pp)) {
+      with([&](Plan& p) { p.group = times * plan.pp; });
+    }
+  }
+  if (free("recompute_modules") && plan.recompute == Recompute::selective) {
+    for (const auto& [module, name] : names_of(RecomputeModule{})) {
+      with([module = module](Plan& p) {
+        std::vector<RecomputeModule>& all = p.recompute_modules;
+        if (all.empty()) all = {RecomputeModule::core_attn};
+        if (std::erase(all, module) == 0) all.push_back(module);
+        if (all.empty()) p.recompute = Recompute::none;
+        std::sort(all.begin(), all.end());
+      });
+    }
+  }
+  if (free("recompute_layers") && plan.recompute == Recompute::full) {
+    for (const std::int64_t step : {-1, 1}) {
+      with([&](Plan& p) {
+        p.recompute_layers = std::max<std::int64_t>(0, p.recompute_layers + step);
+      });
+    }
+  }
+  if (free("schedule") && plan.pp > 1) {
+    for (const Schedule& s : schedules()) {
+      if (s.asynchronous || s.virtual_stage == nullptr) continue;
+      if (!free("chunks") && s.chunks > 0 && s.chunks != plan.chunks) continue;
+      with([&](Plan& p) {
+        p.schedule = s.name;
+        if (s.chunks > 0) p.chunks = s.chunks;
+      });
     }
   }
   return out;

@@ -15,6 +15,8 @@ struct Candidate {
   std::uint8_t schedule = 0;   // index into SearchSpace::schedules
   std::uint8_t placement = 0;  // index into SearchSpace::placements
   std::uint8_t zero = 0;
+  std::uint8_t modules = 0;  // with selective recomputation: index into SearchSpace::modules
+  ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   Recompute recompute = Recompute::none;
   ContextParallel context_parallel = ContextParallel::all_gather;
   // Priced:
@@ -28,8 +30,8 @@ struct Candidate {
 Plan plan_of(const Candidate& candidate, const SearchSpace& space, const Plan& base,
              std::int64_t gpus);
 
-// The candidates that share placement, tp, cp and how it is done, pp, ep and micro_batch: one unit
-// of work.
+// The candidates that share placement, tp, cp and how it is done, pp, ep and how tokens travel, and
+// micro_batch: one unit of work.
 struct CandidateGroup {
   Candidate first;
 };
@@ -38,5 +40,12 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
 // The members of a group in order: schedules and chunks, recomputation, ZeRO stage.
 std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& space,
                                std::int64_t layers);
+
+// The plans that differ from `plan` on one axis that does not change its degrees: ZeRO stage,
+// recomputation, tensor parallelism of experts,
+// sequence parallelism, attention kernel, what overlaps, HSDP groups, microbatches that pass a chunk
+// together, modules and layers that are recomputed, any synchronous schedule. Fields that
+// `space.stated` names stay. Some of them may be invalid.
+std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space);
 
 }  // namespace orrery

@@ -46,6 +46,10 @@ class Search {
     find_best();
     if (!plans_.empty()) {
       find_runners_up();
+      if (options_.all_axes) {
+        improve();
+        find_runners_up();
+      }
       find_pareto();
     }
     return finish(stated, errors);
@@ -55,10 +59,12 @@ class Search {
   struct Evaluated {
     double step_ps = 0;
     ByteCount peak = 0;
+    ByteCount pessimistic = 0;
   };
 
   [[nodiscard]] bool stopped() const {
-    return options_.interrupted != nullptr && options_.interrupted->load();
+    return (options_.interrupted != nullptr && options_.interrupted->load()) ||
+           (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline);
   }
   void report(double fraction) {
     if (!options_.progress) return;
@@ -66,7 +72,7 @@ class Search {
     std::string best;
     if (!plans_.empty()) {
       best = to_text(Picoseconds(evaluated_.at(plans_.front()).step_ps).seconds()) +
-             " a step: " + to_text(plan_of(fitting_[plans_.front()], space_, Plan{}, gpus()));
+             " a step: " + to_text(plan(plans_.front()));
     }
     options_.progress(fraction, best);
   }
@@ -76,8 +82,8 @@ class Search {
   static bool by_bound(const Candidate& a, const Candidate& b) {
     const auto key = [](const Candidate& c) {
       return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
-                        c.context_parallel, c.schedule, c.chunks, c.recompute, c.recompute_layers,
-                        c.zero);
+                        c.context_parallel, c.dispatch, c.schedule, c.chunks, c.recompute,
+                        c.recompute_layers, c.modules, c.zero);
     };
     return key(a) < key(b);
   }
@@ -109,8 +115,8 @@ class Search {
       for (const Priced& p : priced) {
         fitting_.insert(fitting_.end(), p.fitting.begin(), p.fitting.end());
         for (const Candidate& c : p.too_large) keep_fastest(too_large_, c);
-        if (p.least && (!least_ || std::tuple(p.least->pessimistic, p.least->bound_ps) <
-                                       std::tuple(least_->pessimistic, least_->bound_ps))) {
+        if (p.least && (!least_ || std::tuple(p.least->peak, p.least->bound_ps) <
+                                       std::tuple(least_->peak, least_->bound_ps))) {
           least_ = p.least;
         }
         result_.considered += p.considered;
@@ -125,21 +131,15 @@ class Search {
     Priced out;
     const auto layers = static_cast<std::int64_t>(scenario_.model.layers.size());
     for (Candidate c : members(group, space_, layers)) {
+      if (stopped()) break;
       const Plan plan = plan_of(c, space_, scenario_.plan, gpus());
       if (!plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan).empty())
         continue;
       const StepCosts step = step_costs(priced_->cache, plan);
       c.bound_ps = lower_bound(step).count();
-      for (int device = 0; device < step.shape.devices; ++device) {
-        const MemoryReport m = stage_memory(step, device);
-        c.peak = std::max(c.peak, m.peak);
-        if (m.pessimistic > c.pessimistic) {
-          c.pessimistic = m.pessimistic;
-          c.stage = static_cast<std::uint32_t>(device);
-        }
-      }
+      measure(step, c);
       ++out.considered;
-      if (c.pessimistic <= capacity_) {
+      if (c.peak <= capacity_) {
         // Longer than can be simulated to the picosecond: its bound alone rejects it.
         if (c.bound_ps <= kLongestStep.count()) {
           out.fitting.push_back(c);
@@ -150,9 +150,20 @@ class Search {
       }
       ++out.rejected;
       keep_fastest(out.too_large, c);
-      if (!out.least || c.pessimistic < out.least->pessimistic) out.least = c;
+      if (!out.least || c.peak < out.least->peak) out.least = c;
     }
     return out;
+  }
+
+  static void measure(const StepCosts& step, Candidate& c) {
+    for (int device = 0; device < step.shape.devices; ++device) {
+      const MemoryReport m = stage_memory(step, device);
+      c.pessimistic = std::max(c.pessimistic, m.pessimistic);
+      if (m.peak > c.peak) {
+        c.peak = m.peak;
+        c.stage = static_cast<std::uint32_t>(device);
+      }
+    }
   }
 
   // ---- simulation, in batches ----
@@ -165,15 +176,20 @@ class Search {
     }
     std::vector<Evaluated> found(missing.size());
     parallel_for(missing.size(), threads_, [&](std::size_t k) {
-      const auto step = predict(priced_, plan(missing[k]));
-      // A deadlock cannot happen with a registered schedule that accepted the shape.
-      ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported);
-      found[k] = {step ? step->folded.time.count() : kTooLong, fitting_[missing[k]].peak};
+      const Candidate& c = fitting_[missing[k]];
+      found[k] = {simulated_time(plan(missing[k])), c.peak, c.pessimistic};
     });
     for (std::size_t k = 0; k < missing.size(); ++k) {
       ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);
       evaluated_.emplace(missing[k], found[k]);
     }
+  }
+
+  double simulated_time(const Plan& plan) {
+    const auto step = predict(priced_, plan);
+    // A deadlock cannot happen with a registered schedule that accepted the shape.
+    ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported);
+    return step ? step->folded.time.count() : kTooLong;
   }
 
   // Walks the candidates that `wanted` selects in order of their bound, a batch at a time, until
@@ -243,6 +259,7 @@ class Search {
          [](const Plan& p) { return std::string(to_text(p.context_parallel)); }},
         {"pp", [](const Plan& p) { return std::to_string(p.pp); }},
         {"ep", [](const Plan& p) { return std::to_string(p.ep); }},
+        {"dispatch", [](const Plan& p) { return std::string(to_text(p.dispatch)); }},
         {"dp", [](const Plan& p) { return std::to_string(p.dp); }},
         {"schedule", [](const Plan& p) { return p.schedule; }},
         {"chunks", [](const Plan& p) { return std::to_string(p.chunks); }},
@@ -250,7 +267,8 @@ class Search {
         {"recompute",
          [](const Plan& p) {
            return std::string(to_text(p.recompute)) +
-                  (p.recompute_layers > 0 ? ":" + std::to_string(p.recompute_layers) : "");
+                  (p.recompute_layers > 0 ? ":" + std::to_string(p.recompute_layers) : "") +
+                  (p.recompute_modules.empty() ? "" : ":" + to_text(p.recompute_modules));
          }},
         {"zero", [](const Plan& p) { return std::to_string(p.zero); }},
         {"placement",
@@ -266,10 +284,14 @@ class Search {
   }
 
   void find_runners_up() {
+    others_.clear();
     const Plan winner = plan(plans_.front());
     for (const Axis& axis : axes()) {
       const std::string value = axis.value(winner);
       std::optional<std::size_t> best;
+      for (std::size_t i = fitting_.size(); i < fitting_.size() + improved_.size(); ++i) {
+        if (axis.value(plan(i)) != value && (!best || faster(i, *best))) best = i;
+      }
       walk([&](std::size_t i) { return axis.value(plan(i)) != value; },
            [&] {
              return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
@@ -280,7 +302,91 @@ class Search {
            });
       if (best) others_.push_back({axis.name, value, axis.value(plan(*best)), *best});
     }
+    find_roomy();
     report(0.95);
+  }
+
+  // Beside a winner that is tight in memory: the best plan that fits even with the pessimistic
+  // allocator.
+  void find_roomy() {
+    if (evaluated_.at(plans_.front()).pessimistic <= capacity_) return;
+    std::optional<std::size_t> best;
+    for (const auto& [i, e] : evaluated_) {
+      if (e.pessimistic <= capacity_ && e.step_ps != kTooLong && (!best || faster(i, *best))) {
+        best = i;
+      }
+    }
+    walk([&](std::size_t i) { return fitting_[i].pessimistic <= capacity_; },
+         [&] {
+           return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
+         },
+         [&](std::size_t i) {
+           if (evaluated_.at(i).step_ps != kTooLong && (!best || faster(i, *best))) best = i;
+         });
+    if (best) others_.push_back({"memory", "tight", "fits", *best});
+  }
+
+  // ---- the axes outside the space ----
+
+  // From the best plans and the best with another value on each axis, one for each choice of
+  // degrees and microbatch: the fastest neighbour, as long as it is faster.
+  void improve() {
+    std::vector<std::size_t> starts = plans_;
+    for (const Other& o : others_) starts.push_back(o.index);
+    const auto degrees = [&](std::size_t i) {
+      const Plan p = plan(i);
+      return std::tuple(p.tp, p.cp, p.pp, p.ep, p.micro_batch);
+    };
+    std::sort(starts.begin(), starts.end(), [&](std::size_t a, std::size_t b) {
+      return degrees(a) != degrees(b) ? degrees(a) < degrees(b) : faster(a, b);
+    });
+    starts.erase(
+        std::unique(starts.begin(), starts.end(),
+                    [&](std::size_t a, std::size_t b) { return degrees(a) == degrees(b); }),
+        starts.end());
+    for (std::size_t k = 0; k < starts.size() && !stopped(); ++k) {
+      Plan at = plan(starts[k]);
+      Evaluated best = evaluated_.at(starts[k]);
+      while (const auto next = best_neighbour(at, best)) std::tie(at, best) = *next;
+      report(0.95 + 0.05 * static_cast<double>(k + 1) / static_cast<double>(starts.size()));
+      if (at == plan(starts[k]) ||
+          std::find(improved_.begin(), improved_.end(), at) != improved_.end()) {
+        continue;
+      }
+      const std::size_t i = fitting_.size() + improved_.size();
+      improved_.push_back(at);
+      evaluated_.emplace(i, best);
+      plans_.push_back(i);
+    }
+    std::sort(plans_.begin(), plans_.end(),
+              [&](std::size_t a, std::size_t b) { return faster(a, b); });
+    plans_.resize(std::min(plans_.size(), static_cast<std::size_t>(std::max(1, options_.top))));
+  }
+
+  std::optional<std::pair<Plan, Evaluated>> best_neighbour(const Plan& plan, const Evaluated& now) {
+    const std::vector<Plan> all = neighbours(plan, scenario_, space_);
+    std::vector<std::optional<Evaluated>> found(all.size());
+    parallel_for(all.size(), threads_, [&](std::size_t k) {
+      if (stopped() ||
+          !plan_problems(scenario_.model, scenario_.cluster, scenario_.training, all[k]).empty()) {
+        return;
+      }
+      const StepCosts step = step_costs(priced_->cache, all[k]);
+      Candidate c;
+      if (lower_bound(step).count() >= now.step_ps) return;
+      measure(step, c);
+      if (c.peak > capacity_) return;
+      found[k] = {simulated_time(all[k]), c.peak, c.pessimistic};
+    });
+    std::optional<std::pair<Plan, Evaluated>> best;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (!found[k]) continue;
+      ++result_.improved;
+      if (found[k]->step_ps < (best ? best->second.step_ps : now.step_ps)) {
+        best = {all[k], *found[k]};
+      }
+    }
+    return best;
   }
 
   void find_pareto() {
@@ -318,13 +424,15 @@ class Search {
     report(1);
   }
 
+  // By its index: those that fit, then those that were improved.
   [[nodiscard]] Plan plan(std::size_t i) const {
+    if (i >= fitting_.size()) return improved_[i - fitting_.size()];
     return plan_of(fitting_[i], space_, scenario_.plan, gpus());
   }
 
   [[nodiscard]] NearMiss near_miss(const Candidate& c) const {
-    return {plan_of(c, space_, scenario_.plan, gpus()), Picoseconds(c.bound_ps).seconds(),
-            c.pessimistic, c.pessimistic - capacity_, static_cast<int>(c.stage)};
+    return {plan_of(c, space_, scenario_.plan, gpus()), Picoseconds(c.bound_ps).seconds(), c.peak,
+            c.peak - capacity_, static_cast<int>(c.stage)};
   }
 
   Result<SearchResult> finish(const Training& stated, const Uncertainty& errors) {
@@ -350,10 +458,21 @@ class Search {
       }
     }
     if (fitting_.empty() && least_) result_.least_memory.push_back(near_miss(*least_));
-    result_.evaluated = static_cast<std::int64_t>(evaluated_.size());
+    result_.evaluated = static_cast<std::int64_t>(evaluated_.size() - improved_.size());
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
+    result_.kept = kept_axes();
     result_.interrupted = stopped();
     return std::move(result_);
+  }
+
+  [[nodiscard]] std::vector<std::string> kept_axes() const {
+    std::vector<std::string> out = {"layers"};
+    if (!options_.all_axes) {
+      out = {"attention", "etp", "group", "layers", "overlap", "sequence_parallel", "shard_group"};
+      if (scenario_.model.experts == 0) std::erase(out, "etp");
+    }
+    std::erase_if(out, [&](const std::string& field) { return is_stated(space_, field); });
+    return out;
   }
 
   // Why not even the simplest plan is valid.
@@ -390,7 +509,8 @@ class Search {
   std::vector<Candidate> too_large_;
   std::optional<Candidate> least_;
   std::int64_t too_long_ = 0;
-  std::map<std::size_t, Evaluated> evaluated_;  // by index into fitting_
+  std::map<std::size_t, Evaluated> evaluated_;  // by what plan() takes
+  std::vector<Plan> improved_;                  // on axes outside the space
   std::vector<std::size_t> plans_, pareto_;
   std::vector<Other> others_;
 };

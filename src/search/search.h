@@ -9,9 +9,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,16 +30,25 @@ struct SearchSpace {
   std::vector<std::int64_t> dp;                // what the GPUs leave, unless stated
   std::vector<std::int64_t> recompute_layers;  // with full recomputation; empty: 0 and quarters
   std::vector<Recompute> recompute;
+  std::vector<std::vector<RecomputeModule>> modules;  // with selective recomputation
+  std::vector<ExpertDispatch> dispatch;
   std::vector<ContextParallel> context_parallel;
   std::vector<std::string> schedules;
   std::vector<std::vector<MeshAxis>> placements;
+  // Fields of the plan that somebody stated: they stay when the other axes are tried.
+  std::vector<std::string> stated;
 };
 
 struct SearchOptions {
   int top = 10;
   int threads = 0;  // 0: all cores; the result does not depend on it
+  // Improve the best plans, and the best with another value on each axis, on the axes outside the
+  // space too: the best of all plans that differ on one axis, again until none is better.
+  bool all_axes = false;
   std::function<void(double fraction, const std::string& best)> progress;  // may be empty
-  const std::atomic<bool>* interrupted = nullptr;  // best so far when it turns true
+  // The best so far when it turns true, or when this time has come.
+  const std::atomic<bool>* interrupted = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
 // What the best plan with another value on one axis would cost.
@@ -68,6 +79,8 @@ struct SearchResult {
   std::int64_t too_large = 0;   // of these: do not fit
   std::int64_t bounded = 0;     // of these: fit, but their bound is worse than the best plans
   std::int64_t evaluated = 0;   // of these: simulated
+  std::int64_t improved = 0;  // beyond these: simulated with other values on axes outside the space
+  std::vector<std::string> kept;  // axes that kept their value, by the names of a plan's fields
   bool interrupted = false;
   std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
 };
@@ -79,10 +92,14 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
                             const SearchOptions& options, const Catalog& catalog);
 
 // The space with every empty axis filled: tp divides the heads, up to twice the scale-up domain; cp
-// is a power of two that leaves 1024 tokens a rank, by all-gather and by ring; pp up to the number
-// of layers; ep divides the experts; chunks for every distinct number of layers of a virtual stage;
-// microbatches of 1 to 16 sequences; ZeRO 0 to 3; every recomputation and schedule; dp inside or
-// outside pp.
+// is a power of two that leaves 1024 tokens a rank, by all-gather, ring and all-to-all; pp up to the
+// number of layers; ep divides the experts, by either dispatch; chunks for every distinct number of
+// layers of a virtual stage; microbatches of 1 to 16 sequences; ZeRO 0 to 3; every recomputation,
+// three sets of modules of selective recomputation; every schedule that has a maintained
+// implementation; dp inside or outside pp.
 SearchSpace default_space(const Scenario& scenario, SearchSpace space);
+
+// Whether somebody stated that field of the plan, or a part of it ("overlap.pipeline").
+bool is_stated(const SearchSpace& space, std::string_view field);
 
 }  // namespace orrery

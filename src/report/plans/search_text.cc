@@ -1,6 +1,7 @@
 #include "report/plans/search_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +46,18 @@ std::string largest_growth(const Estimate& winner, const Estimate& other) {
 }
 
 std::string counts_sentence(const SearchResult& r) {
-  return fmt::format("{} plans considered: {} too large for memory, {} bounded away, {} simulated",
-                     grouped(r.considered), grouped(r.too_large), grouped(r.bounded),
-                     grouped(r.evaluated));
+  std::string out = fmt::format(
+      "{} plans considered: {} too large for memory, {} bounded away, {} simulated",
+      grouped(r.considered), grouped(r.too_large), grouped(r.bounded), grouped(r.evaluated));
+  if (r.improved > 0) out += fmt::format("; {} more on other axes", grouped(r.improved));
+  return out;
+}
+
+std::string kept_sentence(const SearchResult& r) {
+  if (r.kept.empty()) return "";
+  const bool all = r.kept.size() == 1;  // layers, which no search tries
+  return fmt::format("not searched, as stated or by default: {}{}", fmt::join(r.kept, ", "),
+                     all ? "" : "; --all-axes tries them on the best plans");
 }
 
 std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle& style) {
@@ -58,10 +68,34 @@ std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle&
                                compact(static_cast<double>(r.considered) / elapsed.value())),
                    2, style);
   }
+  if (const std::string kept = kept_sentence(r); !kept.empty()) out += wrapped(kept, 2, style);
   return out;
 }
 
 namespace {
+
+// What a plan states beyond the columns.
+std::string other_settings(Plan plan) {
+  const Plan usual;
+  if (plan.etp == 1 || (plan.ep == 1 && plan.etp == plan.tp)) plan.etp = usual.etp;
+  plan.sequence_parallel |= plan.tp == 1;
+  plan.tp = usual.tp;
+  plan.cp = usual.cp;
+  plan.pp = usual.pp;
+  plan.dp = usual.dp;
+  plan.ep = usual.ep;
+  plan.dispatch = usual.dispatch;
+  plan.context_parallel = usual.context_parallel;
+  plan.schedule = usual.schedule;
+  plan.chunks = usual.chunks;
+  plan.micro_batch = usual.micro_batch;
+  plan.zero = usual.zero;
+  plan.recompute = usual.recompute;
+  plan.recompute_modules.clear();
+  plan.recompute_layers = usual.recompute_layers;
+  plan.placement = usual.placement;
+  return to_text(plan);
+}
 
 // A column of the best plans. Core columns are always shown; of the others those in which the plans
 // do not differ are said once, below the table, unless their value says nothing.
@@ -84,15 +118,25 @@ const std::vector<Field>& fields() {
       {right("pp", 8), [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
       {right("v", 6), [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
       {right("ep", 8), [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
+      {left("dispatch", 4),
+       [](const Estimate& e) {
+         return e.plan.ep > 1 ? std::string(to_text(e.plan.dispatch)) : std::string("-");
+       },
+       false, "-"},
       {right("dp", 7), [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
       {right("mbs", 6), [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
       {right("zero", 5), [](const Estimate& e) { return std::to_string(e.plan.zero); }},
       {left("recompute", 4),
-       [](const Estimate& e) { return std::string(to_text(e.plan.recompute)); }},
+       [](const Estimate& e) {
+         return std::string(to_text(e.plan.recompute)) +
+                (e.plan.recompute_layers > 0 ? ":" + std::to_string(e.plan.recompute_layers) : "") +
+                (e.plan.recompute_modules.empty() ? "" : ":" + to_text(e.plan.recompute_modules));
+       }},
       {left("schedule", 2),
        [](const Estimate& e) { return e.plan.pp > 1 ? e.plan.schedule : std::string("-"); }, false,
        "-"},
       {left("placement", 3), [](const Estimate& e) { return placement_words(e.plan); }},
+      {left("settings", 3), [](const Estimate& e) { return other_settings(e.plan); }},
       {right("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
       {right("MFU", 5), [](const Estimate& e) { return percent(e.mfu); }, true},
       {right("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},

@@ -26,6 +26,8 @@ Table runners_up_table(const SearchResult& result);
 Table misses_table(const std::vector<NearMiss>& misses);
 // "1,200 plans considered: 900 too large for memory, ...".
 std::string counts_sentence(const SearchResult& result);
+// Which axes were not searched, and what to write to have them tried; empty: none.
+std::string kept_sentence(const SearchResult& result);
 
 // "zero 1 · schedule 1f1b": what the table leaves out; degrees of one are not worth saying.
 std::string common_to_plans(const SearchResult& result);
