@@ -4,10 +4,11 @@
 #   tools/tidy.sh BUILD_DIRECTORY [JOBS] [all]
 #
 # Changed is what differs from where this branch left origin/main, or, where it is origin/main itself
-# as in a fresh clone, from the last commit that is more than six hours older: sources, and of changed headers the source beside them and every source that
-# includes them directly. All sources are looked at when .clang-tidy changed or when there is
-# nothing to compare with. A file that was clean is looked at again only when it, a header,
-# .clang-tidy or its flags changed.
+# as in a fresh clone, from the last commit that is more than six hours older: sources, and of
+# changed headers the source beside them and every source that includes them directly. All sources
+# are looked at when .clang-tidy changed or when there is nothing to compare with. A file that was
+# clean is looked at again only when it, a header, .clang-tidy or its flags changed. The build is one
+# that compiles each source alone (preset lint).
 set -eu
 build=$1
 jobs=${2:-2}

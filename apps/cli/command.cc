@@ -17,7 +17,7 @@ namespace orrery::cli {
 
 namespace {
 
-OutputChoice output;  // set once, by main
+OutputChoice output_choice;  // set once, by main
 
 // The first of these that is set says which characters the terminal shows.
 bool shows_only_ascii() {
@@ -38,16 +38,17 @@ bool write(const std::string& text) {
 
 }  // namespace
 
-void choose_output(OutputChoice choice) { output = std::move(choice); }
+void choose_output(OutputChoice choice) { output_choice = std::move(choice); }
 
 int refuse(const Error& error) {
   std::fprintf(stderr, "orrery: %s\n", error.text().c_str());
-  if (output.json) (void)write(to_json(error_json(error)));
+  if (output_choice.json) (void)write(to_json(error_json(error)));
   return ExitCode::bad_input;
 }
 
 int print(const std::string& text) {
-  if (write(output.json || !shows_only_ascii() ? text : in_ascii(text))) return ExitCode::done;
+  if (write(output_choice.json || !shows_only_ascii() ? text : in_ascii(text)))
+    return ExitCode::done;
   std::fprintf(stderr, "orrery: standard output cannot be written\n");
   return ExitCode::bad_input;
 }
@@ -61,8 +62,9 @@ TextStyle text_style() {
   };
   const char* kind = std::getenv("TERM");
   const bool shows_colour = terminal && (kind == nullptr || std::strcmp(kind, "dumb") != 0);
-  style.colour = output.colour == "always" || (output.colour == "auto" && !is_set("NO_COLOR") &&
-                                               (shows_colour || is_set("CLICOLOR_FORCE")));
+  style.colour =
+      output_choice.colour == "always" || (output_choice.colour == "auto" && !is_set("NO_COLOR") &&
+                                           (shows_colour || is_set("CLICOLOR_FORCE")));
   winsize size{};
   if (const char* columns = std::getenv("COLUMNS")) {
     std::from_chars(columns, columns + std::strlen(columns), style.width);

@@ -7,9 +7,10 @@
 namespace orrery {
 namespace {
 
-using Key = std::tuple<Collective, std::string, std::string, std::int64_t, std::int64_t>;
+using CommunicationKey =
+    std::tuple<Collective, std::string, std::string, std::int64_t, std::int64_t>;
 
-struct Gathered {
+struct GatheredCommunication {
   CommunicationRow row;
   std::vector<std::int64_t> durations;
   std::vector<std::int64_t> transfers;
@@ -73,7 +74,7 @@ CommunicationTable communication_table(std::span<const RecordedTrace> traces,
   for (const RecordedTrace& trace : traces) {
     table.ranks.emplace_back().rank = trace.rank;
   }
-  std::map<Key, Gathered> rows;
+  std::map<CommunicationKey, GatheredCommunication> rows;
   for (const CollectiveInstance& instance : instances) {
     if (instance.members.empty()) continue;
     add_ranks(table, traces, instance);
@@ -81,7 +82,7 @@ CommunicationTable communication_table(std::span<const RecordedTrace> traces,
     const RecordedMessage message =
         recorded_message(traces[first.trace], started[first.trace], first.event);
     const std::int64_t ranks = instance.ranks == kNotRecorded ? message.ranks : instance.ranks;
-    Gathered& group =
+    GatheredCommunication& group =
         rows[{message.collective, message.type, instance.group, ranks, message.bytes}];
     CommunicationRow& row = group.row;
     ++row.instances;

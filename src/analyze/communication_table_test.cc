@@ -2,14 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include "analyze/hand_made_trace.h"
 #include "document/value.h"
 #include "trace/kineto/kineto.h"
+#include "trace/published_traces.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 struct Analyzed {
   RecordedRun run;
@@ -32,8 +32,6 @@ Analyzed analyzed(const std::string& folder, int ranks) {
       communication_table(result.run.ranks, started, collective_instances(result.run.ranks));
   return result;
 }
-
-double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 void compare_with_metrics(const CommunicationTable& table, const std::string& key) {
   const auto metrics = read_document(kTraces + "metrics.json");

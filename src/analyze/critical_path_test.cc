@@ -13,11 +13,11 @@ namespace {
 
 using Kind = PathEdge::Kind;
 
-const std::string kFolder =
+const std::string kPaths =
     ORRERY_SOURCE_DIR "/validation/traces/HolisticTraceAnalysis/critical_path/";
 constexpr std::string_view kForward = "[param|pytorch.model.alex_net|0|0|0|measure|forward]";
 
-struct Analyzed {
+struct AnalyzedSpan {
   RecordedTrace trace;
   Launches started;
   PathGraph graph;
@@ -25,10 +25,10 @@ struct Analyzed {
   StepPath path;
 };
 
-Analyzed analyzed(const std::string& file, std::string_view annotation, std::size_t instance) {
-  auto trace = read_kineto(kFolder + file);
+AnalyzedSpan analyzed(const std::string& file, std::string_view annotation, std::size_t instance) {
+  auto trace = read_kineto(kPaths + file);
   EXPECT_TRUE(trace) << trace.error().text();
-  Analyzed result = {
+  AnalyzedSpan result = {
       .trace = std::move(*trace), .started = {}, .graph = {}, .edges = {}, .path = {}};
   result.started = launches(result.trace);
   const auto event = annotated_event(result.trace, annotation, instance);
@@ -60,7 +60,7 @@ std::vector<PathEdge> edges_between(const PathGraph& graph, std::uint32_t from, 
 // Tests of facebookresearch/HolisticTraceAnalysis f4d0062, tests/test_critical_path_analysis.py.
 class SimpleAdd : public testing::Test {
  protected:
-  Analyzed run =
+  AnalyzedSpan run =
       analyzed("simple_add/benchmark_result_493459_1694039959_trace.json.gz", kForward, 1);
 };
 
@@ -143,7 +143,7 @@ TEST_F(SimpleAdd, CompositionAddsUpToTheLength) {
 }
 
 TEST(CriticalPathOfAlexNet, WaitsForKernelsAtNoCost) {
-  const Analyzed run =
+  const AnalyzedSpan run =
       analyzed("alexnet/benchmark_result_2869224_1695835535_trace.json.gz", kForward, 1);
   int waits = 0;
   for (const PathEdge& edge : run.graph.edges) {

@@ -6,7 +6,7 @@
 namespace orrery {
 namespace {
 
-struct Work {
+struct LaunchedRun {
   Interval ran;
   std::int64_t launched_ns = 0;
 };
@@ -25,9 +25,9 @@ std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const Laun
 }
 
 // By start. What was launched nobody knows when is left out.
-std::vector<Work> work_of(const RecordedTrace& trace, const Launches& started) {
+std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const Launches& started) {
   const std::vector<std::uint32_t> first = first_launched(trace, started);
-  std::vector<Work> known;
+  std::vector<LaunchedRun> known;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
     const std::uint32_t call = started.call[e];
@@ -45,15 +45,15 @@ std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const Launches& s
                                    std::span<const Interval> windows) {
   std::vector<DeviceLag> lags(windows.size());
   if (windows.empty()) return lags;
-  const std::vector<Work> work = work_of(trace, started);
+  const std::vector<LaunchedRun> work = work_of(trace, started);
   std::vector<std::int64_t> ended_by(work.size());  // the latest end up to a piece of work
   std::int64_t latest = kBeforeAll;
   for (std::size_t i = 0; i < work.size(); ++i) {
     latest = std::max(latest, work[i].ran.end);
     ended_by[i] = latest;
   }
-  std::vector<Work> by_launch = work;
-  std::sort(by_launch.begin(), by_launch.end(), [](const Work& a, const Work& b) {
+  std::vector<LaunchedRun> by_launch = work;
+  std::sort(by_launch.begin(), by_launch.end(), [](const LaunchedRun& a, const LaunchedRun& b) {
     return a.launched_ns != b.launched_ns ? a.launched_ns < b.launched_ns : a.ran.end < b.ran.end;
   });
   for (std::size_t w = 0; w < windows.size(); ++w) {
@@ -71,9 +71,9 @@ std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const Launches& s
     lags[w].known = !work.empty();
     lags[w].busy_ns = length(busy);
     lags[w].earlier_ns = length(earlier);
-    auto own =
-        std::lower_bound(by_launch.begin(), by_launch.end(), window.start,
-                         [](const Work& one, std::int64_t time) { return one.launched_ns < time; });
+    auto own = std::lower_bound(
+        by_launch.begin(), by_launch.end(), window.start,
+        [](const LaunchedRun& one, std::int64_t time) { return one.launched_ns < time; });
     for (; own != by_launch.end() && own->launched_ns < window.end; ++own) {
       lags[w].behind_ns = std::max(lags[w].behind_ns, own->ran.end - window.end);
     }

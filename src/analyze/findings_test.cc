@@ -5,11 +5,10 @@
 #include <numeric>
 
 #include "analyze/hand_made_trace.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 struct Found {
   RecordedRun run;

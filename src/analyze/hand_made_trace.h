@@ -47,4 +47,6 @@ class HandMadeTrace {
   RecordedTrace trace;
 };
 
+inline double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
 }  // namespace orrery

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-struct Gathered {
+struct GatheredKernel {
   WorkKind kind = WorkKind::none;
   std::vector<std::int64_t> durations;
   double occupancy_ns = 0;
@@ -18,7 +18,7 @@ struct Gathered {
   std::map<std::uint32_t, std::int64_t> callers;  // name of the operator -> time
 };
 
-void add(Gathered& into, const RecordedTrace& trace, const Launches& started, std::size_t e) {
+void add(GatheredKernel& into, const RecordedTrace& trace, const Launches& started, std::size_t e) {
   const std::int64_t ns = trace.duration_ns[e];
   into.durations.push_back(ns);
   if (trace.kind[e] == EventKind::kernel && trace.details[e] != kNoDetails) {
@@ -48,7 +48,7 @@ std::array<Spread, 3> gap_spreads(const std::vector<Gap>& gaps, Interval span) {
   return spreads;
 }
 
-std::uint32_t main_caller(const Gathered& gathered) {
+std::uint32_t main_caller(const GatheredKernel& gathered) {
   std::uint32_t main = 0;
   std::int64_t most = -1;
   for (const auto& [name, ns] : gathered.callers) {
@@ -64,12 +64,12 @@ std::uint32_t main_caller(const Gathered& gathered) {
 
 std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const Launches& started,
                                     const std::vector<WorkKind>& kinds, Interval window) {
-  std::unordered_map<std::uint32_t, Gathered> by_name;
+  std::unordered_map<std::uint32_t, GatheredKernel> by_name;
   std::int64_t all_ns = 0;
   for (std::size_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] == WorkKind::none) continue;
     if (trace.start_ns[e] < window.start || trace.start_ns[e] >= window.end) continue;
-    Gathered& gathered = by_name[trace.name[e]];
+    GatheredKernel& gathered = by_name[trace.name[e]];
     gathered.kind = kinds[e];
     add(gathered, trace, started, e);
     all_ns += trace.duration_ns[e];

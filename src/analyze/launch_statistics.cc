@@ -6,13 +6,13 @@
 namespace orrery {
 namespace {
 
-struct Gathered {
+struct GatheredLaunches {
   std::vector<std::int64_t> calls;
   std::vector<std::int64_t> delays;
   std::vector<std::int64_t> work;
 };
 
-LaunchRow row_of(std::uint32_t name, Gathered gathered) {
+LaunchRow row_of(std::uint32_t name, GatheredLaunches gathered) {
   LaunchRow row = {.name = name};
   for (std::size_t i = 0; i < gathered.calls.size(); ++i) {
     if (gathered.work[i] < gathered.calls[i]) ++row.shorter_than_call;
@@ -40,8 +40,8 @@ void keep_longest(std::vector<LaunchOutlier>& outliers) {
 LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& started,
                                    const std::vector<WorkKind>& kinds) {
   LaunchStatistics statistics;
-  std::map<std::uint32_t, Gathered> by_name;
-  Gathered all;
+  std::map<std::uint32_t, GatheredLaunches> by_name;
+  GatheredLaunches all;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] == WorkKind::none) continue;
     const std::uint32_t call = started.call[e];
@@ -60,7 +60,7 @@ LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& s
       statistics.long_delays.push_back(
           {.call = call, .work = e, .caller = started.operator_of(e), .ns = delay});
     }
-    for (Gathered* into : {&by_name[trace.name[call]], &all}) {
+    for (GatheredLaunches* into : {&by_name[trace.name[call]], &all}) {
       into->calls.push_back(trace.duration_ns[call]);
       into->delays.push_back(delay);
       into->work.push_back(trace.duration_ns[e]);

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-using Key = std::array<std::uint32_t, 5>;
+using OperatorKey = std::array<std::uint32_t, 5>;
 
 // Work of operators, worked out once for all calls of the same texts.
 class WorkCache {
@@ -21,8 +21,8 @@ class WorkCache {
     if (trace_.details[e] == kNoDetails) return kNone;
     const OperatorDetails& details = trace_.operators[trace_.details[e]];
     if (details.input_shapes == 0) return kNone;
-    const Key key = {trace_.name[e], details.input_shapes, details.input_types,
-                     details.concrete_inputs, 0};
+    const OperatorKey key = {trace_.name[e], details.input_shapes, details.input_types,
+                             details.concrete_inputs, 0};
     const auto [it, is_new] = known_.try_emplace(key);
     if (is_new) {
       it->second.arguments = recorded_arguments(trace_, details);
@@ -37,10 +37,10 @@ class WorkCache {
     std::optional<RecordedWork> work;
   };
   const RecordedTrace& trace_;
-  std::map<Key, Entry> known_;
+  std::map<OperatorKey, Entry> known_;
 };
 
-struct Gathered {
+struct GatheredOperator {
   OperatorRow row;
   std::vector<std::int64_t> host;
   std::vector<std::int64_t> device;
@@ -48,8 +48,8 @@ struct Gathered {
   bool bounded = true;
 };
 
-Key key_of(const RecordedTrace& trace, std::uint32_t e, OperatorGrouping grouping) {
-  Key key = {trace.name[e], 0, 0, 0, 0};
+OperatorKey key_of(const RecordedTrace& trace, std::uint32_t e, OperatorGrouping grouping) {
+  OperatorKey key = {trace.name[e], 0, 0, 0, 0};
   if (grouping == OperatorGrouping::name || trace.details[e] == kNoDetails) return key;
   const OperatorDetails& details = trace.operators[trace.details[e]];
   key[1] = details.input_shapes;
@@ -90,7 +90,7 @@ DeviceTime device_time(const RecordedTrace& trace, const Launches& started) {
   return time;
 }
 
-void add_work(Gathered& into, const RecordedWork& work, std::int64_t ns,
+void add_work(GatheredOperator& into, const RecordedWork& work, std::int64_t ns,
               const Accelerator* accelerator) {
   OperatorRow& row = into.row;
   row.operator_class = work.operator_class;
@@ -143,7 +143,7 @@ std::vector<std::int64_t> own_time(OperatorTotals& totals, const RecordedTrace& 
   return own;
 }
 
-OperatorRow finished(Gathered&& gathered, const Accelerator* accelerator) {
+OperatorRow finished(GatheredOperator&& gathered, const Accelerator* accelerator) {
   OperatorRow row = gathered.row;
   row.host = spread_of(std::move(gathered.host));
   row.device = spread_of(std::move(gathered.device));
@@ -185,12 +185,12 @@ OperatorTable operator_table(const RecordedTrace& trace, const Launches& started
   WorkCache cache(trace);
   OperatorTable table;
   const std::vector<std::int64_t> own = own_time(table.all, trace, started, time, cache, window);
-  std::map<Key, Gathered> groups;
+  std::map<OperatorKey, GatheredOperator> groups;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (trace.kind[e] != EventKind::cpu_operator) continue;
     if (trace.start_ns[e] < window.start || trace.start_ns[e] >= window.end) continue;
     const auto [it, is_new] = groups.try_emplace(key_of(trace, e, grouping));
-    Gathered& group = it->second;
+    GatheredOperator& group = it->second;
     if (is_new) {
       group.row.name = trace.name[e];
       group.row.shapes = it->first[1];

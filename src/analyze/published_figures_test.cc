@@ -1,16 +1,16 @@
 // The figures of validation/traces/metrics.json, which an independent program computed.
 #include <gmock/gmock.h>
 
+#include "analyze/hand_made_trace.h"
 #include "analyze/kernel_table.h"
 #include "analyze/steps.h"
 #include "analyze/temporal_breakdown.h"
 #include "document/value.h"
 #include "trace/kineto/kineto.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 double number(const Value& entry, const char* key) {
   return std::stod(entry.find(key)->scalar_text());
@@ -18,7 +18,6 @@ double number(const Value& entry, const char* key) {
 std::int64_t whole(const Value& entry, const char* key) {
   return std::stoll(entry.find(key)->scalar_text());
 }
-double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 // The file rounds to microseconds.
 constexpr double kRounding = 0.0006;

@@ -10,7 +10,7 @@ namespace orrery {
 namespace {
 
 using Arguments = std::span<const RecordedArgument>;
-using Work = std::optional<RecordedWork>;
+using KnownWork = std::optional<RecordedWork>;
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), text) != names.end();
@@ -39,8 +39,8 @@ RecordedWork work(RecordedWorkClass c, double flops, double bytes, const Recorde
 
 // out[B, M, N] = a[B, M, K] x b[B, K, N] (+ addend). `transposed`: b is [N, K], as weights are
 // kept.
-Work product(const RecordedArgument* a, const RecordedArgument* b, const RecordedArgument* addend,
-             bool transposed) {
+KnownWork product(const RecordedArgument* a, const RecordedArgument* b,
+                  const RecordedArgument* addend, bool transposed) {
   if (a == nullptr || b == nullptr) return std::nullopt;
   const Shape& left = a->shapes[0];
   const Shape& right = b->shapes[0];
@@ -60,7 +60,7 @@ Work product(const RecordedArgument* a, const RecordedArgument* b, const Recorde
   return work(RecordedWorkClass::product, flops, bytes, *a);
 }
 
-Work product_named(std::string_view name, Arguments x) {
+KnownWork product_named(std::string_view name, Arguments x) {
   if (is_one_of(name, {"mm", "bmm", "matmul", "mv", "dot", "_int_mm"})) {
     return product(tensor(x, 0), tensor(x, 1), nullptr, false);
   }
@@ -99,8 +99,8 @@ std::optional<Shape> convolved(const Shape& input, const Shape& weight,
   return out;
 }
 
-Work convolution(const RecordedArgument& input, const RecordedArgument& weight, const Shape& out,
-                 const RecordedArgument* bias, double passes) {
+KnownWork convolution(const RecordedArgument& input, const RecordedArgument& weight,
+                      const Shape& out, const RecordedArgument* bias, double passes) {
   const double channels = extent(weight.shapes[0], 0);
   if (channels == 0) return std::nullopt;
   const double flops = 2 * elements_of(out) * elements_of(weight) / channels;
@@ -109,7 +109,7 @@ Work convolution(const RecordedArgument& input, const RecordedArgument& weight, 
   return work(RecordedWorkClass::convolution, passes * flops, passes * bytes, input);
 }
 
-Work convolution_named(std::string_view name, Arguments x) {
+KnownWork convolution_named(std::string_view name, Arguments x) {
   if (name == "convolution_backward") {
     const RecordedArgument* gradient = tensor(x, 0);
     const RecordedArgument* input = tensor(x, 1);
@@ -149,7 +149,7 @@ constexpr std::array<AttentionForm, 9> kAttention = {{
     {"_flash_attention_backward", true, true, 1, 11},
 }};
 
-Work attention_named(std::string_view name, Arguments x) {
+KnownWork attention_named(std::string_view name, Arguments x) {
   const auto* form = std::find_if(kAttention.begin(), kAttention.end(),
                                   [&](const AttentionForm& f) { return f.name == name; });
   if (form == kAttention.end()) return std::nullopt;
@@ -182,7 +182,7 @@ double bytes_of_all(Arguments x) {
   return bytes;
 }
 
-Work normalization_named(std::string_view name, Arguments x) {
+KnownWork normalization_named(std::string_view name, Arguments x) {
   const bool backward = name.ends_with("_backward");
   if (!is_one_of(name, {"layer_norm", "native_layer_norm", "batch_norm", "native_batch_norm",
                         "_batch_norm_impl_index", "cudnn_batch_norm", "miopen_batch_norm",
@@ -200,7 +200,7 @@ Work normalization_named(std::string_view name, Arguments x) {
               bytes_of_all(x) + bytes_of(*input), *input);
 }
 
-Work softmax_named(std::string_view name, Arguments x) {
+KnownWork softmax_named(std::string_view name, Arguments x) {
   if (!is_one_of(name, {"_softmax", "_log_softmax", "_softmax_backward_data",
                         "_log_softmax_backward_data", "softmax", "log_softmax"})) {
     return std::nullopt;
@@ -226,7 +226,7 @@ Shape broadcast(Arguments x) {
   return out;
 }
 
-Work elementwise_named(std::string_view name, Arguments x) {
+KnownWork elementwise_named(std::string_view name, Arguments x) {
   if (x.empty()) return std::nullopt;
   const bool in_place = name.ends_with('_') && !name.ends_with("__");
   if (in_place) name.remove_suffix(1);
@@ -302,7 +302,7 @@ Work elementwise_named(std::string_view name, Arguments x) {
   return work(RecordedWorkClass::elementwise, out, bytes_of_all(x) + out * widest, *first);
 }
 
-Work reduction_named(std::string_view name, Arguments x) {
+KnownWork reduction_named(std::string_view name, Arguments x) {
   if (!is_one_of(name, {"sum", "mean", "max", "min", "prod", "norm", "linalg_norm",
                         "linalg_vector_norm", "var", "std", "var_mean", "amax", "amin", "argmax",
                         "argmin", "all", "any", "cumsum", "logsumexp"})) {
@@ -337,7 +337,7 @@ Work reduction_named(std::string_view name, Arguments x) {
 }
 
 // Enlarges the last two extents of an image: the new ones are an argument.
-Work upsampling_named(std::string_view name, Arguments x) {
+KnownWork upsampling_named(std::string_view name, Arguments x) {
   if (!is_one_of(name, {"upsample_nearest2d", "upsample_bilinear2d", "upsample_bicubic2d"})) {
     return std::nullopt;
   }
@@ -350,7 +350,7 @@ Work upsampling_named(std::string_view name, Arguments x) {
   return work(RecordedWorkClass::elementwise, out, bytes_of(*input) + out * width(*input), *input);
 }
 
-Work movement_named(std::string_view name, Arguments x) {
+KnownWork movement_named(std::string_view name, Arguments x) {
   if (x.empty()) return std::nullopt;
   if (name == "cat" || name == "_cat") {
     // The type of a list is not recorded; without it there are no bytes to tell.

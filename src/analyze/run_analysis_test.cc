@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 
 #include "analyze/hand_made_trace.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 RecordedRun two_ranks() {
   auto run = read_run({kTraces + "megatron-lm-fork/tp2/kineto_rank0.json.gz",

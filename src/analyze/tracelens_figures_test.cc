@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/hand_made_trace.h"
 #include "analyze/operator_table.h"
 #include "analyze/temporal_breakdown.h"
 #include "document/value.h"
@@ -13,7 +14,7 @@
 namespace orrery {
 namespace {
 
-const std::string kFolder = ORRERY_SOURCE_DIR "/validation/traces/TraceLens/";
+const std::string kTraceLens = ORRERY_SOURCE_DIR "/validation/traces/TraceLens/";
 
 struct Published {
   const char* report;
@@ -28,7 +29,7 @@ constexpr std::array<Published, 5> kPublished = {{
 }};
 
 Value tables_of(const std::string& report) {
-  auto stream = ByteStream::open(kFolder + "golden/" + report + ".json.gz");
+  auto stream = ByteStream::open(kTraceLens + "golden/" + report + ".json.gz");
   EXPECT_TRUE(stream);
   std::string text;
   std::array<char, 65536> block{};
@@ -43,21 +44,20 @@ Value tables_of(const std::string& report) {
   return *document->root.find("tables");
 }
 
-RecordedTrace trace_of(const std::string& file) {
+RecordedTrace published_trace(const std::string& file) {
   KinetoOptions options;
   options.python_functions = PythonFunctions::leave_out;
-  auto trace = read_kineto(kFolder + file + ".json.gz", options);
+  auto trace = read_kineto(kTraceLens + file + ".json.gz", options);
   EXPECT_TRUE(trace) << trace.error().text();
   return std::move(*trace);
 }
 
-double number(const Value& row, const char* key) {
+double number_or_zero(const Value& row, const char* key) {
   const Value* value = row.find(key);
   return value == nullptr || value->kind() == Value::Kind::null ? 0
                                                                 : std::stod(value->scalar_text());
 }
 std::string text(const Value& row, const char* key) { return row.find(key)->scalar_text(); }
-double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 // Published lists are written as Python has them, recorded ones as JSON.
 std::string normalized(std::string_view list) {
@@ -71,7 +71,7 @@ std::string normalized(std::string_view list) {
 void compare_timeline(const Value& tables, const RecordedTrace& trace, const Launches& started) {
   std::map<std::string, double> published;
   for (const Value& row : tables.find("gpu_timeline")->items()) {
-    published.emplace(text(row, "type"), number(row, "time ms"));
+    published.emplace(text(row, "type"), number_or_zero(row, "time ms"));
   }
   const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::tracelens);
   constexpr double kRounding = 0.002;  // ms; one fill of the MI300X runs is counted differently
@@ -86,7 +86,7 @@ void compare_timeline(const Value& tables, const RecordedTrace& trace, const Lau
 void compare_operators(const Value& tables, const RecordedTrace& trace, const Launches& started) {
   std::map<std::string, double> direct;
   for (const Value& row : tables.find("ops_summary")->items()) {
-    direct[text(row, "name")] += number(row, "total_direct_kernel_time_ms");
+    direct[text(row, "name")] += number_or_zero(row, "total_direct_kernel_time_ms");
   }
   const OperatorTable table = operator_table(trace, started, OperatorGrouping::name, nullptr);
   std::map<std::string, double> ours;
@@ -119,8 +119,8 @@ void compare_work(const std::string& sheet, const Value& published, const Operat
   const double flops = row.flops.value() / static_cast<double>(row.with_work);
   const double bytes = row.bytes.value() / static_cast<double>(row.with_work);
   const bool copies = text(published, "name") == "aten::copy_";
-  const double published_flops = copies ? 0 : number(published, "GFLOPS_first") * 1e9;
-  const double published_bytes = number(published, "Data Moved (MB)_first") * 1048576;
+  const double published_flops = copies ? 0 : number_or_zero(published, "GFLOPS_first") * 1e9;
+  const double published_bytes = number_or_zero(published, "Data Moved (MB)_first") * 1048576;
   const bool is_normalization = sheet == "Normalization";
   EXPECT_NEAR(flops, published_flops, 1e-3 * published_flops + (is_normalization ? 1e4 : 0));
   const bool in_place = text(published, "name").ends_with('_') &&
@@ -153,10 +153,11 @@ int compare_shapes(const Value& tables, const RecordedTrace& trace, const Launch
       ++compared;
       // Reductions are merged there by the number of elements.
       if (sheet == "Reduce_fwd") continue;
-      EXPECT_EQ(row.device.count, static_cast<std::int64_t>(number(published, "name_count")));
+      EXPECT_EQ(row.device.count,
+                static_cast<std::int64_t>(number_or_zero(published, "name_count")));
       EXPECT_NEAR(static_cast<double>(row.device.total_ns) * 1e-3,
-                  number(published, "Kernel Time (µs)_sum"),
-                  1e-3 * number(published, "Kernel Time (µs)_sum"));
+                  number_or_zero(published, "Kernel Time (µs)_sum"),
+                  1e-3 * number_or_zero(published, "Kernel Time (µs)_sum"));
     }
   }
   return compared;
@@ -167,7 +168,7 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
   for (const Published& published : kPublished) {
     SCOPED_TRACE(published.report);
     const Value tables = tables_of(published.report);
-    const RecordedTrace trace = trace_of(published.trace);
+    const RecordedTrace trace = published_trace(published.trace);
     const Launches started = launches(trace);
     compare_timeline(tables, trace, started);
     compare_operators(tables, trace, started);
@@ -180,12 +181,12 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
 // compared, and our figures without fills.
 TEST(TraceLensFigures, HoldForARunThatRecomputes) {
   const Value tables = tables_of("mi300_resnet_act_checkpoint");
-  const RecordedTrace trace = trace_of("mi300/resnet_act_checkpoint");
+  const RecordedTrace trace = published_trace("mi300/resnet_act_checkpoint");
   const Launches started = launches(trace);
   std::map<std::string, double> published;
   for (const Value& row : tables.find("gpu_timeline")->items()) {
     const bool again = text(row, "is_recompute") == "True";
-    published[text(row, "type") + (again ? " again" : "")] = number(row, "time ms");
+    published[text(row, "type") + (again ? " again" : "")] = number_or_zero(row, "time ms");
   }
   const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::tracelens);
   EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], 1e-3);
@@ -205,7 +206,7 @@ TEST(TraceLensFigures, HoldForARunThatRecomputes) {
   EXPECT_NEAR(ms(compute_ns), computing, 1e-3 * computing);
   std::map<std::string, double> direct;
   for (const Value& row : tables.find("ops_summary")->items()) {
-    direct[text(row, "name")] += number(row, "total_direct_kernel_time_ms");
+    direct[text(row, "name")] += number_or_zero(row, "total_direct_kernel_time_ms");
   }
   EXPECT_GE(direct.size(), 20U);
   for (const auto& [name, time] : direct) {

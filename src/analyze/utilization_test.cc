@@ -20,7 +20,7 @@ std::string kernel(int stream, double start, double duration, int blocks) {
          R"(,2,1],"block":[128,1,1],"registers per thread":32,"est. achieved occupancy %":50}})";
 }
 
-RecordedTrace trace_of(const std::string& events) {
+RecordedTrace made_trace(const std::string& events) {
   auto read = read_kineto_bytes(
       R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"GPU","numSms":100}],"traceEvents":[)" +
           events + "]}",
@@ -32,8 +32,9 @@ RecordedTrace trace_of(const std::string& events) {
 // A quarter of the device for 1.5 ms, beside it half of it for 0.5 ms, then more blocks than fit
 // beside what runs, and nothing.
 TEST(Utilization, CountsMultiprocessorsThatHaveABlock) {
-  const RecordedTrace trace = trace_of(kernel(7, 0, 1500, 12) + "," + kernel(8, 0, 500, 25) + "," +
-                                       kernel(7, 2000, 500, 400) + "," + kernel(8, 2250, 250, 10));
+  const RecordedTrace trace =
+      made_trace(kernel(7, 0, 1500, 12) + "," + kernel(8, 0, 500, 25) + "," +
+                 kernel(7, 2000, 500, 400) + "," + kernel(8, 2250, 250, 10));
   const Utilization shares = utilization(trace, {{0, 1'500'000}, {2'000'000, 2'500'000}},
                                          {trace.start_ns[0], trace.start_ns[0] + 4'000'000});
   const double small = 24.0 / 100;
@@ -45,7 +46,7 @@ TEST(Utilization, CountsMultiprocessorsThatHaveABlock) {
 }
 
 TEST(Utilization, SaysNothingOfMultiprocessorsThatWereNotRecorded) {
-  const RecordedTrace trace = trace_of(
+  const RecordedTrace trace = made_trace(
       R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":0,"dur":5,"args":{"stream":7}})");
   EXPECT_THAT(utilization(trace, {{0, 5000}}, {0, 5000}).multiprocessors, IsEmpty());
 }

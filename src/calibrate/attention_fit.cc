@@ -10,13 +10,11 @@
 namespace orrery {
 namespace {
 
-constexpr double kMicro = 1e-6;
-constexpr double kRobust = 0.05;
 // Calculon's memory efficiency of large accesses (constants-published.csv); rows of operations that
 // found part of their operands in a cache would go beyond.
 constexpr double kMostMemoryFraction = 0.9;
 
-std::string key_of(const MeasuredAttention& row) {
+std::string attention_key(const MeasuredAttention& row) {
   const AttentionShape& s = row.shape;
   return fmt::format("{}x{}x{}x{}x{}x{} {}", s.batch, s.queries, s.heads, s.kv_heads,
                      s.query_key_dim, s.value_dim, s.causal);
@@ -48,8 +46,8 @@ template <class ModelWith>
 FitTask task_of(std::string name, std::vector<FitParameter> parameters,
                 std::span<const MeasuredAttention> rows, ModelWith model) {
   FitTask task = fit_task(std::move(name), std::move(parameters), rows,
-                          &MeasuredAttention::measured, key_of, model);
-  task.options.robust_scale = kRobust;
+                          &MeasuredAttention::measured, attention_key, model);
+  task.options.robust_scale = kKernelRobust;
   return task;
 }
 
@@ -224,7 +222,7 @@ Result<MemoryFit> fit_memory(const Accelerator& accelerator, const KernelCalibra
         p.memory_bandwidth = p.memory_peak * x[0];
         return p;
       }));
-  task.options.robust_scale = kRobust;
+  task.options.robust_scale = kKernelRobust;
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   return MemoryFit{catalog_digits(done.fit.values()[0]), std::move(done.part)};
 }

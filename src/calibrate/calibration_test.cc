@@ -4,14 +4,11 @@
 
 #include <numeric>
 
+#include "calibrate/measured_tables.h"
 #include "calibrate/measurement_cells.h"
 
 namespace orrery {
 namespace {
-
-CommaSeparated table_of(const std::string& text) {
-  return parse_comma_separated(text, "rows.csv").value();
-}
 
 // A kind whose tables have a column `speed`; its subject's only parameter is the mean.
 MeasurementKind speeds() {

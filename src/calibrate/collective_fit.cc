@@ -16,12 +16,6 @@ using P = CollectiveParameters;
 
 double microseconds(Seconds s) { return s.value() * 1e6; }
 
-double three_digits(double value) {
-  if (!(value > 0)) return 0;
-  const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
-  return std::round(value * scale) / scale;
-}
-
 // One number of the parameters: how to read and to write it in the unit it is fitted in.
 struct Adjustable {
   FitParameter limits;

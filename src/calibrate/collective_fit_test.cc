@@ -6,17 +6,11 @@
 #include <numeric>
 
 #include "calibrate/collective_calibration.h"
+#include "calibrate/measured_tables.h"
 #include "document/value.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
-
-template <class T>
-T value_of(Result<T> result) {
-  if (!result) throw InvariantError(result.error().text());
-  return std::move(*result);
-}
 
 // What a node of H100 would measure were its collectives to follow `truth` exactly.
 CollectiveGeneration generation_of(const CollectiveParameters& truth) {

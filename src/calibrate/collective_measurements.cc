@@ -11,12 +11,9 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 6> kColumns = {"accelerator", "collective", "dtype",
-                                                      "num_gpus",    "bytes",      "latency_us"};
-constexpr double kLongest = 1e9;  // us
-constexpr double kMostBytes = 1e13;
-constexpr double kMostRanks = 1024;
-constexpr Seconds kLaunch(20e-6);
+constexpr std::array<std::string_view, 6> kCollectiveColumns = {
+    "accelerator", "collective", "dtype", "num_gpus", "bytes", "latency_us"};
+constexpr Seconds kCollectiveLaunch(20e-6);
 constexpr Seconds kStep(1e-6);  // of each rank
 
 // Bytes that one rank must at least receive.
@@ -53,7 +50,7 @@ std::string CollectiveMeasurement::shape() const {
 }
 
 bool holds_collective_measurements(const CommaSeparated& table) {
-  return has_columns(table, kColumns);
+  return has_columns(table, kCollectiveColumns);
 }
 
 std::vector<CollectiveMeasurement> collective_measurements(std::span<const CommaSeparated> tables,
@@ -96,7 +93,8 @@ std::vector<CollectiveMeasurement> collective_measurements(std::span<const Comma
                        " times the bandwidth of its links: wrong unit?");
         continue;
       }
-      if (!cells.not_too_slow(m.time, m.payload / link + kLaunch + kStep * m.ranks)) continue;
+      if (!cells.not_too_slow(m.time, m.payload / link + kCollectiveLaunch + kStep * m.ranks))
+        continue;
       if (!seen.add(m.accelerator + ' ' + m.shape() + ' ' + dtype, cells)) continue;
       out.push_back(std::move(m));
     }

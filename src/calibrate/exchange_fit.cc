@@ -20,27 +20,20 @@ constexpr std::array<View, 9> kDeepEp = {"accelerator", "num_gpus",    "hidden",
 constexpr std::array<View, 10> kNvlink = {"accelerator", "phase",     "kernel", "dtype",
                                           "num_tokens",  "hidden",    "top_k",  "num_experts",
                                           "ep_size",     "latency_us"};
-constexpr double kMostSize = 1e8;
-constexpr double kMostMicroseconds = 1e8;
-constexpr double kMostRanks = 1024;
-constexpr Seconds kLaunch(50e-6);     // of kernels that first tell each other how much they send
+constexpr Seconds kLeastExchangeTime(
+    50e-6);                           // of kernels that first tell each other how much they send
 constexpr double kScaledBlock = 128;  // elements that share a 4-byte scale in 8-bit dispatch
-constexpr std::size_t kLeastRows = 16;
+constexpr std::size_t kLeastExchanges = 16;
 
 double bytes_of(View dtype) {
   if (dtype == "nvfp4") return 0.5 + 1.0 / 16;  // a scale for 16 elements
   return dtype == "fp8" ? 1 : 2;
 }
 
-double three_digits(double value) {
-  if (!(value > 0)) return 0;
-  const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
-  return std::round(value * scale) / scale;
-}
-
-class Reader {
+class ExchangeReader {
  public:
-  Reader(const CommaSeparated& table, const Catalog& catalog, std::vector<RowProblem>& problems)
+  ExchangeReader(const CommaSeparated& table, const Catalog& catalog,
+                 std::vector<RowProblem>& problems)
       : table_(table),
         catalog_(catalog),
         problems_(problems),
@@ -128,7 +121,9 @@ class Reader {
       cells.complain("tokens would leave faster than the links carry: wrong unit?");
       return;
     }
-    if (!cells.not_too_slow(m.time, m.token * (m.tokens * m.copies) / nominal_ + kLaunch)) return;
+    if (!cells.not_too_slow(m.time,
+                            m.token * (m.tokens * m.copies) / nominal_ + kLeastExchangeTime))
+      return;
     m.shape = std::to_string(m.ranks) + " x " + std::to_string(m.tokens) + " x " +
               std::to_string(m.token.value());
     out_.push_back(std::move(m));
@@ -165,7 +160,7 @@ bool holds_exchange_measurements(const CommaSeparated& table) {
 std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& table,
                                                        const Catalog& catalog,
                                                        std::vector<RowProblem>& problems) {
-  return Reader(table, catalog, problems).read();
+  return ExchangeReader(table, catalog, problems).read();
 }
 
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,
@@ -178,7 +173,7 @@ Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasur
       for (const ExchangeMeasurement& m : rows) {
         if (m.kernel == kernel && m.away == away) own.push_back(m);
       }
-      if (own.size() < kLeastRows) continue;
+      if (own.size() < kLeastExchanges) continue;
       const bool deep_ep = kernel == ExchangeKernel::deep_ep;
       const std::string name =
           std::string(deep_ep                               ? "DeepEP"

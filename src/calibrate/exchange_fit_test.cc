@@ -5,27 +5,17 @@
 
 #include <cmath>
 #include <fstream>
-#include <sstream>
 
+#include "calibrate/measured_tables.h"
 #include "cluster/cluster.h"
 #include "cost/collective/token_exchange.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
 
-CommaSeparated table_of(const std::string& text) {
-  auto table = parse_comma_separated(text, "measured.csv");
-  if (!table) throw InvariantError(table.error().text());
-  return *std::move(table);
-}
-
 std::vector<ExchangeMeasurement> shipped(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/validation/kernels/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
   std::vector<RowProblem> problems;
-  auto rows = exchange_measurements(table_of(text.str()), Catalog::built_in(), problems);
+  auto rows = exchange_measurements(table_of(shipped_text(name)), Catalog::built_in(), problems);
   EXPECT_TRUE(problems.empty()) << problems.front().where << ": " << problems.front().what;
   return rows;
 }
@@ -65,7 +55,7 @@ TEST(ExchangeFit, FindsTheParametersThatMadeTheMeasurements) {
 
 // Published error: the median of rows whose shape was not fitted is within a tenth everywhere.
 TEST(ExchangeFit, HoldsOnShapesItHasNotSeen) {
-  for (const char* file : {"deepep-measured.csv", "nvlink-alltoall-measured.csv"}) {
+  for (const char* file : {"deepep-rows.csv", "nvlink-alltoall-rows.csv"}) {
     const auto all = shipped(file);
     for (const char* architecture : {"hopper", "blackwell"}) {
       std::vector<ExchangeMeasurement> own;
@@ -96,7 +86,7 @@ TEST(ExchangeFit, NamesWhatCannotBe) {
   ASSERT_GE(problems.size(), 3u);
   EXPECT_THAT(problems.front().what,
               testing::HasSubstr("tokens would leave faster than the links carry"));
-  EXPECT_EQ(problems.front().where, "measured.csv:2");
+  EXPECT_EQ(problems.front().where, "rows.csv:2");
   EXPECT_THAT(problems.back().what, testing::HasSubstr("launch included: wrong unit?"));
 }
 

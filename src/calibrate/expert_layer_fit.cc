@@ -20,20 +20,18 @@ namespace orrery {
 namespace {
 
 using View = std::string_view;
-constexpr std::array<View, 11> kColumns = {
+constexpr std::array<View, 11> kExpertColumns = {
     "accelerator", "dtype",       "num_tokens", "hidden", "expert_ffn",
     "top_k",       "num_experts", "moe_tp",     "moe_ep", "token_distribution",
     "latency_us"};
-constexpr double kMostSize = 1e8;
 constexpr double kMostExperts = 65536;
-constexpr double kMostMicroseconds = 1e8;
-constexpr Seconds kLaunch(20e-6);
+constexpr Seconds kLeastLayerTime(20e-6);
 constexpr double kMostTokensOfSampler = 0.8;  // of all, in one expert
-constexpr std::size_t kLeastRows = 40;
+constexpr std::size_t kLeastExpertRows = 40;
 
-bool holds(const CommaSeparated& table) { return has_columns(table, kColumns); }
+bool holds(const CommaSeparated& table) { return has_columns(table, kExpertColumns); }
 
-std::optional<NumberFormat> format_of(View dtype) {
+std::optional<NumberFormat> expert_format(View dtype) {
   if (dtype == "bf16") return NumberFormat::bf16;
   if (dtype == "fp8" || dtype == "fp8_block") return NumberFormat::fp8;
   if (dtype == "nvfp4") return NumberFormat::nvfp4;
@@ -63,7 +61,7 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
     MeasuredExpertLayer m;
     m.accelerator = cells.text("accelerator");
     m.dtype = cells.text("dtype");
-    const auto format = format_of(m.dtype);
+    const auto format = expert_format(m.dtype);
     if (!format) cells.complain("dtype '" + m.dtype + "' is none of bf16, fp8, fp8_block, nvfp4");
     const auto power = power_of(cells.text("token_distribution"));
     if (!power) {
@@ -96,8 +94,8 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
       const double weights = 3 * m.hidden * m.ffn;
       const Bytes moved =
           element_size(m.format) * weights * std::min(assigned, m.experts / m.ranks);
-      const Seconds least =
-          Flops(2 * assigned * weights) / *peak + moved / accelerator->memory.bandwidth + kLaunch;
+      const Seconds least = Flops(2 * assigned * weights) / *peak +
+                            moved / accelerator->memory.bandwidth + kLeastLayerTime;
       if (!cells.not_too_slow(m.measured, least)) continue;
     }
     if (!seen.add(fmt::format("{} {} {} {} {} {} {} {} {}", m.accelerator, m.dtype, m.tokens,
@@ -162,7 +160,7 @@ Result<std::optional<CalibratedPart>> fitted(const Accelerator& accelerator,
   const NumberFormat format = rows.front().format;
   const auto products =
       std::ranges::find(calibration.gemm, name_of(format), &GemmParameters::format);
-  if (rows.size() < kLeastRows || products == calibration.gemm.end()) return std::nullopt;
+  if (rows.size() < kLeastExpertRows || products == calibration.gemm.end()) return std::nullopt;
   ORRERY_TRY(KernelParameters burst, join_kernel_parameters(calibration, accelerator));
   const LayerPredictor predictor(without_power_cap(std::move(burst)), *products, rows);
   FitTask task;

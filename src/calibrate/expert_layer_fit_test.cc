@@ -6,29 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <numeric>
-#include <sstream>
 
+#include "calibrate/measured_tables.h"
 #include "cost/kernel/kernel_model.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
-
-std::string shipped(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/validation/kernels/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-CommaSeparated table_of(const std::string& text, std::string name) {
-  auto table = parse_comma_separated(text, std::move(name));
-  if (!table) throw InvariantError(table.error().text());
-  return *std::move(table);
-}
 
 MeasuredExpertLayer layer(double tokens, double experts, double ranks, double power) {
   MeasuredExpertLayer m;
@@ -95,7 +80,8 @@ TEST(GroupedGemm, LosesAsLittleToGroupsAsDeepGemm) {
   std::vector<double> memory_bound;
   std::map<std::pair<double, double>, double> plain;
   std::map<std::pair<double, double>, std::vector<double>> grouped;
-  for (const auto& record : table_of(shipped("deepgemm-h800-published.csv"), "published").records) {
+  for (const auto& record :
+       table_of(shipped_text("deepgemm-h800-published.csv"), "published").records) {
     const double groups = std::stod(record.fields[2]);
     const double m = std::stod(record.fields[3]);
     const double n = std::stod(record.fields[4]);
@@ -119,7 +105,7 @@ TEST(GroupedGemm, LosesAsLittleToGroupsAsDeepGemm) {
 // The published errors: docs/models/kernels.md.
 TEST(ExpertLayerFit, HoldsOnShapesItHasNotSeen) {
   const MeasurementKind kind = expert_layer_measurement_kind();
-  const CommaSeparated table = table_of(shipped("expert-layers-measured.csv"), "measured.csv");
+  const CommaSeparated table = table_of(shipped_text("expert-layers-measured.csv"), "measured.csv");
   ASSERT_TRUE(kind.recognises(table));
   const Catalog& catalog = Catalog::built_in();
   for (const auto& [accelerator, most] : {std::pair{"a100-80gb-sxm", 0.08}, {"l40s", 0.13}}) {

@@ -196,4 +196,10 @@ Result<Fit> fit(std::span<const FitParameter> parameters, std::size_t rows,
   return best;
 }
 
+double three_digits(double value) {
+  if (!(value > 0)) return 0;
+  const double scale = std::pow(10.0, 2 - std::floor(std::log10(value)));
+  return std::round(value * scale) / scale;
+}
+
 }  // namespace orrery

@@ -72,4 +72,10 @@ struct Fit {
 Result<Fit> fit(std::span<const FitParameter> parameters, std::size_t rows,
                 const Residuals& residuals, const FitOptions& options = {});
 
+// A fitted number above 0 with the digits that are written; 0 for others.
+double three_digits(double value);
+
+inline constexpr double kMicro = 1e-6;         // of parameters in us
+inline constexpr double kKernelRobust = 0.05;  // the robust scale of times of kernels
+
 }  // namespace orrery

@@ -7,12 +7,10 @@
 namespace orrery {
 namespace {
 
-constexpr double kMicro = 1e-6;
 constexpr double kMilli = 1e-3;
 constexpr double kNano = 1e-9;
-constexpr double kRobust = 0.05;
 
-std::string key_of(const MeasuredGemm& row) {
+std::string gemm_key(const MeasuredGemm& row) {
   return fmt::format("{}x{}x{}x{}", row.shape.m, row.shape.n, row.shape.k, row.shape.groups);
 }
 
@@ -110,12 +108,12 @@ Result<GemmFit> fit_gemm(const Accelerator& accelerator, std::span<const Measure
   FitTask task =
       fit_task("gemm " + std::string(name_of(format)),
                wide == nullptr ? wide_parameters() : narrow_parameters(), rows,
-               &MeasuredGemm::measured, key_of, [&, cache, format](std::span<const double> x) {
+               &MeasuredGemm::measured, gemm_key, [&, cache, format](std::span<const double> x) {
                  const GemmParameters g = parameters_of(x, format, wide);
                  return [g, cache, model = model_of(accelerator, g, format)](
                             const MeasuredGemm& row) { return predict(model, g, cache, row); };
                });
-  task.options.robust_scale = kRobust;
+  task.options.robust_scale = kKernelRobust;
   std::vector<double> other;
   for (const FitParameter& p : task.parameters) other.push_back(p.start);
   other[1] = 120;
@@ -142,14 +140,14 @@ Result<SustainedFit> fit_sustained(const Accelerator& accelerator,
   uncapped.sustained_fraction = 1;
   ORRERY_TRY(const KernelParameters hot, join_kernel_parameters(uncapped, accelerator));
   FitTask task = fit_task("sustained clock", {{"sustained_fraction", "", 0.9, 0.3, 1, 1e-3}}, rows,
-                          &MeasuredGemm::measured, key_of, [&](std::span<const double> x) {
+                          &MeasuredGemm::measured, gemm_key, [&](std::span<const double> x) {
                             KernelParameters p = hot;
                             for (FormatParameters& f : p.formats) f.ceiling = f.ceiling * x[0];
                             return [model = KernelModel(std::move(p))](const MeasuredGemm& row) {
                               return model.gemm(row.shape, row.format);
                             };
                           });
-  task.options.robust_scale = kRobust;
+  task.options.robust_scale = kKernelRobust;
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   const auto is_grouped = [&](std::size_t i) { return rows[i].shape.groups > 1; };
   done.add_part_of_rows("grouped", task.measured, is_grouped);

@@ -17,9 +17,7 @@ namespace {
 
 constexpr double kTokensOfFigures = 16384;  // batch x sequence in every bar of the figures
 constexpr double kHiddenOfFigures = 2048;   // heads x head dimension
-constexpr double kMostMicroseconds = 1e8;   // 100 s: longer is a wrong unit
-constexpr double kMostSize = 1e8;
-constexpr Seconds kLaunch(10e-6);  // generous: the shortest rows take 1 to 4 us
+constexpr Seconds kKernelLaunch(10e-6);     // generous: the shortest rows take 1 to 4 us
 
 // Nothing for a format the model does not know as one of products.
 std::optional<NumberFormat> format_of(std::string_view dtype) {
@@ -115,8 +113,9 @@ class Reader {
                                flops / seconds * 1e-12, peak->value() * 1e-12));
       return false;
     }
-    return row.not_too_slow(Seconds(seconds),
-                            Flops(flops) / *peak + moved / accelerator.memory.bandwidth + kLaunch);
+    return row.not_too_slow(
+        Seconds(seconds),
+        Flops(flops) / *peak + moved / accelerator.memory.bandwidth + kKernelLaunch);
   }
 
   static Bytes moved(const GemmShape& g, NumberFormat format) {
@@ -252,7 +251,8 @@ class Reader {
     const double us = row.number("median_latency_us", 0, kMostMicroseconds);
     if (!row.usable()) return;
     const Bytes bytes(2 * elements * tokens);
-    if (!row.not_too_slow(Seconds(us * 1e-6), bytes / accelerator.memory.bandwidth + kLaunch)) {
+    if (!row.not_too_slow(Seconds(us * 1e-6),
+                          bytes / accelerator.memory.bandwidth + kKernelLaunch)) {
       return;
     }
     if (!seen_.add(fmt::format("layer {} {} {} {} {} {} {}", accelerator.name,

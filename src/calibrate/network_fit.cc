@@ -31,7 +31,6 @@ FabricLevel network_level(BytesPerSecond rate, Seconds latency) {
   return out;
 }
 
-constexpr double kMicro = 1e-6;
 constexpr double kGiga = 1e9;
 
 FitParameter in_us(std::string name, double start, double most) {

@@ -5,24 +5,18 @@
 #include <fstream>
 #include <sstream>
 
+#include "calibrate/measured_tables.h"
 #include "calibrate/network_measurements.h"
 #include "cluster/cluster.h"
 #include "cost/collective/collective_parameters.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
 
-template <class T>
-T value_of(Result<T> result) {
-  if (!result) throw InvariantError(result.error().text());
-  return std::move(*result);
-}
-
 constexpr const char* kHeader =
     "machine,accelerator,collective,num_gpus,num_nodes,bytes,latency_us\n";
 
-Calibration calibrated(const std::string& text, int folds = 5) {
+Calibration network_calibration(const std::string& text, int folds = 5) {
   const std::vector<CommaSeparated> tables = {value_of(parse_comma_separated(text, "net.csv"))};
   const CalibrationRequest request{&Catalog::built_in(), "", true, "2026-01-02", folds};
   return value_of(network_measurement_kind().calibrate(tables, request));
@@ -64,7 +58,7 @@ TEST(NetworkFit, FindsTheRatesThatMadeTheMeasurements) {
            << '\n';
     }
   }
-  const Calibration done = calibrated(text.str());
+  const Calibration done = network_calibration(text.str());
   EXPECT_TRUE(done.problems.empty());
   EXPECT_EQ(done.used, done.rows);
   ASSERT_EQ(done.reports.size(), 1u);
@@ -83,7 +77,7 @@ TEST(NetworkFit, HoldsTenPercentOnTwoMeasuredNodes) {
   std::ifstream file(ORRERY_SOURCE_DIR "/validation/kernels/two-node-collectives-measured.csv");
   std::ostringstream text;
   text << file.rdbuf();
-  const Calibration done = calibrated(text.str());
+  const Calibration done = network_calibration(text.str());
   EXPECT_EQ(done.rows, 162u);
   EXPECT_EQ(done.used, 162u);
   ASSERT_EQ(done.reports.size(), 2u);
@@ -122,8 +116,9 @@ TEST(NetworkFit, NamesRowsItCannotUseAndUsesTheRest) {
     EXPECT_NE(problem.find(why), std::string::npos) << line << ": " << problem;
   }
   // Of an accelerator without a node, or with more ranks than its node holds.
-  const Calibration done = calibrated(kHeader + good + "m,h100-sxm,all-reduce,32,2,4096,90\n" +
-                                      "m,abacus,all-reduce,16,2,4096,90\n");
+  const Calibration done =
+      network_calibration(kHeader + good + "m,h100-sxm,all-reduce,32,2,4096,90\n" +
+                          "m,abacus,all-reduce,16,2,4096,90\n");
   EXPECT_EQ(done.used, 1u);
   ASSERT_EQ(done.problems.size(), 2u);
   EXPECT_NE(done.problems[0].what.find("a node of h100-sxm holds 8, not 16"), std::string::npos);

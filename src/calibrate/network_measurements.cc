@@ -9,11 +9,9 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 7> kColumns = {
+constexpr std::array<std::string_view, 7> kNetworkColumns = {
     "machine", "accelerator", "collective", "num_gpus", "num_nodes", "bytes", "latency_us"};
-constexpr double kLongest = 1e9;  // us
-constexpr double kMostBytes = 1e13;
-constexpr double kMostRanks = 65536;
+constexpr double kMostRanksOfMachine = 65536;
 // Above any node's network: tells bytes from bits and micro- from milliseconds.
 constexpr BytesPerSecond kFastestNode(20e12);
 // One common network card (100 Gb/s), and a message to each rank in turn. The slowest of the
@@ -24,7 +22,7 @@ constexpr Seconds kMessage(20e-6);
 }  // namespace
 
 bool holds_network_measurements(const CommaSeparated& table) {
-  return has_columns(table, kColumns);
+  return has_columns(table, kNetworkColumns);
 }
 
 std::vector<NetworkMeasurement> network_measurements(std::span<const CommaSeparated> tables,
@@ -50,8 +48,8 @@ std::vector<NetworkMeasurement> network_measurements(std::span<const CommaSepara
                        "': not all-reduce, all-gather, reduce-scatter, all-to-all, broadcast or "
                        "send-recv");
       }
-      m.ranks = static_cast<int>(cells.count("num_gpus", 2, kMostRanks));
-      m.nodes = static_cast<int>(cells.count("num_nodes", 2, kMostRanks));
+      m.ranks = static_cast<int>(cells.count("num_gpus", 2, kMostRanksOfMachine));
+      m.nodes = static_cast<int>(cells.count("num_nodes", 2, kMostRanksOfMachine));
       m.payload = Bytes(cells.number("bytes", 0, kMostBytes));
       m.time = Seconds(cells.number("latency_us", 0, kLongest) * 1e-6);
       if (!cells.usable()) continue;

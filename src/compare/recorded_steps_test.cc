@@ -7,12 +7,11 @@
 
 #include "compare/difference.h"
 #include "document/value.h"
+#include "trace/published_traces.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = std::string(ORRERY_SOURCE_DIR) + "/validation/traces/";
 
 double number(const Value& value, const char* key) {
   const std::string& text = value.find(key)->scalar_text();

@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-std::string error_of(std::string_view text) {
+std::string csv_error(std::string_view text) {
   auto r = parse_comma_separated(text, "f.csv");
   return r ? "no error" : r.error().text();
 }
@@ -69,17 +69,17 @@ TEST(CommaSeparated, RefusesRecordsOfAnotherWidthAndReadsTheOthers) {
 }
 
 TEST(CommaSeparated, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(error_of(""), "f.csv:1: is empty (the first line names the columns)");
-  EXPECT_EQ(error_of("a,\xFF\n1,2\n"), "f.csv:1: is not UTF-8 text");
-  EXPECT_EQ(error_of("a,,c\n"), "f.csv:1: column 2 has no name");
-  EXPECT_EQ(error_of("a,b,a\n"), "f.csv:1: column 'a' is named twice");
-  EXPECT_EQ(error_of(std::string(1001, ',')), "f.csv:1: has more than 1000 fields");
+  EXPECT_EQ(csv_error(""), "f.csv:1: is empty (the first line names the columns)");
+  EXPECT_EQ(csv_error("a,\xFF\n1,2\n"), "f.csv:1: is not UTF-8 text");
+  EXPECT_EQ(csv_error("a,,c\n"), "f.csv:1: column 2 has no name");
+  EXPECT_EQ(csv_error("a,b,a\n"), "f.csv:1: column 'a' is named twice");
+  EXPECT_EQ(csv_error(std::string(1001, ',')), "f.csv:1: has more than 1000 fields");
   const std::string hint = " (the first line names the columns, with commas between them)";
-  EXPECT_EQ(error_of("\n{\"traceEvents\": [1, 2]}"),
+  EXPECT_EQ(csv_error("\n{\"traceEvents\": [1, 2]}"),
             "f.csv:1: is JSON, not comma-separated text" + hint);
-  EXPECT_EQ(error_of("<html>"), "f.csv:1: is XML or HTML, not comma-separated text" + hint);
-  EXPECT_EQ(error_of("a;b\n1,5;2\n"), "f.csv:1: is separated by semicolons, not commas" + hint);
-  EXPECT_EQ(error_of("a\tb\n1\t2\n"), "f.csv:1: is separated by tabs, not commas" + hint);
+  EXPECT_EQ(csv_error("<html>"), "f.csv:1: is XML or HTML, not comma-separated text" + hint);
+  EXPECT_EQ(csv_error("a;b\n1,5;2\n"), "f.csv:1: is separated by semicolons, not commas" + hint);
+  EXPECT_EQ(csv_error("a\tb\n1\t2\n"), "f.csv:1: is separated by tabs, not commas" + hint);
 }
 
 TEST(CommaSeparated, RefusesRecordsThatCannotBeReadAndReadsTheOthers) {

@@ -14,9 +14,9 @@
 namespace orrery {
 namespace {
 
-class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+class JsonBuilder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonBuilder> {
  public:
-  Builder(std::string_view text, const rapidjson::MemoryStream& stream)
+  JsonBuilder(std::string_view text, const rapidjson::MemoryStream& stream)
       : text_(text), stream_(stream) {}
   DocumentBuilder builder;
 
@@ -70,7 +70,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
 Result<Document> parse_json(std::string_view text, std::string name) {
   rapidjson::MemoryStream stream(text.data(), text.size());
-  Builder handler(text, stream);
+  JsonBuilder handler(text, stream);
   rapidjson::Reader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag |

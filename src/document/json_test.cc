@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-std::string error_of(const std::string& text) {
+std::string json_error(const std::string& text) {
   const auto document = parse_json(text, "f.json");
   return document ? "accepted" : document.error().text();
 }
@@ -38,30 +38,30 @@ TEST(Json, KeepsIntegersThatADoubleCannotHold) {
 }
 
 TEST(Json, SaysWhereTheSyntaxBreaks) {
-  EXPECT_THAT(error_of("{\n\"a\": 1,\n}"), HasSubstr("f.json: line 3: not valid JSON"));
-  EXPECT_THAT(error_of("{\"a\": 1"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(error_of("{\"a\": 1} x"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(error_of("[NaN]"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(error_of("[Infinity]"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(error_of("[\"\xff\"]"), HasSubstr("not valid JSON"));
-  EXPECT_EQ(error_of(""), "f.json: the file is empty");
-  EXPECT_EQ(error_of(" \n"), "f.json: the file is empty");
+  EXPECT_THAT(json_error("{\n\"a\": 1,\n}"), HasSubstr("f.json: line 3: not valid JSON"));
+  EXPECT_THAT(json_error("{\"a\": 1"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(json_error("{\"a\": 1} x"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(json_error("[NaN]"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(json_error("[Infinity]"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(json_error("[\"\xff\"]"), HasSubstr("not valid JSON"));
+  EXPECT_EQ(json_error(""), "f.json: the file is empty");
+  EXPECT_EQ(json_error(" \n"), "f.json: the file is empty");
 }
 
 TEST(Json, RefusesTwiceGivenFieldsAndHostileNesting) {
-  EXPECT_EQ(error_of("{\"a\": 1,\n\"a\": 2}"), "f.json: line 2: field 'a' is given twice");
-  EXPECT_THAT(error_of(std::string(65, '[')), HasSubstr("nested deeper than 64"));
-  EXPECT_EQ(error_of(std::string(64, '[') + std::string(64, ']')), "accepted");
+  EXPECT_EQ(json_error("{\"a\": 1,\n\"a\": 2}"), "f.json: line 2: field 'a' is given twice");
+  EXPECT_THAT(json_error(std::string(65, '[')), HasSubstr("nested deeper than 64"));
+  EXPECT_EQ(json_error(std::string(64, '[') + std::string(64, ']')), "accepted");
   EXPECT_FALSE(parse_json(std::string(5'000'000, '['), "f.json"));
   std::string many = "[0";
   for (std::size_t i = 0; i < kMaxValues; ++i) many += ",0";
-  EXPECT_THAT(error_of(many + "]"), HasSubstr("more than 1000000 values"));
+  EXPECT_THAT(json_error(many + "]"), HasSubstr("more than 1000000 values"));
 }
 
 TEST(Json, WideMapsAreReadInReasonableTime) {
   std::string wide = "{\"x\": 0";
   for (int i = 0; i < 100'000; ++i) wide += ", \"k" + std::to_string(i) + "\": 0";
-  EXPECT_EQ(error_of(wide + "}"), "accepted");
+  EXPECT_EQ(json_error(wide + "}"), "accepted");
 }
 
 TEST(Json, ReadsBackWhatItWrote) {

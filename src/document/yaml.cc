@@ -52,7 +52,7 @@ bool mend_escapes(std::string& text) {
 // Thrown inside yaml-cpp's callbacks only, to stop the parser at the first refusal.
 struct Refused {};
 
-class Builder : public YAML::EventHandler {
+class YamlBuilder : public YAML::EventHandler {
  public:
   DocumentBuilder builder;
 
@@ -113,7 +113,7 @@ class Builder : public YAML::EventHandler {
 };
 
 // Stops at the beginning of a second document.
-class NoMore : public Builder {
+class NoMore : public YamlBuilder {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
     builder.refuse("more than one document in a file", mark.line + 1);
@@ -132,7 +132,7 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
   }
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
-  Builder handler;
+  YamlBuilder handler;
   NoMore rest;
   try {
     YAML::Parser parser(stream);

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-std::string error_of(const std::string& text) {
+std::string yaml_error(const std::string& text) {
   const auto document = parse_yaml(text, "f.yaml");
   return document ? "accepted" : document.error().text();
 }
@@ -47,22 +47,22 @@ TEST(Yaml, NumbersAreNotGuessed) {
 }
 
 TEST(Yaml, SaysWhereTheSyntaxBreaks) {
-  EXPECT_THAT(error_of("a: 1\nb: [1, 2\n"), HasSubstr("f.yaml: line "));
-  EXPECT_THAT(error_of("a: 1\n b: 2\n"), HasSubstr("f.yaml: line 2"));
-  EXPECT_EQ(error_of(""), "f.yaml: the file is empty");
-  EXPECT_EQ(error_of("# only a comment\n"), "f.yaml: the file is empty");
+  EXPECT_THAT(yaml_error("a: 1\nb: [1, 2\n"), HasSubstr("f.yaml: line "));
+  EXPECT_THAT(yaml_error("a: 1\n b: 2\n"), HasSubstr("f.yaml: line 2"));
+  EXPECT_EQ(yaml_error(""), "f.yaml: the file is empty");
+  EXPECT_EQ(yaml_error("# only a comment\n"), "f.yaml: the file is empty");
 }
 
 TEST(Yaml, RefusesWhatHidesMeaning) {
-  EXPECT_EQ(error_of("a: 1\na: 2\n"), "f.yaml: line 2: field 'a' is given twice");
-  EXPECT_THAT(error_of("a: &x 1\nb: *x\n"), HasSubstr("aliases are not supported"));
-  EXPECT_THAT(error_of("? [a, b]\n: 1\n"), HasSubstr("field name must be text"));
-  EXPECT_THAT(error_of("? {a: b}\n: 1\n"), HasSubstr("field name must be text"));
-  EXPECT_THAT(error_of("a: 1\n--- \nb: 2\n"), HasSubstr("more than one document"));
+  EXPECT_EQ(yaml_error("a: 1\na: 2\n"), "f.yaml: line 2: field 'a' is given twice");
+  EXPECT_THAT(yaml_error("a: &x 1\nb: *x\n"), HasSubstr("aliases are not supported"));
+  EXPECT_THAT(yaml_error("? [a, b]\n: 1\n"), HasSubstr("field name must be text"));
+  EXPECT_THAT(yaml_error("? {a: b}\n: 1\n"), HasSubstr("field name must be text"));
+  EXPECT_THAT(yaml_error("a: 1\n--- \nb: 2\n"), HasSubstr("more than one document"));
 }
 
 TEST(Yaml, RefusesHostileNesting) {
-  EXPECT_THAT(error_of(std::string(100, '[') + std::string(100, ']')),
+  EXPECT_THAT(yaml_error(std::string(100, '[') + std::string(100, ']')),
               HasSubstr("nested deeper than 64"));
   EXPECT_FALSE(parse_yaml(std::string(1'000'000, '['), "f.yaml"));
   EXPECT_FALSE(parse_yaml(std::string(1'000'000, '{'), "f.yaml"));
@@ -73,7 +73,7 @@ TEST(Yaml, RefusesHostileNesting) {
   for (char c = 'b'; c < 'j'; ++c) {
     bomb += std::string(1, c) + ": &" + c + " [*" + static_cast<char>(c - 1) + "]\n";
   }
-  EXPECT_THAT(error_of(bomb), HasSubstr("aliases are not supported"));
+  EXPECT_THAT(yaml_error(bomb), HasSubstr("aliases are not supported"));
 }
 
 TEST(Yaml, ReadsBackWhatItWrote) {

@@ -5,25 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimate/built_in_scenario.h"
 #include "estimate/spec.h"
 #include "estimate/step_timeline.h"
 #include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
-
-const Catalog& catalog() { return Catalog::built_in(); }
-
-Scenario scenario(const char* model, const char* cluster, std::string_view plan,
-                  std::int64_t sequence, std::int64_t batch) {
-  Scenario s;
-  s.model = *load_model(model, catalog());
-  s.cluster = *parse_cluster(cluster, catalog());
-  s.plan = *parse_plan(plan);
-  s.training.sequence_length = sequence;
-  s.training.global_batch = batch;
-  return s;
-}
 
 Result<Estimate> estimated(const Scenario& s) {
   ORRERY_TRY(const PredictedStep step, predict(s, catalog()));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "estimate/built_in_scenario.h"
 #include "estimate/estimate.h"
 #include "estimate/forward_pass.h"
 #include "estimate/spec.h"
@@ -15,17 +16,9 @@
 namespace orrery {
 namespace {
 
-const Catalog& catalog() { return Catalog::built_in(); }
-
-Scenario scenario(const char* model, std::string_view plan,
-                  Workload workload = Workload::training) {
-  Scenario s;
+Scenario of_16(const char* model, std::string_view plan, Workload workload = Workload::training) {
+  Scenario s = scenario(model, "h100-sxm:16", plan, 4096, 32);
   s.training.workload = workload;
-  s.model = *load_model(model, catalog());
-  s.cluster = *parse_cluster("h100-sxm:16", catalog());
-  s.plan = *parse_plan(plan);
-  s.training.sequence_length = 4096;
-  s.training.global_batch = 32;
   return s;
 }
 
@@ -34,7 +27,7 @@ class PredictedStepOfPlans
 
 TEST_P(PredictedStepOfPlans, SaysTheSameWhateverItIsAsked) {
   const auto& [model, plan, workload] = GetParam();
-  const auto step = predict(scenario(model, plan, workload), catalog());
+  const auto step = predict(of_16(model, plan, workload), catalog());
   ASSERT_TRUE(step) << step.error().text();
   const Picoseconds time = step->folded.time;
 
@@ -97,8 +90,8 @@ TEST(ForwardWorkload, IsThePartOfTrainingThatIsLeft) {
                                     {"llama-3-8b", "tp=2,cp=2,attention=unfused"},
                                     {"mixtral-8x7b", "tp=2,ep=4,pp=2,zero=3"}}) {
     SCOPED_TRACE(std::string(model) + " " + plan);
-    const auto trained = predict(scenario(model, plan), catalog());
-    const auto run = predict(scenario(model, plan, Workload::forward), catalog());
+    const auto trained = predict(of_16(model, plan), catalog());
+    const auto run = predict(of_16(model, plan, Workload::forward), catalog());
     ASSERT_TRUE(trained && run);
     const Estimate training = estimate(*trained);
     const Estimate forward = estimate(*run);
@@ -128,7 +121,7 @@ TEST(ForwardWorkload, IsThePartOfTrainingThatIsLeft) {
 
 // One microbatch passes the stages before the last, which then has them one after the other.
 TEST(ForwardWorkload, FillsThePipelineOnce) {
-  const auto step = predict(scenario("llama-3-8b", "tp=2,pp=4", Workload::forward), catalog());
+  const auto step = predict(of_16("llama-3-8b", "tp=2,pp=4", Workload::forward), catalog());
   ASSERT_TRUE(step);
   const Estimate e = estimate(*step);
   Picoseconds ahead;
@@ -144,9 +137,9 @@ TEST(WidePrecision, DoublesTensorsAndNeedsNoMasterWeights) {
                                     {"llama-3-8b", "tp=2,pp=2,zero=1"},
                                     {"mixtral-8x7b", "tp=2,ep=4,zero=3"}}) {
     SCOPED_TRACE(std::string(model) + " " + plan);
-    Scenario wide = scenario(model, plan);
+    Scenario wide = of_16(model, plan);
     wide.training.precision = NumberFormat::tf32;
-    const auto narrow = predict(scenario(model, plan), catalog());
+    const auto narrow = predict(of_16(model, plan), catalog());
     const auto step = predict(wide, catalog());
     ASSERT_TRUE(narrow && step) << step.error().text();
     const Estimate in16 = estimate(*narrow);
@@ -165,14 +158,14 @@ TEST(WidePrecision, DoublesTensorsAndNeedsNoMasterWeights) {
     EXPECT_THAT(in32.interval.distance,
                 testing::HasSubstr("no 32-bit step was measured on hopper"));
   }
-  Scenario wider = scenario("llama-3-8b", "tp=2");
+  Scenario wider = of_16("llama-3-8b", "tp=2");
   wider.training.precision = NumberFormat::fp64;
   EXPECT_THAT(predict(wider, catalog()).error().text(),
               testing::HasSubstr("precision fp64 is not modelled; fp32 is the widest"));
 }
 
 TEST(ForwardWorkload, HasNoMeasuredStepToJudgeItsErrorBy) {
-  const auto step = predict(scenario("llama-3-8b", "tp=2", Workload::forward), catalog());
+  const auto step = predict(of_16("llama-3-8b", "tp=2", Workload::forward), catalog());
   ASSERT_TRUE(step);
   const Estimate e = estimate(*step, *load_uncertainty(catalog()));
   EXPECT_TRUE(e.interval.extrapolates);
@@ -186,7 +179,7 @@ TEST(ForwardWorkload, IsReadAndWrittenBySpecifications) {
   EXPECT_EQ(spec->scenario.training.workload, Workload::forward);
   const Value again = specification(spec->scenario, catalog());
   EXPECT_EQ(again.find("workload")->scalar_text(), "forward");
-  EXPECT_EQ(specification(scenario("llama-3-8b", ""), catalog()).find("workload"), nullptr);
+  EXPECT_EQ(specification(of_16("llama-3-8b", ""), catalog()).find("workload"), nullptr);
   const auto wrong = read_spec(
       *parse_yaml("model: llama-3-8b\ncluster: h100-sxm:16\nworkload: foward\n", "spec.yaml"), "",
       catalog());
@@ -196,8 +189,8 @@ TEST(ForwardWorkload, IsReadAndWrittenBySpecifications) {
 }
 
 TEST(PredictedStep, OfASharedScenarioIsThatOfTheScenario) {
-  const auto alone = predict(scenario("llama-3-8b", "tp=2,pp=4"), catalog());
-  const auto other = predict(scenario("llama-3-8b", "tp=4,pp=2"), catalog());
+  const auto alone = predict(of_16("llama-3-8b", "tp=2,pp=4"), catalog());
+  const auto other = predict(of_16("llama-3-8b", "tp=4,pp=2"), catalog());
   ASSERT_TRUE(alone && other);
   const auto shared = predict(other->priced, alone->plan());
   ASSERT_TRUE(shared) << shared.error().text();
@@ -210,7 +203,7 @@ TEST(PredictedStep, OfASharedScenarioIsThatOfTheScenario) {
 
 TEST(PredictedStep, OutlivesTheScenarioItWasMadeOf) {
   const auto step = [] {
-    const Scenario asked = scenario("llama-3-8b", "tp=2,pp=4");
+    const Scenario asked = of_16("llama-3-8b", "tp=2,pp=4");
     return predict(asked, catalog());
   }();
   ASSERT_TRUE(step);
@@ -220,7 +213,7 @@ TEST(PredictedStep, OutlivesTheScenarioItWasMadeOf) {
 }
 
 TEST(PredictedStep, RefusesWithAllReasonsAtOnce) {
-  Scenario s = scenario("llama-3-8b", "tp=16,ep=2,recompute_layers=3");
+  Scenario s = of_16("llama-3-8b", "tp=16,ep=2,recompute_layers=3");
   s.training.sequence_length = 8190;
   const auto step = predict(s, catalog());
   ASSERT_FALSE(step);
@@ -233,7 +226,7 @@ TEST(PredictedStep, RefusesWithAllReasonsAtOnce) {
 }
 
 TEST(PredictedStep, RefusesAStepThatIsTooLongToSimulate) {
-  Scenario s = scenario("llama-3.1-405b", "tp=8");
+  Scenario s = of_16("llama-3.1-405b", "tp=8");
   s.training.global_batch = 100'000;
   const auto step = predict(s, catalog());
   ASSERT_FALSE(step);

@@ -7,24 +7,12 @@
 #include <set>
 #include <tuple>
 
+#include "estimate/built_in_scenario.h"
 #include "estimate/spec.h"
 #include "trace/chakra/chakra_check.h"
 
 namespace orrery {
 namespace {
-
-const Catalog& catalog() { return Catalog::built_in(); }
-
-Scenario scenario(const char* model, const char* cluster, std::string_view plan,
-                  std::int64_t sequence, std::int64_t batch) {
-  Scenario s;
-  s.model = *load_model(model, catalog());
-  s.cluster = *parse_cluster(cluster, catalog());
-  s.plan = *parse_plan(plan);
-  s.training.sequence_length = sequence;
-  s.training.global_batch = batch;
-  return s;
-}
 
 std::vector<ChakraTrace> all_ranks(const Scenario& s) {
   const auto predicted = predict(s, catalog());

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyze/recorded_accelerator.h"
+#include "infer/has.h"
 #include "infer/operator_uses.h"
 #include "infer/recorded_parallelism.h"
 #include "infer/recorded_software.h"
@@ -18,10 +19,6 @@ struct Product {
   ProductShape shape;
   const OperatorUse* use = nullptr;
 };
-
-bool has(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
 
 struct Attention {
   const OperatorUse* use = nullptr;

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<RecordedTrace> run_of(const std::vector<std::string>& files) {
+std::vector<RecordedTrace> traces_of(const std::vector<std::string>& files) {
   std::vector<std::string> paths;
   for (const std::string& file : files) {
     paths.push_back(std::string(ORRERY_SOURCE_DIR) + "/validation/traces/" + file);
@@ -27,7 +27,7 @@ std::vector<RecordedTrace> run_of(const std::vector<std::string>& files) {
   return run ? std::move(run->ranks) : std::vector<RecordedTrace>{};
 }
 
-std::vector<std::string> megatron() {
+std::vector<std::string> megatron_files() {
   std::vector<std::string> out;
   for (int rank = 0; rank < 8; ++rank) {
     out.push_back("astra-sim/megatron-tp8/kineto_rank" + std::to_string(rank) + ".json.gz");
@@ -38,7 +38,7 @@ std::vector<std::string> megatron() {
 TEST(InferredSpec, FindsMegatronOnEightRanks) {
   // validation/traces/astra-sim/README.md: 40 layers, hidden 4096, 64 heads, sequence 2048,
   // micro-batch 4, fp16, vocabulary 51200, forward only, TP 8 on A100.
-  const auto spec = inferred_spec(run_of(megatron()), Catalog::built_in());
+  const auto spec = inferred_spec(traces_of(megatron_files()), Catalog::built_in());
   ASSERT_TRUE(spec) << spec.error().text();
   EXPECT_EQ(spec->architecture.num_layers, 40);
   EXPECT_EQ(spec->architecture.hidden, 4096);
@@ -62,7 +62,7 @@ TEST(InferredSpec, FindsQwenOnBothAccelerators) {
   for (const auto& [file, cluster] :
        {std::pair{"h100", "h100-sxm:1"}, std::pair{"mi300", "mi300x:1"}}) {
     const auto spec = inferred_spec(
-        run_of({std::string("TraceLens/") + file + "/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}),
+        traces_of({std::string("TraceLens/") + file + "/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}),
         Catalog::built_in());
     ASSERT_TRUE(spec) << spec.error().text();
     EXPECT_EQ(spec->architecture.num_layers, 24);
@@ -79,7 +79,7 @@ TEST(InferredSpec, FindsQwenOnBothAccelerators) {
 }
 
 TEST(InferredSpec, IsPredictedBesideWhatWasRecorded) {
-  const auto compared = inferred_comparison(run_of(megatron()), Catalog::built_in());
+  const auto compared = inferred_comparison(traces_of(megatron_files()), Catalog::built_in());
   ASSERT_TRUE(compared) << compared.error().text();
   // Kernels without waiting: 130 ms of computing and 50 ms of transfers (README of the recording).
   EXPECT_NEAR(compared->recorded.value(), 0.180, 0.005);
@@ -99,7 +99,7 @@ TEST(InferredComparison, ExplainsAnEagerModel) {
   // have no launch. What is left is 24 layers in chains of small kernels.
   for (const char* file : {"h100", "mi300"}) {
     const auto c = inferred_comparison(
-        run_of({std::string("TraceLens/") + file + "/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}),
+        traces_of({std::string("TraceLens/") + file + "/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}),
         Catalog::built_in());
     ASSERT_TRUE(c) << c.error().text();
     EXPECT_EQ(c->spec.software, "transformers");
@@ -128,7 +128,7 @@ TEST(InferredComparison, ExplainsAnEagerModel) {
 }
 
 TEST(InferredComparison, AddsUpToTheForwardPassOfTheEstimate) {
-  const auto c = inferred_comparison(run_of(megatron()), Catalog::built_in());
+  const auto c = inferred_comparison(traces_of(megatron_files()), Catalog::built_in());
   ASSERT_TRUE(c) << c.error().text();
   // With logits, without a loss of its own in the recording's operators.
   Scenario scenario;
@@ -141,12 +141,12 @@ TEST(InferredComparison, AddsUpToTheForwardPassOfTheEstimate) {
   EXPECT_EQ(forward_breakdown(*step).total(), estimate(*step).stages[0].forward);
 }
 
-std::vector<RecordedTrace> fork() { return run_of({"megatron-lm-fork/tp2"}); }
+std::vector<RecordedTrace> fork_traces() { return traces_of({"megatron-lm-fork/tp2"}); }
 
 TEST(InferredSpec, CountsOperatorsOfTheForwardPass) {
   // A training step: backward products have the shapes of forward ones. Two layers of 12 with a
   // plain feed-forward of 48 (README of the recording, aten::gelu).
-  const auto spec = inferred_spec(fork(), Catalog::built_in());
+  const auto spec = inferred_spec(fork_traces(), Catalog::built_in());
   ASSERT_TRUE(spec) << spec.error().text();
   EXPECT_TRUE(spec->complete);
   EXPECT_TRUE(spec->backward);
@@ -161,7 +161,7 @@ TEST(InferredSpec, CountsOperatorsOfTheForwardPass) {
 }
 
 TEST(InferredComparison, SaysWhyAHostBoundStepDiffers) {
-  const auto c = inferred_comparison(fork(), Catalog::built_in());
+  const auto c = inferred_comparison(fork_traces(), Catalog::built_in());
   ASSERT_TRUE(c) << c.error().text();
   const auto part = [&](StepPart p) { return c->parts[static_cast<std::size_t>(p)]; };
   // Tiny kernels: nothing that computes takes a millisecond, whatever the size of its heads.
@@ -190,15 +190,15 @@ TEST(InferredComparison, SaysWhyAHostBoundStepDiffers) {
 
 TEST(InferredComparison, SaysThatMostOfWhatRanIsAnotherModel) {
   // A diffusion transformer of 2432, whose text encoder alone has an embedding.
-  const auto c =
-      inferred_comparison(run_of({"TraceLens/inference/xdit_sd_3.5/profile_trace_rank_0.json.gz"}),
-                          Catalog::built_in());
+  const auto c = inferred_comparison(
+      traces_of({"TraceLens/inference/xdit_sd_3.5/profile_trace_rank_0.json.gz"}),
+      Catalog::built_in());
   ASSERT_TRUE(c) << c.error().text();
   EXPECT_LT(c->model_share, 0.1);
   ASSERT_FALSE(c->causes.empty());
   EXPECT_THAT(c->causes[0].why, HasSubstr("shapes that the inferred model does not have"));
   // Of a rank alone waiting cannot be told.
-  const auto alone = inferred_comparison(run_of({"astra-sim/megatron-tp8/kineto_rank4.json.gz"}),
+  const auto alone = inferred_comparison(traces_of({"astra-sim/megatron-tp8/kineto_rank4.json.gz"}),
                                          Catalog::built_in());
   ASSERT_TRUE(alone) << alone.error().text();
   EXPECT_GT(alone->model_share, 0.95);
@@ -207,7 +207,7 @@ TEST(InferredComparison, SaysThatMostOfWhatRanIsAnotherModel) {
 
 // Of forward passes neither is compared, but a reader sees both in the recorded step.
 TEST(InferredComparison, ExplainsIdleTimeAndWaitingOfForwardPasses) {
-  const auto c = inferred_comparison(run_of({"astra-sim/megatron-tp8"}), Catalog::built_in());
+  const auto c = inferred_comparison(traces_of({"astra-sim/megatron-tp8"}), Catalog::built_in());
   ASSERT_TRUE(c) << c.error().text();
   EXPECT_FALSE(c->spec.backward);
   const auto gap = [&](StepPart part) {
@@ -230,8 +230,8 @@ TEST(InferredComparison, ReadsAnEncoderOfPatches) {
   // OWLv2-large: CLIP ViT-L/14 on 1008 x 1008 pixels, 24 layers of 1024, eager (its config.json).
   for (const auto& [file, most] : {std::pair{"h100", 0.1}, std::pair{"mi300", 0.3}}) {
     const auto c =
-        inferred_comparison(run_of({std::string("TraceLens/") + file +
-                                    "/google_owlv2-large-patch14-ensemble__1016001.json.gz"}),
+        inferred_comparison(traces_of({std::string("TraceLens/") + file +
+                                       "/google_owlv2-large-patch14-ensemble__1016001.json.gz"}),
                             Catalog::built_in());
     ASSERT_TRUE(c) << c.error().text();
     EXPECT_TRUE(c->is_predicted);
@@ -259,7 +259,7 @@ const InferredFact* fact_of(const InferredSpec& spec, std::string_view name) {
 
 TEST(InferredSpec, GivesTheFactsItHasWithoutASpecification) {
   // A layer of experts: hidden 7168, 2048 in each (validation/traces/ao).
-  const auto experts = inferred_spec(run_of({"ao/ref_ep_moe_fwd.json.gz"}), Catalog::built_in());
+  const auto experts = inferred_spec(traces_of({"ao/ref_ep_moe_fwd.json.gz"}), Catalog::built_in());
   ASSERT_TRUE(experts) << experts.error().text();
   EXPECT_FALSE(experts->complete);
   ASSERT_NE(fact_of(*experts, "experts of a rank"), nullptr);
@@ -268,8 +268,8 @@ TEST(InferredSpec, GivesTheFactsItHasWithoutASpecification) {
   EXPECT_THAT(experts->not_inferred, testing::Contains(HasSubstr("a model of experts")));
   EXPECT_THAT(experts->not_inferred, testing::Contains(HasSubstr("ranks exchange all-to-all")));
 
-  const auto unshaped = inferred_comparison(run_of({"megatron-lm-fork/tp2/kineto_rank0.json.gz"}),
-                                            Catalog::built_in());
+  const auto unshaped = inferred_comparison(
+      traces_of({"megatron-lm-fork/tp2/kineto_rank0.json.gz"}), Catalog::built_in());
   ASSERT_TRUE(unshaped) << unshaped.error().text();
   EXPECT_FALSE(unshaped->is_predicted);
   EXPECT_THAT(unshaped->spec.not_inferred,
@@ -280,7 +280,7 @@ TEST(InferredSpec, GivesTheFactsItHasWithoutASpecification) {
 TEST(InferredSpec, TakesNoTableForAModelThatNoProductContinues) {
   // A table of 64 position biases in a diffusion model is looked up by the most entries.
   const auto spec =
-      inferred_spec(run_of({"TraceLens/inference/xdit_sd_3.5/profile_trace_rank_0.json.gz"}),
+      inferred_spec(traces_of({"TraceLens/inference/xdit_sd_3.5/profile_trace_rank_0.json.gz"}),
                     Catalog::built_in());
   if (spec) {
     const InferredFact* hidden = fact_of(*spec, "hidden");
@@ -292,7 +292,7 @@ TEST(InferredSpec, TakesNoTableForAModelThatNoProductContinues) {
 
 TEST(InferredSpec, SaysWhatCannotBeTold) {
   auto spec = inferred_spec(
-      run_of({"HolisticTraceAnalysis/cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"}),
+      traces_of({"HolisticTraceAnalysis/cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"}),
       Catalog::built_in());
   ASSERT_FALSE(spec);
   EXPECT_THAT(spec.error().text(), HasSubstr("the model and its parallelism cannot be inferred"));

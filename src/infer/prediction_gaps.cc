@@ -15,7 +15,7 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMostCauses = 3;
-constexpr double kLeastShare = 0.1;  // of all differences
+constexpr double kLeastGapShare = 0.1;  // of all differences
 
 // Of idle time, from a comparison. Of forward passes alone no launching is predicted.
 ComparedIdleTime idle_time_of(const InferredComparison& c) {
@@ -86,11 +86,12 @@ std::vector<PredictionGap> prediction_gaps(std::span<const RecordedTrace> run,
   const auto size = [](const PredictionGap& c) { return std::abs(c.difference.value()); };
   std::stable_sort(out.begin(), out.end(),
                    [&](const auto& a, const auto& b) { return size(a) > size(b); });
-  std::erase_if(out, [&](const auto& c) { return !(size(c) > 0) || size(c) < kLeastShare * all; });
+  std::erase_if(out,
+                [&](const auto& c) { return !(size(c) > 0) || size(c) < kLeastGapShare * all; });
   if (out.size() > kMostCauses) out.resize(kMostCauses);
   // Of forward passes alone neither is compared, but a reader sees both in the recorded step.
   if (!comparison.spec.backward) {
-    const Seconds least = kLeastShare * comparison.recorded_step;
+    const Seconds least = kLeastGapShare * comparison.recorded_step;
     for (const auto& [part, time] : {std::pair(StepPart::host, comparison.step_idle),
                                      std::pair(StepPart::waiting, comparison.step_waiting)}) {
       if (time > least) out.push_back({part, Seconds(0) - time, "", false});
@@ -113,7 +114,8 @@ std::vector<std::string> idle_and_waiting_notes(const Difference& by_work,
   std::vector<std::string> out;
   for (const DifferenceRow& row : by_work.rows) {
     const Seconds change = row.difference();
-    if (!(std::abs(change.value()) > 0) || std::abs(change.value()) < kLeastShare * all) continue;
+    if (!(std::abs(change.value()) > 0) || std::abs(change.value()) < kLeastGapShare * all)
+      continue;
     const std::string& what = row.first.empty() ? by_work.second.lines[row.second.front()].name
                                                 : by_work.first.lines[row.first.front()].name;
     const bool less = change < Seconds(0);

@@ -11,6 +11,7 @@
 #include "analyze/recorded_message.h"
 #include "analyze/recorded_work.h"
 #include "analyze/spread.h"
+#include "infer/has.h"
 #include "trace/collective_instances.h"
 #include "trace/kernel_class.h"
 #include "trace/recorded_time.h"
@@ -19,10 +20,6 @@
 
 namespace orrery {
 namespace {
-
-bool has(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
 
 // Fused operators of training libraries that read their arguments once and write one array: norms
 // and softmax, forward and (reading a gradient beside the saved array) backward, and activations.

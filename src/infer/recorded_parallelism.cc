@@ -6,12 +6,10 @@
 #include <map>
 #include <tuple>
 
+#include "infer/has.h"
+
 namespace orrery {
 namespace {
-
-bool has(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
+#include "infer/has.h"
+
 namespace orrery {
 namespace {
-
-bool has(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
 
 std::int64_t calls_of(const std::vector<OperatorUse>& uses, std::string_view name) {
   std::int64_t calls = 0;

@@ -6,8 +6,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::string_view kSlowed = "slowed by communication";
-
 OperationParts stated(Picoseconds time) {
   return {{.what = StatedTime{Seconds(time.count() * 1e-12)}}};
 }

@@ -26,6 +26,9 @@
 
 namespace orrery {
 
+// What a kernel loses to the transfers beside it.
+inline constexpr std::string_view kSlowed = "slowed by communication";
+
 // One direction of one block: its graph, and what the simulation of it gives.
 struct BlockPass {
   Graph graph;

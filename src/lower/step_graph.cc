@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lower/paired_pass.h"
+#include "lower/pass_builder.h"
 #include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
@@ -16,8 +17,6 @@
 
 namespace orrery {
 namespace {
-
-constexpr std::string_view kSlowed = "slowed by communication";
 
 class StepBuilder {
  public:

@@ -19,7 +19,6 @@ namespace {
 // Accelerators of the generic servers that stand in where an accelerator has no usual one.
 constexpr std::int64_t kServer = 8;
 constexpr double kGigabyte = 1e9;
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 // "... 2.4 TB/s ..." in a note.
 std::optional<BytesPerSecond> bandwidth_in(const std::string& note) {

@@ -136,7 +136,6 @@ const std::array kColumns = {
 
 constexpr double kLargest = 1e18;
 constexpr double kSmallest = 1e-18;
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr double kTera = 1e12;
 constexpr int kTellingDigits = 4;  // figures that agree in so many agree by more than chance
 

@@ -18,6 +18,8 @@
 
 namespace orrery {
 
+inline constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
 struct MeasuredRow {
   std::string file;  // the row came from
   int line = 0;

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-std::vector<std::string> words(const std::string& text) {
+std::vector<std::string> identifiers(const std::string& text) {
   std::vector<std::string> out(1);
   for (const char c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
@@ -35,7 +35,7 @@ std::optional<std::vector<RecomputeModule>> modules_of_row(const MeasuredRow& ro
     if (experts) add(RecomputeModule::moe_act);
     return out;
   }
-  for (const std::string& word : words(row.recompute_detail)) {
+  for (const std::string& word : identifiers(row.recompute_detail)) {
     if (word == "norm") {
       add(RecomputeModule::layernorm);
     } else if (word == "act") {

@@ -9,8 +9,8 @@
 namespace orrery {
 namespace {
 
-constexpr BytesPerSecond kGigabit(1e9 / 8);
-constexpr BytesPerSecond kGigabyte(1e9);
+constexpr BytesPerSecond kGigabitPerSecond(1e9 / 8);
+constexpr BytesPerSecond kGigabytePerSecond(1e9);
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -54,8 +54,8 @@ std::optional<Figure> next_figure(std::string_view& text) {
 
 // "Gb/s", "Gbps", "Gb/Sec" and "Gb" are bits, "GB/s" is bytes.
 std::optional<BytesPerSecond> unit_of_rate(std::string_view unit) {
-  if (unit.starts_with("Gb")) return kGigabit;
-  if (unit.starts_with("GB/")) return kGigabyte;
+  if (unit.starts_with("Gb")) return kGigabitPerSecond;
+  if (unit.starts_with("GB/")) return kGigabytePerSecond;
   return std::nullopt;
 }
 

@@ -22,17 +22,17 @@ namespace {
 
 constexpr double kPsPerMicrosecond = 1e6;
 
-struct Kinds {
+struct ChakraKinds {
   NodeKind node = NodeKind::kernel;
   RunCategory category = RunCategory::computing;
-  auto operator<=>(const Kinds&) const = default;
+  auto operator<=>(const ChakraKinds&) const = default;
 };
 
-Kinds kinds_of(const ChakraNode& node) {
+ChakraKinds kinds_of(const ChakraNode& node) {
   if (communicates(node)) {
     return node.type == ChakraNodeType::collective
-               ? Kinds{NodeKind::collective, RunCategory::communication}
-               : Kinds{NodeKind::point_to_point, RunCategory::transfer};
+               ? ChakraKinds{NodeKind::collective, RunCategory::communication}
+               : ChakraKinds{NodeKind::point_to_point, RunCategory::transfer};
   }
   switch (node.type) {
     case ChakraNodeType::metadata:
@@ -48,11 +48,11 @@ Kinds kinds_of(const ChakraNode& node) {
   // A pause holds its stream as a copy does: nothing is computed.
   if (node.name == kChakraPause) return {NodeKind::copy, RunCategory::host};
   const bool copies = node.name.starts_with("Memcpy") || node.name.starts_with("Memset");
-  return copies ? Kinds{NodeKind::copy, RunCategory::copying} : Kinds{};
+  return copies ? ChakraKinds{NodeKind::copy, RunCategory::copying} : ChakraKinds{};
 }
 
 // A stream of the graph, as its rank knows it.
-struct Lane {
+struct ChakraLane {
   enum class Row : std::uint8_t { none, host, compute, network, stream };
   Row row = Row::none;
   std::int64_t number = 0;
@@ -60,9 +60,9 @@ struct Lane {
   std::string name = {};  // empty: nobody waits there
 };
 
-Lane lane_of(const ChakraNode& node, NodeKind kind) {
-  using enum Lane::Row;
-  Lane out;
+ChakraLane lane_of(const ChakraNode& node, NodeKind kind) {
+  using enum ChakraLane::Row;
+  ChakraLane out;
   const auto recorded = node.integer("stream");
   switch (kind) {
     case NodeKind::host: {
@@ -92,11 +92,11 @@ Lane lane_of(const ChakraNode& node, NodeKind kind) {
 struct RankNodes {
   struct Label {
     std::string_view name;
-    Kinds kinds;
+    ChakraKinds kinds;
     std::optional<OperationIndex> operation = {};
   };
   struct OwnLane {
-    Lane lane;
+    ChakraLane lane;
     std::optional<StreamIndex> stream = {};
   };
 
@@ -115,17 +115,17 @@ struct RankNodes {
     const std::size_t size = trace.nodes.size();
     for (auto* column : {&start_micros, &duration_micros}) column->reserve(size);
     for (auto* column : {&label, &lane}) column->reserve(size);
-    std::map<Kinds, std::unordered_map<std::string_view, std::uint32_t>> known_labels;
-    std::map<std::pair<Lane::Row, std::int64_t>, std::uint32_t> known_lanes = {{{}, 0}};
+    std::map<ChakraKinds, std::unordered_map<std::string_view, std::uint32_t>> known_labels;
+    std::map<std::pair<ChakraLane::Row, std::int64_t>, std::uint32_t> known_lanes = {{{}, 0}};
     for (const ChakraNode& node : trace.nodes) {
-      const Kinds kinds = kinds_of(node);
+      const ChakraKinds kinds = kinds_of(node);
       start_micros.push_back(node.start_micros);
       duration_micros.push_back(node.duration_micros);
       const auto [of_name, new_label] =
           known_labels[kinds].try_emplace(node.name, static_cast<std::uint32_t>(labels.size()));
       if (new_label) labels.push_back({node.name, kinds});
       label.push_back(of_name->second);
-      Lane own = lane_of(node, kinds.node);
+      ChakraLane own = lane_of(node, kinds.node);
       const auto [of_row, new_lane] = known_lanes.try_emplace(
           std::pair(own.row, own.number), static_cast<std::uint32_t>(lanes.size()));
       if (new_lane) lanes.push_back({std::move(own)});
@@ -173,13 +173,13 @@ std::vector<std::uint32_t> sorted_by(std::span<const double> numbers,
 }
 
 // A node of the graph before it has a place there.
-struct Operation {
+struct ChakraOperation {
   ChakraMember first;
   std::uint32_t meeting = kNoMembers;
   std::uint32_t label = 0;  // of RankNodes, as is the lane
   std::uint32_t lane = 0;
   bool receives = false;  // what a node of the graph sends
-  Kinds kinds;
+  ChakraKinds kinds;
   double duration_ps = 0;
   double not_before_ps = 0;
 };
@@ -226,7 +226,7 @@ class Builder {
   std::uint64_t duration_micros(ChakraMember m) const {
     return ranks_[m.rank].duration_micros[m.node];
   }
-  std::span<const ChakraMember> members(const Operation& operation) const {
+  std::span<const ChakraMember> members(const ChakraOperation& operation) const {
     if (operation.meeting == kNoMembers) return {&operation.first, 1};
     const ChakraMeeting& meeting = meetings_.meetings[operation.meeting];
     return meeting.transfer ? std::span(&operation.first, 1) : std::span(meeting.members);
@@ -251,7 +251,7 @@ class Builder {
     for (std::uint32_t r = 0; r < run_.size(); ++r) {
       for (const std::uint32_t n : orders_[r].nodes) {
         if (operation_of_[r][n] != kNoMembers) continue;
-        Operation operation;
+        ChakraOperation operation;
         operation.first = {r, n};
         operation.kinds = ranks_[r].labels[ranks_[r].label[n]].kinds;
         operation.meeting = meeting_of[r][n];
@@ -273,7 +273,7 @@ class Builder {
   }
 
   Result<void> find_durations() {
-    for (Operation& operation : operations_) {
+    for (ChakraOperation& operation : operations_) {
       for (const ChakraMember& m : members(operation)) {
         const std::uint64_t micros = duration_micros(m);
         if (micros > kLongestNodeMicros) {
@@ -288,7 +288,7 @@ class Builder {
     return {};
   }
 
-  Result<void> communication(Operation& operation) {
+  Result<void> communication(ChakraOperation& operation) {
     if (operation.receives) return {};
     const ChakraMeeting& meeting = meetings_.meetings[operation.meeting];
     std::optional<std::uint64_t> shortest;
@@ -322,7 +322,7 @@ class Builder {
     return {};
   }
 
-  Result<void> computing(Operation& operation) {
+  Result<void> computing(ChakraOperation& operation) {
     const ChakraMember m = operation.first;
     const RankNodes& rank = ranks_[m.rank];
     operation.duration_ps = static_cast<double>(duration_micros(m)) * kPsPerMicrosecond;
@@ -359,7 +359,7 @@ class Builder {
     });
   }
 
-  Result<void> recorded_start(Operation& operation) {
+  Result<void> recorded_start(ChakraOperation& operation) {
     const ChakraMember m = operation.first;
     const std::uint64_t start = node_of(m).start_micros;
     const std::uint64_t since = start > first_micros_ ? start - first_micros_ : 0;
@@ -376,7 +376,7 @@ class Builder {
   Result<void> find_dependencies() {
     constexpr std::size_t kMost = 4'000'000'000;  // places are 32 bits
     before_offsets_.reserve(operations_.size() + 1);
-    for (const Operation& operation : operations_) {
+    for (const ChakraOperation& operation : operations_) {
       const std::size_t begin = before_.size();
       for (const ChakraMember& m : members(operation)) {
         const ChakraOrder& order = orders_[m.rank];
@@ -445,8 +445,8 @@ class Builder {
     builder.reserve(order.size(), before_.size());
     out.members.reserve(order.size());
     out.offsets.reserve(order.size() + 1);
-    std::map<std::pair<std::string_view, Kinds>, OperationIndex> known;
-    const auto operation_of = [&](std::string_view text, Kinds kinds) {
+    std::map<std::pair<std::string_view, ChakraKinds>, OperationIndex> known;
+    const auto operation_of = [&](std::string_view text, ChakraKinds kinds) {
       const auto [it, fresh] = known.try_emplace({text, kinds});
       if (fresh) {
         it->second = builder.add_operation({.kind = kinds.node,
@@ -458,7 +458,7 @@ class Builder {
     std::vector<NodeIndex> at(operations_.size());
     std::vector<NodeIndex> after;
     for (const std::uint32_t o : order) {
-      const Operation& operation = operations_[o];
+      const ChakraOperation& operation = operations_[o];
       after.clear();
       for (const std::uint32_t p : before(o)) after.push_back(at[p]);
       if (operation.not_before_ps > 0) {
@@ -497,7 +497,7 @@ class Builder {
   std::vector<RankNodes> ranks_;
   ChakraMeetings meetings_;
   std::uint64_t first_micros_ = std::numeric_limits<std::uint64_t>::max();
-  std::vector<Operation> operations_;
+  std::vector<ChakraOperation> operations_;
   std::vector<std::vector<std::uint32_t>> operation_of_;  // by rank and node
   std::vector<std::uint32_t> before_;
   std::vector<std::uint32_t> before_offsets_ = {0};

@@ -6,11 +6,10 @@
 #include "replay/graph_replay.h"
 #include "simulate/simulate.h"
 #include "trace/chakra/chakra_file.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 ChakraNode node(std::uint64_t id, bool host, std::uint64_t micros,
                 std::vector<std::uint64_t> after = {}) {

@@ -9,7 +9,6 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kShortestLaunchNs = 4'000;
-constexpr std::int64_t kSoonAfterNs = 20'000;
 constexpr std::int64_t kToleranceNs = 2'000;
 // A call cannot launch what began longer before it: then the number was used twice.
 constexpr std::int64_t kLargestClockErrorNs = 1'000'000;

@@ -20,6 +20,9 @@
 
 namespace orrery {
 
+// Work that the end of something set free starts within this time of it.
+inline constexpr std::int64_t kSoonAfterNs = 20'000;
+
 struct Launch {
   std::uint32_t call = 0;  // event
   std::uint32_t work = 0;  // event

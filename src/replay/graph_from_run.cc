@@ -20,7 +20,7 @@ namespace orrery {
 namespace {
 
 // What one recording gives, before it is put into the graph of the run.
-struct Recording {
+struct ReadRecording {
   std::vector<HostThread> threads;
   std::size_t main = 0;
   std::vector<ThreadWait> thread_waits;
@@ -32,8 +32,8 @@ struct Recording {
   std::vector<StreamWait> rooms;
 };
 
-Recording recording_of(const RecordedTrace& trace) {
-  Recording r;
+ReadRecording recording_of(const RecordedTrace& trace) {
+  ReadRecording r;
   r.threads = host_threads(trace);
   if (!r.threads.empty()) {
     r.main = main_thread(trace, r.threads);
@@ -96,7 +96,7 @@ class Assembly {
   // Nodes of threads and streams; rendezvous, and waits that take time, are few beside them.
   [[nodiscard]] std::size_t most_nodes() const {
     std::size_t nodes = 0;
-    for (const Recording& recording : recordings_) {
+    for (const ReadRecording& recording : recordings_) {
       for (const HostThread& thread : recording.threads) {
         nodes += thread.segments.size() + thread.calls.size();
       }
@@ -121,7 +121,7 @@ class Assembly {
   };
 
   [[nodiscard]] const RecordedTrace& trace() const { return traces_[trace_]; }
-  [[nodiscard]] const Recording& recording() const { return recordings_[trace_]; }
+  [[nodiscard]] const ReadRecording& recording() const { return recordings_[trace_]; }
   [[nodiscard]] RunGraph& graph() { return result_.graph; }
   [[nodiscard]] std::int64_t common_clock(std::uint32_t t, std::int64_t time_ns) const {
     return time_ns + (traces_[t].base_ns - traces_[0].base_ns);
@@ -420,7 +420,7 @@ class Assembly {
 
   std::span<const RecordedTrace> traces_;
   GraphFromRunOptions options_;
-  std::vector<Recording> recordings_;
+  std::vector<ReadRecording> recordings_;
   std::vector<Placed> placed_;
   GraphFromRun result_;
   std::int64_t zero_ns_ = 0;

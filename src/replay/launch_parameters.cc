@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kEnough = 5;
+constexpr std::size_t kEnoughLaunches = 5;
 constexpr std::int64_t kFreeDeviceNs = 200'000;
 // From the call to the start of a copy, where none tells: that of the traces of validation/traces.
 constexpr std::int64_t kUsualCopyNs = 10'000;
@@ -71,7 +71,8 @@ LaunchParameters launch_parameters(const RecordedTrace& trace, const LaunchedWor
   constexpr auto kKernel = static_cast<std::size_t>(WorkClass::kernel);
   for (std::size_t c = 0; c < kWorkClasses; ++c) {
     const auto own = [&](const auto& samples) {
-      return samples[c].size() >= kEnough || (!samples[c].empty() && samples[kKernel].empty());
+      return samples[c].size() >= kEnoughLaunches ||
+             (!samples[c].empty() && samples[kKernel].empty());
     };
     if (own(launch) || (c == kCopy && !launch[c].empty())) {
       parameters.launch_ns[c] = median(launch[c]);

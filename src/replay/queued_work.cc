@@ -5,12 +5,6 @@
 #include "replay/run_graph.h"
 
 namespace orrery {
-namespace {
-
-constexpr std::int64_t kSoonAfterNs = 20'000;
-
-}  // namespace
-
 QueuedWork queued_work(const RecordedTrace& trace, const LaunchedWork& work) {
   QueuedWork queued;
   queued.placed.assign(trace.size(), false);

@@ -16,12 +16,6 @@ namespace {
 
 using testing::SizeIs;
 
-std::vector<RecordedTrace> one(const SampleRecording& recording) {
-  std::vector<RecordedTrace> traces;
-  traces.push_back(recording.trace());
-  return traces;
-}
-
 GraphFromRun graph_of(const std::vector<RecordedTrace>& traces,
                       const GraphFromRunOptions& options = {}) {
   auto graph = graph_from_run(traces, options);

@@ -11,13 +11,13 @@
 namespace orrery {
 namespace {
 
-struct Kinds {
+struct RunKinds {
   NodeKind node = NodeKind::host;
   RunCategory category = RunCategory::host;
-  auto operator<=>(const Kinds&) const = default;
+  auto operator<=>(const RunKinds&) const = default;
 };
 
-Kinds kinds_of(const RunNode& node, const RecordedTrace& trace) {
+RunKinds kinds_of(const RunNode& node, const RecordedTrace& trace) {
   switch (node.kind) {
     case RunNodeKind::host:
     case RunNodeKind::call:
@@ -34,8 +34,8 @@ Kinds kinds_of(const RunNode& node, const RecordedTrace& trace) {
   }
   if (trace.kind[node.event] != EventKind::kernel) return {NodeKind::copy, RunCategory::copying};
   return is_communication_kernel(trace.name_of(node.event))
-             ? Kinds{NodeKind::collective, RunCategory::communication}
-             : Kinds{NodeKind::kernel, RunCategory::computing};
+             ? RunKinds{NodeKind::collective, RunCategory::communication}
+             : RunKinds{NodeKind::kernel, RunCategory::computing};
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
   for (std::uint32_t t = 0; t < traces.size(); ++t) {
     wires.push_back(builder.add_stream({rank_of(t), StreamRole::wire}));
   }
-  std::unordered_map<std::string_view, std::map<Kinds, OperationIndex>> known;  // by name
+  std::unordered_map<std::string_view, std::map<RunKinds, OperationIndex>> known;  // by name
   std::vector<std::uint32_t> position(run.nodes.size());
   std::vector<NodeIndex> after;
   for (std::uint32_t i = 0; i < lowered.order.size(); ++i) {
@@ -69,7 +69,7 @@ GraphFile graph_file(std::span<const RecordedTrace> traces, const RunGraph& run)
     const RecordedTrace& trace = traces[node.trace];
     const std::string_view text =
         node.event == kNoEvent ? to_text(node.kind) : trace.name_of(node.event);
-    const Kinds kinds = kinds_of(node, trace);
+    const RunKinds kinds = kinds_of(node, trace);
     const auto [operation, fresh] = known[text].try_emplace(kinds);
     if (fresh) {
       operation->second = builder.add_operation({.kind = kinds.node,

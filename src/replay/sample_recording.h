@@ -69,4 +69,10 @@ class SampleRecording {
   std::string events_;
 };
 
+inline std::vector<RecordedTrace> one(const SampleRecording& recording) {
+  std::vector<RecordedTrace> traces;
+  traces.push_back(recording.trace());
+  return traces;
+}
+
 }  // namespace orrery

@@ -11,13 +11,12 @@
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/collective_instances.h"
 #include "trace/marked_steps.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 // Every operator and kernel by name, start and duration in microseconds.
 std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> events(const RecordedTrace& trace,

@@ -18,12 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<RecordedTrace> one(const SampleRecording& recording) {
-  std::vector<RecordedTrace> traces;
-  traces.push_back(recording.trace());
-  return traces;
-}
-
 std::int64_t of(const StepPath& path, PathBound bound) {
   return path.by_bound_ns[static_cast<std::size_t>(bound)];
 }

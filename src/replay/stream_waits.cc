@@ -17,8 +17,6 @@ namespace {
 // and device to what is left of the error of their clocks.
 constexpr std::int64_t kDeviceToleranceNs = 2'000;
 constexpr std::int64_t kHostToleranceNs = 20'000;
-// Work that another stream's end set free starts within this time of it.
-constexpr std::int64_t kSoonAfterNs = 20'000;
 
 bool names(std::string_view call, std::string_view what) {
   const std::string_view bare = call.starts_with("cuda")  ? call.substr(4)

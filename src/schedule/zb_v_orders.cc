@@ -20,7 +20,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kNever = -1;
+constexpr double kNotYet = -1;
 
 class Heuristic {
  public:
@@ -40,7 +40,7 @@ class Heuristic {
                                                   : *std::ranges::max_element(settings.allowed)) {
     for (Device& d : devices_) {
       for (auto& kind : d.end) {
-        for (auto& chunk : kind) chunk.assign(problem.microbatches(), kNever);
+        for (auto& chunk : kind) chunk.assign(problem.microbatches(), kNotYet);
       }
     }
   }
@@ -99,10 +99,10 @@ class Heuristic {
   // comes from no other device.
   double arrival(std::size_t i, PassKind kind, std::size_t leg) {
     const int j = devices_[i].count[static_cast<std::size_t>(kind)][leg];
-    if ((leg == 0 ? i == 0 : i + 1 == p_) || j >= m_) return kNever;
+    if ((leg == 0 ? i == 0 : i + 1 == p_) || j >= m_) return kNotYet;
     const std::size_t from = leg == 0 ? i - 1 : i + 1;
     const double end = end_of(from, kind, leg, j);
-    return end < 0 ? kNever : end + problem_.hop(std::min(i, from));
+    return end < 0 ? kNotYet : end + problem_.hop(std::min(i, from));
   }
   double end_of(std::size_t i, PassKind kind, std::size_t leg, int j) {
     return devices_[i].end[static_cast<std::size_t>(kind)][leg][static_cast<std::size_t>(j)];
@@ -121,13 +121,13 @@ class Heuristic {
     if (kind != PassKind::weight_gradient) {
       if (leg == 0 ? i > 0 : i + 1 < p_) {
         const double here = arrival(i, kind, leg);
-        possible_ &= here != kNever;
+        possible_ &= here != kNotYet;
         start = std::max(start, here);
       }
       // The legs of one microbatch on one device: F down, F up, B down, B up.
       if (kind == PassKind::input_gradient || leg == 1) {
         const double before = leg == 1 ? end_of(i, kind, 0, j) : end_of(i, PassKind::forward, 1, j);
-        possible_ &= before != kNever;
+        possible_ &= before != kNotYet;
         start = std::max(start, before);
       }
     }
@@ -183,7 +183,7 @@ class Heuristic {
 
   // W that fit before the input arrives, and one more if waiting would make this device the worst.
   void fill(std::size_t i, double arrives, bool one_more) {
-    if (arrives == kNever) return;
+    if (arrives == kNotYet) return;
     while (possible_ && pending(i) && arrives >= devices_[i].now + next_weight_time(i))
       put_weight(i);
     if (possible_ && pending(i) && one_more &&
@@ -206,7 +206,7 @@ class Heuristic {
     const auto& done = devices_[i].count[1];
     if (done[1] >= done[0]) return 0;
     if (i + 1 == p_ || done[0] >= m_) return 1;
-    return arrival(i, PassKind::input_gradient, 1) != kNever ? 1 : 0;
+    return arrival(i, PassKind::input_gradient, 1) != kNotYet ? 1 : 0;
   }
 
   void backwards() {
@@ -233,9 +233,9 @@ class Heuristic {
     for (std::size_t i = 0; i < p_ && possible_; ++i) {
       const auto& done = devices_[i].count[0];
       if (done[1] >= m_) continue;
-      const bool comes_back = i + 1 == p_ || arrival(i, PassKind::forward, 1) != kNever;
+      const bool comes_back = i + 1 == p_ || arrival(i, PassKind::forward, 1) != kNotYet;
       const bool comes_down =
-          done[0] < m_ && (i == 0 || arrival(i, PassKind::forward, 0) != kNever);
+          done[0] < m_ && (i == 0 || arrival(i, PassKind::forward, 0) != kNotYet);
       const bool back = done[1] < done[0] && comes_back;
       if (!back && done[1] < done[0] && !comes_down) continue;
       const std::size_t leg = back ? 1 : 0;

@@ -20,10 +20,7 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{256} << 10U;
-// For zlib: 15 bits of window, the largest; 16 more say a gzip header and trailer.
-constexpr int kWindowAndGzip = 15 + 16;
-
-constexpr std::size_t kBeginning = std::size_t{64} << 10U;
+constexpr std::size_t kInputBeginning = std::size_t{64} << 10U;
 
 // A process has one standard input, and what was taken from it cannot be put back.
 struct StandardInput {
@@ -300,10 +297,10 @@ Result<std::string_view> beginning_of_standard_input() {
   StandardInput& input = standard_input();
   const std::lock_guard lock(input.mutex);
   if (input.looked_at) return std::string_view(input.beginning);
-  std::string bytes(kBeginning, '\0');
+  std::string bytes(kInputBeginning, '\0');
   std::size_t size = 0;
-  while (size < kBeginning) {
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + size, kBeginning - size);
+  while (size < kInputBeginning) {
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + size, kInputBeginning - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return fail(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno),

@@ -18,6 +18,9 @@
 
 namespace orrery {
 
+// For zlib: 15 bits of window, the largest; 16 more say a gzip header and trailer.
+inline constexpr int kWindowAndGzip = 15 + 16;
+
 class ByteStream {
  public:
   // A path, or "-" for standard input.

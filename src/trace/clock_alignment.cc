@@ -17,22 +17,22 @@ struct Evidence {
   std::vector<std::int64_t> at_most;
 };
 
-struct Kernel {
+struct MetKernel {
   std::uint32_t trace = 0;
   std::uint32_t event = 0;
 };
 
-struct Message {
-  Kernel from;
-  Kernel to;
+struct KernelMessage {
+  MetKernel from;
+  MetKernel to;
 };
 
-std::vector<Message> messages(const CollectiveInstance& instance) {
+std::vector<KernelMessage> messages(const CollectiveInstance& instance) {
   const CollectiveMember& first = instance.members.front();
-  const Kernel self = {first.trace, first.event};
-  std::vector<Message> found;
-  const auto add = [&](const Kernel& other, bool sends) {
-    found.push_back(sends ? Message{other, self} : Message{self, other});
+  const MetKernel self = {first.trace, first.event};
+  std::vector<KernelMessage> found;
+  const auto add = [&](const MetKernel& other, bool sends) {
+    found.push_back(sends ? KernelMessage{other, self} : KernelMessage{self, other});
   };
   for (std::size_t i = 1; i < instance.members.size(); ++i) {
     const CollectiveMember& other = instance.members[i];
@@ -97,10 +97,10 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
   std::vector<bool> aligned(traces.size(), false);
   std::vector<bool> used(instances.size(), false);
   std::vector<std::vector<std::uint32_t>> instances_of(traces.size());
-  std::vector<std::vector<Message>> messages_of(traces.size());
+  std::vector<std::vector<KernelMessage>> messages_of(traces.size());
   for (std::uint32_t i = 0; i < instances.size(); ++i) {
     if (instances[i].point_to_point) {
-      for (const Message& message : messages(instances[i])) {
+      for (const KernelMessage& message : messages(instances[i])) {
         messages_of[message.from.trace].push_back(message);
         messages_of[message.to.trace].push_back(message);
       }
@@ -112,7 +112,8 @@ std::vector<ClockOffset> clock_offsets(std::span<const RecordedTrace> traces,
   }
 
   enum class Holds : std::uint8_t { both, first_before_second, second_before_first };
-  const auto add = [&](Evidence& known, const Kernel& reference, const Kernel& other, Holds holds) {
+  const auto add = [&](Evidence& known, const MetKernel& reference, const MetKernel& other,
+                       Holds holds) {
     const RecordedTrace& a = traces[reference.trace];
     const RecordedTrace& b = traces[other.trace];
     const std::int64_t shift = clocks[reference.trace].offset_ns;

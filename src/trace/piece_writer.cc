@@ -8,13 +8,9 @@
 #include <utility>
 
 #include "document/new_file.h"
+#include "trace/byte_stream.h"
 
 namespace orrery {
-namespace {
-
-constexpr int kWindowAndGzip = 15 + 16;  // zlib: the largest window, and gzip's header and trailer
-
-}  // namespace
 
 struct PieceWriter::State {
   std::optional<NewFile> file;

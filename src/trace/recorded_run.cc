@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 std::string names(const RecordedTrace& a, const RecordedTrace& b) { return a.file + ", " + b.file; }
 
@@ -148,7 +148,7 @@ std::int64_t rank_of_name(const std::string& file) {
     if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
     std::int64_t rank = 0;
     const std::size_t first = at;
-    for (; at < name.size() && is_digit(name[at]) && at - first < 9; ++at) {
+    for (; at < name.size() && is_decimal(name[at]) && at - first < 9; ++at) {
       rank = rank * 10 + (name[at] - '0');
     }
     if (at > first) return rank;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "trace/published_traces.h"
+
 namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 RecordedTrace trace_of(std::int64_t rank, std::int64_t world_size, std::int64_t start_ns,
                        std::string file) {

@@ -47,14 +47,14 @@ auto identity(const RecordedTrace& trace, std::size_t e) {
 }
 
 // An event that agrees with others before it in the file.
-struct Copy {
+struct RepeatedEvent {
   std::uint32_t event = 0;
   std::int64_t before = 0;  // how many
   std::int64_t alike = 0;   // with those behind it and itself
 };
 
-std::vector<Copy> copies(const RecordedTrace& trace) {
-  std::vector<Copy> out;
+std::vector<RepeatedEvent> copies(const RecordedTrace& trace) {
+  std::vector<RepeatedEvent> out;
   std::vector<std::uint32_t> run;  // of one start and duration
   const std::size_t n = trace.size();
   for (std::size_t first = 0; first < n;) {
@@ -105,19 +105,19 @@ std::int64_t leave_out_repeated_memory(std::vector<MemoryEvent>& events, std::in
 }  // namespace
 
 void leave_out_repeated(RecordedTrace& trace) {
-  const std::vector<Copy> found = copies(trace);
+  const std::vector<RepeatedEvent> found = copies(trace);
   if (found.empty()) return;
   const bool nanoseconds = has_nanoseconds(trace);
   const auto sure_of = [&](std::size_t e) { return is_told_apart(trace, e, nanoseconds); };
   const std::int64_t sure =
-      std::ranges::count_if(found, [&](const Copy& c) { return sure_of(c.event); });
+      std::ranges::count_if(found, [&](const RepeatedEvent& c) { return sure_of(c.event); });
   if (sure == 0) return;
   std::int64_t told_apart = 0;
   for (std::size_t e = 0; e < trace.size(); ++e) told_apart += sure_of(e) ? 1 : 0;
   const std::int64_t times =
       std::llround(static_cast<double>(told_apart) / static_cast<double>(told_apart - sure));
   std::vector<bool> kept(trace.size(), true);
-  for (const Copy& copy : found) {
+  for (const RepeatedEvent& copy : found) {
     if (!sure_of(copy.event) && copy.before < stay(copy.alike, times)) continue;
     kept[copy.event] = false;
     ++trace.repeated;

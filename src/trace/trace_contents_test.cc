@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "document/value.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
-
-TraceContents of(const std::string& file, const TraceFormat& format) {
+TraceContents contents_of(const std::string& file, const TraceFormat& format) {
   auto contents = read_contents(kTraces + file, format);
   EXPECT_TRUE(contents.has_value()) << (contents ? "" : contents.error().text());
   return contents ? *std::move(contents) : TraceContents();
@@ -33,7 +32,7 @@ TraceWork work(const TraceContents& contents, const std::string& kind) {
 // ResNet-50 on two GPUs: 15 steps' all-reduces of its gradients, 25.6 M parameters of 4 bytes in
 // three steps.
 TEST(TraceContents, OfAHostExecutionTrace) {
-  const TraceContents c = of("param/resnet_2gpu_et_1.1.0.json.gz", kHostExecution);
+  const TraceContents c = contents_of("param/resnet_2gpu_et_1.1.0.json.gz", kHostExecution);
   EXPECT_EQ(number(c, "nodes"), 14'392);
   EXPECT_EQ(number(c, "threads"), 2);
   const TraceWork reduced = work(c, "allreduce");
@@ -44,7 +43,7 @@ TEST(TraceContents, OfAHostExecutionTrace) {
 
 // The rank's 13 all-reduces; 26 more nodes of collectives are calls of the host.
 TEST(TraceContents, OfAChakraTrace) {
-  const TraceContents c = of("megatron-lm-fork/tp2/final.0.et", kChakra);
+  const TraceContents c = contents_of("megatron-lm-fork/tp2/final.0.et", kChakra);
   EXPECT_EQ(number(c, "nodes"), 2128);
   EXPECT_EQ(number(c, "COMM_COLL_NODE"), 39);
   EXPECT_EQ(number(c, "start_times"), 0);
@@ -53,7 +52,7 @@ TEST(TraceContents, OfAChakraTrace) {
 
 // 2 data-parallel ranks x 4 stages (validation/traces/StragglerAnalysis): a step takes 2.2144 s.
 TEST(TraceContents, OfAnOperationTimeline) {
-  const TraceContents c = of("StragglerAnalysis/timeline-ST.json.gz", kOperationTimeline);
+  const TraceContents c = contents_of("StragglerAnalysis/timeline-ST.json.gz", kOperationTimeline);
   EXPECT_EQ(number(c, "data_parallel_ranks"), 2);
   EXPECT_EQ(number(c, "stages"), 4);
   EXPECT_EQ(work(c, "forward-compute").count, work(c, "backward-compute").count);

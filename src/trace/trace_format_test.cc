@@ -7,26 +7,28 @@
 #include <string_view>
 
 #include "trace/known_formats.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
-constexpr const char* kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
-
-const TraceFormat* of(const std::string& file) { return format_of_file(kTraces + file).value(); }
+const TraceFormat* format_named(const std::string& file) {
+  return format_of_file(kTraces + file).value();
+}
 
 TEST(TraceFormat, IsKnownByContent) {
-  EXPECT_EQ(of("ao/ref_ep_moe_fwd.json.gz"), &kKineto);
-  EXPECT_EQ(of("TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"), &kKineto);
-  EXPECT_EQ(of("HolisticTraceAnalysis/call_stack/backward_thread.json.gz"), &kKineto);
-  EXPECT_EQ(of("param/linear_et_1.0.1.json.gz"), &kHostExecution);
-  EXPECT_EQ(of("param/resnet_1gpu_et_1.1.1.json.gz"), &kHostExecution);
-  EXPECT_EQ(of("chakra/chakra.0.et"), &kChakra);
-  EXPECT_EQ(of("megatron-lm-fork/tp2/final.0.et"), &kChakra);
-  EXPECT_EQ(of("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"), &kChakra);
-  EXPECT_EQ(of("chakra/small_chakra.0.json"), &kChakraJson);
-  EXPECT_EQ(of("megatron-lm-fork/tp2/comm.json"), &kUnknownFormat);
-  EXPECT_EQ(of("StragglerAnalysis/timeline-ST.json.gz"), &kOperationTimeline);
+  EXPECT_EQ(format_named("ao/ref_ep_moe_fwd.json.gz"), &kKineto);
+  EXPECT_EQ(format_named("TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"), &kKineto);
+  EXPECT_EQ(format_named("HolisticTraceAnalysis/call_stack/backward_thread.json.gz"), &kKineto);
+  EXPECT_EQ(format_named("param/linear_et_1.0.1.json.gz"), &kHostExecution);
+  EXPECT_EQ(format_named("param/resnet_1gpu_et_1.1.1.json.gz"), &kHostExecution);
+  EXPECT_EQ(format_named("chakra/chakra.0.et"), &kChakra);
+  EXPECT_EQ(format_named("megatron-lm-fork/tp2/final.0.et"), &kChakra);
+  EXPECT_EQ(format_named("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"),
+            &kChakra);
+  EXPECT_EQ(format_named("chakra/small_chakra.0.json"), &kChakraJson);
+  EXPECT_EQ(format_named("megatron-lm-fork/tp2/comm.json"), &kUnknownFormat);
+  EXPECT_EQ(format_named("StragglerAnalysis/timeline-ST.json.gz"), &kOperationTimeline);
 }
 
 // The jsonizer writes the name of an attribute as a value: a word that is no key.

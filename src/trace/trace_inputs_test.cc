@@ -5,14 +5,13 @@
 #include <filesystem>
 
 #include "document/value.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 class TraceSourcesOf : public ::testing::Test {
  protected:

@@ -3,17 +3,16 @@
 #include <gmock/gmock.h>
 
 #include "trace/kineto/kineto.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
-TraceSummary of(const std::string& file) {
-  return summary(*read_kineto(std::string(ORRERY_SOURCE_DIR "/validation/traces/") + file));
-}
+TraceSummary summary_of(const std::string& file) { return summary(*read_kineto(kTraces + file)); }
 
 // Figures of validation/traces/megatron-lm-fork/README.md and metrics.json.
 TEST(TraceSummary, CountsWhatWasRecorded) {
-  const TraceSummary s = of("megatron-lm-fork/tp2/kineto_rank0.json.gz");
+  const TraceSummary s = summary_of("megatron-lm-fork/tp2/kineto_rank0.json.gz");
   EXPECT_EQ(s.events[static_cast<std::size_t>(EventKind::kernel)], 217);
   EXPECT_EQ(s.communication_kernels, 13);
   EXPECT_EQ(s.described_kernels, 13);
@@ -28,7 +27,7 @@ TEST(TraceSummary, CountsWhatWasRecorded) {
 
 // metrics.json: corr_cov of sst_long_a2a_optimizer_4 rank 0.
 TEST(TraceSummary, CountsLaunchesThatAreMissing) {
-  const TraceSummary s = of("torchrec/sst_long_a2a_optimizer_4/kineto_rank0.json.gz");
+  const TraceSummary s = summary_of("torchrec/sst_long_a2a_optimizer_4/kineto_rank0.json.gz");
   EXPECT_EQ(s.device_work, 715);
   EXPECT_NEAR(static_cast<double>(s.device_work_launched) / 715, 0.8727, 5e-4);
 }

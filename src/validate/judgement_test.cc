@@ -15,7 +15,7 @@ using testing::SizeIs;
 
 const std::string kRoot = ORRERY_SOURCE_DIR;
 
-RowOutcome ran(const std::string& id, double predicted, double measured) {
+RowOutcome ran_row(const std::string& id, double predicted, double measured) {
   RowOutcome row;
   row.row_id = id;
   row.source_id = "aleph-alpha-layouts";
@@ -48,7 +48,7 @@ TEST(Judgement, RegretIsWhatThePickedPlanCosts) {
   const std::vector<double> predicted = {1.5, 1, 3, 4, 5};
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const std::string id(1, static_cast<char>('a' + i));
-    rows.push_back(ran(id, measured[i], measured[i]));
+    rows.push_back(ran_row(id, measured[i], measured[i]));
     held.push_back(step(id, Scheme::five_fold, measured[i], predicted[i]));
   }
   const Judgement j = judged(summarised(rows), held);
@@ -60,7 +60,7 @@ TEST(Judgement, RegretIsWhatThePickedPlanCosts) {
 }
 
 TEST(Judgement, PublishedErrorsAreThoseOfFoldsNotFitted) {
-  const Judgement j = judged(summarised({ran("a", 1, 1)}),
+  const Judgement j = judged(summarised({ran_row("a", 1, 1)}),
                              std::vector{step("a", Scheme::five_fold, 1, 1.2),
                                          step("a", Scheme::leave_one_source_out, 1, 0.7)});
   EXPECT_NEAR(figure(j, "step time, five-fold, median"), 0.2, 1e-12);
@@ -69,12 +69,12 @@ TEST(Judgement, PublishedErrorsAreThoseOfFoldsNotFitted) {
 }
 
 TEST(Judgement, TightVerdictsAreUnsure) {
-  RowOutcome tight = ran("a", 1, 1);
+  RowOutcome tight = ran_row("a", 1, 1);
   tight.tight = true;
-  RowOutcome wrong = ran("b", 1, 1);
+  RowOutcome wrong = ran_row("b", 1, 1);
   wrong.fits = false;
-  const Judgement j =
-      judged(summarised({tight, wrong, ran("c", 1, 1), ran("d", 1, 1), ran("e", 1, 1)}), {});
+  const Judgement j = judged(
+      summarised({tight, wrong, ran_row("c", 1, 1), ran_row("d", 1, 1), ran_row("e", 1, 1)}), {});
   EXPECT_NEAR(figure(j, "memory verdicts that are right, aleph-alpha-layouts"), 0.75, 1e-12);
   EXPECT_NEAR(figure(j, "memory verdicts that are unsure, aleph-alpha-layouts"), 0.2, 1e-12);
 }
@@ -85,7 +85,7 @@ TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
   std::vector<HeldOutStep> held;
   for (int i = 0; i < 100; ++i) {
     const std::string id = "r" + std::to_string(i);
-    rows.push_back(ran(id, 1, 1));
+    rows.push_back(ran_row(id, 1, 1));
     held.push_back(step(id, Scheme::five_fold, 1, 1 + 0.001 * (i % 21 - 10), i % 5));
   }
   held[0].predicted = Seconds(3);
@@ -103,7 +103,7 @@ TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
   std::vector<HeldOutStep> held;
   for (int i = 0; i < 60; ++i) {
     const std::string id = "r" + std::to_string(i);
-    RowOutcome row = ran(id, 1, 1);
+    RowOutcome row = ran_row(id, 1, 1);
     row.source_id = i % 3 == 0 ? "first" : i % 3 == 1 ? "second" : "third";
     row.point = {"a100-80gb-sxm",           "ampere", 64,           7, "dense",
                  i % 3 == 2 ? 65536 : 2048, "",       row.source_id};

@@ -39,12 +39,12 @@ bool all_carry_arguments(const RecordedTrace& trace) {
   return true;
 }
 
-struct LaunchPath {
+struct PathOfLaunch {
   std::uint32_t call = kNoEvent;
   std::uint32_t latency = kNoEvent;
 };
 
-LaunchPath launch_path(const RunGraph& graph, const EdgeLists& into, const RunWork& work) {
+PathOfLaunch launch_path(const RunGraph& graph, const EdgeLists& into, const RunWork& work) {
   for (const std::uint32_t e : into[work.first]) {
     const RunEdge& edge = graph.edges[e];
     if (edge.across_streams) continue;
@@ -206,7 +206,7 @@ void EditedRun::remove(std::span<const std::uint32_t> works, Remove what) {
   const auto into = edges_into(graph_);
   std::unordered_map<std::uint32_t, std::size_t> launches;  // of a call node
   for (const RunWork& work : graph_.works) {
-    const LaunchPath path = launch_path(graph_, into, work);
+    const PathOfLaunch path = launch_path(graph_, into, work);
     if (path.call != kNoEvent) ++launches[path.call];
   }
   std::vector<bool> removed_call(graph_.nodes.size(), false);
@@ -215,7 +215,7 @@ void EditedRun::remove(std::span<const std::uint32_t> works, Remove what) {
     const RunWork& work = graph_.works[w];
     if (what == Remove::work_and_launch) set_duration_ns(w, 0);
     removed_first[work.first] = true;
-    const LaunchPath path = launch_path(graph_, into, work);
+    const PathOfLaunch path = launch_path(graph_, into, work);
     if (path.latency != kNoEvent) graph_.nodes[path.latency].duration_ns = 0;
     if (path.call != kNoEvent && --launches[path.call] == 0) removed_call[path.call] = true;
   }

@@ -24,35 +24,35 @@ struct Point {
 };
 
 // Where each rank launched its part of one communication.
-struct Meeting {
+struct LaunchMeeting {
   std::vector<std::pair<std::uint32_t, std::int64_t>> launched;  // trace and time, by trace
   std::uint32_t work = 0;                                        // of the first trace
 };
 
-std::vector<Meeting> meetings(const EditedRun& run, const ReplayedRun& times,
-                              const std::vector<std::int64_t>& launched) {
+std::vector<LaunchMeeting> meetings(const EditedRun& run, const ReplayedRun& times,
+                                    const std::vector<std::int64_t>& launched) {
   const RunGraph& graph = run.graph();
   std::vector<std::uint32_t> work_of(graph.nodes.size(), kNone);
   for (std::uint32_t w = 0; w < graph.works.size(); ++w) work_of[graph.works[w].first] = w;
-  std::map<std::uint32_t, Meeting> by_rendezvous;
+  std::map<std::uint32_t, LaunchMeeting> by_rendezvous;
   for (const RunEdge& edge : graph.edges) {
     if (graph.nodes[edge.to].kind != RunNodeKind::rendezvous || work_of[edge.from] == kNone) {
       continue;
     }
     const std::uint32_t w = work_of[edge.from];
-    Meeting& meeting = by_rendezvous[edge.to];
+    LaunchMeeting& meeting = by_rendezvous[edge.to];
     const std::uint32_t trace = graph.works[w].trace;
     if (meeting.launched.empty() || trace < graph.works[meeting.work].trace) meeting.work = w;
     meeting.launched.emplace_back(trace, launched[w]);
   }
-  std::vector<Meeting> out;
+  std::vector<LaunchMeeting> out;
   for (auto& [rendezvous, meeting] : by_rendezvous) {
     std::sort(meeting.launched.begin(), meeting.launched.end());
     if (meeting.launched.front().first != meeting.launched.back().first) {
       out.push_back(std::move(meeting));
     }
   }
-  std::stable_sort(out.begin(), out.end(), [&](const Meeting& a, const Meeting& b) {
+  std::stable_sort(out.begin(), out.end(), [&](const LaunchMeeting& a, const LaunchMeeting& b) {
     return times.end_ns[run.graph().works[a.work].first] <
            times.end_ns[run.graph().works[b.work].first];
   });
@@ -60,11 +60,11 @@ std::vector<Meeting> meetings(const EditedRun& run, const ReplayedRun& times,
 }
 
 // When each rank ends its steps, by name.
-struct StepEnds {
+struct NamedStepEnds {
   std::vector<std::vector<std::pair<std::int64_t, std::string>>> of_trace;
   std::vector<std::int64_t> begins;  // the first of a trace
 
-  StepEnds(const RunGraph& graph, const ReplayedRun& times, std::size_t traces)
+  NamedStepEnds(const RunGraph& graph, const ReplayedRun& times, std::size_t traces)
       : of_trace(traces), begins(traces, 0) {
     std::vector<bool> found(traces, false);
     for (const RunStep& step : graph.steps) {
@@ -87,10 +87,10 @@ struct StepEnds {
 // The points of every rank, by what ranks have in common.
 class SharedPoints {
  public:
-  SharedPoints(const EditedRun& run, const StepEnds& steps, std::size_t traces)
+  SharedPoints(const EditedRun& run, const NamedStepEnds& steps, std::size_t traces)
       : run_(run), steps_(steps), points_(traces) {}
 
-  void add(const Meeting& meeting) {
+  void add(const LaunchMeeting& meeting) {
     const WorkSubject s = run_.subject(run_.graph().works[meeting.work]);
     const auto& [first, at] = meeting.launched.front();
     const std::string kind = fmt::format("{} over {}", s.collective, s.group_description);
@@ -161,7 +161,7 @@ class SharedPoints {
   }
 
   const EditedRun& run_;
-  const StepEnds& steps_;
+  const NamedStepEnds& steps_;
   std::vector<std::vector<Point>> points_;
   std::vector<std::vector<bool>> has_;  // by point and trace
   std::vector<std::string> kinds_;      // of points
@@ -243,10 +243,10 @@ AlignedStretches aligned_stretches(const EditedRun& run) {
       out.launches[graph.nodes[at].lane] = true;
     }
   }
-  const StepEnds steps(graph, times, traces);
+  const NamedStepEnds steps(graph, times, traces);
 
   SharedPoints shared(run, steps, traces);
-  for (const Meeting& meeting : meetings(run, times, launched)) shared.add(meeting);
+  for (const LaunchMeeting& meeting : meetings(run, times, launched)) shared.add(meeting);
   shared.leave_out_cut_off();
   out.points = shared.communications();
   shared.add_ends_of_steps();

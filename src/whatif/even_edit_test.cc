@@ -9,6 +9,7 @@
 #include "trace/hand_made_step.h"
 #include "whatif/edit_language.h"
 #include "whatif/stragglers.h"
+#include "whatif/traced_run.h"
 
 namespace orrery {
 namespace {
@@ -21,11 +22,6 @@ constexpr std::int64_t kUs = 1000;
 struct Stretch {
   std::int64_t host = 20;
   std::int64_t product = 40;
-};
-
-struct TracedRun {
-  std::vector<RecordedTrace> traces;
-  RunGraph graph;
 };
 
 // Ranks that meet in an all-reduce after each of their stretches, written as devices that work in
@@ -75,22 +71,7 @@ TracedRun run_of(const std::vector<std::vector<Stretch>>& ranks) {
     traces.back().rank = static_cast<std::int64_t>(r);
     traces.back().world_size = static_cast<std::int64_t>(ranks.size());
   }
-  auto graph = graph_from_run(traces);
-  EXPECT_TRUE(graph) << graph.error().text();
-  return {std::move(traces), std::move(graph->graph)};
-}
-
-WhatIf changed(const TracedRun& run, std::string_view text) {
-  const auto edits = parse_edits(text, "edits");
-  EXPECT_TRUE(edits) << edits.error().text();
-  auto result = what_if(run.traces, run.graph, *edits, Catalog::built_in());
-  EXPECT_TRUE(result) << result.error().text();
-  return result ? std::move(*result) : WhatIf{};
-}
-
-double microseconds(Seconds s) { return s.value() * 1e6; }
-double after(const TracedRun& run, std::string_view text) {
-  return microseconds(changed(run, text).after);
+  return traced(std::move(traces));
 }
 
 // Every rank is late once: over the step all take the same time.

@@ -46,7 +46,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kNoPass = 0xffffffff;
 
 // A copy of a part, on one stage.
 struct Instance {
@@ -54,7 +54,7 @@ struct Instance {
   std::uint32_t microbatch = 0;  // of the new pipeline
   std::uint32_t device = 0;
   std::uint32_t order = 0;  // on its device
-  std::uint32_t block = kNone;
+  std::uint32_t block = kNoPass;
   std::uint32_t base = 0;  // its first node
   bool reduces = true;     // gradients are reduced in it
 };
@@ -172,7 +172,7 @@ class PipelineRebuild {
     };
     for (std::size_t k = 0; k < parts_.steps; ++k) {
       between(k);
-      block_of_.emplace_back(2 * virtual_stages() * microbatches(), kNone);
+      block_of_.emplace_back(2 * virtual_stages() * microbatches(), kNoPass);
       for (std::uint32_t d = 0; d < devices(); ++d) {
         for (const PipelineOperation& op : pipeline_.order[d]) {
           const bool backward = op.action == PipelineAction::backward;
@@ -292,20 +292,20 @@ class PipelineRebuild {
     }
   }
 
-  // The copy of `part` that something in `to` may have waited for; kNone if none is before it on
+  // The copy of `part` that something in `to` may have waited for; kNoPass if none is before it on
   // its stage, or of the same microbatch on another.
   [[nodiscard]] std::uint32_t waited_for(std::uint32_t part, const Instance& to) const {
     const auto& candidates = instances_of_part_[part];
-    std::uint32_t best = kNone;
+    std::uint32_t best = kNoPass;
     const bool passes = !parts_.is_between(part) && !parts_.is_between(to.part);
     const bool together = passes && parts_.microbatch_of(part) == parts_.microbatch_of(to.part);
     for (const std::uint32_t i : candidates) {
       const Instance& from = instances_[i];
       if (together && from.microbatch == to.microbatch) {
-        return from.device != to.device || from.order < to.order ? i : kNone;
+        return from.device != to.device || from.order < to.order ? i : kNoPass;
       }
       if (together || from.device != to.device || from.order >= to.order) continue;
-      if (best == kNone || instances_[best].order < from.order) best = i;
+      if (best == kNoPass || instances_[best].order < from.order) best = i;
     }
     return best;
   }
@@ -317,7 +317,7 @@ class PipelineRebuild {
       for (const std::uint32_t i : instances_of_part_[to_part]) {
         const Instance& to = instances_[i];
         const std::uint32_t found = from_part == to_part ? i : waited_for(from_part, to);
-        if (found == kNone) continue;
+        if (found == kNoPass) continue;
         const Instance& from = instances_[found];
         const std::uint32_t source = copy_in(from, edge.from);
         const std::uint32_t target = copy_in(to, edge.to);
@@ -365,7 +365,7 @@ class PipelineRebuild {
     }
     for (std::uint32_t t = 0; t < traces; ++t) {
       for (const auto& sequence : on_device_) {
-        std::uint32_t before = kNone;  // the last node of the thread that launched last
+        std::uint32_t before = kNoPass;  // the last node of the thread that launched last
         for (const std::uint32_t i : sequence) {
           const Instance& instance = instances_[i];
           const auto& by_lane = launches[instance.part * traces + t];
@@ -374,23 +374,23 @@ class PipelineRebuild {
               std::max_element(by_lane.begin(), by_lane.end(), [](const auto& a, const auto& b) {
                 return a.second < b.second;
               })->first;
-          std::uint32_t first = kNone;
-          std::uint32_t last = kNone;
+          std::uint32_t first = kNoPass;
+          std::uint32_t last = kNoPass;
           for (const std::uint32_t n : nodes_of(instance.part)) {
             if (old_.nodes[n].lane != lane) continue;
-            if (first == kNone) first = n;
+            if (first == kNoPass) first = n;
             last = n;
           }
-          if (before != kNone) out_.edges.push_back({before, copy_in(instance, first), false});
+          if (before != kNoPass) out_.edges.push_back({before, copy_in(instance, first), false});
           before = copy_in(instance, last);
         }
       }
     }
   }
 
-  // The first or last work of a block on a stream; kNone.
+  // The first or last work of a block on a stream; kNoPass.
   [[nodiscard]] std::uint32_t work_of(const Block& block, std::uint32_t lane, bool last) const {
-    std::uint32_t found = kNone;
+    std::uint32_t found = kNoPass;
     for (const std::uint32_t i : block.instances) {
       for (const std::uint32_t n : nodes_of(instances_[i].part)) {
         if (old_.nodes[n].lane != lane || old_.nodes[n].kind == RunNodeKind::dispatch) continue;
@@ -437,8 +437,8 @@ class PipelineRebuild {
     ++transfers_;
     const std::uint32_t source = work_of(from, stream, true);
     const std::uint32_t target = work_of(blocks_[to], stream, false);
-    if (source != kNone) out_.edges.push_back({source, transfer, false});
-    if (target != kNone) out_.edges.push_back({transfer, target, false});
+    if (source != kNoPass) out_.edges.push_back({source, transfer, false});
+    if (target != kNoPass) out_.edges.push_back({transfer, target, false});
     const auto ends = crossings_.find({to, trace});
     if (ends == crossings_.end()) return;
     for (const std::uint32_t n : ends->second.first) out_.edges.push_back({n, transfer, false});
@@ -456,14 +456,14 @@ class PipelineRebuild {
     // The last of the host before the step, or the first behind it; without one, what came before.
     for (std::uint32_t i = instances_[other].order + 1; i-- > 0;) {
       const Instance& instance = instances_[on_device_[device][i]];
-      std::uint32_t found = kNone;
+      std::uint32_t found = kNoPass;
       for (const std::uint32_t n : nodes_of(instance.part)) {
         const RunNode& node = old_.nodes[n];
         if (node.lane == kNoLane || node.trace != trace || old_.lanes[node.lane].device) continue;
         found = copy_in(instance, n);
         if (!begins && i == instances_[other].order) break;
       }
-      if (found != kNone) return found;
+      if (found != kNoPass) return found;
     }
     return kNoEvent;
   }

@@ -7,6 +7,7 @@
 #include "schedule/schedule.h"
 #include "trace/hand_made_step.h"
 #include "whatif/edit_language.h"
+#include "whatif/traced_run.h"
 #include "whatif/whatif.h"
 
 namespace orrery {
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 // A rank that trains `layers` layers on `microbatches` microbatches, as a device that takes work in
 // order would have recorded it. Microseconds.
-struct Training {
+struct PipelineTraining {
   int layers = 8;
   int microbatches = 8;
   double forward = 100;  // of a layer; of its backward pass twice that
@@ -65,29 +66,19 @@ struct Training {
   }
 };
 
-Result<WhatIf> changed(const Training& training, const std::string& text) {
-  std::vector<RecordedTrace> traces;
-  traces.push_back(training.trace());
-  auto graph = graph_from_run(traces);
-  EXPECT_TRUE(graph) << graph.error().text();
-  auto edits = parse_edits(text, "edits");
-  EXPECT_TRUE(edits) << edits.error().text();
-  return what_if(traces, graph->graph, *edits, Catalog::built_in());
+Result<WhatIf> tried(const PipelineTraining& training, const std::string& text) {
+  return tried(traced(training.trace()), text);
 }
 
-double microseconds(Seconds s) { return s.value() * 1e6; }
-
-double after(const Training& training, const std::string& text) {
-  const auto result = changed(training, text);
-  EXPECT_TRUE(result) << text << ": " << result.error().text();
-  return result ? microseconds(result->after) : 0;
+double after(const PipelineTraining& training, const std::string& text) {
+  return after(traced(training.trace()), text);
 }
 
 TEST(PipelineEdit, TakesTheTimeOfOneForwardOneBackward) {
   // (M + P - 1)(F + B) of equal stages, in which F and B hold layers / P layers.
   for (const int stages : {2, 4, 8}) {
     for (const int microbatches : {4, 8, 16}) {
-      Training training;
+      PipelineTraining training;
       training.microbatches = microbatches;
       const double pass = 3 * training.forward * training.layers / stages;
       const double expected = (microbatches + stages - 1) * pass + training.optimizer / stages;
@@ -99,7 +90,7 @@ TEST(PipelineEdit, TakesTheTimeOfOneForwardOneBackward) {
 
 TEST(PipelineEdit, TakesTheTimeOfEverySchedule) {
   // What the schedule's own simulation says, from times of whole stages.
-  Training training;
+  PipelineTraining training;
   training.optimizer = 0;
   for (const char* name : {"gpipe", "1f1b", "interleaved_1f1b", "breadth_first", "hanayo"}) {
     const int chunks =
@@ -124,9 +115,9 @@ TEST(PipelineEdit, TakesTheTimeOfEverySchedule) {
 }
 
 TEST(PipelineEdit, RepeatsMicrobatches) {
-  Training training;
+  PipelineTraining training;
   training.microbatches = 2;
-  Training more = training;
+  PipelineTraining more = training;
   more.microbatches = 12;
   const double expected = after(more, "pp 4 link 1TB/s");
   EXPECT_NEAR(after(training, "pp 4 microbatches 12 link 1TB/s"), expected, 0.01 * expected);
@@ -138,7 +129,7 @@ TEST(PipelineEdit, RepeatsMicrobatches) {
 
 TEST(PipelineEdit, KeepsTheHostsTime) {
   // Host bound: 3 operators a layer, forward and backward, at 200 us each.
-  Training training;
+  PipelineTraining training;
   training.host = 200;
   const double pass = 6 * training.host * training.layers / 4;
   const double edited = after(training, "pp 4 link 1TB/s");
@@ -149,7 +140,7 @@ TEST(PipelineEdit, KeepsTheHostsTime) {
 
 TEST(PipelineEdit, PutsWhatIsOutsideOfLayersOnTheEnds) {
   // The first and last stage take longer: the slowest stage sets the pace.
-  Training training;
+  PipelineTraining training;
   training.microbatches = 64;
   training.outside = 100;
   const double slowest = 3 * (training.forward * 2 + training.outside);
@@ -158,7 +149,7 @@ TEST(PipelineEdit, PutsWhatIsOutsideOfLayersOnTheEnds) {
 }
 
 TEST(PipelineEdit, PaysForWhatIsSent) {
-  const Training training;
+  const PipelineTraining training;
   const double free = after(training, "pp 4 link 1TB/s");
   const double slow = after(training, "pp 4 send 1MB link 10GB/s latency 10us");
   // 110 us each; down and up the pipeline at least 2 (P - 1) of them are exposed.
@@ -172,7 +163,7 @@ TEST(PipelineEdit, PaysForWhatIsSent) {
 }
 
 TEST(PipelineEdit, SaysWhatItAssumed) {
-  const auto result = changed(Training{}, "pp 4 link 50GB/s latency 5us");
+  const auto result = tried(PipelineTraining{}, "pp 4 link 50GB/s latency 5us");
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_TRUE(result->staged);
   EXPECT_EQ(result->timeline.dropped_edges, 0u);
@@ -187,7 +178,7 @@ TEST(PipelineEdit, SaysWhatItAssumed) {
 }
 
 TEST(PipelineEdit, OfForwardPassesOnlyIsAPipelineToo) {
-  Training training;
+  PipelineTraining training;
   training.trains = false;
   training.microbatches = 1;
   const double edited = after(training, "pp 4 schedule gpipe microbatches 8 link 1TB/s");
@@ -196,7 +187,7 @@ TEST(PipelineEdit, OfForwardPassesOnlyIsAPipelineToo) {
 }
 
 TEST(GradientEdit, HidesReductionsBehindTheLastBackwardPass) {
-  const Training training;
+  const PipelineTraining training;
   const double before = after(training, "");
   // Eight layers of 32,768 weights of 2 bytes, and an embedding: far below one bucket, which is
   // ready when the whole pass is. All of it is exposed: 2 (N - 1) / N n / rate.
@@ -214,7 +205,7 @@ TEST(GradientEdit, HidesReductionsBehindTheLastBackwardPass) {
 }
 
 TEST(GradientEdit, GoesIntoThePipeline) {
-  const Training training;
+  const PipelineTraining training;
   const double pipeline = after(training, "pp 4 link 1TB/s");
   const double both = after(training, "dp 4 gradients 256MiB link 100GB/s; pp 4 link 1TB/s");
   // Each stage reduces its quarter of the gradients, the first stage when all else is done.
@@ -226,7 +217,7 @@ TEST(GradientEdit, GoesIntoThePipeline) {
 
 TEST(PipelineEdit, WithoutChangeIsTheReplay) {
   std::vector<RecordedTrace> traces;
-  traces.push_back(Training{}.trace());
+  traces.push_back(PipelineTraining{}.trace());
   const auto graph = graph_from_run(traces);
   const auto edits = parse_edits("pp 1", "edits");
   const auto result = what_if(traces, graph->graph, *edits, Catalog::built_in());
@@ -235,8 +226,8 @@ TEST(PipelineEdit, WithoutChangeIsTheReplay) {
 }
 
 TEST(PipelineEdit, RefusesInWords) {
-  const auto error = [](const Training& training, const std::string& text) {
-    const auto result = changed(training, text);
+  const auto error = [](const PipelineTraining& training, const std::string& text) {
+    const auto result = tried(training, text);
     EXPECT_FALSE(result) << text;
     return result ? "" : result.error().text();
   };
@@ -247,11 +238,11 @@ TEST(PipelineEdit, RefusesInWords) {
   EXPECT_THAT(error({}, "pp 4 link 1TB/s; pp 2 link 1TB/s"),
               HasSubstr("an edit before this one made the run a pipeline"));
   EXPECT_THAT(error({}, "dp 4"), HasSubstr("say how fast its ranks are joined: link"));
-  Training inference;
+  PipelineTraining inference;
   inference.trains = false;
   EXPECT_THAT(error(inference, "dp 4 link 1TB/s"), HasSubstr("no backward pass is recorded"));
   EXPECT_THAT(error({}, "pp 4 schedule nothing"), HasSubstr("nothing"));
-  Training single;
+  PipelineTraining single;
   single.layers = 1;
   single.microbatches = 1;
   EXPECT_THAT(error(single, "pp 2 link 1TB/s"), HasSubstr("no layers are found"));

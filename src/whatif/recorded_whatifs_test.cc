@@ -9,43 +9,30 @@
 #include "analyze/findings.h"
 #include "replay/graph_from_run.h"
 #include "trace/launch_links.h"
+#include "trace/published_traces.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
 #include "whatif/edited_recording.h"
 #include "whatif/edited_run.h"
 #include "whatif/stragglers.h"
+#include "whatif/traced_run.h"
 #include "whatif/whatif.h"
 
 namespace orrery {
 namespace {
 
-struct TracedRun {
-  std::vector<RecordedTrace> traces;
-  RunGraph graph;
-};
-
 std::vector<std::string> paths_of(const std::vector<std::string>& files) {
   std::vector<std::string> paths;
   for (const std::string& file : files) {
-    paths.push_back(std::string(ORRERY_SOURCE_DIR) + "/validation/traces/" + file);
+    paths.push_back(kTraces + file);
   }
   return paths;
 }
 
-TracedRun run_of(const std::vector<std::string>& files) {
+TracedRun run_of_files(const std::vector<std::string>& files) {
   auto run = read_run(paths_of(files));
   EXPECT_TRUE(run) << run.error().text();
-  auto graph = graph_from_run(run->ranks);
-  EXPECT_TRUE(graph) << graph.error().text();
-  return {std::move(run->ranks), std::move(graph->graph)};
-}
-
-WhatIf changed(const TracedRun& run, std::string_view text) {
-  const auto edits = parse_edits(text, "edits");
-  EXPECT_TRUE(edits) << edits.error().text();
-  auto result = what_if(run.traces, run.graph, *edits, Catalog::built_in());
-  EXPECT_TRUE(result) << result.error().text();
-  return result ? std::move(*result) : WhatIf{};
+  return traced(std::move(run->ranks));
 }
 
 std::vector<std::string> ranks(const std::string& folder, int count) {
@@ -84,7 +71,7 @@ std::vector<std::vector<std::string>> replayable() {
 
 TEST(RecordedWhatIfs, ThatChangeNothingGiveTheReplayedTimeline) {
   for (const auto& files : replayable()) {
-    const TracedRun run = run_of(files);
+    const TracedRun run = run_of_files(files);
     const ReplayedRun replayed = replayed_run(run.graph);
     std::string text = "scale kernel * by 1; scale host by 1; pp 1";
     const bool communicates =
@@ -102,7 +89,7 @@ TEST(RecordedWhatIfs, ThatChangeNothingGiveTheReplayedTimeline) {
 TEST(RecordedWhatIfs, NeverGainFromSlowerWork) {
   // The graph has no choice of order, so that longer pieces cannot make a shorter whole.
   for (const auto& files : replayable()) {
-    const TracedRun run = run_of(files);
+    const TracedRun run = run_of_files(files);
     const auto end_of = [&](const std::string& text) {
       const WhatIf result = changed(run, text);
       return result.timeline.end_ns.empty()
@@ -131,7 +118,7 @@ TEST(RecordedWhatIfs, RebuildARecordingAsAPipelineOfOneStage) {
   // Dealt to one stage in the recorded order, the passes take what they took: all launches, streams
   // and waits of a Megatron step with its backward pass are found again.
   for (const auto& files : {ranks("megatron-lm-fork/tp2", 2), ranks("astra-sim/megatron-tp8", 8)}) {
-    const TracedRun run = run_of(files);
+    const TracedRun run = run_of_files(files);
     const WhatIf rebuilt = changed(run, "pp 1 microbatches 1");
     EXPECT_EQ(rebuilt.timeline.dropped_edges, 0u);
     for (const WhatIfStep& step : rebuilt.steps) {
@@ -141,7 +128,7 @@ TEST(RecordedWhatIfs, RebuildARecordingAsAPipelineOfOneStage) {
 }
 
 TEST(RecordedWhatIfs, ToWhatIsRecordedAreTheReplayedTimeline) {
-  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const TracedRun run = run_of_files(ranks("megatron-lm-fork/tp2", 2));
   const ReplayedRun replayed = replayed_run(run.graph);
   for (const char* text :
        {"tp 2", "dp 2", "layers 2 to 2", "microbatches 1 to 1", "resize 12 to 12", "pp 1",
@@ -156,7 +143,7 @@ TEST(RecordedWhatIfs, ToWhatIsRecordedAreTheReplayedTimeline) {
 TEST(RecordedWhatIfs, ComposeAllTheirKinds) {
   // Every edit behind the others, each with what it assumed; shapes are those of the execution
   // traces beside the profiler's.
-  const TracedRun run = run_of({"megatron-lm-fork/tp2"});
+  const TracedRun run = run_of_files({"megatron-lm-fork/tp2"});
   const WhatIf all = changed(
       run,
       "price class matrix_product; scale class softmax by 0.9; set class copy to 3us; remove class "
@@ -176,7 +163,7 @@ TEST(RecordedWhatIfs, ComposeAllTheirKinds) {
 }
 
 TEST(RecordedWhatIfs, MicrobatchesAreAccumulated) {
-  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const TracedRun run = run_of_files(ranks("megatron-lm-fork/tp2", 2));
   const ReplayedRun replayed = replayed_run(run.graph);
   EXPECT_EQ(changed(run, "microbatches 1 to 1").timeline.end_ns, replayed.end_ns);
   EXPECT_EQ(changed(run, "microbatches 1 to 8").after, changed(run, "pp 1 microbatches 8").after);
@@ -190,7 +177,7 @@ TEST(RecordedWhatIfs, MicrobatchesAreAccumulated) {
 
 TEST(RecordedWhatIfs, KnowWhatIsSentFromOperatorsToo) {
   // Recorded before NCCL's arguments were: 81 all-reduces of 64 MiB, 3 of 32 KiB (trace analyze).
-  const TracedRun run = run_of(ranks("astra-sim/megatron-tp8", 8));
+  const TracedRun run = run_of_files(ranks("astra-sim/megatron-tp8", 8));
   const EditedRun edited(run.traces, run.graph);
   std::size_t large = 0;
   for (const RunWork& work : run.graph.works) {
@@ -207,7 +194,7 @@ TEST(RecordedWhatIfs, KnowWhatIsSentFromOperatorsToo) {
 }
 
 TEST(RecordedWhatIfs, PipelineAMegatronStep) {
-  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const TracedRun run = run_of_files(ranks("megatron-lm-fork/tp2", 2));
   const double step = changed(run, "").before.value();
   const WhatIf accumulated = changed(run, "pp 1 microbatches 8");
   const WhatIf pipelined = changed(run, "pp 2 microbatches 8 send 1MB link 10GB/s");
@@ -217,14 +204,14 @@ TEST(RecordedWhatIfs, PipelineAMegatronStep) {
   EXPECT_GT(pipelined.after, accumulated.after / 2);
   EXPECT_GT(accumulated.after.value(), 6 * step * 0.8);
   // Forty layers on four stages, forward only: gpipe's (M + P - 1) / (M P) of the time.
-  const TracedRun tp8 = run_of(ranks("astra-sim/megatron-tp8", 8));
+  const TracedRun tp8 = run_of_files(ranks("astra-sim/megatron-tp8", 8));
   const double alone = changed(tp8, "pp 1 microbatches 16").after.value();
   const double four = changed(tp8, "pp 4 microbatches 16").after.value();
   EXPECT_NEAR(four / alone, 19.0 / 64, 0.06);
 }
 
 TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
-  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const TracedRun run = run_of_files(ranks("megatron-lm-fork/tp2", 2));
   for (const char* edits : {"", "scale kernel * by 3", "pp 2 microbatches 4 send 1MB link 1GB/s"}) {
     const WhatIf edited = changed(run, edits);
     const std::vector<RecordedTrace> recordings =
@@ -259,7 +246,7 @@ TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
 }
 
 TEST(RecordedWhatIfs, WriteAnOperatorOnceHoweverManyPiecesItHas) {
-  const TracedRun run = run_of(ranks("megatron-lm-fork/tp2", 2));
+  const TracedRun run = run_of_files(ranks("megatron-lm-fork/tp2", 2));
   const auto calls = [](std::span<const RecordedTrace> recordings, std::string_view name) {
     std::size_t out = 0;
     for (const RecordedTrace& recording : recordings) {
@@ -320,9 +307,9 @@ TEST(RecordedWhatIfs, MoveAModelToTheAcceleratorItWasAlsoRecordedOn) {
                              "mi300/Qwen_Qwen1.5-0.5B-Chat__1016005", 0.11},
                         Case{"mi300/Qwen_Qwen1.5-0.5B-Chat__1016005", "h100-sxm",
                              "h100/Qwen_Qwen1.5-0.5B-Chat__1016005", 0.11}}) {
-    const WhatIf predicted = changed(run_of({fmt::format("TraceLens/{}.json.gz", c.from)}),
+    const WhatIf predicted = changed(run_of_files({fmt::format("TraceLens/{}.json.gz", c.from)}),
                                      fmt::format("accelerator {}", c.accelerator));
-    const WhatIf recorded = changed(run_of({fmt::format("TraceLens/{}.json.gz", c.to)}), "");
+    const WhatIf recorded = changed(run_of_files({fmt::format("TraceLens/{}.json.gz", c.to)}), "");
     EXPECT_NEAR(predicted.after / recorded.before, 1, c.band) << c.from;
   }
 }
@@ -332,7 +319,7 @@ TEST(RecordedWhatIfs, FasterKernelsNeverMakeAStepLonger) {
   for (const char* file :
        {"TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005", "TraceLens/mi300/resnet_act_checkpoint",
         "TraceLens/mi300/Qwen_Qwen1.5-0.5B-Chat__1016005"}) {
-    const TracedRun run = run_of({fmt::format("{}.json.gz", file)});
+    const TracedRun run = run_of_files({fmt::format("{}.json.gz", file)});
     Seconds faster;
     for (const double by : {0.0, 0.25, 0.5, 0.75, 1.0, 1.1}) {
       const Seconds step = changed(run, fmt::format("scale kernel * by {}", by)).after;
@@ -343,7 +330,7 @@ TEST(RecordedWhatIfs, FasterKernelsNeverMakeAStepLonger) {
 }
 
 TEST(RecordedWhatIfs, OfMegatronOnEightRanks) {
-  const TracedRun run = run_of(ranks("astra-sim/megatron-tp8", 8));
+  const TracedRun run = run_of_files(ranks("astra-sim/megatron-tp8", 8));
   // Forty layers are nearly the whole step.
   const WhatIf twice = changed(run, "layers 40 to 80");
   EXPECT_NEAR(twice.after / twice.before, 1.94, 0.02);
@@ -361,7 +348,7 @@ TEST(RecordedWhatIfs, OfMegatronOnEightRanks) {
 TEST(RecordedWhatIfs, EvenRanksAreNeverSlowerAndGainNoMoreThanTheyWait) {
   for (const auto& files : replayable()) {
     if (files.size() == 1) continue;
-    const TracedRun run = run_of(files);
+    const TracedRun run = run_of_files(files);
     const WhatIf even = changed(run, "even");
     EXPECT_LE(even.after, even.before) << files[0];
     EXPECT_LE(even.before - even.after, even.waiting_before) << files[0];
@@ -384,7 +371,7 @@ TEST(RecordedWhatIfs, EvenRanksAreNeverSlowerAndGainNoMoreThanTheyWait) {
 
 TEST(RecordedWhatIfs, AttributeWaitingToTheRankThatCausesIt) {
   // Hosts of all ranks are late in turns, rank 0 most often (52 % of the waiting, trace analyze).
-  const TracedRun run = run_of(ranks("astra-sim/megatron-tp8", 8));
+  const TracedRun run = run_of_files(ranks("astra-sim/megatron-tp8", 8));
   const auto found = stragglers(run.traces, run.graph);
   ASSERT_TRUE(found) << found.error().text();
   EXPECT_GT(found->slowdown(), 1.5);

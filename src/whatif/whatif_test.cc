@@ -7,6 +7,7 @@
 #include "trace/hand_made_step.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
+#include "whatif/traced_run.h"
 
 namespace orrery {
 namespace {
@@ -49,43 +50,14 @@ struct Training {
   }
 };
 
-struct TracedRun {
-  std::vector<RecordedTrace> traces;
-  RunGraph graph;
-};
-
-TracedRun run_of(std::vector<RecordedTrace> traces) {
-  auto graph = graph_from_run(traces);
-  EXPECT_TRUE(graph) << graph.error().text();
-  return {std::move(traces), std::move(graph->graph)};
-}
-
-TracedRun run_of(const Training& training) {
-  std::vector<RecordedTrace> traces;
-  traces.push_back(training.trace());
-  return run_of(std::move(traces));
-}
-
-Result<WhatIf> changed(const TracedRun& run, std::string_view text) {
-  auto edits = parse_edits(text, "edits");
-  EXPECT_TRUE(edits) << edits.error().text();
-  return what_if(run.traces, run.graph, *edits, Catalog::built_in());
-}
-
-double microseconds(Seconds s) { return s.value() * 1e6; }
-
-double after(const TracedRun& run, std::string_view text) {
-  const auto result = changed(run, text);
-  EXPECT_TRUE(result) << text << ": " << result.error().text();
-  return result ? microseconds(result->after) : 0;
-}
+TracedRun run_of(const Training& training) { return traced(training.trace()); }
 
 TEST(WhatIf, ThatChangesNothingIsTheReplay) {
   const TracedRun run = run_of(Training{});
   const ReplayedRun replayed = replayed_run(run.graph);
   for (const char* text : {"", "scale class matrix_product by 1", "bandwidth by 1", "latency by 1",
                            "fuse kernel sum by 1", "even", "layers 4 to 4"}) {
-    const auto result = changed(run, text);
+    const auto result = tried(run, text);
     ASSERT_TRUE(result) << text << ": " << result.error().text();
     EXPECT_EQ(result->timeline.end_ns, replayed.end_ns) << text;
     EXPECT_EQ(result->before, result->after) << text;
@@ -120,7 +92,7 @@ TEST(WhatIf, FusesNeighboursIntoOneLaunch) {
   host_bound.host = 100;
   const TracedRun run = run_of(host_bound);
   // One launch less in each of four layers; what the host does around the call stays.
-  const auto result = changed(run, "fuse kernel gemm_* by 0.5");
+  const auto result = tried(run, "fuse kernel gemm_* by 0.5");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->edits[0].changed, 8u);
   EXPECT_THAT(result->edits[0].assumed[0], HasSubstr("8 works become 4"));
@@ -160,7 +132,7 @@ TEST(WhatIf, RepeatsAcrossRanksTogether) {
       traces.back().rank = rank;
       traces.back().world_size = 2;
     }
-    return run_of(std::move(traces));
+    return traced(std::move(traces));
   };
   const double expected = after(ranks(7), "");
   EXPECT_NEAR(after(ranks(4), "layers 4 to 7"), expected, 0.02 * expected);
@@ -168,7 +140,7 @@ TEST(WhatIf, RepeatsAcrossRanksTogether) {
 }
 
 TEST(WhatIf, SaysWhatRepeatsWhereNothingDoesSoOften) {
-  const auto result = changed(run_of(Training{}), "layers 5 to 6");
+  const auto result = tried(run_of(Training{}), "layers 5 to 6");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().text(),
             "layers 5 to 6: nothing repeats 5 times in a row (what repeats: 4 times 3 kernels)");
@@ -196,18 +168,18 @@ TEST(WhatIf, ARankAloneMeetsNobody) {
     traces.back().rank = rank;
     traces.back().world_size = 2;
   }
-  const TracedRun run = run_of(std::move(traces));
+  const TracedRun run = traced(std::move(traces));
   for (const char* text : {"tp 1", "dp 1 kernel nccl*"}) {
-    const auto alone = changed(run, text);
+    const auto alone = tried(run, text);
     ASSERT_TRUE(alone) << alone.error().text();
     EXPECT_GT(alone->waiting_before, Seconds(0));
     EXPECT_EQ(alone->waiting_after, Seconds(0)) << text;
     EXPECT_EQ(alone->steps[0].parts_after.exposed_communication, Seconds(0)) << text;
     EXPECT_THAT(alone->edits[0].assumed, testing::Contains(HasSubstr("meets nobody"))) << text;
   }
-  EXPECT_THAT(changed(run, "tp 1")->edits[0].assumed,
+  EXPECT_THAT(tried(run, "tp 1")->edits[0].assumed,
               testing::Contains(HasSubstr("take 2 times as long")));
-  EXPECT_THAT(changed(run, "tp 4")->edits[0].assumed,
+  EXPECT_THAT(tried(run, "tp 4")->edits[0].assumed,
               testing::Contains(HasSubstr("take 50 % of their time")));
 }
 
@@ -219,7 +191,7 @@ TEST(WhatIf, LeavesEarlierWorkOutOfTheFirstStep) {
   }
   std::vector<RecordedTrace> traces;
   traces.push_back(std::move(trace));
-  const auto result = changed(run_of(std::move(traces)), "");
+  const auto result = tried(traced(std::move(traces)), "");
   ASSERT_TRUE(result);
   // It runs from 5 to 15 us after the step began.
   EXPECT_NEAR(microseconds(result->earlier), 15, 1);
@@ -233,7 +205,7 @@ TEST(WhatIf, StatesTheErrorOfWhatItCounts) {
                                                              "resnet_act_checkpoint.json.gz"});
   ASSERT_TRUE(recorded);
   const TracedRun run = run_of(std::move(recorded->ranks));
-  const auto result = changed(run, "");
+  const auto result = tried(run, "");
   ASSERT_TRUE(result);
   EXPECT_GT(result->replay_error, 0.01);
   EXPECT_LT(result->replay_error, 0.03);
@@ -250,7 +222,7 @@ TEST(WhatIf, EvensOutASlowRank) {
     traces.back().rank = rank;
     traces.back().world_size = 4;
   }
-  const TracedRun run = run_of(std::move(traces));
+  const TracedRun run = traced(std::move(traces));
   // The mean of 40, 40, 80, 40 is 50: eight products a step.
   EXPECT_NEAR(after(run, "") - after(run, "even"), 8 * 30, 8);
   EXPECT_NEAR(after(run, "even rank 2"), after(run, "even"), 8);
@@ -259,21 +231,21 @@ TEST(WhatIf, EvensOutASlowRank) {
 
 TEST(WhatIf, RefusesWhatSelectsNothing) {
   const TracedRun run = run_of(Training{});
-  auto result = changed(run, "scale kernel nothing by 2");
+  auto result = tried(run, "scale kernel nothing by 2");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().text(),
             "scale kernel nothing by 2: nothing is selected (orrery trace analyze lists kernels, "
             "operators and communications)");
-  result = changed(run, "bandwidth by 2 group 7");
+  result = tried(run, "bandwidth by 2 group 7");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().text(), "bandwidth group 7 by 2: no communication is selected");
-  result = changed(run, "accelerator h100-sxm");
+  result = tried(run, "accelerator h100-sxm");
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("does not name its accelerator"));
-  result = changed(run, "resize 4097 to 8192");
+  result = tried(run, "resize 4097 to 8192");
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("no recorded shape has a dimension"));
-  result = changed(run, "bucket 25MB");
+  result = tried(run, "bucket 25MB");
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("does not say how much is sent"));
 }
@@ -283,13 +255,13 @@ TEST(WhatIf, RefusesWhatCountsFromTheRecordingTwice) {
   for (const char* text :
        {"tp 2; tp 4", "dp 4; bandwidth by 2; dp 8", "accelerator h100-sxm; accelerator b200-sxm",
         "resize 64 to 128; resize 64 to 32", "resize 64 to 128; resize 128 to 256"}) {
-    const auto result = changed(run, text);
+    const auto result = tried(run, text);
     ASSERT_FALSE(result) << text;
     EXPECT_THAT(result.error().text(), HasSubstr("both count from what is recorded")) << text;
   }
   for (const char* text :
        {"pp 2 microbatches 4; layers 4 to 8", "microbatches 1 to 2; layers 4 to 8"}) {
-    const auto result = changed(run, text);
+    const auto result = tried(run, text);
     ASSERT_FALSE(result) << text;
     EXPECT_THAT(result.error().text(), HasSubstr("write layers before microbatches and pp"))
         << text;
@@ -300,7 +272,7 @@ TEST(WhatIf, ResizesProductsByTheirFlopsWhereTheAcceleratorIsNotKnown) {
   const TracedRun run = run_of(Training{});
   // 256 to 512 doubles both products of a layer; the sum over 64 elements stays.
   EXPECT_NEAR(after(run, "resize 256 to 512"), after(run, "") + 8 * 40, 1);
-  const auto result = changed(run, "resize 256 to 512");
+  const auto result = tried(run, "resize 256 to 512");
   EXPECT_THAT(result->edits[0].assumed[0], HasSubstr("dimensions 256 to 512"));
   EXPECT_THAT(result->edits[0].assumed[1], HasSubstr("8 matrix products"));
 }
@@ -311,7 +283,7 @@ TEST(WhatIf, NamesOfDriversAreEntriesOfTheCatalog) {
   trace.devices.push_back({"NVIDIA A100-SXM4-80GB", 85'174'583'296, 108});
   std::vector<RecordedTrace> traces;
   traces.push_back(std::move(trace));
-  const TracedRun run = run_of(std::move(traces));
+  const TracedRun run = traced(std::move(traces));
   const double before = after(run, "");
   EXPECT_NEAR(after(run, "accelerator a100-80gb-sxm"), before, 1e-6);
   EXPECT_LT(after(run, "accelerator h100-sxm"), before);
@@ -323,7 +295,7 @@ TEST(WhatIf, NamesOfDriversAreEntriesOfTheCatalog) {
   const double priced = after(run, "price class matrix_product");
   EXPECT_LT(priced, before - 8 * 20);
   EXPECT_GT(priced, before - 8 * 40);
-  const auto refused = changed(run, "price kernel sum");
+  const auto refused = tried(run, "price kernel sum");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("no matrix product with recorded shapes"));
 }

@@ -18,12 +18,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const std::filesystem::path kRoot = ORRERY_SOURCE_DIR;
+const std::filesystem::path kSourceRoot = ORRERY_SOURCE_DIR;
 
 std::vector<SourceFile> code_of(const std::vector<std::string>& folders) {
   std::vector<SourceFile> out;
   for (const std::string& folder : folders) {
-    for (SourceFile& file : source_files(kRoot, folder, {".h", ".cc"})) {
+    for (SourceFile& file : source_files(kSourceRoot, folder, {".h", ".cc"})) {
       out.push_back(std::move(file));
     }
   }
@@ -53,7 +53,7 @@ TEST(FileHabits, NamesSayTheConcept) {
   static const std::set<std::string> kEmptyWords = {
       "util", "utils", "helper", "helpers", "common", "misc", "manager", "base", "managers"};
   for (const char* folder : {"src", "apps", "tests", "tools", "cmake"}) {
-    for (const SourceFile& file : source_files(kRoot, folder, {""})) {
+    for (const SourceFile& file : source_files(kSourceRoot, folder, {""})) {
       std::string words = file.path;
       std::replace_if(words.begin(), words.end(), [](char c) { return std::isalnum(c) == 0; }, ' ');
       std::istringstream stream(words);
@@ -139,7 +139,8 @@ TEST(FileHabits, EveryFuzzerNamesItsSeeds) {
         << file.path << ": add '// seeds: <file or folder> ...'";
     std::istringstream words(match[1]);
     for (std::string seed; words >> seed;) {
-      EXPECT_TRUE(std::filesystem::exists(kRoot / seed)) << file.path << ": no such seed " << seed;
+      EXPECT_TRUE(std::filesystem::exists(kSourceRoot / seed))
+          << file.path << ": no such seed " << seed;
     }
   }
 }

@@ -17,13 +17,12 @@
 #include "trace/collective_instances.h"
 #include "trace/kineto/kineto.h"
 #include "trace/operation_timeline/operation_timeline.h"
+#include "trace/published_traces.h"
 #include "trace/pytorch_et/host_trace.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 double number(const Value& entry, const char* key) {
   return std::stod(entry.find(key)->scalar_text());

@@ -18,15 +18,15 @@ namespace {
 
 using namespace collective_test;
 
-struct Cluster {
+struct TestedCluster {
   std::vector<FabricLevel> levels;
   std::vector<int> domain;
 };
 
-Cluster cluster(double network = 50, double network_latency = 2) {
-  Cluster c{{level("nvlink", 450, 1), level("infiniband-ndr", network, network_latency),
-             level("spine", network, network_latency + 1)},
-            {8, 256, 16384}};
+TestedCluster cluster(double network = 50, double network_latency = 2) {
+  TestedCluster c{{level("nvlink", 450, 1), level("infiniband-ndr", network, network_latency),
+                   level("spine", network, network_latency + 1)},
+                  {8, 256, 16384}};
   c.levels[0].efficiency = 0.78;
   c.levels[0].in_switch_reduction = true;
   c.levels[1].efficiency = 0.96;
@@ -46,7 +46,7 @@ const std::vector<GroupShape> kGroups = {
     {1024, {8, 256, 1024}}, {3, {1, 3, 3}},    {24, {8, 24, 24}}};
 
 TEST(Collective, AGroupOfOneTakesNoTime) {
-  const Cluster c = cluster();
+  const TestedCluster c = cluster();
   for (const CollectiveKind kind : kKinds) {
     EXPECT_EQ(collective(kind, Bytes(kGi), {1, {1, 1, 1}}, c.levels, parameters("hopper")).time,
               Seconds(0));
@@ -59,7 +59,7 @@ TEST(Collective, AGroupOfOneTakesNoTime) {
 // ranks, each group sends 2 n (P-1)/P through the node's edge in t, and
 //   (8 / g) 2 n (P-1)/P / t = 8 b.
 TEST(Collective, ConcurrentGroupsShareTheCardsOfANode) {
-  Cluster c = cluster();
+  TestedCluster c = cluster();
   c.levels[0].in_switch_reduction = false;
   CollectiveParameters p = parameters("hopper");
   p.algorithms = {CollectiveAlgorithm::ring, CollectiveAlgorithm::pairwise};
@@ -74,17 +74,17 @@ TEST(Collective, ConcurrentGroupsShareTheCardsOfANode) {
     EXPECT_NEAR(sent, 8 * 0.96 * 50e9, 0.01 * 8 * 50e9) << g;
   }
   // Half as many cards take twice the time: four of 50 GB/s serve eight accelerators.
-  Cluster half = c;
+  TestedCluster half = c;
   half.levels[1].bandwidth = half.levels[1].bandwidth / 2;
   const GroupShape one_a_node = {16, {1, 16, 16}};
-  const auto all_reduce = [&](const Cluster& on) {
+  const auto all_reduce = [&](const TestedCluster& on) {
     return collective(CollectiveKind::all_reduce, Bytes(payload), one_a_node, on.levels, p).time;
   };
   EXPECT_NEAR(all_reduce(half) / all_reduce(c), 2, 0.01);
 }
 
 TEST(Collective, MonotoneInPayload) {
-  const Cluster c = cluster();
+  const TestedCluster c = cluster();
   for (const std::string& architecture : kArchitectures) {
     const CollectiveParameters p = parameters(architecture);
     for (const CollectiveKind kind : kKinds) {
@@ -109,10 +109,10 @@ TEST(Collective, MoreBandwidthOrLessLatencyNeverCostsMore) {
         for (const double bytes : {1e3, 1e5, 1e6, 1e7, 1e9}) {
           const Seconds base = collective(kind, Bytes(bytes), group, cluster().levels, p).time;
           for (std::size_t l = 0; l < 3; ++l) {
-            Cluster faster = cluster();
+            TestedCluster faster = cluster();
             faster.levels[l].bandwidth *= 1.5;
             EXPECT_LE(collective(kind, Bytes(bytes), group, faster.levels, p).time, base);
-            Cluster slower = cluster();
+            TestedCluster slower = cluster();
             slower.levels[l].latency += Seconds(20e-6);
             EXPECT_GE(collective(kind, Bytes(bytes), group, slower.levels, p).time, base);
             slower = cluster();
@@ -144,7 +144,7 @@ double least_bytes_out(CollectiveKind kind, double n, int ranks, int members, bo
 }
 
 TEST(Collective, NeverFasterThanTheSlowestLevelAllows) {
-  const Cluster c = cluster();
+  const TestedCluster c = cluster();
   for (const std::string& architecture : kArchitectures) {
     const CollectiveParameters p = parameters(architecture);
     for (const CollectiveKind kind : kKinds) {
@@ -171,7 +171,7 @@ TEST(Collective, NeverFasterThanTheSlowestLevelAllows) {
 
 TEST(Collective, AllReduceIsReduceScatterAndMore) {
   // By the same algorithm: all-reduce has trees, which reduce-scatter lacks.
-  const Cluster c = cluster();
+  const TestedCluster c = cluster();
   for (const std::string& architecture : kArchitectures) {
     const CollectiveParameters p = parameters(architecture);
     for (const GroupShape& group : kGroups) {
@@ -194,7 +194,7 @@ TEST(Collective, AllReduceIsReduceScatterAndMore) {
 
 // Nodes of eight: each further one adds hops and leaves less to the rank's own part.
 TEST(Collective, MoreNodesNeverCostLess) {
-  Cluster c = cluster();
+  TestedCluster c = cluster();
   for (const std::string& architecture : kArchitectures) {
     const CollectiveParameters p = parameters(architecture);
     for (const CollectiveKind kind :
@@ -215,7 +215,7 @@ TEST(Collective, MoreNodesNeverCostLess) {
 }
 
 TEST(Collective, LargeGroupsReduceSmallPayloadsByTree) {
-  const Cluster c = cluster();
+  const TestedCluster c = cluster();
   const CollectiveChoice choice =
       collective(CollectiveKind::all_reduce, Bytes(kKi), {1024, {8, 256, 1024}}, c.levels,
                  parameters("hopper"));
@@ -224,7 +224,7 @@ TEST(Collective, LargeGroupsReduceSmallPayloadsByTree) {
 }
 
 TEST(Collective, ReplicasOnePerNodeUseOnlyTheNetwork) {
-  Cluster c = cluster();
+  TestedCluster c = cluster();
   const GroupShape replicas{32, {1, 32, 32}};
   const CollectiveParameters p = parameters("hopper");
   const Seconds before =
@@ -237,7 +237,7 @@ TEST(Collective, ReplicasOnePerNodeUseOnlyTheNetwork) {
 }
 
 TEST(Collective, WideAreaLatencyCounts) {
-  Cluster c = cluster();
+  TestedCluster c = cluster();
   c.levels[2] = level("wide-area", 1, 30000);
   const CollectiveChoice choice = collective(CollectiveKind::all_reduce, Bytes(8),
                                              {512, {8, 256, 512}}, c.levels, parameters("hopper"));

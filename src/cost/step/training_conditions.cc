@@ -11,7 +11,7 @@ namespace {
 constexpr double kMostShare = 2;
 constexpr double kMostSpread = 0.2;
 
-bool is_share(double x) { return x > 0 && x <= kMostShare; }
+bool is_share_of_peak(double x) { return x > 0 && x <= kMostShare; }
 
 Failure out_of_range(const Document& document, const std::string& what, double value,
                      const std::string& range) {
@@ -22,18 +22,18 @@ Failure out_of_range(const Document& document, const std::string& what, double v
 Result<void> check(const TrainingConditions& c, const Document& document) {
   for (const AcceleratorConditions& a : c.accelerators) {
     for (const double share : {a.matrix_share, a.memory_share, a.scale_up_share}) {
-      if (!is_share(share)) {
+      if (!is_share_of_peak(share)) {
         return out_of_range(document, "share of " + a.accelerator, share, "above 0, at most 2");
       }
     }
   }
   for (const AttentionConditions& a : c.attention) {
-    if (!is_share(a.share)) {
+    if (!is_share_of_peak(a.share)) {
       return out_of_range(document, "share of an attention kernel", a.share, "above 0, at most 2");
     }
   }
   for (const NetworkConditions& n : c.networks) {
-    if (!is_share(n.share)) {
+    if (!is_share_of_peak(n.share)) {
       return out_of_range(document, "share of " + n.technology, n.share, "above 0, at most 2");
     }
   }

@@ -38,7 +38,7 @@ MeasuredSchedule made(const char* name, const PipelineShape& shape, const char* 
   return *made(**find_schedule(name), shape, times);
 }
 
-double number(const Value& v) {
+double number_in(const Value& v) {
   double out = 0;
   const std::string& text = v.scalar_text();
   std::from_chars(text.data(), text.data() + text.size(), out);
@@ -63,13 +63,13 @@ Pipeline read_back(const Value& document, const Pipeline& like) {
           read.action = static_cast<PipelineAction>(a);
         }
       }
-      read.microbatch = static_cast<std::uint32_t>(number(op.items()[1]));
+      read.microbatch = static_cast<std::uint32_t>(number_in(op.items()[1]));
       if (read.action < PipelineAction::output_layer) {
-        read.chunk = chunk_of(number(op.items()[2]), read.microbatch);
+        read.chunk = chunk_of(number_in(op.items()[2]), read.microbatch);
       }
       if (read.action == PipelineAction::forward_and_backward) {
-        read.backward_microbatch = static_cast<std::uint32_t>(number(op.items()[3]));
-        read.backward_chunk = chunk_of(number(op.items()[4]), read.backward_microbatch);
+        read.backward_microbatch = static_cast<std::uint32_t>(number_in(op.items()[3]));
+        read.backward_chunk = chunk_of(number_in(op.items()[4]), read.backward_microbatch);
       }
       out.order[d].push_back(read);
     }
@@ -95,7 +95,7 @@ TEST(ScheduleJson, ReadsBackToTheSameSchedule) {
                                            Sends::asynchronous);
       ASSERT_TRUE(rerun) << rerun.error().text();
       EXPECT_EQ(schedule_json(*rerun, {&schedule, 0, 0}), text) << schedule.name;
-      EXPECT_EQ(number(*document->root.find("expected")->find("makespan")),
+      EXPECT_EQ(number_in(*document->root.find("expected")->find("makespan")),
                 run->unit.of(run->execution.measures.makespan));
     }
   }
@@ -116,7 +116,7 @@ TEST(ScheduleJson, HasTheGoldenFields) {
   const Value& expected = *document.root.find("expected");
   EXPECT_EQ(expected.find("makespan")->scalar_text(), "33");
   EXPECT_EQ(expected.find("busy")->items()[0].scalar_text(), "24");
-  EXPECT_NEAR(number(*expected.find("bubble_ratio")), 0.272727, 1e-6);
+  EXPECT_NEAR(number_in(*expected.find("bubble_ratio")), 0.272727, 1e-6);
   EXPECT_EQ(expected.find("peak_units")->items()[0].scalar_text(), "4");
   const Value& first = document.root.find("device_ops")->items()[0].items()[0];
   EXPECT_EQ(first.items()[0].scalar_text(), "F");
@@ -173,7 +173,7 @@ std::string picture(const MeasuredSchedule& run, double limit = 0) {
   return pipeline_picture(p);
 }
 
-int count(const std::string& text, std::string_view part) {
+int count_of(const std::string& text, std::string_view part) {
   int n = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
   return n;
@@ -192,8 +192,8 @@ TEST(PipelinePicture, DrawsEveryPassOfEverySchedule) {
         passes += op.action == PipelineAction::forward_and_backward ? 2 : 1;
       }
     }
-    EXPECT_EQ(count(svg, "<title>"), passes) << schedule.name;
-    EXPECT_EQ(count(svg, "class=\"curve\""), 4) << schedule.name;
+    EXPECT_EQ(count_of(svg, "<title>"), passes) << schedule.name;
+    EXPECT_EQ(count_of(svg, "class=\"curve\""), 4) << schedule.name;
     const auto png = png_of_svg(svg, 560);
     ASSERT_TRUE(png) << schedule.name << ": " << png.error().text();
     EXPECT_GT(png->size(), 5000u);

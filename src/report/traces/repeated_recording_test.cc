@@ -8,14 +8,13 @@
 #include "report/traces/analysis_report.h"
 #include "report/traces/trace_info_report.h"
 #include "trace/kineto/kineto_text.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 // The file with its list of events `times` times.
 std::string repeated(const std::string& file, int times) {
@@ -39,12 +38,12 @@ std::string repeated(const std::string& file, int times) {
   return out + "]}";
 }
 
-struct Analyzed {
+struct AnalyzedRepeats {
   RecordedRun run;
   RunAnalysis analysis;
 };
 
-Analyzed analyzed(const std::string& text) {
+AnalyzedRepeats analyzed(const std::string& text) {
   auto traces = read_kineto_ranks_bytes(text, "trace.json");
   if (!traces) throw std::runtime_error(traces.error().text());
   auto run = make_run(std::move(*traces));
@@ -57,8 +56,8 @@ Analyzed analyzed(const std::string& text) {
 class RepeatedRecording : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(RepeatedRecording, IsAnalyzedAsOnce) {
-  const Analyzed once = analyzed(repeated(GetParam(), 1));
-  const Analyzed twice = analyzed(repeated(GetParam(), 2));
+  const AnalyzedRepeats once = analyzed(repeated(GetParam(), 1));
+  const AnalyzedRepeats twice = analyzed(repeated(GetParam(), 2));
   const RecordedTrace& one = once.run.ranks[0];
   const RecordedTrace& two = twice.run.ranks[0];
   EXPECT_EQ(one.repeated, 0);
@@ -68,7 +67,7 @@ TEST_P(RepeatedRecording, IsAnalyzedAsOnce) {
   EXPECT_EQ(two.overlapping_kernels, one.overlapping_kernels);
   EXPECT_EQ(to_json(analysis_json(twice.run, twice.analysis)),
             to_json(analysis_json(once.run, once.analysis)));
-  const auto text = [](const Analyzed& of) {
+  const auto text = [](const AnalyzedRepeats& of) {
     return analysis_text(of.run, of.analysis, AnalysisView(), TextStyle());
   };
   EXPECT_THAT(text(twice), HasSubstr(" left out: what stands"));

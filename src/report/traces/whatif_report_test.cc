@@ -5,6 +5,7 @@
 #include "compare/work_profile.h"
 #include "replay/graph_from_run.h"
 #include "report/traces/difference_report.h"
+#include "trace/published_traces.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 struct Answered {
   RecordedRun run;

@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-std::vector<Calibration> sample() {
+std::vector<Calibration> sample_calibrations() {
   Calibration c;
   c.rows = 1002;
   c.used = 1000;
@@ -28,7 +28,7 @@ std::vector<Calibration> sample() {
 }
 
 TEST(CalibrationReport, ShowsParametersErrorsAndProblems) {
-  const std::string text = calibration_text(sample(), {});
+  const std::string text = calibration_text(sample_calibrations(), {});
   for (const char* part :
        {"h100-sxm", "peak_fraction", "0.832", "0.0021", "2.6 us", "at its bound", "3.3 %",
         "of which m >= 1024", "k.csv:7", "1,000 of 1,002 rows used", "Attention is kept"}) {
@@ -37,12 +37,12 @@ TEST(CalibrationReport, ShowsParametersErrorsAndProblems) {
 }
 
 TEST(CalibrationReport, MarkdownHasOneTableOfErrors) {
-  const std::string text = calibration_markdown(sample());
+  const std::string text = calibration_markdown(sample_calibrations());
   EXPECT_THAT(text, testing::HasSubstr("gemm bf16 | 1,000 | 3.1 % | 12.0 % | -0.4 % | 3.3 %"));
 }
 
 TEST(CalibrationReport, JsonHoldsEveryFigure) {
-  const std::string text = to_json(calibration_json(sample()));
+  const std::string text = to_json(calibration_json(sample_calibrations()));
   const auto document = parse_json(text, "c.json");
   ASSERT_TRUE(document);
   const Value& fit = *document->root.find("calibrations")->items()[0].find("parts")->items().data();

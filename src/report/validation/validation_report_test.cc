@@ -27,7 +27,7 @@ RowOutcome row(std::string id, std::string source, double predicted, double meas
   return out;
 }
 
-Validation sample() {
+Validation sample_validation() {
   RowOutcome skipped = row("c-1", "c", 1, 1);
   skipped.predicted.reset();
   skipped.predicted_memory.reset();
@@ -42,7 +42,8 @@ Validation sample() {
 }
 
 TEST(ValidationReport, ShowsErrorsBySourceAndOverAll) {
-  const std::string text = validation_text(sample(), RowDetail::skipped_only, {.width = 160});
+  const std::string text =
+      validation_text(sample_validation(), RowDetail::skipped_only, {.width = 160});
   EXPECT_THAT(text, HasSubstr("Step time"));
   EXPECT_THAT(text, HasSubstr("+10.0 %"));
   EXPECT_THAT(text, HasSubstr("-50.0 %"));
@@ -55,7 +56,8 @@ TEST(ValidationReport, ShowsErrorsBySourceAndOverAll) {
 }
 
 TEST(ValidationReport, EveryRowSaysItsErrorOrWhyItWasSkipped) {
-  const std::string text = validation_text(sample(), RowDetail::every_row, {.width = 160});
+  const std::string text =
+      validation_text(sample_validation(), RowDetail::every_row, {.width = 160});
   EXPECT_THAT(text, HasSubstr("skipped: schedule zb-2p is not modelled"));
   std::istringstream lines(text);
   std::string line;
@@ -85,7 +87,7 @@ TEST(ValidationReport, NothingToCompareIsNoError) {
 }
 
 TEST(ValidationReport, MarkdownHoldsEveryTable) {
-  const std::string text = validation_markdown(sample());
+  const std::string text = validation_markdown(sample_validation());
   EXPECT_THAT(text, testing::StartsWith("# Validation\n"));
   for (const char* heading :
        {"## Step time", "## Worst rows", "## Ranking of plans", "## Does it fit?",

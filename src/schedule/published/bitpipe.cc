@@ -25,9 +25,9 @@
 namespace orrery {
 namespace {
 
-constexpr auto kPlacement = bidirectional_virtual_stage<snake_virtual_stage>;
+constexpr auto kBitPipePlacement = bidirectional_virtual_stage<snake_virtual_stage>;
 
-std::vector<std::string> problems(const ScheduleRequest& request) {
+std::vector<std::string> bitpipe_problems(const ScheduleRequest& request) {
   return bidirectional_problems("bitpipe", request.shape);
 }
 
@@ -68,9 +68,9 @@ class Sequence {
   std::vector<PipelineOperation> out_;
 };
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> bitpipe_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
-  Pipeline out = placed(shape, 2, kPlacement);
+  Pipeline out = placed(shape, 2, kBitPipePlacement);
   out.route = routes_of_units(shape);
   const int p = shape.devices;
   const int units = shape.microbatches / p;
@@ -117,8 +117,8 @@ const Schedule kBitPipe{
     .summary = "two V-shaped pipelines in opposite directions (arXiv 2410.19367)",
     .chunks = 2,
     .routes = 2,
-    .problems = problems,
-    .virtual_stage = kPlacement,
-    .pipeline = order};
+    .problems = bitpipe_problems,
+    .virtual_stage = kBitPipePlacement,
+    .pipeline = bitpipe_order};
 
 }  // namespace orrery

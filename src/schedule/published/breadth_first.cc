@@ -19,7 +19,7 @@
 namespace orrery {
 namespace {
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> breadth_first_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   Pipeline out = placed(shape, 1, loop_virtual_stage);
   const auto m = static_cast<std::uint32_t>(shape.microbatches);
@@ -39,7 +39,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   return out;
 }
 
-std::vector<int> peak_in_flight(const PipelineShape& shape, int) {
+std::vector<int> peak_of_breadth_first(const PipelineShape& shape, int) {
   return std::vector<int>(static_cast<std::size_t>(shape.chunks), shape.microbatches);
 }
 
@@ -49,8 +49,8 @@ const Schedule kBreadthFirst{
     .name = "breadth_first",
     .summary = "all microbatches pass a chunk before any passes the next (arXiv 2211.05953)",
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order,
-    .peak_in_flight = peak_in_flight};
+    .pipeline = breadth_first_order,
+    .peak_in_flight = peak_of_breadth_first};
 
 const Schedule kModularLga{
     .name = "modular_lga",
@@ -58,7 +58,7 @@ const Schedule kModularLga{
         "layered gradient accumulation, one layer a chunk, round the devices "
         "(arXiv 2106.02679)",
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order,
-    .peak_in_flight = peak_in_flight};
+    .pipeline = breadth_first_order,
+    .peak_in_flight = peak_of_breadth_first};
 
 }  // namespace orrery

@@ -17,15 +17,15 @@
 namespace orrery {
 namespace {
 
-constexpr auto kPlacement = bidirectional_virtual_stage<loop_virtual_stage>;
+constexpr auto kChimeraPlacement = bidirectional_virtual_stage<loop_virtual_stage>;
 
-std::vector<std::string> problems(const ScheduleRequest& request) {
+std::vector<std::string> chimera_problems(const ScheduleRequest& request) {
   return bidirectional_problems("chimera", request.shape);
 }
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> chimera_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
-  Pipeline out = placed(shape, 2, kPlacement);
+  Pipeline out = placed(shape, 2, kChimeraPlacement);
   out.route = routes_of_units(shape);
   const auto p = static_cast<std::size_t>(shape.devices);
   const std::size_t units = static_cast<std::size_t>(shape.microbatches) / p;
@@ -59,8 +59,8 @@ const Schedule kChimera{.name = "chimera",
                         .summary = "two pipelines in opposite directions (arXiv 2107.06925)",
                         .chunks = 1,
                         .routes = 2,
-                        .problems = problems,
-                        .virtual_stage = kPlacement,
-                        .pipeline = order};
+                        .problems = chimera_problems,
+                        .virtual_stage = kChimeraPlacement,
+                        .pipeline = chimera_order};
 
 }  // namespace orrery

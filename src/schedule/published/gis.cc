@@ -27,12 +27,12 @@ namespace {
 
 int smallest_group(const PipelineShape& shape) { return (shape.devices + 1) / 2; }
 
-int group_of(const ScheduleRequest& request) {
+int gis_group(const ScheduleRequest& request) {
   return request.group > 0 ? request.group : smallest_group(request.shape);
 }
 
-std::vector<std::string> problems(const ScheduleRequest& request) {
-  const int group = group_of(request);
+std::vector<std::string> gis_problems(const ScheduleRequest& request) {
+  const int group = gis_group(request);
   const int p = request.shape.devices;
   if (group >= smallest_group(request.shape) && group <= p) return {};
   return {"gis passes microbatches in groups of " + std::to_string(smallest_group(request.shape)) +
@@ -40,13 +40,13 @@ std::vector<std::string> problems(const ScheduleRequest& request) {
           std::to_string(group)};
 }
 
-int warm_up(const PipelineShape& shape, int group, int device) {
+int gis_warm_up(const PipelineShape& shape, int group, int device) {
   return (shape.chunks - 1) * group + shape.devices - device;
 }
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> gis_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
-  const int g = group_of(request);
+  const int g = gis_group(request);
   const int v = shape.chunks;
   const int m = shape.microbatches;
   Pipeline out = placed(shape, 1, loop_virtual_stage);
@@ -61,7 +61,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
       operations.push_back(
           {action, static_cast<std::uint16_t>(c), static_cast<std::uint32_t>(microbatch(k))});
     };
-    const int ahead = warm_up(shape, g, device);
+    const int ahead = gis_warm_up(shape, g, device);
     for (int k = 0; k < ahead; ++k) add(PipelineAction::forward, chunk(k), k);
     for (int k = 0; k < places; ++k) {
       add(PipelineAction::input_gradient, v - 1 - chunk(k), k);
@@ -74,7 +74,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 
 template <int percent>
 Result<Pipeline> offloaded(const ScheduleRequest& request) {
-  ORRERY_TRY(Pipeline out, order(request));
+  ORRERY_TRY(Pipeline out, gis_order(request));
   return with_offloading(std::move(out), times_or_unit(request), percent / 100.0);
 }
 
@@ -85,17 +85,17 @@ const Schedule kGis{.name = "gis",
                         "interleaved in groups smaller than the pipeline, backward split "
                         "(arXiv 2503.01328)",
                     .splits_backward = true,
-                    .problems = problems,
+                    .problems = gis_problems,
                     .virtual_stage = loop_virtual_stage,
-                    .pipeline = order,
-                    .longest_run = group_of};
+                    .pipeline = gis_order,
+                    .longest_run = gis_group};
 
 const Schedule kPipeOffloadFull{
     .name = "pipeoffload_full",
     .summary = "gis with the activations in host memory in between (arXiv 2503.01328)",
     .splits_backward = true,
     .made_for_times = true,
-    .problems = problems,
+    .problems = gis_problems,
     .virtual_stage = loop_virtual_stage,
     .pipeline = offloaded<100>};
 
@@ -106,7 +106,7 @@ const Schedule kPipeOffloadHalf{
         "(arXiv 2503.01328)",
     .splits_backward = true,
     .made_for_times = true,
-    .problems = problems,
+    .problems = gis_problems,
     .virtual_stage = loop_virtual_stage,
     .pipeline = offloaded<50>};
 

@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> gpipe_order(const ScheduleRequest& request) {
   Pipeline out = placed(request.shape, 1, loop_virtual_stage);
   const auto m = static_cast<std::uint32_t>(request.shape.microbatches);
   for (auto& device : out.order) {
@@ -18,7 +18,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
   return out;
 }
 
-std::vector<int> peak_in_flight(const PipelineShape& shape, int) { return {shape.microbatches}; }
+std::vector<int> peak_of_gpipe(const PipelineShape& shape, int) { return {shape.microbatches}; }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ const Schedule kGPipe{
     .summary = "all forwards, then all backwards in reverse order (arXiv 1811.06965)",
     .chunks = 1,
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order,
-    .peak_in_flight = peak_in_flight};
+    .pipeline = gpipe_order,
+    .peak_in_flight = peak_of_gpipe};
 
 }  // namespace orrery

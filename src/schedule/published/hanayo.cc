@@ -27,7 +27,7 @@ namespace {
 
 constexpr double kMostCompared = 1 << 18;
 
-std::vector<std::string> problems(const ScheduleRequest& request) {
+std::vector<std::string> hanayo_problems(const ScheduleRequest& request) {
   if (request.shape.chunks % 2 == 0) return {};
   return {"hanayo holds two chunks a wave on a device: " + std::to_string(request.shape.chunks) +
           " chunks are not a multiple of 2"};
@@ -80,7 +80,7 @@ Pipeline shortest(const PipelineShape& shape, const PipelineTimes& times, int in
   return best;
 }
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> hanayo_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const PipelineTimes times = times_or_unit(request);
   const int most =
@@ -111,8 +111,8 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 const Schedule kHanayo{.name = "hanayo",
                        .summary = "waves down and up the devices, greedily (arXiv 2308.15762)",
                        .made_for_times = true,
-                       .problems = problems,
+                       .problems = hanayo_problems,
                        .virtual_stage = snake_virtual_stage,
-                       .pipeline = order};
+                       .pipeline = hanayo_order};
 
 }  // namespace orrery

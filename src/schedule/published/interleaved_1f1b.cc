@@ -19,7 +19,7 @@ int group_of(const ScheduleRequest& request) {
   return request.group > 0 ? request.group : request.shape.devices;
 }
 
-std::vector<std::string> problems(const ScheduleRequest& request) {
+std::vector<std::string> interleaved_problems(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const int group = group_of(request);
   std::vector<std::string> out;
@@ -64,7 +64,7 @@ int warm_up(const PipelineShape& shape, int group, int device) {
                   shape.microbatches * shape.chunks);
 }
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> interleaved_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const int group = group_of(request);
   Pipeline out = placed(shape, 1, loop_virtual_stage);
@@ -85,7 +85,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 }
 
 // For groups of p.
-std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {
+std::vector<int> peak_of_interleaved(const PipelineShape& shape, int device) {
   const int held =
       std::min(warm_up(shape, shape.devices, device) + 1, shape.microbatches * shape.chunks);
   const int per_group = shape.devices * shape.chunks;
@@ -104,10 +104,10 @@ std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {
 const Schedule kInterleaved1F1B{
     .name = "interleaved_1f1b",
     .summary = "1F1B over several chunks a device, microbatches in groups (arXiv 2104.04473)",
-    .problems = problems,
+    .problems = interleaved_problems,
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order,
-    .peak_in_flight = peak_in_flight,
+    .pipeline = interleaved_order,
+    .peak_in_flight = peak_of_interleaved,
     .longest_run = group_of};
 
 }  // namespace orrery

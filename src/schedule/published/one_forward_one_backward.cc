@@ -26,11 +26,11 @@ Pipeline in_turn(const PipelineShape& shape, const std::function<int(int device)
 
 namespace {
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> one_forward_one_backward_order(const ScheduleRequest& request) {
   return in_turn(request.shape, [&](int device) { return request.shape.devices - 1 - device; });
 }
 
-std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {
+std::vector<int> peak_of_one_forward_one_backward(const PipelineShape& shape, int device) {
   return {std::min(shape.microbatches, shape.devices - device)};
 }
 
@@ -41,7 +41,7 @@ const Schedule kOneForwardOneBackward{
     .summary = "a few forwards ahead, then one forward, one backward in turn (arXiv 2007.01045)",
     .chunks = 1,
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order,
-    .peak_in_flight = peak_in_flight};
+    .pipeline = one_forward_one_backward_order,
+    .peak_in_flight = peak_of_one_forward_one_backward};
 
 }  // namespace orrery

@@ -163,7 +163,7 @@ class VSlots {
   std::vector<std::size_t> end_;  // of every kind, device and microbatch
 };
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> one_forward_one_backward_v_order(const ScheduleRequest& request) {
   return VSlots(request.shape).reordered(placed(request.shape, 1, snake_virtual_stage));
 }
 
@@ -174,6 +174,6 @@ const Schedule kOneForwardOneBackwardV{
     .summary = "1F1B on a V in two thirds of its memory (arXiv 2405.15362)",
     .chunks = 2,
     .virtual_stage = snake_virtual_stage,
-    .pipeline = order};
+    .pipeline = one_forward_one_backward_v_order};
 
 }  // namespace orrery

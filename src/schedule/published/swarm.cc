@@ -33,7 +33,7 @@ int peers_of(const ScheduleRequest& request) {
   return request.group > 0 ? request.group : std::min(kDefaultPeers, request.shape.devices);
 }
 
-std::vector<std::string> problems(const ScheduleRequest& request) {
+std::vector<std::string> swarm_problems(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const int peers = peers_of(request);
   std::vector<std::string> out;
@@ -156,7 +156,7 @@ class Swarm {
   std::mt19937_64 random_;
 };
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> swarm_order(const ScheduleRequest& request) {
   const PipelineTimes times = times_or_unit(request);
   return Swarm(request, times).wired();
 }
@@ -169,8 +169,8 @@ const Schedule kSwarm{
     .chunks = 1,
     .made_for_times = true,
     .asynchronous = true,
-    .problems = problems,
+    .problems = swarm_problems,
     .virtual_stage = virtual_stage,
-    .pipeline = order};
+    .pipeline = swarm_order};
 
 }  // namespace orrery

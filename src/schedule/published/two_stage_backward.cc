@@ -18,7 +18,7 @@ namespace orrery {
 namespace {
 
 template <const Schedule& schedule>
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> two_stage_order(const ScheduleRequest& request) {
   ORRERY_TRY(Pipeline out, schedule.pipeline(request));
   for (auto& device : out.order) {
     for (PipelineOperation& op : device) {
@@ -38,7 +38,7 @@ const Schedule k2BpGPipe{.name = "2bp_gpipe",
                          .splits_backward = true,
                          .made_for_times = true,
                          .virtual_stage = loop_virtual_stage,
-                         .pipeline = order<kGPipe>};
+                         .pipeline = two_stage_order<kGPipe>};
 
 const Schedule k2Bp1F1B{.name = "2bp_1f1b",
                         .summary = "1F1B with the weight gradients postponed (arXiv 2405.18047)",
@@ -46,6 +46,6 @@ const Schedule k2Bp1F1B{.name = "2bp_1f1b",
                         .splits_backward = true,
                         .made_for_times = true,
                         .virtual_stage = loop_virtual_stage,
-                        .pipeline = order<kOneForwardOneBackward>};
+                        .pipeline = two_stage_order<kOneForwardOneBackward>};
 
 }  // namespace orrery

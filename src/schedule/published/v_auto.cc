@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> v_auto_order(const ScheduleRequest& request) {
   OrderProblem problem =
       order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
   double least = 0;
@@ -35,7 +35,7 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 
 }  // namespace
 
-const Schedule kVAuto =
-    v_shaped("v_auto", "the best V of two chunks under a memory limit (arXiv 2405.15362)", order);
+const Schedule kVAuto = v_shaped(
+    "v_auto", "the best V of two chunks under a memory limit (arXiv 2405.15362)", v_auto_order);
 
 }  // namespace orrery

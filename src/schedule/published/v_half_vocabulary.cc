@@ -32,7 +32,7 @@ double turn(const PipelineTimes& times, int barriers) {
 }
 
 template <int barriers>
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> v_half_order(const ScheduleRequest& request) {
   const PipelineTimes times = times_or_unit(request);
   const BuildingBlock block = v_half_block(request.shape.devices);
   OrderProblem problem = order_problem(request.shape, snake_virtual_stage, times, 0);
@@ -64,7 +64,7 @@ const Schedule kVHalfVocabulary1{
     .splits_vocabulary = true,
     .vocabulary_barriers = 2,
     .virtual_stage = snake_virtual_stage,
-    .pipeline = order<2>};
+    .pipeline = v_half_order<2>};
 
 const Schedule kVHalfVocabulary2{
     .name = "v_half_vocab_2",
@@ -75,6 +75,6 @@ const Schedule kVHalfVocabulary2{
     .splits_vocabulary = true,
     .vocabulary_barriers = 1,
     .virtual_stage = snake_virtual_stage,
-    .pipeline = order<1>};
+    .pipeline = v_half_order<1>};
 
 }  // namespace orrery

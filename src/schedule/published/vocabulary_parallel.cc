@@ -19,14 +19,14 @@ int in_flight(const PipelineShape& shape, int device, int barriers) {
 }
 
 template <int barriers>
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> vocabulary_order(const ScheduleRequest& request) {
   Pipeline out = in_turn(
       request.shape, [&](int device) { return in_flight(request.shape, device, barriers) - 1; });
   return with_vocabulary_passes(std::move(out), times_or_unit(request), barriers);
 }
 
 template <int barriers>
-std::vector<int> peak_in_flight(const PipelineShape& shape, int device) {
+std::vector<int> peak_of_vocabulary(const PipelineShape& shape, int device) {
   return {in_flight(shape, device, barriers)};
 }
 
@@ -40,8 +40,8 @@ const Schedule kVocabulary1{
     .splits_vocabulary = true,
     .vocabulary_barriers = 2,
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order<2>,
-    .peak_in_flight = peak_in_flight<2>};
+    .pipeline = vocabulary_order<2>,
+    .peak_in_flight = peak_of_vocabulary<2>};
 
 const Schedule kVocabulary2{
     .name = "vocab_2",
@@ -51,7 +51,7 @@ const Schedule kVocabulary2{
     .splits_vocabulary = true,
     .vocabulary_barriers = 1,
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order<1>,
-    .peak_in_flight = peak_in_flight<1>};
+    .pipeline = vocabulary_order<1>,
+    .peak_in_flight = peak_of_vocabulary<1>};
 
 }  // namespace orrery

@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> zb_v_order(const ScheduleRequest& request) {
   OrderProblem problem =
       order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
   for (std::size_t d = 0; d < problem.limit.size(); ++d) {
@@ -36,6 +36,6 @@ Result<Pipeline> order(const ScheduleRequest& request) {
 }  // namespace
 
 const Schedule kZbV = v_shaped(
-    "zb_v", "two chunks in a V, no bubble in the memory of 1F1B (arXiv 2401.10241)", order);
+    "zb_v", "two chunks in a V, no bubble in the memory of 1F1B (arXiv 2401.10241)", zb_v_order);
 
 }  // namespace orrery

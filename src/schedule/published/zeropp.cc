@@ -25,7 +25,7 @@
 namespace orrery {
 namespace {
 
-Result<Pipeline> order(const ScheduleRequest& request) {
+Result<Pipeline> zeropp_order(const ScheduleRequest& request) {
   const PipelineShape& shape = request.shape;
   const int m = shape.microbatches;
   const int unit = request.group > 0 ? request.group : std::min(2 * shape.devices - 1, m);
@@ -63,6 +63,6 @@ const Schedule kZeroPp{
     .splits_backward = true,
     .made_for_times = true,
     .virtual_stage = loop_virtual_stage,
-    .pipeline = order};
+    .pipeline = zeropp_order};
 
 }  // namespace orrery

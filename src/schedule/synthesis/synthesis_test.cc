@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-SynthesisRequest request_of(PipelineShape shape, double f, double b, double w, double latency = 0) {
+SynthesisRequest synthesis_of(PipelineShape shape, double f, double b, double w,
+                              double latency = 0) {
   SynthesisRequest out;
   out.shape = shape;
   out.times =
@@ -31,11 +32,11 @@ SynthesisOptions quick() {
 
 TEST(Synthesis, ClosesFourDevicesAndEightMicrobatches) {
   // One chunk: the bound is the way to the last device and its work (ZB-H2, 27). Two: half the way.
-  const auto one = synthesise(request_of({4, 8, 1}, 1, 1, 1), quick());
+  const auto one = synthesise(synthesis_of({4, 8, 1}, 1, 1, 1), quick());
   ASSERT_TRUE(one) << one.error().text();
   EXPECT_EQ(one->once.makespan, Picoseconds(27));
   EXPECT_EQ(one->once.gap, 0);
-  const auto two = synthesise(request_of({4, 8, 2}, 1, 1, 1), quick());
+  const auto two = synthesise(synthesis_of({4, 8, 2}, 1, 1, 1), quick());
   ASSERT_TRUE(two);
   EXPECT_EQ(two->makespan, Picoseconds(51));
   EXPECT_EQ(two->stopped, SynthesisStop::proven_best);
@@ -47,7 +48,7 @@ TEST(Synthesis, ClosesMemoryLimitsOfOneChunk) {
   // by less than what the branch and bound proves.
   for (const auto& [limit, makespan] :
        {std::pair{4.0, 27.0}, {3.0, 31.0}, {2.0, 41.0}, {1.0, 72.0}}) {
-    SynthesisRequest request = request_of({4, 8, 1}, 1, 1, 1);
+    SynthesisRequest request = synthesis_of({4, 8, 1}, 1, 1, 1);
     request.memory_limit = limit;
     const auto result = synthesise(request, quick());
     ASSERT_TRUE(result) << result.error().text();
@@ -62,7 +63,7 @@ TEST(Synthesis, NeverLosesToASchedule) {
   for (int round = 0; round < 3; ++round) {
     const PipelineShape shape{2 + 2 * static_cast<int>(random.below(2)),
                               4 * (1 + static_cast<int>(random.below(3))), 2};
-    SynthesisRequest request = request_of(shape, 1, 1, 1, static_cast<double>(random.below(3)));
+    SynthesisRequest request = synthesis_of(shape, 1, 1, 1, static_cast<double>(random.below(3)));
     for (StageTimes& stage : request.times.stage) {
       stage.forward = Picoseconds(static_cast<double>(3 + random.below(5)));
       stage.input_gradient = Picoseconds(static_cast<double>(3 + random.below(5)));
@@ -92,7 +93,7 @@ TEST(Synthesis, NeverLosesToASchedule) {
 }
 
 TEST(Synthesis, AnInterruptedSearchKeepsTheBest) {
-  SynthesisRequest request = request_of({4, 8, 2}, 1, 1, 1);
+  SynthesisRequest request = synthesis_of({4, 8, 2}, 1, 1, 1);
   request.memory_limit = 4;
   std::stop_source source;
   SynthesisOptions options = quick();
@@ -114,7 +115,7 @@ TEST(Synthesis, AnInterruptedSearchKeepsTheBest) {
 }
 
 TEST(Synthesis, TheSameRequestGivesTheSameResult) {
-  SynthesisRequest request = request_of({4, 8, 2}, 5, 6, 4, 1);
+  SynthesisRequest request = synthesis_of({4, 8, 2}, 5, 6, 4, 1);
   request.memory_limit = 5;
   SynthesisOptions options = quick();
   options.node_budget = 100'000;
@@ -137,7 +138,7 @@ TEST(Synthesis, JoinedStagesDoTheSameWork) {
 }
 
 TEST(Synthesis, RefusesInOneLine) {
-  SynthesisRequest request = request_of({4, 8, 2}, 1, 1, 1);
+  SynthesisRequest request = synthesis_of({4, 8, 2}, 1, 1, 1);
   request.memory_limit = 1.5;
   EXPECT_THAT(synthesise(request).error().text(),
               HasSubstr("the memory limit 1.5 is below the 2 that one microbatch holds"));

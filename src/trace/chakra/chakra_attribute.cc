@@ -8,12 +8,12 @@
 namespace orrery {
 namespace {
 
-constexpr std::uint32_t kName = 1;
+constexpr std::uint32_t kAttributeName = 1;
 constexpr std::uint32_t kDocumentation = 2;
 constexpr std::uint32_t kLastField = 2 * static_cast<std::uint32_t>(ChakraKind::bytes) + 2;
 
 std::uint32_t field_of(ChakraKind kind) { return 2 * static_cast<std::uint32_t>(kind) + 1; }
-ChakraKind kind_of(std::uint32_t field) { return static_cast<ChakraKind>((field - 1) / 2); }
+ChakraKind kind_of_field(std::uint32_t field) { return static_cast<ChakraKind>((field - 1) / 2); }
 bool is_list(std::uint32_t field) { return field % 2 == 0; }
 
 WireType wire_type(ChakraKind kind) {
@@ -76,9 +76,9 @@ bool is_plain(std::string_view message) {
   WireReader reader(message);
   WireField name;
   WireField value;
-  return reader.next(name) && name.number == kName && name.type == WireType::counted &&
+  return reader.next(name) && name.number == kAttributeName && name.type == WireType::counted &&
          reader.next(value) && value.number > kDocumentation && value.number <= kLastField &&
-         !is_list(value.number) && value.type == wire_type(kind_of(value.number)) &&
+         !is_list(value.number) && value.type == wire_type(kind_of_field(value.number)) &&
          reader.left() == 0;
 }
 
@@ -114,10 +114,10 @@ std::optional<ChakraAttribute> attribute_of(std::string_view message) {
   WireReader reader(message);
   for (WireField field; reader.next(field);) {
     const bool counted = field.type == WireType::counted;
-    if (field.number == kName && counted) out.name = field.bytes;
+    if (field.number == kAttributeName && counted) out.name = field.bytes;
     if (field.number == kDocumentation && counted) out.documentation = field.bytes;
     if (field.number <= kDocumentation || field.number > kLastField) continue;
-    const ChakraKind kind = kind_of(field.number);
+    const ChakraKind kind = kind_of_field(field.number);
     if (field.type != (is_list(field.number) ? WireType::counted : wire_type(kind))) continue;
     out.kind = kind;
     out.is_list = is_list(field.number);
@@ -140,7 +140,7 @@ void append_attribute(const ChakraAttribute& attribute, std::string& message) {
   const auto text = [&](std::string_view t) {
     return kind == ChakraKind::string ? readable_text(t) : std::string(t);
   };
-  if (!attribute.name.empty()) append_bytes(kName, readable_text(attribute.name), message);
+  if (!attribute.name.empty()) append_bytes(kAttributeName, readable_text(attribute.name), message);
   if (!attribute.documentation.empty()) {
     append_bytes(kDocumentation, readable_text(attribute.documentation), message);
   }
@@ -189,7 +189,8 @@ std::optional<std::string_view> ChakraAttributes::find(std::string_view name) co
   for (WireField one; reader.next(one);) {
     WireField first;
     WireReader(one.bytes).next(first);
-    if ((first.number == kName ? first.bytes : std::string_view()) == name) return one.bytes;
+    if ((first.number == kAttributeName ? first.bytes : std::string_view()) == name)
+      return one.bytes;
   }
   return std::nullopt;
 }
@@ -205,9 +206,9 @@ std::optional<WireField> ChakraAttributes::value(std::string_view name) const {
 
 std::optional<std::int64_t> integer_of(const WireField& value) {
   if (value.number == 0 || is_list(value.number)) return std::nullopt;
-  const std::uint64_t bits = canonical(kind_of(value.number), value.bits);
+  const std::uint64_t bits = canonical(kind_of_field(value.number), value.bits);
   const auto low = static_cast<std::uint32_t>(bits);
-  switch (kind_of(value.number)) {
+  switch (kind_of_field(value.number)) {
     case ChakraKind::int32:
     case ChakraKind::sfixed32:
       return static_cast<std::int32_t>(low);

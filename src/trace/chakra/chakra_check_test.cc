@@ -7,14 +7,13 @@
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace/kineto/kineto.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 ChakraNode node(std::uint64_t id, ChakraNodeType type, std::vector<std::uint64_t> after = {}) {
   ChakraNode out;

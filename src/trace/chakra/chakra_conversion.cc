@@ -16,13 +16,12 @@
 namespace orrery {
 namespace {
 
-constexpr std::int64_t kNsPerMicrosecond = 1000;
 constexpr std::int64_t kLongestDispatchNs = 20'000;
 constexpr std::string_view kThreadName = "[pytorch|profiler|execution_trace|thread]";
 constexpr std::string_view kGroupsName = "## process_group:init ##";
-constexpr std::string_view kVersion = "0.0.4";
+constexpr std::string_view kChakraVersion = "0.0.4";
 
-std::string quoted(std::string_view text) {
+std::string quoted_plain(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -36,8 +35,8 @@ std::string groups_text(const std::vector<ProcessGroup>& groups) {
   std::string out = "['[";
   for (const ProcessGroup& g : groups) {
     if (out.size() > 3) out += ", ";
-    out += R"({"pg_name": )" + quoted(g.name) + R"(, "pg_desc": )" + quoted(g.description) +
-           R"(, "ranks": [)";
+    out += R"({"pg_name": )" + quoted_plain(g.name) + R"(, "pg_desc": )" +
+           quoted_plain(g.description) + R"(, "ranks": [)";
     for (std::size_t i = 0; i < g.ranks.size(); ++i) {
       out += (i == 0 ? "" : ", ") + std::to_string(g.ranks[i]);
     }
@@ -102,7 +101,7 @@ class Converter {
  private:
   void metadata() {
     ChakraTrace& trace = out_.trace;
-    trace.version = kVersion;
+    trace.version = kChakraVersion;
     if (host_ == nullptr) return;
     const auto unsigned_of = [](std::int64_t v) {
       return static_cast<std::uint64_t>(std::max(v, std::int64_t{0}));

@@ -7,11 +7,10 @@
 
 #include "trace/chakra/chakra_file.h"
 #include "trace/kineto/kineto.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 struct Rank {
   RecordedTrace recorded;

@@ -14,7 +14,7 @@ namespace orrery {
 namespace {
 
 constexpr std::uint64_t kMostUnpacked = 8ULL << 30;  // a few MB of gzip can unpack to anything
-constexpr std::size_t kPiece = 1 << 20;
+constexpr std::size_t kReadSize = 1 << 20;
 constexpr std::size_t kSample = 256;  // nodes from which the size of a trace is judged
 constexpr std::size_t kMostReserved = 1 << 18;
 constexpr std::string_view kCut = "is the file cut? --partial uses what is whole";
@@ -112,8 +112,8 @@ class Records {
         size_ -= at_;
         at_ = 0;
       }
-      buffer_.resize(size_ + kPiece);
-      ORRERY_TRY(const std::size_t got, stream_.read(buffer_.data() + size_, kPiece));
+      buffer_.resize(size_ + kReadSize);
+      ORRERY_TRY(const std::size_t got, stream_.read(buffer_.data() + size_, kReadSize));
       size_ += got;
       if (got == 0) break;
     }
@@ -131,11 +131,11 @@ class Records {
 };
 
 // Fields of the messages GlobalMetadata, Node and AttributeProto's values of inputs and outputs.
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kMetadataVersion = 1;
 constexpr std::uint32_t kMetadataAttributes = 2;
 
 constexpr std::uint32_t kId = 1;
-constexpr std::uint32_t kName = 2;
+constexpr std::uint32_t kNodeName = 2;
 constexpr std::uint32_t kType = 3;
 constexpr std::uint32_t kControlDependencies = 4;
 constexpr std::uint32_t kDataDependencies = 5;
@@ -153,7 +153,7 @@ bool read_metadata(std::string_view record, ChakraTrace& out) {
   WireReader reader(record);
   for (WireField field; reader.next(field);) {
     if (field.type != WireType::counted) continue;
-    if (field.number == kVersion) out.version = field.bytes;
+    if (field.number == kMetadataVersion) out.version = field.bytes;
     if (field.number != kMetadataAttributes) continue;
     auto attribute = attribute_of(field.bytes);
     if (!attribute) return false;
@@ -198,7 +198,7 @@ bool read_node(std::string_view record, ChakraNode& out, std::int32_t& type) {
       good = out.attributes.push_back_message(field.bytes, reader.left());
     } else if (field.number == kId && varint) {
       out.id = field.bits;
-    } else if (field.number == kName && counted) {
+    } else if (field.number == kNodeName && counted) {
       out.name = field.bytes;
     } else if (field.number == kType && varint) {
       type = static_cast<std::int32_t>(field.bits);
@@ -269,14 +269,14 @@ void append_record(std::string_view message, std::string_view empty, std::string
 template <class After>
 void append_records(const ChakraTrace& trace, std::string& out, const After& after) {
   std::string message;
-  append_text(kVersion, trace.version, message);
+  append_text(kMetadataVersion, trace.version, message);
   append_attributes(kMetadataAttributes, trace.attributes, message);
   append_record(message, kEmptyMetadata, out);
   for (const ChakraNode& node : trace.nodes) {
     after();
     message.clear();
     append_whole(kId, node.id, message);
-    append_text(kName, node.name, message);
+    append_text(kNodeName, node.name, message);
     append_whole(kType, static_cast<std::uint64_t>(node.type), message);
     append_packed(kControlDependencies, node.control_dependencies, message);
     append_packed(kDataDependencies, node.data_dependencies, message);
@@ -356,7 +356,7 @@ Result<void> write_chakra(const std::string& file, const ChakraTrace& trace) {
   ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
   std::string piece;
   append_records(trace, piece, [&] {
-    if (piece.size() < kPiece) return;
+    if (piece.size() < kReadSize) return;
     writer.append(piece);
     piece.clear();
   });

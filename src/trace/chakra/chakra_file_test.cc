@@ -7,15 +7,14 @@
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
-
-std::string error_of(std::string_view bytes) {
+std::string chakra_error(std::string_view bytes) {
   const auto trace = read_chakra_bytes(bytes, "x.et");
   return trace ? "no error" : trace.error().text();
 }
@@ -220,34 +219,34 @@ TEST(ChakraFile, WritesOnlyUtf8) {
 }
 
 TEST(ChakraFile, SaysWhatIsWrongAndAtWhichByte) {
-  EXPECT_EQ(error_of(""), "x.et: is empty (a Chakra trace begins with its version)");
-  EXPECT_EQ(error_of(kMetadata),
+  EXPECT_EQ(chakra_error(""), "x.et: is empty (a Chakra trace begins with its version)");
+  EXPECT_EQ(chakra_error(kMetadata),
             "x.et: holds no nodes (a Chakra trace has a record for each operation behind its "
             "metadata)");
   EXPECT_EQ(
       read_chakra_bytes(kMetadata + "\x7f", "x.et", Incomplete::use_what_is_whole).error().message,
       "holds no nodes");
-  EXPECT_EQ(error_of(kMetadata + "\x7f"
-                                 "abc"),
+  EXPECT_EQ(chakra_error(kMetadata + "\x7f"
+                                     "abc"),
             "x.et: byte 8: the record says it is 127 bytes long, but 3 remain (is the file cut? "
             "--partial uses what is whole)");
-  EXPECT_EQ(error_of(kMetadata + std::string(1, '\0')),
+  EXPECT_EQ(chakra_error(kMetadata + std::string(1, '\0')),
             "x.et: byte 8: a record of length 0 (other readers would stop here)");
-  EXPECT_EQ(error_of(kMetadata + "\x80"),
+  EXPECT_EQ(chakra_error(kMetadata + "\x80"),
             "x.et: byte 8: the file ends inside the length of a record (is the file cut? --partial "
             "uses what is whole)");
-  EXPECT_EQ(error_of("\xff\xff\xff\xff\xff\xff"),
+  EXPECT_EQ(chakra_error("\xff\xff\xff\xff\xff\xff"),
             "x.et: byte 0: the length of a record does not fit 32 bits (is this a Chakra trace?)");
-  EXPECT_EQ(error_of(kMetadata + "\x02\x18\x63"),
+  EXPECT_EQ(chakra_error(kMetadata + "\x02\x18\x63"),
             "x.et: byte 8: unknown node type 99 of node 0 (types are 0 (invalid) to 7 "
             "(collective))");
-  EXPECT_EQ(error_of(kMetadata + "\x02\xff\xff"),
+  EXPECT_EQ(chakra_error(kMetadata + "\x02\xff\xff"),
             "x.et: byte 8: the record is not a node of a Chakra trace");
-  EXPECT_EQ(error_of("{\"schemaVersion\": 1, \"traceEvents\": [], \"padding\": \"" +
-                     std::string(200, 'x') + "\"}"),
+  EXPECT_EQ(chakra_error("{\"schemaVersion\": 1, \"traceEvents\": [], \"padding\": \"" +
+                         std::string(200, 'x') + "\"}"),
             "x.et: byte 0: the first record is not metadata of a Chakra trace");
   const std::string packed = gzip(kMetadata + kNode);
-  EXPECT_THAT(error_of(packed.substr(0, packed.size() / 2)), HasSubstr("gzip"));
+  EXPECT_THAT(chakra_error(packed.substr(0, packed.size() / 2)), HasSubstr("gzip"));
 }
 
 TEST(ChakraFile, UsesWhatIsWholeOfACutFile) {

@@ -24,6 +24,8 @@
 
 namespace orrery {
 
+inline constexpr std::int64_t kNsPerMicrosecond = 1000;  // times of nodes are in microseconds
+
 enum class ChakraNodeType : std::uint8_t {
   invalid,
   metadata,

@@ -10,14 +10,14 @@
 namespace orrery {
 namespace {
 
-constexpr std::int64_t kMostRanks = 1'000'000'000;
+constexpr std::int64_t kLargestRank = 1'000'000'000;
 
 std::optional<std::int64_t> rank_of(const Value& value) {
   const std::string& text = value.scalar_text();
   std::int64_t rank = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (rank < 0 || rank >= kMostRanks) return std::nullopt;
+  if (rank < 0 || rank >= kLargestRank) return std::nullopt;
   return rank;
 }
 

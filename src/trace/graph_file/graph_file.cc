@@ -19,7 +19,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kLargestFile = std::size_t{2} << 30;
+constexpr std::size_t kLargestGraphFile = std::size_t{2} << 30;
 constexpr std::int64_t kLongestPs = std::int64_t{1} << 53;
 
 std::string json_text(std::string_view text) {
@@ -48,9 +48,9 @@ std::string numbers(const List& list) {
   return out;
 }
 
-class Reader {
+class GraphReader {
  public:
-  explicit Reader(const std::string& name) : name_(name) {}
+  explicit GraphReader(const std::string& name) : name_(name) {}
 
   Result<GraphFile> read(dom::element root) {
     std::int64_t version = 0;
@@ -332,7 +332,7 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
     return fail(ErrorCode::bad_input, std::string("is not JSON: ") + simdjson::error_message(error),
                 name);
   }
-  return Reader(name).read(root);
+  return GraphReader(name).read(root);
 }
 
 Result<GraphFile> read_graph_file(const std::string& file) {
@@ -346,7 +346,7 @@ Result<GraphFile> read_graph_file(const std::string& file) {
     ORRERY_TRY(const std::size_t size, stream.read(text.data() + before, kPiece));
     text.resize(before + size);
     if (size == 0) break;
-    if (text.size() > kLargestFile) {
+    if (text.size() > kLargestGraphFile) {
       return fail(ErrorCode::unsupported, "is larger than 2 GiB", name);
     }
   }

@@ -9,6 +9,7 @@
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
@@ -17,11 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::filesystem::path kTraces =
-    std::filesystem::path(ORRERY_SOURCE_DIR) / "validation/traces";
-
-RecordedTrace read(const std::string& file) {
-  auto trace = read_kineto((kTraces / file).string());
+RecordedTrace read_published(const std::string& file) {
+  auto trace = read_kineto(kTraces + file);
   EXPECT_TRUE(trace.has_value()) << file << ": " << (trace ? "" : trace.error().text());
   return trace ? *std::move(trace) : RecordedTrace();
 }
@@ -32,7 +30,7 @@ RecordedTrace read_text(const std::string& text, const KinetoOptions& options = 
   return trace ? *std::move(trace) : RecordedTrace();
 }
 
-std::string error_of(const std::string& text, const KinetoOptions& options = {}) {
+std::string kineto_error(const std::string& text, const KinetoOptions& options = {}) {
   const auto trace = read_kineto_bytes(text, "trace.json", options);
   return trace ? "no error" : trace.error().text();
 }
@@ -99,7 +97,7 @@ TEST(Kineto, AgreesWithTheFiguresOfEveryRecordedTrace) {
     if (row.find("n_kernels") == nullptr || row.find("span_ms") == nullptr) continue;
     SCOPED_TRACE(file);
     ++files;
-    const RecordedTrace trace = read(file);
+    const RecordedTrace trace = read_published(file);
     const Figures f = figures_of(trace);
     EXPECT_EQ(trace.entries, number(row, "n_events"));
     EXPECT_EQ(f.kernels, number(row, "n_kernels"));
@@ -122,7 +120,7 @@ TEST(Kineto, AgreesWithTheFiguresOfEveryRecordedTrace) {
 TEST(Kineto, SortsEventsSoThatTheOuterComesFirst) {
   for (const char* file : {"HolisticTraceAnalysis/nccl_parser_config/nccl_data.json.gz",
                            "HolisticTraceAnalysis/trace_filter/sampled_rank-0.json.gz"}) {
-    const RecordedTrace trace = read(file);
+    const RecordedTrace trace = read_published(file);
     for (std::size_t i = 1; i < trace.size(); ++i) {
       const auto key = [&](std::size_t e) {
         return std::tuple(trace.start_ns[e], -trace.duration_ns[e], trace.place[e]);
@@ -136,7 +134,7 @@ TEST(Kineto, TakesLessThan200BytesAnEvent) {
   for (const char* file : {"TraceLens/inference/xdit_sd_3.5/profile_trace_rank_0.json.gz",
                            "HolisticTraceAnalysis/df_index_resolver/df_index_resolver.json.gz",
                            "ao/ref_ep_moe_fwd.json.gz"}) {
-    const RecordedTrace trace = read(file);
+    const RecordedTrace trace = read_published(file);
     std::size_t bytes = trace.size() * (4 * 8 + 5 * 4 + 1);
     bytes += trace.operators.capacity() * sizeof(OperatorDetails);
     bytes += trace.kernels.capacity() * sizeof(KernelDetails);
@@ -154,7 +152,7 @@ TEST(Kineto, TakesLessThan200BytesAnEvent) {
 
 TEST(Kineto, ReadsTheFormatOf2021) {
   const RecordedTrace trace =
-      read("kineto/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz");
+      read_published("kineto/resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz");
   EXPECT_EQ(trace.devices.at(0).name, "Tesla V100-DGXS-32GB");
   EXPECT_EQ(trace.devices.at(0).multiprocessors, 80);
   EXPECT_EQ(trace.devices.at(0).memory_bytes, 34084028416);
@@ -181,7 +179,7 @@ TEST(Kineto, ReadsTheFormatOf2021) {
 }
 
 TEST(Kineto, ReadsTheFormatOf2026) {
-  const RecordedTrace trace = read("ao/ref_ep_moe_fwd.json.gz");
+  const RecordedTrace trace = read_published("ao/ref_ep_moe_fwd.json.gz");
   EXPECT_EQ(trace.rank, 0);
   EXPECT_EQ(trace.world_size, 2);
   EXPECT_EQ(trace.backend, "nccl");
@@ -210,7 +208,7 @@ TEST(Kineto, ReadsTheFormatOf2026) {
 }
 
 TEST(Kineto, ReadsSynchronizations) {
-  const RecordedTrace trace = read(
+  const RecordedTrace trace = read_published(
       "HolisticTraceAnalysis/critical_path/cuda_event_sync_multi_stream/event_sync_trace.json.gz");
   const std::size_t wait = find(trace, "Stream Wait Event");
   EXPECT_EQ(trace.kind[wait], EventKind::synchronization);
@@ -223,7 +221,7 @@ TEST(Kineto, ReadsSynchronizations) {
 }
 
 TEST(Kineto, LinksForwardToBackwardOperators) {
-  const RecordedTrace trace = read("megatron-lm-fork/tp2/kineto_rank0.json.gz");
+  const RecordedTrace trace = read_published("megatron-lm-fork/tp2/kineto_rank0.json.gz");
   ASSERT_FALSE(trace.forward_to_backward.empty());
   for (const auto& [from, to] : trace.forward_to_backward) {
     EXPECT_LT(trace.start_ns[from], trace.start_ns[to]);
@@ -317,25 +315,25 @@ TEST(Kineto, ReadsTenMillionLevelsOfBrackets) {
       deep + "}}";
   EXPECT_EQ(read_text(with_events(event)).size(), 1U);
   EXPECT_EQ(read_text(R"({"metadata": )" + deep + R"(, "traceEvents": []})").size(), 0U);
-  EXPECT_THAT(error_of(R"({"distributedInfo": )" + deep + R"(, "traceEvents": []})"),
+  EXPECT_THAT(kineto_error(R"({"distributedInfo": )" + deep + R"(, "traceEvents": []})"),
               HasSubstr("distributedInfo is not JSON"));
 }
 
 TEST(Kineto, RefusesWhatIsNoTrace) {
-  EXPECT_EQ(error_of(""), "trace.json: byte 0: the file ends before it begins");
-  EXPECT_EQ(error_of("hello"),
+  EXPECT_EQ(kineto_error(""), "trace.json: byte 0: the file ends before it begins");
+  EXPECT_EQ(kineto_error("hello"),
             "trace.json: byte 0: not JSON (a trace of the PyTorch profiler begins with {, or is "
             "gzip of that)");
-  EXPECT_EQ(error_of(R"([{"name": "forward-compute", "ph": "X"}])"),
+  EXPECT_EQ(kineto_error(R"([{"name": "forward-compute", "ph": "X"}])"),
             "trace.json: byte 0: this is a timeline of operations (a trace of the PyTorch profiler "
             "was expected: an object with a list traceEvents)");
   EXPECT_THAT(read_kineto((kTraces / "chakra/chakra.0.et").string()).error().text(),
               HasSubstr("chakra.0.et: byte 0: this is a Chakra execution trace (a trace of"));
-  EXPECT_EQ(error_of("{}"), "trace.json: no traceEvents: not a trace of the PyTorch profiler");
-  EXPECT_EQ(error_of(R"({"schema": "1.1.1", "nodes": []})"),
+  EXPECT_EQ(kineto_error("{}"), "trace.json: no traceEvents: not a trace of the PyTorch profiler");
+  EXPECT_EQ(kineto_error(R"({"schema": "1.1.1", "nodes": []})"),
             "trace.json: no traceEvents: not a trace of the PyTorch profiler (it looks like a host "
             "execution trace of PyTorch)");
-  EXPECT_EQ(error_of(R"({"traceEvents": 3})"),
+  EXPECT_EQ(kineto_error(R"({"traceEvents": 3})"),
             "trace.json: no traceEvents: not a trace of the PyTorch profiler");
 }
 
@@ -343,15 +341,16 @@ TEST(Kineto, SaysWhatOtherBytesAre) {
   const auto bytes = [](std::string_view text) { return std::string(text); };
   using namespace std::string_view_literals;
   for (const auto text : {"\xff\xfe{\0"sv, "\xfe\xff\0{"sv, "{\0\"\0"sv, "\0{\0\""sv}) {
-    EXPECT_EQ(error_of(bytes(text)), "trace.json: byte 0: this is UTF-16 (save it as UTF-8)");
+    EXPECT_EQ(kineto_error(bytes(text)), "trace.json: byte 0: this is UTF-16 (save it as UTF-8)");
   }
-  EXPECT_EQ(error_of(std::string(100, '\0')),
+  EXPECT_EQ(kineto_error(std::string(100, '\0')),
             "trace.json: byte 0: it begins with zeros (a crash can leave such a file: record "
             "again)");
-  EXPECT_EQ(error_of(gzip(gzip(R"({"traceEvents": []})"))),
+  EXPECT_EQ(kineto_error(gzip(gzip(R"({"traceEvents": []})"))),
             "trace.json: byte 0: this is gzip inside gzip (unpack it once)");
-  EXPECT_THAT(error_of("PK\x03\x04 and more"), HasSubstr("this is a zip archive (unpack it first"));
-  EXPECT_EQ(error_of("\xef\xbb\xbf"), "trace.json: byte 3: the file ends before it begins");
+  EXPECT_THAT(kineto_error("PK\x03\x04 and more"),
+              HasSubstr("this is a zip archive (unpack it first"));
+  EXPECT_EQ(kineto_error("\xef\xbb\xbf"), "trace.json: byte 3: the file ends before it begins");
   EXPECT_EQ(read_text("\xef\xbb\xbf{\"traceEvents\": []}").size(), 0U);
 }
 
@@ -361,17 +360,17 @@ TEST(Kineto, ReadsAListWithoutAnObjectAroundIt) {
   ASSERT_EQ(trace.size(), 2U);
   EXPECT_EQ(trace.name_of(1), "b");
   EXPECT_FALSE(trace.truncated);
-  EXPECT_EQ(error_of("[" + events + "] x"),
+  EXPECT_EQ(kineto_error("[" + events + "] x"),
             "trace.json: byte " + std::to_string(events.size() + 3) +
                 ": something follows the end of the trace (one file holds one trace)");
-  EXPECT_THAT(error_of("[" + events), HasSubstr("the file ends in the middle of its events"));
+  EXPECT_THAT(kineto_error("[" + events), HasSubstr("the file ends in the middle of its events"));
   KinetoOptions options;
   options.incomplete = Incomplete::use_what_is_whole;
   const RecordedTrace cut = read_text("[" + events + ",\n", options);
   EXPECT_EQ(cut.size(), 2U);
   EXPECT_TRUE(cut.truncated);
-  EXPECT_EQ(error_of("[[1]]"), "trace.json: byte 1: not an event: { is missing");
-  EXPECT_EQ(error_of(operator_at(1, 5, "a") + "\n" + operator_at(2, 1, "b")),
+  EXPECT_EQ(kineto_error("[[1]]"), "trace.json: byte 1: not an event: { is missing");
+  EXPECT_EQ(kineto_error(operator_at(1, 5, "a") + "\n" + operator_at(2, 1, "b")),
             "trace.json: byte " + std::to_string(operator_at(1, 5, "a").size() + 1) +
                 ": not a trace of the PyTorch profiler: an object without traceEvents ends here, "
                 "and more follows");
@@ -380,17 +379,18 @@ TEST(Kineto, ReadsAListWithoutAnObjectAroundIt) {
 TEST(Kineto, RefusesEventsThatAreTooFarFromTheOthers) {
   std::string events = operator_at(1, 1, "a");
   for (int i = 2; i < 9; ++i) events += ", " + operator_at(i, 1, "a");
-  EXPECT_EQ(error_of(with_events(events + ", " + operator_at(90'000'000'000, 1, "late"))),
+  EXPECT_EQ(kineto_error(with_events(events + ", " + operator_at(90'000'000'000, 1, "late"))),
             "trace.json: event 8, \"late\": begins 1.042 days behind the median of the others (a "
             "recording takes no longer than a day; --partial leaves such events out)");
-  EXPECT_THAT(error_of(with_events(operator_at(-3'999'999'999'999'999, 1, "early") + "," + events)),
-              HasSubstr("event 0, \"early\": begins 4.63e+04 days before the median"));
-  EXPECT_THAT(error_of(with_events(events + ", " + operator_at(9, 90'000'000'000, "long"))),
+  EXPECT_THAT(
+      kineto_error(with_events(operator_at(-3'999'999'999'999'999, 1, "early") + "," + events)),
+      HasSubstr("event 0, \"early\": begins 4.63e+04 days before the median"));
+  EXPECT_THAT(kineto_error(with_events(events + ", " + operator_at(9, 90'000'000'000, "long"))),
               HasSubstr("event 8, \"long\": dur is 90000000000 (microseconds; no event takes"));
   const std::string allocation =
       R"({"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 3999999999999999,
           "args": {"Bytes": 4, "Device Type": 0}})";
-  EXPECT_THAT(error_of(with_events(events + ", " + allocation)),
+  EXPECT_THAT(kineto_error(with_events(events + ", " + allocation)),
               HasSubstr("event 8, [memory]: more than a day from the other events"));
   KinetoOptions options;
   options.incomplete = Incomplete::use_what_is_whole;
@@ -408,47 +408,48 @@ TEST(Kineto, RefusesDurationsThatAddUpToTooMuch) {
   const std::string day = operator_at(1, 86'400'000'000, "a");
   std::string events = day;
   for (int i = 1; i < 55'000; ++i) events += "," + day;
-  EXPECT_EQ(error_of(with_events(events)),
+  EXPECT_EQ(kineto_error(with_events(events)),
             "trace.json: the events take 151 years together (are the times microseconds?)");
 }
 
 TEST(Kineto, SaysWhereTheJsonIsBroken) {
-  EXPECT_EQ(error_of(R"({"a" 1})"),
+  EXPECT_EQ(kineto_error(R"({"a" 1})"),
             "trace.json: byte 5: not JSON: a colon is missing behind \"a\"");
-  EXPECT_EQ(error_of(R"({"a": })"), "trace.json: byte 6: not JSON: \"a\" has no value");
-  EXPECT_EQ(error_of(R"({"a": 1 "b": 2})"),
+  EXPECT_EQ(kineto_error(R"({"a": })"), "trace.json: byte 6: not JSON: \"a\" has no value");
+  EXPECT_EQ(kineto_error(R"({"a": 1 "b": 2})"),
             "trace.json: byte 8: not JSON: a comma or } is missing");
-  EXPECT_EQ(error_of(R"({1: 2})"), "trace.json: byte 1: not JSON: a key is missing");
-  EXPECT_EQ(error_of(R"({"traceEvents": []} x)"),
+  EXPECT_EQ(kineto_error(R"({1: 2})"), "trace.json: byte 1: not JSON: a key is missing");
+  EXPECT_EQ(kineto_error(R"({"traceEvents": []} x)"),
             "trace.json: byte 20: something follows the end of the trace (one file holds one "
             "trace)");
-  EXPECT_EQ(error_of(R"({"traceEvents": [], "traceEvents": []})"),
+  EXPECT_EQ(kineto_error(R"({"traceEvents": [], "traceEvents": []})"),
             "trace.json: byte 35: a second list traceEvents (one file holds one trace)");
-  EXPECT_EQ(error_of(with_events("1")), "trace.json: byte 37: not an event: { is missing");
-  EXPECT_EQ(error_of(with_events("{} {}")),
+  EXPECT_EQ(kineto_error(with_events("1")), "trace.json: byte 37: not an event: { is missing");
+  EXPECT_EQ(kineto_error(with_events("{} {}")),
             "trace.json: byte 40: not JSON: a comma or ] is missing");
-  EXPECT_EQ(error_of(with_events("{},")), "trace.json: byte 40: not an event: { is missing");
-  EXPECT_THAT(error_of(with_events(R"({"ph": "X" "cat": 1})")),
+  EXPECT_EQ(kineto_error(with_events("{},")), "trace.json: byte 40: not an event: { is missing");
+  EXPECT_THAT(kineto_error(with_events(R"({"ph": "X" "cat": 1})")),
               StartsWith("trace.json: byte 48: not JSON"));
   // What an event is does not hang on such words.
-  EXPECT_THAT(error_of(with_events(R"({"ph": X})")), StartsWith("trace.json: byte 44: not JSON"));
-  EXPECT_THAT(error_of(with_events("{}, {\"name\": \"\xff\"}")),
+  EXPECT_THAT(kineto_error(with_events(R"({"ph": X})")),
+              StartsWith("trace.json: byte 44: not JSON"));
+  EXPECT_THAT(kineto_error(with_events("{}, {\"name\": \"\xff\"}")),
               StartsWith("trace.json: byte 41: "));
-  EXPECT_THAT(error_of(R"({"distributedInfo": {"rank" 1}, "traceEvents": []})"),
+  EXPECT_THAT(kineto_error(R"({"distributedInfo": {"rank" 1}, "traceEvents": []})"),
               StartsWith("trace.json: byte 20: distributedInfo is not JSON"));
-  EXPECT_EQ(error_of(R"({"baseTimeNanoseconds": "soon", "traceEvents": []})"),
+  EXPECT_EQ(kineto_error(R"({"baseTimeNanoseconds": "soon", "traceEvents": []})"),
             "trace.json: byte 24: baseTimeNanoseconds is \"soon\" (nanoseconds since 1970, at most "
             "4e18)");
 }
 
 TEST(Kineto, RefusesTimesThatCannotBe) {
   const std::string good = operator_at(1, 1, "a") + ", ";
-  EXPECT_EQ(error_of(with_events(good + operator_at(5, -1, "aten::mm"))),
+  EXPECT_EQ(kineto_error(with_events(good + operator_at(5, -1, "aten::mm"))),
             "trace.json: byte 119: event 1, \"aten::mm\": dur is -1 (an event ends after it "
             "begins; --partial leaves such events out)");
-  EXPECT_THAT(error_of(with_events(R"({"ph": "X", "name": "n", "ts": "never", "dur": 1})")),
+  EXPECT_THAT(kineto_error(with_events(R"({"ph": "X", "name": "n", "ts": "never", "dur": 1})")),
               HasSubstr("event 0, \"n\": ts is \"never\" (times"));
-  EXPECT_THAT(error_of(with_events(R"({"ph": "X", "name": "n", "ts": 1e300, "dur": 1})")),
+  EXPECT_THAT(kineto_error(with_events(R"({"ph": "X", "name": "n", "ts": 1e300, "dur": 1})")),
               HasSubstr("ts is 1e300"));
   KinetoOptions options;
   options.incomplete = Incomplete::use_what_is_whole;
@@ -477,10 +478,10 @@ TEST(Kineto, UsesWhatIsWholeOfATruncatedFile) {
   std::size_t before = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const std::string cut = whole.substr(0, size);
-    EXPECT_THAT(error_of(cut),
+    EXPECT_THAT(kineto_error(cut),
                 AllOf(HasSubstr("byte " + std::to_string(size) + ":"), HasSubstr("the file ends")));
     if (size <= list) {
-      EXPECT_THAT(error_of(cut, options), HasSubstr("the file ends"));
+      EXPECT_THAT(kineto_error(cut, options), HasSubstr("the file ends"));
       continue;
     }
     const RecordedTrace trace = read_text(cut, options);
@@ -489,7 +490,7 @@ TEST(Kineto, UsesWhatIsWholeOfATruncatedFile) {
     before = trace.size();
   }
   EXPECT_EQ(before, 3U);
-  EXPECT_EQ(error_of(whole.substr(0, 140)),
+  EXPECT_EQ(kineto_error(whole.substr(0, 140)),
             "trace.json: byte 140: the file ends in the middle of an event (a job that is killed "
             "leaves such files; --partial uses what is whole)");
 }
@@ -500,7 +501,7 @@ TEST(Kineto, UsesWhatIsWholeOfTruncatedGzip) {
     events += ", " + operator_at(i, 1, "n" + std::to_string(i * 7919));
   const std::string packed = gzip(with_events(events));
   const std::string cut = packed.substr(0, packed.size() / 2);
-  EXPECT_THAT(error_of(cut), HasSubstr("the gzip stream ends in the middle of an event"));
+  EXPECT_THAT(kineto_error(cut), HasSubstr("the gzip stream ends in the middle of an event"));
   KinetoOptions options;
   options.incomplete = Incomplete::use_what_is_whole;
   const RecordedTrace trace = read_text(cut, options);
@@ -508,7 +509,7 @@ TEST(Kineto, UsesWhatIsWholeOfTruncatedGzip) {
   EXPECT_GT(trace.size(), 5000U);
   EXPECT_LT(trace.size(), 20000U);
   // Without its trailer it is whole, but nobody can know.
-  EXPECT_THAT(error_of(packed.substr(0, packed.size() - 4)),
+  EXPECT_THAT(kineto_error(packed.substr(0, packed.size() - 4)),
               HasSubstr("the gzip stream ends in the middle of the gzip stream"));
 }
 
@@ -516,17 +517,16 @@ TEST(Kineto, RefusesDamagedGzip) {
   std::string packed = gzip(with_events(operator_at(1, 1, std::string(5000, 'a'))));
   std::string damaged = packed;
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
-  EXPECT_THAT(error_of(damaged), AllOf(HasSubstr("damaged gzip"), HasSubstr("gzip -t")));
-  EXPECT_THAT(error_of("\x1f\x8b plain text after all"), HasSubstr("damaged gzip"));
-  EXPECT_THAT(error_of(packed + "garbage"), HasSubstr("something follows its end"));
+  EXPECT_THAT(kineto_error(damaged), AllOf(HasSubstr("damaged gzip"), HasSubstr("gzip -t")));
+  EXPECT_THAT(kineto_error("\x1f\x8b plain text after all"), HasSubstr("damaged gzip"));
+  EXPECT_THAT(kineto_error(packed + "garbage"), HasSubstr("something follows its end"));
   EXPECT_EQ(read_text(packed + std::string(512, '\0')).size(), 1U);
 }
 
 TEST(Kineto, RefusesAFileThatCannotBeRead) {
   EXPECT_EQ(read_kineto("absent.json").error().text(),
             "absent.json: cannot be opened: No such file or directory");
-  EXPECT_EQ(read_kineto(kTraces.string()).error().text(),
-            kTraces.string() + ": cannot be read: Is a directory");
+  EXPECT_EQ(read_kineto(kTraces).error().text(), kTraces + ": cannot be read: Is a directory");
 }
 
 // The header of libkineto's files of 2021.

@@ -21,7 +21,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kLargestFile = std::size_t{2} << 30;
+constexpr std::size_t kLargestTimeline = std::size_t{2} << 30;
 // Ranks, stages, steps and places are small; anything else is damage.
 constexpr std::int64_t kLargestIndex = 1'000'000'000;
 
@@ -115,9 +115,9 @@ struct Found {
   std::pair<std::int64_t, std::int64_t> thread;
 };
 
-class Parser {
+class TimelineParser {
  public:
-  explicit Parser(const std::string& file) : file_(file) {}
+  explicit TimelineParser(const std::string& file) : file_(file) {}
 
   Result<OperationTimeline> parse(const std::string& json) {
     dom::parser parser;
@@ -273,17 +273,17 @@ std::span<const EnumName<OperationType>> names_of(OperationType) {
 Result<OperationTimeline> parse_operation_timeline(const std::string& json, const std::string& name,
                                                    Incomplete incomplete) {
   const std::size_t end = end_of_cut_list(json);
-  if (end == std::string::npos) return Parser(name).parse(json);
+  if (end == std::string::npos) return TimelineParser(name).parse(json);
   if (incomplete == Incomplete::refuse) {
     return fail(ErrorCode::bad_input, "the file ends in the middle of its events",
                 name + ": byte " + std::to_string(json.size()), "--partial uses what is whole");
   }
-  return Parser(name).parse(json.substr(0, end) + "]");
+  return TimelineParser(name).parse(json.substr(0, end) + "]");
 }
 
 Result<OperationTimeline> read_operation_timeline(const std::string& file, Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(const std::string json, stream.rest(kLargestFile, incomplete));
+  ORRERY_TRY(const std::string json, stream.rest(kLargestTimeline, incomplete));
   return parse_operation_timeline(json, file == "-" ? "standard input" : file, incomplete);
 }
 

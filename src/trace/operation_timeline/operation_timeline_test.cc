@@ -13,7 +13,7 @@ constexpr const char* kThread =
 constexpr const char* kForward =
     R"({"ph":"X","name":"forward-compute","pid":0,"tid":0,"ts":10,"dur":5,"args":{"step":7,"model_chunk":0,"mb_id":2,"seq_id":3}})";
 
-std::string error_of(const std::string& json) {
+std::string timeline_error(const std::string& json) {
   const auto timeline = parse_operation_timeline(json, "t.json");
   return timeline ? "" : timeline.error().text();
 }
@@ -59,37 +59,40 @@ TEST(OperationTimeline, TakesNullForWhatIsNotKnown) {
 }
 
 TEST(OperationTimeline, RefusesWhatItIsNot) {
-  EXPECT_EQ(error_of("{}"),
+  EXPECT_EQ(timeline_error("{}"),
             "t.json: no JSON array of events (an operation timeline is a JSON array)");
-  EXPECT_EQ(error_of("[1]"), "t.json: entry 0 is not an event (objects with ph, pid, tid, args)");
-  EXPECT_EQ(error_of("[]"), "t.json: no operations (events of phase X)");
-  EXPECT_EQ(error_of(R"([{"ph":"X","name":"gemm"}])"),
+  EXPECT_EQ(timeline_error("[1]"),
+            "t.json: entry 0 is not an event (objects with ph, pid, tid, args)");
+  EXPECT_EQ(timeline_error("[]"), "t.json: no operations (events of phase X)");
+  EXPECT_EQ(timeline_error(R"([{"ph":"X","name":"gemm"}])"),
             "t.json: entry 0: unknown operation 'gemm' (forward-compute, backward-send, "
             "params-all-gather, optimizer, ...)");
-  EXPECT_EQ(error_of(R"([{"ph":"X","name":"gc","pid":0}])"),
+  EXPECT_EQ(timeline_error(R"([{"ph":"X","name":"gc","pid":0}])"),
             "t.json: entry 0: an operation without its place (pid, and args with step, "
             "model_chunk, mb_id and seq_id)");
   EXPECT_EQ(
-      error_of(
+      timeline_error(
           R"([{"ph":"X","name":"gc","pid":0,"tid":0,"ts":1,"dur":-1,"args":{"step":0,"seq_id":0}}])"),
       "t.json: entry 0: no start and duration (ts and dur in microseconds, dur not negative)");
   EXPECT_EQ(
-      error_of(std::string("[") + kForward + "]"),
+      timeline_error(std::string("[") + kForward + "]"),
       "t.json: thread 0 of process 0 has no name (a thread_name event for every thread; where "
       "the file is cut, they may be in what is lost)");
-  EXPECT_EQ(error_of(std::string("[") + kThread + "," + kForward + "," + kForward + "]"),
+  EXPECT_EQ(timeline_error(std::string("[") + kThread + "," + kForward + "," + kForward + "]"),
             "t.json: forward-compute 3 of step 7, stage 1, data-parallel rank 0 is there twice "
             "(each operation once)");
-  EXPECT_EQ(error_of(R"([{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"main"}}])"),
-            "t.json: thread 'main' names no stage (\"PP rank 0, TP rank 0, compute\")");
-  EXPECT_NE(error_of(std::string("[") + kThread + "," + kForward), "");
+  EXPECT_EQ(
+      timeline_error(R"([{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"main"}}])"),
+      "t.json: thread 'main' names no stage (\"PP rank 0, TP rank 0, compute\")");
+  EXPECT_NE(timeline_error(std::string("[") + kThread + "," + kForward), "");
 }
 
 TEST(OperationTimeline, UsesWhatIsWholeOfACutFile) {
   const std::string whole = std::string("[") + kThread + "," + kForward;
   for (const std::string& cut : {whole, whole + ",", whole + R"(, {"ph": "X)"}) {
-    EXPECT_THAT(error_of(cut), ::testing::HasSubstr("t.json: byte " + std::to_string(cut.size()) +
-                                                    ": the file ends in the middle"));
+    EXPECT_THAT(timeline_error(cut),
+                ::testing::HasSubstr("t.json: byte " + std::to_string(cut.size()) +
+                                     ": the file ends in the middle"));
     const auto part = parse_operation_timeline(cut, "t.json", Incomplete::use_what_is_whole);
     ASSERT_TRUE(part) << part.error().text();
     EXPECT_EQ(part->operations.size(), 1U);

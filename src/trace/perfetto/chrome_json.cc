@@ -18,7 +18,7 @@
 namespace orrery {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string quoted_json(std::string_view text) {
   std::string out = to_json(Value::text(std::string(text)));
   while (!out.empty() && out.back() == '\n') out.pop_back();
   return out;
@@ -40,7 +40,7 @@ class Quotes {
  public:
   const std::string& operator()(const std::string& text) {
     const auto [place, is_new] = known_.try_emplace(text);
-    if (is_new) place->second = quoted(text);
+    if (is_new) place->second = quoted_json(text);
     return place->second;
   }
 
@@ -86,7 +86,7 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
            std::tuple(spans[b].stage, thread[b], spans[b].start, spans[b].end, b);
   });
 
-  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + quoted(title) +
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + quoted_json(title) +
                     ",\"producer\":\"orrery\"},\n\"traceEvents\":[";
   bool first = true;
   const auto begin_event = [&] {
@@ -108,7 +108,7 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
     }
     process = pid;
     any_process = true;
-    metadata("thread_name", pid, tid, "\"name\":" + quoted(stream));
+    metadata("thread_name", pid, tid, "\"name\":" + quoted_json(stream));
     metadata("thread_sort_index", pid, tid, fmt::format(R"("sort_index":{})", tid));
   }
 

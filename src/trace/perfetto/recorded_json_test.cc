@@ -7,6 +7,7 @@
 
 #include "trace/kineto/kineto.h"
 #include "trace/perfetto/rewritten_recording.h"
+#include "trace/published_traces.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
@@ -14,8 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 // What must be the same after writing and reading, with texts instead of their numbers.
 std::string operator_text(const RecordedTrace& t, std::size_t e) {

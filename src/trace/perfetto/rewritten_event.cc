@@ -7,9 +7,9 @@ namespace orrery {
 namespace {
 
 // Copies a text from its beginning, but for the values that are replaced.
-class Copy {
+class EventCopy {
  public:
-  Copy(std::string_view text, std::string& out) : text_(text), out_(out) {}
+  EventCopy(std::string_view text, std::string& out) : text_(text), out_(out) {}
 
   void replace(std::string_view value, std::string_view with) {
     before(place_of(value));
@@ -45,7 +45,7 @@ bool is_read(EventKey key, std::string_view value) {
 }
 
 // "python" as "rank 3 python"; without a name, a viewer's row says the rank all the same.
-void rename_process(std::string_view arguments, std::int64_t rank, Copy& copy) {
+void rename_process(std::string_view arguments, std::int64_t rank, EventCopy& copy) {
   JsonMembers members(arguments);
   while (const auto member = members.next()) {
     if (member->key != "name" || !member->value.starts_with('"')) continue;
@@ -71,7 +71,7 @@ EventText event_text(std::string_view event) {
 void append_rewritten(const EventText& event, const EventChanges& changes, std::string& out) {
   const std::string_view arguments = event[EventKey::arguments];
   const bool has_arguments = !arguments.empty();
-  Copy copy(event.text, out);
+  EventCopy copy(event.text, out);
   std::string in_front;
   if (changes.rank && event[EventKey::process].empty()) {
     in_front = "\"pid\": " + shared_process_token("", *changes.rank);

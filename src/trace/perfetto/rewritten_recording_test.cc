@@ -17,6 +17,7 @@
 #include "trace/kineto/kineto.h"
 #include "trace/kineto/rank_process.h"
 #include "trace/perfetto/recorded_json.h"
+#include "trace/published_traces.h"
 #include "trace/trace_inputs.h"
 
 namespace orrery {
@@ -24,8 +25,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 std::string unpacked(const std::string& file) {
   auto stream = ByteStream::open(file);

@@ -3,13 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "trace/kineto/kineto.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 struct Pair {
   const char* host;

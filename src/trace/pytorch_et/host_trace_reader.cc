@@ -15,22 +15,22 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
-constexpr std::size_t kMostBytes = std::size_t{2} << 30U;
+constexpr std::size_t kMostBytesOfTrace = std::size_t{2} << 30U;
 // Schemas whose meaning is known; what follows "-chakra." is the version of the wrapping only.
 constexpr std::array<std::string_view, 6> kSchemas = {"1.0.1", "1.0.2", "1.0.3",
                                                       "1.0.4", "1.1.0", "1.1.1"};
 
 Result<std::shared_ptr<const std::string>> all_bytes(ByteStream stream) {
-  ORRERY_TRY(std::string bytes, stream.rest(kMostBytes));
+  ORRERY_TRY(std::string bytes, stream.rest(kMostBytesOfTrace));
   auto out = std::make_shared<std::string>(std::move(bytes));
   out->reserve(out->size() + simdjson::SIMDJSON_PADDING);
   return out;
 }
 
 // Thrown nowhere: simdjson's errors are values; the first one ends the reading.
-class Reader {
+class HostTraceReader {
  public:
-  Reader(std::shared_ptr<const std::string> bytes, std::string name)
+  HostTraceReader(std::shared_ptr<const std::string> bytes, std::string name)
       : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
   Result<HostTrace> read() {
@@ -350,13 +350,13 @@ Result<HostTrace> read_host_trace(const std::string& file) {
   const std::string name = file == "-" ? "standard input" : file;
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   ORRERY_TRY(auto bytes, all_bytes(std::move(stream)));
-  return Reader(std::move(bytes), name).read();
+  return HostTraceReader(std::move(bytes), name).read();
 }
 
 Result<HostTrace> read_host_trace_bytes(std::string_view bytes, const std::string& name) {
   ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
   ORRERY_TRY(auto whole, all_bytes(std::move(stream)));
-  return Reader(std::move(whole), name).read();
+  return HostTraceReader(std::move(whole), name).read();
 }
 
 }  // namespace orrery

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "trace/byte_stream.h"
+#include "trace/published_traces.h"
 
 namespace orrery {
 namespace {
 
 using ::testing::HasSubstr;
-
-const std::string kTraces = ORRERY_SOURCE_DIR "/validation/traces/";
 
 struct Golden {
   const char* file;
@@ -105,60 +104,61 @@ std::string trace_text(const std::string& nodes, const std::string& schema = "1.
   return R"({"schema": ")" + schema + R"(", "pid": 1, "nodes": [)" + nodes + "]}";
 }
 
-std::string error_of(const std::string& text) {
+std::string host_trace_error(const std::string& text) {
   const auto trace = read_host_trace_bytes(text, "et.json");
   return trace ? "no error" : trace.error().text();
 }
 
 TEST(HostTrace, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(error_of(""), "et.json: is empty");
-  EXPECT_EQ(error_of("hello}"), "et.json: is not a JSON object (an execution trace begins with {)");
-  EXPECT_THAT(error_of("{\"schema\" 3}"), HasSubstr("is not JSON"));
-  EXPECT_EQ(error_of(R"({"traceEvents": []})"),
+  EXPECT_EQ(host_trace_error(""), "et.json: is empty");
+  EXPECT_EQ(host_trace_error("hello}"),
+            "et.json: is not a JSON object (an execution trace begins with {)");
+  EXPECT_THAT(host_trace_error("{\"schema\" 3}"), HasSubstr("is not JSON"));
+  EXPECT_EQ(host_trace_error(R"({"traceEvents": []})"),
             "et.json: is not an execution trace of PyTorch: it has no \"schema\"");
-  EXPECT_EQ(error_of(trace_text("", "2.0.0")),
+  EXPECT_EQ(host_trace_error(trace_text("", "2.0.0")),
             "et.json: unknown schema '2.0.0' (known: 1.0.1 to 1.0.4, 1.1.0, 1.1.1)");
-  EXPECT_EQ(error_of(R"({"schema": "1.0.1"})"), "et.json: has no \"nodes\"");
+  EXPECT_EQ(host_trace_error(R"({"schema": "1.0.1"})"), "et.json: has no \"nodes\"");
   const std::string whole = trace_text(R"({"id": 1, "name": "a", "ctrl_deps": 1})");
-  EXPECT_EQ(error_of(whole), "no error");
-  EXPECT_EQ(error_of(whole.substr(0, 70)),
+  EXPECT_EQ(host_trace_error(whole), "no error");
+  EXPECT_EQ(host_trace_error(whole.substr(0, 70)),
             "et.json: byte 70: the JSON is cut: it ends in the middle");
-  EXPECT_THAT(error_of(trace_text(R"({"name": "a", "ctrl_deps": 1})")),
+  EXPECT_THAT(host_trace_error(trace_text(R"({"name": "a", "ctrl_deps": 1})")),
               HasSubstr("node 0 of the list has no \"id\""));
-  EXPECT_THAT(error_of(trace_text(R"({"id": 4, "name": "a"})")),
+  EXPECT_THAT(host_trace_error(trace_text(R"({"id": 4, "name": "a"})")),
               HasSubstr("node 4 names no parent"));
-  EXPECT_THAT(error_of(trace_text(R"({"id": 4, "ctrl_deps": 4})")),
+  EXPECT_THAT(host_trace_error(trace_text(R"({"id": 4, "ctrl_deps": 4})")),
               HasSubstr("node 4 has no name"));
-  EXPECT_EQ(error_of(trace_text(R"({"id": 4, "name": "a", "ctrl_deps": 9})")),
+  EXPECT_EQ(host_trace_error(trace_text(R"({"id": 4, "name": "a", "ctrl_deps": 9})")),
             "et.json: node 4: its parent 9 is absent");
-  EXPECT_EQ(error_of(trace_text(R"({"id": 4, "name": "a", "ctrl_deps": 4},)"
-                                R"({"id": 4, "name": "b", "ctrl_deps": 4})")),
+  EXPECT_EQ(host_trace_error(trace_text(R"({"id": 4, "name": "a", "ctrl_deps": 4},)"
+                                        R"({"id": 4, "name": "b", "ctrl_deps": 4})")),
             "et.json: node 4: two nodes have this id");
-  EXPECT_EQ(error_of(trace_text(R"({"id": 4, "name": "a", "ctrl_deps": 5},)"
-                                R"({"id": 5, "name": "b", "ctrl_deps": 4})")),
+  EXPECT_EQ(host_trace_error(trace_text(R"({"id": 4, "name": "a", "ctrl_deps": 5},)"
+                                        R"({"id": 5, "name": "b", "ctrl_deps": 4})")),
             "et.json: node 5: is its own ancestor");
-  EXPECT_THAT(error_of(trace_text(
+  EXPECT_THAT(host_trace_error(trace_text(
                   R"({"id": 1, "name": "a", "ctrl_deps": 1, "inputs": {"values": [1 2]}})")),
               HasSubstr("a list of values is not JSON"));
-  EXPECT_THAT(error_of(trace_text(R"({"id": "x", "name": "a", "ctrl_deps": 1})")),
+  EXPECT_THAT(host_trace_error(trace_text(R"({"id": "x", "name": "a", "ctrl_deps": 1})")),
               HasSubstr("a value has another type than execution traces have here"));
-  EXPECT_THAT(error_of(gzip(whole).substr(0, 40)), HasSubstr("gzip"));
+  EXPECT_THAT(host_trace_error(gzip(whole).substr(0, 40)), HasSubstr("gzip"));
 }
 
 TEST(HostTrace, RefusesBytesThatNoJsonHolds) {
   std::string broken = trace_text(R"({"id": 1, "name": "a", "ctrl_deps": 1})");
   broken[broken.find("name") + 1] = '\xdb';
-  EXPECT_THAT(error_of(broken), HasSubstr("is not JSON"));
+  EXPECT_THAT(host_trace_error(broken), HasSubstr("is not JSON"));
   broken[broken.find('\xdb')] = '\x01';
-  EXPECT_THAT(error_of(broken), HasSubstr("is not JSON"));
+  EXPECT_THAT(host_trace_error(broken), HasSubstr("is not JSON"));
 }
 
 TEST(HostTrace, SurvivesDeepNesting) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
-  EXPECT_NE(error_of(trace_text(R"({"id": 1, "name": "a", "ctrl_deps": 1, "inputs": {"values": )" +
-                                deep + "}}")),
+  EXPECT_NE(host_trace_error(trace_text(
+                R"({"id": 1, "name": "a", "ctrl_deps": 1, "inputs": {"values": )" + deep + "}}")),
             "no error");
-  EXPECT_NE(error_of(deep), "no error");
+  EXPECT_NE(host_trace_error(deep), "no error");
 }
 
 }  // namespace

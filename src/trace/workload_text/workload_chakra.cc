@@ -7,7 +7,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::int64_t kNsPerMicrosecond = 1000;
 constexpr std::uint64_t kNothing = 0;  // identifiers begin at 1
 
 // "1" to "4": ASTRA-sim's groups have numbers for names; 0 is all ranks.

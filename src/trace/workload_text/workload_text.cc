@@ -11,17 +11,17 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kColumns = 12;
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+constexpr std::size_t kMostBytesOfWorkload = std::size_t{1} << 30U;
 constexpr std::size_t kMostLayers = 10'000'000;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000;  // two and a half hours
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kBlanksOfLine = " \t\r";
 
 std::vector<std::string_view> words(std::string_view line) {
   std::vector<std::string_view> out;
   while (true) {
-    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanksOfLine), line.size()));
     if (line.empty()) return out;
-    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
+    const std::size_t end = std::min(line.find_first_of(kBlanksOfLine), line.size());
     out.push_back(line.substr(0, end));
     line.remove_prefix(end);
   }
@@ -38,16 +38,16 @@ struct Collective {
   std::string_view name;
   std::optional<ChakraCollective> collective;
 };
-constexpr std::array<Collective, 5> kCollectives = {
+constexpr std::array<Collective, 5> kCollectiveNames = {
     {{"NONE", std::nullopt},
      {"ALLREDUCE", ChakraCollective::all_reduce},
      {"ALLGATHER", ChakraCollective::all_gather},
      {"REDUCESCATTER", ChakraCollective::reduce_scatter},
      {"ALLTOALL", ChakraCollective::all_to_all}}};
 
-class Parser {
+class WorkloadParser {
  public:
-  Parser(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+  WorkloadParser(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
 
   Result<TextWorkload> parse() {
     ORRERY_TRY(const auto header, line("the policy"));
@@ -158,8 +158,8 @@ class Parser {
       out.group = WorkloadGroup::expert;
       word.remove_suffix(3);
     }
-    const auto known = std::ranges::find(kCollectives, word, &Collective::name);
-    if (known == kCollectives.end()) {
+    const auto known = std::ranges::find(kCollectiveNames, word, &Collective::name);
+    if (known == kCollectiveNames.end()) {
       return fail(ErrorCode::bad_input,
                   "unknown collective '" + std::string(columns[at + 1].substr(0, 40)) + "'",
                   place(), "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL");
@@ -201,12 +201,12 @@ class Parser {
 
 Result<TextWorkload> read_workload(const std::string& file) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(const std::string text, stream.rest(kMostBytes));
+  ORRERY_TRY(const std::string text, stream.rest(kMostBytesOfWorkload));
   return parse_workload(text, file == "-" ? "standard input" : file);
 }
 
 Result<TextWorkload> parse_workload(std::string_view text, const std::string& name) {
-  return Parser(text, name).parse();
+  return WorkloadParser(text, name).parse();
 }
 
 }  // namespace orrery

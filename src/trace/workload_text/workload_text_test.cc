@@ -26,7 +26,7 @@ const std::string kSimAi =
     "grad_gather -1 1 NONE 0 1 NONE 0 1 ALLGATHER 2807758848 100\n"
     "moelayer -1 2500 ALLTOALL_EP 4096 2500 ALLTOALL_EP 4096 1 REDUCESCATTER_DP_EP 8192 100\n";
 
-std::string error_of(const std::string& text) {
+std::string workload_error(const std::string& text) {
   const auto workload = parse_workload(text, "w.txt");
   return workload ? "no error" : workload.error().text();
 }
@@ -61,23 +61,25 @@ TEST(WorkloadText, ReadsTheFormatOfSimAi) {
 }
 
 TEST(WorkloadText, SaysWhatIsWrongAndOnWhichLine) {
-  EXPECT_EQ(error_of(""), "w.txt:0: the file ends where the policy was expected");
-  EXPECT_THAT(error_of("DATE\n1\n"), HasSubstr("w.txt:1: unknown policy 'DATE'"));
-  EXPECT_EQ(error_of("DATA\nmany\n"),
+  EXPECT_EQ(workload_error(""), "w.txt:0: the file ends where the policy was expected");
+  EXPECT_THAT(workload_error("DATE\n1\n"), HasSubstr("w.txt:1: unknown policy 'DATE'"));
+  EXPECT_EQ(workload_error("DATA\nmany\n"),
             "w.txt:2: no number of layers (line 2 of a workload says how many layers follow)");
-  EXPECT_EQ(error_of("DATA\n1\n"), "w.txt:2: the file ends where layer 1 of 1 was expected");
-  EXPECT_THAT(error_of("DATA\n1\na -1 5 NONE 0\n"), HasSubstr("w.txt:3: a layer of 5 columns"));
-  EXPECT_EQ(error_of("DATA\n1\na -1 -5 NONE 0 0 NONE 0 6 NONE 0 1\n"),
+  EXPECT_EQ(workload_error("DATA\n1\n"), "w.txt:2: the file ends where layer 1 of 1 was expected");
+  EXPECT_THAT(workload_error("DATA\n1\na -1 5 NONE 0\n"),
+              HasSubstr("w.txt:3: a layer of 5 columns"));
+  EXPECT_EQ(workload_error("DATA\n1\na -1 -5 NONE 0 0 NONE 0 6 NONE 0 1\n"),
             "w.txt:3: '-5' is not a time (whole microseconds)");
-  EXPECT_EQ(error_of("DATA\n1\na -1 5 GOSSIP 0 0 NONE 0 6 NONE 0 1\n"),
+  EXPECT_EQ(workload_error("DATA\n1\na -1 5 GOSSIP 0 0 NONE 0 6 NONE 0 1\n"),
             "w.txt:3: unknown collective 'GOSSIP' (NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or "
             "ALLTOALL)");
-  EXPECT_EQ(error_of("DATA\n1\na -1 5 NONE -1 0 NONE 0 6 NONE 0 1\n"),
+  EXPECT_EQ(workload_error("DATA\n1\na -1 5 NONE -1 0 NONE 0 6 NONE 0 1\n"),
             "w.txt:3: '-1' is not a number of bytes");
-  EXPECT_EQ(error_of(kData + "another -1 0 NONE 0 0 NONE 0 0 NONE 0 0\n"),
+  EXPECT_EQ(workload_error(kData + "another -1 0 NONE 0 0 NONE 0 0 NONE 0 0\n"),
             "w.txt:5: a layer more than the 2 that line 2 says");
-  EXPECT_THAT(error_of("HYBRID_TRANSFORMER model_parallel_NPU_group: 3 pp: 1 all_gpus: 16\n0\n"),
-              HasSubstr("3 tensor-parallel ranks x 1 stages do not divide 16 GPUs"));
+  EXPECT_THAT(
+      workload_error("HYBRID_TRANSFORMER model_parallel_NPU_group: 3 pp: 1 all_gpus: 16\n0\n"),
+      HasSubstr("3 tensor-parallel ranks x 1 stages do not divide 16 GPUs"));
 }
 
 std::vector<std::string> lines(const ChakraTrace& trace) {
