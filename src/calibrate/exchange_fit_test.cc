@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "calibrate/measured_tables.h"
 #include "cluster/cluster.h"
@@ -55,7 +54,7 @@ TEST(ExchangeFit, FindsTheParametersThatMadeTheMeasurements) {
 
 // Published error: the median of rows whose shape was not fitted is within a tenth everywhere.
 TEST(ExchangeFit, HoldsOnShapesItHasNotSeen) {
-  for (const char* file : {"deepep-rows.csv", "nvlink-alltoall-rows.csv"}) {
+  for (const char* file : {"deepep-measured.csv", "nvlink-alltoall-measured.csv"}) {
     const auto all = shipped(file);
     for (const char* architecture : {"hopper", "blackwell"}) {
       std::vector<ExchangeMeasurement> own;

@@ -7,15 +7,13 @@
 #include <utility>
 
 #include "document/comma_separated.h"
-#include "outcome/invariant.h"
 #include "outcome/result.h"
 
 namespace orrery {
 
 template <class T>
 T value_of(Result<T> result) {
-  if (!result) throw InvariantError(result.error().text());
-  return std::move(*result);
+  return std::move(result).value();
 }
 
 inline CommaSeparated table_of(const std::string& text, std::string name = "rows.csv") {

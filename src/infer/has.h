@@ -1,3 +1,4 @@
+// How names of kernels, operators and groups are told apart.
 #pragma once
 
 #include <string_view>

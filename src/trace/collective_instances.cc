@@ -15,7 +15,7 @@ namespace orrery {
 namespace {
 
 // One communication kernel, or an instance so far when lists are aligned.
-struct CommunicationCall {
+struct Call {
   std::uint32_t trace = 0;
   std::uint32_t event = 0;
   std::string_view collective;
@@ -29,8 +29,8 @@ struct CommunicationCall {
 enum class Kind : std::uint8_t { collective, point_to_point };
 
 struct Pending {
-  CommunicationCall first;  // stands for the instance
-  std::vector<CommunicationCall> members;
+  Call first;  // stands for the instance
+  std::vector<Call> members;
 };
 
 const CommunicationDetails* details_of(const RecordedTrace& trace, std::size_t event) {
@@ -100,7 +100,7 @@ std::string group_of(const RecordedTrace& trace, std::size_t event, bool single_
   return group;
 }
 
-bool may_match(const CommunicationCall& a, const CommunicationCall& b) {
+bool may_match(const Call& a, const Call& b) {
   const bool volumes = a.volume == kNotRecorded || b.volume == kNotRecorded || a.volume == b.volume;
   return volumes && a.collective == b.collective;
 }
@@ -119,7 +119,7 @@ constexpr double kEndsTogetherNs = 100'000;
 constexpr std::int64_t kClocksApartNs = 2'000'000;
 
 // Whether all ranks of a communication stay until the last has come.
-bool holds_all(const CommunicationCall& call) {
+bool holds_all(const Call& call) {
   const auto has = [&](std::string_view part) {
     return call.collective.find(part) != std::string_view::npos;
   };
@@ -128,8 +128,7 @@ bool holds_all(const CommunicationCall& call) {
 }
 
 // `offset_ns`: how far b's clock is behind; absent where time is no condition.
-double gain(const CommunicationCall& a, const CommunicationCall& b,
-            std::optional<std::int64_t> offset_ns) {
+double gain(const Call& a, const Call& b, std::optional<std::int64_t> offset_ns) {
   if (!may_match(a, b)) return -1;
   if (offset_ns && holds_all(a) &&
       std::max(a.start_ns, b.start_ns + *offset_ns) >
@@ -145,16 +144,16 @@ enum class Move : std::uint8_t { both, left, right };
 // Whether matching each with its counterpart is the best alignment: all of these can match, and
 // nothing of the right side ends nearer to any of the left than its counterpart. Every other
 // alignment then matches fewer, and none of them for more. O(n log n).
-bool counterparts_match(std::span<const Pending> left, std::span<const CommunicationCall> right,
+bool counterparts_match(std::span<const Pending> left, std::span<const Call> right,
                         std::optional<std::int64_t> offset_ns) {
   if (left.size() != right.size()) return false;
   const std::int64_t shift = offset_ns.value_or(0);
   std::vector<std::int64_t> ends;
   ends.reserve(right.size());
-  for (const CommunicationCall& call : right) ends.push_back(call.end_ns + shift);
+  for (const Call& call : right) ends.push_back(call.end_ns + shift);
   std::ranges::sort(ends);
   for (std::size_t i = 0; i < left.size(); ++i) {
-    const CommunicationCall& call = left[i].first;
+    const Call& call = left[i].first;
     if (gain(call, right[i], offset_ns) <= 0) return false;
     const std::int64_t apart = std::llabs(call.end_ns - right[i].end_ns - shift);
     const auto after = std::ranges::lower_bound(ends, call.end_ns);
@@ -166,8 +165,7 @@ bool counterparts_match(std::span<const Pending> left, std::span<const Communica
 
 // The moves of the best alignment, from its start: `both` matches, `left` and `right` skip one.
 // O(n m) time and bytes.
-std::vector<Move> align_at_once(std::span<const Pending> left,
-                                std::span<const CommunicationCall> right,
+std::vector<Move> align_at_once(std::span<const Pending> left, std::span<const Call> right,
                                 std::optional<std::int64_t> offset_ns) {
   const std::size_t n = left.size();
   const std::size_t m = right.size();
@@ -209,7 +207,7 @@ std::vector<Move> align_at_once(std::span<const Pending> left,
   return path;
 }
 
-std::vector<Move> align(std::span<const Pending> left, std::span<const CommunicationCall> right,
+std::vector<Move> align(std::span<const Pending> left, std::span<const Call> right,
                         std::optional<std::int64_t> offset_ns) {
   const std::size_t n = left.size();
   const std::size_t m = right.size();
@@ -268,15 +266,14 @@ std::int64_t densest(std::vector<std::int64_t> differences) {
 }
 
 // Whether the order of these calls alone tells which belongs to which.
-bool order_decides(std::span<const Pending> instances, std::span<const CommunicationCall> calls) {
-  const auto described = [](const CommunicationCall& call) { return call.volume != kNotRecorded; };
+bool order_decides(std::span<const Pending> instances, std::span<const Call> calls) {
+  const auto described = [](const Call& call) { return call.volume != kNotRecorded; };
   return instances.size() == calls.size() && std::ranges::all_of(calls, described) &&
          std::ranges::all_of(instances,
                              [&](const Pending& pending) { return described(pending.first); });
 }
 
-std::vector<Move> matches(std::span<const Pending> instances,
-                          std::span<const CommunicationCall> calls) {
+std::vector<Move> matches(std::span<const Pending> instances, std::span<const Call> calls) {
   std::vector<Move> path = align(instances, calls, std::nullopt);
   if (order_decides(instances, calls)) return path;
   std::vector<std::int64_t> differences;
@@ -292,7 +289,7 @@ std::vector<Move> matches(std::span<const Pending> instances,
 }
 
 // Adds the calls of one more rank to the instances of a group.
-void merge(std::vector<Pending>& instances, std::span<const CommunicationCall> calls) {
+void merge(std::vector<Pending>& instances, std::span<const Call> calls) {
   std::vector<Pending> merged;
   merged.reserve(std::max(instances.size(), calls.size()));
   std::size_t i = 0;
@@ -311,7 +308,7 @@ void merge(std::vector<Pending>& instances, std::span<const CommunicationCall> c
 
 // Kernels that are named after sends and receives and say no more: all-to-alls of all these ranks,
 // or messages of some.
-bool may_be_messages(const CommunicationCall& call) {
+bool may_be_messages(const Call& call) {
   return call.volume == kNotRecorded && call.collective.find("SendRecv") != std::string_view::npos;
 }
 
@@ -322,14 +319,14 @@ std::optional<std::vector<Pending>> anonymous_messages(const std::vector<Pending
   constexpr std::int64_t kTogetherNs = 500'000;
   std::map<std::uint32_t, std::vector<std::int64_t>> by_trace;
   for (const Pending& pending : instances) {
-    for (const CommunicationCall& call : pending.members) {
+    for (const Call& call : pending.members) {
       by_trace[call.trace].push_back(pending.members[0].end_ns - call.end_ns);
     }
   }
   std::map<std::uint32_t, std::int64_t> offset;
   for (const auto& [trace, differences] : by_trace) offset[trace] = densest(differences);
-  const auto together = [&](const Pending& pending, const CommunicationCall& call) {
-    const CommunicationCall& first = pending.members[0];
+  const auto together = [&](const Pending& pending, const Call& call) {
+    const Call& first = pending.members[0];
     return std::llabs(first.end_ns + offset[first.trace] - call.end_ns - offset[call.trace]) <=
            kTogetherNs;
   };
@@ -346,7 +343,7 @@ std::optional<std::vector<Pending>> anonymous_messages(const std::vector<Pending
   for (const Pending& pending : instances) {
     Pending close_ones{pending.first, {pending.members[0]}};
     for (std::size_t i = 1; i < pending.members.size(); ++i) {
-      const CommunicationCall& call = pending.members[i];
+      const Call& call = pending.members[i];
       if (together(pending, call)) {
         close_ones.members.push_back(call);
       } else {
@@ -364,12 +361,12 @@ CollectiveInstance finished(const Pending& pending, std::string group,
   instance.point_to_point = kind == Kind::point_to_point;
   instance.group = std::move(group);
   instance.collective = pending.first.collective;
-  const std::vector<CommunicationCall>& calls = pending.members;
+  const std::vector<Call>& calls = pending.members;
   std::int64_t shortest = calls[0].end_ns - calls[0].start_ns;
   std::int64_t last_start = calls[0].start_ns;
   bool same_volume = kind == Kind::collective;
   const CommunicationDetails* first = details_of(traces[calls[0].trace], calls[0].event);
-  for (const CommunicationCall& call : calls) {
+  for (const Call& call : calls) {
     shortest = std::min(shortest, call.end_ns - call.start_ns);
     last_start = std::max(last_start, call.start_ns);
     const CommunicationDetails* details = details_of(traces[call.trace], call.event);
@@ -381,7 +378,7 @@ CollectiveInstance finished(const Pending& pending, std::string group,
     }
   }
   instance.transfer_ns = shortest;
-  for (const CommunicationCall& call : calls) {
+  for (const Call& call : calls) {
     const std::int64_t duration = call.end_ns - call.start_ns;
     const bool waits = !call.sends || call.end_ns >= last_start;
     const std::int64_t transfer =
@@ -421,13 +418,13 @@ class Matching {
 
  private:
   // Of every trace the calls, in order of their start.
-  using Calls = std::map<std::uint32_t, std::vector<CommunicationCall>>;
+  using Calls = std::map<std::uint32_t, std::vector<Call>>;
   using Place = std::pair<std::uint32_t, std::uint32_t>;  // trace, event
 
-  [[nodiscard]] CommunicationCall call_of(std::uint32_t t, std::uint32_t event) const {
+  [[nodiscard]] Call call_of(std::uint32_t t, std::uint32_t event) const {
     const RecordedTrace& trace = traces_[t];
     const std::int64_t shift = trace.base_ns - traces_[0].base_ns;
-    CommunicationCall call{t, event, trace.name_of(event)};
+    Call call{t, event, trace.name_of(event)};
     call.start_ns = trace.start_ns[event] + shift;
     call.end_ns = trace.end_ns(event) + shift;
     return call;
@@ -443,7 +440,7 @@ class Matching {
       }
       for (const std::uint32_t e : communication_kernels(trace)) {
         if (messages_of_.count({t, e}) != 0) continue;
-        CommunicationCall call = call_of(t, e);
+        Call call = call_of(t, e);
         if (const CommunicationDetails* details = details_of(trace, e); details != nullptr) {
           if (details->collective != 0) call.collective = trace.texts[details->collective];
           if (is_point_to_point(trace, e)) call.collective = "send";  // and its receive
@@ -458,7 +455,7 @@ class Matching {
   void add_message(std::uint32_t t, const PointToPointMessage& message) {
     const RecordedTrace& trace = traces_[t];
     const CommunicationDetails& details = trace.communications[message.communication];
-    CommunicationCall call = call_of(t, message.kernel);
+    Call call = call_of(t, message.kernel);
     call.collective = "send";  // and its receive
     call.volume = common_volume(details, call.collective);
     call.sends = message.direction == PointToPointMessage::Direction::send;
@@ -473,9 +470,8 @@ class Matching {
     for (auto& [group, by_trace] : groups_) {
       std::vector<Pending> instances;
       const bool sequenced = std::ranges::all_of(by_trace, [](const auto& entry) {
-        return std::ranges::all_of(entry.second, [](const CommunicationCall& call) {
-          return call.sequence != kNotRecorded;
-        });
+        return std::ranges::all_of(entry.second,
+                                   [](const Call& call) { return call.sequence != kNotRecorded; });
       });
       if (sequenced) {
         instances = in_sequence(by_trace);
@@ -490,7 +486,7 @@ class Matching {
         }
       }
       for (const Pending& pending : instances) {
-        const CommunicationCall& first = pending.members[0];
+        const Call& first = pending.members[0];
         const Kind kind = is_point_to_point(traces_[first.trace], first.event)
                               ? Kind::point_to_point
                               : Kind::collective;
@@ -506,7 +502,7 @@ class Matching {
     std::map<std::pair<std::int64_t, std::size_t>, Pending> by_sequence;
     for (const auto& [trace, calls] : by_trace) {
       std::map<std::int64_t, std::size_t> seen;
-      for (const CommunicationCall& call : calls) {
+      for (const Call& call : calls) {
         Pending& pending = by_sequence[{call.sequence, seen[call.sequence]++}];
         if (pending.members.empty()) pending.first = call;
         pending.members.push_back(call);
@@ -524,24 +520,22 @@ class Matching {
       std::vector<Pending>& instances = matched[group];
       for (const auto& [trace, calls] : by_trace) merge(instances, calls);
       for (const Pending& pending : instances) {
-        const bool batched =
-            std::ranges::any_of(pending.members, [&](const CommunicationCall& call) {
-              return messages_of_[{call.trace, call.event}] > 1;
-            });
+        const bool batched = std::ranges::any_of(pending.members, [&](const Call& call) {
+          return messages_of_[{call.trace, call.event}] > 1;
+        });
         if (!batched) continue;
-        for (const CommunicationCall& call : pending.members)
-          exchanges.insert({call.trace, call.event});
+        for (const Call& call : pending.members) exchanges.insert({call.trace, call.event});
       }
     }
     std::map<Place, std::vector<const Pending*>> exchanged;
     for (const auto& [group, instances] : matched) {
       for (const Pending& pending : instances) {
-        const CommunicationCall& first = pending.members[0];
+        const Call& first = pending.members[0];
         if (exchanges.count({first.trace, first.event}) == 0) {
           add(first, finished(pending, group, traces_, Kind::point_to_point));
           continue;
         }
-        for (const CommunicationCall& call : pending.members) {
+        for (const Call& call : pending.members) {
           exchanged[{call.trace, call.event}].push_back(&pending);
         }
       }
@@ -550,14 +544,14 @@ class Matching {
   }
 
   void add_exchange(Place place, const std::vector<const Pending*>& messages) {
-    const CommunicationCall self = call_of(place.first, place.second);
+    const Call self = call_of(place.first, place.second);
     CollectiveInstance instance;
     instance.point_to_point = true;
     instance.collective = "sendrecv";
     std::set<std::int64_t> ranks = {traces_[self.trace].rank};
     std::int64_t last_start = self.start_ns;
     for (const Pending* pending : messages) {
-      for (const CommunicationCall& call : pending->members) {
+      for (const Call& call : pending->members) {
         if (call.trace == self.trace) continue;
         ranks.insert(traces_[call.trace].rank);
         // The only reason to wait for it is a message to it, which a buffer has taken.
@@ -576,7 +570,7 @@ class Matching {
     add(self, std::move(instance));
   }
 
-  void add(const CommunicationCall& first, CollectiveInstance instance) {
+  void add(const Call& first, CollectiveInstance instance) {
     order_.emplace_back(first.start_ns, first.trace, first.event, result_.size());
     result_.push_back(std::move(instance));
   }

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "replay/graph_from_run.h"
 #include "trace/hand_made_step.h"
-#include "whatif/edit_language.h"
 #include "whatif/stragglers.h"
 #include "whatif/traced_run.h"
 

@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replay/graph_from_run.h"
 #include "trace/hand_made_step.h"
 #include "trace/recorded_run.h"
-#include "whatif/edit_language.h"
 #include "whatif/traced_run.h"
 
 namespace orrery {

@@ -19,7 +19,7 @@ std::string place(const ChakraRank& rank, const ChakraNode& node) {
 }
 
 // What a communication node says.
-struct Call {
+struct NodeCall {
   std::uint32_t node = 0;
   ChakraNodeType type = ChakraNodeType::collective;
   ChakraCollective collective = ChakraCollective::all_reduce;
@@ -30,7 +30,7 @@ struct Call {
 
 // Of a rank: its communication nodes in the order in which they ran, and the groups it defines.
 struct RankCalls {
-  std::vector<Call> calls;
+  std::vector<NodeCall> calls;
   Groups groups;
 };
 
@@ -61,7 +61,7 @@ RankCalls calls_of(const ChakraRank& rank, const ChakraOrder& order) {
   out.calls.reserve(ran.size());
   for (const std::uint32_t n : ran) {
     const ChakraNode& node = nodes[n];
-    Call& call = out.calls.emplace_back();
+    NodeCall& call = out.calls.emplace_back();
     call.node = n;
     call.type = node.type;
     call.bytes = node.integer("comm_size").value_or(0);
@@ -94,9 +94,9 @@ class Matcher {
   }
 
  private:
-  using Calls = std::vector<const Call*>;
+  using Calls = std::vector<const NodeCall*>;
   struct Transfer {
-    const Call* call;
+    const NodeCall* call;
     std::uint32_t rank;
     [[nodiscard]] bool receives() const { return call->type == ChakraNodeType::receive; }
   };
@@ -105,7 +105,7 @@ class Matcher {
 
   Result<void> add_rank(std::uint32_t r) {
     std::map<std::string_view, std::uint32_t> known;  // groups of this rank, by name
-    for (const Call& call : ranks_[r].calls) {
+    for (const NodeCall& call : ranks_[r].calls) {
       const ChakraNode& node = run_[r].trace.nodes[call.node];
       if (call.bytes < 0) {
         return fail(ErrorCode::bad_input, "comm_size is negative", place(run_[r], node));
@@ -159,7 +159,7 @@ class Matcher {
       meeting.members.reserve(ranks.size());
       for (const auto& [rank, calls] : ranks) {
         if (k >= calls.size()) continue;
-        const Call& call = *calls[k];
+        const NodeCall& call = *calls[k];
         if (meeting.members.empty()) {
           meeting.collective = call.collective;
         } else if (meeting.collective != call.collective) {
