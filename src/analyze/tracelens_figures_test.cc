@@ -74,13 +74,15 @@ void compare_timeline(const Value& tables, const RecordedTrace& trace, const Lau
     published.emplace(text(row, "type"), number_or_zero(row, "time ms"));
   }
   const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::tracelens);
-  constexpr double kRounding = 0.002;  // ms; one fill of the MI300X runs is counted differently
-  EXPECT_NEAR(ms(parts.compute_ns), published["computation_time"], kRounding);
-  EXPECT_NEAR(ms(parts.exposed_communication_ns), published["exposed_comm_time"], kRounding);
-  EXPECT_NEAR(ms(parts.exposed_copy_ns), published["exposed_memcpy_time"], kRounding);
-  EXPECT_NEAR(ms(parts.busy_ns()), published["busy_time"], kRounding);
-  EXPECT_NEAR(ms(parts.idle.total_ns()), published["idle_time"], kRounding);
-  EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], kRounding);
+  constexpr double kTraceLensRounding =
+      0.002;  // ms; one fill of the MI300X runs is counted differently
+  EXPECT_NEAR(ms(parts.compute_ns), published["computation_time"], kTraceLensRounding);
+  EXPECT_NEAR(ms(parts.exposed_communication_ns), published["exposed_comm_time"],
+              kTraceLensRounding);
+  EXPECT_NEAR(ms(parts.exposed_copy_ns), published["exposed_memcpy_time"], kTraceLensRounding);
+  EXPECT_NEAR(ms(parts.busy_ns()), published["busy_time"], kTraceLensRounding);
+  EXPECT_NEAR(ms(parts.idle.total_ns()), published["idle_time"], kTraceLensRounding);
+  EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], kTraceLensRounding);
 }
 
 void compare_operators(const Value& tables, const RecordedTrace& trace, const Launches& started) {

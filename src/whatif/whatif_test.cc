@@ -202,7 +202,7 @@ TEST(WhatIf, StatesTheErrorOfWhatItCounts) {
   auto recorded = read_run({std::string(ORRERY_SOURCE_DIR) + "/validation/traces/TraceLens/mi300/"
                                                              "resnet_act_checkpoint.json.gz"});
   ASSERT_TRUE(recorded);
-  const TracedRun run = run_of(std::move(recorded->ranks));
+  const TracedRun run = traced(std::move(recorded->ranks));
   const auto result = tried(run, "");
   ASSERT_TRUE(result);
   EXPECT_GT(result->replay_error, 0.01);

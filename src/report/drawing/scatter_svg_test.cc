@@ -5,19 +5,13 @@
 #include <set>
 #include <vector>
 
+#include "report/drawing/drawn_parts.h"
+
 namespace orrery {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-int count_of(const std::string& text, std::string_view part) {
-  int out = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++out;
-  }
-  return out;
-}
 
 // Accelerator i has `most` - i points.
 std::vector<JudgedPoint> points_of(int accelerators, int most) {

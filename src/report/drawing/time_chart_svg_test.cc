@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "report/drawing/drawn_parts.h"
 #include "report/drawing/roofline_svg.h"
 
 namespace orrery {
@@ -9,12 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
 
 TEST(TimeChart, DrawsStepsAndNoNumberThatIsNone) {
   const std::string svg = time_chart_svg(
@@ -29,7 +24,7 @@ TEST(TimeChart, DrawsStepsAndNoNumberThatIsNone) {
   EXPECT_THAT(svg, HasSubstr("&lt;b&gt;"));
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
   // Two of the four values are alike: the outline has steps for the others.
-  EXPECT_EQ(count(svg, "V"), 2U + 1U);
+  EXPECT_EQ(count_of(svg, "V"), 2 + 1);
 }
 
 TEST(TimeChart, OfNothingIsAnEmptyAxis) {
@@ -49,9 +44,9 @@ TEST(BandChart, HasOnePathAColourForEveryBand) {
        .bands = {{.label = "rank 0", .tip = "\"quoted\"", .shares = {{0.5, 1, 0}, {0.5, 0, 0}}},
                  {.label = "rank 1", .tip = "", .shares = {}}},
        .seconds = 3});
-  EXPECT_EQ(count(svg, "class=\"c-a\""), 1U);
-  EXPECT_EQ(count(svg, "class=\"c-b\""), 1U);
-  EXPECT_EQ(count(svg, "class=\"band\""), 2U);
+  EXPECT_EQ(count_of(svg, "class=\"c-a\""), 1);
+  EXPECT_EQ(count_of(svg, "class=\"c-b\""), 1);
+  EXPECT_EQ(count_of(svg, "class=\"band\""), 2);
   EXPECT_THAT(svg, HasSubstr("&quot;quoted&quot;"));
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
@@ -72,8 +67,8 @@ TEST(Roofline, ShowsPointsUnderTheRoof) {
                    .share = 0,
                    .css_class = "host",
                    .tip = "tiny"}}});
-  EXPECT_EQ(count(svg, "<circle"), 2U);
-  EXPECT_EQ(count(svg, "class=\"roof\""), 3U);
+  EXPECT_EQ(count_of(svg, "<circle"), 2);
+  EXPECT_EQ(count_of(svg, "class=\"roof\""), 3);
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
   EXPECT_THAT(svg, Not(HasSubstr("inf\"")));
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "document/value.h"
+#include "report/drawing/drawn_parts.h"
 #include "report/drawing/pipeline_picture.h"
 #include "report/drawing/png.h"
 #include "report/schedules/comparison_report.h"
@@ -171,12 +172,6 @@ std::string picture(const MeasuredSchedule& run, double limit = 0) {
   p.memory = run.memory;
   p.memory_limit = limit;
   return pipeline_picture(p);
-}
-
-int count_of(const std::string& text, std::string_view part) {
-  int n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
 }
 
 TEST(PipelinePicture, DrawsEveryPassOfEverySchedule) {
