@@ -20,8 +20,8 @@ constexpr std::array<View, 9> kDeepEp = {"accelerator", "num_gpus",    "hidden",
 constexpr std::array<View, 10> kNvlink = {"accelerator", "phase",     "kernel", "dtype",
                                           "num_tokens",  "hidden",    "top_k",  "num_experts",
                                           "ep_size",     "latency_us"};
-constexpr Seconds kLeastExchangeTime(
-    50e-6);                           // of kernels that first tell each other how much they send
+// Of kernels that first tell each other how much they send.
+constexpr Seconds kLeastExchangeTime(50e-6);
 constexpr double kScaledBlock = 128;  // elements that share a 4-byte scale in 8-bit dispatch
 constexpr std::size_t kLeastExchanges = 16;
 

@@ -16,9 +16,9 @@
 
 namespace orrery {
 
-// A number above is in another unit.
+// More is in another unit.
 inline constexpr double kMostSize = 1e8;          // of one dimension of a kernel
-inline constexpr double kMostMicroseconds = 1e8;  // of a kernel
+inline constexpr double kMostMicroseconds = 1e8;  // of a kernel: 100 s
 inline constexpr double kMostBytes = 1e13;        // of a collective
 inline constexpr double kLongest = 1e9;           // of a collective, in us
 inline constexpr double kMostRanks = 1024;        // of a node

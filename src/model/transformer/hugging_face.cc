@@ -8,35 +8,35 @@ namespace orrery {
 
 namespace {
 
-struct HuggingFaceType {
+struct Family {
   std::string_view model_type;
   HuggingFaceFamily read;
 };
 
-constexpr std::array kHuggingFaceTypes{
-    HuggingFaceType{"llama", read_llama},
-    HuggingFaceType{"mistral", read_mistral},
-    HuggingFaceType{"mixtral", read_mixtral},
-    HuggingFaceType{"qwen2", read_qwen2},
-    HuggingFaceType{"qwen2_moe", read_qwen2_moe},
-    HuggingFaceType{"qwen3", read_qwen3},
-    HuggingFaceType{"qwen3_moe", read_qwen3_moe},
-    HuggingFaceType{"gemma2", read_gemma2},
-    HuggingFaceType{"gemma3", read_gemma3},
-    HuggingFaceType{"gemma3_text", read_gemma3},
-    HuggingFaceType{"deepseek_v2", read_deepseek},
-    HuggingFaceType{"deepseek_v3", read_deepseek},
-    HuggingFaceType{"deepseek_v32", read_deepseek},
-    HuggingFaceType{"kimi_k2", read_deepseek},
-    HuggingFaceType{"gpt2", read_gpt2},
-    HuggingFaceType{"gpt_neox", read_gpt_neox},
-    HuggingFaceType{"opt", read_opt},
-    HuggingFaceType{"bloom", read_bloom},
-    HuggingFaceType{"falcon", read_falcon},
-    HuggingFaceType{"RefinedWeb", read_falcon},
-    HuggingFaceType{"RefinedWebModel", read_falcon},
-    HuggingFaceType{"phi", read_phi},
-    HuggingFaceType{"phi3", read_phi3},
+constexpr std::array kHuggingFaceFamilies{
+    Family{"llama", read_llama},
+    Family{"mistral", read_mistral},
+    Family{"mixtral", read_mixtral},
+    Family{"qwen2", read_qwen2},
+    Family{"qwen2_moe", read_qwen2_moe},
+    Family{"qwen3", read_qwen3},
+    Family{"qwen3_moe", read_qwen3_moe},
+    Family{"gemma2", read_gemma2},
+    Family{"gemma3", read_gemma3},
+    Family{"gemma3_text", read_gemma3},
+    Family{"deepseek_v2", read_deepseek},
+    Family{"deepseek_v3", read_deepseek},
+    Family{"deepseek_v32", read_deepseek},
+    Family{"kimi_k2", read_deepseek},
+    Family{"gpt2", read_gpt2},
+    Family{"gpt_neox", read_gpt_neox},
+    Family{"opt", read_opt},
+    Family{"bloom", read_bloom},
+    Family{"falcon", read_falcon},
+    Family{"RefinedWeb", read_falcon},
+    Family{"RefinedWebModel", read_falcon},
+    Family{"phi", read_phi},
+    Family{"phi3", read_phi3},
 };
 
 // "meta-llama/Llama-3.1-8B" -> "Llama-3.1-8B".
@@ -49,7 +49,7 @@ std::string model_name(ConfigKeys& keys, const std::string& model_type) {
 
 std::string known_types() {
   std::string out;
-  for (const HuggingFaceType& family : kHuggingFaceTypes) {
+  for (const Family& family : kHuggingFaceFamilies) {
     out += (out.empty() ? "" : ", ") + std::string(family.model_type);
   }
   return out;
@@ -81,7 +81,7 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
   a.family = model_type;
   a.provenance = {.source = document.name, .verified = true, .unverified = {}, .notes = ""};
   HuggingFaceFamily reader = nullptr;
-  for (const HuggingFaceType& family : kHuggingFaceTypes) {
+  for (const Family& family : kHuggingFaceFamilies) {
     if (family.model_type == model_type) reader = family.read;
   }
   const bool known = reader != nullptr;

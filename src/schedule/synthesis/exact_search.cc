@@ -11,7 +11,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kNoMakespan = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kSeen = std::size_t{1} << 21U;
 
 enum class Answer { yes, no, unknown };
@@ -52,7 +52,7 @@ class Question {
     devices_.assign(problem_.devices(), {});
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       Device& device = devices_[d];
-      double first = kNoMakespan;
+      double first = kInfinity;
       for (std::size_t c = 0; c < problem_.chunks(); ++c) {
         const std::size_t s = problem_.stage_of(d, c);
         first = std::min(first, ways_.head[s]);
@@ -76,13 +76,13 @@ class Question {
  private:
   // What undoing a pass restores.
   struct State {
-    double now = 0;                     // when it decides next
-    double memory = 0;                  // held
-    double work = 0;                    // still to do
-    int left = 0;                       // passes still to do
-    double before = kNoMakespan;        // a pass must start before this, or the wait was of no use
-    double weight_start = kNoMakespan;  // of the weight gradient that was last, if one was
-    double weight_memory = 0;           // what was held before it
+    double now = 0;                   // when it decides next
+    double memory = 0;                // held
+    double work = 0;                  // still to do
+    int left = 0;                     // passes still to do
+    double before = kInfinity;        // a pass must start before this, or the wait was of no use
+    double weight_start = kInfinity;  // of the weight gradient that was last, if one was
+    double weight_memory = 0;         // what was held before it
   };
   struct Device : State {
     std::vector<OrderedPass> order;
@@ -105,15 +105,15 @@ class Question {
   // When the next pass of this kind could start by its input; kNever: not known yet.
   double input(std::size_t kind, std::size_t s) {
     const int j = count(kind, s);
-    if (j >= m_) return kNoMakespan;
+    if (j >= m_) return kInfinity;
     if (kind == 0) {
       if (s == 0) return 0;
-      return count(0, s - 1) > j ? arrival(0, s - 1, j) : kNoMakespan;
+      return count(0, s - 1) > j ? arrival(0, s - 1, j) : kInfinity;
     }
-    if (kind == 2) return count(1, s) > j ? 0 : kNoMakespan;
-    if (count(0, s) <= j) return kNoMakespan;
+    if (kind == 2) return count(1, s) > j ? 0 : kInfinity;
+    if (count(0, s) <= j) return kInfinity;
     if (s + 1 == stages_) return 0;
-    return count(1, s + 1) > j ? arrival(1, s + 1, j) : kNoMakespan;
+    return count(1, s + 1) > j ? arrival(1, s + 1, j) : kInfinity;
   }
   bool admits(std::size_t d, std::size_t s) {
     return devices_[d].memory + problem_.held[s] <= limit(d);
@@ -141,7 +141,7 @@ class Question {
 
   bool branch(std::size_t d) {
     const double now = devices_[d].now;
-    const bool memory_matters = limit(d) != kNoMakespan;
+    const bool memory_matters = limit(d) != kInfinity;
     double fits_before = devices_[d].before;
     bool whole = true;
     bool weight_done = false;
@@ -158,7 +158,7 @@ class Question {
         if (kind == 2) {
           if (weight_done && alike_[d] != 0) continue;
           weight_done = true;
-        } else if (devices_[d].weight_start != kNoMakespan && in <= devices_[d].weight_start) {
+        } else if (devices_[d].weight_start != kInfinity && in <= devices_[d].weight_start) {
           // It could have gone before the weight gradient.
           if (kind == 1 || devices_[d].weight_memory + problem_.held[s] <= limit(d)) continue;
         }
@@ -169,13 +169,13 @@ class Question {
       }
     }
     // Waiting until something may have come.
-    double until = kNoMakespan;
+    double until = kInfinity;
     for (std::size_t c = 0; c < problem_.chunks(); ++c) {
       const std::size_t s = problem_.stage_of(d, c);
       for (const std::size_t kind : {0U, 1U}) {
         if (count(kind, s) >= m_) continue;
         const double in = input(kind, s);
-        if (in != kNoMakespan) {
+        if (in != kInfinity) {
           if (in > now) until = std::min(until, in);
           continue;
         }
@@ -189,7 +189,7 @@ class Question {
                                   now + time(kind, from)));
       }
     }
-    if (until == kNoMakespan || until >= fits_before) return whole;
+    if (until == kInfinity || until >= fits_before) return whole;
     const double fits_before_now = devices_[d].before;
     devices_[d].now = until;
     devices_[d].before = fits_before;
@@ -209,8 +209,8 @@ class Question {
     device.work -= time(kind, s);
     --device.left;
     device.now = now + time(kind, s);
-    device.before = kNoMakespan;
-    device.weight_start = kind == 2 ? now : kNoMakespan;
+    device.before = kInfinity;
+    device.weight_start = kind == 2 ? now : kInfinity;
     device.weight_memory = was.memory;
     device.order.push_back({static_cast<PassKind>(kind), static_cast<std::uint8_t>(c)});
     if (kind == 0 && s + 1 < stages_) {
@@ -234,12 +234,12 @@ class Question {
     for (std::size_t s = 0; s < stages_; ++s) {
       const Device& device = devices_[problem_.device[s]];
       if (count(0, s) >= m_) {
-        ends_[0][s] = kNoMakespan;
-        next_forward = kNoMakespan;
+        ends_[0][s] = kInfinity;
+        next_forward = kInfinity;
         continue;
       }
       double in = input(0, s);
-      if (in == kNoMakespan) in = next_forward + hop_[s - 1];
+      if (in == kInfinity) in = next_forward + hop_[s - 1];
       next_forward = std::max(device.now, in) + time(0, s);
       ends_[0][s] = next_forward;
     }
@@ -247,12 +247,12 @@ class Question {
     for (std::size_t s = stages_; s-- > 0;) {
       const Device& device = devices_[problem_.device[s]];
       if (count(1, s) >= m_) {
-        ends_[1][s] = kNoMakespan;
-        next_gradient = kNoMakespan;
+        ends_[1][s] = kInfinity;
+        next_gradient = kInfinity;
         continue;
       }
       double in = input(1, s);
-      if (in == kNoMakespan) {
+      if (in == kInfinity) {
         in = count(0, s) <= count(1, s) ? ends_[0][s] : 0;
         if (s + 1 < stages_ && count(1, s + 1) <= count(1, s)) {
           in = std::max(in, next_gradient + hop_[s]);
@@ -270,13 +270,13 @@ class Question {
   bool device_may_end(std::size_t d) {
     const Device& device = devices_[d];
     // When it can begin its next pass.
-    double begin = kNoMakespan;
+    double begin = kInfinity;
     for (std::size_t c = 0; c < problem_.chunks(); ++c) {
       const std::size_t s = problem_.stage_of(d, c);
       if (count(2, s) < count(1, s)) begin = device.now;
-      if (ends_[0][s] != kNoMakespan && admits(d, s))
+      if (ends_[0][s] != kInfinity && admits(d, s))
         begin = std::min(begin, ends_[0][s] - time(0, s));
-      if (ends_[1][s] != kNoMakespan) begin = std::min(begin, ends_[1][s] - time(1, s));
+      if (ends_[1][s] != kInfinity) begin = std::min(begin, ends_[1][s] - time(1, s));
     }
     if (begin + device.work > target_) return false;
     double forwards = 0;
@@ -303,7 +303,7 @@ class Question {
 
   // Forwards of a stage that must wait for gradients of those in flight.
   bool memory_may_end(std::size_t d, std::size_t s, double begin) {
-    if (limit(d) == kNoMakespan || problem_.held[s] <= 0) return true;
+    if (limit(d) == kInfinity || problem_.held[s] <= 0) return true;
     const auto most = static_cast<int>(std::floor(limit(d) / problem_.held[s]));
     const int in_flight = count(0, s) - count(1, s);
     const int waiting = m_ - count(0, s) - (most - in_flight);
@@ -323,7 +323,7 @@ class Question {
       key ^= key >> 32U;
     };
     const auto mix_time = [&](double t) {
-      mix(std::bit_cast<std::uint64_t>(t == kNoMakespan ? -1.0 : std::max(0.0, t - now)));
+      mix(std::bit_cast<std::uint64_t>(t == kInfinity ? -1.0 : std::max(0.0, t - now)));
     };
     for (std::size_t s = 0; s < stages_; ++s) {
       mix(static_cast<std::uint64_t>(count(0, s)) | static_cast<std::uint64_t>(count(1, s)) << 20U |
@@ -337,7 +337,7 @@ class Question {
       mix_time(device.now);
       mix_time(device.before);
       // Whether the last weight gradient began before what is here now could tell apart.
-      mix(device.weight_start == kNoMakespan
+      mix(device.weight_start == kInfinity
               ? 1
               : std::bit_cast<std::uint64_t>(device.weight_start - now));
     }
