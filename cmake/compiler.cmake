@@ -6,6 +6,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees copies in "text" + std::string that overlap or pass an end and cannot (gcc bug
   # 105651); within precompiled headers it reports them as ours. The address sanitizer looks too.
   add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
+  # Where sources are compiled a dozen at a time, gcc takes each for a header, in which a type with
+  # members of an unnamed namespace would be a mistake.
+  add_compile_options(-Wno-subobject-linkage)
 else()
   # clang sees std::stable_sort of gcc 12's library use a deprecated function.
   add_compile_options(-Wno-deprecated-declarations)
