@@ -215,6 +215,12 @@ Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common&
   request.memory_limit = limit;
   ORRERY_TRY(auto scaled, scaled_times(answer.stated, request.shape, TimesOf::device));
   request.times = std::move(scaled.times);
+  request.cut = [&](int chunks) {
+    PipelineShape shape = request.shape;
+    shape.chunks = chunks;
+    auto coarser = scaled_times(answer.stated, shape, TimesOf::device, scaled.unit.one);
+    return coarser ? std::move(coarser->times) : PipelineTimes{};
+  };
 
   Result<SynthesisResult> found = fail(ErrorCode::bad_input, "");
   {

@@ -293,7 +293,8 @@ Result<StatedTimes> in_full(const StatedTimes& t, const PipelineShape& shape, Ti
 
 }  // namespace
 
-Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shape, TimesOf of) {
+Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shape, TimesOf of,
+                                 Picoseconds largest) {
   if (shape.devices < 1 || shape.microbatches < 1 || shape.chunks < 1 ||
       static_cast<double>(shape.devices) * shape.chunks > 1 << 24) {
     return fail(ErrorCode::bad_input, "the pipeline has no shape that can be simulated");
@@ -314,7 +315,7 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
   longest_step *= shape.microbatches;
   ScaledTimes out;
   out.unit.seconds = t.in_seconds;
-  double one = t.in_seconds ? 1e12 : 1e9;
+  double one = std::min(t.in_seconds ? 1e12 : 1e9, largest.count());
   while (!t.in_seconds && one > 1 && longest_step * one > kLongestStep.count()) one /= 10;
   if (!(longest_step * one <= kLongestStep.count())) {
     return fail(ErrorCode::bad_input, "the times make a step that is too long to be simulated",

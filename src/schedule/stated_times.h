@@ -58,9 +58,11 @@ struct ScaledTimes {
 // fused backward is stated, B and W take half of it each; everything else takes no time. An
 // unstated boundary between the last device and the first is the slowest stated one. Memory is one
 // unit per stage (or device), weight_memory what memory is. A unit is simulated as the largest
-// power of ten of picoseconds, up to 10^9, with which a step fits into whole picoseconds.
+// power of ten of picoseconds, up to 10^9 and `largest`, with which a step fits into whole
+// picoseconds.
 // Errors: lists of another length than stages, devices or boundaries; times too long, too short or
 // too different in size to be simulated.
-Result<ScaledTimes> scaled_times(const StatedTimes& stated, const PipelineShape& shape, TimesOf of);
+Result<ScaledTimes> scaled_times(const StatedTimes& stated, const PipelineShape& shape, TimesOf of,
+                                 Picoseconds largest = Picoseconds(1e12));
 
 }  // namespace orrery

@@ -57,13 +57,12 @@ struct Placement {
   double bound = 0;
 };
 
-std::vector<int> divisors(int n) {
-  std::vector<int> out;
-  for (int i = 1; i <= n; ++i) {
-    if (n % i == 0) out.push_back(i);
-  }
-  return out;
-}
+// The model in as many chunks a device, and its placements among all.
+struct Cut {
+  int chunks = 1;
+  std::size_t first = 0;
+  std::size_t placements = 1;
+};
 
 class Synthesis {
  public:
@@ -73,19 +72,22 @@ class Synthesis {
   Result<SynthesisResult> run() {
     if (auto error = wrong_request()) return fail(std::move(*error));
     make_placements();
-    published();
-    // Copies to host memory go below one microbatch on every device.
-    if (auto error = too_little_memory(); error && !found_) return fail(std::move(*error));
-    for (Placement& placement : placements_) {
-      if (ended()) break;
-      list_schedules(placement);
+    for (const Cut& cut : cuts_) {
+      if (found_ && ended()) break;
+      published(cut);
+      for (Placement& placement : of(cut)) {
+        if (ended()) break;
+        list_schedules(placement);
+      }
+      for (Placement& placement : of(cut)) {
+        if (ended()) break;
+        improvement(placement, cut);
+      }
+      exact(cut);
     }
-    for (Placement& placement : placements_) {
-      if (ended()) break;
-      improvement(placement);
-    }
-    exact();
     if (!found_) {
+      // Copies to host memory go below one microbatch on every device.
+      if (auto error = too_little_memory()) return fail(std::move(*error));
       return fail(ErrorCode::not_found,
                   "no schedule was found within the memory limit of " +
                       memory_text(request_.memory_limit) + " before the search was stopped",
@@ -159,17 +161,22 @@ class Synthesis {
     return stopped_.has_value();
   }
 
-  // The same model in `chunks` pieces a device.
+  // The same model in `chunks` pieces a device; without stages where there is no such cut.
   [[nodiscard]] PipelineTimes cut_into(int chunks) const {
-    return joined_times(request_.times, static_cast<std::size_t>(request_.shape.chunks / chunks));
+    const int finest = request_.shape.chunks;
+    if (chunks < finest && request_.cut) return request_.cut(chunks);
+    if (finest % chunks != 0) return {};
+    return joined_times(request_.times, static_cast<std::size_t>(finest / chunks));
   }
 
   void make_placements() {
-    for (const int chunks : divisors(request_.shape.chunks)) {
+    // A pass names its chunk in a byte; 64 are far beyond any use.
+    for (int chunks = 1; chunks <= std::min(request_.shape.chunks, 64); ++chunks) {
       PipelineShape shape = request_.shape;
       shape.chunks = chunks;
-      if (chunks > 64) continue;  // a pass names its chunk in a byte; far beyond any use
       const PipelineTimes times = cut_into(chunks);
+      if (times.stage.empty()) continue;
+      cuts_.push_back({chunks, placements_.size(), chunks == 1 ? 1U : 2U});
       const auto add = [&](const char* name, VirtualStage virtual_stage) {
         Placement placement{
             name,  virtual_stage,
@@ -188,6 +195,10 @@ class Synthesis {
       add(chunks == 1 ? "a line" : "a loop", loop_virtual_stage);
       if (chunks > 1) add("a V", snake_virtual_stage);
     }
+  }
+
+  std::span<Placement> of(const Cut& cut) {
+    return std::span(placements_).subspan(cut.first, cut.placements);
   }
 
   void progress() {
@@ -285,36 +296,34 @@ class Synthesis {
     placement.best = std::move(orders);
   }
 
-  void published() {
+  void published(const Cut& cut) {
     for (const Schedule& schedule : schedules()) {
       if (schedule.asynchronous) continue;
-      for (const int chunks : divisors(request_.shape.chunks)) {
-        if (schedule.chunks > 0 && schedule.chunks != chunks) continue;
-        if (found_ && ended()) return;
-        ScheduleRequest request;
-        request.shape = request_.shape;
-        request.shape.chunks = chunks;
-        request.times = cut_into(chunks);
-        request.memory_limit = request_.memory_limit;
-        auto made = pipeline(schedule, request);
-        if (!made) {
-          result_.candidates.push_back(
-              {std::string(schedule.name), chunks, false, made.error().text(), {}, 0});
-          continue;
-        }
-        if (const auto why = other_machine(*made, request.times)) {
-          result_.candidates.push_back({std::string(schedule.name), chunks, false, *why, {}, 0});
-          continue;
-        }
-        for (Placement& placement : placements_) {
-          PassOrders orders = passes_of(*made, placement);
-          if (orders.empty()) continue;
-          start(placement, orders);
-          guides_.push_back({&placement, std::move(orders)});
-        }
-        consider(std::string(schedule.name), SynthesisMethod::published, std::move(*made),
-                 request.times, true);
+      if (schedule.chunks > 0 && schedule.chunks != cut.chunks) continue;
+      if (found_ && ended()) return;
+      ScheduleRequest request;
+      request.shape = request_.shape;
+      request.shape.chunks = cut.chunks;
+      request.times = of(cut).front().times;
+      request.memory_limit = request_.memory_limit;
+      auto made = pipeline(schedule, request);
+      if (!made) {
+        result_.candidates.push_back(
+            {std::string(schedule.name), cut.chunks, false, made.error().text(), {}, 0});
+        continue;
       }
+      if (const auto why = other_machine(*made, request.times)) {
+        result_.candidates.push_back({std::string(schedule.name), cut.chunks, false, *why, {}, 0});
+        continue;
+      }
+      for (Placement& placement : of(cut)) {
+        PassOrders orders = passes_of(*made, placement);
+        if (orders.empty()) continue;
+        start(placement, orders);
+        guides_.push_back({&placement, std::move(orders)});
+      }
+      consider(std::string(schedule.name), SynthesisMethod::published, std::move(*made),
+               request.times, true);
     }
   }
 
@@ -377,7 +386,7 @@ class Synthesis {
              placement.times, false);
   }
 
-  void improvement(Placement& placement) {
+  void improvement(Placement& placement, const Cut& cut) {
     const OrderProblem& problem = placement.problem;
     if (placement.best.empty() || problem.passes() > kMostImproved) return;
     constexpr std::int64_t kRounds = 8;
@@ -387,7 +396,7 @@ class Synthesis {
       if (placement.makespan <= placement.bound * kTolerance || ended()) break;
       ImprovementOptions options;
       options.placements =
-          options_.placement_budget / (2 * kRounds * static_cast<std::int64_t>(placements_.size()));
+          options_.placement_budget / (2 * kRounds * static_cast<std::int64_t>(cut.placements));
       options.seed = static_cast<std::uint64_t>(round + 1);
       options.enough = order_bound(problem);
       options.stop = [&] { return ended(); };
@@ -399,11 +408,11 @@ class Synthesis {
     if (placement.makespan < before) keep(placement, SynthesisMethod::local_improvement);
   }
 
-  void exact() {
-    std::int64_t left = options_.node_budget;
+  void exact(const Cut& cut) {
+    std::int64_t left = (options_.node_budget - result_.nodes) / 2;
     // The placements that may still hold something better, the loosest bound first.
     std::vector<Placement*> open;
-    for (Placement& placement : placements_) open.push_back(&placement);
+    for (Placement& placement : of(cut)) open.push_back(&placement);
     std::ranges::stable_sort(
         open, [](const Placement* a, const Placement* b) { return a->bound < b->bound; });
     for (std::size_t i = 0; i < open.size(); ++i) {
@@ -488,6 +497,7 @@ class Synthesis {
   const SynthesisOptions& options_;
   std::chrono::steady_clock::time_point begin_;
   std::optional<SynthesisStop> stopped_;
+  std::vector<Cut> cuts_;
   std::vector<Placement> placements_;
   std::vector<Guide> guides_;
   SynthesisResult result_;

@@ -4,8 +4,10 @@
 // schedules; local improvement of the best; an exact branch and bound. Each is measured by
 // execute(), so the result is never worse than the best fixed schedule under the same limit.
 //
-// The model is divided into devices x chunks virtual stages. A schedule with fewer chunks per
-// device joins neighbouring ones, so all schedules compute the same.
+// The model is divided into devices x chunks virtual stages. Schedules with fewer chunks per device
+// join neighbouring ones, so all schedules compute the same. Cuts are searched one after the other,
+// coarse ones first, each with budgets that do not depend on the finest: a finer cut allowed never
+// gives a slower schedule.
 //
 // The lower bound holds for all orders of forward, input gradient and weight gradient on the
 // placements considered (one chunk per device, and several in loops and snakes). Schedules that
@@ -38,6 +40,9 @@ namespace orrery {
 struct SynthesisRequest {
   PipelineShape shape;  // chunks: the finest cut of the model
   PipelineTimes times;  // of all virtual stages of `shape`, in the order of the model
+  // The same model in fewer chunks a device. Without it only cuts that join whole virtual stages of
+  // `shape` are tried.
+  std::function<PipelineTimes(int chunks)> cut;
   // The most memory of a device, in the units of times.memory (without it: microbatches of one
   // virtual stage of the finest cut).
   double memory_limit = std::numeric_limits<double>::infinity();
@@ -58,9 +63,10 @@ struct SynthesisProgress {
 
 struct SynthesisOptions {
   Seconds time_limit{60};
-  // Operations that list scheduling and local improvement may place in total.
-  std::int64_t placement_budget = 200'000'000;
-  // Partial orders that the exact search may visit; 0: none.
+  // Operations that local improvement may place for each cut.
+  std::int64_t placement_budget = 100'000'000;
+  // Partial orders that the exact search may visit; 0: none. Every cut takes at most half of what
+  // coarser ones left.
   std::int64_t node_budget = 20'000'000;
   std::stop_token stop;  // the best so far is the result
   std::function<void(const SynthesisProgress&)> progress;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "schedule/schedule.h"
 #include "schedule/splitmix.h"
@@ -125,6 +127,44 @@ TEST(Synthesis, TheSameRequestGivesTheSameResult) {
   EXPECT_EQ(a->pipeline.order, b->pipeline.order);
   EXPECT_EQ(a->lower_bound, b->lower_bound);
   EXPECT_EQ(a->nodes, b->nodes);
+}
+
+// A finer cut allowed: the coarser ones are still tried, with the same budgets.
+TEST(Synthesis, MoreChunksAreNeverWorse) {
+  Splitmix random(12);
+  for (int round = 0; round < 4; ++round) {
+    const bool stated = round == 0;
+    const auto any = [&] { return 1'000.0 * static_cast<double>(3 + random.below(40)); };
+    const double f = stated ? 37'044 : any();
+    const double b = stated ? 36'172 : any();
+    const double w = stated ? 18'674 : any();
+    const double latency = stated ? 601 : any() / 8;
+    const int devices = stated ? 8 : 2 + static_cast<int>(random.below(3));
+    const int microbatches = stated ? 32 : devices + static_cast<int>(random.below(8));
+    const double limit = stated ? 4 : 1 + static_cast<double>(random.below(4));
+    const auto cut = [&](int chunks) {
+      const auto part = [&](double time) { return Picoseconds(std::round(time / chunks)); };
+      PipelineTimes times = equal_times({devices, microbatches, chunks}, part(f), part(b), part(w),
+                                        Picoseconds(latency));
+      times.memory.assign(times.stage.size(), {1.0 / chunks, 1.0 / chunks});
+      return times;
+    };
+    Picoseconds before(std::numeric_limits<double>::infinity());
+    for (int chunks = 1; chunks <= 4; ++chunks) {
+      SynthesisRequest request;
+      request.shape = {devices, microbatches, chunks};
+      request.times = cut(chunks);
+      request.cut = cut;
+      request.memory_limit = limit;
+      SynthesisOptions options;
+      options.placement_budget = 1'000'000;
+      options.node_budget = 50'000;
+      const auto result = synthesise(request, options);
+      ASSERT_TRUE(result) << result.error().text();
+      EXPECT_LE(result->makespan, before) << round << ": " << chunks << " chunks";
+      before = result->makespan;
+    }
+  }
 }
 
 TEST(Synthesis, JoinedStagesDoTheSameWork) {
