@@ -5,10 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "document/value.h"
 #include "estimate/built_in_scenario.h"
 #include "estimate/spec.h"
 #include "estimate/step_timeline.h"
 #include "model/transformer/transformer.h"
+#include "trace/perfetto/chrome_json.h"
 
 namespace orrery {
 namespace {
@@ -229,6 +233,50 @@ TEST(StepTimeline, SpansCoverTheStepAndStreamsDoNotOverlap) {
       }
     }
     EXPECT_EQ(last, predicted->folded.time);
+  }
+}
+
+// However a reader takes the decimals: no slice ends after the next one of its track begins.
+TEST(StepTimeline, WrittenSlicesOfATrackNeverOverlap) {
+  const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4,chunks=2,zero=2", 4096, 16);
+  const auto predicted = predict(s, catalog());
+  const auto us = [](const Value& event, std::string_view key) {
+    return std::stod(event.find(key)->scalar_text());
+  };
+  const auto ps = [&](const Value& e, std::string_view key) {
+    return std::round(us(e, key) * 1e6);
+  };
+  const auto ns = [&](const Value& e, std::string_view key) {
+    return std::round(us(e, key) * 1e3);
+  };
+  const auto cut = [&](const Value& e, std::string_view key) {
+    return std::trunc(us(e, key) * 1e3);
+  };
+  for (const Folding folding : {Folding::folded, Folding::expanded}) {
+    const auto spans = timeline_spans(*simulated(predicted->costs, folding));
+    const auto document = parse_json(chrome_json(spans, "test"), "step.json");
+    ASSERT_TRUE(document);
+    double shortened = 0;
+    std::size_t slices = 0;
+    const Value* before = nullptr;
+    for (const Value& event : document->root.find("traceEvents")->items()) {
+      if (event.find("ph")->scalar_text() != "X") continue;
+      shortened += ps(event, "dur");
+      ++slices;
+      if (before != nullptr &&
+          before->find("pid")->scalar_text() == event.find("pid")->scalar_text() &&
+          before->find("tid")->scalar_text() == event.find("tid")->scalar_text()) {
+        EXPECT_LE(us(*before, "ts") + us(*before, "dur"), us(event, "ts"));
+        EXPECT_LE(ps(*before, "ts") + ps(*before, "dur"), ps(event, "ts"));
+        EXPECT_LE(ns(*before, "ts") + ns(*before, "dur"), ns(event, "ts"));
+        EXPECT_LE(cut(*before, "ts") + cut(*before, "dur"), cut(event, "ts"));
+      }
+      before = &event;
+    }
+    EXPECT_EQ(slices, spans.size());
+    for (const TimelineSpan& span : spans) shortened -= (span.end - span.start).count();
+    EXPECT_LE(shortened, 0);
+    EXPECT_GT(shortened, -1001.0 * static_cast<double>(slices));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
@@ -33,6 +34,16 @@ std::string microseconds(Picoseconds time) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text;
+}
+
+// What is written as the duration of a span, so that no reader sees it end after the next begins.
+Picoseconds written_duration(Picoseconds start, Picoseconds end) {
+  // As readers take the decimals: doubles, or whole nanoseconds cut off from doubles.
+  const auto us = [](Picoseconds time) { return time.count() / 1e6; };
+  const auto ns = [&](Picoseconds time) { return std::trunc(us(time) * 1e3); };
+  const Picoseconds whole(std::floor((end - start).count() / 1e3) * 1e3);
+  const bool passes = us(start) + us(whole) > us(end) || ns(start) + ns(whole) > ns(end);
+  return passes ? whole - Picoseconds(1) : whole;
 }
 
 // Texts repeat a thousandfold: each is quoted once.
@@ -119,7 +130,7 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
     fmt::format_to(std::back_inserter(out),
                    R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{)",
                    quotes(span.name), quotes(span.category), span.stage, thread[i],
-                   microseconds(span.start), microseconds(span.end - span.start));
+                   microseconds(span.start), microseconds(written_duration(span.start, span.end)));
     fmt::format_to(std::back_inserter(out), R"("class":{})", quotes(span.category));
     if (span.microbatch >= 0) {
       fmt::format_to(std::back_inserter(out), R"(,"microbatch":{})", span.microbatch);
