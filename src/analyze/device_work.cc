@@ -34,11 +34,10 @@ std::vector<WorkKind> work_kinds(const RecordedTrace& trace) {
   return kinds;
 }
 
-DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,
-                       const std::function<bool(std::size_t)>& taken) {
+DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& kinds) {
   DeviceWork work;
   for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (kinds[e] == WorkKind::none || (taken && !taken(e))) continue;
+    if (kinds[e] == WorkKind::none) continue;
     const Interval span = {trace.start_ns[e], trace.end_ns(e)};
     switch (kinds[e]) {
       case WorkKind::compute:
@@ -77,12 +76,11 @@ DeviceWork clipped(const DeviceWork& work, Interval window) {
           .fills = part(work.fills)};
 }
 
-Interval device_span(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,
-                     const std::function<bool(std::size_t)>& taken) {
+Interval device_span(const RecordedTrace& trace, const std::vector<WorkKind>& kinds) {
   Interval span;
   bool any = false;
   for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (kinds[e] == WorkKind::none || (taken && !taken(e))) continue;
+    if (kinds[e] == WorkKind::none) continue;
     span.start = any ? std::min(span.start, trace.start_ns[e]) : trace.start_ns[e];
     span.end = any ? std::max(span.end, trace.end_ns(e)) : trace.end_ns(e);
     any = true;

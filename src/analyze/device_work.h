@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -38,14 +37,11 @@ struct DeviceWork {
   [[nodiscard]] Intervals all() const { return union_of(kernels(), union_of(copies, fills)); }
 };
 
-// Of the events that `taken` accepts.
-DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,
-                       const std::function<bool(std::size_t)>& taken = {});
+DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& kinds);
 
 DeviceWork clipped(const DeviceWork& work, Interval window);
 
 // From the first start to the last end of device work; empty (0, 0) if there is none.
-Interval device_span(const RecordedTrace& trace, const std::vector<WorkKind>& kinds,
-                     const std::function<bool(std::size_t)>& taken = {});
+Interval device_span(const RecordedTrace& trace, const std::vector<WorkKind>& kinds);
 
 }  // namespace orrery

@@ -70,6 +70,8 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   for (std::size_t i = 0; i < steps.size(); ++i) {
     rank.steps.push_back({steps[i], parts[i], lags[i]});
   }
+  // The whole and the tables of kernels are by the preset; steps and what explains them are not.
+  const std::vector<WorkKind> by_preset = kinds_of(trace, started, options.preset);
   const DeviceWork work = device_work(trace, kinds);
   const Interval span = device_span(trace, kinds);
   Intervals waits = {span};
@@ -79,11 +81,11 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
     waits = union_of(windows);
   }
   rank.host = host_of(trace, started, kinds, difference(waits, other_process));
-  rank.overlap = kernel_overlap(work);
-  rank.kernels = kernel_table(trace, started, kinds);
+  rank.overlap = kernel_overlap(device_work(trace, by_preset));
+  rank.kernels = kernel_table(trace, started, by_preset);
   rank.sequences = kernel_sequences(trace, started);
   rank.sections = section_table(trace, started);
-  rank.streams = stream_table(trace, started, kinds);
+  rank.streams = stream_table(trace, started, by_preset);
   const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, started);
   for (const StreamRow& stream : rank.streams) {
     rank.queues.push_back(summary_of(queues[stream.lane]));

@@ -61,7 +61,7 @@ struct RankAnalysis {
   // During host waits of the steps, without the turns of another process; of the whole where there
   // are no steps.
   HostTime host;
-  KernelOverlap overlap;  // of the whole, by the default definitions
+  KernelOverlap overlap;  // of the whole; like kernels and streams by the preset
   std::vector<KernelRow> kernels;
   std::vector<KernelSequence> sequences;
   std::vector<SectionRow> sections;

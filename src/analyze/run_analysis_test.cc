@@ -57,6 +57,37 @@ TEST(RunAnalysis, TakesTheRooflineOfTheRecordedDeviceUnlessToldOtherwise) {
               testing::HasSubstr("h100-sxm"));
 }
 
+TEST(RunAnalysis, TablesFollowThePreset) {
+  const auto by = [](BreakdownPreset preset) {
+    HandMadeTrace made;
+    made.step(1, 0, 500);
+    made.call(10, 20, 1);
+    made.kernel("gemm", 7, 100, 200, 1);
+    made.call(30, 40, 2);
+    made.kernel("dma_request", 8, 150, 250, 2);
+    made.step(2, 500, 900);
+    made.call(510, 520, 3);
+    made.kernel("softmax", 9, 600, 700, 3);
+    std::vector<RecordedTrace> traces;
+    traces.push_back(std::move(made.trace));
+    const auto run = make_run(std::move(traces));
+    AnalysisOptions options;
+    options.preset = preset;
+    return *analyze(*run, Catalog::built_in(), options);
+  };
+  const RankAnalysis own = by(BreakdownPreset::orrery).ranks[0];
+  EXPECT_EQ(own.kernels.size(), 3U);
+  EXPECT_EQ(own.streams.size(), 3U);
+  EXPECT_EQ(own.overlap, (KernelOverlap{0, 250, 0, 0, 0, 0, 0, 0}));
+  // The last step is left out, and what is called dma moves memory.
+  const RankAnalysis hta = by(BreakdownPreset::hta).ranks[0];
+  EXPECT_EQ(hta.kernels.size(), 2U);
+  EXPECT_EQ(hta.streams.size(), 2U);
+  EXPECT_EQ(hta.overlap, (KernelOverlap{0, 50, 0, 0, 50, 50, 0, 0}));
+  EXPECT_EQ(hta.whole.compute_ns, 100);
+  EXPECT_EQ(hta.whole.exposed_copy_ns, 50);
+}
+
 TEST(RunAnalysis, RefusesAnAnnotationThatWasNotRecorded) {
   AnalysisOptions options;
   options.preset = BreakdownPreset::hta;

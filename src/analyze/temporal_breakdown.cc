@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include "analyze/steps.h"
 
@@ -26,17 +25,10 @@ std::vector<WorkKind> kinds_of_hta(const RecordedTrace& trace) {
   return kinds;
 }
 
-std::vector<WorkKind> kinds_of_tracelens(const RecordedTrace& trace) {
-  std::vector<WorkKind> kinds = work_kinds(trace);
-  std::replace(kinds.begin(), kinds.end(), WorkKind::fill, WorkKind::compute);
-  return kinds;
-}
-
-std::vector<std::uint32_t> events_of(const std::vector<WorkKind>& kinds,
-                                     const std::function<bool(std::size_t)>& taken) {
+std::vector<std::uint32_t> events_of(const std::vector<WorkKind>& kinds) {
   std::vector<std::uint32_t> events;
   for (std::uint32_t e = 0; e < kinds.size(); ++e) {
-    if (kinds[e] != WorkKind::none && (!taken || taken(e))) events.push_back(e);
+    if (kinds[e] != WorkKind::none) events.push_back(e);
   }
   return events;
 }
@@ -68,30 +60,39 @@ std::span<const EnumName<BreakdownPreset>> names_of(BreakdownPreset) {
   return kNames;
 }
 
+std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const Launches& started,
+                               BreakdownPreset preset) {
+  std::vector<WorkKind> kinds =
+      preset == BreakdownPreset::hta ? kinds_of_hta(trace) : work_kinds(trace);
+  const auto keep = [&](const auto& taken) {
+    for (std::size_t e = 0; e < kinds.size(); ++e) {
+      if (kinds[e] != WorkKind::none && !taken(e)) kinds[e] = WorkKind::none;
+    }
+  };
+  if (preset == BreakdownPreset::tracelens) {
+    std::replace(kinds.begin(), kinds.end(), WorkKind::fill, WorkKind::compute);
+    keep([&](std::size_t e) { return started.operator_of(e) != kNoEvent; });
+  } else if (preset == BreakdownPreset::hta) {
+    const std::vector<RecordedStep> steps = recorded_steps(trace);
+    const bool several =
+        !steps.empty() && trace.name_of(steps.front().event) != trace.name_of(steps.back().event);
+    if (!several) return kinds;
+    keep([&](std::size_t e) {
+      return started.call[e] != kNoEvent &&
+             trace.start_ns[started.call[e]] < steps.back().window.start;
+    });
+  }
+  return kinds;
+}
+
 TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,
                                      BreakdownPreset preset, std::optional<Interval> window,
                                      const Intervals& other_process) {
-  std::vector<WorkKind> kinds;
-  std::function<bool(std::size_t)> taken;
-  if (preset == BreakdownPreset::orrery) {
-    kinds = work_kinds(trace);
-  } else if (preset == BreakdownPreset::tracelens) {
-    window.reset();
-    kinds = kinds_of_tracelens(trace);
-    taken = [&](std::size_t e) { return started.operator_of(e) != kNoEvent; };
-  } else {
-    window.reset();
-    kinds = kinds_of_hta(trace);
-    if (const std::vector<RecordedStep> steps = recorded_steps(trace); !steps.empty()) {
-      const std::int64_t last = steps.back().window.start;
-      taken = [&, last](std::size_t e) {
-        return started.call[e] != kNoEvent && trace.start_ns[started.call[e]] < last;
-      };
-    }
-  }
-  const Interval whole = window ? *window : device_span(trace, kinds, taken);
-  const DeviceWork work = clipped(device_work(trace, kinds, taken), whole);
-  return breakdown_of(work, gaps(trace, started, events_of(kinds, taken)), whole, other_process);
+  const std::vector<WorkKind> kinds = kinds_of(trace, started, preset);
+  const bool asked = window && preset == BreakdownPreset::orrery;
+  const Interval whole = asked ? *window : device_span(trace, kinds);
+  const DeviceWork work = clipped(device_work(trace, kinds), whole);
+  return breakdown_of(work, gaps(trace, started, events_of(kinds)), whole, other_process);
 }
 
 std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
@@ -100,7 +101,7 @@ std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
                                                    const std::vector<Interval>& windows,
                                                    const Intervals& other_process) {
   const DeviceWork work = device_work(trace, kinds);
-  const std::vector<Gap> idle = gaps(trace, started, events_of(kinds, {}));
+  const std::vector<Gap> idle = gaps(trace, started, events_of(kinds));
   std::vector<TemporalBreakdown> breakdowns;
   breakdowns.reserve(windows.size());
   for (const Interval& window : windows) {

@@ -16,8 +16,9 @@
 //                         start to the last end of device work
 //   tracelens  compute    first start to last end                       that an operator in the
 //                                                                        recording launched
-//   hta        copies     first start to last end                       not launched in the last
-//                                                                        profiler step
+//   hta        copies     first start to last end                       launched before the last
+//                                                                        profiler step; all, if
+//                                                                        there are not two
 //
 // hta also classifies by other names (^nccl, ^hip*, ^hccl or "ncclKernel" communicate; "Memcpy",
 // "Memset", "dma" first copy).
@@ -62,6 +63,10 @@ struct TemporalBreakdown {
                : static_cast<double>(overlapped_ns) / static_cast<double>(communication_ns);
   }
 };
+
+// The kind of every event by a preset; WorkKind::none also of work that it does not take.
+std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const Launches& started,
+                               BreakdownPreset preset);
 
 // Of one rank. `window` only applies to BreakdownPreset::orrery. `other_process`: as of idle_time.
 TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,

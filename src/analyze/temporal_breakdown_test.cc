@@ -84,6 +84,15 @@ TEST(TemporalBreakdown, OfHolisticTraceAnalysisLeavesTheLastStepOut) {
   EXPECT_EQ(parts.compute_ns, 250);
 }
 
+TEST(TemporalBreakdown, OfHolisticTraceAnalysisKeepsAnOnlyStep) {
+  const HandMadeTrace made = small_run();
+  const TemporalBreakdown parts =
+      temporal_breakdown(made.trace, launches(made.trace), BreakdownPreset::hta);
+  EXPECT_EQ(parts.window, (Interval{100, 650}));
+  EXPECT_EQ(parts.compute_ns, 250);
+  EXPECT_EQ(parts.exposed_copy_ns, 50);
+}
+
 TEST(TemporalBreakdown, OfNoDeviceWorkIsNothing) {
   HandMadeTrace made;
   made.op("aten::mm", 0, 10);

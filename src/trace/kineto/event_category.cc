@@ -10,7 +10,7 @@ using enum EventKind;
 
 // By frequency in recordings with stacks, then by era. Source: ActivityType.cpp of libkineto, and
 // the files of 2021 (validation/traces/kineto).
-constexpr std::array<std::pair<std::string_view, EventKind>, 30> kCategories = {{
+constexpr std::array<std::pair<std::string_view, EventKind>, 31> kCategories = {{
     {"\"python_function\"", python_function},
     {"\"cpu_op\"", cpu_operator},
     {"\"cuda_runtime\"", runtime_call},
@@ -35,6 +35,7 @@ constexpr std::array<std::pair<std::string_view, EventKind>, 30> kCategories = {
     {"\"xpu_sync\"", synchronization},
     {"\"mtia_runtime\"", runtime_call},
     {"\"mtia_ccp_events\"", kernel},
+    {"\"dma_request\"", copy},
     {"\"glow_runtime\"", runtime_call},
     {"\"hpu_op\"", kernel},
     {"\"privateuse1_runtime\"", runtime_call},
@@ -48,7 +49,10 @@ constexpr std::array<std::pair<std::string_view, EventKind>, 30> kCategories = {
 EventKind kind_of(std::string_view category, std::string_view name) {
   for (const auto& [text, kind] : kCategories) {
     if (text != category) continue;
-    return kind == cpu_operator && name.starts_with("\"ProfilerStep#") ? annotation : kind;
+    if (kind == cpu_operator && name.starts_with("\"ProfilerStep#")) return annotation;
+    // Newer recordings of MTIA put these among its kernels.
+    if (kind == kernel && name == "\"dma_request\"") return copy;
+    return kind;
   }
   return other;
 }

@@ -51,6 +51,21 @@ std::size_t find(const RecordedTrace& trace, std::string_view name) {
   return 0;
 }
 
+// MTIA: a category of their own, or among the kernels.
+TEST(Kineto, RequestsToTheDmaEngineMoveMemory) {
+  const auto event = [](const char* category, const char* name) {
+    return std::string(R"({"ph": "X", "cat": ")") + category + R"(", "name": ")" + name +
+           R"(", "pid": 0, "tid": 7, "ts": 5, "dur": 2, "args": {"device": 0, "stream": 7}})";
+  };
+  const RecordedTrace trace = read_text(with_events(event("dma_request", "write") + "," +
+                                                    event("mtia_ccp_events", "dma_request") + "," +
+                                                    event("mtia_ccp_events", "job_exe")));
+  ASSERT_EQ(trace.size(), 3U);
+  EXPECT_EQ(trace.kind[find(trace, "write")], EventKind::copy);
+  EXPECT_EQ(trace.kind[find(trace, "dma_request")], EventKind::copy);
+  EXPECT_EQ(trace.kind[find(trace, "job_exe")], EventKind::kernel);
+}
+
 // Figures of validation/traces/metrics.json, which come from another program.
 struct Figures {
   std::int64_t kernels = 0;
