@@ -40,16 +40,18 @@ bool write(const std::string& text) {
 
 void choose_output(OutputChoice choice) { output_choice = std::move(choice); }
 
-int refuse(const Error& error) {
-  std::fprintf(stderr, "orrery: %s\n", error.text().c_str());
+void say(const std::string& text) { std::fprintf(stderr, "orrery: %s\n", printable(text).c_str()); }
+
+int refuse(const Error& error, ExitCode code) {
+  say(error.text());
   if (output_choice.json) (void)write(to_json(error_json(error)));
-  return ExitCode::bad_input;
+  return code;
 }
 
 int print(const std::string& text) {
-  if (write(output_choice.json || !shows_only_ascii() ? text : in_ascii(text)))
-    return ExitCode::done;
-  std::fprintf(stderr, "orrery: standard output cannot be written\n");
+  const std::string shown = output_choice.json ? text : terminal_text(text, text_style());
+  if (write(output_choice.json || !shows_only_ascii() ? shown : in_ascii(shown))) return ExitCode::done;
+  say("standard output cannot be written");
   return ExitCode::bad_input;
 }
 

@@ -12,7 +12,7 @@
 
 namespace orrery::cli {
 
-enum ExitCode : int { done = 0, negative = 1, bad_input = 2, bug = 70 };
+enum ExitCode : int { done = 0, negative = 1, bad_input = 2, bug = 70, no_resources = 71 };
 
 struct Common {
   bool json = false;
@@ -108,9 +108,11 @@ struct OutputChoice {
 };
 void choose_output(OutputChoice choice);
 
-// Prints "orrery: where: message (hint)" and gives bad_input; with --json, standard output gets the
-// error as a document as well.
-int refuse(const Error& error);
+// To standard error, as "orrery: text".
+void say(const std::string& text);
+// Says "where: message (hint)" and gives the exit code; with --json, standard output gets the error
+// as a document as well.
+int refuse(const Error& error, ExitCode code = ExitCode::bad_input);
 // To standard output, checked: a full disk is an error. Where the locale's characters are not UTF-8
 // (LC_ALL, LC_CTYPE or LANG names another set), text is drawn with ASCII; JSON stays as it is.
 int print(const std::string& text);

@@ -40,7 +40,7 @@ void Progress::show(double fraction, const std::string& text) {
   const int full = std::clamp(static_cast<int>(fraction * kCells), 0, kCells);
   std::string bar;
   for (int i = 0; i < kCells; ++i) bar += i < full ? "█" : "░";
-  const std::string shown = text.size() > 70 ? text.substr(0, 70) : text;
+  const std::string shown = shortened(printable(text), 70);
   std::fprintf(stderr, "\r\x1b[K%s %3.0f %%  %s", bar.c_str(), 100 * fraction, shown.c_str());
   std::fflush(stderr);
 }

@@ -1,6 +1,5 @@
 // orrery validate: predictions against measured runs.
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "command.h"
@@ -99,7 +98,7 @@ Result<int> print_specification(const ValidateOptions& options, const Inputs& in
     if (scenario) return print(specification_of_row(row, *scenario, catalog));
     because = scenario.error().because;
   }
-  std::fprintf(stderr, "orrery: %s: %s\n", row.place().c_str(), because.c_str());
+  say(row.place() + ": " + because);
   return ExitCode::negative;
 }
 
@@ -143,12 +142,11 @@ Result<int> validate_command(const ValidateOptions& options, const Common& commo
   const Validation validation = validate(inputs.rows, catalog, common.threads, options.software);
   ORRERY_RETURN_IF_ERROR(some_row_used(validation.rows));
   for (const RowProblem& p : inputs.problems) {
-    std::fprintf(stderr, "orrery: %s: %s; left out\n", p.where.c_str(), p.what.c_str());
+    say(p.where + ": " + p.what + "; left out");
   }
   for (const RowOutcome& row : validation.rows) {
     if (!row.impossible) continue;
-    std::fprintf(stderr, "orrery: %s: %s; left out\n", row.place.c_str(),
-                 row.skipped_because.c_str());
+    say(row.place + ": " + row.skipped_because + "; left out");
   }
   const Judgement judgement = judged(validation, inputs.held_out);
   if (!options.markdown.empty()) {

@@ -6,8 +6,11 @@
 #include <rapidjson/stringbuffer.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "document/document_builder.h"
+#include "document/json_quoted.h"
+#include "document/json_word.h"
 #include "document/utf8.h"
 #include "document/value.h"
 
@@ -95,8 +98,20 @@ namespace {
 
 using Writer = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
 
+// YAML has forms of numbers that JSON has not: .5, 007.
+void number(Writer& out, const std::string& as_read) {
+  double value = 0;
+  const bool json = is_json_word(as_read);
+  if (!json) std::from_chars(as_read.data(), as_read.data() + as_read.size(), value);
+  const std::string text = json ? as_read : Value::number(value).scalar_text();
+  out.RawValue(text.data(), text.size(), rapidjson::kNumberType);
+}
+
 void emit(Writer& out, const Value& v) {
-  const auto size = [](const std::string& s) { return static_cast<rapidjson::SizeType>(s.size()); };
+  const auto text = [&](const std::string& s) {
+    const std::string json = json_quoted(s);
+    out.RawValue(json.data(), json.size(), rapidjson::kStringType);
+  };
   switch (v.kind()) {
     case Value::Kind::null:
       out.Null();
@@ -105,10 +120,10 @@ void emit(Writer& out, const Value& v) {
       out.Bool(v.scalar_text() == "true");
       return;
     case Value::Kind::number:
-      out.RawValue(v.scalar_text().data(), v.scalar_text().size(), rapidjson::kNumberType);
+      number(out, v.scalar_text());
       return;
     case Value::Kind::text:
-      out.String(v.scalar_text().data(), size(v.scalar_text()));
+      text(v.scalar_text());
       return;
     case Value::Kind::list:
       out.StartArray();
@@ -118,7 +133,7 @@ void emit(Writer& out, const Value& v) {
     case Value::Kind::map:
       out.StartObject();
       for (const auto& [key, member] : v.members()) {
-        out.Key(key.data(), size(key));
+        text(key);
         emit(out, member);
       }
       out.EndObject();

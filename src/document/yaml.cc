@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <istream>
 #include <streambuf>
 
@@ -29,8 +30,7 @@ bool is_number(const std::string& s) {
   double d = 0;
   const char* begin = s.data() + (s.starts_with('+') ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, s.data() + s.size(), d);
-  return error == std::errc() && end == s.data() + s.size() && !s.empty() && s != "inf" &&
-         s != "nan" && s != "-inf" && s != "infinity" && s != "-infinity";
+  return error == std::errc() && end == s.data() + s.size() && !s.empty() && std::isfinite(d);
 }
 
 // The escapes \N and \_ stand for U+0085 and U+00A0, of which yaml-cpp 0.7 keeps only the low byte.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "outcome/printable.h"
+
 namespace orrery {
 
 std::string Error::text() const {
@@ -9,11 +11,7 @@ std::string Error::text() const {
   if (!where.empty()) out += where + ": ";
   out += message;
   if (!hint.empty()) out += " (" + hint + ")";
-  // Control characters quoted from the input must not break the line or move the cursor.
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  }
-  return out;
+  return printable(out);
 }
 
 Error at(std::string place, Error error) {

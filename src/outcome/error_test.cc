@@ -11,7 +11,7 @@ namespace {
 TEST(Error, IsOneLineOfPlaceMessageAndHint) {
   EXPECT_EQ((Error{ErrorCode::bad_input, "what", "where", "hint"}.text()), "where: what (hint)");
   EXPECT_EQ((Error{ErrorCode::bad_input, "what", "", ""}.text()), "what");
-  EXPECT_EQ((Error{ErrorCode::bad_input, "a\nb\tc\x1b[31m", "", ""}.text()), "a b c [31m");
+  EXPECT_EQ((Error{ErrorCode::bad_input, "a\nb\tc\x1b[31m", "", ""}.text()), "a b c\uFFFD[31m");
   EXPECT_EQ((Error{ErrorCode::bad_input, "12 µs", "", ""}.text()), "12 µs");
 }
 

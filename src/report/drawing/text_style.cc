@@ -9,34 +9,6 @@
 namespace orrery {
 namespace {
 
-struct Decoded {
-  char32_t point = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-// One code point at the front of a text that is not empty (RFC 3629: shortest form, no surrogates).
-Decoded decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  std::size_t bytes = 0;
-  if (lead >= 0xC2 && lead <= 0xDF) bytes = 2;
-  if (lead >= 0xE0 && lead <= 0xEF) bytes = 3;
-  if (lead >= 0xF0 && lead <= 0xF4) bytes = 4;
-  if (bytes == 0 || text.size() < bytes) return {};
-  char32_t point = lead & (0xFFu >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0u) != 0x80u) return {};
-    point = (point << 6) | (byte(i) & 0x3Fu);
-  }
-  static constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  if (point < kSmallest[bytes] || point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) {
-    return {};
-  }
-  return {point, bytes, true};
-}
-
 struct Range {
   char32_t first, last;
 };
@@ -75,13 +47,14 @@ int cells(char32_t point) {
   return in(kWide, point) ? 2 : 1;
 }
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "…";
 constexpr std::string_view kNoBreakSpace = "\u00A0";
 
-bool is_control(char32_t point) {
-  return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x202A && point <= 0x202E) ||
-         (point >= 0x2066 && point <= 0x2069);
+// The length of what painted() writes before and after a text, at the front of this one; or 0.
+std::size_t ink_code(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
 }  // namespace
@@ -103,26 +76,20 @@ std::string painted(std::string_view text, Ink ink, const TextStyle& style) {
 int display_width(std::string_view text) {
   int width = 0;
   while (!text.empty()) {
-    const Decoded d = decode(text);
+    const Decoded d = decoded(text);
     width += d.valid ? cells(d.point) : 1;
     text.remove_prefix(d.bytes);
   }
   return width;
 }
 
-std::string printable(std::string_view text) {
+std::string terminal_text(std::string_view text, const TextStyle& style) {
   std::string out;
-  out.reserve(text.size());
   while (!text.empty()) {
-    const Decoded d = decode(text);
-    if (d.valid && (d.point == '\t' || d.point == '\n')) {
-      out += ' ';
-    } else if (!d.valid || is_control(d.point)) {
-      out += kReplacement;
-    } else {
-      out += text.substr(0, d.bytes);
-    }
-    text.remove_prefix(d.bytes);
+    const std::size_t kept = text[0] == '\n' ? 1 : style.colour ? ink_code(text) : 0;
+    const std::size_t next = std::max(kept, std::min(text.find_first_of("\n\x1b", 1), text.size()));
+    out += kept > 0 ? std::string(text.substr(0, kept)) : printable(text.substr(0, next));
+    text.remove_prefix(kept > 0 ? kept : next);
   }
   return out;
 }
@@ -139,7 +106,7 @@ std::string in_ascii(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const Decoded next = decode(text);
+    const Decoded next = decoded(text);
     const auto* found =
         std::ranges::find(kCounterparts, next.point, &std::pair<char32_t, char>::first);
     if (next.valid && next.point < 0x80) {
@@ -158,7 +125,7 @@ std::string shortened(std::string_view text, int width) {
   std::string out;
   int used = 0;
   while (!text.empty()) {
-    const Decoded d = decode(text);
+    const Decoded d = decoded(text);
     const int next = d.valid ? cells(d.point) : 1;
     if (used + next > width - 1) break;
     out += text.substr(0, d.bytes);

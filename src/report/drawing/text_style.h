@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "outcome/printable.h"
+
 namespace orrery {
 
 struct TextStyle {
@@ -33,8 +35,9 @@ std::string painted(std::string_view text, Ink ink, const TextStyle& style);
 // Cells a terminal uses for the text; it must hold no escape codes.
 int display_width(std::string_view text);
 
-// Control characters and bytes that are no UTF-8 become U+FFFD; tabs and newlines become spaces.
-std::string printable(std::string_view text);
+// All that is printed passes here last: lines stay lines and, where colour is allowed, the codes of
+// painted() stay; everything else becomes printable().
+std::string terminal_text(std::string_view text, const TextStyle& style);
 
 // The text with an ASCII character in place of every other: what text is drawn with has its
 // counterparts, the rest becomes '?'.

@@ -26,6 +26,12 @@ TEST(Printable, LeavesNothingThatMovesTheCursor) {
   EXPECT_EQ(printable("模型 é"), "模型 é");
 }
 
+TEST(TerminalText, KeepsLinesAndTheColoursThatWeWrite) {
+  const std::string red = "\x1b[38;5;1ma\x1b[0m\nb\x1b[2J\xff";
+  EXPECT_EQ(terminal_text(red, {.colour = true}), "\x1b[38;5;1ma\x1b[0m\nb\uFFFD[2J\uFFFD");
+  EXPECT_EQ(terminal_text(red, {}), "\uFFFD[38;5;1ma\uFFFD[0m\nb\uFFFD[2J\uFFFD");
+}
+
 TEST(Shortened, KeepsWholeCharactersAndShowsTheCut) {
   EXPECT_EQ(shortened("interleaved", 11), "interleaved");
   EXPECT_EQ(shortened("interleaved", 6), "inter…");

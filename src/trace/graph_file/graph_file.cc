@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
+#include "document/json_quoted.h"
 #include "graph/operation_names.h"
 #include "trace/byte_stream.h"
-#include "trace/chakra/readable_text.h"
 #include "trace/graph_file/operation_text.h"
 
 namespace orrery {
@@ -21,25 +22,6 @@ namespace dom = simdjson::dom;
 
 constexpr std::size_t kLargestGraphFile = std::size_t{2} << 30;
 constexpr std::int64_t kLongestPs = std::int64_t{1} << 53;
-
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-// Texts of other programs may be no UTF-8, which JSON must be.
-std::string text_of(std::string_view text) { return json_text(readable_text(text)); }
 
 template <class List>
 std::string numbers(const List& list) {
@@ -271,17 +253,17 @@ std::string graph_file_text(const GraphFile& file) {
     }
   };
   list(graph.categories(), [](const CategoryLabel& c) {
-    return fmt::format("{{\"name\": {}, \"class\": \"{}\"}}", text_of(c.name), to_text(c.kind));
+    return fmt::format("{{\"name\": {}, \"class\": \"{}\"}}", json_quoted(c.name), to_text(c.kind));
   });
   out += "],\n\"groups\": [";
   list(graph.groups(), [](const Group& g) {
-    return fmt::format("{{\"label\": {}, \"size\": {}, \"members\": [{}]}}", text_of(g.label),
+    return fmt::format("{{\"label\": {}, \"size\": {}, \"members\": [{}]}}", json_quoted(g.label),
                        g.shape.size, numbers(g.shape.members));
   });
   out += "],\n\"streams\": [";
   list(graph.streams(), [&](const Stream& s) {
     return fmt::format("{{\"rank\": {}, \"role\": \"{}\", \"label\": {}}}", s.rank_class,
-                       to_text(s.role), text_of(graph.text(s.label)));
+                       to_text(s.role), json_quoted(graph.text(s.label)));
   });
   out += "],\n\"operations\": [";
   list(graph.operations(), [&](const Operation& o) {
@@ -290,7 +272,7 @@ std::string graph_file_text(const GraphFile& file) {
       parts += (parts.empty() ? ", \"parts\": [" : ", ") + operation_part_text(part);
     }
     return fmt::format("{{\"kind\": \"{}\", \"category\": {}, \"name\": {}{}}}", to_text(o.kind),
-                       static_cast<int>(o.category), text_of(graph.text(o.name)),
+                       static_cast<int>(o.category), json_quoted(graph.text(o.name)),
                        parts.empty() ? "" : parts + "]");
   });
   out += "],\n\"steps\": [";
@@ -298,7 +280,7 @@ std::string graph_file_text(const GraphFile& file) {
     const GraphFileStep& step = file.steps[s];
     out += fmt::format(
         "{}\n{{\"rank\": {}, \"name\": {}, \"after\": {}, \"until\": {}, \"recorded_ps\": {:.0f}}}",
-        s == 0 ? "" : ",", step.rank, text_of(step.name),
+        s == 0 ? "" : ",", step.rank, json_quoted(step.name),
         step.after ? std::to_string(*step.after) : "null", step.until, step.recorded_ps);
   }
   out += "],\n\"nodes\": [";
@@ -329,6 +311,7 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
   dom::element root;
   const simdjson::padded_string padded(text);
   if (const auto error = parser.parse(padded).get(root); error != simdjson::SUCCESS) {
+    if (error == simdjson::MEMALLOC) throw std::bad_alloc();
     return fail(ErrorCode::bad_input, std::string("is not JSON: ") + simdjson::error_message(error),
                 name);
   }
@@ -338,19 +321,7 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
 Result<GraphFile> read_graph_file(const std::string& file) {
   const std::string name = file == "-" ? "standard input" : file;
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  std::string text;
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  while (true) {
-    const std::size_t before = text.size();
-    text.resize(before + kPiece);
-    ORRERY_TRY(const std::size_t size, stream.read(text.data() + before, kPiece));
-    text.resize(before + size);
-    if (size == 0) break;
-    if (text.size() > kLargestGraphFile) {
-      return fail(ErrorCode::unsupported, "is larger than 2 GiB", name);
-    }
-  }
-  if (stream.truncated()) return fail(ErrorCode::bad_input, "ends in the middle of its gzip", name);
+  ORRERY_TRY(const std::string text, stream.rest(kLargestGraphFile));
   return parse_graph_file(text, name);
 }
 

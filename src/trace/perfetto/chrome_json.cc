@@ -14,16 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "document/value.h"
+#include "document/json_quoted.h"
 
 namespace orrery {
 namespace {
-
-std::string quoted_json(std::string_view text) {
-  std::string out = to_json(Value::text(std::string(text)));
-  while (!out.empty() && out.back() == '\n') out.pop_back();
-  return out;
-}
 
 // Whole picoseconds as microseconds in decimal digits: 1234567 -> "1.234567", 2000000 -> "2".
 std::string microseconds(Picoseconds time) {
@@ -51,7 +45,7 @@ class Quotes {
  public:
   const std::string& operator()(const std::string& text) {
     const auto [place, is_new] = known_.try_emplace(text);
-    if (is_new) place->second = quoted_json(text);
+    if (is_new) place->second = json_quoted(text);
     return place->second;
   }
 
@@ -97,7 +91,7 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
            std::tuple(spans[b].stage, thread[b], spans[b].start, spans[b].end, b);
   });
 
-  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + quoted_json(title) +
+  std::string out = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + json_quoted(title) +
                     ",\"producer\":\"orrery\"},\n\"traceEvents\":[";
   bool first = true;
   const auto begin_event = [&] {
@@ -119,7 +113,7 @@ std::string chrome_json(std::span<const TimelineSpan> spans, std::string_view ti
     }
     process = pid;
     any_process = true;
-    metadata("thread_name", pid, tid, "\"name\":" + quoted_json(stream));
+    metadata("thread_name", pid, tid, "\"name\":" + json_quoted(stream));
     metadata("thread_sort_index", pid, tid, fmt::format(R"("sort_index":{})", tid));
   }
 

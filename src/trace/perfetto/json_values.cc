@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "document/json_word.h"
-#include "document/utf8.h"
 #include "trace/kineto/number_text.h"
 #include "trace/kineto/text_window.h"
 
@@ -51,29 +50,6 @@ std::optional<CutTime> cut_time(std::string_view text) {
 }
 
 }  // namespace
-
-void append_quoted(std::string_view text, std::string& out) {
-  out += '"';
-  while (!text.empty()) {
-    const std::size_t whole = first_invalid_utf8(text).value_or(text.size());
-    for (const char c : text.substr(0, whole)) {
-      if (c == '"' || c == '\\') {
-        out += '\\';
-        out += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        out += fmt::format("\\u{:04x}", static_cast<int>(c));
-      } else {
-        out += c;
-      }
-    }
-    text.remove_prefix(whole);
-    if (!text.empty()) {
-      out += '?';
-      text.remove_prefix(1);
-    }
-  }
-  out += '"';
-}
 
 void append_microseconds(std::int64_t ns, std::string& out) {
   const bool negative = ns < 0;

@@ -5,10 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace orrery {
+#include "document/json_quoted.h"
 
-// With quotes; bytes that are not UTF-8 become '?'.
-void append_quoted(std::string_view text, std::string& out);
+namespace orrery {
 
 // Nanoseconds as microseconds with three decimals.
 void append_microseconds(std::int64_t ns, std::string& out);

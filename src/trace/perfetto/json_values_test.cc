@@ -48,11 +48,5 @@ TEST(LaterMicroseconds, KeepsDecimals) {
   EXPECT_EQ(later_microseconds("\"soon\"", 1), "\"soon\"");
 }
 
-TEST(AppendQuoted, EscapesAndReplaces) {
-  std::string out;
-  append_quoted("a\"\\\n\xff", out);
-  EXPECT_EQ(out, "\"a\\\"\\\\\\u000a?\"");
-}
-
 }  // namespace
 }  // namespace orrery
