@@ -5,14 +5,16 @@
 #include <exception>
 #include <new>
 #include <span>
+#include <system_error>
 
 #include "command.h"
+#include "document/input_memory.h"
 #include "number_option.h"
-#include "outcome/invariant.h"
 #include "outcome/nearest_name.h"
 #include "parallel/parallel_for.h"
 #include "signals.h"
 #include "trace.h"
+#include "units/quantity_text.h"
 
 namespace orrery::cli {
 namespace {
@@ -170,6 +172,10 @@ int run(int argc, char** argv) {
   app.add_option("--threads", common.threads, "threads to use; the result does not depend on it")
       ->check(CLI::Range(1, 4096));
   app.add_option("--catalog", common.catalog, "a catalog directory instead of the built-in one");
+  std::string input_limit;
+  app.add_option("--max-input", input_limit,
+                 "memory that an input may take beyond 128 bytes for each byte of its file "
+                 "(default: 1GiB)");
   app.add_flag("-q", common.quiet, "no progress, and no drawing of the pipeline");
   OutputChoice output;
   app.add_option("--color", output.colour, "colour text: auto (on a terminal), always, never")
@@ -269,6 +275,15 @@ int run(int argc, char** argv) {
   choose_output(output);
   usual_threads() = common.threads;
   const Result<int> ended = [&]() -> Result<int> {
+    if (!input_limit.empty()) {
+      const auto bytes = parse_bytes(input_limit);
+      if (!bytes) return fail(at("--max-input", bytes.error()));
+      if (bytes->value() < 1 || bytes->value() > 1e15) {
+        return fail(ErrorCode::bad_input, "'" + input_limit + "' is not between 1B and 1PB",
+                    "--max-input");
+      }
+      input_memory() = static_cast<std::uint64_t>(bytes->value());
+    }
     if (estimate_app->parsed()) return estimate_command(estimate, common);
     if (search_app->parsed()) return search_command(search, common);
     if (schedule_app->parsed()) return schedule_command(schedule, common);
@@ -284,15 +299,26 @@ int run(int argc, char** argv) {
 }  // namespace orrery::cli
 
 int main(int argc, char** argv) {
+  using orrery::ErrorCode;
+  using orrery::cli::ExitCode;
   orrery::cli::remove_unfinished_files_on_signals();
+  const auto fail = [](const char* message, const char* hint, ExitCode code) {
+    try {
+      return orrery::cli::refuse({ErrorCode::io, message, "", hint}, code);
+    } catch (const std::bad_alloc&) {  // not even for the message
+      std::fprintf(stderr, "orrery: %s\n", message);
+      return static_cast<int>(code);
+    }
+  };
   try {
     return orrery::cli::run(argc, argv);
-  } catch (const orrery::InvariantError& e) {
-    std::fprintf(stderr, "orrery: this is a bug of ours, please report it: %s\n", e.what());
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "orrery: out of memory\n");
+    return fail("out of memory", "the machine, or a limit such as ulimit -v, refuses more",
+                ExitCode::no_resources);
+  } catch (const std::system_error& e) {
+    return fail(e.what(), "the machine, or a limit such as ulimit -u, refuses it",
+                ExitCode::no_resources);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "orrery: this is a bug of ours, please report it: %s\n", e.what());
+    return fail(e.what(), "this is a bug of ours, please report it", ExitCode::bug);
   }
-  return orrery::cli::ExitCode::bug;
 }

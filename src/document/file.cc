@@ -5,11 +5,16 @@
 #include <memory>
 #include <system_error>
 
+#include "document/input_memory.h"
 #include "document/new_file.h"
 #include "document/value.h"
+#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
+
+// yaml-cpp holds up to 240 bytes for each byte of a text without line breaks.
+constexpr std::size_t kLargestDocument = std::size_t{4} << 20U;
 
 struct Close {
   void operator()(std::FILE* f) const {
@@ -20,6 +25,7 @@ struct Close {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  limit = most_bytes_of_text(limit);
   std::error_code ignored;
   if (path != "-" && std::filesystem::is_directory(path, ignored)) {
     return fail(ErrorCode::io, "is a directory, not a file", path);
@@ -34,8 +40,9 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   char buffer[1 << 16];
   while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) {
     if (out.size() + n > limit) {
-      return fail(ErrorCode::bad_input, "is larger than " + std::to_string(limit >> 20) + " MiB",
-                  path);
+      return fail(ErrorCode::bad_input,
+                  "is larger than " + to_exact_text(Bytes(static_cast<double>(limit))), path,
+                  more_input_memory());
     }
     out.append(buffer, n);
   }
@@ -46,7 +53,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
 }
 
 Result<Document> read_document(const std::string& path) {
-  ORRERY_TRY(const std::string text, read_file(path));
+  ORRERY_TRY(const std::string text, read_file(path, kLargestDocument));
   const std::string name = path == "-" ? "standard input" : path;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json =

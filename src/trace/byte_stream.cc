@@ -11,15 +11,23 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
+#include "document/input_memory.h"
 #include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{256} << 10U;
+// For zlib: 15 bits of window, the largest; 16 more say a gzip header and trailer.
+constexpr int kWindowAndGzip = 15 + 16;
+
+// Of a text that is held whole: the text, the tree of a parser, and what is made of it.
+constexpr std::uint64_t kMemoryPerByteOfText = 8;
+
 constexpr std::size_t kInputBeginning = std::size_t{64} << 10U;
 
 // A process has one standard input, and what was taken from it cannot be put back.
@@ -146,7 +154,7 @@ struct ByteStream::State {
            static_cast<unsigned char>(next[1]) == 0x8b;
     if (gzip && inflateInit2(&inflater, kWindowAndGzip) != Z_OK) {
       gzip = false;
-      return fail(ErrorCode::io, "no memory to unpack it", name);
+      throw std::bad_alloc();
     }
     return available;
   }
@@ -194,6 +202,8 @@ struct ByteStream::State {
       if (status == Z_STREAM_END) {
         ORRERY_TRY(const std::size_t after, next_member());
         ended = after == 0;
+      } else if (status == Z_MEM_ERROR) {
+        throw std::bad_alloc();
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
         return damaged(inflater.msg);
       }
@@ -276,6 +286,7 @@ Result<std::string> ByteStream::rest(std::size_t most, Incomplete incomplete) {
     ORRERY_TRY(const std::size_t got, read(out.data() + before, kPiece));
     out.resize(before + got);
     if (got == 0) break;
+    ORRERY_RETURN_IF_ERROR(allow(kMemoryPerByteOfText * out.size()));
     if (out.size() > most) {
       return fail(ErrorCode::unsupported,
                   "is larger than " + std::to_string(most >> 20U) + " MiB, unpacked", state_->name);
@@ -286,6 +297,11 @@ Result<std::string> ByteStream::rest(std::size_t most, Incomplete incomplete) {
                 state_->name + ": byte " + std::to_string(state_->taken));
   }
   return out;
+}
+
+Result<void> ByteStream::allow(std::uint64_t held) const {
+  if (held <= input_memory()) return {};  // asked for every record: the place costs more
+  return check_input_memory(held, taken(), state_->name + ": byte " + std::to_string(taken()));
 }
 
 bool ByteStream::truncated() const { return state_->cut; }

@@ -37,6 +37,10 @@ class Records {
     const std::uint64_t mean = offset_ / records;
     return static_cast<std::size_t>(stream_.file_size() / std::max<std::uint64_t>(1, mean));
   }
+  // Whether this many bytes may be held beside those of the records themselves.
+  [[nodiscard]] Result<void> allow(std::uint64_t held) const {
+    return stream_.allow(offset_ + size_ - at_ + held);
+  }
   // Whether the last error was that the file ends in the middle.
   [[nodiscard]] bool ends_early() const { return ends_early_; }
 
@@ -112,6 +116,7 @@ class Records {
         size_ -= at_;
         at_ = 0;
       }
+      ORRERY_RETURN_IF_ERROR(allow(0));
       buffer_.resize(size_ + kReadSize);
       ORRERY_TRY(const std::size_t got, stream_.read(buffer_.data() + size_, kReadSize));
       size_ += got;
@@ -313,6 +318,10 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
     if (out.nodes.size() == kSample) {
       out.nodes.reserve(std::min(records.expected(kSample) + kSample, kMostReserved));
     }
+    // A full vector is copied to one twice as large.
+    const std::size_t room = out.nodes.capacity();
+    ORRERY_RETURN_IF_ERROR(
+        records.allow(sizeof(ChakraNode) * (out.nodes.size() < room ? room : 3 * room)));
     std::int32_t type = 0;
     ChakraNode& node = out.nodes.emplace_back();
     if (!read_node(*record, node, type)) {

@@ -14,6 +14,9 @@
 namespace orrery {
 namespace {
 
+// Of memory: what an event takes at most, and a text beside its bytes.
+constexpr std::uint64_t kMemoryOfEvent = 200;
+constexpr std::uint64_t kMemoryOfText = 100;
 // `place` has 32 bits.
 constexpr std::int64_t kMostEntries = 4'000'000'000;
 
@@ -254,6 +257,11 @@ Result<std::size_t> FileReader::read_events() {
         ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
         packed ? "of the unpacked text; gzip -t checks whether the file is damaged" : outcome.hint);
   };
+  std::uint64_t held = 0;
+  for (const RecordedTrace& trace : traces_) {
+    held += kMemoryOfEvent * trace.size() + kMemoryOfText * trace.texts.size();
+  }
+  ORRERY_RETURN_IF_ERROR(window_.stream().allow(held));
   const bool too_many = std::ranges::any_of(
       traces_, [](const RecordedTrace& trace) { return trace.entries > kMostEntries; });
   if (too_many) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "document/input_memory.h"
 #include "outcome/nearest_name.h"
 #include "trace/byte_stream.h"
 
@@ -13,6 +14,9 @@ namespace {
 constexpr std::size_t kColumns = 12;
 constexpr std::size_t kMostBytesOfWorkload = std::size_t{1} << 30U;
 constexpr std::size_t kMostLayers = 10'000'000;
+// Of memory: what a layer takes with the nodes made of it, and an accelerator in lists of groups.
+constexpr std::uint64_t kMemoryOfLayer = 2000;
+constexpr std::uint64_t kMemoryOfAccelerator = 40;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000;  // two and a half hours
 constexpr std::string_view kBlanksOfLine = " \t\r";
 
@@ -47,7 +51,9 @@ constexpr std::array<Collective, 5> kCollectiveNames = {
 
 class WorkloadParser {
  public:
-  WorkloadParser(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+  // `read`: the bytes of the file, packed if it is.
+  WorkloadParser(std::string_view text, std::string name, std::uint64_t read)
+      : text_(text), read_(read), name_(std::move(name)) {}
 
   Result<TextWorkload> parse() {
     ORRERY_TRY(const auto header, line("the policy"));
@@ -58,6 +64,8 @@ class WorkloadParser {
       return fail(ErrorCode::bad_input, "no number of layers", place(),
                   "line 2 of a workload says how many layers follow");
     }
+    ORRERY_RETURN_IF_ERROR(
+        check_input_memory(kMemoryOfLayer * static_cast<std::uint64_t>(*layers), read_, place()));
     for (std::int64_t i = 0; i < *layers; ++i) {
       ORRERY_TRY(const auto columns,
                  line("layer " + std::to_string(i + 1) + " of " + std::to_string(*layers)));
@@ -123,6 +131,10 @@ class WorkloadParser {
       }
       *to = *value;
     }
+    const std::uint64_t most = std::uint64_t{1} << 50U;  // no product of it overflows
+    ORRERY_RETURN_IF_ERROR(check_input_memory(
+        kMemoryOfAccelerator * std::min(static_cast<std::uint64_t>(out_.accelerators), most), read_,
+        place()));
     const std::int64_t t = std::max(out_.tensor, std::int64_t{1});
     const std::int64_t p = std::max(out_.pipeline, std::int64_t{1});
     if (out_.accelerators > 0 &&
@@ -191,6 +203,7 @@ class WorkloadParser {
   }
 
   std::string_view text_;
+  std::uint64_t read_;
   std::string name_;
   int line_ = 0;
   bool simai_ = false;
@@ -202,11 +215,11 @@ class WorkloadParser {
 Result<TextWorkload> read_workload(const std::string& file) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   ORRERY_TRY(const std::string text, stream.rest(kMostBytesOfWorkload));
-  return parse_workload(text, file == "-" ? "standard input" : file);
+  return WorkloadParser(text, file == "-" ? "standard input" : file, stream.taken()).parse();
 }
 
 Result<TextWorkload> parse_workload(std::string_view text, const std::string& name) {
-  return WorkloadParser(text, name).parse();
+  return WorkloadParser(text, name, text.size()).parse();
 }
 
 }  // namespace orrery
