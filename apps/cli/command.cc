@@ -50,7 +50,8 @@ int refuse(const Error& error, ExitCode code) {
 
 int print(const std::string& text) {
   const std::string shown = output_choice.json ? text : terminal_text(text, text_style());
-  if (write(output_choice.json || !shows_only_ascii() ? shown : in_ascii(shown))) return ExitCode::done;
+  if (write(output_choice.json || !shows_only_ascii() ? shown : in_ascii(shown)))
+    return ExitCode::done;
   say("standard output cannot be written");
   return ExitCode::bad_input;
 }
