@@ -22,9 +22,6 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{256} << 10U;
-// For zlib: 15 bits of window, the largest; 16 more say a gzip header and trailer.
-constexpr int kWindowAndGzip = 15 + 16;
-
 // Of a text that is held whole: the text, the tree of a parser, and what is made of it.
 constexpr std::uint64_t kMemoryPerByteOfText = 8;
 
