@@ -24,9 +24,9 @@ std::uint64_t most_bytes_of_text(std::uint64_t usual) {
 }
 
 std::string more_input_memory() {
-  return "if it can be trusted, --max-input " +
-         to_exact_text(Bytes(4 * static_cast<double>(input_memory()))) +
-         " allows four times as much";
+  std::string size = to_exact_text(Bytes(4 * static_cast<double>(input_memory())));
+  std::erase(size, ' ');  // one word of a command line
+  return "if it can be trusted, --max-input " + size + " allows four times as much";
 }
 
 }  // namespace orrery
