@@ -112,7 +112,7 @@ class Deduction {
   void add_stream_waits(std::uint32_t to, std::int64_t since) {
     for (const std::uint32_t lane : lanes_) {
       if (lane == trace_.lane[to]) continue;
-      const std::uint32_t last = work_.last_launched(trace_, lane, since);
+      const std::uint32_t last = last_before(lane, since, trace_.start_ns[to] + kDeviceToleranceNs);
       if (last == kNoEvent) continue;
       if (trace_.end_ns(last) <= trace_.start_ns[to] + kDeviceToleranceNs) {
         waits_.streams.push_back({last, to});
@@ -173,10 +173,29 @@ class Deduction {
     return after == list.begin() ? kNoEvent : *std::prev(after);
   }
 
+  // The last work launched on a lane by calls that began before a time. Work behind it whose launch
+  // is lost may have been launched by then, too, if it ended by `ended_by`, on the device's clock.
+  [[nodiscard]] std::uint32_t last_before(std::uint32_t lane, std::int64_t launched,
+                                          std::int64_t ended_by) const {
+    std::uint32_t last = work_.last_launched(trace_, lane, launched);
+    if (last == kNoEvent) return last;  // what was launched before the recording is no loss
+    const auto& list = work_.streams[lane];
+    auto next = std::lower_bound(
+        list.begin(), list.end(), trace_.start_ns[last],
+        [&](std::uint32_t e, std::int64_t time) { return trace_.start_ns[e] < time; });
+    next = std::next(std::find(next, list.end(), last));
+    for (; next != list.end() && work_.launch_of[*next] == kNoEvent; ++next) {
+      if (trace_.end_ns(*next) > ended_by) break;
+      last = *next;
+    }
+    return last;
+  }
+
   // What was launched on a lane before the call and had ended when it returned; kNoEvent if the
   // last had not: then the call did not wait for this lane.
   [[nodiscard]] std::uint32_t awaitable(std::uint32_t lane, std::uint32_t call) const {
-    const std::uint32_t last = work_.last_launched(trace_, lane, trace_.start_ns[call]);
+    const std::uint32_t last =
+        last_before(lane, trace_.start_ns[call], trace_.end_ns(call) - work_.clock_ns);
     if (last == kNoEvent || work_.ended(trace_, last) > trace_.end_ns(call) + kHostToleranceNs) {
       return kNoEvent;
     }
@@ -244,28 +263,32 @@ class Deduction {
     const SynchronizationDetails& details = trace_.synchronizations[trace_.details[event]];
     const std::int64_t device = trace_.lanes[trace_.lane[event]].process;
     const std::string_view name = trace_.name_of(event);
-    std::uint32_t recorded_work = kNoEvent;
-    if (const auto record = calls.find(details.record_correlation); record != calls.end()) {
+    // What an event recorded that something waited for until a time of the device.
+    const auto recorded_work = [&](std::int64_t ended_by) {
+      const auto record = calls.find(details.record_correlation);
+      if (record == calls.end()) return kNoEvent;
       const std::uint32_t lane = lane_of_stream(details.awaited_stream, device);
-      if (lane != kNoLane) {
-        recorded_work = work_.last_launched(trace_, lane, trace_.start_ns[record->second]);
-      }
-    }
+      if (lane == kNoLane) return kNoEvent;
+      return last_before(lane, trace_.start_ns[record->second], ended_by);
+    };
     if (name == "Stream Wait Event") {
       const std::uint32_t lane = lane_of_stream(details.stream, device);
-      if (lane == kNoLane || recorded_work == kNoEvent) return;
+      if (lane == kNoLane) return;
       const auto& launches = work_.launches[lane];
       const auto next = std::upper_bound(launches.begin(), launches.end(), trace_.start_ns[call],
                                          [&](std::int64_t time, const Launch& launch) {
                                            return time < trace_.start_ns[launch.call];
                                          });
-      if (next == launches.end() || next->work == recorded_work) return;
-      if (trace_.end_ns(recorded_work) > trace_.start_ns[next->work] + kDeviceToleranceNs) return;
-      if (lane != trace_.lane[recorded_work]) waits_.streams.push_back({recorded_work, next->work});
+      if (next == launches.end()) return;
+      const std::int64_t begins = trace_.start_ns[next->work] + kDeviceToleranceNs;
+      const std::uint32_t awaited = recorded_work(begins);
+      if (awaited == kNoEvent || trace_.end_ns(awaited) > begins) return;
+      if (lane != trace_.lane[awaited]) waits_.streams.push_back({awaited, next->work});
     } else if (name == "Event Sync") {
-      if (recorded_work == kNoEvent) return;
-      if (work_.ended(trace_, recorded_work) > trace_.end_ns(call) + kHostToleranceNs) return;
-      waits_.synchronizations.push_back({call, {recorded_work}, false});
+      const std::uint32_t awaited = recorded_work(trace_.end_ns(call) - work_.clock_ns);
+      if (awaited == kNoEvent) return;
+      if (work_.ended(trace_, awaited) > trace_.end_ns(call) + kHostToleranceNs) return;
+      waits_.synchronizations.push_back({call, {awaited}, false});
     } else if (const std::uint32_t lane = lane_of_stream(details.stream, device);
                name == "Stream Sync" && lane != kNoLane) {
       add_synchronization(call, {lane});

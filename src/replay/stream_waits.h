@@ -21,6 +21,9 @@
 //   cudaMemcpyAsync       itself, where the copy ended before the call did: it did not return
 //                         earlier
 //
+// Work without a recorded launch counts as launched with what its stream did before, if it ended
+// before what may have waited for it began or returned.
+//
 // HIP's names are treated alike. Times are only used to rule out dependencies: nothing waits for
 // what had not ended. An edge that the order in the recording has for another reason does not
 // change a replay, but may delay something in a what-if.
