@@ -39,7 +39,11 @@ class Wiring {
 
  private:
   Result<bool> take_reference() {
-    const std::int32_t first = timeline_.operations.front().step;
+    const auto usable = std::ranges::find_if(timeline_.operations, [&](const TimedOperation& o) {
+      return !std::ranges::binary_search(timeline_.negative_durations, o.step);
+    });
+    const std::int32_t first =
+        (usable == timeline_.operations.end() ? timeline_.operations.begin() : usable)->step;
     for (const TimedOperation& o : timeline_.operations) {
       chunks_ = std::max(chunks_, o.chunk + 1);
       if (o.step == first && o.data_parallel_rank == 0) reference_.push_back(&o);

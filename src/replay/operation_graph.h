@@ -1,7 +1,8 @@
 // The dependencies of the operations of a hybrid-parallel step: the model of ByteDance's study of
 // stragglers, as a graph of graph/graph.h.
 //
-// Built from the first step of data-parallel rank 0, whose order all steps and ranks share:
+// Built from the first step of data-parallel rank 0 (without operations that end before they begin,
+// if there is one), whose order all steps and ranks share:
 //
 //   - A stage's forward and backward passes run in the order in which they began, and so do its
 //     sends and its receives of one direction. The k-th send waits for the k-th pass of its

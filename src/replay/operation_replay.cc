@@ -51,6 +51,7 @@ class Replayer {
     find_ideal();
     OperationReplay result;
     result.incomplete_steps = incomplete_;
+    result.negative_durations = timeline_.negative_durations.size();
     for (const StepTimes& step : steps_) {
       result.steps.push_back({step.step, seconds(step.recorded), seconds(base(step)),
                               seconds(makespan(step.duration)), seconds(ideal_makespan_)});

@@ -53,6 +53,7 @@ struct OperationReplay {
   std::vector<PartSlowdown> by_worker;
   std::vector<PartSlowdown> by_type;
   std::size_t incomplete_steps = 0;
+  std::size_t negative_durations = 0;  // of the timeline
 };
 
 Result<OperationReplay> replay_operations(const OperationTimeline& timeline);

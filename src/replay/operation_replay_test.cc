@@ -44,6 +44,20 @@ double of_part(const std::vector<PartSlowdown>& parts, const std::string& part) 
   return found == parts.end() ? std::nan("") : found->slowdown;
 }
 
+// What is left out of a step does not change the graph that the other steps share.
+TEST(OperationReplay, DoesNotBuildItsGraphFromAStepThatLacksOperations) {
+  auto timeline = read_operation_timeline(folder() + "timeline-ST.json.gz");
+  ASSERT_TRUE(timeline) << timeline.error().text();
+  const auto whole = replay_operations(*timeline);
+  timeline->negative_durations = {timeline->operations.front().step};
+  timeline->operations.erase(timeline->operations.begin());
+  const auto lacking = replay_operations(*timeline);
+  ASSERT_TRUE(whole && lacking);
+  EXPECT_EQ(lacking->incomplete_steps, whole->incomplete_steps + 1);
+  EXPECT_EQ(lacking->negative_durations, 1U);
+  EXPECT_NEAR(lacking->slowdown, whole->slowdown, 0.05);
+}
+
 class PublishedJobs : public testing::TestWithParam<const char*> {};
 
 TEST_P(PublishedJobs, AreReplayedAndAttributed) {

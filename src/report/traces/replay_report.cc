@@ -194,6 +194,11 @@ std::string operation_replay_text(const OperationReplay& replay, const TextStyle
   if (replay.incomplete_steps > 0) {
     out += fmt::format("  Left out: {} steps that lack an operation.\n", replay.incomplete_steps);
   }
+  if (replay.negative_durations > 0) {
+    out += fmt::format(
+        "  End before they begin: {} operations, which take no time here; --partial leaves them out.\n",
+        replay.negative_durations);
+  }
   out += heading("Who makes it so", "times as long, where all else is ideal", style);
   Table parts(left("part", 8), right("slowdown", 9));
   constexpr std::size_t kShown = 5;

@@ -113,11 +113,13 @@ bool read_entry(const dom::object& object, Entry& entry) {
 struct Found {
   TimedOperation operation;
   std::pair<std::int64_t, std::int64_t> thread;
+  bool negative = false;  // it ends before it begins
 };
 
 class TimelineParser {
  public:
-  explicit TimelineParser(const std::string& file) : file_(file) {}
+  TimelineParser(const std::string& file, Incomplete incomplete)
+      : file_(file), incomplete_(incomplete) {}
 
   Result<OperationTimeline> parse(const std::string& json) {
     dom::parser parser;
@@ -169,9 +171,9 @@ class TimelineParser {
       return refuse(fmt::format("entry {}: an operation without its place", index),
                     "pid, and args with step, model_chunk, mb_id and seq_id");
     }
-    if (!(std::abs(entry.ts) < 1e16) || !(entry.dur >= 0 && entry.dur < 1e16)) {
+    if (!(std::abs(entry.ts) < 1e16) || !(std::abs(entry.dur) < 1e16)) {
       return refuse(fmt::format("entry {}: no start and duration", index),
-                    "ts and dur in microseconds, dur not negative");
+                    "ts and dur in microseconds");
     }
     Found found;
     found.operation.type = *type;
@@ -181,8 +183,9 @@ class TimelineParser {
     found.operation.microbatch = static_cast<std::int32_t>(entry.microbatch);
     found.operation.sequence = static_cast<std::int32_t>(entry.sequence);
     found.operation.start = Seconds(entry.ts * 1e-6);
-    found.operation.end = Seconds((entry.ts + entry.dur) * 1e-6);
+    found.operation.end = Seconds((entry.ts + std::max(0.0, entry.dur)) * 1e-6);
     found.thread = {entry.process, entry.thread};
+    found.negative = entry.dur < 0;
     found_.push_back(found);
     return true;
   }
@@ -198,6 +201,10 @@ class TimelineParser {
             "lost");
       }
       if (place->second.tensor_rank != 0) continue;
+      if (f.negative) {
+        timeline.negative_durations.push_back(f.operation.step);
+        if (incomplete_ == Incomplete::use_what_is_whole) continue;
+      }
       timeline.operations.push_back(f.operation);
       timeline.operations.back().stage = place->second.stage;
       timeline.stages = std::max(timeline.stages, place->second.stage + 1);
@@ -205,6 +212,7 @@ class TimelineParser {
           std::max(timeline.data_parallel_ranks, f.operation.data_parallel_rank + 1);
     }
     if (timeline.operations.empty()) return refuse("no operations", "events of phase X");
+    std::ranges::sort(timeline.negative_durations);
     const auto key = [](const TimedOperation& o) {
       return std::tuple(o.step, o.data_parallel_rank, o.stage, o.type, o.sequence);
     };
@@ -220,6 +228,7 @@ class TimelineParser {
   }
 
   const std::string& file_;
+  Incomplete incomplete_;
   std::map<std::pair<std::int64_t, std::int64_t>, ThreadPlace> places_;
   std::vector<Found> found_;
 };
@@ -273,12 +282,12 @@ std::span<const EnumName<OperationType>> names_of(OperationType) {
 Result<OperationTimeline> parse_operation_timeline(const std::string& json, const std::string& name,
                                                    Incomplete incomplete) {
   const std::size_t end = end_of_cut_list(json);
-  if (end == std::string::npos) return TimelineParser(name).parse(json);
+  if (end == std::string::npos) return TimelineParser(name, incomplete).parse(json);
   if (incomplete == Incomplete::refuse) {
     return fail(ErrorCode::bad_input, "the file ends in the middle of its events",
                 name + ": byte " + std::to_string(json.size()), "--partial uses what is whole");
   }
-  return TimelineParser(name).parse(json.substr(0, end) + "]");
+  return TimelineParser(name, incomplete).parse(json.substr(0, end) + "]");
 }
 
 Result<OperationTimeline> read_operation_timeline(const std::string& file, Incomplete incomplete) {

@@ -7,8 +7,10 @@
 // model_chunk, mb_id and seq_id (the place among operations of one type on one stage in one step).
 // Operations of tensor-parallel ranks above 0 repeat those of rank 0 and are left out.
 //
-// Refused: what is not such an array, operations of no known type, without arguments, of a thread
-// without a name, with a negative duration, and twice the same operation.
+// Operations with a negative duration, which clocks that are set back leave, are counted; they take
+// no time, or are left out where what is whole is asked for. Refused: what is not such an array,
+// operations of no known type, without arguments, of a thread without a name, and twice the same
+// operation.
 //
 // Source: data of "Understanding Stragglers in Large Model Training Using What-if Analysis"
 // (ByteDance), github.com/ByteDance-Seed/StragglerAnalysis, commit 8efcd7f.
@@ -67,6 +69,8 @@ struct OperationTimeline {
   std::vector<TimedOperation> operations;
   std::int32_t data_parallel_ranks = 0;
   std::int32_t stages = 0;
+  // The step of each operation that ends before it begins, ascending.
+  std::vector<std::int32_t> negative_durations;
 };
 
 // `file` is a path (gzip is recognised), or "-" for standard input. Of a file that ends in the

@@ -29,6 +29,9 @@ TraceContents contents(const OperationTimeline& timeline, const std::string& fil
   facts.number("stages", std::int64_t{timeline.stages});
   facts.number("steps", steps.size());
   facts.number("operations", timeline.operations.size());
+  if (!timeline.negative_durations.empty()) {
+    facts.number("negative_durations", timeline.negative_durations.size());
+  }
   if (!times.empty()) {
     facts.time("fastest_step", times.front());
     facts.time("median_step", times[times.size() / 2]);
