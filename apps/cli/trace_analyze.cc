@@ -1,20 +1,25 @@
 // orrery trace analyze: where the time of a recorded run went.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "analyze/findings.h"
 #include "analyze/run_analysis.h"
 #include "document/value.h"
 #include "parallel/parallel_for.h"
 #include "replay/chakra_graph.h"
+#include "replay/graph_from_run.h"
 #include "replay/graph_path.h"
 #include "replay/step_path.h"
 #include "replay/time_slices.h"
 #include "report/traces/analysis_report.h"
 #include "trace.h"
 #include "trace_files.h"
+#include "whatif/edit_language.h"
+#include "whatif/whatif.h"
 
 namespace orrery::cli {
 namespace {
@@ -89,6 +94,22 @@ std::vector<Intervals> other_process_of(const RecordedRun& run, int threads) {
   return turns;
 }
 
+// What the remedy of exposed communication gains, by the what-if that its finding names; not known
+// of what cannot be replayed.
+std::optional<FasterNetwork> faster_network(const RecordedRun& run, const RunAnalysis& analysis,
+                                            const Catalog& catalog) {
+  const std::vector<Finding> found = findings(analysis);
+  const bool exposed = std::ranges::any_of(
+      found, [](const Finding& f) { return f.kind == FindingKind::communication; });
+  if (!exposed || !has_calls(run.source)) return std::nullopt;
+  const auto edits = parse_edits("bandwidth by 2", "--bandwidth");
+  const auto made = graph_from_run(run.ranks);
+  if (!edits || !made) return std::nullopt;
+  const auto answer = what_if(run.ranks, made->graph, *edits, catalog);
+  if (!answer || answer->before <= Seconds(0)) return std::nullopt;
+  return FasterNetwork{answer->before, answer->after};
+}
+
 Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (options.instance > 0 && options.critical.empty()) {
     return fail(ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
@@ -111,7 +132,8 @@ Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   }
   ORRERY_TRY(const auto paths, paths_of(seen, asked, files));
   asked.other_process = other_process_of(*run, asked.threads);
-  ORRERY_TRY(const auto analysis, analyze(*run, catalog, asked));
+  ORRERY_TRY(auto analysis, analyze(*run, catalog, asked));
+  analysis.faster_network = faster_network(*run, analysis, catalog);
   const AnalysisView view = {.rank = place,
                              .rows = options.rows,
                              .more = options.more ? MoreTables::all : MoreTables::none,

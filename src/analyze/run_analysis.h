@@ -80,12 +80,20 @@ struct RankAnalysis {
   [[nodiscard]] bool has_device_work() const { return !kernels.empty(); }
 };
 
+// A step, on average, as replayed and on a network of twice the bandwidth.
+struct FasterNetwork {
+  Seconds before;
+  Seconds after;
+};
+
 struct RunAnalysis {
   BreakdownPreset preset = BreakdownPreset::orrery;
   OperatorGrouping grouping = OperatorGrouping::shapes;
   std::vector<RankAnalysis> ranks;  // of the run, in its order
   CommunicationTable communication;
   std::vector<RunKernelRow> kernels;  // over all ranks
+  // What analyze() does not know: said by whoever can edit and replay the run (whatif/).
+  std::optional<FasterNetwork> faster_network;
 };
 
 // Errors: an accelerator that is not in the catalog; an annotation that was not recorded. A
