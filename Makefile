@@ -23,7 +23,7 @@ build/%/build.ninja: CMakePresets.json
 
 # ---- what people use -----------------------------------------------------------------------------
 
-.PHONY: help build demo test check bench bench-large validate calibrate schedule-pictures format clean
+.PHONY: help build demo install test check bench bench-large validate calibrate schedule-pictures format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
@@ -34,6 +34,11 @@ build: build/packages.build build/release/build.ninja ## the command: build/rele
 demo: build/packages.build build/release/build.ninja ## the best plan for Llama 3.1 405B on 16,384 H100s
 	cmake --build --preset release -j $(JOBS) --target orrery
 	tools/demo.sh
+
+PREFIX ?= /usr/local
+install: build/packages.build build/release/build.ninja ## the command, to PREFIX/bin (PREFIX=/usr/local)
+	cmake --build --preset release -j $(JOBS) --target orrery
+	cmake --install build/release --prefix $(PREFIX)
 
 test: build ## every test of the release build
 	ctest --test-dir build/release --output-on-failure -j $(JOBS)

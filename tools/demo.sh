@@ -1,6 +1,7 @@
 #!/bin/sh
-# The main job: the best plan for Llama 3.1 405B on 16,384 H100s, with its report and its pipeline
-# drawn, and beside it the plan of the published run (Llama 3 paper, arXiv 2407.21783, Table 4).
+# A first question; then the main job: the best plan for Llama 3.1 405B on 16,384 H100s, with its
+# report and its pipeline drawn, and beside it the plan of the published run (Llama 3 paper, arXiv
+# 2407.21783, Table 4).
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/build/release/bin:$PATH"
@@ -13,6 +14,10 @@ run() {
   "$@"
 }
 
+echo "How long does a step of Llama 3.1 8B take on 64 H100s, and where does the time go?"
+run orrery estimate llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128 --plan tp=2
+echo
+echo "Which of all plans for Llama 3.1 405B on 16,384 H100s is best, and why?"
 run orrery search llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch 2048 \
   --html "$out/report.html" --timeline "$out/timeline.json"
 
@@ -39,3 +44,9 @@ awk -v more="$(achieved 16384)" -v less="$(achieved 8192)" 'BEGIN {
 echo
 echo "Report:   $PWD/$out/report.html"
 echo "Timeline: $PWD/$out/timeline.json (open it at https://ui.perfetto.dev)"
+echo
+echo "Ask for your own model and cluster next (the command is $PWD/build/release/bin/orrery):"
+echo "  orrery catalog models                          what is known; also: accelerators, clusters, ..."
+echo "  orrery search MODEL --on ACCELERATOR:COUNT     the best plan; MODEL may be a config.json"
+echo "  orrery estimate MODEL --on ACCELERATOR:COUNT --plan ...   one plan; --explain, --html FILE"
+echo "docs/tutorial.md goes on from here in ten minutes."

@@ -7,7 +7,10 @@
 #include "command.h"
 #include "document/value.h"
 #include "estimate/spec.h"
+#include "model/family.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
+#include "report/plans/subject.h"
 
 namespace orrery::cli {
 namespace {
@@ -48,13 +51,28 @@ std::vector<Shown> columns_of(const std::string& kind) {
   }
   if (kind == "software") return {{"framework", {"title"}}};
   if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};
-  if (kind == "nodes") return {{"accelerator", {"accelerator"}}};
+  if (kind == "nodes") {
+    return {{"accelerator", {"accelerator"}}, {"accelerators", {"accelerators"}}};
+  }
+  if (kind == "prices") {
+    return {{"accelerator", {"accelerator"}},
+            {"price", {"price"}},
+            {"provider", {"provider"}},
+            {"pricing", {"pricing"}},
+            {"date", {"date"}}};
+  }
   return {};
 }
 
 Result<int> list(const std::string& kind, const Catalog& catalog, const Common& common) {
   const std::vector<Shown> shown = columns_of(kind);
-  std::vector<Column> columns = {left(kind, 9)};
+  const bool sized = kind == "models";
+  std::vector<Column> columns = {left(kind).telling_rows_apart()};
+  if (sized) {
+    for (const char* title : {"parameters", "active", "a token"}) {
+      columns.push_back(right(title, 6));
+    }
+  }
   for (const Shown& s : shown) columns.push_back(right(s.title, 5));
   columns.push_back(left("unverified", 2));
   columns.push_back(left("source", 1));
@@ -64,6 +82,13 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
     ORRERY_TRY(auto entry, catalog.find(kind, name));
     document.append(entry.root);
     std::vector<Cell> cells = {{name}};
+    if (sized) {
+      ORRERY_TRY(const Model model, read_model(entry));
+      const ModelSize size = size_of(model);
+      cells.push_back({billions(size.parameters)});
+      cells.push_back({billions(size.active_parameters)});
+      cells.push_back({flops_in_words(size.flops_per_token)});
+    }
     for (const Shown& s : shown) cells.push_back({text_at(entry.root, s.path)});
     std::string unverified = text_at(entry.root, {"provenance", "verified"}) == "true" ? "" : "all";
     if (const Value* fields = at_path(entry.root, {"provenance", "unverified"})) {
@@ -78,9 +103,28 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
   return print(common.json ? to_json(document) : table.text(text_style()));
 }
 
+// What was read of a model, after its entry.
+std::string reading(const Model& model) {
+  const auto billions = [](double n) { return std::to_string(n / 1e9).substr(0, 8) + " B"; };
+  const ModelSize size = size_of(model);
+  std::string out = "# computed from this structure: " + billions(size.parameters) +
+                    " parameters, " + billions(size.active_parameters) + " active, " +
+                    flops_in_words(size.flops_per_token) + " a token\n";
+  for (const std::string& line : model.assumed) out += "# assumed: " + line + "\n";
+  return out;
+}
+
+// A file that is no entry of the catalog: the model as it is understood.
+Result<int> show_file(const std::string& path, const Catalog& catalog, const Common& common) {
+  ORRERY_TRY(const Model model, load_model(path, catalog));
+  const Value fields = model.family->write(model);
+  return print(common.json ? to_json(fields) : to_yaml(fields) + reading(model));
+}
+
 Result<int> show(const std::string& kind, const std::string& name, const Catalog& catalog,
                  const Common& common) {
   auto entry = catalog.find(kind, name);
+  if (!entry && kind == "models") return show_file(name, catalog, common);
   if (!entry && kind == "accelerators") {
     auto accelerator = load_accelerator(catalog, name);  // an alias
     if (!accelerator) return fail(accelerator.error());
@@ -90,10 +134,8 @@ Result<int> show(const std::string& kind, const std::string& name, const Catalog
   if (common.json) return print(to_json(entry->root));
   std::string text = to_yaml(entry->root);
   if (kind == "models") {
-    ORRERY_TRY(auto model, load_model(name, catalog));
-    const auto billions = [](double n) { return std::to_string(n / 1e9).substr(0, 8) + " B"; };
-    text += "# computed from this structure: " + billions(parameters(model)) + " parameters, " +
-            billions(active_parameters(model)) + " active\n";
+    ORRERY_TRY(const Model model, read_model(*entry));
+    text += reading(model);
   }
   if (text_at(entry->root, {"provenance", "verified"}) != "true") {
     text += "# unverified: every field\n";

@@ -69,8 +69,10 @@ TextStyle text_style() {
       output_choice.colour == "always" || (output_choice.colour == "auto" && !is_set("NO_COLOR") &&
                                            (shows_colour || is_set("CLICOLOR_FORCE")));
   winsize size{};
+  style.cuts = terminal;
   if (const char* columns = std::getenv("COLUMNS")) {
     std::from_chars(columns, columns + std::strlen(columns), style.width);
+    style.cuts = true;
   } else if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     style.width = size.ws_col;
   }

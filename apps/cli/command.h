@@ -118,7 +118,7 @@ int refuse(const Error& error, ExitCode code = ExitCode::bad_input);
 int print(const std::string& text);
 
 // Width and colour of standard output, from --color, COLUMNS, the terminal, NO_COLOR and
-// CLICOLOR_FORCE.
+// CLICOLOR_FORCE. What is no terminal and has no COLUMNS cuts nothing.
 TextStyle text_style();
 
 Result<Catalog> open_catalog(const Common& common);

@@ -220,8 +220,10 @@ int run(int argc, char** argv) {
   CLI::App* catalog_app = app.add_subcommand("catalog", "list and show what Orrery knows");
   catalog_app->add_option("kind", catalog.kind,
                           "models, accelerators, nodes, fabrics, clusters, links, prices, ...");
-  catalog_app->add_option("name", catalog.name, "one entry");
-  catalog_app->footer("Example:\n  orrery catalog accelerators h100-sxm");
+  catalog_app->add_option("name", catalog.name,
+                          "one entry; of models also a Hugging Face config.json");
+  catalog_app->footer(
+      "Examples:\n  orrery catalog accelerators h100-sxm\n  orrery catalog models ./config.json");
 
   ScheduleCommandOptions schedule;
   CLI::App* schedule_app =

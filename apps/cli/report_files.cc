@@ -13,8 +13,10 @@ Subject subject_of(const Scenario& scenario) {
   const std::string count = std::to_string(scenario.cluster.accelerators);
   const std::string& name = scenario.cluster.name;
   const Architecture* transformer = architecture_of(scenario.model);
-  return {scenario.model.name, name.ends_with(":" + count) ? name : name + ":" + count,
-          transformer != nullptr ? transformer->adapters : std::nullopt};
+  return {.model = scenario.model.name,
+          .cluster = name.ends_with(":" + count) ? name : name + ":" + count,
+          .adapters = transformer != nullptr ? transformer->adapters : std::nullopt,
+          .size = size_of(scenario.model, scenario.training)};
 }
 
 Result<std::vector<std::string>> write_report_files(const Question& question,

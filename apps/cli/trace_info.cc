@@ -39,8 +39,7 @@ Result<Sorted> sorted(const std::vector<std::string>& files) {
     }
   }
   if (out.of_run.empty() && out.others.empty()) {
-    return fail(ErrorCode::not_found, "no traces in this folder", files.empty() ? "" : files[0],
-                "files *.json, *.json.gz, *.et or *.txt were expected");
+    return fail(no_traces(files));
   }
   return out;
 }

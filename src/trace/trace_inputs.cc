@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <ranges>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -36,6 +38,25 @@ bool is_read(const TraceFormat& format) {
 }
 
 }  // namespace
+
+Error no_traces(const std::vector<std::string>& given) {
+  const std::string folder = given.empty() ? "" : given[0];
+  std::set<std::string> below;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    for (const auto& file : std::filesystem::directory_iterator(entry.path(), error)) {
+      if (is_trace_name(file.path().string())) below.insert(entry.path().string());
+    }
+  }
+  std::string hint;
+  constexpr std::size_t kMost = 4;
+  for (const std::string& name : below | std::views::take(kMost))
+    hint += (hint.empty() ? "" : ", ") + name;
+  if (below.size() > kMost) hint += ", ...";
+  return {ErrorCode::not_found, "no traces in this folder", folder,
+          below.empty() ? "files *.json, *.json.gz, *.et or *.txt were expected"
+                        : "give one of the folders in it that have some: " + hint};
+}
 
 Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& given) {
   std::vector<TraceInput> out;
@@ -113,8 +134,7 @@ Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
                 "give the profiler's traces of the same ranks too; orrery trace info tells what an "
                 "execution trace holds");
   }
-  return fail(ErrorCode::not_found, "no traces in this folder", given.empty() ? "" : given[0],
-              "files *.json, *.json.gz, *.et or *.txt were expected");
+  return fail(no_traces(given));
 }
 
 }  // namespace orrery

@@ -20,6 +20,9 @@ struct TraceInput {
 // that cannot be read is unknown: its reader says why. Errors: a folder that cannot be listed.
 Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& given);
 
+// That they hold no traces, and which folders one level down do.
+Error no_traces(const std::vector<std::string>& given);
+
 // The same as one run: the files of its ranks, which are of one kind.
 struct TraceSources {
   // One with a reader. What is unknown counts as the profiler's, whose reader says what is wrong

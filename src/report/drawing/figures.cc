@@ -34,6 +34,17 @@ std::string compact(double n) {
   return "0";
 }
 
+std::string billions(double n) {
+  std::string out = compact(n);
+  if (out.back() == 'G') out.back() = 'B';
+  return out;
+}
+
+std::string flops_in_words(double n) {
+  const std::string out = compact(n);
+  return out + (out.find(' ') == std::string::npos ? " FLOP" : "FLOP");
+}
+
 double share(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }

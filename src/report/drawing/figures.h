@@ -16,6 +16,10 @@ namespace orrery {
 std::string grouped(std::int64_t n);
 // A plain number with a decimal suffix and three digits: 2.42e6 -> "2.42 M".
 std::string compact(double n);
+// A count of parameters, whose thousand millions are called B: 8.03e9 -> "8.03 B".
+std::string billions(double n);
+// 2.68e12 -> "2.68 TFLOP".
+std::string flops_in_words(double n);
 // 0.4123 -> "41.2 %".
 std::string percent(double share);
 // What part of a whole something is; 0 of nothing.

@@ -66,6 +66,9 @@ svg .point{stroke:var(--card);stroke-width:2}
 svg rect[data-tip]:hover,svg circle:hover{filter:brightness(1.12)}
 svg .page{fill:var(--card)}
 svg .way{fill:var(--ink);fill-opacity:.6;pointer-events:none}
+.finding a{color:var(--accent);white-space:nowrap}
+.interval{color:var(--soft);font-size:13.5px;margin:0 2px 14px}.interval b{color:var(--ink);font-weight:620;
+margin-right:6px}
 .finding b{display:block;font-weight:640}.finding .cost{float:right;font-size:20px;font-weight:660;
 letter-spacing:-.01em;margin-left:16px}.finding p{margin:3px 0 0;color:var(--soft);font-size:14px}
 .finding p.advice{color:var(--ink)}

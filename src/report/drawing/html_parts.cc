@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "report/drawing/text_style.h"
 
 namespace orrery {
@@ -52,18 +54,44 @@ std::string html_tile(std::string_view name, std::string_view value, std::string
   return html_tile_with(name, value, fmt::format("<div class=\"more\">{}</div>", html_text(more)));
 }
 
+namespace {
+
+// The fragment of an address that names a section.
+std::string anchor(std::string_view title) {
+  std::string out;
+  for (const char c : title) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '-';
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body) {
-  return fmt::format("<section>\n<h2>{}</h2>\n<div class=\"remark\">{}</div>\n{}\n</section>\n",
-                     html_text(title), html_text(remark), body);
+  return fmt::format(
+      "<section id=\"{}\">\n<h2>{}</h2>\n<div class=\"remark\">{}</div>\n{}\n</section>\n",
+      anchor(title), html_text(title), html_text(remark), body);
+}
+
+std::string html_link(std::string_view title, std::string_view page) {
+  const std::string name = anchor(title);
+  if (page.find(fmt::format("<section id=\"{}\">", name)) == std::string_view::npos) return "";
+  return fmt::format(" <a href=\"#{}\">{}</a>", name, html_text(title));
+}
+
+std::string html_legend(const std::vector<std::pair<std::string, std::string>>& entries) {
+  std::string out = "<div class=\"legend\">";
+  for (const auto& [label, colour] : entries) {
+    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", colour, html_text(label));
+  }
+  return out + "</div>\n";
 }
 
 std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries) {
-  std::string out = "<div class=\"legend\">";
-  for (const auto& [label, colour] : entries) {
-    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", to_text(colour),
-                       html_text(label));
-  }
-  return out + "</div>";
+  std::vector<std::pair<std::string, std::string>> named;
+  for (const auto& [label, colour] : entries) named.emplace_back(label, to_text(colour));
+  return html_legend(named);
 }
 
 std::string html_bar(std::span<const BarSegment> bar) {

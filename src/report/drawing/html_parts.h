@@ -28,7 +28,11 @@ std::string html_tile_with(std::string_view name, std::string_view value, std::s
 // A card with a title; `remark` below it may be empty. `body` is markup.
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body);
 
-// Names of colours, below a chart.
+// A link to the section with that title, where `page` has one.
+std::string html_link(std::string_view title, std::string_view page);
+
+// The legend of every chart: names, and the variables of the page's style that hold their colours.
+std::string html_legend(const std::vector<std::pair<std::string, std::string>>& entries);
 std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries);
 
 // The cell of a table that holds one bar, or a whole of parts that have tips.

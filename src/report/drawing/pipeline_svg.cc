@@ -17,18 +17,16 @@ constexpr double kRight = kWidth - 4;
 constexpr double kNarrowest = 0.6;  // of a rectangle that is worth drawing alone
 
 std::string legend_of(const PipelineLanes& lanes) {
-  std::string out = "<div class=\"legend\">";
+  std::vector<std::pair<std::string, std::string>> entries;
   for (std::size_t k = 0; k < kPipelineSpanKinds; ++k) {
-    const auto kind = static_cast<PipelineSpan::Kind>(k);
-    if (!lanes.has(kind)) continue;
-    out += fmt::format("<span style=\"--swatch:var(--{}0)\">{}</span>", style(kind).css_class,
-                       style(kind).name);
+    const PassStyle& pass = style(static_cast<PipelineSpan::Kind>(k));
+    if (lanes.has(static_cast<PipelineSpan::Kind>(k))) {
+      entries.emplace_back(pass.name, fmt::format("{}0", pass.css_class));
+    }
   }
-  if (lanes.chunks > 1) out += "<span style=\"--swatch:var(--f2)\">later chunks are lighter</span>";
-  if (lanes.has_routes()) {
-    out += "<span style=\"--swatch:var(--ink)\">a dark foot: the opposite way</span>";
-  }
-  return out + "</div>";
+  if (lanes.chunks > 1) entries.emplace_back("later chunks are lighter", "f2");
+  if (lanes.has_routes()) entries.emplace_back("a dark foot: the opposite way", "ink");
+  return html_legend(entries);
 }
 
 }  // namespace

@@ -52,6 +52,10 @@ Column Column::at_least(int width) && {
   shortest = width;
   return std::move(*this);
 }
+Column Column::telling_rows_apart() && {
+  tells_rows_apart = true;
+  return std::move(*this);
+}
 Column Column::on_page_as(std::string other_title) && {
   page_title = std::move(other_title);
   return std::move(*this);
@@ -76,7 +80,8 @@ int Table::Layout::total() const {
   return std::accumulate(widths.begin(), widths.end(), kMargin * static_cast<int>(widths.size()));
 }
 
-Table::Layout Table::layout(int width) const {
+Table::Layout Table::layout(const TextStyle& style) const {
+  const int width = longest_line(style);
   Layout out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (!is_in(columns_[c], Form::text)) continue;
@@ -92,7 +97,7 @@ Table::Layout Table::layout(int width) const {
     std::size_t victim = out.columns.size();
     for (std::size_t i = 0; i < out.columns.size(); ++i) {
       const int importance = columns_[out.columns[i]].importance;
-      if (importance > up_to) continue;
+      if (importance > up_to || columns_[out.columns[i]].tells_rows_apart) continue;
       if (victim == out.columns.size() || importance <= columns_[out.columns[victim]].importance) {
         victim = i;
       }
@@ -109,6 +114,7 @@ Table::Layout Table::layout(int width) const {
     for (std::size_t i = 0; i < out.columns.size(); ++i) {
       const Column& column = columns_[out.columns[i]];
       const bool can_shrink = column.align == Align::left && column.longest_bar == 0 &&
+                              !column.tells_rows_apart &&
                               out.widths[i] > std::max(kShortestText, column.shortest);
       if (can_shrink && (widest == out.columns.size() || out.widths[i] > out.widths[widest])) {
         widest = i;
@@ -117,20 +123,38 @@ Table::Layout Table::layout(int width) const {
     if (widest == out.columns.size()) break;
     --out.widths[widest];
   }
-  while (out.total() > width && out.columns.size() > 1) {
-    drop_least_important(std::numeric_limits<int>::max());
+  while (out.total() > width && out.columns.size() > 1 &&
+         drop_least_important(std::numeric_limits<int>::max())) {
   }
+  if (out.total() > width && columns_[out.columns[0]].tells_rows_apart) return {};
   if (out.total() > width) out.widths[0] = width - kMargin;
   for (std::size_t i = 0; i < out.columns.size(); ++i) {
-    const int room = width - out.total();
+    const int room = std::max(0, usable_width(style) - out.total());
     const int longest = columns_[out.columns[i]].longest_bar;
     if (longest > out.widths[i]) out.widths[i] += std::min(room, longest - out.widths[i]);
   }
   return out;
 }
 
+std::string Table::paragraphs(const TextStyle& style) const {
+  TextStyle uncut = style;
+  uncut.cuts = false;
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (!is_in(columns_[c], Form::text) || row[c].text.empty()) continue;
+      line += (line.empty() ? "" : " · ") + columns_[c].title +
+              (columns_[c].title.empty() ? "" : "\u00A0") + row[c].text;
+    }
+    out += wrapped(line, kMargin, uncut);
+  }
+  return out;
+}
+
 std::string Table::text(const TextStyle& style) const {
-  const Layout shape = layout(usable_width(style));
+  const Layout shape = layout(style);
+  if (shape.columns.empty()) return paragraphs(style);
   std::string out;
   const auto rule = [&] {
     std::string line;

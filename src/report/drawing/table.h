@@ -2,8 +2,10 @@
 //
 // In a terminal a table never takes more cells than the style allows. Where its natural size is too
 // wide, in this order: bars shrink, columns of no importance are dropped, text columns are
-// shortened with an ellipsis, further columns are dropped from the least important. Bars take what
-// is left over. A page shows all columns; Markdown leaves bars out.
+// shortened with an ellipsis, further columns are dropped from the least important. Columns that
+// tell rows apart are neither shortened nor dropped: where they alone are too wide, every row is
+// written as a paragraph. Bars take what is left over. Where nothing may be cut (a pipe), a table
+// takes its natural width. A page shows all columns; Markdown leaves bars out.
 #pragma once
 
 #include <concepts>
@@ -28,6 +30,7 @@ struct Column {
   int importance = 1;   // 0: dropped before any text is shortened; the highest is dropped last
   int longest_bar = 0;  // > 0: cells of this column hold bars of at most that many cells
   int shortest = 0;     // text is not shortened below it: less important columns go instead
+  bool tells_rows_apart = false;
   Form form = Form::any;
   std::string page_title = title;
   int longest_on_page = 0;  // > 0: text is cut to it
@@ -35,6 +38,7 @@ struct Column {
   [[nodiscard]] Column only(Form where) &&;
   [[nodiscard]] Column shown_if(bool condition) &&;
   [[nodiscard]] Column at_least(int width) &&;
+  [[nodiscard]] Column telling_rows_apart() &&;
   [[nodiscard]] Column on_page_as(std::string other_title) &&;
   [[nodiscard]] Column cut_on_page(int longest) &&;
 };
@@ -109,11 +113,12 @@ class Table {
 
  private:
   struct Layout {
-    std::vector<std::size_t> columns;  // that are shown
+    std::vector<std::size_t> columns;  // that are shown; none: rows are paragraphs
     std::vector<int> widths;           // of those
     [[nodiscard]] int total() const;
   };
-  [[nodiscard]] Layout layout(int width) const;
+  [[nodiscard]] Layout layout(const TextStyle& style) const;
+  [[nodiscard]] std::string paragraphs(const TextStyle& style) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;  // an empty row is a rule

@@ -46,6 +46,23 @@ TEST(Table, DropsTheLeastImportantFirst) {
   EXPECT_THAT(sample().text({.width = 20}), testing::HasSubstr("tp8 pp16…"));
 }
 
+TEST(Table, NeverDropsOrCutsWhatTellsRowsApart) {
+  Table table(left("name").telling_rows_apart(), right("speed", 5));
+  table.row("a-name-that-has-to-be-typed", "12 GB/s");
+  EXPECT_THAT(table.text({.width = 40}), testing::HasSubstr("typed  12 GB/s\n"));
+  EXPECT_THAT(table.text({.width = 30}), testing::HasSubstr("  a-name-that-has-to-be-typed\n"));
+  EXPECT_THAT(table.text({.width = 30}), testing::Not(testing::HasSubstr("GB/s")));
+  Table plans(right("tp").telling_rows_apart(), right("schedule").telling_rows_apart(),
+              right("step", 9));
+  plans.row("8", "interleaved_1f1b", "8.00 s");
+  EXPECT_EQ(plans.text({.width = 21}), "  tp 8 ·\n  schedule interleaved_1f1b\n  · step 8.00 s\n");
+}
+
+TEST(Table, CutsNothingWhereNothingMayBe) {
+  const std::string text = sample().text({.width = 20, .cuts = false});
+  EXPECT_THAT(text, testing::HasSubstr("tp8 pp16 模型   8.00 s  the|best  ████\n"));
+}
+
 TEST(Table, HasNoEscapeCodesWithoutColour) {
   EXPECT_EQ(sample().text({.width = 60, .colour = false}).find('\x1b'), std::string::npos);
   EXPECT_NE(sample().text({.width = 60, .colour = true}).find('\x1b'), std::string::npos);

@@ -61,6 +61,11 @@ std::size_t ink_code(std::string_view text) {
 
 int usable_width(const TextStyle& style) { return std::max(style.width, kNarrowestText); }
 
+int longest_line(const TextStyle& style) {
+  constexpr int kUnbounded = 1 << 20;
+  return style.cuts ? usable_width(style) : kUnbounded;
+}
+
 std::string painted(std::string_view text, Ink ink, const TextStyle& style) {
   if (!style.colour || text.empty() || (ink.colour == 0 && !ink.bold && !ink.dim)) {
     return std::string(text);
@@ -164,14 +169,14 @@ std::string wrapped(std::string_view text, int indent, const TextStyle& style) {
     const bool fits = display_width(line) + 1 + display_width(word) <= room;
     if (!line.empty() && !fits) flush();
     if (!line.empty()) line += ' ';
-    line += shortened(word, room);
+    line += shortened(word, longest_line(style) - indent);
   }
   flush();
   return out;
 }
 
 std::string heading(std::string_view title, std::string_view remark, const TextStyle& style) {
-  const int room = usable_width(style) - 2;
+  const int room = longest_line(style) - 2;
   const std::string head = shortened(title, room);
   std::string out = "\n  " + painted(head, {.bold = true}, style);
   const int left = room - display_width(head) - 2;

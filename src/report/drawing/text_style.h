@@ -17,6 +17,7 @@ namespace orrery {
 struct TextStyle {
   int width = 100;      // terminal cells a line may take; taken as at least 20
   bool colour = false;  // escape codes allowed
+  bool cuts = true;     // what is longer than a line is shortened; in a pipe it is not
 };
 
 // Colour is an index into the 256-colour palette; 0 is the terminal's own text colour.
@@ -28,6 +29,8 @@ struct Ink {
 
 inline constexpr int kNarrowestText = 20;
 [[nodiscard]] int usable_width(const TextStyle& style);
+// Beyond it, what cannot be wrapped is cut.
+[[nodiscard]] int longest_line(const TextStyle& style);
 
 // Text in that ink, or the text alone where colour is not allowed.
 std::string painted(std::string_view text, Ink ink, const TextStyle& style);

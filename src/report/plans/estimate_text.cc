@@ -28,6 +28,10 @@ std::string verdict_words(Verdict verdict) {
   return "?";
 }
 
+std::string interval_sentence(const StepTimeInterval& interval) {
+  return fmt::format("interval from the errors on {}; {}", interval.regime, interval.distance);
+}
+
 Ink verdict_ink(Verdict verdict) {
   switch (verdict) {
     case Verdict::fits:
@@ -46,13 +50,14 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
       "  " +
       painted(
           shortened(printable(fmt::format("{} on {}", model_in_words(subject), subject.cluster)),
-                    room),
+                    longest_line(style) - 2),
           kBold, style) +
       "\n";
   const auto dim_lines = [&](const std::string& sentence) {
     const std::string lines = wrapped(sentence, 2, style);
     out += style.colour ? painted(lines.substr(0, lines.size() - 1), kDim, style) + "\n" : lines;
   };
+  dim_lines(in_words(subject.size));
   dim_lines(fmt::format(
       "{} {} · {} a step · {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs",
       e.microbatches == 1 ? std::string("1 microbatch") : grouped(e.microbatches) + " microbatches",
@@ -99,8 +104,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
     }
     out += line + "\n";
   }
-  dim_lines(
-      fmt::format("interval from the errors on {}; {}", e.interval.regime, e.interval.distance));
+  dim_lines(interval_sentence(e.interval));
   return out;
 }
 
@@ -273,7 +277,7 @@ std::string estimate_text(const Estimate& e, const Subject& subject, const TextS
 std::string derivations_text(std::span<const Derivation> derivations, const TextStyle& style) {
   std::string out = heading("Derivations", "", style);
   for (const Derivation& d : derivations) {
-    const int room = usable_width(style) - 2;
+    const int room = longest_line(style) - 2;
     const std::string figure = shortened(printable(d.figure), room);
     out += "\n  " + painted(figure, kBold, style);
     const int left = room - display_width(figure) - 3;

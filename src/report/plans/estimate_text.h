@@ -28,6 +28,9 @@ std::string derivations_text(std::span<const Derivation> derivations, const Text
 std::string verdict_words(Verdict verdict);
 Ink verdict_ink(Verdict verdict);
 
+// Which errors the interval of the step time comes from, and why it extrapolates if it does.
+std::string interval_sentence(const StepTimeInterval& interval);
+
 // The breakdown as a table: also for Markdown.
 Table breakdown_table(const Breakdown& breakdown);
 

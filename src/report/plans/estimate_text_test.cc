@@ -14,6 +14,7 @@ using testing::HasSubstr;
 TEST(EstimateText, OpensWithTheHeadline) {
   EXPECT_EQ(headline_text(sample_estimate(), sample_subject(), {.width = 100}),
             "  llama-3.1-405b on h100-sxm:16384\n"
+            "  406 B parameters · 2.68 TFLOP a token\n"
             "  16,384 GPUs · 16 microbatches a step · sequence 8,192 · global batch 2,048 · bf16 · "
             "adamw\n"
             "  tp 8 · pp 16 × 4 chunks · dp 128 · micro-batch 1 · interleaved_1f1b · zero 1 · "

@@ -17,6 +17,9 @@
 namespace orrery {
 namespace {
 
+constexpr std::string_view kBreakdownTitle = "Where the time goes";
+constexpr std::string_view kMemoryTitle = "Memory";
+
 std::string_view tone(Verdict verdict) {
   switch (verdict) {
     case Verdict::fits:
@@ -64,15 +67,13 @@ std::string headline(const HtmlReport& report) {
   chips += chip("precision", to_text(e.training.precision));
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} <span>on {}</span></h1>\n"
-      "<div class=\"chips\">\n{}</div>\n</header>\n",
+      "<div class=\"remark\">{}</div>\n<div class=\"chips\">\n{}</div>\n</header>\n",
       report.search != nullptr ? "best plan" : "estimate",
-      html_text(model_in_words(report.subject)), html_text(report.subject.cluster), chips);
+      html_text(model_in_words(report.subject)), html_text(report.subject.cluster),
+      html_text(in_words(report.subject.size)), chips);
 }
 
 std::string tiles(const Estimate& e) {
-  const auto more = [](const std::string& text) {
-    return fmt::format("<div class=\"more\">{}</div>", html_text(text));
-  };
   const double share = of_capacity(e.peak_memory, e);
   const std::string memory = fmt::format(
       "<div class=\"meter\"><div class=\"{}\" style=\"width:{:.1f}%\"></div></div>"
@@ -80,27 +81,33 @@ std::string tiles(const Estimate& e) {
       tone(e.verdict), std::clamp(share, 0.0, 1.0) * 100, html_text(gibibytes(e.memory_capacity)),
       tone(e.verdict), html_text(verdict_words(e.verdict)));
   return "<div class=\"tiles\">\n" +
-         html_tile_with(
-             "Step time", to_text(e.step_time),
-             more(fmt::format("{:.0f} % within {} to {} ({}; {})", 100 * e.interval.level,
-                              to_text(e.interval.low), to_text(e.interval.high), e.interval.regime,
-                              e.interval.distance)) +
-                 more(fmt::format("{} microbatches", grouped(e.microbatches)))) +
+         html_tile("Step time", to_text(e.step_time),
+                   fmt::format("{} microbatches", grouped(e.microbatches))) +
          html_tile("MFU", percent(e.mfu), "HFU " + percent(e.hfu)) +
          html_tile("Achieved per GPU", to_text(e.achieved_per_gpu),
                    fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs")) +
          html_tile("Throughput", compact(e.tokens_per_second) + " tokens/s",
                    compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0) + " tokens/s per GPU") +
-         html_tile_with("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n";
+         html_tile_with("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n" +
+         fmt::format("<p class=\"interval\"><b>{:.0f} % in {} to {}</b> {}</p>\n",
+                     100 * e.interval.level, html_text(to_text(e.interval.low)),
+                     html_text(to_text(e.interval.high)), html_text(interval_sentence(e.interval)));
 }
 
-std::string findings(const HtmlReport& report) {
+// `sections` is the rest of the page.
+std::string findings(const HtmlReport& report, std::string_view sections) {
   std::string out;
-  const auto add = [&](const std::string& sentence) {
-    out += "<div class=\"finding\">" + html_text(sentence) + "</div>\n";
+  const auto add = [&](const std::string& sentence, const std::string& link) {
+    out += "<div class=\"finding\">" + html_text(sentence) + link + "</div>\n";
   };
-  if (!report.estimate->bottleneck.empty()) add(report.estimate->bottleneck);
-  for (const std::string& note : report.notes) add(note);
+  const Estimate& e = *report.estimate;
+  if (!e.bottleneck.empty()) add(e.bottleneck, html_link(kBreakdownTitle, sections));
+  if (e.verdict != Verdict::fits) {
+    add(verdict_words(e.verdict) + ": " + gibibytes(e.peak_memory) + " expected, " +
+            gibibytes(e.pessimistic_memory) + " at worst, of " + gibibytes(e.memory_capacity),
+        html_link(kMemoryTitle, sections));
+  }
+  for (const std::string& note : report.notes) add(note, "");
   return out;
 }
 
@@ -144,7 +151,7 @@ std::string breakdown(const Estimate& e) {
                          remark);
   }
   return html_section(
-      "Where the time goes", remark,
+      kBreakdownTitle, remark,
       stacked_bar_svg(segments) +
           "<div class=\"scroll\"><table style=\"margin-top:18px\"><thead><tr><th></th>"
           "<th class=\"n\">time</th><th class=\"n\">share</th><th></th></tr></thead><tbody>\n" +
@@ -197,16 +204,15 @@ std::string memory(const Estimate& e) {
     }
     chart.columns.push_back(std::move(column));
   }
-  std::string legend = "<div class=\"legend\">";
+  std::vector<std::pair<std::string, std::string>> legend;
   for (const MemoryPart& part : parts_of({})) {
-    legend += fmt::format("<span style=\"--swatch:var(--memory-{})\">{}</span>", part.key,
-                          html_text(part.label));
+    legend.emplace_back(part.label, fmt::format("memory-{}", part.key));
   }
-  legend += "</div>\n";
   const auto fullest =
       std::min(static_cast<std::size_t>(std::max(e.peak_memory_stage, 0)), e.stages.size() - 1);
-  return html_section("Memory", "what a GPU of each pipeline stage holds at its fullest moment",
-                      column_chart_svg(chart) + legend + memory_composition(e, fullest));
+  return html_section(
+      kMemoryTitle, "what a GPU of each pipeline stage holds at its fullest moment",
+      column_chart_svg(chart) + html_legend(legend) + memory_composition(e, fullest));
 }
 
 std::string stages(const Estimate& e) {
@@ -233,22 +239,11 @@ std::string counts(const SearchResult& r, Seconds elapsed) {
 }
 
 std::string best_plans(const SearchResult& r) {
-  Table table(right(""), right("tp"), right("cp"), right("pp"), right("ep"), right("dp"),
-              right("v"), right("mbs"), right("zero"), left("recompute"), left("schedule"),
-              left("placement"), right("step"), right("slower"), right("MFU"), right("memory"),
-              left("verdict"));
-  for (std::size_t i = 0; i < r.plans.size(); ++i) {
-    const Estimate& e = r.plans[i];
-    const Plan& p = e.plan;
-    table.row(std::to_string(i + 1), p.tp,
-              p.cp > 1 ? fmt::format("{} {}", p.cp, to_text(p.context_parallel)) : "1", p.pp, p.ep,
-              p.dp, p.chunks, p.micro_batch, p.zero, p.recompute, p.pp > 1 ? p.schedule : "–",
-              placement_words(p), e.step_time,
-              i == 0 ? "" : signed_percent(slowdown(r.plans[0], e)), percent(e.mfu),
-              gibibytes(e.peak_memory), verdict_words(e.verdict));
-    if (i == 0) table.mark_best();
+  std::string out = plans_table(r).html();
+  if (const std::string note = notes_of(r); !note.empty()) {
+    out += "<p class=\"source\">" + html_text(note) + "</p>\n";
   }
-  return table.html();
+  return out + "<p><code>--plan " + html_text(plan_settings(r.plans.front().plan)) + "</code></p>";
 }
 
 std::string front(const SearchResult& r) {
@@ -260,19 +255,24 @@ std::string front(const SearchResult& r) {
     const Estimate& e = r.pareto[i];
     const bool end = i == 0 || i + 1 == r.pareto.size();
     chart.points.push_back(
-        {in_gib(e.peak_memory), e.step_time.value(), "accent", end ? plan_tag(e.plan) : "",
-         fmt::format("{} · {} · {} · MFU {}", plan_tag(e.plan), to_text(e.step_time),
+        {in_gib(e.peak_memory), e.step_time.value(), "accent", end ? plan_settings(e.plan) : "",
+         fmt::format("{} · {} · {} · MFU {}", plan_settings(e.plan), to_text(e.step_time),
                      gibibytes(e.peak_memory), percent(e.mfu))});
   }
   return scatter_chart_svg(chart);
 }
 
-// Best plans, why the first won, Pareto front, near misses.
-std::string search_sections(const SearchResult& r, Seconds elapsed) {
-  if (r.plans.empty()) {
-    return html_section("No plan fits", counts(r, elapsed), misses_table(r.least_memory).html());
-  }
-  std::string out = html_section("Best plans", counts(r, elapsed), best_plans(r));
+// The ranking.
+std::string ranking(const SearchResult& r, Seconds elapsed) {
+  return r.plans.empty()
+             ? html_section("No plan fits", counts(r, elapsed), misses_table(r.least_memory).html())
+             : html_section("Best plans", counts(r, elapsed), best_plans(r));
+}
+
+// Why the first won, Pareto front, near misses.
+std::string search_sections(const SearchResult& r) {
+  std::string out;
+  if (r.plans.empty()) return out;
   if (!r.runners_up.empty()) {
     out += html_section("Why it won", "the best plan with another value on one axis",
                         runners_up_table(r).html());
@@ -315,10 +315,13 @@ std::string assumptions(const Estimate& e) {
 std::string html_report(const HtmlReport& report) {
   ORRERY_INVARIANT(report.estimate != nullptr);
   const Estimate& e = *report.estimate;
-  std::string body = headline(report) + tiles(e) + findings(report) + breakdown(e) + memory(e) +
-                     pipeline(report) + stages(e);
-  if (report.search != nullptr) body += search_sections(*report.search, report.elapsed);
-  body += derivations(report.derivations) + assumptions(e);
+  std::string sections;
+  if (report.search != nullptr) sections = search_sections(*report.search);
+  sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) +
+              derivations(report.derivations) + assumptions(e);
+  std::string body = headline(report);
+  if (report.search != nullptr) body += ranking(*report.search, report.elapsed);
+  body += tiles(e) + findings(report, sections) + sections;
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
           html_text(training_sentence(e.training)) + "</footer>\n";
   return html_page(fmt::format("{} on {}", model_in_words(report.subject), report.subject.cluster),

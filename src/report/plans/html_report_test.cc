@@ -74,7 +74,8 @@ TEST(HtmlReport, IsBalanced) { EXPECT_EQ(unbalanced(markup(page())), ""); }
 
 TEST(HtmlReport, LoadsNothing) {
   const std::string html = page();
-  for (const char* reference : {"http:", "https:", "src=", "href=", "@import", "url(", "//cdn"}) {
+  for (const char* reference :
+       {"http:", "https:", "src=", "href=\"h", "href=\"/", "@import", "url(", "//cdn"}) {
     EXPECT_THAT(html, Not(HasSubstr(reference)));
   }
 }
@@ -87,6 +88,19 @@ TEST(HtmlReport, HasEverySection) {
         "Assumed", "the published run reached 400 TFLOP/s", "80.0 GiB capacity", "100.0 %"}) {
     EXPECT_THAT(html, HasSubstr(title));
   }
+}
+
+TEST(HtmlReport, BeginsWithWhatWasAskedFor) {
+  const std::string html = page();
+  EXPECT_LT(html.find("<h2>Best plans"), html.find("<div class=\"tiles\">"));
+  EXPECT_LT(html.find("<div class=\"tiles\">"), html.find("<h2>Why it won"));
+  EXPECT_THAT(html, HasSubstr("<code>--plan tp=8,pp=16,dp=128,chunks=4,zero=1</code>"));
+  EXPECT_THAT(html, HasSubstr("406 B parameters · 2.68 TFLOP a token"));
+  EXPECT_THAT(html,
+              HasSubstr("<p class=\"interval\"><b>90 % in 7.20 s to 8.80 s</b> interval from"));
+  EXPECT_THAT(html, HasSubstr("<a href=\"#where-the-time-goes\">"));
+  EXPECT_THAT(html, HasSubstr("<section id=\"where-the-time-goes\">"));
+  EXPECT_EQ(html_link("Absent", html), "");
 }
 
 TEST(HtmlReport, TextFromOutsideIsNeverMarkup) {

@@ -65,27 +65,17 @@ std::string placement_words(const Plan& plan) {
   return out;
 }
 
-std::string plan_tag(const Plan& plan) {
-  std::string out;
-  const auto add = [&](const std::string& item) { out += (out.empty() ? "" : " ") + item; };
-  const auto degree = [&](std::string_view name, std::int64_t n) {
-    if (n > 1) add(fmt::format("{}{}", name, n));
-  };
-  degree("tp", plan.tp);
-  degree("cp", plan.cp);
-  if (plan.cp > 1 && plan.context_parallel != ContextParallel::all_gather) {
-    out += fmt::format("-{}", to_text(plan.context_parallel));
+std::string plan_settings(Plan plan) {
+  const Plan defaults;
+  if (plan.etp == (plan.ep > 1 ? 1 : plan.tp)) plan.etp = defaults.etp;
+  if (plan.tp == 1) plan.sequence_parallel = defaults.sequence_parallel;
+  if (plan.pp == 1 || plan.schedule == (plan.chunks > 1 ? "interleaved_1f1b" : "1f1b")) {
+    plan.schedule = defaults.schedule;
   }
-  if (plan.pp > 1) {
-    add(fmt::format("pp{}", plan.pp) + (plan.chunks > 1 ? fmt::format("x{}", plan.chunks) : ""));
-  }
-  degree("ep", plan.ep);
-  degree("dp", plan.dp);
-  add(fmt::format("mbs{}", plan.micro_batch));
-  add(fmt::format("zero{}", plan.zero));
-  if (plan.recompute != Recompute::none) add(std::string(to_text(plan.recompute)));
-  if (!plan.recompute_modules.empty()) add(to_text(plan.recompute_modules));
-  if (plan.placement != Plan{}.placement) add(placement_words(plan));
+  // The default of software differs from that of a plan.
+  std::string out = to_text(plan);
+  if (plan.zero == defaults.zero)
+    out += fmt::format("{}zero={}", out.empty() ? "" : ",", plan.zero);
   return out;
 }
 

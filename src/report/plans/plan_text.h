@@ -14,8 +14,8 @@ std::string plan_sentence(const Plan& plan);
 std::string training_sentence(const Training& training);
 // Mesh axes from the fastest network outwards: "tp+cp+dp+pp".
 std::string placement_words(const Plan& plan);
-// The degrees, and what differs from the default, short enough for a table: "tp8 pp16x4 dp128 mbs1
-// zero1".
-std::string plan_tag(const Plan& plan);
+// What `--plan` takes for this completed plan, short enough for a table: what has a default that
+// completes to the same is left out. "tp=8,pp=16,dp=128,chunks=4,zero=1".
+std::string plan_settings(Plan plan);
 
 }  // namespace orrery

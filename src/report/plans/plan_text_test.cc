@@ -12,7 +12,7 @@ TEST(PlanText, LeavesOutDegreesOfOne) {
             "tp 8 · pp 16 × 4 chunks · dp 128 · micro-batch 1 · interleaved_1f1b · zero 1 · "
             "recompute none");
   EXPECT_EQ(plan_sentence(Plan{}), "one GPU · micro-batch 1 · zero 1 · recompute none");
-  EXPECT_EQ(plan_tag(sample_estimate().plan), "tp8 pp16x4 dp128 mbs1 zero1");
+  EXPECT_EQ(plan_settings(sample_estimate().plan), "tp=8,pp=16,dp=128,chunks=4,zero=1");
 }
 
 TEST(PlanText, SaysWhatExpertsAndRecomputationDo) {
@@ -27,19 +27,19 @@ TEST(PlanText, SaysWhatExpertsAndRecomputationDo) {
   EXPECT_EQ(plan_sentence(plan),
             "ep 8 · etp 2 · dp 64 · micro-batch 1 · zero 3 · shard group 8 · recompute full (2 "
             "layers)");
-  EXPECT_EQ(plan_tag(plan), "ep8 dp64 mbs1 zero3 full");
+  EXPECT_EQ(plan_settings(plan),
+            "dp=64,ep=8,etp=2,zero=3,shard_group=8,recompute=full,recompute_layers=2");
 }
 
 TEST(PlanText, NamesASchemeOfContextParallelismThatIsNotTheDefault) {
   Plan plan;
   plan.cp = 8;
   EXPECT_EQ(plan_sentence(plan), "cp 8 · micro-batch 1 · zero 1 · recompute none");
-  EXPECT_EQ(plan_tag(plan), "cp8 mbs1 zero1");
+  EXPECT_EQ(plan_settings(plan), "cp=8,zero=1");
   plan.context_parallel = ContextParallel::all_to_all;
   EXPECT_EQ(plan_sentence(plan), "cp 8 (all-to-all) · micro-batch 1 · zero 1 · recompute none");
-  EXPECT_EQ(plan_tag(plan), "cp8-all-to-all mbs1 zero1");
-  plan.cp = 1;
-  EXPECT_EQ(plan_tag(plan), "mbs1 zero1");
+  EXPECT_EQ(plan_settings(plan), "cp=8,context_parallel=all-to-all,zero=1");
+  EXPECT_EQ(plan_settings({}), "zero=1");
 }
 
 TEST(PlanText, SaysWhatIsTrained) {

@@ -226,7 +226,12 @@ inline constexpr auto kResults<Subject> = table<Subject>(
                      using Stated = WithoutDefaults<Adapters>;
                      return s.adapters ? std::optional(Stated{*s.adapters}) : std::nullopt;
                    }),
-    field<&Subject::cluster>("cluster", "name of the cluster"));
+    field<&Subject::cluster>("cluster", "name of the cluster"),
+    field<&Subject::size, &ModelSize::parameters>("parameters", "of the model, adapters included"),
+    field<&Subject::size, &ModelSize::active_parameters>(
+        "active_parameters", "those that a token meets: of experts the chosen ones"),
+    field<&Subject::size, &ModelSize::flops_per_token>(
+        "flops_per_token", "model FLOPs of a token, by which mfu is counted"));
 
 template <>
 inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(

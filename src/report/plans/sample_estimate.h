@@ -14,7 +14,11 @@ namespace orrery {
 
 inline Picoseconds sample_milliseconds(double ms) { return Picoseconds(ms * 1e9); }
 
-inline Subject sample_subject() { return {"llama-3.1-405b", "h100-sxm:16384"}; }
+inline Subject sample_subject() {
+  return {.model = "llama-3.1-405b",
+          .cluster = "h100-sxm:16384",
+          .size = {405.85e9, 405.85e9, 2.68e12}};
+}
 
 // 8 s on 16,384 GPUs: 5.6 s of computing, 1 s of exposed communication, ...
 inline Estimate sample_estimate() {

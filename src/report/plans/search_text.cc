@@ -22,6 +22,14 @@ std::string unbroken(const std::string& text) {
   return out;
 }
 
+constexpr std::string_view kTwins =
+    "(+1): one more plan that differs in its chunks alone and takes as long";
+
+// A line that nothing breaks, so that it can be pasted.
+std::string pasted(std::string_view which, const Plan& plan) {
+  return fmt::format("  {}--plan {}\n", which, plan_settings(plan));
+}
+
 double seconds(const Estimate& e) { return e.step_time.value(); }
 
 }  // namespace
@@ -106,41 +114,62 @@ struct Field {
   std::string_view silent = "";
 };
 
+// "5.23–6.94 s"
+std::string range_words(const StepTimeInterval& interval) {
+  std::string low = to_text(interval.low);
+  const std::string high = to_text(interval.high);
+  const std::size_t unit = low.rfind(' ');
+  if (unit != std::string::npos && high.ends_with(low.substr(unit))) low.resize(unit);
+  return low + "–" + high;
+}
+
 const std::vector<Field>& fields() {
   static const std::vector<Field> kFields = {
-      {right("tp", 8), [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
-      {right("cp", 8), [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
-      {left("context", 3),
+      {right("tp").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
+      {right("cp").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
+      {left("context").telling_rows_apart(),
        [](const Estimate& e) {
          return e.plan.cp > 1 ? std::string(to_text(e.plan.context_parallel)) : std::string("-");
        },
        false, "-"},
-      {right("pp", 8), [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
-      {right("v", 6), [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
-      {right("ep", 8), [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
-      {left("dispatch", 4),
+      {right("pp").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
+      {right("v").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
+      {right("ep").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
+      {left("dispatch").telling_rows_apart(),
        [](const Estimate& e) {
          return e.plan.ep > 1 ? std::string(to_text(e.plan.dispatch)) : std::string("-");
        },
        false, "-"},
-      {right("dp", 7), [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
-      {right("mbs", 6), [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
-      {right("zero", 5), [](const Estimate& e) { return std::to_string(e.plan.zero); }},
-      {left("recompute", 4),
+      {right("dp").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
+      {right("mbs").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
+      {right("zero").telling_rows_apart(),
+       [](const Estimate& e) { return std::to_string(e.plan.zero); }},
+      {left("recompute").telling_rows_apart(),
        [](const Estimate& e) {
          return std::string(to_text(e.plan.recompute)) +
                 (e.plan.recompute_layers > 0 ? ":" + std::to_string(e.plan.recompute_layers) : "") +
                 (e.plan.recompute_modules.empty() ? "" : ":" + to_text(e.plan.recompute_modules));
        }},
-      {left("schedule", 2),
+      {left("schedule").telling_rows_apart(),
        [](const Estimate& e) { return e.plan.pp > 1 ? e.plan.schedule : std::string("-"); }, false,
        "-"},
-      {left("placement", 3), [](const Estimate& e) { return placement_words(e.plan); }},
-      {left("settings", 3), [](const Estimate& e) { return other_settings(e.plan); }},
+      {left("placement").telling_rows_apart(),
+       [](const Estimate& e) { return placement_words(e.plan); }},
+      {left("settings").telling_rows_apart(),
+       [](const Estimate& e) { return other_settings(e.plan); }},
       {right("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
-      {right("MFU", 5), [](const Estimate& e) { return percent(e.mfu); }, true},
+      {right(fmt::format("{:.0f} % in", 100 * kIntervalLevel), 6),
+       [](const Estimate& e) { return range_words(e.interval); }, true},
+      {right("MFU", 2), [](const Estimate& e) { return percent(e.mfu); }, true},
       {right("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
-      {left("verdict", 1), [](const Estimate& e) { return verdict_words(e.verdict); }, false,
+      {left("verdict", 4), [](const Estimate& e) { return verdict_words(e.verdict); }, false,
        "✓ fits"},
   };
   return kFields;
@@ -150,8 +179,6 @@ bool same_in_all(const SearchResult& r, const Field& field) {
   return std::ranges::all_of(
       r.plans, [&](const Estimate& e) { return field.value(e) == field.value(r.plans.front()); });
 }
-
-}  // namespace
 
 std::string common_to_plans(const SearchResult& r) {
   std::string out;
@@ -165,44 +192,81 @@ std::string common_to_plans(const SearchResult& r) {
   return out;
 }
 
+// Plans that differ in chunks alone and take the same time, as far as it is printed, are one row.
+struct PlanRow {
+  const Estimate* best = nullptr;
+  int twins = 0;
+};
+
+std::vector<PlanRow> rows_of(const SearchResult& r) {
+  std::vector<PlanRow> out;
+  for (const Estimate& e : r.plans) {
+    const auto twin = std::ranges::find_if(out, [&](const PlanRow& row) {
+      Plan plan = e.plan;
+      plan.chunks = row.best->plan.chunks;
+      return plan == row.best->plan && to_text(e.step_time) == to_text(row.best->step_time);
+    });
+    if (twin != out.end()) {
+      ++twin->twins;
+    } else {
+      out.push_back({&e});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string notes_of(const SearchResult& r) {
+  std::string out = common_to_plans(r);
+  if (!out.empty()) out.insert(0, r.plans.size() > 1 ? "in all: " : "with ");
+  if (rows_of(r).size() < r.plans.size()) out.append(out.empty() ? "" : "; ").append(kTwins);
+  return out;
+}
+
 Table plans_table(const SearchResult& r) {
-  std::vector<Column> columns = {right("#", 3)};
+  std::vector<Column> columns = {right("#", 7)};
   for (const Field& field : fields()) {
     columns.push_back(Column(field.column).shown_if(field.core || !same_in_all(r, field)));
   }
-  columns.push_back(right("slower"));
+  columns.push_back(right("slower", 3));
   Table table(std::move(columns));
-  for (std::size_t i = 0; i < r.plans.size(); ++i) {
-    const Estimate& e = r.plans[i];
-    std::vector<Cell> cells = {dim(std::to_string(i + 1))};
+  int number = 0;
+  for (const auto& [best, twins] : rows_of(r)) {
+    const Estimate& e = *best;
+    const bool first = number++ == 0;
+    std::vector<Cell> cells = {dim(std::to_string(number))};
     for (const Field& field : fields()) {
+      std::string value = field.value(e);
+      if (twins > 0 && field.column.title == "v") value += fmt::format(" (+{})", twins);
       const bool verdict = field.column.title == "verdict";
-      cells.push_back(cell(field.value(e), verdict ? verdict_ink(e.verdict) : Ink{.bold = i == 0}));
+      cells.push_back(cell(value, verdict ? verdict_ink(e.verdict) : Ink{.bold = first}));
     }
-    cells.push_back(dim(i == 0 ? "" : signed_percent(slowdown(r.plans[0], e))));
+    cells.push_back(dim(first ? "" : signed_percent(slowdown(r.plans[0], e))));
     table.add_row(std::move(cells));
+    if (first) table.mark_best();
   }
   return table;
 }
 
 Table runners_up_table(const SearchResult& r) {
-  Table table(left("axis", 9), left("winner", 7), left("next", 8).on_page_as("next best"),
-              right("step", 3), right("slower", 8), left("what grew most", 2),
-              left("plan", 0).on_page_as("its plan"));
+  Table table(left("axis").telling_rows_apart(), left("winner", 7),
+              left("next", 8).on_page_as("next best").telling_rows_apart(), right("step", 3),
+              right("slower", 8), left("what grew most", 2), left("--plan", 0));
   for (const RunnerUp& u : r.runners_up) {
     const Estimate& other = u.best_other;
     table.row(bold(u.axis), u.winner, u.other, other.step_time,
               bold(signed_percent(slowdown(r.plans[0], other))), largest_growth(r.plans[0], other),
-              dim(plan_tag(other.plan)));
+              dim(plan_settings(other.plan)));
   }
   return table;
 }
 
 Table misses_table(const std::vector<NearMiss>& misses) {
-  Table table(left("plan", 9), right("no faster than", 5), right("needs", 6), right("short by", 8),
-              right("stage", 3).on_page_as("fullest stage"));
+  Table table(left("--plan").telling_rows_apart(), right("no faster than", 5), right("needs", 6),
+              right("short by", 8), right("stage", 3).on_page_as("fullest stage"));
   for (const NearMiss& miss : misses) {
-    table.row(plan_tag(miss.plan), miss.bound, gibibytes(miss.peak_memory),
+    table.row(plan_settings(miss.plan), miss.bound, gibibytes(miss.peak_memory),
               cell(gibibytes(miss.shortfall), {.colour = 203, .bold = true}),
               std::to_string(miss.stage));
   }
@@ -258,11 +322,12 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
              "\n";
     }
   }
-  Table table(left("plan", 9), right("step", 8), right("memory", 8), right("MFU", 4));
+  Table table(left("--plan").telling_rows_apart(), right("step", 8), right("memory", 8),
+              right("MFU", 4));
   constexpr std::size_t kMostRows = 12;
   for (std::size_t i = 0; i < std::min(kMostRows, r.pareto.size()); ++i) {
     const Estimate& e = r.pareto[i];
-    table.row(plan_tag(e.plan), e.step_time, gibibytes(e.peak_memory), percent(e.mfu));
+    table.row(plan_settings(e.plan), e.step_time, gibibytes(e.peak_memory), percent(e.mfu));
   }
   if (r.pareto.size() > kMostRows) {
     table.row(dim(fmt::format("… {} more", r.pareto.size() - kMostRows)), "", "", "");
@@ -274,8 +339,8 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
                         const TextStyle& style) {
   const auto title = [&](std::string_view words, const std::string& what, Ink ink) {
     const std::string line = printable(fmt::format("{} {}", words, what));
-    return "  " + painted(shortened(line, usable_width(style) - 2), ink, style) + "\n" +
-           counts_text(r, elapsed, style);
+    return "  " + painted(shortened(line, longest_line(style) - 2), ink, style) + "\n" +
+           wrapped(in_words(subject.size), 2, style) + counts_text(r, elapsed, style);
   };
   const std::string model = model_in_words(subject);
   const std::string near_misses =
@@ -286,16 +351,20 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
            section("The smallest plan is too large", "", misses_table(r.least_memory), style) +
            near_misses;
   }
+  const Estimate& best = r.plans.front();
   std::string out = title(r.plans.size() == 1 ? "Best plan for" : "Best plans for",
                           fmt::format("{} on {}", model, subject.cluster), {.bold = true}) +
-                    "\n" + plans_table(r).text(style);
-  if (const std::string common = common_to_plans(r); !common.empty()) {
-    out += wrapped((r.plans.size() > 1 ? "in all: " : "with ") + common, 2, style);
+                    "\n" + plans_table(r).text(style) + wrapped(notes_of(r), 2, style) +
+                    wrapped(interval_sentence(best.interval), 2, style) +
+                    pasted("best: ", best.plan);
+  if (!r.runners_up.empty()) {
+    const RunnerUp& closest = *std::ranges::min_element(
+        r.runners_up, {}, [](const RunnerUp& u) { return seconds(u.best_other); });
+    out += section("Why it won", "the best plan with another value on one axis",
+                   runners_up_table(r), style) +
+           pasted("closest: ", closest.best_other.plan);
   }
-  return out +
-         section("Why it won", "the best plan with another value on one axis", runners_up_table(r),
-                 style) +
-         near_misses + pareto_text(r, style) + assumed_text(r.plans.front(), style);
+  return out + near_misses + pareto_text(r, style) + assumed_text(best, style);
 }
 
 }  // namespace orrery

@@ -19,7 +19,8 @@ std::string search_text(const SearchResult& result, const Subject& subject, Seco
 std::string counts_text(const SearchResult& result, Seconds elapsed, const TextStyle& style);
 std::string pareto_text(const SearchResult& result, const TextStyle& style);
 
-// The best plans as a table; what does not differ between them is left out. Also for Markdown.
+// The best plans as a table; what does not differ between them is left out, and plans that differ in
+// chunks alone and take the same time share a row, which counts them. Also for Markdown.
 Table plans_table(const SearchResult& result);
 // For each axis, the best plan with another value; and plans that do not fit in memory.
 Table runners_up_table(const SearchResult& result);
@@ -29,8 +30,9 @@ std::string counts_sentence(const SearchResult& result);
 // Which axes were not searched, and what to write to have them tried; empty: none.
 std::string kept_sentence(const SearchResult& result);
 
-// "zero 1 · schedule 1f1b": what the table leaves out; degrees of one are not worth saying.
-std::string common_to_plans(const SearchResult& result);
+// "in all: zero 1 · schedule 1f1b": what the table leaves out, degrees of one apart, and what the
+// counts in it mean.
+std::string notes_of(const SearchResult& result);
 
 // "+0.21 s exposed data parallel": the line of the breakdown that grew most from `winner` to
 // `other`; empty if none grew.

@@ -4,7 +4,10 @@
 
 #include <sstream>
 
+#include "estimate/spec.h"
+#include "plan/completed_plan.h"
 #include "report/plans/estimate_text.h"
+#include "report/plans/plan_text.h"
 #include "report/plans/sample_estimate.h"
 
 namespace orrery {
@@ -30,8 +33,9 @@ TEST(SearchText, CountsEveryPlan) {
 
 TEST(SearchText, RanksPlansAndSaysOnceWhatAllShare) {
   const std::string text = plans_table(sample_search_result()).text({.width = 100});
-  EXPECT_THAT(text, HasSubstr("#  tp  pp  v   dp  mbs    step     MFU    memory  slower"));
-  EXPECT_THAT(text, HasSubstr("1   8  16  4  128    1  8.00 s  40.4 %  58.0 GiB"));
+  EXPECT_THAT(text,
+              HasSubstr("#  tp  pp  v   dp  mbs    step      90 % in     MFU    memory  slower"));
+  EXPECT_THAT(text, HasSubstr("1   8  16  4  128    1  8.00 s  7.20–8.80 s  40.4 %  58.0 GiB"));
   EXPECT_THAT(text, HasSubstr("+3.0 %"));
   EXPECT_THAT(text, Not(HasSubstr(" cp ")));
   EXPECT_THAT(text_of(sample_search_result()),
@@ -42,10 +46,59 @@ TEST(SearchText, RanksPlansAndSaysOnceWhatAllShare) {
   EXPECT_THAT(plans_table(with_context).text({.width = 100}), HasSubstr(" cp "));
 }
 
+TEST(SearchText, SaysHowFarToTrustTheTimes) {
+  SearchResult r = sample_search_result();
+  EXPECT_THAT(text_of(r),
+              HasSubstr("\n  interval from the errors on hopper: 50 held-out steps; the "
+                        "nearest"));
+  r.plans[0].interval.distance = "extrapolates: no step was measured on gaudi";
+  EXPECT_THAT(text_of(r), HasSubstr("extrapolates: no step was measured on gaudi"));
+}
+
+TEST(SearchText, PlansThatDifferInChunksAloneAndTakeAsLongShareARow) {
+  SearchResult r = sample_search_result();
+  for (const int chunks : {2, 8}) {
+    r.plans.insert(r.plans.begin() + 1, r.plans[0]);
+    r.plans[1].plan.chunks = chunks;
+  }
+  r.plans[2].step_time = r.plans[2].step_time * 1.0001;  // as long when printed
+  const std::string text = text_of(r);
+  EXPECT_THAT(text, HasSubstr("1   8  16  4 (+2)  128    1  8.00 s"));
+  EXPECT_THAT(text, HasSubstr("2   8  16       3  128    2  8.08 s"));
+  EXPECT_THAT(text, HasSubstr("differs in its chunks alone and takes as long"));
+  EXPECT_THAT(text_of(sample_search_result()), Not(HasSubstr("chunks alone")));
+}
+
+// Of every plan that a search names: what is shown is what `--plan` reads.
+TEST(SearchText, SettingsCompleteToTheirPlan) {
+  const Catalog catalog = Catalog::built_in();
+  Scenario scenario;
+  scenario.model = *load_model("mixtral-8x7b", catalog);
+  scenario.cluster = *parse_cluster("h100-sxm:32", catalog);
+  scenario.training.sequence_length = 4096;
+  scenario.training.global_batch = 64;
+  SearchSpace space;
+  space.cp = {1, 2};
+  const auto found = search(scenario, space, {}, catalog);
+  ASSERT_TRUE(found) << found.error().text();
+  std::vector<Plan> plans;
+  for (const Estimate& e : found->plans) plans.push_back(e.plan);
+  for (const Estimate& e : found->pareto) plans.push_back(e.plan);
+  for (const RunnerUp& r : found->runners_up) plans.push_back(r.best_other.plan);
+  EXPECT_GT(plans.size(), 20U);
+  for (const Plan& plan : plans) {
+    const auto read = parse_plan(plan_settings(plan));
+    ASSERT_TRUE(read) << plan_settings(plan);
+    EXPECT_EQ(completed_plan(scenario.model, scenario.cluster, scenario.training, *read).plan, plan)
+        << plan_settings(plan);
+  }
+}
+
 TEST(SearchText, SaysWhyTheWinnerWon) {
   const std::string text = text_of(sample_search_result());
   EXPECT_THAT(text, HasSubstr("tp    8       4     8.40 s  +5.0 %  +400 ms exposed data parallel"));
-  EXPECT_THAT(text, HasSubstr("tp8 pp8x4 dp256 mbs1 zero1          7.25 s  95.0 GiB  15.0 GiB"));
+  EXPECT_THAT(text,
+              HasSubstr("tp=8,pp=8,dp=256,chunks=4,zero=1          7.25 s  95.0 GiB  15.0 GiB"));
 }
 
 TEST(SearchText, GrowthIsTheLineThatGrewMost) {
@@ -93,7 +146,10 @@ TEST(SearchText, NeverExceedsTheWidthAndHasNoEscapeCodes) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      EXPECT_LE(display_width(line), width) << line;
+      // What is pasted is not broken.
+      EXPECT_TRUE(display_width(line) <= width || line.find("--plan ") != std::string::npos ||
+                  line.find("tp=") != std::string::npos)
+          << line;
     }
   }
 }

@@ -90,15 +90,29 @@ std::string tiles(const RunAnalysis& analysis) {
   return out + "</div>\n";
 }
 
-std::string findings_html(const RecordedRun& run, const RunAnalysis& analysis) {
+std::string_view section_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::waiting:
+    case FindingKind::communication:
+      return "Communication";
+    case FindingKind::slow_operators:
+      return "Operators by device time";
+    default:
+      return "Where the time of the device went";
+  }
+}
+
+// `sections` is the rest of the page.
+std::string findings_html(const RecordedRun& run, const RunAnalysis& analysis,
+                          std::string_view sections) {
   std::string out;
   for (const Finding& finding : findings(analysis)) {
     const FindingText text = finding_text(run, analysis, finding);
     out += fmt::format(
         "<div class=\"finding\"><span class=\"cost\">{}</span><b>{}</b><p>{}</p>"
-        "<p class=\"advice\">{}</p></div>\n",
+        "<p class=\"advice\">{}{}</p></div>\n",
         finding_label(finding), html_text(finding_title(finding, text)), html_text(text.detail),
-        html_text(text.advice));
+        html_text(text.advice), html_link(section_of(finding.kind), sections));
   }
   return out;
 }
@@ -509,17 +523,17 @@ std::string analysis_html(const RecordedRun& run, const RunAnalysis& analysis,
                           const AnalysisView& view) {
   const RecordedTrace& trace = run.ranks[view.rank];
   const RankAnalysis& rank = analysis.ranks[view.rank];
-  std::string body = headline(run, analysis) + tiles(analysis) + findings_html(run, analysis) +
-                     breakdown_section(analysis) + timeline_section(analysis);
-  body += heat_map(analysis, "Exposed communication of every rank and step",
-                   "the darker, the longer; a pale row is a rank that others wait for",
-                   [](const TemporalBreakdown& b) { return b.exposed_communication_ns; });
-  body += heat_map(analysis, "Idle time of every rank and step", "the darker, the longer",
-                   [](const TemporalBreakdown& b) { return b.idle.total_ns(); });
-  body += communication_section(analysis, view) + across_section(analysis, view) +
-          rank_sections_html(trace, rank, view);
+  std::string sections = breakdown_section(analysis) + timeline_section(analysis);
+  sections += heat_map(analysis, "Exposed communication of every rank and step",
+                       "the darker, the longer; a pale row is a rank that others wait for",
+                       [](const TemporalBreakdown& b) { return b.exposed_communication_ns; });
+  sections += heat_map(analysis, "Idle time of every rank and step", "the darker, the longer",
+                       [](const TemporalBreakdown& b) { return b.idle.total_ns(); });
+  sections += communication_section(analysis, view) + across_section(analysis, view) +
+              rank_sections_html(trace, rank, view);
   return html_page(is_simulated(run.source) ? "Orrery: simulated run" : "Orrery: recorded run",
-                   body);
+                   headline(run, analysis) + tiles(analysis) +
+                       findings_html(run, analysis, sections) + sections);
 }
 
 }  // namespace orrery
