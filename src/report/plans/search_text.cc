@@ -154,9 +154,10 @@ const std::vector<Field>& fields() {
       {left("recompute").telling_rows_apart(),
        [](const Estimate& e) {
          return std::string(to_text(e.plan.recompute)) +
-                (e.plan.recompute_layers > 0 ? ":" + std::to_string(e.plan.recompute_layers) : "") +
-                (e.plan.recompute_modules.empty() ? "" : ":" + to_text(e.plan.recompute_modules));
+                (e.plan.recompute_layers > 0 ? ":" + std::to_string(e.plan.recompute_layers) : "");
        }},
+      {left("modules").telling_rows_apart(),
+       [](const Estimate& e) { return to_text(e.plan.recompute_modules); }},
       {left("schedule").telling_rows_apart(),
        [](const Estimate& e) { return e.plan.pp > 1 ? e.plan.schedule : std::string("-"); }, false,
        "-"},
