@@ -105,11 +105,7 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
 
 // What was read of a model, after its entry.
 std::string reading(const Model& model) {
-  const auto billions = [](double n) { return std::to_string(n / 1e9).substr(0, 8) + " B"; };
-  const ModelSize size = size_of(model);
-  std::string out = "# computed from this structure: " + billions(size.parameters) +
-                    " parameters, " + billions(size.active_parameters) + " active, " +
-                    flops_in_words(size.flops_per_token) + " a token\n";
+  std::string out = "# computed from this structure: " + in_words(size_of(model)) + "\n";
   for (const std::string& line : model.assumed) out += "# assumed: " + line + "\n";
   return out;
 }

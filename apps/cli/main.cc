@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <span>
 #include <system_error>
@@ -207,10 +208,13 @@ int run(int argc, char** argv) {
                    "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those with a "
                    "maintained implementation)")
       ->delimiter(',');
-  search_app->add_flag("--all-axes", search.all_axes,
-                       "try on the best plans what a search otherwise keeps: attention kernels, "
-                       "overlap, HSDP groups, single modules, every schedule ...");
-  search_app->add_option("--time-limit", search.time_limit, "seconds; then the best so far")
+  search_app->add_flag(
+      "--all-axes", search.all_axes,
+      "also vary, on the best plans, what a search does not try by default: attention "
+      "kernel, overlap, HSDP groups, single recomputed modules, every schedule");
+  search_app
+      ->add_option("--time-limit", search.time_limit,
+                   "stop after this many seconds and print the best plans so far")
       ->check(number_within(0.001, 1e6));
   search_app->footer(
       "Fields that --plan or the specification states are kept, all others are searched.\n"
@@ -317,6 +321,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail("out of memory", "the machine, or a limit such as ulimit -v, refuses more",
                 ExitCode::no_resources);
+  } catch (const std::filesystem::filesystem_error& e) {
+    return fail(e.what(), "", ExitCode::bad_input);
   } catch (const std::system_error& e) {
     return fail(e.what(), "the machine, or a limit such as ulimit -u, refuses it",
                 ExitCode::no_resources);

@@ -43,6 +43,11 @@ Result<SearchSpace> space_of(const Spec& spec, const std::vector<std::string>& n
     if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
     if (field == "zero") space.zero = {plan.zero};
     if (field == "recompute") space.recompute = {plan.recompute};
+    // Modules are of selective recomputation alone.
+    if (field == "recompute_modules" && space.recompute.empty()) {
+      space.recompute = {Recompute::selective};
+      space.stated.emplace_back("recompute");
+    }
     if (field == "dispatch") space.dispatch = {plan.dispatch};
     if (field == "context_parallel") space.context_parallel = {plan.context_parallel};
     if (field == "schedule") space.schedules = {plan.schedule};

@@ -74,6 +74,7 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   const std::vector<WorkKind> by_preset = kinds_of(trace, started, options.preset);
   const DeviceWork work = device_work(trace, kinds);
   const Interval span = device_span(trace, kinds);
+  rank.recorded_work = span.end > span.start;
   Intervals waits = {span};
   if (!windows.empty()) {
     std::sort(windows.begin(), windows.end(),

@@ -76,8 +76,9 @@ struct RankAnalysis {
   std::vector<MemoryTimeline> memory;
   StepPath critical;  // empty with presets other than hta
 
+  bool recorded_work = false;  // of the device, whether the preset counts it or not
   // Device work in any step, or at all where there are none.
-  [[nodiscard]] bool has_device_work() const { return !kernels.empty(); }
+  [[nodiscard]] bool has_device_work() const { return recorded_work || !kernels.empty(); }
 };
 
 // A step, on average, as replayed and on a network of twice the bandwidth.

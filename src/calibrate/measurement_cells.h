@@ -16,7 +16,7 @@
 
 namespace orrery {
 
-// More is in another unit.
+// Larger values are taken to be in another unit.
 inline constexpr double kMostSize = 1e8;          // of one dimension of a kernel
 inline constexpr double kMostMicroseconds = 1e8;  // of a kernel: 100 s
 inline constexpr double kMostBytes = 1e13;        // of a collective

@@ -14,7 +14,7 @@ Result<void> check_input_memory(std::uint64_t held, std::uint64_t read, const st
   if (held <= most) return {};
   return fail(ErrorCode::bad_input,
               "would take more than " + to_text(Bytes(static_cast<double>(most))) +
-                  " of memory, which is more than a file of this size should",
+                  " of memory, which is too much for a file of this size",
               where, more_input_memory());
 }
 
@@ -26,7 +26,7 @@ std::uint64_t most_bytes_of_text(std::uint64_t usual) {
 std::string more_input_memory() {
   std::string size = to_exact_text(Bytes(4 * static_cast<double>(input_memory())));
   std::erase(size, ' ');  // one word of a command line
-  return "if it can be trusted, --max-input " + size + " allows four times as much";
+  return "if you trust the file, raise the limit with --max-input " + size;
 }
 
 }  // namespace orrery

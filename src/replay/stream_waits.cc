@@ -40,7 +40,13 @@ class Deduction {
             const LaunchedWork& work)
       : trace_(trace), threads_(threads), work_(work) {
     for (std::uint32_t l = 0; l < work.streams.size(); ++l) {
-      if (!work.streams[l].empty()) lanes_.push_back(l);
+      const std::vector<std::uint32_t>& list = work.streams[l];
+      if (!list.empty()) lanes_.push_back(l);
+      std::vector<std::size_t>& launched =
+          next_launched_.emplace_back(list.size() + 1, list.size());
+      for (std::size_t i = list.size(); i-- > 0;) {
+        launched[i] = work.launch_of[list[i]] != kNoEvent ? i : launched[i + 1];
+      }
     }
     for (const HostThread& thread : threads) {
       for (const std::uint32_t call : thread.calls) {
@@ -184,11 +190,12 @@ class Deduction {
         list.begin(), list.end(), trace_.start_ns[last],
         [&](std::uint32_t e, std::int64_t time) { return trace_.start_ns[e] < time; });
     next = std::next(std::find(next, list.end(), last));
-    for (; next != list.end() && work_.launch_of[*next] == kNoEvent; ++next) {
-      if (trace_.end_ns(*next) > ended_by) break;
-      last = *next;
-    }
-    return last;
+    const auto from = static_cast<std::size_t>(next - list.begin());
+    const auto until = list.begin() + static_cast<std::ptrdiff_t>(next_launched_[lane][from]);
+    const auto after = std::upper_bound(
+        next, until, ended_by,
+        [&](std::int64_t time, std::uint32_t e) { return time < trace_.end_ns(e); });
+    return after == next ? last : *std::prev(after);
   }
 
   // What was launched on a lane before the call and had ended when it returned; kNoEvent if the
@@ -301,6 +308,8 @@ class Deduction {
   const std::vector<HostThread>& threads_;
   const LaunchedWork& work_;
   std::vector<std::uint32_t> lanes_;
+  // Of each stream: the first work at or behind each place whose launch was recorded.
+  std::vector<std::vector<std::size_t>> next_launched_;
   bool records_waits_ = false;
   DeviceWaits waits_;
 };

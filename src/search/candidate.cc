@@ -1,9 +1,9 @@
 #include "search/candidate.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
-#include "graph/operation_names.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -82,8 +82,7 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
 }
 
 bool is_stated(const SearchSpace& space, std::string_view field) {
-  return std::ranges::any_of(space.stated,
-                             [&](std::string_view s) { return s.substr(0, s.find('.')) == field; });
+  return std::ranges::find(space.stated, field) != space.stated.end();
 }
 
 Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std::int64_t gpus) {
@@ -230,7 +229,8 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
     for (const Recompute recompute : space.recompute) {
       with([&](Plan& p) {
         p.recompute = recompute;
-        if (recompute != Recompute::selective) p.recompute_modules.clear();
+        p.recompute_modules.clear();
+        if (recompute == Recompute::selective) p.recompute_modules = space.modules.front();
         if (recompute != Recompute::full && free("recompute_layers")) p.recompute_layers = 0;
       });
     }
@@ -241,17 +241,21 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   if (free("sequence_parallel") && plan.tp > 1) {
     with([](Plan& p) { p.sequence_parallel = !p.sequence_parallel; });
   }
-  if (free("attention")) {
-    for (const auto& [kernel, name] : names_of(AttentionKernel{})) {
-      with([kernel = kernel](Plan& p) { p.attention = kernel; });
+  constexpr std::array<std::pair<std::string_view, bool Overlap::*>, 7> kParts = {
+      {{"overlap.gradient_reduction", &Overlap::gradient_reduction},
+       {"overlap.parameter_gather", &Overlap::parameter_gather},
+       {"overlap.tensor_parallel", &Overlap::tensor_parallel},
+       {"overlap.pipeline", &Overlap::pipeline},
+       {"overlap.expert", &Overlap::expert},
+       {"overlap.expert_batches", &Overlap::expert_batches},
+       {"overlap.optimizer", &Overlap::optimizer}}};
+  for (const auto& [field, part] : kParts) {
+    if (!free("overlap") || !free(field)) continue;
+    // What the software cannot do is no choice.
+    if (part == &Overlap::pipeline && scenario.software.transfers == PipelineTransfers::blocking) {
+      continue;
     }
-  }
-  if (free("overlap")) {
-    for (bool Overlap::* part :
-         {&Overlap::gradient_reduction, &Overlap::parameter_gather, &Overlap::tensor_parallel,
-          &Overlap::pipeline, &Overlap::expert, &Overlap::expert_batches, &Overlap::optimizer}) {
-      with([&](Plan& p) { p.overlap.*part = !(p.overlap.*part); });
-    }
+    with([part = part](Plan& p) { p.overlap.*part = !(p.overlap.*part); });
   }
   if (free("shard_group") && plan.zero > 0) {
     with([](Plan& p) { p.shard_group = 0; });
@@ -268,11 +272,11 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   }
   if (free("recompute_modules") && plan.recompute == Recompute::selective) {
     for (const auto& [module, name] : names_of(RecomputeModule{})) {
-      with([module = module](Plan& p) {
+      with([&free, module = module](Plan& p) {
         std::vector<RecomputeModule>& all = p.recompute_modules;
         if (all.empty()) all = {RecomputeModule::core_attn};
         if (std::erase(all, module) == 0) all.push_back(module);
-        if (all.empty()) p.recompute = Recompute::none;
+        if (all.empty() && free("recompute")) p.recompute = Recompute::none;
         std::sort(all.begin(), all.end());
       });
     }

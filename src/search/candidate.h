@@ -1,7 +1,9 @@
 // One plan of a search space in few bytes, and the enumeration of the space in a fixed order.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "search/search.h"
@@ -41,11 +43,15 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
 std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& space,
                                std::int64_t layers);
 
-// The plans that differ from `plan` on one axis that does not change its degrees: ZeRO stage,
-// recomputation, tensor parallelism of experts,
-// sequence parallelism, attention kernel, what overlaps, HSDP groups, microbatches that pass a chunk
-// together, modules and layers that are recomputed, any synchronous schedule. Fields that
-// `space.stated` names stay. Some of them may be invalid.
+// Fields of a plan that no axis of the space ranges over, but for those that no search tries.
+inline constexpr std::array<std::string_view, 5> kAxesOutsideTheSpace = {
+    "etp", "group", "overlap", "sequence_parallel", "shard_group"};
+
+// Whether somebody stated that field of the plan ("zero", "overlap.pipeline"; "overlap" for all).
+bool is_stated(const SearchSpace& space, std::string_view field);
+
+// The plans that differ from `plan` on one axis that leaves its degrees and microbatch: those outside
+// the space, ZeRO, recomputation and schedule. Stated fields stay. Some of them may be invalid.
 std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space);
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "lower/stage_memory.h"
 #include "outcome/invariant.h"
@@ -197,7 +198,8 @@ class Search {
   template <class Wanted, class Limit, class Seen>
   void walk(Wanted wanted, Limit limit, Seen seen) {
     std::size_t next = 0;
-    while (next < fitting_.size() && !stopped()) {
+    // A search that was stopped before it simulated anything still owes its best guesses.
+    while (next < fitting_.size() && (!stopped() || evaluated_.empty())) {
       std::vector<std::size_t> batch;
       for (; next < fitting_.size() && batch.size() < kBatch; ++next) {
         if (fitting_[next].bound_ps > limit()) {
@@ -284,14 +286,16 @@ class Search {
   }
 
   void find_runners_up() {
-    others_.clear();
+    const std::vector<Other> before = std::exchange(others_, {});
     const Plan winner = plan(plans_.front());
     for (const Axis& axis : axes()) {
       const std::string value = axis.value(winner);
       std::optional<std::size_t> best;
-      for (std::size_t i = fitting_.size(); i < fitting_.size() + improved_.size(); ++i) {
+      const auto consider = [&](std::size_t i) {
         if (axis.value(plan(i)) != value && (!best || faster(i, *best))) best = i;
-      }
+      };
+      for (const Other& o : before) consider(o.index);
+      for (std::size_t k = 0; k < improved_.size(); ++k) consider(fitting_.size() + k);
       walk([&](std::size_t i) { return axis.value(plan(i)) != value; },
            [&] {
              return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
@@ -302,13 +306,13 @@ class Search {
            });
       if (best) others_.push_back({axis.name, value, axis.value(plan(*best)), *best});
     }
-    find_roomy();
+    find_best_that_fits();
     report(0.95);
   }
 
   // Beside a winner that is tight in memory: the best plan that fits even with the pessimistic
   // allocator.
-  void find_roomy() {
+  void find_best_that_fits() {
     if (evaluated_.at(plans_.front()).pessimistic <= capacity_) return;
     std::optional<std::size_t> best;
     for (const auto& [i, e] : evaluated_) {
@@ -460,17 +464,17 @@ class Search {
     if (fitting_.empty() && least_) result_.least_memory.push_back(near_miss(*least_));
     result_.evaluated = static_cast<std::int64_t>(evaluated_.size() - improved_.size());
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
-    result_.kept = kept_axes();
+    result_.not_searched = axes_not_searched();
     result_.interrupted = stopped();
     return std::move(result_);
   }
 
-  [[nodiscard]] std::vector<std::string> kept_axes() const {
-    std::vector<std::string> out = {"layers"};
+  [[nodiscard]] std::vector<std::string> axes_not_searched() const {
+    std::vector<std::string> out = {"attention", "layers"};
     if (!options_.all_axes) {
-      out = {"attention", "etp", "group", "layers", "overlap", "sequence_parallel", "shard_group"};
-      if (scenario_.model.experts == 0) std::erase(out, "etp");
+      out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
     }
+    if (scenario_.model.experts == 0) std::erase(out, "etp");
     std::erase_if(out, [&](const std::string& field) { return is_stated(space_, field); });
     return out;
   }
@@ -509,7 +513,7 @@ class Search {
   std::vector<Candidate> too_large_;
   std::optional<Candidate> least_;
   std::int64_t too_long_ = 0;
-  std::map<std::size_t, Evaluated> evaluated_;  // by what plan() takes
+  std::map<std::size_t, Evaluated> evaluated_;  // by the index that plan() takes
   std::vector<Plan> improved_;                  // on axes outside the space
   std::vector<std::size_t> plans_, pareto_;
   std::vector<Other> others_;

@@ -79,8 +79,8 @@ struct SearchResult {
   std::int64_t too_large = 0;   // of these: do not fit
   std::int64_t bounded = 0;     // of these: fit, but their bound is worse than the best plans
   std::int64_t evaluated = 0;   // of these: simulated
-  std::int64_t improved = 0;  // beyond these: simulated with other values on axes outside the space
-  std::vector<std::string> kept;  // axes that kept their value, by the names of a plan's fields
+  std::int64_t improved = 0;    // beyond these: simulated because of all_axes
+  std::vector<std::string> not_searched;  // fields of a plan, neither stated nor searched
   bool interrupted = false;
   std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
 };
@@ -98,8 +98,5 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
 // three sets of modules of selective recomputation; every schedule that has a maintained
 // implementation; dp inside or outside pp.
 SearchSpace default_space(const Scenario& scenario, SearchSpace space);
-
-// Whether somebody stated that field of the plan, or a part of it ("overlap.pipeline").
-bool is_stated(const SearchSpace& space, std::string_view field);
 
 }  // namespace orrery

@@ -412,30 +412,49 @@ TEST(Search, RandomPlansOverAllAxesDoNotBeatIt) {
   EXPECT_EQ(compared, 8);
 }
 
-// The axes that a search keeps are named, and a stated one is neither tried nor named.
-TEST(Search, NamesTheAxesThatItKeeps) {
+// Axes that a search does not try are named; a stated one is neither tried nor named.
+TEST(Search, NamesTheAxesThatItDoesNotSearch) {
   const Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 4096, 16);
   SearchSpace space;
   space.stated = {"attention", "overlap.pipeline"};
   const auto usual = search(s, space, {}, Catalog::built_in());
   ASSERT_TRUE(usual);
-  EXPECT_EQ(usual->kept,
-            (std::vector<std::string>{"group", "layers", "sequence_parallel", "shard_group"}));
+  EXPECT_EQ(usual->not_searched, (std::vector<std::string>{"layers", "group", "overlap",
+                                                           "sequence_parallel", "shard_group"}));
   const auto all = search(s, space, all_axes(), Catalog::built_in());
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->kept, (std::vector<std::string>{"layers"}));
+  EXPECT_EQ(all->not_searched, (std::vector<std::string>{"layers"}));
   EXPECT_GT(all->improved, 0);
   EXPECT_LE(all->plans.front().step_time, usual->plans.front().step_time);
   EXPECT_EQ(all->plans.front().plan.attention, AttentionKernel::library);
 }
 
-TEST(Search, ADeadlineEndsIt) {
+// What a deadline that is over leaves: the plans that were priced until then, the most promising of
+// them simulated.
+TEST(Search, ADeadlineEndsItWithTheBestSoFar) {
   SearchOptions options;
-  options.deadline = std::chrono::steady_clock::now();
+  options.progress = [&](double fraction, const std::string&) {
+    if (fraction > 0) options.deadline = std::chrono::steady_clock::now();
+  };
   const auto found =
       search(scenario("llama-3-8b", 8, "h100-sxm:8", 4096, 8), {}, options, Catalog::built_in());
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->interrupted);
+  EXPECT_FALSE(found->plans.empty());
+}
+
+// Stated fields stay when the other axes are tried.
+TEST(Search, KeepsWhatIsStatedOnAllAxes) {
+  SearchSpace space;
+  space.recompute = {Recompute::selective};
+  space.stated = {"recompute", "overlap.gradient_reduction"};
+  const auto found = search(scenario("llama-3-8b", 4, "h100-sxm:8", 4096, 16), space, all_axes(),
+                            Catalog::built_in());
+  ASSERT_TRUE(found);
+  ASSERT_FALSE(found->plans.empty());
+  EXPECT_EQ(found->plans.front().plan.recompute, Recompute::selective);
+  EXPECT_TRUE(found->plans.front().plan.overlap.gradient_reduction);
+  EXPECT_EQ(found->not_searched, (std::vector<std::string>{"attention", "layers"}));
 }
 
 }  // namespace

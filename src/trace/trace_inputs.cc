@@ -42,12 +42,18 @@ bool is_read(const TraceFormat& format) {
 Error no_traces(const std::vector<std::string>& given) {
   const std::string folder = given.empty() ? "" : given[0];
   std::set<std::string> below;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    for (const auto& file : std::filesystem::directory_iterator(entry.path(), error)) {
-      if (is_trace_name(file.path().string())) below.insert(entry.path().string());
+  const auto each = [](const std::filesystem::path& path, const auto& visit) {
+    std::error_code error;  // what cannot be listed has no traces
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error)) {
+      visit(at->path());
     }
-  }
+  };
+  each(folder, [&](const std::filesystem::path& entry) {
+    each(entry, [&](const std::filesystem::path& file) {
+      if (is_trace_name(file.string())) below.insert(entry.string());
+    });
+  });
   std::string hint;
   constexpr std::size_t kMost = 4;
   for (const std::string& name : below | std::views::take(kMost))
@@ -55,7 +61,7 @@ Error no_traces(const std::vector<std::string>& given) {
   if (below.size() > kMost) hint += ", ...";
   return {ErrorCode::not_found, "no traces in this folder", folder,
           below.empty() ? "files *.json, *.json.gz, *.et or *.txt were expected"
-                        : "give one of the folders in it that have some: " + hint};
+                        : "give one of these folders inside it: " + hint};
 }
 
 Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& given) {

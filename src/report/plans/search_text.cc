@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "report/drawing/category_style.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/plan_text.h"
+#include "search/candidate.h"
 
 namespace orrery {
 namespace {
@@ -23,7 +25,7 @@ std::string unbroken(const std::string& text) {
 }
 
 constexpr std::string_view kTwins =
-    "(+1): one more plan that differs in its chunks alone and takes as long";
+    "(+1): one more plan that differs only in chunks and takes the same time";
 
 // A line that nothing breaks, so that it can be pasted.
 std::string pasted(std::string_view which, const Plan& plan) {
@@ -54,18 +56,24 @@ std::string largest_growth(const Estimate& winner, const Estimate& other) {
 }
 
 std::string counts_sentence(const SearchResult& r) {
-  std::string out = fmt::format(
-      "{} plans considered: {} too large for memory, {} bounded away, {} simulated",
-      grouped(r.considered), grouped(r.too_large), grouped(r.bounded), grouped(r.evaluated));
+  std::string out = fmt::format("{} plans considered: {} too large for memory, {} {}, {} simulated",
+                                grouped(r.considered), grouped(r.too_large), grouped(r.bounded),
+                                r.interrupted ? "not reached or bounded away" : "bounded away",
+                                grouped(r.evaluated));
   if (r.improved > 0) out += fmt::format("; {} more on other axes", grouped(r.improved));
   return out;
 }
 
-std::string kept_sentence(const SearchResult& r) {
-  if (r.kept.empty()) return "";
-  const bool all = r.kept.size() == 1;  // layers, which no search tries
-  return fmt::format("not searched, as stated or by default: {}{}", fmt::join(r.kept, ", "),
-                     all ? "" : "; --all-axes tries them on the best plans");
+std::string not_searched_sentence(const SearchResult& r) {
+  if (r.not_searched.empty()) return "";
+  std::vector<std::string> more;
+  for (const std::string_view axis : kAxesOutsideTheSpace) {
+    if (std::ranges::find(r.not_searched, axis) != r.not_searched.end()) more.emplace_back(axis);
+  }
+  return fmt::format("not searched: {}{}", fmt::join(r.not_searched, ", "),
+                     more.empty() ? ""
+                                  : fmt::format(" (--all-axes varies {} on the best plans)",
+                                                fmt::join(more, ", ")));
 }
 
 std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle& style) {
@@ -76,33 +84,42 @@ std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle&
                                compact(static_cast<double>(r.considered) / elapsed.value())),
                    2, style);
   }
-  if (const std::string kept = kept_sentence(r); !kept.empty()) out += wrapped(kept, 2, style);
+  if (const std::string rest = not_searched_sentence(r); !rest.empty()) {
+    out += wrapped(rest, 2, style);
+  }
   return out;
 }
 
 namespace {
 
 // What a plan states beyond the columns.
-std::string other_settings(Plan plan) {
-  const Plan usual;
-  if (plan.etp == 1 || (plan.ep == 1 && plan.etp == plan.tp)) plan.etp = usual.etp;
-  plan.sequence_parallel |= plan.tp == 1;
-  plan.tp = usual.tp;
-  plan.cp = usual.cp;
-  plan.pp = usual.pp;
-  plan.dp = usual.dp;
-  plan.ep = usual.ep;
-  plan.dispatch = usual.dispatch;
-  plan.context_parallel = usual.context_parallel;
-  plan.schedule = usual.schedule;
-  plan.chunks = usual.chunks;
-  plan.micro_batch = usual.micro_batch;
-  plan.zero = usual.zero;
-  plan.recompute = usual.recompute;
-  plan.recompute_modules.clear();
-  plan.recompute_layers = usual.recompute_layers;
-  plan.placement = usual.placement;
-  return to_text(plan);
+std::string other_settings(const Plan& plan) {
+  static const std::set<std::string_view> kShown = {"tp",
+                                                    "cp",
+                                                    "pp",
+                                                    "dp",
+                                                    "ep",
+                                                    "dispatch",
+                                                    "context_parallel",
+                                                    "schedule",
+                                                    "chunks",
+                                                    "micro_batch",
+                                                    "zero",
+                                                    "recompute",
+                                                    "recompute_modules",
+                                                    "recompute_layers",
+                                                    "placement"};
+  std::string out;
+  const std::string all = plan_settings(plan);
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find(',', at), all.size());
+    const std::string setting = all.substr(at, end - at);
+    if (!kShown.contains(std::string_view(setting).substr(0, setting.find('=')))) {
+      out += (out.empty() ? "" : ",") + setting;
+    }
+    at = end + 1;
+  }
+  return out;
 }
 
 // A column of the best plans. Core columns are always shown; of the others those in which the plans
@@ -346,6 +363,10 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
   const std::string model = model_in_words(subject);
   const std::string near_misses =
       section("Would have been faster, but does not fit", "", misses_table(r.near_misses), style);
+  if (r.plans.empty() && r.interrupted) {
+    return title("Stopped before a plan was simulated for",
+                 fmt::format("{} on {}", model, subject.cluster), {.bold = true});
+  }
   if (r.plans.empty()) {
     return title("No plan of", fmt::format("{} fits on {}", model, subject.cluster),
                  verdict_ink(Verdict::does_not_fit)) +

@@ -28,7 +28,7 @@ Table misses_table(const std::vector<NearMiss>& misses);
 // "1,200 plans considered: 900 too large for memory, ...".
 std::string counts_sentence(const SearchResult& result);
 // Which axes were not searched, and what to write to have them tried; empty: none.
-std::string kept_sentence(const SearchResult& result);
+std::string not_searched_sentence(const SearchResult& result);
 
 // "in all: zero 1 · schedule 1f1b": what the table leaves out, degrees of one apart, and what the
 // counts in it mean.

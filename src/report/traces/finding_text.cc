@@ -234,12 +234,20 @@ FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
   }
   const auto& [before, after] = *analysis.faster_network;
   const double gain = 1 - after / before;
+  constexpr double kNothing = 0.0005;
+  if (gain < kNothing) {
+    out.advice +=
+        "; twice the bandwidth makes no step shorter, as orrery trace whatif --bandwidth 2 says: "
+        "something else limits it.";
+    return out;
+  }
   out.advice += fmt::format(
       ": twice the bandwidth makes a step {} shorter, {}, as orrery trace whatif --bandwidth 2 "
       "says{}.",
       to_text(before - after), percent(gain),
-      gain < finding.share / 4 ? "; what else it takes is not the bandwidth's (latency, waiting)"
-                               : "");
+      gain < finding.share / 4
+          ? "; the rest is latency and waiting, which bandwidth does not reduce"
+          : "");
   return out;
 }
 

@@ -196,7 +196,8 @@ std::string operation_replay_text(const OperationReplay& replay, const TextStyle
   }
   if (replay.negative_durations > 0) {
     out += fmt::format(
-        "  End before they begin: {} operations, which take no time here; --partial leaves them out.\n",
+        "  Negative durations: {} operations, which take no time; --partial leaves their steps "
+        "out.\n",
         replay.negative_durations);
   }
   out += heading("Who makes it so", "times as long, where all else is ideal", style);

@@ -102,7 +102,7 @@ class Question {
   }
   [[nodiscard]] double limit(std::size_t d) const { return problem_.limit[d] * (1 + 1e-12); }
 
-  // When the next pass of this kind could start by its input; kNever: not known yet.
+  // When the next pass of this kind could start by its input; kInfinity: not known yet.
   double input(std::size_t kind, std::size_t s) {
     const int j = count(kind, s);
     if (j >= m_) return kInfinity;

@@ -72,9 +72,9 @@ class Synthesis {
   Result<SynthesisResult> run() {
     if (auto error = wrong_request()) return fail(std::move(*error));
     make_placements();
+    for (const Cut& cut : cuts_) published(cut);
     for (const Cut& cut : cuts_) {
       if (found_ && ended()) break;
-      published(cut);
       for (Placement& placement : of(cut)) {
         if (ended()) break;
         list_schedules(placement);
