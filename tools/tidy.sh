@@ -4,11 +4,10 @@
 #   tools/tidy.sh BUILD_DIRECTORY [JOBS] [all]
 #
 # Changed is what differs from where this branch left origin/main, or, where it is origin/main itself
-# as in a fresh clone, from the last commit that is more than six hours older: sources, and of
-# changed headers the source beside them and every source that includes them directly. All sources
-# are looked at when .clang-tidy changed or when there is nothing to compare with. A file that was
-# clean is looked at again only when it, a header, .clang-tidy or its flags changed. The build is one
-# that compiles each source alone (preset lint).
+# as in a fresh clone, from the last commit that is more than six hours older: sources, and of changed
+# headers the source beside them or, where there is none, one that includes them. All sources are
+# looked at when .clang-tidy changed or when there is nothing to compare with. A file that was clean is
+# looked at again only when it, a header, .clang-tidy or its flags changed.
 set -eu
 build=$1
 jobs=${2:-2}
@@ -49,9 +48,12 @@ chosen() {
     case $file in
       *.cc) echo "$file" ;;
       *.h)
-        echo "${file%.h}.cc"
         name=${file#*/}
-        git grep -l --untracked "^#include \"${name#cli/}\"" -- '*.cc' || true ;;
+        if [ -e "${file%.h}.cc" ]; then
+          echo "${file%.h}.cc"
+        else
+          git grep -l --untracked "^#include \"${name#cli/}\"" -- '*.cc' | head -n 1
+        fi ;;
     esac
   done | LC_ALL=C sort -u >"$build/tidy/changed"
   known | LC_ALL=C comm -12 - "$build/tidy/changed"
