@@ -4,7 +4,7 @@
 #   tools/tidy.sh BUILD_DIRECTORY [JOBS] [all]
 #
 # Changed is what differs from where this branch left origin/main, or, where it is origin/main itself
-# as in a fresh clone, from the last commit that is more than six hours older: sources, and of changed
+# as in a fresh clone, from the last commit that is more than four hours older: sources, and of changed
 # headers the source beside them or, where there is none, one that includes them. All sources are
 # looked at when .clang-tidy changed or when there is nothing to compare with. A file that was clean is
 # looked at again only when it, a header, .clang-tidy or its flags changed.
@@ -30,7 +30,7 @@ known() { # every source of the build, from the repository root
 
 base=$(git merge-base HEAD origin/main 2>/dev/null || true)
 [ "$base" != "$(git rev-parse HEAD)" ] || base=
-[ -n "$base" ] || base=$(git rev-list -1 --before="$(($(git log -1 --format=%ct) - 21600))" HEAD)
+[ -n "$base" ] || base=$(git rev-list -1 --before="$(($(git log -1 --format=%ct) - 14400))" HEAD)
 if [ -n "$base" ]; then
   changes=$(git diff --name-only --diff-filter=d "$base"
             git ls-files -o --exclude-standard -- '*.cc' '*.h')
