@@ -87,8 +87,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const orrery::RecordedTrace trace = recording(name);
   check_json(orrery::recorded_json(std::span(&trace, 1)));
-  const orrery::TimelineSpan span{
-      .stream = name, .name = name, .category = name, .end = orrery::Picoseconds(1)};
+  const orrery::TimelineSpan span{.stream = name,
+                                  .name = name,
+                                  .category = name,
+                                  .start = orrery::Picoseconds(0),
+                                  .end = orrery::Picoseconds(1)};
   check_json(orrery::chrome_json(std::span(&span, 1), name));
 
   check_markup(page(name), page("a"));

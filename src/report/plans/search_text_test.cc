@@ -71,7 +71,7 @@ TEST(SearchText, PlansThatDifferInChunksAloneAndTakeAsLongShareARow) {
 
 // Of every plan that a search names: what is shown is what `--plan` reads.
 TEST(SearchText, SettingsCompleteToTheirPlan) {
-  const Catalog catalog = Catalog::built_in();
+  const Catalog& catalog = Catalog::built_in();
   Scenario scenario;
   scenario.model = *load_model("mixtral-8x7b", catalog);
   scenario.cluster = *parse_cluster("h100-sxm:32", catalog);
