@@ -58,7 +58,7 @@ std::optional<Seconds> exhaustive(const Scenario& s, const SearchSpace& partial,
 TEST(Search, EqualsExhaustiveSearchOnRandomSpaces) {
   std::mt19937 random(5);
   int with_plans = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 60; ++round) {
     Scenario s =
         scenario(pick(random, {"llama-3-8b", "mixtral-8x7b", "llama-2-13b"}),
                  pick<std::int64_t>(random, {4, 6, 9}),
@@ -96,7 +96,7 @@ TEST(Search, EqualsExhaustiveSearchOnRandomSpaces) {
     ++with_plans;
     EXPECT_EQ(found->plans.front().step_time, *best);
   }
-  EXPECT_GT(with_plans, 50);
+  EXPECT_GT(with_plans, 20);
 }
 
 TEST(Search, TheResultDoesNotDependOnTheNumberOfThreads) {
@@ -386,7 +386,7 @@ TEST(Search, IsNoSlowerThanAnyPlanOfTheDocumentsInItsDegrees) {
 TEST(Search, RandomPlansOverAllAxesDoNotBeatIt) {
   std::mt19937 random(12);
   int compared = 0;
-  for (int round = 0; compared < 8 && round < 4000; ++round) {
+  for (int round = 0; compared < 5 && round < 4000; ++round) {
     const auto drawn = random_case(random);
     if (!drawn || drawn->cluster.accelerators > 32 ||
         drawn->training.workload != Workload::training ||
@@ -409,7 +409,7 @@ TEST(Search, RandomPlansOverAllAxesDoNotBeatIt) {
         << " beats " << to_text(found->plans.front().plan);
     ++compared;
   }
-  EXPECT_EQ(compared, 8);
+  EXPECT_EQ(compared, 5);
 }
 
 // Axes that a search does not try are named; a stated one is neither tried nor named.
