@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -56,8 +55,8 @@ Result<std::vector<std::uint32_t>> longest_path(const RecordedTrace& trace,
   };
   const TopologicalOrder order = topological_order(EdgeLists(nodes, each_dependency));
   if (order.circular) {
-    return fail(ErrorCode::bad_input, "events wait for each other in a circle", trace.file,
-                "clocks of host and device disagree; another window may work");
+    return bad_input("events wait for each other in a circle", trace.file,
+                     "clocks of host and device disagree; another window may work");
   }
   EdgeLists sources(nodes, [&](const auto& add) {
     each_dependency([&](std::uint32_t from, std::uint32_t to) { add(to, from); });

@@ -1,21 +1,8 @@
 #include "analyze/device_work.h"
 
 #include <algorithm>
-#include <array>
 
 namespace orrery {
-
-std::span<const EnumName<WorkKind>> names_of(WorkKind) {
-  using enum WorkKind;
-  static constexpr auto kNames = std::to_array<EnumName<WorkKind>>({
-      {none, "none"},
-      {compute, "compute"},
-      {communication, "communication"},
-      {copy, "copy"},
-      {fill, "fill"},
-  });
-  return kNames;
-}
 
 std::vector<WorkKind> work_kinds(const RecordedTrace& trace) {
   enum class Known : std::uint8_t { not_yet, computes, communicates };

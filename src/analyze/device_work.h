@@ -8,8 +8,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "outcome/enum_names.h"
@@ -19,7 +17,6 @@
 namespace orrery {
 
 enum class WorkKind : std::uint8_t { none, compute, communication, copy, fill };
-std::span<const EnumName<WorkKind>> names_of(WorkKind);
 
 // The kind of every event; WorkKind::none if it is not device work.
 std::vector<WorkKind> work_kinds(const RecordedTrace& trace);

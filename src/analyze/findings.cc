@@ -77,21 +77,6 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
 
 }  // namespace
 
-std::span<const EnumName<FindingKind>> names_of(FindingKind) {
-  using enum FindingKind;
-  static constexpr auto kNames = std::to_array<EnumName<FindingKind>>({
-      {host_waits, "host_waits"},
-      {other_process, "other_process"},
-      {waiting, "waiting"},
-      {communication, "communication"},
-      {slow_operators, "slow_operators"},
-      {copies, "copies"},
-      {stream_waits, "stream_waits"},
-      {earlier_work, "earlier_work"},
-  });
-  return kNames;
-}
-
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset) {
   if (preset != BreakdownPreset::orrery || rank.steps.empty()) return rank.whole;
   TemporalBreakdown sum;

@@ -24,8 +24,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "analyze/run_analysis.h"
@@ -46,7 +44,6 @@ enum class FindingKind : std::uint8_t {
 inline constexpr std::size_t kFindingKinds = 8;
 inline constexpr double kLeastFinding = 0.01;
 inline constexpr double kLeastEarlier = 0.25;
-std::span<const EnumName<FindingKind>> names_of(FindingKind);
 
 struct Finding {
   FindingKind kind = FindingKind::host_waits;

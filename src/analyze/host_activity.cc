@@ -49,19 +49,6 @@ Sets activities(const RecordedTrace& trace, const std::vector<bool>& launching) 
 
 }  // namespace
 
-std::span<const EnumName<HostActivity>> names_of(HostActivity) {
-  using enum HostActivity;
-  static constexpr auto kNames = std::to_array<EnumName<HostActivity>>({
-      {data_loading, "data_loading"},
-      {synchronizing, "synchronizing"},
-      {allocating, "allocating"},
-      {calling, "calling"},
-      {operators, "operators"},
-      {elsewhere, "elsewhere"},
-  });
-  return kNames;
-}
-
 std::int64_t HostTime::total_ns() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
 }

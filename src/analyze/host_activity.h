@@ -15,7 +15,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +35,6 @@ enum class HostActivity : std::uint8_t {
   elsewhere,
 };
 inline constexpr std::size_t kHostActivities = 6;
-std::span<const EnumName<HostActivity>> names_of(HostActivity);
 // "in launches and other calls"
 std::string_view in_words(HostActivity activity);
 

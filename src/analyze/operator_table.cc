@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace orrery {
 namespace {

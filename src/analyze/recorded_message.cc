@@ -152,21 +152,6 @@ void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const L
 
 }  // namespace
 
-std::span<const EnumName<Collective>> names_of(Collective) {
-  using enum Collective;
-  static constexpr auto kNames = std::to_array<EnumName<Collective>>({
-      {all_reduce, "all-reduce"},
-      {all_gather, "all-gather"},
-      {reduce_scatter, "reduce-scatter"},
-      {all_to_all, "all-to-all"},
-      {broadcast, "broadcast"},
-      {reduce, "reduce"},
-      {send_receive, "send-receive"},
-      {other, "other"},
-  });
-  return kNames;
-}
-
 Collective collective_of(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, Collective>, 9> kParts = {{
       {"allreduce", Collective::all_reduce},

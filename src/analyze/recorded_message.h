@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,7 +34,8 @@ enum class Collective : std::uint8_t {
   send_receive,
   other,
 };
-std::span<const EnumName<Collective>> names_of(Collective);
+template <>
+inline constexpr char kWordSeparator<Collective> = '-';  // "all-reduce"
 // Of a name as anyone writes it: "allreduce", "_allgather_base", "ncclDevKernel_AllReduce_Sum_f16".
 Collective collective_of(std::string_view text);
 double bus_factor(Collective collective, std::int64_t ranks);

@@ -372,21 +372,6 @@ KnownWork movement_named(std::string_view name, Arguments x) {
 
 }  // namespace
 
-std::span<const EnumName<RecordedWorkClass>> names_of(RecordedWorkClass) {
-  using enum RecordedWorkClass;
-  static constexpr auto kNames = std::to_array<EnumName<RecordedWorkClass>>({
-      {product, "product"},
-      {convolution, "convolution"},
-      {attention, "attention"},
-      {normalization, "normalization"},
-      {softmax, "softmax"},
-      {elementwise, "elementwise"},
-      {reduction, "reduction"},
-      {movement, "movement"},
-  });
-  return kNames;
-}
-
 std::optional<RecordedWork> recorded_work(std::string_view name,
                                           std::span<const RecordedArgument> arguments) {
   static constexpr std::string_view kLibrary = "aten::";

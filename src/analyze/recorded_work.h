@@ -44,7 +44,6 @@ enum class RecordedWorkClass : std::uint8_t {
   movement,
 };
 inline constexpr std::size_t kRecordedWorkClasses = 8;
-std::span<const EnumName<RecordedWorkClass>> names_of(RecordedWorkClass);
 
 // Whether the matrix units do the work.
 constexpr bool is_matrix_work(RecordedWorkClass c) {

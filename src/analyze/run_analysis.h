@@ -93,7 +93,7 @@ struct RunAnalysis {
   std::vector<RankAnalysis> ranks;  // of the run, in its order
   CommunicationTable communication;
   std::vector<RunKernelRow> kernels;  // over all ranks
-  // What analyze() does not know: said by whoever can edit and replay the run (whatif/).
+  // Filled in by the caller, which can replay the run (whatif/); analyze() leaves it empty.
   std::optional<FasterNetwork> faster_network;
 };
 

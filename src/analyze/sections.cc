@@ -1,7 +1,6 @@
 #include "analyze/sections.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -186,15 +185,6 @@ Times times_of(const RecordedTrace& trace, const Launches& started, const Nestin
 }
 
 }  // namespace
-
-std::span<const EnumName<SectionKind>> names_of(SectionKind) {
-  using enum SectionKind;
-  static constexpr auto kNames = std::to_array<EnumName<SectionKind>>({
-      {annotation, "annotation"},
-      {module, "module"},
-  });
-  return kNames;
-}
 
 std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches& started) {
   const bool any = [&] {

@@ -14,9 +14,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyze/launches.h"
@@ -38,8 +36,6 @@ struct SectionRow {
   std::int64_t own_ns = 0;       // of device_ns: not in a section in it
   std::int64_t launched = 0;     // pieces of device work
 };
-
-std::span<const EnumName<SectionKind>> names_of(SectionKind);
 
 // By name and kind; most device time first, then most host time, then by name.
 std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches& started);

@@ -1,7 +1,6 @@
 #include "analyze/temporal_breakdown.h"
 
 #include <algorithm>
-#include <array>
 
 #include "analyze/steps.h"
 
@@ -49,16 +48,6 @@ TemporalBreakdown breakdown_of(const DeviceWork& work, const std::vector<Gap>& i
 }
 
 }  // namespace
-
-std::span<const EnumName<BreakdownPreset>> names_of(BreakdownPreset) {
-  using enum BreakdownPreset;
-  static constexpr auto kNames = std::to_array<EnumName<BreakdownPreset>>({
-      {orrery, "orrery"},
-      {hta, "hta"},
-      {tracelens, "tracelens"},
-  });
-  return kNames;
-}
 
 std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const Launches& started,
                                BreakdownPreset preset) {

@@ -30,8 +30,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string_view>
 
 #include "analyze/device_work.h"
 #include "analyze/idle_time.h"
@@ -41,7 +39,6 @@
 namespace orrery {
 
 enum class BreakdownPreset : std::uint8_t { orrery, hta, tracelens };
-std::span<const EnumName<BreakdownPreset>> names_of(BreakdownPreset);
 
 struct TemporalBreakdown {
   Interval window;

@@ -64,8 +64,7 @@ Result<PrefillFit> fit_prefill(const Accelerator& accelerator, const KernelCalib
   for (const MeasuredAttention& row : rows) dims.insert(head_dim_of(row));
   const std::vector<double> head_dims(dims.begin(), dims.end());
   if (head_dims.size() > AttentionCurve::kMaxPoints) {
-    return fail(ErrorCode::unsupported, "prefill attention of more than four head dimensions",
-                accelerator.name);
+    return unsupported("prefill attention of more than four head dimensions", accelerator.name);
   }
   const NumberFormat format = rows.front().format;
   const auto own = std::ranges::find_if(calibration.gemm,

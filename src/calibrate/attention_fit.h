@@ -5,7 +5,6 @@
 // by kernel, direction and head dimension; for prefill also the kernels that were timed with it.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "calibrate/cross_validated_fit.h"

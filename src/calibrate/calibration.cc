@@ -28,8 +28,7 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
       for (const MeasurementKind& k : kinds) {
         known += (known.empty() ? "" : "; ") + k.name + ": " + k.columns;
       }
-      return fail(ErrorCode::bad_input, "the columns are those of no known kind of measurement",
-                  table.name, known);
+      return bad_input("the columns are those of no known kind of measurement", table.name, known);
     }
     of_kind[static_cast<std::size_t>(kind - kinds.begin())].push_back(table);
   }
@@ -47,7 +46,7 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
         why = "the first problem is " + c.problems.front().where + ": " + c.problems.front().what;
       }
     }
-    return fail(ErrorCode::bad_input, "no row can be used", tables.front().name, why);
+    return bad_input("no row can be used", tables.front().name, why);
   }
   const auto says_nothing = [](const CalibrationReport& report) { return report.parts.empty(); };
   const bool nothing = std::ranges::all_of(
@@ -55,10 +54,9 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
   if (!tables.empty() && nothing) {
     std::size_t used = 0;
     for (const Calibration& c : out) used += c.used;
-    return fail(ErrorCode::bad_input,
-                std::to_string(used) + (used == 1 ? " usable row is" : " usable rows are") +
-                    " too few to fit anything",
-                tables.front().name, "docs/calibrate.md says how many a fit needs");
+    return bad_input(std::to_string(used) + (used == 1 ? " usable row is" : " usable rows are") +
+                         " too few to fit anything",
+                     tables.front().name, "docs/calibrate.md says how many a fit needs");
   }
   return out;
 }

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "calibrate/measured_tables.h"
 #include "calibrate/measurement_cells.h"
 

@@ -182,7 +182,7 @@ Result<std::vector<CollectiveGeneration>> collective_generations(
 Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation,
                                           std::span<const std::size_t> rows) {
   if (rows.empty()) {
-    return fail(ErrorCode::bad_input, "no row of " + generation.architecture + " to fit");
+    return bad_input("no row of " + generation.architecture + " to fit");
   }
   const FabricLevel& level = generation.levels[rows.front()].front();
   const LinkKind link = link_kind(level, 0);

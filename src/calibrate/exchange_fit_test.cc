@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-
 #include "calibrate/measured_tables.h"
 #include "cluster/cluster.h"
 #include "cost/collective/token_exchange.h"

@@ -123,7 +123,7 @@ void add_covariance(std::span<const FitParameter> parameters, const Rows& rows_f
 }
 
 Failure refused(std::string message, std::string hint) {
-  return fail(ErrorCode::bad_input, std::move(message), "fit", std::move(hint));
+  return bad_input(std::move(message), "fit", std::move(hint));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <random>
 
 namespace orrery {
 namespace {

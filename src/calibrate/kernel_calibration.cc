@@ -416,8 +416,8 @@ Result<Calibration> calibrate_kernels(std::span<const CommaSeparated> tables,
   if (!request.accelerator.empty()) {
     ORRERY_TRY(const Accelerator asked, load_accelerator(*request.catalog, request.accelerator));
     if (!names.contains(asked.name)) {
-      return fail(ErrorCode::bad_input, "no row measures " + asked.name, tables.front().name,
-                  name_hint(asked.name, std::vector<std::string>(names.begin(), names.end())));
+      return bad_input("no row measures " + asked.name, tables.front().name,
+                       name_hint(asked.name, std::vector<std::string>(names.begin(), names.end())));
     }
     names = {asked.name};
   }

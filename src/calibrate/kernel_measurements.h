@@ -7,7 +7,6 @@
 // A published fwd+bwd figure covers both kernels.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

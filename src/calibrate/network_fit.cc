@@ -1,7 +1,6 @@
 #include "calibrate/network_fit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 

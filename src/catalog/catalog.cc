@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <tuple>
 
@@ -102,8 +101,7 @@ Result<Catalog> Catalog::from_directory(const std::string& path) {
     const CatalogEntry& a = catalog.entries_[i - 1];
     const CatalogEntry& b = catalog.entries_[i];
     if (a.kind == b.kind && a.name == b.name) {
-      return fail(ErrorCode::bad_input, "has the same name as " + std::string(a.path),
-                  std::string(b.path));
+      return bad_input("has the same name as " + std::string(a.path), std::string(b.path));
     }
   }
   catalog.own_ = std::move(own);

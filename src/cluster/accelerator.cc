@@ -7,84 +7,82 @@ namespace orrery {
 const Fields<PeakRates>& fields_of(const PeakRates*) {
   static const Fields<PeakRates> table =
       Fields<PeakRates>("peak rates")
-          .optional("fp64", &PeakRates::fp64, "vector units")
-          .optional("fp32", &PeakRates::fp32, "vector units")
-          .optional("tf32", &PeakRates::tf32, "matrix units")
-          .optional("fp16", &PeakRates::fp16, "matrix units, fp32 accumulation")
-          .optional("bf16", &PeakRates::bf16, "matrix units, fp32 accumulation")
-          .optional("fp8", &PeakRates::fp8, "matrix units, one scale for many elements")
-          .optional("mxfp8", &PeakRates::mxfp8, "matrix units, a scale for 32 elements")
-          .optional("fp6", &PeakRates::fp6, "matrix units")
-          .optional("fp4", &PeakRates::fp4, "matrix units")
-          .optional("nvfp4", &PeakRates::nvfp4, "matrix units, a scale for 16 elements")
-          .optional("int8", &PeakRates::int8, "matrix units, operations");
+          .optional<&PeakRates::fp64>("vector units")
+          .optional<&PeakRates::fp32>("vector units")
+          .optional<&PeakRates::tf32>("matrix units")
+          .optional<&PeakRates::fp16>("matrix units, fp32 accumulation")
+          .optional<&PeakRates::bf16>("matrix units, fp32 accumulation")
+          .optional<&PeakRates::fp8>("matrix units, one scale for many elements")
+          .optional<&PeakRates::mxfp8>("matrix units, a scale for 32 elements")
+          .optional<&PeakRates::fp6>("matrix units")
+          .optional<&PeakRates::fp4>("matrix units")
+          .optional<&PeakRates::nvfp4>("matrix units, a scale for 16 elements")
+          .optional<&PeakRates::int8>("matrix units, operations");
   return table;
 }
 
 const Fields<AchievedRates>& fields_of(const AchievedRates*) {
   static const Fields<AchievedRates> table =
       Fields<AchievedRates>("achieved rates")
-          .optional("bf16", &AchievedRates::bf16, "best sustained matrix multiplication")
-          .optional("fp8", &AchievedRates::fp8, "best sustained matrix multiplication");
+          .optional<&AchievedRates::bf16>("best sustained matrix multiplication")
+          .optional<&AchievedRates::fp8>("best sustained matrix multiplication");
   return table;
 }
 
 const Fields<DeviceMemory>& fields_of(const DeviceMemory*) {
   static const Fields<DeviceMemory> table =
       Fields<DeviceMemory>("device memory")
-          .optional("kind", &DeviceMemory::kind, "hbm3, gddr6, ...")
-          .optional("marketed", &DeviceMemory::marketed, "as the vendor prints it")
-          .required("capacity", &DeviceMemory::capacity, "to plan with")
-          .required("bandwidth", &DeviceMemory::bandwidth, "peak");
+          .optional<&DeviceMemory::kind>("hbm3, gddr6, ...")
+          .optional<&DeviceMemory::marketed>("as the vendor prints it")
+          .required<&DeviceMemory::capacity>("to plan with")
+          .required<&DeviceMemory::bandwidth>("peak");
   return table;
 }
 
 const Fields<ScaleUpLinks>& fields_of(const ScaleUpLinks*) {
   static const Fields<ScaleUpLinks> table =
       Fields<ScaleUpLinks>("scale-up links")
-          .optional("fabric", &ScaleUpLinks::fabric, "name in the catalog's fabrics if it is there")
-          .optional("links", &ScaleUpLinks::links, "per device")
-          .optional("bandwidth", &ScaleUpLinks::bandwidth, "of the device, one direction")
-          .optional("peer_bandwidth", &ScaleUpLinks::peer_bandwidth, "usable towards one peer");
+          .optional<&ScaleUpLinks::fabric>("name in the catalog's fabrics if it is there")
+          .optional<&ScaleUpLinks::links>("per device")
+          .optional<&ScaleUpLinks::bandwidth>("of the device, one direction")
+          .optional<&ScaleUpLinks::peer_bandwidth>("usable towards one peer");
   return table;
 }
 
 const Fields<HostLink>& fields_of(const HostLink*) {
   static const Fields<HostLink> table =
       Fields<HostLink>("host link")
-          .optional("kind", &HostLink::kind, "pcie-5-x16, nvlink-c2c, ...")
-          .optional("bandwidth", &HostLink::bandwidth, "of the device, one direction, nominal");
+          .optional<&HostLink::kind>("pcie-5-x16, nvlink-c2c, ...")
+          .optional<&HostLink::bandwidth>("of the device, one direction, nominal");
   return table;
 }
 
 const Fields<Accelerator>& fields_of(const Accelerator*) {
   static const Fields<Accelerator> table =
       Fields<Accelerator>("accelerator")
-          .required("name", &Accelerator::name, "identifier")
-          .optional("aliases", &Accelerator::aliases, "other names it is found under")
-          .optional("vendor", &Accelerator::vendor, "who makes it")
-          .optional("architecture", &Accelerator::architecture, "hopper, cdna3, tpu-v5p, ...")
-          .optional("kind", &Accelerator::kind, "gpu, tpu or asic")
-          .optional("form_factor", &Accelerator::form_factor, "sxm5, oam, pcie, ...")
-          .optional("usual_software", &Accelerator::usual_software,
-                    "the software profile where none is stated")
-          .optional("year", &Accelerator::year, "of announcement")
-          .required("compute_units", &Accelerator::compute_units,
-                    "SMs, CUs, tensor cores (TPU) or TPCs (Gaudi)")
-          .optional("clock", &Accelerator::clock, "at which the peak rates hold")
+          .required<&Accelerator::name>("identifier")
+          .optional<&Accelerator::aliases>("other names it is found under")
+          .optional<&Accelerator::vendor>("who makes it")
+          .optional<&Accelerator::architecture>("hopper, cdna3, tpu-v5p, ...")
+          .optional<&Accelerator::kind>("gpu, tpu or asic")
+          .optional<&Accelerator::form_factor>("sxm5, oam, pcie, ...")
+          .optional<&Accelerator::usual_software>("the software profile where none is stated")
+          .optional<&Accelerator::year>("of announcement")
+          .required<&Accelerator::compute_units>("SMs, CUs, tensor cores (TPU) or TPCs (Gaudi)")
+          .optional<&Accelerator::clock>("at which the peak rates hold")
           .required("peak", &Accelerator::peaks, "dense rates by number format")
-          .optional("achieved", &Accelerator::achieved, "what others sustained")
-          .required("memory", &Accelerator::memory, "of the device")
-          .optional("last_level_cache", &Accelerator::last_level_cache, "shared by all units")
-          .optional("on_chip_memory_per_unit", &Accelerator::on_chip_memory_per_unit,
-                    "L1 and shared memory of one compute unit")
-          .optional("scale_up", &Accelerator::scale_up, "links to the nearest accelerators")
-          .optional("host_link", &Accelerator::host_link, "link to the host's memory")
-          .optional("scale_out_bandwidth", &Accelerator::scale_out_bandwidth,
-                    "usual network bandwidth per device, one direction")
-          .optional("power", &Accelerator::power, "design limit")
-          .optional("default_node", &Accelerator::default_node, "usual server, a catalog name")
-          .required("provenance", &Accelerator::provenance, "where the figures come from");
+          .optional<&Accelerator::achieved>("what others sustained")
+          .required<&Accelerator::memory>("of the device")
+          .optional<&Accelerator::last_level_cache>("shared by all units")
+          .optional<&Accelerator::on_chip_memory_per_unit>(
+              "L1 and shared memory of one compute unit")
+          .optional<&Accelerator::scale_up>("links to the nearest accelerators")
+          .optional<&Accelerator::host_link>("link to the host's memory")
+          .optional<&Accelerator::scale_out_bandwidth>(
+              "usual network bandwidth per device, one direction")
+          .optional<&Accelerator::power>("design limit")
+          .optional<&Accelerator::default_node>("usual server, a catalog name")
+          .required<&Accelerator::provenance>("where the figures come from");
   return table;
 }
 
@@ -113,8 +111,7 @@ std::optional<FlopsPerSecond> Accelerator::peak(NumberFormat format) const {
 namespace {
 
 Failure refuse(const Accelerator& a, std::string message, std::string where) {
-  return fail(ErrorCode::bad_input, "accelerator '" + a.name + "' " + std::move(message),
-              std::move(where));
+  return bad_input("accelerator '" + a.name + "' " + std::move(message), std::move(where));
 }
 
 }  // namespace
@@ -170,7 +167,7 @@ Result<void> check(const Accelerator& a) {
 Result<Accelerator> load_accelerator(const Catalog& catalog, std::string_view name) {
   ORRERY_TRY(const Document document, catalog.find("accelerators", name));
   ORRERY_TRY(Accelerator accelerator, read<Accelerator>(document));
-  if (auto checked = check(accelerator); !checked) return fail(at(document.name, checked.error()));
+  ORRERY_RETURN_IF_ERROR(at(document.name, check(accelerator)));
   return accelerator;
 }
 

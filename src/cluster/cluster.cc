@@ -7,22 +7,21 @@ namespace orrery {
 const Fields<Cluster>& fields_of(const Cluster*) {
   static const Fields<Cluster> table =
       Fields<Cluster>("cluster")
-          .required("name", &Cluster::name, "identifier")
-          .required("accelerator", &Cluster::accelerator, "what computes, in full")
-          .required("accelerators", &Cluster::accelerators, "in all")
-          .required("accelerators_per_node", &Cluster::accelerators_per_node, "in one server")
-          .required("levels", &Cluster::levels, "from the inside out; the last holds all")
-          .optional("host_path", &Cluster::host_path,
-                    "how its PCIe cards meet where no switch joins them all")
-          .optional("assumed", &Cluster::assumed, "what the description left open")
-          .optional("provenance", &Cluster::provenance, "where the figures come from");
+          .required<&Cluster::name>("identifier")
+          .required<&Cluster::accelerator>("what computes, in full")
+          .required<&Cluster::accelerators>("in all")
+          .required<&Cluster::accelerators_per_node>("in one server")
+          .required<&Cluster::levels>("from the inside out; the last holds all")
+          .optional<&Cluster::host_path>("how its PCIe cards meet where no switch joins them all")
+          .optional<&Cluster::assumed>("what the description left open")
+          .optional<&Cluster::provenance>("where the figures come from");
   return table;
 }
 
 namespace {
 
 Failure refuse(std::string message, std::string where, std::string hint = "") {
-  return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
+  return bad_input(std::move(message), std::move(where), std::move(hint));
 }
 
 std::string text(std::int64_t n) { return std::to_string(n); }
@@ -72,9 +71,7 @@ Result<void> check(const Cluster& cluster) {
     return refuse("a node without accelerators", "accelerators_per_node", "at least 1");
   }
   ORRERY_RETURN_IF_ERROR(check_count(cluster.accelerators, cluster.accelerators_per_node));
-  if (auto checked = check(cluster.accelerator); !checked) {
-    return fail(at("accelerator", checked.error()));
-  }
+  ORRERY_RETURN_IF_ERROR(at("accelerator", check(cluster.accelerator)));
   if (cluster.levels.empty()) return refuse("no fabric level", "levels", "at least one");
   if (cluster.levels.size() > kMaxFabricLevels) {
     return refuse(text(static_cast<std::int64_t>(cluster.levels.size())) + " fabric levels",
@@ -84,7 +81,7 @@ Result<void> check(const Cluster& cluster) {
   for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
     const FabricLevel& level = cluster.levels[i];
     const std::string place = "levels[" + std::to_string(i) + "]";
-    if (auto checked = check(level); !checked) return fail(at(place, checked.error()));
+    ORRERY_RETURN_IF_ERROR(at(place, check(level)));
     if (level.accelerators <= inside) {
       return refuse("level '" + level.name + "' holds " + text(level.accelerators) +
                         " accelerators, not more than the " + text(inside) + " of what it joins",

@@ -19,42 +19,39 @@ namespace orrery {
 const Fields<LevelDescription>& fields_of(const LevelDescription*) {
   static const Fields<LevelDescription> table =
       Fields<LevelDescription>("level of a cluster")
-          .required("name", &LevelDescription::name, "node, rack, pod, cluster, ...")
-          .required("accelerators", &LevelDescription::accelerators, "below one unit of this level")
-          .optional("fabric", &LevelDescription::fabric, "name in the catalog's fabrics")
-          .optional("bandwidth", &LevelDescription::bandwidth, "per accelerator, one direction")
-          .optional("latency", &LevelDescription::latency, "of one message, device to device")
-          .optional("oversubscription", &LevelDescription::oversubscription,
-                    "1 = full bisection, 7 = one seventh of the bandwidth")
-          .optional("efficiency", &LevelDescription::efficiency,
-                    "share of the nominal bandwidth that large transfers reach")
-          .optional("in_switch_reduction", &LevelDescription::in_switch_reduction,
-                    "the switch adds up the contributions of an all-reduce")
-          .optional("description", &LevelDescription::description, "in words");
+          .required<&LevelDescription::name>("node, rack, pod, cluster, ...")
+          .required<&LevelDescription::accelerators>("below one unit of this level")
+          .optional<&LevelDescription::fabric>("name in the catalog's fabrics")
+          .optional<&LevelDescription::bandwidth>("per accelerator, one direction")
+          .optional<&LevelDescription::latency>("of one message, device to device")
+          .optional<&LevelDescription::oversubscription>(
+              "1 = full bisection, 7 = one seventh of the bandwidth")
+          .optional<&LevelDescription::efficiency>(
+              "share of the nominal bandwidth that large transfers reach")
+          .optional<&LevelDescription::in_switch_reduction>(
+              "the switch adds up the contributions of an all-reduce")
+          .optional<&LevelDescription::description>("in words");
   return table;
 }
 
 const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
   static const Fields<ClusterDescription> table =
       Fields<ClusterDescription>("cluster")
-          .required("name", &ClusterDescription::name, "identifier")
-          .optional("year", &ClusterDescription::year, "of first use")
-          .optional("node", &ClusterDescription::node, "name in the catalog's nodes")
-          .optional("accelerator", &ClusterDescription::accelerator,
-                    "name in the catalog's accelerators")
-          .optional("fabric", &ClusterDescription::fabric, "name in the catalog's fabrics")
-          .optional("topology", &ClusterDescription::topology, "in words")
-          .optional("accelerators", &ClusterDescription::accelerators, "in all")
-          .optional("host_path", &ClusterDescription::host_path,
-                    "how PCIe cards of a node meet where no switch joins them all")
-          .optional("levels", &ClusterDescription::levels, "from the inside out")
-          .optional("sites", &ClusterDescription::sites, "equal clusters joined by a link")
-          .optional("link", &ClusterDescription::link, "name in the catalog's links")
-          .optional("link_bandwidth", &ClusterDescription::link_bandwidth,
-                    "of one site to the others, one direction")
-          .optional("link_round_trip_time", &ClusterDescription::link_round_trip_time,
-                    "between two sites")
-          .optional("provenance", &ClusterDescription::provenance, "where the figures come from");
+          .required<&ClusterDescription::name>("identifier")
+          .optional<&ClusterDescription::year>("of first use")
+          .optional<&ClusterDescription::node>("name in the catalog's nodes")
+          .optional<&ClusterDescription::accelerator>("name in the catalog's accelerators")
+          .optional<&ClusterDescription::fabric>("name in the catalog's fabrics")
+          .optional<&ClusterDescription::topology>("in words")
+          .optional<&ClusterDescription::accelerators>("in all")
+          .optional<&ClusterDescription::host_path>(
+              "how PCIe cards of a node meet where no switch joins them all")
+          .optional<&ClusterDescription::levels>("from the inside out")
+          .optional<&ClusterDescription::sites>("equal clusters joined by a link")
+          .optional<&ClusterDescription::link>("name in the catalog's links")
+          .optional<&ClusterDescription::link_bandwidth>("of one site to the others, one direction")
+          .optional<&ClusterDescription::link_round_trip_time>("between two sites")
+          .optional<&ClusterDescription::provenance>("where the figures come from");
   return table;
 }
 
@@ -142,10 +139,9 @@ Result<FabricLevel> scale_up_level(const Node& node, const Accelerator& accelera
     return level;
   }
   if (!accelerator.host_link.bandwidth) {
-    return fail(ErrorCode::bad_input,
-                "nothing is known that joins the accelerators of a node '" + node.name + "' of '" +
-                    accelerator.name + "'",
-                "", "give `scale_up.bandwidth` or `host_link.bandwidth` of the accelerator");
+    return bad_input("nothing is known that joins the accelerators of a node '" + node.name +
+                         "' of '" + accelerator.name + "'",
+                     "", "give `scale_up.bandwidth` or `host_link.bandwidth` of the accelerator");
   }
   level.name = accelerator.host_link.kind.empty() ? "pcie" : accelerator.host_link.kind;
   level.accelerators = node.accelerators;
@@ -202,10 +198,9 @@ Result<void> check_port_rate(const std::string& name, const Node& node, const Ca
   }
   ORRERY_TRY(const Fabric fabric, load_fabric(catalog, name));
   if (!fabric.bandwidth || std::abs(*fabric.bandwidth / *card - 1) < 0.01) return {};
-  return fail(ErrorCode::bad_input,
-              name + " has ports of " + to_text(*fabric.bandwidth) + ", but the cards of " +
-                  node.name + " send " + to_text(*card),
-              "fabric", "give levels with a bandwidth, or a node with such cards");
+  return bad_input(name + " has ports of " + to_text(*fabric.bandwidth) + ", but the cards of " +
+                       node.name + " send " + to_text(*card),
+                   "fabric", "give levels with a bandwidth, or a node with such cards");
 }
 
 Result<FabricLevel> network_level(const LevelDescription& described, const Network& network,
@@ -240,8 +235,8 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   level.accelerators = described.accelerators;
   level.bandwidth = described.bandwidth.value_or(network.bandwidth);
   if (level.bandwidth.value() == 0) {
-    return fail(ErrorCode::bad_input, "level '" + level.name + "' has no bandwidth", "levels",
-                "the node has no network bandwidth; give `bandwidth` of the level");
+    return bad_input("level '" + level.name + "' has no bandwidth", "levels",
+                     "the node has no network bandwidth; give `bandwidth` of the level");
   }
   level.latency = described.latency.value_or(
       figures.latency + figures.switch_latency.value_or(Seconds(0)) * (2.0 * tiers));
@@ -264,8 +259,8 @@ void override_level(FabricLevel& level, const LevelDescription& described) {
 Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
   if (!d.node.empty() || !d.accelerator.empty() || !d.fabric.empty() || !d.levels.empty() ||
       d.accelerators != 0 || d.host_path) {
-    return fail(ErrorCode::bad_input, "sites are clusters of their own", "sites",
-                "leave out node, accelerator, accelerators, fabric, host_path and levels");
+    return bad_input("sites are clusters of their own", "sites",
+                     "leave out node, accelerator, accelerators, fabric, host_path and levels");
   }
   std::vector<Cluster> sites;
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
@@ -275,7 +270,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     if (catalog.contains("clusters", head)) {
       ORRERY_TRY(const Document document, catalog.find("clusters", head));
       if (document.root.find("sites") != nullptr) {
-        return fail(ErrorCode::unsupported, "a site cannot have sites of its own", place);
+        return unsupported("a site cannot have sites of its own", place);
       }
     }
     auto site = parse_cluster_name(d.sites[i], catalog);
@@ -283,8 +278,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     const Cluster& first = sites.empty() ? *site : sites.front();
     if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
         site->levels != first.levels || site->host_path != first.host_path) {
-      return fail(
-          ErrorCode::unsupported,
+      return unsupported(
           "site " + site->name + " differs from " + first.name + "; only equal sites are modelled",
           place);
     }
@@ -299,12 +293,12 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   const std::optional<Seconds> round_trip =
       d.link_round_trip_time ? d.link_round_trip_time : link.round_trip_time;
   if (!bandwidth) {
-    return fail(ErrorCode::bad_input, "the bandwidth between the sites is not known",
-                "link_bandwidth", "give `link_bandwidth`, such as \"3.2 Tb/s\"");
+    return bad_input("the bandwidth between the sites is not known", "link_bandwidth",
+                     "give `link_bandwidth`, such as \"3.2 Tb/s\"");
   }
   if (!round_trip) {
-    return fail(ErrorCode::bad_input, "the latency between the sites is not known",
-                "link_round_trip_time", "give `link` or `link_round_trip_time`");
+    return bad_input("the latency between the sites is not known", "link_round_trip_time",
+                     "give `link` or `link_round_trip_time`");
   }
   Cluster cluster = std::move(sites.front());
   const std::int64_t per_site = cluster.accelerators;
@@ -334,12 +328,12 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
     return cluster;
   }
   if (d.node.empty() && d.accelerator.empty()) {
-    return fail(ErrorCode::bad_input, "missing field 'node' in cluster", "",
-                "a name in the catalog's nodes, or give `accelerator` or `sites`");
+    return bad_input("missing field 'node' in cluster", "",
+                     "a name in the catalog's nodes, or give `accelerator` or `sites`");
   }
   if (!d.link.empty() || d.link_bandwidth || d.link_round_trip_time) {
-    return fail(ErrorCode::bad_input, "a link needs sites that it joins", "link",
-                "give `sites`, or leave out `link`");
+    return bad_input("a link needs sites that it joins", "link",
+                     "give `sites`, or leave out `link`");
   }
 
   Node node;
@@ -348,8 +342,8 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   }
   const std::string accelerator = d.accelerator.empty() ? node.accelerator : d.accelerator;
   if (accelerator.empty()) {
-    return fail(ErrorCode::bad_input, "node '" + node.name + "' takes any accelerator",
-                "accelerator", "give `accelerator`");
+    return bad_input("node '" + node.name + "' takes any accelerator", "accelerator",
+                     "give `accelerator`");
   }
   ORRERY_TRY(cluster.accelerator, load_accelerator(catalog, accelerator));
   if (d.node.empty()) {
@@ -373,12 +367,12 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   cluster.accelerators = d.accelerators;
   cluster.accelerators_per_node = node.accelerators;
   if (d.accelerators < 1 || d.accelerators > kMaxAccelerators) {
-    return fail(ErrorCode::bad_input, std::to_string(d.accelerators) + " accelerators",
-                "accelerators", "from 1 to " + std::to_string(kMaxAccelerators));
+    return bad_input(std::to_string(d.accelerators) + " accelerators", "accelerators",
+                     "from 1 to " + std::to_string(kMaxAccelerators));
   }
   if (d.levels.size() > kMaxFabricLevels) {
-    return fail(ErrorCode::bad_input, std::to_string(d.levels.size()) + " fabric levels", "levels",
-                "at most " + std::to_string(kMaxFabricLevels));
+    return bad_input(std::to_string(d.levels.size()) + " fabric levels", "levels",
+                     "at most " + std::to_string(kMaxFabricLevels));
   }
 
   ORRERY_TRY(FabricLevel scale_up,

@@ -5,19 +5,19 @@ namespace orrery {
 const Fields<Fabric>& fields_of(const Fabric*) {
   static const Fields<Fabric> table =
       Fields<Fabric>("fabric")
-          .required("name", &Fabric::name, "identifier")
-          .required("kind", &Fabric::kind, "scale-up, host or scale-out")
-          .optional("port_rate", &Fabric::port_rate, "nominal, one direction")
-          .optional("bandwidth", &Fabric::bandwidth, "nominal, one direction")
-          .optional("switch_radix", &Fabric::switch_radix, "ports per switch")
-          .optional("switch_latency", &Fabric::switch_latency, "port to port")
-          .optional("small_message_latency", &Fabric::small_message_latency, "end to end")
-          .optional("large_message_efficiency", &Fabric::large_message_efficiency,
-                    "share of nominal that large transfers or collectives reach")
-          .optional("lossless", &Fabric::lossless, "no packet is dropped by congestion")
-          .optional("in_switch_reduction", &Fabric::in_switch_reduction,
-                    "the switch can add up the contributions of an all-reduce")
-          .required("provenance", &Fabric::provenance, "where the figures come from");
+          .required<&Fabric::name>("identifier")
+          .required<&Fabric::kind>("scale-up, host or scale-out")
+          .optional<&Fabric::port_rate>("nominal, one direction")
+          .optional<&Fabric::bandwidth>("nominal, one direction")
+          .optional<&Fabric::switch_radix>("ports per switch")
+          .optional<&Fabric::switch_latency>("port to port")
+          .optional<&Fabric::small_message_latency>("end to end")
+          .optional<&Fabric::large_message_efficiency>(
+              "share of nominal that large transfers or collectives reach")
+          .optional<&Fabric::lossless>("no packet is dropped by congestion")
+          .optional<&Fabric::in_switch_reduction>(
+              "the switch can add up the contributions of an all-reduce")
+          .required<&Fabric::provenance>("where the figures come from");
   return table;
 }
 
@@ -26,13 +26,12 @@ Result<Fabric> load_fabric(const Catalog& catalog, std::string_view name) {
   ORRERY_TRY(Fabric fabric, read<Fabric>(document));
   const auto& efficiency = fabric.large_message_efficiency;
   if (efficiency && !(*efficiency > 0 && *efficiency <= 1)) {
-    return fail(ErrorCode::bad_input, "large_message_efficiency is outside (0, 1]", document.name);
+    return bad_input("large_message_efficiency is outside (0, 1]", document.name);
   }
   const auto negative = [](const auto& quantity) { return quantity && quantity->value() < 0; };
   if (negative(fabric.small_message_latency) || negative(fabric.switch_latency) ||
       negative(fabric.bandwidth) || negative(fabric.port_rate)) {
-    return fail(ErrorCode::bad_input, "fabric '" + fabric.name + "' has a negative figure",
-                document.name);
+    return bad_input("fabric '" + fabric.name + "' has a negative figure", document.name);
   }
   return fabric;
 }

@@ -7,19 +7,18 @@ namespace orrery {
 const Fields<FabricLevel>& fields_of(const FabricLevel*) {
   static const Fields<FabricLevel> table =
       Fields<FabricLevel>("fabric level")
-          .required("name", &FabricLevel::name, "what joins the accelerators here")
-          .required("accelerators", &FabricLevel::accelerators, "below one unit of this level")
-          .required("bandwidth", &FabricLevel::bandwidth,
-                    "of one accelerator, one direction, nominal")
-          .required("latency", &FabricLevel::latency, "of one message, device to device")
-          .optional("fabric", &FabricLevel::fabric,
-                    "name in the catalog's fabrics, where the level's own is another")
-          .optional("oversubscription", &FabricLevel::oversubscription,
-                    "1 = full bisection, 7 = one seventh of the bandwidth")
-          .optional("efficiency", &FabricLevel::efficiency,
-                    "share of the nominal bandwidth that large transfers reach")
-          .optional("in_switch_reduction", &FabricLevel::in_switch_reduction,
-                    "the switch adds up the contributions of an all-reduce");
+          .required<&FabricLevel::name>("what joins the accelerators here")
+          .required<&FabricLevel::accelerators>("below one unit of this level")
+          .required<&FabricLevel::bandwidth>("of one accelerator, one direction, nominal")
+          .required<&FabricLevel::latency>("of one message, device to device")
+          .optional<&FabricLevel::fabric>(
+              "name in the catalog's fabrics, where the level's own is another")
+          .optional<&FabricLevel::oversubscription>(
+              "1 = full bisection, 7 = one seventh of the bandwidth")
+          .optional<&FabricLevel::efficiency>(
+              "share of the nominal bandwidth that large transfers reach")
+          .optional<&FabricLevel::in_switch_reduction>(
+              "the switch adds up the contributions of an all-reduce");
   return table;
 }
 

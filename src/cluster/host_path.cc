@@ -5,19 +5,17 @@ namespace orrery {
 const Fields<HostPath>& fields_of(const HostPath*) {
   static const Fields<HostPath> table =
       Fields<HostPath>("path through the host")
-          .optional("direct_ranks", &HostPath::direct_ranks,
-                    "members that reach each other directly; 0: all do")
-          .optional("socket_ranks", &HostPath::socket_ranks, "members on one socket")
-          .optional("socket", &HostPath::socket,
-                    "of one accelerator through the memory of its socket")
-          .optional("node", &HostPath::node, "of one accelerator across sockets");
+          .optional<&HostPath::direct_ranks>("members that reach each other directly; 0: all do")
+          .optional<&HostPath::socket_ranks>("members on one socket")
+          .optional<&HostPath::socket>("of one accelerator through the memory of its socket")
+          .optional<&HostPath::node>("of one accelerator across sockets");
   return table;
 }
 
 Result<void> check(const HostPath& path) {
   constexpr BytesPerSecond kLeast(1e3);  // as of every bandwidth of a collective
   const auto wrong = [](const char* message, const char* expected) {
-    return fail(ErrorCode::bad_input, message, "host_path", expected);
+    return bad_input(message, "host_path", expected);
   };
   if (path.direct_ranks < 0 || path.socket_ranks < path.direct_ranks) {
     return wrong("a path through the host needs 0 < direct_ranks <= socket_ranks",

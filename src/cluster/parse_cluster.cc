@@ -22,16 +22,16 @@ Result<Name> split(std::string_view text) {
   const std::string shown = "'" + std::string(text.substr(0, 100)) + "'";
   auto count = parse_count(digits);
   if (!count) {
-    return fail(ErrorCode::bad_input, "the count in " + shown + ": " + count.error().message, "",
-                count.error().hint);
+    return bad_input("the count in " + shown + ": " + count.error().message, "",
+                     count.error().hint);
   }
   if (!(*count >= 1) || std::floor(*count) != *count) {
-    return fail(ErrorCode::bad_input, "the count in " + shown + " is not a whole number above zero",
-                "", "write a name and a count, such as h100-sxm:1024");
+    return bad_input("the count in " + shown + " is not a whole number above zero", "",
+                     "write a name and a count, such as h100-sxm:1024");
   }
   if (*count > static_cast<double>(kMaxAccelerators)) {
-    return fail(ErrorCode::bad_input, shown + " is more accelerators than Orrery supports", "",
-                "at most " + std::to_string(kMaxAccelerators));
+    return bad_input(shown + " is more accelerators than Orrery supports", "",
+                     "at most " + std::to_string(kMaxAccelerators));
   }
   return Name{std::string(text.substr(0, colon)), static_cast<std::int64_t>(*count)};
 }
@@ -78,8 +78,8 @@ Result<Cluster> named(const Name& name, const Catalog& catalog) {
   const Value* own_name = entry->root.find("name");
   const std::string canonical = own_name != nullptr ? own_name->scalar_text() : name.head;
   if (!name.count) {
-    return fail(ErrorCode::bad_input, "the number of accelerators of " + canonical + " is missing",
-                "", "write it after a colon, such as " + canonical + ":64");
+    return bad_input("the number of accelerators of " + canonical + " is missing", "",
+                     "write it after a colon, such as " + canonical + ":64");
   }
   (is_accelerator ? description.accelerator : description.node) = canonical;
   description.name = canonical + ":" + std::to_string(*name.count);
@@ -93,24 +93,20 @@ Result<Cluster> read_cluster(const Document& document, const Catalog& catalog) {
   const Value* accelerator = document.root.find("accelerator");
   if (accelerator != nullptr && accelerator->kind() == Value::Kind::map) {
     ORRERY_TRY(Cluster cluster, read<Cluster>(document));
-    if (auto ok = check(cluster); !ok) return fail(at(document.name, ok.error()));
+    ORRERY_RETURN_IF_ERROR(at(document.name, check(cluster)));
     return cluster;
   }
   ORRERY_TRY(const ClusterDescription description, read<ClusterDescription>(document));
-  auto cluster = build_cluster(description, catalog);
-  if (!cluster) return fail(at(document.name, cluster.error()));
-  return cluster;
+  return at(document.name, build_cluster(description, catalog));
 }
 
 Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog) {
   if (is_path(text)) {
-    return fail(ErrorCode::unsupported,
-                "'" + std::string(text.substr(0, 100)) + "' is a file; here only a name will do");
+    return unsupported("'" + std::string(text.substr(0, 100)) +
+                       "' is a file; here only a name will do");
   }
   ORRERY_TRY(const Name name, split(text));
-  auto cluster = named(name, catalog);
-  if (!cluster) return fail(at(std::string(text.substr(0, 100)), cluster.error()));
-  return cluster;
+  return at(std::string(text.substr(0, 100)), named(name, catalog));
 }
 
 Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog) {

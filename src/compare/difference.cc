@@ -1,7 +1,6 @@
 #include "compare/difference.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -145,33 +144,6 @@ class Aligner {
 };
 
 }  // namespace
-
-std::span<const EnumName<DifferenceCause>> names_of(DifferenceCause) {
-  using enum DifferenceCause;
-  static constexpr auto kNames = std::to_array<EnumName<DifferenceCause>>({
-      {only_first, "only_first"},
-      {only_second, "only_second"},
-      {calls, "calls"},
-      {work, "work"},
-      {waiting, "waiting"},
-      {overlap, "overlap"},
-      {late, "late"},
-      {latency, "latency"},
-  });
-  return kNames;
-}
-
-std::span<const EnumName<Alignment>> names_of(Alignment) {
-  using enum Alignment;
-  static constexpr auto kNames = std::to_array<EnumName<Alignment>>({
-      {same, "same"},
-      {other_shapes, "other_shapes"},
-      {replaced, "replaced"},
-      {only_first, "only_first"},
-      {only_second, "only_second"},
-  });
-  return kNames;
-}
 
 DifferenceCause DifferenceRow::main_cause() const {
   const double sign = difference() < Seconds(0) ? -1 : 1;

@@ -23,8 +23,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "compare/step_profile.h"
@@ -44,10 +42,8 @@ enum class DifferenceCause : std::uint8_t {
   latency,
 };
 inline constexpr std::size_t kDifferenceCauses = 8;
-std::span<const EnumName<DifferenceCause>> names_of(DifferenceCause);
 
 enum class Alignment : std::uint8_t { same, other_shapes, replaced, only_first, only_second };
-std::span<const EnumName<Alignment>> names_of(Alignment);
 
 struct DifferenceRow {
   Alignment alignment = Alignment::same;

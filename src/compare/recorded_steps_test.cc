@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "compare/difference.h"
 #include "document/value.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -253,17 +252,6 @@ std::vector<std::vector<std::int64_t>> waiting_times(std::span<const RecordedTra
 
 }  // namespace
 
-std::span<const EnumName<LineKind>> names_of(LineKind) {
-  using enum LineKind;
-  static constexpr auto kNames = std::to_array<EnumName<LineKind>>({
-      {computing, "computing"},
-      {communication, "communication"},
-      {copying, "copying"},
-      {host, "host"},
-  });
-  return kNames;
-}
-
 StepParts parts(const StepProfile& profile) {
   std::array<std::int64_t, 4> owned{};
   std::int64_t late = 0;
@@ -308,7 +296,7 @@ Result<StepProfile> step_profile(std::span<const RecordedTrace> run,
                 ranks.empty() ? "the files state no ranks" : "ranks: " + ranks);
   }
   if (profile.steps == 0) {
-    if (!options.step) return fail(ErrorCode::bad_input, "nothing is recorded", where);
+    if (!options.step) return bad_input("nothing is recorded", where);
     return fail(ErrorCode::not_found, fmt::format("there is no step {}", *options.step), where,
                 numbers.empty() ? "steps are not marked: leave the step out" : "steps: " + numbers);
   }

@@ -35,7 +35,6 @@
 namespace orrery {
 
 enum class LineKind : std::uint8_t { computing, communication, copying, host };
-std::span<const EnumName<LineKind>> names_of(LineKind);
 
 // Nanoseconds of all steps and ranks together, as integers.
 struct LineTimes {

@@ -1,7 +1,6 @@
 #include "compare/step_work.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "trace/kernel_class.h"

@@ -27,7 +27,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "compare/step_profile.h"
 #include "lower/step_category.h"

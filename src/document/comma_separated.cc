@@ -51,8 +51,7 @@ class Reader {
   [[nodiscard]] int begun() const { return begun_; }
 
   [[nodiscard]] Failure error(std::string message, int line, std::string hint = "") const {
-    return fail(ErrorCode::bad_input, std::move(message), name_ + ":" + std::to_string(line),
-                std::move(hint));
+    return bad_input(std::move(message), name_ + ":" + std::to_string(line), std::move(hint));
   }
 
  private:
@@ -136,16 +135,15 @@ std::string other_format(std::string_view text) {
 
 Result<void> CommaSeparated::complete() const {
   if (refused.empty()) return {};
-  return fail(ErrorCode::bad_input, refused.front().why,
-              name + ":" + std::to_string(refused.front().line));
+  return bad_input(refused.front().why, name + ":" + std::to_string(refused.front().line));
 }
 
 Result<CommaSeparated> parse_comma_separated(std::string_view text, std::string name) {
   CommaSeparated out;
   out.name = std::move(name);
   if (std::string other = other_format(text); !other.empty()) {
-    return fail(ErrorCode::bad_input, std::move(other), out.name + ":1",
-                "the first line names the columns, with commas between them");
+    return bad_input(std::move(other), out.name + ":1",
+                     "the first line names the columns, with commas between them");
   }
   Reader reader(text, out.name);
 

@@ -1,13 +1,13 @@
 #include "document/fields.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace orrery {
 
 Result<bool> read_boolean(const Value& v) {
   if (v.kind() == Value::Kind::boolean) return v.scalar_text() == "true";
-  return fail(ErrorCode::bad_input, "'" + v.scalar_text() + "' is not a truth value", "",
-              "true or false");
+  return bad_input("'" + v.scalar_text() + "' is not a truth value", "", "true or false");
 }
 
 Result<double> read_real(const Value& v) {
@@ -16,7 +16,7 @@ Result<double> read_real(const Value& v) {
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), d);
   if (v.kind() != Value::Kind::number || error != std::errc() || end != s.data() + s.size() ||
       !std::isfinite(d)) {
-    return fail(ErrorCode::bad_input, "'" + s + "' is not a finite number");
+    return bad_input("'" + s + "' is not a finite number");
   }
   return d;
 }
@@ -31,12 +31,12 @@ Result<std::int64_t> read_integer(const Value& v) {
   // "1e6" and "4096.0" are whole numbers too.
   auto d = read_real(v);
   if (d && std::abs(*d) < 9e15 && std::floor(*d) == *d) return static_cast<std::int64_t>(*d);
-  return fail(ErrorCode::bad_input, "'" + s + "' is not a whole number");
+  return bad_input("'" + s + "' is not a whole number");
 }
 
 Result<std::string> read_text(const Value& v) {
   if (!v.is_scalar() || v.kind() == Value::Kind::null) {
-    return fail(ErrorCode::bad_input, "expected text");
+    return bad_input("expected text");
   }
   return v.scalar_text();
 }

@@ -4,23 +4,21 @@
 //   struct Link { std::string name; BytesPerSecond bandwidth; Seconds latency; };
 //   const Fields<Link>& fields_of(const Link*) {
 //     static const Fields<Link> table = Fields<Link>("link")
-//         .required("name", &Link::name, "identifier")
-//         .required("bandwidth", &Link::bandwidth, "one direction")
-//         .optional("latency", &Link::latency, "end to end");
+//         .required<&Link::name>("identifier")
+//         .required<&Link::bandwidth>("one direction")
+//         .optional<&Link::latency>("end to end");
 //     return table;
 //   }
 //   Result<Link> link = read<Link>(document);
 //
-// A member may be a bool, integer, double, string, quantity, enum with names_of()
-// (outcome/enum_names.h), optional, vector, or another type with fields_of(), found by
-// argument-dependent lookup. An optional field that is absent or null keeps the member's initial
-// value, and is not written when it equals it. Unknown keys are errors with the nearest known key.
-// Every error states file, line and key path; the first one in a map is returned.
+// A member may be a bool, integer, double, string, quantity, enum (outcome/enum_names.h), optional,
+// vector, or another type with fields_of(), found by argument-dependent lookup. An optional field
+// that is absent or null keeps the member's initial value, and is not written when it equals it.
+// Unknown keys are errors with the nearest known key. Every error states file, line and key path;
+// the first one in a map is returned.
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -28,8 +26,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,8 +70,8 @@ struct Codec<I> {
   static Result<I> read(const Value& v) {
     ORRERY_TRY(const std::int64_t i, read_integer(v));
     if (!std::in_range<I>(i)) {
-      return fail(ErrorCode::bad_input, "number " + v.scalar_text() + " is out of range", "",
-                  "at most " + std::to_string(std::numeric_limits<I>::max()));
+      return bad_input("number " + v.scalar_text() + " is out of range", "",
+                       "at most " + std::to_string(std::numeric_limits<I>::max()));
     }
     return static_cast<I>(i);
   }
@@ -154,8 +150,7 @@ template <class T>
 struct Codec<std::vector<T>> {
   static Result<std::vector<T>> read(const Value& v) {
     if (v.kind() != Value::Kind::list) {
-      return fail(ErrorCode::bad_input, "expected a list", "",
-                  "a list of " + to_text(Codec<T>::shape()));
+      return bad_input("expected a list", "", "a list of " + to_text(Codec<T>::shape()));
     }
     std::vector<T> out;
     out.reserve(v.items().size());
@@ -204,13 +199,18 @@ class Fields {
   // `name` is what the description is called in messages ("accelerator").
   explicit Fields(std::string name) : description_{std::move(name), {}, {}} {}
 
+  // The key is the name of the member, where it is not given.
+  template <auto kMember>
+  Fields& required(std::string sentence) {
+    return required(std::string(spelling<kMember>()), kMember, std::move(sentence));
+  }
+  template <auto kMember>
+  Fields& optional(std::string sentence) {
+    return add(std::string(spelling<kMember>()), kMember, std::move(sentence), Need::optional);
+  }
   template <class M>
   Fields& required(std::string key, M T::* member, std::string sentence) {
     return add(std::move(key), member, std::move(sentence), Need::required);
-  }
-  template <class M>
-  Fields& optional(std::string key, M T::* member, std::string sentence) {
-    return add(std::move(key), member, std::move(sentence), Need::optional);
   }
 
   [[nodiscard]] const std::string& name() const { return description_.name; }
@@ -218,16 +218,15 @@ class Fields {
 
   [[nodiscard]] Result<T> read(const Value& v) const {
     if (v.kind() != Value::Kind::map) {
-      return fail(ErrorCode::bad_input, "expected a map with the fields of a " + name(),
-                  place(v, ""));
+      return bad_input("expected a map with the fields of a " + name(), place(v, ""));
     }
     T out{};
     for (const auto& [key, member] : v.members()) {
       const auto at_key = [&key](const FieldDescription& f) { return f.key == key; };
       const auto field = std::find_if(fields().begin(), fields().end(), at_key);
       if (field == fields().end()) {
-        return fail(ErrorCode::bad_input, "unknown field '" + key + "' in " + name(),
-                    place(member, ""), name_hint(key, keys()));
+        return bad_input("unknown field '" + key + "' in " + name(), place(member, ""),
+                         name_hint(key, keys()));
       }
       if (member.kind() == Value::Kind::null && field->need == Need::optional) continue;
       const Access& access = access_[static_cast<std::size_t>(field - fields().begin())];
@@ -235,8 +234,8 @@ class Fields {
     }
     for (const FieldDescription& field : fields()) {
       if (field.need == Need::required && v.find(field.key) == nullptr) {
-        return fail(ErrorCode::bad_input, "missing field '" + field.key + "' in " + name(),
-                    place(v, ""), to_text(field.shape) + ": " + field.sentence);
+        return bad_input("missing field '" + field.key + "' in " + name(), place(v, ""),
+                         to_text(field.shape) + ": " + field.sentence);
       }
     }
     return out;
@@ -303,9 +302,7 @@ class Fields {
 // Reads a whole document as one description; errors begin with the document's name.
 template <Described T>
 Result<T> read(const Document& document) {
-  auto t = Codec<T>::read(document.root);
-  if (!t) return fail(at(document.name, t.error()));
-  return t;
+  return at(document.name, Codec<T>::read(document.root));
 }
 
 }  // namespace orrery

@@ -23,8 +23,8 @@ struct Port {
 };
 const Fields<Port>& fields_of(const Port*) {
   static const Fields<Port> table = Fields<Port>("port")
-                                        .required("name", &Port::name, "identifier")
-                                        .required("rate", &Port::rate, "one direction");
+                                        .required<&Port::name>("identifier")
+                                        .required<&Port::rate>("one direction");
   return table;
 }
 
@@ -41,14 +41,14 @@ struct Device {
 };
 const Fields<Device>& fields_of(const Device*) {
   static const Fields<Device> table = Fields<Device>("device")
-                                          .required("name", &Device::name, "identifier")
-                                          .required("memory", &Device::memory, "capacity")
-                                          .optional("shape", &Device::shape, "of its links")
-                                          .optional("latency", &Device::latency, "of its links")
-                                          .optional("ports", &Device::ports, "to the outside")
-                                          .optional("count", &Device::count, "of units")
-                                          .optional("share", &Device::share, "in use")
-                                          .optional("shared", &Device::shared, "by several");
+                                          .required<&Device::name>("identifier")
+                                          .required<&Device::memory>("capacity")
+                                          .optional<&Device::shape>("of its links")
+                                          .optional<&Device::latency>("of its links")
+                                          .optional<&Device::ports>("to the outside")
+                                          .optional<&Device::count>("of units")
+                                          .optional<&Device::share>("in use")
+                                          .optional<&Device::shared>("by several");
   return table;
 }
 

@@ -40,9 +40,8 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   char buffer[1 << 16];
   while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) {
     if (out.size() + n > limit) {
-      return fail(ErrorCode::bad_input,
-                  "is larger than " + to_exact_text(Bytes(static_cast<double>(limit))), path,
-                  more_input_memory());
+      return bad_input("is larger than " + to_exact_text(Bytes(static_cast<double>(limit))), path,
+                       more_input_memory());
     }
     out.append(buffer, n);
   }

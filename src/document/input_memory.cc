@@ -5,21 +5,20 @@
 namespace orrery {
 
 std::atomic<std::uint64_t>& input_memory() {
-  static std::atomic<std::uint64_t> bytes{kUsualInputMemory};
+  static std::atomic<std::uint64_t> bytes{kDefaultInputMemory};
   return bytes;
 }
 
 Result<void> check_input_memory(std::uint64_t held, std::uint64_t read, const std::string& where) {
   const std::uint64_t most = input_memory() + kMemoryPerByte * read;
   if (held <= most) return {};
-  return fail(ErrorCode::bad_input,
-              "would take more than " + to_text(Bytes(static_cast<double>(most))) +
-                  " of memory, which is too much for a file of this size",
-              where, more_input_memory());
+  return bad_input("would take more than " + to_text(Bytes(static_cast<double>(most))) +
+                       " of memory, which is too much for a file of this size",
+                   where, more_input_memory());
 }
 
 std::uint64_t most_bytes_of_text(std::uint64_t usual) {
-  return static_cast<std::uint64_t>(static_cast<double>(usual) / kUsualInputMemory *
+  return static_cast<std::uint64_t>(static_cast<double>(usual) / kDefaultInputMemory *
                                     static_cast<double>(input_memory()));
 }
 

@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-inline constexpr std::uint64_t kUsualInputMemory = std::uint64_t{1} << 30U;
+inline constexpr std::uint64_t kDefaultInputMemory = std::uint64_t{1} << 30U;
 inline constexpr std::uint64_t kMemoryPerByte = 128;
 
 // Set once, by the command line.

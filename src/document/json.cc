@@ -84,10 +84,9 @@ Result<Document> parse_json(std::string_view text, std::string name) {
     const auto offset = static_cast<std::ptrdiff_t>(std::min(reader.GetErrorOffset(), text.size()));
     const auto line = 1 + std::count(text.begin(), text.begin() + offset, '\n');
     if (reader.GetParseErrorCode() == rapidjson::kParseErrorDocumentEmpty) {
-      return fail(ErrorCode::bad_input, "the file is empty", name);
+      return bad_input("the file is empty", name);
     }
-    return fail(
-        ErrorCode::bad_input,
+    return bad_input(
         std::string("not valid JSON: ") + rapidjson::GetParseError_En(reader.GetParseErrorCode()),
         name + ": line " + std::to_string(line));
   }

@@ -1,4 +1,4 @@
-// The one way in which text becomes JSON.
+// Text as a JSON string.
 #pragma once
 
 #include <string>

@@ -4,15 +4,15 @@
 //   template <>
 //   inline constexpr auto kResults<Spread> = table<Spread>(
 //       "spread", "durations of several events",
-//       field<&Spread::count>("count", "how many"),
+//       field<&Spread::count>("how many"),
 //       nanoseconds<&Spread::total_ns>("total_s", "their sum"),
 //       field("mean_s", "their mean", [](const Spread& s) { return s.mean(); }));
 //   Value document = answer(spread);
 //
-// A key takes a member, a member function, or a function without captures. What these return may be
-// a bool, number, text, quantity, enum with names_of(), description with fields_of() (written with
-// all its fields), another type with a table, or an optional or range of these. The key contains
-// the unit: seconds `_s`, bytes `_bytes`, rates `_per_s`.
+// A key takes a member (and its name, unless another is given), a member function, or a function
+// without captures. What these return may be a bool, number, text, quantity, enum, description with
+// fields_of() (written with all its fields), another type with a table, or an optional or range of
+// these. The key contains the unit: seconds `_s`, bytes `_bytes`, rates `_per_s`.
 //
 // Many rows are indices into something larger (names of a recording, times after its beginning). A
 // function of two arguments gets this context as the second one; a table with a context passes it
@@ -312,6 +312,12 @@ constexpr auto field(std::string_view key, std::string_view sentence) {
              std::string(f.key),
              A::write(member<kMember, kInner...>(*static_cast<const Row*>(row)), context));
        }}};
+}
+
+// A member with its name as the key.
+template <auto kMember>
+constexpr auto field(std::string_view sentence) {
+  return field<kMember>(spelling<kMember>(), sentence);
 }
 
 // A key that is absent if its optional is empty.

@@ -127,8 +127,8 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
   if (const auto offset = first_invalid_utf8(text)) {
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*offset), '\n');
-    return fail(ErrorCode::bad_input, "not text: byte " + std::to_string(*offset) + " is not UTF-8",
-                name + ": line " + std::to_string(line));
+    return bad_input("not text: byte " + std::to_string(*offset) + " is not UTF-8",
+                     name + ": line " + std::to_string(line));
   }
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
@@ -142,10 +142,10 @@ Result<Document> parse_yaml(std::string_view text, std::string name) {
     const DocumentBuilder& builder = handler.builder.failed() ? handler.builder : rest.builder;
     return fail(at(std::move(name), builder.error()));
   } catch (const YAML::Exception& e) {
-    return fail(ErrorCode::bad_input, "not valid YAML: " + e.msg,
-                name + ": line " + std::to_string(e.mark.line + 1));
+    return bad_input("not valid YAML: " + e.msg,
+                     name + ": line " + std::to_string(e.mark.line + 1));
   }
-  if (!handler.builder.has_root()) return fail(ErrorCode::bad_input, "the file is empty", name);
+  if (!handler.builder.has_root()) return bad_input("the file is empty", name);
   return Document{std::move(name), handler.builder.take_root()};
 }
 

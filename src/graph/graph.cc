@@ -1,23 +1,10 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <array>
 
 #include "outcome/invariant.h"
 
 namespace orrery {
-
-std::span<const EnumName<StreamRole>> names_of(StreamRole) {
-  using enum StreamRole;
-  static constexpr auto kNames = std::to_array<EnumName<StreamRole>>({
-      {compute, "compute"},
-      {communication, "communication"},
-      {copy, "copy"},
-      {host, "host"},
-      {wire, "wire"},
-  });
-  return kNames;
-}
 
 std::span<const StreamIndex> Graph::rendezvous_streams(NodeIndex n) const {
   const auto it =

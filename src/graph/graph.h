@@ -29,7 +29,6 @@ namespace orrery {
 // What a stream of a rank is for. On a wire nodes do not wait for each other: latency takes no
 // link.
 enum class StreamRole : std::uint8_t { compute, communication, copy, host, wire };
-std::span<const EnumName<StreamRole>> names_of(StreamRole);
 inline constexpr std::size_t kStreamRoles = 5;
 
 struct Stream {

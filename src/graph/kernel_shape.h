@@ -1,6 +1,8 @@
 // What a kernel computes, as plain values: its sizes, without a price (cost/kernel/kernel_model.h).
 #pragma once
 
+#include "outcome/enum_names.h"
+
 namespace orrery {
 
 struct GemmShape {
@@ -35,6 +37,8 @@ enum class AttentionKernel {
   flash_3,
   library
 };  // library: cuDNN et al.
+template <>
+inline constexpr char kWordSeparator<AttentionKernel> = '-';  // "flash-2"
 enum class Direction { forward, backward };
 
 }  // namespace orrery

@@ -1,7 +1,6 @@
 #include "infer/inferred_comparison.h"
 
 #include <algorithm>
-#include <array>
 
 #include "compare/earlier_work.h"
 #include "compare/step_profile.h"
@@ -56,22 +55,6 @@ double share_of_model(const std::vector<RecordedPartWork>& work) {
 }
 
 }  // namespace
-
-std::span<const EnumName<StepPart>> names_of(StepPart) {
-  using enum StepPart;
-  static constexpr auto kNames = std::to_array<EnumName<StepPart>>({
-      {products, "products"},
-      {attention, "attention"},
-      {memory_bound, "memory_bound"},
-      {recomputation, "recomputation"},
-      {optimizer, "optimizer"},
-      {communication, "communication"},
-      {waiting, "waiting"},
-      {host, "host"},
-      {other, "other"},
-  });
-  return kNames;
-}
 
 Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> run,
                                                const Catalog& catalog) {

@@ -36,7 +36,6 @@ enum class StepPart : std::uint8_t {
   other,          // convolutions, copies, kernels of no known kind
 };
 inline constexpr std::size_t kStepParts = 9;
-std::span<const EnumName<StepPart>> names_of(StepPart);
 
 struct ComparedPart {
   Seconds predicted;

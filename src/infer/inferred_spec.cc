@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "analyze/recorded_accelerator.h"
-#include "infer/has.h"
 #include "infer/operator_uses.h"
 #include "infer/recorded_parallelism.h"
 #include "infer/recorded_software.h"
+#include "trace/has.h"
 #include "trace/marked_steps.h"
 
 namespace orrery {
@@ -57,8 +57,7 @@ class Inference {
     if (!told) {
       std::string all;
       for (const std::string& one : spec_.not_inferred) all += (all.empty() ? "" : "; ") + one;
-      return fail(ErrorCode::unsupported, "the model and its parallelism cannot be inferred",
-                  trace_.file, all);
+      return unsupported("the model and its parallelism cannot be inferred", trace_.file, all);
     }
     spec_.complete = known && !experts_;
     return std::move(spec_);
@@ -482,10 +481,10 @@ class Inference {
 }  // namespace
 
 Result<InferredSpec> inferred_spec(std::span<const RecordedTrace> run, const Catalog& catalog) {
-  if (run.empty()) return fail(ErrorCode::bad_input, "nothing is recorded");
+  if (run.empty()) return bad_input("nothing is recorded");
   const RecordedTrace& trace = run.front();
   const std::vector<MarkedStep> steps = marked_steps(trace);
-  if (steps.empty()) return fail(ErrorCode::bad_input, "nothing is recorded", trace.file);
+  if (steps.empty()) return bad_input("nothing is recorded", trace.file);
   // The first step of several often warms up.
   const MarkedStep& step = steps[steps.size() > 1 ? 1 : 0];
   const std::int64_t ranks = trace.world_size != kNotRecorded && trace.world_size > 0

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -135,7 +134,7 @@ void compare_classes(KernelComparison& out) {
 
 Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
                                            const Catalog& catalog, const std::string& accelerator) {
-  if (run.empty()) return fail(ErrorCode::bad_input, "nothing is recorded");
+  if (run.empty()) return bad_input("nothing is recorded");
   std::optional<Accelerator> found;
   if (!accelerator.empty()) {
     ORRERY_TRY(found, load_accelerator(catalog, accelerator));
@@ -152,8 +151,8 @@ Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
   }
   RecordedKernels recorded = recorded_kernels(run);
   if (recorded.kernels.empty()) {
-    return fail(ErrorCode::bad_input, "no kernels, copies or fills are recorded", run.front().file,
-                "record with ProfilerActivity.CUDA");
+    return bad_input("no kernels, copies or fills are recorded", run.front().file,
+                     "record with ProfilerActivity.CUDA");
   }
   ORRERY_TRY(KernelParameters parameters, load_kernel_parameters(catalog, *found));
   ORRERY_TRY(CollectiveParameters collectives,

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "infer/has.h"
+#include "trace/has.h"
 
 namespace orrery {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "infer/has.h"
+#include "trace/has.h"
 
 namespace orrery {
 namespace {

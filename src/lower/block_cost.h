@@ -20,8 +20,6 @@
 // gathered input with the product before it.
 #pragma once
 
-#include <vector>
-
 #include "cost/memory/rank_parameters.h"
 #include "lower/block_memory.h"
 #include "lower/cost_context.h"

@@ -4,7 +4,6 @@
 // less than a microsecond. Kept by CostCache under a key of everything the costs depend on.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -1,7 +1,6 @@
 #include "lower/recomputed_modules.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 namespace orrery {

@@ -119,7 +119,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.zero = static_cast<int>(step.plan.zero);
   in.gradient_bytes = step.gradient_bytes;
   in.weight_bytes = tensor_element_size(step.cache->training().precision).value();
-  in.optimizer_bytes = step.cache->training().optimizer == Optimizer::adamw ? 12 : 8;
+  in.optimizer_bytes = optimizer_state(step.cache->training().optimizer).value();
   in.communicators = communicators(step.plan);
 
   FullestBackward fullest;
@@ -192,6 +192,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.buffers = Bytes(blocks.placeholders() + facts.bucket_bytes);
   return memory(in);
 }
+
+Bytes optimizer_state(Optimizer optimizer) { return Bytes(optimizer == Optimizer::adamw ? 12 : 8); }
 
 std::string moment_in_words(const StepCosts& step, int device, const MemoryReport& memory) {
   if (memory.moment_kind == MemoryMoment::optimizer) {

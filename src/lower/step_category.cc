@@ -1,7 +1,5 @@
 #include "lower/step_category.h"
 
-#include <array>
-
 namespace orrery {
 namespace {
 

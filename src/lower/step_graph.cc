@@ -49,9 +49,9 @@ class StepBuilder {
       const DeviceOperation& op = order[i];
       emit(op, uses[i]);
       if (builder_.size() > kMaxNodes) {
-        return fail(ErrorCode::unsupported,
-                    "the expanded graph has more than " + std::to_string(kMaxNodes) + " nodes", "",
-                    "fewer microbatches or stages, or the folded graph");
+        return unsupported(
+            "the expanded graph has more than " + std::to_string(kMaxNodes) + " nodes", "",
+            "fewer microbatches or stages, or the folded graph");
       }
     }
     end_of_step();

@@ -10,6 +10,12 @@ Picoseconds step_time(std::span<const StepWindow> windows) {
   return longest;
 }
 
+bool in_window(const Stream& stream) {
+  const auto kind = static_cast<StepStream>(stream.number);
+  return stream.role != StreamRole::wire && kind != StepStream::pp_forward &&
+         kind != StepStream::pp_backward;
+}
+
 std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
                                 const Timeline& timeline) {
   std::vector<StepWindow> out(static_cast<std::size_t>(step.shape.devices),
@@ -19,11 +25,7 @@ std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
   for (std::size_t i = 0; i < graph.graph.size(); ++i) {
     const NodeIndex n(i);
     const Stream& stream = graph.graph.stream_of(n);
-    const auto kind = static_cast<StepStream>(stream.number);
-    if (stream.role == StreamRole::wire || kind == StepStream::pp_forward ||
-        kind == StepStream::pp_backward) {
-      continue;
-    }
+    if (!in_window(stream)) continue;
     StepWindow& w = out[stream.rank_class];
     if (seen[stream.rank_class] == 0) w = {timeline.start(graph.graph, n), Picoseconds(0)};
     seen[stream.rank_class] = 1;

@@ -17,6 +17,9 @@ struct StepWindow {
 std::vector<StepWindow> windows(const StepCosts& step, const StepGraph& graph,
                                 const Timeline& timeline);
 
+// Whether what runs on a stream is part of its device's window: all but transfers.
+bool in_window(const Stream& stream);
+
 // From the beginning of one step to that of the next: the longest window. That is the makespan
 // where devices wait for each other's optimizer; where they do not, steps follow each other on
 // every device at once.

@@ -200,9 +200,9 @@ class Store {
                      const std::string& expected, Convert convert) {
     if (cell_.empty()) return {};
     const auto wrong = [&](const std::string& hint) {
-      return fail(ErrorCode::bad_input,
-                  "column '" + std::string(column_.name) + "' holds '" + cell_.substr(0, 40) + "'",
-                  row_.place(), hint);
+      return bad_input(
+          "column '" + std::string(column_.name) + "' holds '" + cell_.substr(0, 40) + "'",
+          row_.place(), hint);
     };
     if (!value) return wrong("expected " + expected + ", or nothing if it is unknown");
     const double x = static_cast<double>(*value);
@@ -254,8 +254,8 @@ Result<std::vector<const Column*>> columns_of(const CommaSeparated& table,
   });
   if (!measures) absent += (absent.empty() ? "" : ", ") + std::string("step_time_s");
   if (!absent.empty()) {
-    return fail(ErrorCode::bad_input, "columns are missing: " + absent + unknown, place,
-                "validation/measured/README.md lists the columns");
+    return bad_input("columns are missing: " + absent + unknown, place,
+                     "validation/measured/README.md lists the columns");
   }
   return out;
 }

@@ -128,34 +128,15 @@ T read_embedded(const Value& value) {
 
 }  // namespace
 
-std::span<const EnumName<SelectiveRecomputation>> names_of(SelectiveRecomputation) {
-  using enum SelectiveRecomputation;
-  static constexpr EnumName<SelectiveRecomputation> kNames[] = {
-      {attention, "attention"},
-      {alternate_products, "alternate_products"},
-      {norms_and_activations, "norms_and_activations"},
-      {share_of_layers, "share_of_layers"}};
-  return kNames;
-}
-
-std::span<const EnumName<StageLayers>> names_of(StageLayers) {
-  using enum StageLayers;
-  static constexpr EnumName<StageLayers> kNames[] = {{even, "even"},
-                                                     {balanced_parameters, "balanced_parameters"},
-                                                     {full_then_rest, "full_then_rest"}};
-  return kNames;
-}
-
 const Fields<BlockConvention>& fields_of(const BlockConvention*) {
   using B = BlockConvention;
-  static const Fields<B> kTable =
-      Fields<B>("blocks")
-          .optional("family", &B::family, "name of the architecture")
-          .optional("words", &B::words, "said with the row")
-          .optional("norm", &B::norm, "kind of norm")
-          .optional("position_encoding", &B::position_encoding, "of tokens")
-          .optional("linear_bias", &B::linear_bias, "biases on all products")
-          .optional("tie_embeddings", &B::tie_embeddings, "unless the row says no");
+  static const Fields<B> kTable = Fields<B>("blocks")
+                                      .optional<&B::family>("name of the architecture")
+                                      .optional<&B::words>("said with the row")
+                                      .optional<&B::norm>("kind of norm")
+                                      .optional<&B::position_encoding>("of tokens")
+                                      .optional<&B::linear_bias>("biases on all products")
+                                      .optional<&B::tie_embeddings>("unless the row says no");
   return kTable;
 }
 
@@ -163,51 +144,50 @@ const Fields<RunConvention>& fields_of(const RunConvention*) {
   using C = RunConvention;
   static const Fields<C> kTable =
       Fields<C>("convention")
-          .optional("framework", &C::framework, "entry of frameworks.yaml")
-          .optional("software", &C::software, "entry of catalog/software")
-          .optional("dropout", &C::dropout, "dropout is on")
-          .optional("zero", &C::zero, "ZeRO stage")
-          .optional("sequence_parallel", &C::sequence_parallel, "wherever tp > 1")
-          .optional("link", &C::link, "network of a node, as text")
-          .optional("fabric", &C::fabric, "entry of catalog/fabrics")
-          .optional("overlap", &C::overlap, "which transfers run beside computation")
-          .optional("overlap_source", &C::overlap_source, "where that is known from")
-          .optional("context_parallel", &C::context_parallel, "how keys and values travel")
-          .optional("selective", &C::selective, "what selective recomputation means")
-          .optional("flash", &C::flash, "attention kernel of \"flash\" and of an empty cell")
-          .optional("transformer_engine", &C::transformer_engine,
-                    "attention kernel of that library")
-          .optional("vocab_multiple", &C::vocab_multiple, "padding of the vocabulary, over tp")
-          .optional("vocab", &C::vocab, "vocabulary where no row states it")
-          .optional("shard_group", &C::shard_group, "accelerators that share one sharded copy")
-          .optional("gradients", &C::gradients, "format of gradients, or as_weights")
-          .optional("stage_layers", &C::stage_layers, "how layers lie on stages")
-          .optional("blocks", &C::blocks, "what blocks have besides their dimensions")
-          .optional("dispatch", &C::dispatch, "how tokens travel to experts")
-          .optional("packed", &C::packed, "fine-tuning fills its sequences")
-          .optional("adapter_rank", &C::adapter_rank, "rank of adapters")
-          .optional("fit_weight", &C::fit_weight, "weight of a row in a fit of steps")
-          .optional("judged_apart", &C::judged_apart, "left out of the errors over all sources")
-          .optional("assume", &C::assume, "sentences said with the row");
+          .optional<&C::framework>("entry of frameworks.yaml")
+          .optional<&C::software>("entry of catalog/software")
+          .optional<&C::dropout>("dropout is on")
+          .optional<&C::zero>("ZeRO stage")
+          .optional<&C::sequence_parallel>("wherever tp > 1")
+          .optional<&C::link>("network of a node, as text")
+          .optional<&C::fabric>("entry of catalog/fabrics")
+          .optional<&C::overlap>("which transfers run beside computation")
+          .optional<&C::overlap_source>("where that is known from")
+          .optional<&C::context_parallel>("how keys and values travel")
+          .optional<&C::selective>("what selective recomputation means")
+          .optional<&C::flash>("attention kernel of \"flash\" and of an empty cell")
+          .optional<&C::transformer_engine>("attention kernel of that library")
+          .optional<&C::vocab_multiple>("padding of the vocabulary, over tp")
+          .optional<&C::vocab>("vocabulary where no row states it")
+          .optional<&C::shard_group>("accelerators that share one sharded copy")
+          .optional<&C::gradients>("format of gradients, or as_weights")
+          .optional<&C::stage_layers>("how layers lie on stages")
+          .optional<&C::blocks>("what blocks have besides their dimensions")
+          .optional<&C::dispatch>("how tokens travel to experts")
+          .optional<&C::packed>("fine-tuning fills its sequences")
+          .optional<&C::adapter_rank>("rank of adapters")
+          .optional<&C::fit_weight>("weight of a row in a fit of steps")
+          .optional<&C::judged_apart>("left out of the errors over all sources")
+          .optional<&C::assume>("sentences said with the row");
   return kTable;
 }
 
 const Fields<NetworkName>& fields_of(const NetworkName*) {
   static const Fields<NetworkName> kTable =
       Fields<NetworkName>("network")
-          .required("says", &NetworkName::says, "words in lower case")
-          .required("fabric", &NetworkName::fabric, "entry of catalog/fabrics")
-          .optional("card", &NetworkName::card, "rate of one card that the name implies")
-          .optional("link", &NetworkName::link, "rate of one link");
+          .required<&NetworkName::says>("words in lower case")
+          .required<&NetworkName::fabric>("entry of catalog/fabrics")
+          .optional<&NetworkName::card>("rate of one card that the name implies")
+          .optional<&NetworkName::link>("rate of one link");
   return kTable;
 }
 
 const Fields<SourceFigure>& fields_of(const SourceFigure*) {
   static const Fields<SourceFigure> kTable =
       Fields<SourceFigure>("figure")
-          .required("figure", &SourceFigure::figure, "which figure")
-          .required("source_id", &SourceFigure::source_id, "of which source")
-          .required("target", &SourceFigure::target, "what it is to reach");
+          .required<&SourceFigure::figure>("which figure")
+          .required<&SourceFigure::source_id>("of which source")
+          .required<&SourceFigure::target>("what it is to reach");
   return kTable;
 }
 

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,9 +79,6 @@ struct RunConvention {
   std::vector<std::string> assume;  // said with the row
 };
 const Fields<RunConvention>& fields_of(const RunConvention*);
-
-std::span<const EnumName<SelectiveRecomputation>> names_of(SelectiveRecomputation);
-std::span<const EnumName<StageLayers>> names_of(StageLayers);
 
 // The framework that the row's words name, in its release; empty if none.
 std::string framework_of(const MeasuredRow& row);

@@ -2,12 +2,6 @@
 
 namespace orrery {
 
-std::span<const EnumName<Workload>> names_of(Workload) {
-  static constexpr EnumName<Workload> kNames[] = {{Workload::training, "training"},
-                                                  {Workload::forward, "forward"}};
-  return kNames;
-}
-
 Passes passes_of(Workload workload) {
   static constexpr Passes kPasses[] = {{.backward = true, .optimizer = true},
                                        {.backward = false, .optimizer = false}};

@@ -9,14 +9,11 @@
 // modelled: caches of keys and values, decoding token by token.
 #pragma once
 
-#include <span>
-
 #include "outcome/enum_names.h"
 
 namespace orrery {
 
 enum class Workload : unsigned char { training, forward };
-std::span<const EnumName<Workload>> names_of(Workload);
 
 struct Passes {
   bool backward = true;

@@ -24,7 +24,7 @@ TEST(Error, PlacesAddUpFromTheOutside) {
 }
 
 Result<int> half(int n) {
-  if (n % 2 != 0) return fail(ErrorCode::bad_input, std::to_string(n) + " is odd");
+  if (n % 2 != 0) return bad_input(std::to_string(n) + " is odd");
   return n / 2;
 }
 

@@ -19,6 +19,19 @@ inline Failure fail(ErrorCode code, std::string message, std::string where = "",
                     std::string hint = "") {
   return Failure(Error{code, std::move(message), std::move(where), std::move(hint)});
 }
+inline Failure bad_input(std::string message, std::string where = "", std::string hint = "") {
+  return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
+}
+inline Failure unsupported(std::string message, std::string where = "", std::string hint = "") {
+  return fail(ErrorCode::unsupported, std::move(message), std::move(where), std::move(hint));
+}
+
+// The same result; an error of it with `place` in front of its own.
+template <class T>
+Result<T> at(std::string place, Result<T> result) {
+  if (!result) return fail(at(std::move(place), std::move(result).error()));
+  return result;
+}
 
 }  // namespace orrery
 

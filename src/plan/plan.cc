@@ -1,113 +1,69 @@
 #include "plan/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
 
 namespace orrery {
 
-std::span<const EnumName<MeshAxis>> names_of(MeshAxis) {
-  static constexpr EnumName<MeshAxis> kNames[] = {{MeshAxis::tp, "tp"},
-                                                  {MeshAxis::cp, "cp"},
-                                                  {MeshAxis::ep, "ep"},
-                                                  {MeshAxis::pp, "pp"},
-                                                  {MeshAxis::dp, "dp"}};
-  return kNames;
-}
-
-std::span<const EnumName<Recompute>> names_of(Recompute) {
-  static constexpr EnumName<Recompute> kNames[] = {{Recompute::none, "none"},
-                                                   {Recompute::selective, "selective"},
-                                                   {Recompute::alternate, "alternate"},
-                                                   {Recompute::full, "full"}};
-  return kNames;
-}
-
-std::span<const EnumName<ContextParallel>> names_of(ContextParallel) {
-  static constexpr EnumName<ContextParallel> kNames[] = {
-      {ContextParallel::all_gather, "all-gather"},
-      {ContextParallel::ring, "ring"},
-      {ContextParallel::all_to_all, "all-to-all"}};
-  return kNames;
-}
-
-std::span<const EnumName<Optimizer>> names_of(Optimizer) {
-  static constexpr EnumName<Optimizer> kNames[] = {{Optimizer::adamw, "adamw"},
-                                                   {Optimizer::sgd, "sgd"}};
-  return kNames;
-}
-
-std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch) {
-  static constexpr EnumName<ExpertDispatch> kNames[] = {
-      {ExpertDispatch::all_to_all, "all-to-all"}, {ExpertDispatch::deduplicated, "deduplicated"}};
-  return kNames;
-}
-
 const Fields<Overlap>& fields_of(const Overlap*) {
   static const Fields<Overlap> kTable =
       Fields<Overlap>("overlap")
-          .optional("gradient_reduction", &Overlap::gradient_reduction,
-                    "reduce gradient buckets beside the backward pass")
-          .optional("parameter_gather", &Overlap::parameter_gather,
-                    "gather parameters beside the forward pass")
-          .optional("tensor_parallel", &Overlap::tensor_parallel,
-                    "cut products in tp pieces and pipeline them with their collective")
-          .optional("pipeline", &Overlap::pipeline, "sends and receives do not block computing")
-          .optional("expert", &Overlap::expert, "all-to-alls beside the shared expert")
-          .optional("expert_batches", &Overlap::expert_batches,
-                    "all-to-alls beside the other pass of another microbatch")
-          .optional("optimizer", &Overlap::optimizer,
-                    "the optimizer step is validated afterwards and waits for no gradient norm");
+          .optional<&Overlap::gradient_reduction>(
+              "reduce gradient buckets beside the backward pass")
+          .optional<&Overlap::parameter_gather>("gather parameters beside the forward pass")
+          .optional<&Overlap::tensor_parallel>(
+              "cut products in tp pieces and pipeline them with their collective")
+          .optional<&Overlap::pipeline>("sends and receives do not block computing")
+          .optional<&Overlap::expert>("all-to-alls beside the shared expert")
+          .optional<&Overlap::expert_batches>(
+              "all-to-alls beside the other pass of another microbatch")
+          .optional<&Overlap::optimizer>(
+              "the optimizer step is validated afterwards and waits for no gradient norm");
   return kTable;
 }
 
 const Fields<Plan>& fields_of(const Plan*) {
   static const Fields<Plan> kTable =
       Fields<Plan>("plan")
-          .optional("tp", &Plan::tp, "tensor-parallel degree")
-          .optional("cp", &Plan::cp, "context-parallel degree")
-          .optional("pp", &Plan::pp, "pipeline-parallel degree")
-          .optional("dp", &Plan::dp, "data-parallel degree; 0: what the GPUs leave")
-          .optional("ep", &Plan::ep, "expert-parallel degree, taken from tp*cp*dp")
-          .optional("etp", &Plan::etp, "tensor-parallel degree inside an expert; 0: default")
-          .optional("dispatch", &Plan::dispatch, "how tokens travel to their experts")
-          .optional("sequence_parallel", &Plan::sequence_parallel,
-                    "shard the sequence over tp between products")
-          .optional("context_parallel", &Plan::context_parallel,
-                    "how attention gets the whole sequence")
-          .optional("schedule", &Plan::schedule, "pipeline schedule")
-          .optional("chunks", &Plan::chunks, "virtual stages a microbatch crosses, over devices")
-          .optional("group", &Plan::group,
-                    "microbatches that pass a chunk together; 0: the schedule's default")
-          .optional("layers", &Plan::layers, "layers of each virtual stage, in order")
-          .optional("micro_batch", &Plan::micro_batch, "sequences of a microbatch")
-          .optional("zero", &Plan::zero, "ZeRO stage: 0, 1, 2 or 3 (FSDP)")
-          .optional("shard_group", &Plan::shard_group,
-                    "ranks that share one sharded copy (HSDP); 0: all")
-          .optional("recompute", &Plan::recompute, "activations computed again in the backward")
-          .optional("recompute_modules", &Plan::recompute_modules,
-                    "with selective: parts of a layer; none stated: core_attn")
-          .optional("recompute_layers", &Plan::recompute_layers,
-                    "with full: layers of each virtual stage; 0: all")
-          .optional("attention", &Plan::attention, "attention kernel")
-          .optional("overlap", &Plan::overlap, "what runs beside computing")
-          .optional("placement", &Plan::placement, "mesh axes from the fastest network outwards");
+          .optional<&Plan::tp>("tensor-parallel degree")
+          .optional<&Plan::cp>("context-parallel degree")
+          .optional<&Plan::pp>("pipeline-parallel degree")
+          .optional<&Plan::dp>("data-parallel degree; 0: what the GPUs leave")
+          .optional<&Plan::ep>("expert-parallel degree, taken from tp*cp*dp")
+          .optional<&Plan::etp>("tensor-parallel degree inside an expert; 0: default")
+          .optional<&Plan::dispatch>("how tokens travel to their experts")
+          .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
+          .optional<&Plan::context_parallel>("how attention gets the whole sequence")
+          .optional<&Plan::schedule>("pipeline schedule")
+          .optional<&Plan::chunks>("virtual stages a microbatch crosses, over devices")
+          .optional<&Plan::group>(
+              "microbatches that pass a chunk together; 0: the schedule's default")
+          .optional<&Plan::layers>("layers of each virtual stage, in order")
+          .optional<&Plan::micro_batch>("sequences of a microbatch")
+          .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
+          .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
+          .optional<&Plan::recompute>("activations computed again in the backward")
+          .optional<&Plan::recompute_modules>(
+              "with selective: parts of a layer; none stated: core_attn")
+          .optional<&Plan::recompute_layers>("with full: layers of each virtual stage; 0: all")
+          .optional<&Plan::attention>("attention kernel")
+          .optional<&Plan::overlap>("what runs beside computing")
+          .optional<&Plan::placement>("mesh axes from the fastest network outwards");
   return kTable;
 }
 
 const Fields<Training>& fields_of(const Training*) {
   static const Fields<Training> kTable =
       Fields<Training>("training")
-          .optional("sequence_length", &Training::sequence_length, "tokens of a sequence")
-          .optional("source_length", &Training::source_length, "tokens of an encoder sequence")
-          .optional("global_batch", &Training::global_batch, "sequences of a step")
-          .optional("precision", &Training::precision, "number format of matrix products")
-          .optional("optimizer", &Training::optimizer, "optimizer")
-          .optional("gradients", &Training::gradients,
-                    "number format gradients are accumulated and reduced in")
-          .optional("dropout", &Training::dropout,
-                    "dropout on the residual branches and on attention probabilities");
+          .optional<&Training::sequence_length>("tokens of a sequence")
+          .optional<&Training::source_length>("tokens of an encoder sequence")
+          .optional<&Training::global_batch>("sequences of a step")
+          .optional<&Training::precision>("number format of matrix products")
+          .optional<&Training::optimizer>("optimizer")
+          .optional<&Training::gradients>("number format gradients are accumulated and reduced in")
+          .optional<&Training::dropout>(
+              "dropout on the residual branches and on attention probabilities");
   return kTable;
 }
 
@@ -206,21 +162,21 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
   std::vector<std::string> seen;
   for (const auto& [item, key, given] : settings_of(text)) {
     if (std::ranges::count(item, '=') != 1) {
-      return fail(ErrorCode::bad_input, "'" + item + "' is not key=value", "plan",
-                  "write a plan such as \"tp=8,pp=16,micro_batch=1\"");
+      return bad_input("'" + item + "' is not key=value", "plan",
+                       "write a plan such as \"tp=8,pp=16,micro_batch=1\"");
     }
     std::string_view value = given;
     if (key == "context_parallel") value = without_alias(value, kContextParallelAliases);
     if (is_boolean(key) && (value == "0" || value == "1")) value = value == "1" ? "true" : "false";
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-      return fail(ErrorCode::bad_input, "'" + key + "' is given twice", "plan");
+      return bad_input("'" + key + "' is given twice", "plan");
     }
     seen.push_back(key);
     if (key.starts_with("overlap.")) {
       const Value* whole = map.find("overlap");
       if (whole != nullptr && whole->kind() != Value::Kind::map) {
-        return fail(ErrorCode::bad_input, "'" + key + "' is given beside 'overlap'", "plan",
-                    "overlap is set one kind at a time, as in \"overlap.pipeline=false\"");
+        return bad_input("'" + key + "' is given beside 'overlap'", "plan",
+                         "overlap is set one kind at a time, as in \"overlap.pipeline=false\"");
       }
       Value overlap = whole != nullptr ? *whole : Value::map();
       overlap.set(key.substr(8), scalar_value(value));
@@ -231,9 +187,7 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       map.set(key, scalar_value(value));
     }
   }
-  auto plan = table.read(map);
-  if (!plan) return fail(at("plan", plan.error()));
-  return plan;
+  return at("plan", table.read(map));
 }
 
 std::vector<std::string> stated_fields(std::string_view text) {

@@ -27,10 +27,14 @@ enum class Recompute { none, selective, alternate, full };
 // round a ring; or all to all, so that each rank gets all tokens of a part of the heads
 // (DeepSpeed-Ulysses, arXiv 2309.14509; Megatron-Core's --cp-comm-type a2a).
 enum class ContextParallel { all_gather, ring, all_to_all };
+template <>
+inline constexpr char kWordSeparator<ContextParallel> = '-';  // "all-gather"
 enum class Optimizer { adamw, sgd };
 // How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one
 // for each rank, and over the network for each node, that holds any (DeepEP, HybridEP).
 enum class ExpertDispatch { all_to_all, deduplicated };
+template <>
+inline constexpr char kWordSeparator<ExpertDispatch> = '-';  // "all-to-all"
 
 // Which transfers run beside computation instead of between it.
 struct Overlap {
@@ -105,11 +109,5 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base = {});
 std::vector<std::string> stated_fields(std::string_view text);
 // The short form of everything that differs from the default.
 std::string to_text(const Plan& plan);
-
-std::span<const EnumName<MeshAxis>> names_of(MeshAxis);
-std::span<const EnumName<Recompute>> names_of(Recompute);
-std::span<const EnumName<ContextParallel>> names_of(ContextParallel);
-std::span<const EnumName<Optimizer>> names_of(Optimizer);
-std::span<const EnumName<ExpertDispatch>> names_of(ExpertDispatch);
 
 }  // namespace orrery

@@ -1,7 +1,6 @@
 // seeds: tests/seeds/plan
 // Plan text: never crashes; what is read is written and read again unchanged.
 #include <cstdint>
-#include <string_view>
 
 #include "outcome/invariant.h"
 #include "plan/plan.h"

@@ -220,6 +220,9 @@ Reasons schedule(const JudgedPlan& judged) {
         "{0} wires its stages anew for every microbatch: `orrery schedule {0}` draws it",
         plan.schedule));
   }
+  if (plan.pp == 1 && plan.chunks > 1 && (*found)->chunks == 0) {
+    out.push_back(fmt::format("chunks {} need a pipeline, and pp is 1", plan.chunks));
+  }
   ScheduleRequest request;
   request.group = static_cast<int>(plan.group);
   request.shape = {static_cast<int>(plan.pp), microbatches(judged.training, plan),

@@ -7,19 +7,6 @@
 
 namespace orrery {
 
-std::span<const EnumName<RecomputeModule>> names_of(RecomputeModule) {
-  static constexpr EnumName<RecomputeModule> kNames[] = {
-      {RecomputeModule::core_attn, "core_attn"},
-      {RecomputeModule::layernorm, "layernorm"},
-      {RecomputeModule::mla_up_proj, "mla_up_proj"},
-      {RecomputeModule::moe_act, "moe_act"},
-      {RecomputeModule::mlp_act, "mlp_act"},
-      {RecomputeModule::mlp, "mlp"},
-      {RecomputeModule::moe, "moe"},
-      {RecomputeModule::shared_experts, "shared_experts"}};
-  return kNames;
-}
-
 Result<RecomputeModule> Codec<RecomputeModule>::read(const Value& v) {
   ORRERY_TRY(const std::string text, read_text(v));
   auto module = parse_enum<RecomputeModule>(text);
@@ -28,7 +15,7 @@ Result<RecomputeModule> Codec<RecomputeModule>::read(const Value& v) {
   for (const auto& name : names_of(RecomputeModule{})) {
     known.append(known.empty() ? "known: " : ", ").append(name.name);
   }
-  return fail(ErrorCode::bad_input, "unknown module '" + text + "'", "", std::move(known));
+  return bad_input("unknown module '" + text + "'", "", std::move(known));
 }
 
 RecomputeModuleSet::RecomputeModuleSet(std::span<const RecomputeModule> stated) {

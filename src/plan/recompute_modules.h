@@ -23,7 +23,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "document/fields.h"
 
@@ -41,7 +40,6 @@ enum class RecomputeModule {
   moe,
   shared_experts
 };
-std::span<const EnumName<RecomputeModule>> names_of(RecomputeModule);
 
 // An unknown name is an error with all that are known.
 template <>

@@ -137,13 +137,4 @@ void blocking_transfers(Plan& plan, const SoftwareProfile& software);
 // What a report says of a profile nobody chose.
 std::string software_assumption(const SoftwareProfile& software);
 
-std::span<const EnumName<Kernels>> names_of(Kernels);
-std::span<const EnumName<GradientAccumulation>> names_of(GradientAccumulation);
-std::span<const EnumName<LaunchPath>> names_of(LaunchPath);
-std::span<const EnumName<PipelineTransfers>> names_of(PipelineTransfers);
-std::span<const EnumName<AttentionCopies>> names_of(AttentionCopies);
-std::span<const EnumName<HostWaits>> names_of(HostWaits);
-std::span<const EnumName<ShardTransfers>> names_of(ShardTransfers);
-std::span<const EnumName<PipelineShards>> names_of(PipelineShards);
-
 }  // namespace orrery

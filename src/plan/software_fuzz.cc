@@ -2,7 +2,6 @@
 // seeds: catalog/software
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "outcome/invariant.h"
 #include "plan/software.h"

@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-// Work that the end of something set free starts within this time of it.
+// Work that was waiting for something starts within this time after it ends.
 inline constexpr std::int64_t kSoonAfterNs = 20'000;
 
 struct Launch {

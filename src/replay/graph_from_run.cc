@@ -440,9 +440,9 @@ Result<GraphFromRun> graph_from_run(std::span<const RecordedTrace> traces,
   Assembly assembly(traces, options);
   assembly.prepare();
   if (assembly.empty()) {
-    return fail(ErrorCode::bad_input, "nothing to replay: no operators, calls or device work",
-                traces.empty() ? "" : traces[0].file,
-                "a recording of a profiler with CPU or GPU activities");
+    return bad_input("nothing to replay: no operators, calls or device work",
+                     traces.empty() ? "" : traces[0].file,
+                     "a recording of a profiler with CPU or GPU activities");
   }
   return assembly.assembled();
 }

@@ -7,7 +7,6 @@
 // continues.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "replay/chakra_graph.h"

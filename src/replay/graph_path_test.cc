@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "replay/graph_from_run.h"

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "parallel/parallel_for.h"

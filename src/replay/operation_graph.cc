@@ -21,8 +21,8 @@ class Wiring {
     ORRERY_RETURN_IF_ERROR(take_reference());
     for (std::int32_t stage = 0; stage < timeline_.stages; ++stage) {
       if (passes(stage).empty()) {
-        return fail(ErrorCode::bad_input, fmt::format("stage {} has no passes", stage), "",
-                    "forward-compute and backward-compute operations of every stage");
+        return bad_input(fmt::format("stage {} has no passes", stage), "",
+                         "forward-compute and backward-compute operations of every stage");
       }
       ORRERY_RETURN_IF_ERROR(wire_passes(stage));
       wire_ends(stage);
@@ -31,8 +31,8 @@ class Wiring {
     graph_.data_parallel_ranks = timeline_.data_parallel_ranks;
     lower();
     if (graph_.run.dropped_edges > 0) {
-      return fail(ErrorCode::bad_input, "operations that wait for each other in a circle", "",
-                  "receives in the order of their sends");
+      return bad_input("operations that wait for each other in a circle", "",
+                       "receives in the order of their sends");
     }
     return std::move(graph_);
   }
@@ -157,12 +157,12 @@ class Wiring {
     const Slots from = senders(stage, direction);
     const Slots to = receivers(stage, direction);
     if (chunks_ > 1 && (sent.size() != from.size() || received.size() != to.size())) {
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{} sends and {} receives of stage {}, whose {} passes of {} model "
-                              "chunks send {} and receive {} times",
-                              sent.size(), received.size(), stage, all.size(), chunks_, from.size(),
-                              to.size()),
-                  "", "one send and one receive a pass, but at the ends of the model");
+      return bad_input(
+          fmt::format("{} sends and {} receives of stage {}, whose {} passes of {} model "
+                      "chunks send {} and receive {} times",
+                      sent.size(), received.size(), stage, all.size(), chunks_, from.size(),
+                      to.size()),
+          "", "one send and one receive a pass, but at the ends of the model");
     }
     chain(sent);
     chain(received);
@@ -247,10 +247,9 @@ class Wiring {
 
   Result<bool> pair(const Slots& sends, const Slots& receives, std::int32_t from, std::int32_t to) {
     if (sends.size() != receives.size()) {
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{} sends of stage {} and {} receives of stage {}", sends.size(),
-                              from, receives.size(), to),
-                  "", "as many receives as sends");
+      return bad_input(fmt::format("{} sends of stage {} and {} receives of stage {}", sends.size(),
+                                   from, receives.size(), to),
+                       "", "as many receives as sends");
     }
     for (std::size_t k = 0; k < sends.size(); ++k) {
       graph_.slots[sends[k]].group = {sends[k], receives[k]};
@@ -281,11 +280,11 @@ class Wiring {
         const std::int32_t next = wraps ? last - stage : stage + ahead;
         const auto found = receive_of.find({next, wraps ? o.chunk + ahead : o.chunk, o.microbatch});
         if (found == receive_of.end()) {
-          return fail(ErrorCode::bad_input,
-                      fmt::format("micro-batch {} of chunk {} leaves stage {} and does not arrive "
-                                  "at stage {}",
-                                  o.microbatch, o.chunk, stage, next),
-                      "", "a pass of every chunk and stage for every micro-batch");
+          return bad_input(
+              fmt::format("micro-batch {} of chunk {} leaves stage {} and does not arrive "
+                          "at stage {}",
+                          o.microbatch, o.chunk, stage, next),
+              "", "a pass of every chunk and stage for every micro-batch");
         }
         graph_.slots[sent[k]].group = {sent[k], found->second};
         graph_.slots[found->second].group = {sent[k], found->second};

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 namespace orrery {
@@ -45,8 +44,8 @@ class Replayer {
   Result<OperationReplay> replayed() {
     take_steps();
     if (steps_.empty()) {
-      return fail(ErrorCode::bad_input, "no step has all operations of the first", "",
-                  "whole steps of every stage and data-parallel rank");
+      return bad_input("no step has all operations of the first", "",
+                       "whole steps of every stage and data-parallel rank");
     }
     find_ideal();
     OperationReplay result;

@@ -17,7 +17,6 @@
 // down; this remains in their durations.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "replay/graph_from_run.h"

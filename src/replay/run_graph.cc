@@ -35,21 +35,6 @@ constexpr NodeKind node_kind(RunNodeKind kind) {
 
 }  // namespace
 
-std::span<const EnumName<RunNodeKind>> names_of(RunNodeKind) {
-  using enum RunNodeKind;
-  static constexpr auto kNames = std::to_array<EnumName<RunNodeKind>>({
-      {host, "host"},
-      {call, "call"},
-      {latency, "latency"},
-      {dispatch, "dispatch"},
-      {work, "work"},
-      {arrival, "arrival"},
-      {rendezvous, "rendezvous"},
-      {transfer, "transfer"},
-  });
-  return kNames;
-}
-
 LoweredRun lowered_run(const RunGraph& run) {
   TopologicalOrder order = topological_order(
       EdgeLists(run.nodes.size(), [&](const auto& add) { for_each_dependency(run, add); }));

@@ -22,7 +22,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +43,6 @@ enum class RunNodeKind : std::uint8_t {
   rendezvous,
   transfer,
 };
-std::span<const EnumName<RunNodeKind>> names_of(RunNodeKind);
 
 inline constexpr std::uint32_t kNoLane = 0xffffffff;
 

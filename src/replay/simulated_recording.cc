@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -71,9 +70,7 @@ class Recording {
 
   Result<RecordedTrace> take() {
     sort_events(trace_);
-    if (auto possible = check_times(trace_); !possible) {
-      return fail(at(trace_.file, std::move(possible).error()));
-    }
+    ORRERY_RETURN_IF_ERROR(at(trace_.file, check_times(trace_)));
     return std::move(trace_);
   }
 
@@ -151,16 +148,13 @@ CommunicationDetails details_of(const ChakraNode& node, std::int64_t ranks_of_jo
 
 GroupsByName defined_by(const ChakraTrace& trace, std::int64_t ranks_of_job) {
   GroupsByName out;
-  for (const ChakraNode& node : trace.nodes) {
-    if (node.type != ChakraNodeType::metadata) continue;
-    for (NamedGroup& group : defined_groups(node).groups) {
-      DefinedGroup& defined = out[group.name];
-      defined = {ranks_of_job, ""};
-      if (group.ranks.empty()) continue;
-      defined.size = static_cast<std::int64_t>(group.ranks.size());
-      std::sort(group.ranks.begin(), group.ranks.end());
-      defined.ranks = fmt::format("[{}]", fmt::join(group.ranks, ", "));
-    }
+  for (NamedGroup& group : defined_groups(trace).groups) {
+    DefinedGroup& defined = out[group.name];
+    defined = {ranks_of_job, ""};
+    if (group.ranks.empty()) continue;
+    defined.size = static_cast<std::int64_t>(group.ranks.size());
+    std::sort(group.ranks.begin(), group.ranks.end());
+    defined.ranks = fmt::format("[{}]", fmt::join(group.ranks, ", "));
   }
   return out;
 }
@@ -177,11 +171,10 @@ class TimedRank {
   Result<RecordedTrace> read() {
     for (const ChakraNode& node : nodes_) {
       if (node.start_micros > kLatestNodeMicros || node.duration_micros > kLongestMicroseconds) {
-        return fail(ErrorCode::bad_input,
-                    "starts at " + node_time_text(node.start_micros) + " and takes " +
-                        node_time_text(node.duration_micros),
-                    rank_.file + ": node " + std::to_string(node.id),
-                    "microseconds since 1970, and no more than a day");
+        return bad_input("starts at " + node_time_text(node.start_micros) + " and takes " +
+                             node_time_text(node.duration_micros),
+                         rank_.file + ": node " + std::to_string(node.id),
+                         "microseconds since 1970, and no more than a day");
       }
     }
     find_callers();

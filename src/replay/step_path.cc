@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "replay/graph_from_run.h"
@@ -159,16 +157,12 @@ std::vector<PathWindow> whole_recordings(std::span<const RecordedTrace> traces,
 
 }  // namespace
 
-Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
-                                         const StepPathOptions& options) {
-  GraphFromRunOptions graph_options;
-  graph_options.steps = options.events;
-  ORRERY_TRY(const GraphFromRun made, graph_from_run(traces, graph_options));
-  const RunGraph& graph = made.graph;
+std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                                 std::span<const std::uint32_t> events) {
   const ReplayedRun replayed = replayed_run(graph);
   const RunPaths of_run(traces, graph, replayed);
   std::vector<PathWindow> wholes;
-  if (options.events.empty()) wholes = whole_recordings(traces, graph, replayed);
+  if (events.empty()) wholes = whole_recordings(traces, graph, replayed);
   std::vector<StepPath> paths;
   paths.reserve(traces.size());
   auto step = graph.steps.begin();
@@ -176,9 +170,9 @@ Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
     while (step != graph.steps.end() && step->trace < t) ++step;
     PathWindow window;
     const bool found = step != graph.steps.end() && step->trace == t;
-    if (!options.events.empty() && !found) {
-      window.step.of = traces[t].name_of(options.events[t]);
-    } else if (options.events.empty() && (!found || !step->name.starts_with("ProfilerStep"))) {
+    if (!events.empty() && !found) {
+      window.step.of = traces[t].name_of(events[t]);
+    } else if (events.empty() && (!found || !step->name.starts_with("ProfilerStep"))) {
       window = std::move(wholes[t]);
     } else {
       window.step.of = step->name;
@@ -192,6 +186,14 @@ Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
     paths.push_back(of_run.path(window));
   }
   return paths;
+}
+
+Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
+                                         std::span<const std::uint32_t> events) {
+  GraphFromRunOptions options;
+  options.steps.assign(events.begin(), events.end());
+  ORRERY_TRY(const GraphFromRun made, graph_from_run(traces, options));
+  return step_paths(traces, made.graph, events);
 }
 
 }  // namespace orrery

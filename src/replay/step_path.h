@@ -19,19 +19,19 @@
 #include <vector>
 
 #include "outcome/result.h"
+#include "replay/graph_from_run.h"
 #include "timeline/critical_path.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
 
-struct StepPathOptions {
-  // By trace: the annotation or operator whose path is asked for; empty: the first marked step.
-  std::vector<std::uint32_t> events;
-};
-
 // Of every rank, in the order of `traces`; a rank without operators, calls and device work has a
-// path of no length. Refuses what graph_from_run refuses: runs in which no rank has any.
+// path of no length. `events` has the annotation or operator of each trace whose path is asked for;
+// empty: the first marked step. Refuses what graph_from_run refuses: runs in which no rank has any.
 Result<std::vector<StepPath>> step_paths(std::span<const RecordedTrace> traces,
-                                         const StepPathOptions& options = {});
+                                         std::span<const std::uint32_t> events = {});
+// The same through the run's graph, whose steps are `events`.
+std::vector<StepPath> step_paths(std::span<const RecordedTrace> traces, const RunGraph& graph,
+                                 std::span<const std::uint32_t> events = {});
 
 }  // namespace orrery

@@ -116,7 +116,7 @@ TEST(StepPath, IsOfTheOperatorAskedFor) {
   r.step(1, 0, 1000).op(1, "aten::mm", 10, 50).op(1, "aten::add", 20, 10);
   const auto traces = one(r);
   for (std::uint32_t e = 0; e < traces[0].size(); ++e) {
-    const StepPath path = step_paths(traces, {.events = {e}})->at(0);
+    const StepPath path = step_paths(traces, std::vector{e})->at(0);
     EXPECT_EQ(path.of, traces[0].name_of(e));
     EXPECT_EQ(path.length_ns, traces[0].duration_ns[e]);
   }

@@ -21,8 +21,8 @@
 //   cudaMemcpyAsync       itself, where the copy ended before the call did: it did not return
 //                         earlier
 //
-// Work without a recorded launch counts as launched with what its stream did before, if it ended
-// before what may have waited for it began or returned.
+// Work whose launch was not recorded counts as launched together with the work before it on its
+// stream, if it ended before the work or the call that may have waited for it.
 //
 // HIP's names are treated alike. Times are only used to rule out dependencies: nothing waits for
 // what had not ended. An edge that the order in the recording has for another reason does not

@@ -6,18 +6,6 @@
 
 namespace orrery {
 
-std::span<const EnumName<IdleCause>> names_of(IdleCause) {
-  using enum IdleCause;
-  static constexpr auto kNames = std::to_array<EnumName<IdleCause>>({
-      {fill, "fill"},
-      {drain, "drain"},
-      {dependency, "dependency"},
-      {communication, "communication"},
-      {imbalance, "imbalance"},
-  });
-  return kNames;
-}
-
 namespace {
 
 std::size_t index(const DeviceOperation& op) {

@@ -22,8 +22,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "outcome/enum_names.h"
@@ -34,7 +32,6 @@ namespace orrery {
 enum class IdleCause : std::uint8_t { fill, drain, dependency, communication, imbalance };
 inline constexpr std::array kIdleCauses = {IdleCause::fill, IdleCause::drain, IdleCause::dependency,
                                            IdleCause::communication, IdleCause::imbalance};
-std::span<const EnumName<IdleCause>> names_of(IdleCause);
 
 struct IdleTime {
   std::array<Picoseconds, kIdleCauses.size()> by_cause{};

@@ -1,6 +1,7 @@
 #include "schedule/building_block.h"
 
 #include <algorithm>
+#include <array>
 
 namespace orrery {
 namespace {

@@ -17,7 +17,6 @@
 // soon as its device is free and its input is available. Checked in: building_block_test.cc.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <vector>
 

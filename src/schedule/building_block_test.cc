@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "schedule/execution.h"
 #include "schedule/v_schedule.h"
 
 namespace orrery {

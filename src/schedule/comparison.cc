@@ -112,27 +112,35 @@ Result<Comparison> compare_schedules(const ComparisonRequest& request) {
       [[maybe_unused]] const ScaledTimes any,
       scaled_times(request.times, {request.devices, request.microbatches, 1}, TimesOf::device));
   const ComparedSchedule* least = nullptr;
+  std::vector<std::pair<const Schedule*, int>> all;
   for (const Schedule& schedule : schedules()) {
-    for (const int chunks : chunks_of(schedule, request)) {
-      ORRERY_TRY(ComparedSchedule one, compared(schedule, chunks, request));
-      out.schedules.push_back(std::move(one));
-    }
+    for (const int chunks : chunks_of(schedule, request)) all.emplace_back(&schedule, chunks);
   }
+  for (const auto& [schedule, chunks] : all) {
+    const auto share = static_cast<double>(out.schedules.size()) / static_cast<double>(all.size());
+    if (request.progress && !request.progress(share, schedule->name)) break;
+    ORRERY_TRY(ComparedSchedule one, compared(*schedule, chunks, request));
+    out.schedules.push_back(std::move(one));
+  }
+  out.left_out = all.size() - out.schedules.size();
   bool any_fits = false;
   for (const ComparedSchedule& s : out.schedules) {
     any_fits |= s.fits();
     if (s.measured && (least == nullptr || s.peak < least->peak)) least = &s;
   }
   if (!any_fits) {
-    if (least == nullptr) {
-      return fail(ErrorCode::bad_input,
-                  "no schedule exists for " + std::to_string(request.microbatches) +
-                      " microbatches on " + std::to_string(request.devices) + " devices",
-                  "", out.schedules.empty() ? "" : out.schedules.front().reason);
+    if (out.left_out > 0) {
+      return bad_input("stopped after " + std::to_string(out.schedules.size()) +
+                           " schedules, none of which can be used",
+                       "", "a longer --time-limit, fewer stages or fewer microbatches");
     }
-    return fail(
-        ErrorCode::bad_input, "no schedule holds " + memory_text(request.memory_limit) + " or less",
-        "memory limit",
+    if (least == nullptr) {
+      return bad_input("no schedule exists for " + std::to_string(request.microbatches) +
+                           " microbatches on " + std::to_string(request.devices) + " devices",
+                       "", out.schedules.empty() ? "" : out.schedules.front().reason);
+    }
+    return bad_input(
+        "no schedule holds " + memory_text(request.memory_limit) + " or less", "memory limit",
         "the least is " + memory_text(least->peak) + ", of " + std::string(least->schedule->name));
   }
   mark(out.schedules);

@@ -7,8 +7,11 @@
 // not divide them run all of them on their first and last stage.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedule/measured_schedule.h"
@@ -22,6 +25,9 @@ struct ComparisonRequest {
   StatedTimes times;
   double memory_limit = std::numeric_limits<double>::infinity();
   Sends sends = Sends::asynchronous;
+  // Told of each schedule before it is measured, with the share that is done; where it returns
+  // false, this one and the rest are left out. May be empty.
+  std::function<bool(double share, std::string_view schedule)> progress;
 };
 
 struct ComparedSchedule {
@@ -56,6 +62,7 @@ struct Comparison {
   ComparisonRequest request;
   bool in_seconds = false;
   std::vector<ComparedSchedule> schedules;  // in the order of schedules()
+  std::size_t left_out = 0;                 // by `progress`
 };
 
 // Errors: impossible times or counts; a memory limit too low for every schedule, with the least

@@ -164,5 +164,22 @@ TEST(Comparison, NamesTheLeastMemory) {
   EXPECT_THAT(c.error().text(), HasSubstr("the least is "));
 }
 
+TEST(Comparison, LeavesOutWhatComesAfterAStop) {
+  ComparisonRequest request;
+  request.devices = 4;
+  request.microbatches = 16;
+  const std::size_t all = compare_schedules(request)->schedules.size();
+  std::size_t asked = 0;
+  request.progress = [&](double share, std::string_view) {
+    EXPECT_EQ(share, static_cast<double>(asked) / static_cast<double>(all));
+    return ++asked < 4;
+  };
+  const Comparison c = *compare_schedules(request);
+  EXPECT_EQ(c.schedules.size(), 3U);
+  EXPECT_EQ(c.left_out, all - 3);
+  request.progress = [](double, std::string_view) { return false; };
+  EXPECT_THAT(compare_schedules(request).error().text(), HasSubstr("stopped after 0 schedules"));
+}
+
 }  // namespace
 }  // namespace orrery

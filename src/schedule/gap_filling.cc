@@ -30,7 +30,7 @@ class Filling {
   Result<FilledPipeline> run() {
     const auto linear = linear_order(out_);
     if (!linear) {
-      return fail(ErrorCode::bad_input, "the order of forwards and input gradients deadlocks");
+      return bad_input("the order of forwards and input gradients deadlocks");
     }
     for (std::size_t d = 0; d < device_.size(); ++d) {
       device_[d].pending.reserve(out_.order[d].size() / 2);
@@ -81,10 +81,9 @@ class Filling {
     const StageMemory memory = times_.memory_of(s);
     while (forward && device.held + memory.forward > memory_limit_) {
       if (!pending(d)) {
-        return fail(ErrorCode::bad_input, "a memory limit of " + text(memory_limit_) +
-                                              " is below the " +
-                                              text(device.held + memory.forward) + " that device " +
-                                              std::to_string(d) + " must hold");
+        return bad_input("a memory limit of " + text(memory_limit_) + " is below the " +
+                         text(device.held + memory.forward) + " that device " + std::to_string(d) +
+                         " must hold");
       }
       weight_gradient(d);
     }

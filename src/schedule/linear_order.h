@@ -1,6 +1,7 @@
 // A topological order of the operations of all devices.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "outcome/result.h"

@@ -1,7 +1,6 @@
 // The operations of a pipeline stage with their times, for drawing a schedule.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "units/quantity.h"

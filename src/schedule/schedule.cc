@@ -98,8 +98,7 @@ Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& reque
   for (const std::string& problem : schedule_problems(schedule, request)) {
     all += (all.empty() ? "" : "; ") + problem;
   }
-  if (!all.empty())
-    return fail(ErrorCode::bad_input, all, "schedule " + std::string(schedule.name));
+  if (!all.empty()) return bad_input(all, "schedule " + std::string(schedule.name));
   return schedule.pipeline(request);
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "outcome/nearest_name.h"
 #include "units/quantity_text.h"
@@ -56,8 +55,7 @@ Result<const StatedQuantity*> find_quantity(std::string_view key) {
     if (q.key == key || q.name == key) return &q;
     known.emplace_back(q.key);
   }
-  return fail(ErrorCode::bad_input, "unknown time '" + std::string(key) + "'", "",
-              name_hint(key, known));
+  return bad_input("unknown time '" + std::string(key) + "'", "", name_hint(key, known));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -77,16 +75,15 @@ class Collector {
     const bool plain = error == std::errc() && end == text.data() + text.size();
     if (!plain || !std::isfinite(value)) {
       if (quantity.dimension == Dimension::plain) {
-        return fail(ErrorCode::bad_input, "'" + std::string(text) + "' is not a number");
+        return bad_input("'" + std::string(text) + "' is not a number");
       }
       ORRERY_TRY(const Seconds seconds, parse_seconds(text));
       value = seconds.value();
     }
     const bool too_low = quantity.bound == Bound::positive ? !(value > 0) : !(value >= 0);
     if (too_low) {
-      return fail(ErrorCode::bad_input,
-                  "'" + std::string(text) + "' is " +
-                      (quantity.bound == Bound::positive ? "not above zero" : "negative"));
+      return bad_input("'" + std::string(text) + "' is " +
+                       (quantity.bound == Bound::positive ? "not above zero" : "negative"));
     }
     // Nothing takes no time in any unit.
     if (quantity.dimension == Dimension::time && value != 0) {
@@ -100,15 +97,15 @@ class Collector {
   }
   Result<StatedTimes> done() {
     if (any_plain_ && any_seconds_) {
-      return fail(ErrorCode::bad_input, "some times have a unit and some have none", "",
-                  "write all as f=18.5ms or all as f=1");
+      return bad_input("some times have a unit and some have none", "",
+                       "write all as f=18.5ms or all as f=1");
     }
     stated_.in_seconds = any_seconds_;
     const bool backward = !stated_.backward.empty() ||
                           (!stated_.input_gradient.empty() && !stated_.weight_gradient.empty());
     if (any_seconds_ && (stated_.forward.empty() || !backward)) {
-      return fail(ErrorCode::bad_input, "times in seconds leave out f, b or w", "",
-                  "write f=18.5ms,b=18.1ms,w=9.3ms, or bw=27.4ms for a fused backward");
+      return bad_input("times in seconds leave out f, b or w", "",
+                       "write f=18.5ms,b=18.1ms,w=9.3ms, or bw=27.4ms for a fused backward");
     }
     return std::move(stated_);
   }
@@ -130,14 +127,14 @@ Result<StatedTimes> parse_stated_times(std::string_view text) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
-      return fail(ErrorCode::bad_input, "'" + std::string(part) + "' is not a time", "times",
-                  "write f=1,b=1,w=1,comm=0");
+      return bad_input("'" + std::string(part) + "' is not a time", "times",
+                       "write f=1,b=1,w=1,comm=0");
     }
     const std::string key(trimmed(part.substr(0, equals)));
     const auto quantity = find_quantity(key);
     if (!quantity) return fail(at("times", quantity.error()));
     if (out.has(**quantity)) {
-      return fail(ErrorCode::bad_input, "'" + key + "' is given twice", "times");
+      return bad_input("'" + key + "' is given twice", "times");
     }
     std::string_view values = part.substr(equals + 1);
     for (bool more = true; more;) {
@@ -149,9 +146,7 @@ Result<StatedTimes> parse_stated_times(std::string_view text) {
       if (more) values.remove_prefix(colon + 1);
     }
   }
-  auto done = out.done();
-  if (!done) return fail(at("times", done.error()));
-  return done;
+  return at("times", out.done());
 }
 
 Result<StatedTimes> read_stated_times(const Document& document) {
@@ -185,9 +180,7 @@ Result<StatedTimes> read_stated_times(const Document& document) {
       }
     }
   }
-  auto done = out.done();
-  if (!done) return fail(at(document.name, done.error()));
-  return done;
+  return at(document.name, out.done());
 }
 
 std::string to_text(const StatedTimes& times) {
@@ -219,10 +212,9 @@ Result<std::vector<double>> over_stages(const StatedQuantity& q, const std::vect
   const std::size_t parts =
       of == TimesOf::device ? static_cast<std::size_t>(shape.devices) : stages;
   if (stated.size() != parts) {
-    return fail(ErrorCode::bad_input,
-                std::to_string(stated.size()) + " numbers for " + std::to_string(parts) +
-                    (of == TimesOf::device ? " devices" : " virtual stages"),
-                "times: " + std::string(q.key), "one for all, or one for each");
+    return bad_input(std::to_string(stated.size()) + " numbers for " + std::to_string(parts) +
+                         (of == TimesOf::device ? " devices" : " virtual stages"),
+                     "times: " + std::string(q.key), "one for all, or one for each");
   }
   std::vector<double> out(stages);
   for (std::size_t s = 0; s < stages; ++s) out[s] = stated[s * parts / stages] * share;
@@ -238,10 +230,9 @@ Result<std::vector<double>> over_boundaries(const StatedQuantity& q,
     return std::vector<double>(devices, stated.empty() ? q.otherwise : stated[0]);
   }
   if (stated.size() != devices && stated.size() + 1 != devices) {
-    return fail(ErrorCode::bad_input,
-                std::to_string(stated.size()) + " numbers for " + std::to_string(devices - 1) +
-                    " boundaries between devices",
-                "times: " + std::string(q.key), "one for all, or one for each");
+    return bad_input(std::to_string(stated.size()) + " numbers for " + std::to_string(devices - 1) +
+                         " boundaries between devices",
+                     "times: " + std::string(q.key), "one for all, or one for each");
   }
   std::vector<double> out = stated;
   if (out.size() < devices) out.push_back(*std::ranges::max_element(out));
@@ -253,8 +244,7 @@ Result<StatedTimes> in_full(const StatedTimes& t, const PipelineShape& shape, Ti
   StatedTimes out;
   for (const StatedQuantity& q : kQuantities) {
     if (q.of == Of::pipeline && (t.*q.values).size() > 1) {
-      return fail(ErrorCode::bad_input, "one number is for all devices, not a list",
-                  "times: " + std::string(q.key));
+      return bad_input("one number is for all devices, not a list", "times: " + std::string(q.key));
     }
   }
   for (const StatedQuantity& q : kQuantities) {
@@ -281,8 +271,8 @@ Result<StatedTimes> in_full(const StatedTimes& t, const PipelineShape& shape, Ti
       b = out.backward[s] - w;
     }
     if (!(b > 0) || !(w > 0)) {
-      return fail(ErrorCode::bad_input, "b or w alone takes the whole time of the fused backward",
-                  "times: bw", "state both b and w");
+      return bad_input("b or w alone takes the whole time of the fused backward", "times: bw",
+                       "state both b and w");
     }
     if (t.forward_and_backward.empty()) {
       out.forward_and_backward[s] = out.forward[s] + out.backward[s];
@@ -297,7 +287,7 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
                                  Picoseconds largest) {
   if (shape.devices < 1 || shape.microbatches < 1 || shape.chunks < 1 ||
       static_cast<double>(shape.devices) * shape.chunks > 1 << 24) {
-    return fail(ErrorCode::bad_input, "the pipeline has no shape that can be simulated");
+    return bad_input("the pipeline has no shape that can be simulated");
   }
   ORRERY_TRY(const StatedTimes u, in_full(t, shape, of));
 
@@ -318,8 +308,8 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
   double one = std::min(t.in_seconds ? 1e12 : 1e9, largest.count());
   while (!t.in_seconds && one > 1 && longest_step * one > kLongestStep.count()) one /= 10;
   if (!(longest_step * one <= kLongestStep.count())) {
-    return fail(ErrorCode::bad_input, "the times make a step that is too long to be simulated",
-                "times", t.in_seconds ? "at most 2.5 hours in all" : "divide all by one number");
+    return bad_input("the times make a step that is too long to be simulated", "times",
+                     t.in_seconds ? "at most 2.5 hours in all" : "divide all by one number");
   }
   out.unit.one = Picoseconds(one);
 
@@ -345,9 +335,8 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
                       scaled(u.broadcast[0]),      scaled(u.first_barrier[0]),
                       scaled(u.second_barrier[0]), scaled(u.input_reduction[0])};
   if (too_short) {
-    return fail(ErrorCode::bad_input,
-                "a time is too short to be simulated together with the others", "times",
-                t.in_seconds ? "at least a nanosecond" : "");
+    return bad_input("a time is too short to be simulated together with the others", "times",
+                     t.in_seconds ? "at least a nanosecond" : "");
   }
   return out;
 }

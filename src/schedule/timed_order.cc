@@ -8,7 +8,7 @@ namespace orrery {
 
 Result<TimedOrder> timed_order(const Pipeline& pipeline, const PipelineTimes& times) {
   const auto linear = linear_order(pipeline);
-  if (!linear) return fail(ErrorCode::bad_input, "the order of the operations deadlocks");
+  if (!linear) return bad_input("the order of the operations deadlocks");
   const std::size_t stages = pipeline.stages();
   const auto microbatches = static_cast<std::size_t>(pipeline.shape.microbatches);
   TimedOrder out;

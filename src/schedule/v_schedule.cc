@@ -188,10 +188,10 @@ Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& re
   limit_to(problem, block);
   const double needed = *std::ranges::max_element(problem.limit);
   if (needed > request.memory_limit * (1 + 1e-12)) {
-    return fail(ErrorCode::bad_input,
-                std::string(name) + " holds " + memory_text(needed) + " on its fullest device, " +
-                    "more than the limit of " + memory_text(request.memory_limit),
-                "");
+    return bad_input(std::string(name) + " holds " + memory_text(needed) +
+                         " on its fullest device, " + "more than the limit of " +
+                         memory_text(request.memory_limit),
+                     "");
   }
   return to_pipeline(problem, snake_virtual_stage,
                      reorder == Reorder::yes

@@ -15,7 +15,6 @@
 #include "schedule/zb_v_orders.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace orrery {
 namespace {

@@ -2,8 +2,6 @@
 // memory a node occupies, read once: no simulation can be faster.
 #include <benchmark/benchmark.h>
 
-#include <numeric>
-
 #include "simulate/simulate.h"
 
 namespace orrery {
@@ -38,6 +36,18 @@ void simulate_nodes(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kNodes);
 }
 BENCHMARK(simulate_nodes)->Unit(benchmark::kMillisecond);
+
+// Eight sets of durations: items are nodes of a lane.
+void simulate_lanes_of_nodes(benchmark::State& state) {
+  const Graph graph = step_like_graph();
+  std::vector<double> durations(kLanes * graph.size(), 1000.0);
+  std::vector<double> ends(durations.size());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(simulate_lanes<kLanes>(graph, durations, ends));
+  }
+  state.SetItemsProcessed(state.iterations() * kNodes * static_cast<std::int64_t>(kLanes));
+}
+BENCHMARK(simulate_lanes_of_nodes)->Unit(benchmark::kMillisecond);
 
 void build_and_simulate_nodes(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(simulate(step_like_graph()).makespan);

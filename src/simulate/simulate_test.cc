@@ -56,6 +56,39 @@ TEST(Simulate, AnEdgeFromALaterNodeIsABugOfOurs) {
   EXPECT_THROW(b.add(work(s, 1), {NodeIndex(7)}), InvariantError);
 }
 
+// Every lane of a random graph with a rendezvous and a wire is that set of durations alone.
+TEST(Simulate, LanesAgreeWithOneSetOfDurationsToTheBit) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 50; ++round) {
+    GraphBuilder b;
+    std::vector<StreamIndex> streams;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      streams.push_back(b.add_stream({i, i == 3 ? StreamRole::wire : StreamRole::compute}));
+    }
+    for (std::uint32_t i = 0; i < 80; ++i) {
+      std::vector<NodeIndex> after;
+      if (i > 0) after.emplace_back(random() % i);
+      if (i % 20 == 19) {
+        b.add_rendezvous(work(streams[0], 1), {streams[1], streams[2]}, after);
+      } else {
+        b.add(work(streams[random() % 4], 1), after);
+      }
+    }
+    const Graph g = b.build();
+    std::vector<double> durations(kLanes * g.size());
+    for (double& d : durations) d = static_cast<double>(random() % 100'000);
+    std::vector<double> ends(durations.size());
+    const auto makespans = simulate_lanes<kLanes>(g, durations, ends);
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      std::vector<double> lane;
+      for (std::size_t i = 0; i < g.size(); ++i) lane.push_back(durations[kLanes * i + k]);
+      const Timeline alone = simulate(g, lane);
+      EXPECT_EQ(alone.makespan.count(), makespans[k]);
+      for (std::size_t i = 0; i < g.size(); ++i) EXPECT_EQ(alone.end_ps[i], ends[kLanes * i + k]);
+    }
+  }
+}
+
 // Random graphs: the makespan is at least the busiest stream and the longest chain, at most the sum
 // of all work, and no longer when any duration shrinks.
 TEST(Simulate, BoundsAndMonotonicityOnRandomGraphs) {

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "simulate/simulate.h"
 #include "timeline/breakdown.h"

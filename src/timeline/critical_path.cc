@@ -36,36 +36,6 @@ StretchCause cause_of(const PathLabel& from, const PathLabel& to, bool awaited) 
 
 }  // namespace
 
-std::span<const EnumName<PathBound>> names_of(PathBound) {
-  using enum PathBound;
-  static constexpr auto kNames = std::to_array<EnumName<PathBound>>({
-      {host, "host"},
-      {data_loading, "data_loading"},
-      {compute, "compute"},
-      {communication, "communication"},
-      {copies, "copies"},
-      {kernel_gap, "kernel_gap"},
-      {launch_delay, "launch_delay"},
-      {wake_up, "wake_up"},
-      {other_process, "other_process"},
-  });
-  return kNames;
-}
-
-std::span<const EnumName<StretchCause>> names_of(StretchCause) {
-  using enum StretchCause;
-  static constexpr auto kNames = std::to_array<EnumName<StretchCause>>({
-      {window, "window"},
-      {launch, "launch"},
-      {other_stream, "other_stream"},
-      {device, "device"},
-      {other_thread, "other_thread"},
-      {rank, "rank"},
-      {room, "room"},
-  });
-  return kNames;
-}
-
 CriticalChains::CriticalChains(const Graph& graph, Timeline timeline)
     : end_ps_(std::move(timeline.end_ps)),
       sources_(graph.size(), [&](const auto& add) { each_source(graph, add); }) {}

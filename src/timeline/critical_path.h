@@ -24,7 +24,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -74,7 +73,6 @@ enum class PathBound : std::uint8_t {
   other_process,  // until another process's turn on the device was over
 };
 inline constexpr std::size_t kPathBounds = 9;
-std::span<const EnumName<PathBound>> names_of(PathBound);
 
 // Why a stretch began when it did.
 enum class StretchCause : std::uint8_t {
@@ -86,7 +84,6 @@ enum class StretchCause : std::uint8_t {
   rank,          // the last rank arrived at a communication
   room,          // the device was full, or another process used it
 };
-std::span<const EnumName<StretchCause>> names_of(StretchCause);
 
 struct PathStretch {
   std::int64_t rank = 0;

@@ -2,12 +2,22 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
+#include "outcome/enum_names.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
 enum class NumberFormat { fp64, fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
+// Those of matrix products first.
+inline std::span<const EnumName<NumberFormat>> names_of(NumberFormat) {
+  using enum NumberFormat;
+  static constexpr EnumName<NumberFormat> kNames[] = {
+      {bf16, "bf16"},   {fp16, "fp16"}, {fp8, "fp8"},   {mxfp8, "mxfp8"},
+      {nvfp4, "nvfp4"}, {fp32, "fp32"}, {tf32, "tf32"}, {fp64, "fp64"}};
+  return kNames;
+}
 
 // Bytes of one element, scale factors included: mxfp8 has one shared 8-bit exponent per 32 elements
 // (OCP Microscaling 1.0), nvfp4 one fp8 scale per 16 elements (NVIDIA NVFP4).

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <concepts>
-#include <limits>
 #include <type_traits>
 
 #include "units/index.h"

@@ -3,7 +3,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <span>
 
@@ -110,19 +109,19 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
   double number = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), number);
   if (error == std::errc::result_out_of_range) {
-    return fail(ErrorCode::bad_input, quoted(text) + " is out of range", "", hint);
+    return bad_input(quoted(text) + " is out of range", "", hint);
   }
   if (error != std::errc()) {
-    return fail(ErrorCode::bad_input, quoted(text) + " does not begin with a number", "", hint);
+    return bad_input(quoted(text) + " does not begin with a number", "", hint);
   }
   if (!std::isfinite(number)) {
-    return fail(ErrorCode::bad_input, quoted(text) + " is not finite", "", hint);
+    return bad_input(quoted(text) + " is not finite", "", hint);
   }
   std::string_view rest = trimmed(s.substr(static_cast<std::size_t>(end - s.data())));
   const bool bare_is_known = units.front().name.empty();
   if (rest.empty() && !bare_is_known) {
     if (number == 0) return 0.0;
-    return fail(ErrorCode::bad_input, quoted(text) + " has no unit", "", hint);
+    return bad_input(quoted(text) + " has no unit", "", hint);
   }
   if (!suffix.empty()) {
     if (rest.ends_with(suffix)) {
@@ -130,20 +129,20 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
     } else if (rest.ends_with("ps") && suffix == "/s" && rest.size() > 2 && rest.front() != 'p') {
       rest.remove_suffix(2);  // "GBps", "Gbps"
     } else {
-      return fail(ErrorCode::bad_input, quoted(text) + " is not a rate", "", hint);
+      return bad_input(quoted(text) + " is not a rate", "", hint);
     }
   }
   for (const Unit& unit : units) {
     if (unit.name != rest) continue;
     const double value = unit.in_base(number);
     if (!std::isfinite(value)) {
-      return fail(ErrorCode::bad_input, quoted(text) + " is out of range", "", hint);
+      return bad_input(quoted(text) + " is out of range", "", hint);
     }
     return value;
   }
-  return fail(ErrorCode::bad_input,
-              quoted(text) + " has the unknown unit " + quoted(rest) + " for " + std::string(what),
-              "", hint);
+  return bad_input(
+      quoted(text) + " has the unknown unit " + quoted(rest) + " for " + std::string(what), "",
+      hint);
 }
 
 template <class Q>
@@ -235,9 +234,9 @@ Result<double> parse_count(std::string_view text) {
   if (thousands || prefix == 'M') {
     const std::string_view number = text.substr(0, text.size() - 1);
     ORRERY_TRY(const double n, parse(number, kCountUnits, "", "a count", "16384"));
-    return fail(ErrorCode::bad_input, "'" + std::string(text) + "' can be read in two ways", "",
-                "write " + shortest(n * (thousands ? 1e3 : 1e6)) + " or " + std::string(number) +
-                    (thousands ? "Ki" : "Mi"));
+    return bad_input("'" + std::string(text) + "' can be read in two ways", "",
+                     "write " + shortest(n * (thousands ? 1e3 : 1e6)) + " or " +
+                         std::string(number) + (thousands ? "Ki" : "Mi"));
   }
   return parse(text, kCountUnits, "", "a count", "16384\" or \"16Ki");
 }

@@ -22,18 +22,6 @@ bool number(const std::string& text, Number& out) {
 
 }  // namespace
 
-std::string_view name_of(Scheme scheme) {
-  switch (scheme) {
-    case Scheme::fitted:
-      return "fitted";
-    case Scheme::five_fold:
-      return "five-fold";
-    case Scheme::leave_one_source_out:
-      return "leave-one-source-out";
-  }
-  return "?";
-}
-
 bool is_held_out(const CommaSeparated& table) { return table.columns == kColumns; }
 
 Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
@@ -42,14 +30,13 @@ Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
   std::set<std::pair<std::string, Scheme>> seen;
   for (const CommaSeparated::Record& record : table.records) {
     const auto wrong = [&](const std::string& what, std::string right) {
-      return fail(ErrorCode::bad_input, what, table.name + ":" + std::to_string(record.line),
-                  std::move(right));
+      return bad_input(what, table.name + ":" + std::to_string(record.line), std::move(right));
     };
     HeldOutStep step;
     step.row_id = record.fields[0];
     step.source_id = record.fields[1];
     const auto scheme = std::find_if(kSchemes.begin(), kSchemes.end(),
-                                     [&](Scheme s) { return name_of(s) == record.fields[2]; });
+                                     [&](Scheme s) { return to_text(s) == record.fields[2]; });
     if (scheme == kSchemes.end()) {
       return wrong("unknown scheme '" + record.fields[2].substr(0, 40) + "'",
                    "fitted, five-fold or leave-one-source-out");
@@ -77,7 +64,7 @@ std::string held_out_text(const std::vector<HeldOutStep>& steps) {
   for (const std::string& column : kColumns) out += (out.empty() ? "" : ",") + column;
   out += "\n";
   for (const HeldOutStep& s : steps) {
-    out += fmt::format("{},{},{},{},{:.6g},{:.6g}\n", s.row_id, s.source_id, name_of(s.scheme),
+    out += fmt::format("{},{},{},{},{:.6g},{:.6g}\n", s.row_id, s.source_id, to_text(s.scheme),
                        s.fold, s.measured.value(), s.predicted.value());
   }
   return out;

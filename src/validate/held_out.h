@@ -13,15 +13,17 @@
 #include <vector>
 
 #include "document/comma_separated.h"
+#include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
 enum class Scheme { fitted, five_fold, leave_one_source_out };
+template <>
+inline constexpr char kWordSeparator<Scheme> = '-';  // "five-fold"
 inline constexpr std::array kSchemes = {Scheme::fitted, Scheme::five_fold,
                                         Scheme::leave_one_source_out};
-std::string_view name_of(Scheme scheme);
 
 struct HeldOutStep {
   std::string row_id, source_id;

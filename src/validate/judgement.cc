@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "calibrate/statistics.h"
@@ -337,7 +336,7 @@ std::string figures_text(std::span<const Figure> figures) {
 
 Result<std::vector<Figure>> read_figures(const CommaSeparated& table) {
   if (table.columns != std::vector<std::string>{"figure", "value"}) {
-    return fail(ErrorCode::bad_input, "no table of figures", table.name, "columns figure,value");
+    return bad_input("no table of figures", table.name, "columns figure,value");
   }
   ORRERY_RETURN_IF_ERROR(table.complete());
   std::vector<Figure> out;
@@ -346,8 +345,8 @@ Result<std::vector<Figure>> read_figures(const CommaSeparated& table) {
     const std::string& text = record.fields[1];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), figure.value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(figure.value)) {
-      return fail(ErrorCode::bad_input, "'" + text.substr(0, 40) + "' is not a value",
-                  table.name + ":" + std::to_string(record.line), "a number");
+      return bad_input("'" + text.substr(0, 40) + "' is not a value",
+                       table.name + ":" + std::to_string(record.line), "a number");
     }
     out.push_back(std::move(figure));
   }

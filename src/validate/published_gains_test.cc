@@ -7,7 +7,6 @@
 // print three digits. Nothing is fitted. docs/schedules-validation.md tells the figures.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>

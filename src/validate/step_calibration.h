@@ -10,7 +10,6 @@
 // (validation/conventions/sources.yaml).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "calibrate/calibration.h"

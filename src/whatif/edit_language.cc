@@ -58,9 +58,9 @@ Result<std::vector<Statement>> statements_of(std::string_view text, const std::s
         token.quoted = true;
         for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i) token.text += text[i];
         if (i >= text.size() || text[i] != '"') {
-          return fail(ErrorCode::bad_input, "a quotation does not end",
-                      fmt::format("{}:{}:{}", name, line, token.column),
-                      "write \" behind it, on the same line");
+          return bad_input("a quotation does not end",
+                           fmt::format("{}:{}:{}", name, line, token.column),
+                           "write \" behind it, on the same line");
         }
         ++i;
       } else {
@@ -86,8 +86,8 @@ Result<double> parse_factor(std::string_view text) {
     if (percent) value /= 100;
     if (value >= 0 && value <= kLargestFactor) return value;
   }
-  return fail(ErrorCode::bad_input, fmt::format("'{}' is not a factor", text), "",
-              "a number from 0 to 1000000, as 0.5, or 50%");
+  return bad_input(fmt::format("'{}' is not a factor", text), "",
+                   "a number from 0 to 1000000, as 0.5, or 50%");
 }
 
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
@@ -97,9 +97,8 @@ Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
   if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) {
     return value;
   }
-  return fail(ErrorCode::bad_input,
-              fmt::format("'{}' is not a whole number from {}{}", text, least,
-                          most < kLargestCount ? fmt::format(" to {}", most) : ""));
+  return bad_input(fmt::format("'{}' is not a whole number from {}{}", text, least,
+                               most < kLargestCount ? fmt::format(" to {}", most) : ""));
 }
 
 std::vector<std::string> known_classes() {
@@ -125,8 +124,8 @@ class EditParser {
       if (verb->verb == tokens_[0].text && !tokens_[0].quoted) edit_.verb = verb;
     }
     if (edit_.verb == nullptr) {
-      return fail(ErrorCode::bad_input, fmt::format("there is no edit '{}'", tokens_[0].text), "",
-                  name_hint(tokens_[0].text, verbs));
+      return bad_input(fmt::format("there is no edit '{}'", tokens_[0].text), "",
+                       name_hint(tokens_[0].text, verbs));
     }
     next_ = 1;
     ORRERY_RETURN_IF_ERROR(parse_operand());
@@ -139,8 +138,7 @@ class EditParser {
  private:
   // Inserts the form of the edit where an error has no hint of its own.
   [[nodiscard]] Failure refuse(std::string message) const {
-    return fail(ErrorCode::bad_input, std::move(message), "",
-                fmt::format("write: {}", edit_.verb->form));
+    return bad_input(std::move(message), "", fmt::format("write: {}", edit_.verb->form));
   }
 
   Result<std::string> argument(std::string_view of) {
@@ -244,8 +242,8 @@ class EditParser {
       std::vector<std::string> known;
       for (const EditTerm& term : verb.terms) known.emplace_back(term.word);
       if (known.empty()) return refuse(fmt::format("'{}' is too much", word));
-      return fail(ErrorCode::bad_input, fmt::format("'{}' has no '{}'", verb.verb, word), "",
-                  name_hint(word, known));
+      return bad_input(fmt::format("'{}' has no '{}'", verb.verb, word), "",
+                       name_hint(word, known));
     }
     Selection& where = edit_.where;
     if (word == "kernel") return pattern(where.kernel, word);
@@ -263,8 +261,8 @@ class EditParser {
       if (std::find(known.begin(), known.end(), where.kernel_class) != known.end()) {
         return {};
       }
-      return fail(ErrorCode::bad_input, fmt::format("there is no class '{}'", where.kernel_class),
-                  "", name_hint(where.kernel_class, known));
+      return bad_input(fmt::format("there is no class '{}'", where.kernel_class), "",
+                       name_hint(where.kernel_class, known));
     }
     if (word == "rank" || word == "stream") {
       ORRERY_TRY(const std::string text, argument(word));
@@ -272,8 +270,7 @@ class EditParser {
     }
     const std::vector<std::string> known = {"kernel", "class", "operator", "shape", "collective",
                                             "group",  "rank",  "stream",   "host"};
-    return fail(ErrorCode::bad_input, fmt::format("'{}' selects nothing", word), "",
-                name_hint(word, known));
+    return bad_input(fmt::format("'{}' selects nothing", word), "", name_hint(word, known));
   }
 
   Result<Edit> complete() {
@@ -346,8 +343,8 @@ std::string operand_text(const Edit& edit) {
 Result<std::vector<Edit>> parse_edits(std::string_view text, const std::string& name) {
   ORRERY_TRY(const std::vector<Statement> statements, statements_of(text, name));
   if (statements.size() > kMostEdits) {
-    return fail(ErrorCode::bad_input, fmt::format("there are {} edits", statements.size()), name,
-                fmt::format("at most {}", kMostEdits));
+    return bad_input(fmt::format("there are {} edits", statements.size()), name,
+                     fmt::format("at most {}", kMostEdits));
   }
   std::vector<Edit> edits;
   for (const Statement& statement : statements) {

@@ -29,8 +29,8 @@ std::string latency_without_link(const Edit& edit) {
 
 Result<void> changed_something(const AppliedEdit& edit) {
   if (edit.changed > 0 || !edit.assumed.empty()) return {};
-  return fail(ErrorCode::bad_input, "nothing is selected", edit.text,
-              "orrery trace analyze lists kernels, operators and communications");
+  return bad_input("nothing is selected", edit.text,
+                   "orrery trace analyze lists kernels, operators and communications");
 }
 
 }  // namespace orrery

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
@@ -109,8 +108,8 @@ Result<void> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit, const 
   const TrainingPasses& passes = *found;
   const TrainingParts& parts = passes.parts;
   if (!parts.backward) {
-    return fail(ErrorCode::bad_input, "no backward pass is recorded: there are no gradients",
-                to_text(e), "a recording of training");
+    return bad_input("no backward pass is recorded: there are no gradients", to_text(e),
+                     "a recording of training");
   }
   ORRERY_TRY(const RecordedNetwork network, recorded_network(run, e, catalog, e.count));
   const auto reduced_in = [&](Bytes n) {
@@ -159,8 +158,8 @@ Result<void> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit, const 
     }
   }
   if (buckets == 0) {
-    return fail(ErrorCode::bad_input, "how large the gradients are is not recorded", to_text(e),
-                "say: gradients SIZE, of one rank; or record shapes (record_shapes=True)");
+    return bad_input("how large the gradients are is not recorded", to_text(e),
+                     "say: gradients SIZE, of one rank; or record shapes (record_shapes=True)");
   }
   edit.changed = buckets;
   edit.assumed.push_back(fmt::format(

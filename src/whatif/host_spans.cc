@@ -1,7 +1,6 @@
 #include "whatif/host_spans.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace orrery {
 namespace {

@@ -24,7 +24,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "analyze/recorded_accelerator.h"
@@ -173,8 +172,7 @@ Result<void> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& contex
   }
   edit.changed = products + others + communications;
   if (edit.changed == 0) {
-    return fail(
-        ErrorCode::bad_input,
+    return bad_input(
         fmt::format("no recorded shape has a dimension that is {} or a multiple", edit.edit.from),
         to_text(edit.edit), "shapes are recorded where the profiler is told to (record_shapes)");
   }
@@ -269,16 +267,16 @@ Result<void> apply_price(EditedRun& run, AppliedEdit& edit, EditContext& context
     }
     const auto& device = devices[work.trace];
     if (!device) {
-      return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
-                  to_text(edit.edit), "set WHERE to TIME says what kernels take");
+      return bad_input("the recording does not name an accelerator of the catalog",
+                       to_text(edit.edit), "set WHERE to TIME says what kernels take");
     }
     const Seconds time = product_time(device->model, *product, format_of(s.types));
     run.set_duration_ns(w, scaled_ns(1, time.value() * 1e9));
     ++edit.changed;
   }
   if (edit.changed == 0) {
-    return fail(ErrorCode::bad_input, "no matrix product with recorded shapes is selected",
-                to_text(edit.edit), "shapes are recorded where the profiler is told to");
+    return bad_input("no matrix product with recorded shapes is selected", to_text(edit.edit),
+                     "shapes are recorded where the profiler is told to");
   }
   edit.assumed.push_back(fmt::format(
       "{} matrix products take what the cost model says of their shapes; {} other works keep their "

@@ -34,18 +34,17 @@ std::string common_divisors(const std::vector<Divided>& all) {
 Result<void> check_tensor_ranks(const KnownDivision& known, const Edit& edit) {
   if (!known.known()) return {};
   if (known.tensor_ranks == 1 && edit.count != 1) {
-    return fail(ErrorCode::unsupported,
-                "no layer of the run is divided: what its ranks would communicate is not recorded",
-                to_text(edit), "orrery trace spec --yaml and orrery estimate predict it");
+    return unsupported(
+        "no layer of the run is divided: what its ranks would communicate is not recorded",
+        to_text(edit), "orrery trace spec --yaml and orrery estimate predict it");
   }
   const std::vector<Divided> divided = {{"heads", known.heads},
                                         {"columns of the feed-forward", known.feed_forward},
                                         {"hidden dimensions", known.hidden}};
   for (const Divided& d : divided) {
     if (d.size % edit.count == 0) continue;
-    return fail(ErrorCode::bad_input,
-                fmt::format("{} {} cannot be divided by {}", d.size, d.what, edit.count),
-                to_text(edit), "ranks that divide all: " + common_divisors(divided));
+    return bad_input(fmt::format("{} {} cannot be divided by {}", d.size, d.what, edit.count),
+                     to_text(edit), "ranks that divide all: " + common_divisors(divided));
   }
   return {};
 }
@@ -67,10 +66,9 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
   for (const auto& [size, role] : roles) {
     if (size != edit.from) continue;
     if (!out.role_.empty()) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("{} is the {} and the {}: shapes do not tell them apart", size,
-                              out.role_, role),
-                  to_text(edit), "orrery trace spec --yaml and orrery estimate predict it");
+      return unsupported(fmt::format("{} is the {} and the {}: shapes do not tell them apart", size,
+                                     out.role_, role),
+                         to_text(edit), "orrery trace spec --yaml and orrery estimate predict it");
     }
     out.role_ = role;
   }
@@ -95,18 +93,18 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
   };
   const bool of_weights = out.role_ == "hidden size" || out.role_ == "feed-forward";
   if (of_weights && out.to_ % tp != 0) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("{} ranks divide the {}: {} is not a multiple", tp, out.role_, out.to_),
-                to_text(edit), fmt::format("{} is", (out.to_ + tp - 1) / tp * tp));
+    return bad_input(
+        fmt::format("{} ranks divide the {}: {} is not a multiple", tp, out.role_, out.to_),
+        to_text(edit), fmt::format("{} is", (out.to_ + tp - 1) / tp * tp));
   }
   if (out.role_ == "hidden size") {
     if (known.heads > 0 && known.heads * known.head_size == known.hidden &&
         out.to_ % known.heads != 0) {
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{} heads divide the hidden size: {} is not a multiple", known.heads,
-                              out.to_),
-                  to_text(edit),
-                  fmt::format("{} is", (out.to_ + known.heads - 1) / known.heads * known.heads));
+      return bad_input(
+          fmt::format("{} heads divide the hidden size: {} is not a multiple", known.heads,
+                      out.to_),
+          to_text(edit),
+          fmt::format("{} is", (out.to_ + known.heads - 1) / known.heads * known.heads));
     }
     shares(3);
     if (known.feed_forward % known.hidden == 0) {
@@ -145,8 +143,7 @@ Result<ResizedDimensions> ResizedDimensions::of(const Edit& edit, const KnownDiv
   for (const auto& [size, becomes] : out.changed_) {
     const auto found = out.kept_.find(size);
     if (found == out.kept_.end() || size == becomes) continue;
-    return fail(
-        ErrorCode::unsupported,
+    return unsupported(
         fmt::format("{}, which changes with the {}, is {} too: shapes do not tell them apart", size,
                     out.role_, found->second),
         to_text(edit), "orrery trace spec --yaml and orrery estimate predict it");

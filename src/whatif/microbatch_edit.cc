@@ -23,10 +23,9 @@ Result<void> apply_microbatches(EditedRun& run, AppliedEdit& edit, EditContext& 
   if (!passes) return fail(at(to_text(asked), passes.error()));
   const auto recorded = static_cast<std::int64_t>(passes->parts.microbatches);
   if (recorded != asked.from) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("a step of the recording has {} microbatch{}", recorded,
-                            recorded == 1 ? "" : "es"),
-                to_text(asked), fmt::format("microbatches {} to {}", recorded, asked.count));
+    return bad_input(fmt::format("a step of the recording has {} microbatch{}", recorded,
+                                 recorded == 1 ? "" : "es"),
+                     to_text(asked), fmt::format("microbatches {} to {}", recorded, asked.count));
   }
   if (asked.count == recorded) {
     edit.assumed.push_back(fmt::format("{} a step, as recorded", recorded));

@@ -59,8 +59,7 @@ Result<std::vector<std::uint32_t>> communications(const EditedRun& run, const Ed
     if (run.communicates(run.graph().works[w])) out.push_back(w);
   }
   if (!out.empty()) return out;
-  return fail(
-      ErrorCode::bad_input,
+  return bad_input(
       edit.where.everything() ? "the run does not communicate" : "no communication is selected",
       to_text(edit));
 }
@@ -247,9 +246,8 @@ Result<void> apply_bucket(EditedRun& run, AppliedEdit& edit, EditContext&) {
   }
   for (auto& [key, bucket] : open) close(bucket);
   if (unknown == instances.size()) {
-    return fail(ErrorCode::unsupported, "the recording does not say how much is sent",
-                to_text(edit.edit),
-                "profilers since PyTorch 2.2 record it; before, where shapes are recorded");
+    return unsupported("the recording does not say how much is sent", to_text(edit.edit),
+                       "profilers since PyTorch 2.2 record it; before, where shapes are recorded");
   }
   run.remove(absorbed);
   if (buckets == 0) {
@@ -338,17 +336,17 @@ Result<void> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context
       for (const std::string& group : groups) {
         names += (names.empty() ? "" : ", ") + (group.empty() ? "one without a name" : group);
       }
-      return fail(ErrorCode::bad_input, "which of the groups is meant cannot be told",
-                  to_text(edit.edit), fmt::format("say: group NAME; groups: {}", names));
+      return bad_input("which of the groups is meant cannot be told", to_text(edit.edit),
+                       fmt::format("say: group NAME; groups: {}", names));
     } else if (degree == 0) {
       edit.assumed.emplace_back("the run's only group is meant");
     }
     const std::int64_t size = group_size(run, run.subject(run.graph().works[works.front()]));
     if (degree > 0 && size > 0 && degree != size) {
-      return fail(ErrorCode::bad_input,
-                  fmt::format("the run has {} {} ranks, the group that would be changed has {}",
-                              degree, tensor ? "tensor-parallel" : "data-parallel", size),
-                  to_text(edit.edit), "say which group is meant: group NAME");
+      return bad_input(
+          fmt::format("the run has {} {} ranks, the group that would be changed has {}", degree,
+                      tensor ? "tensor-parallel" : "data-parallel", size),
+          to_text(edit.edit), "say which group is meant: group NAME");
     }
   }
   const bool alone = edit.edit.count == 1;
@@ -360,13 +358,12 @@ Result<void> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context
     const WorkSubject s = run.subject(run.graph().works[w]);
     const std::int64_t n = group_size(run, s);
     if (n == 0) {
-      return fail(ErrorCode::unsupported, "how many ranks a group has is not recorded",
-                  to_text(edit.edit), "give the recordings of all ranks");
+      return unsupported("how many ranks a group has is not recorded", to_text(edit.edit),
+                         "give the recordings of all ranks");
     }
     if (recorded_ranks != 0 && n != recorded_ranks) {
-      return fail(ErrorCode::bad_input,
-                  fmt::format("the selected groups have {} and {} ranks", recorded_ranks, n),
-                  to_text(edit.edit), "select groups of one size");
+      return bad_input(fmt::format("the selected groups have {} and {} ranks", recorded_ranks, n),
+                       to_text(edit.edit), "select groups of one size");
     }
     recorded_ranks = n;
     const std::int64_t t = run.duration_ns(w);
@@ -374,8 +371,7 @@ Result<void> apply_ranks(EditedRun& run, AppliedEdit& edit, EditContext& context
     ++edit.changed;
     if (n == edit.edit.count || alone) continue;
     if (n < 2) {
-      return fail(ErrorCode::bad_input, "the selected groups have one rank: nothing was sent",
-                  to_text(edit.edit));
+      return bad_input("the selected groups have one rank: nothing was sent", to_text(edit.edit));
     }
     const auto now = static_cast<double>(n);
     run.set_duration_ns(
@@ -425,8 +421,8 @@ Result<void> apply_data_ranks(EditedRun& run, AppliedEdit& edit, EditContext& co
     return apply_gradient_reductions(run, edit, context.catalog);
   }
   if (edit.edit.size || edit.edit.rate) {
-    return fail(ErrorCode::bad_input, "the run reduces gradients already", edit.text,
-                "leave out 'gradients' and 'link'; bandwidth by FACTOR scales its network");
+    return bad_input("the run reduces gradients already", edit.text,
+                     "leave out 'gradients' and 'link'; bandwidth by FACTOR scales its network");
   }
   return apply_ranks(run, edit, context);
 }

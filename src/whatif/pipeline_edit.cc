@@ -520,10 +520,9 @@ Result<void> apply_pipeline(EditedRun& run, AppliedEdit& edit, EditContext& cont
   const std::int64_t microbatches = e.microbatches > 0 ? e.microbatches : recorded;
   ORRERY_TRY(const Pipeline pipeline, wanted_pipeline(e, microbatches));
   if (pipeline.stages() > parts.layers) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("{} layers are recorded, the pipeline would have {} stages",
-                            parts.layers, pipeline.stages()),
-                to_text(e), fmt::format("at most {} stages times chunks", parts.layers));
+    return bad_input(fmt::format("{} layers are recorded, the pipeline would have {} stages",
+                                 parts.layers, pipeline.stages()),
+                     to_text(e), fmt::format("at most {} stages times chunks", parts.layers));
   }
   StageLink link;
   if (e.count > 1) {
@@ -531,9 +530,8 @@ Result<void> apply_pipeline(EditedRun& run, AppliedEdit& edit, EditContext& cont
   }
   PipelineRebuild rebuild(run, passes, pipeline, scaled_ns(1, link.time.value() * 1e9));
   if (rebuild.new_nodes() > kMostCopiedNodes) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("the pipeline would be {} nodes", rebuild.new_nodes()), to_text(e),
-                fmt::format("at most {}", kMostCopiedNodes));
+    return unsupported(fmt::format("the pipeline would be {} nodes", rebuild.new_nodes()),
+                       to_text(e), fmt::format("at most {}", kMostCopiedNodes));
   }
   ORRERY_TRY(RunGraph graph, rebuild.rebuilt());
   edit.changed = graph.works.size();

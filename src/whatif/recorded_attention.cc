@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/has.h"
+
 namespace orrery {
 namespace {
 
@@ -31,10 +33,6 @@ constexpr std::array<Form, 15> kForms = {{
     {"aiter::wrapper_fmha_v3_fwd", Direction::forward, true, 0, 5},
     {"aiter::mha_bwd", Direction::backward, true, 1, 8},
 }};
-
-bool has(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
 
 double extent(const Shape& shape, std::size_t i) {
   return static_cast<double>(std::max<std::int64_t>(0, shape[i]));

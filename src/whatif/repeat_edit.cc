@@ -318,13 +318,12 @@ Result<void> apply_repeat(EditedRun& run, AppliedEdit& edit, EditContext&) {
   }
   if (groups.empty()) {
     const std::string known = what_repeats(sequences);
-    return fail(ErrorCode::bad_input, fmt::format("nothing repeats {} times in a row", from),
-                to_text(edit.edit),
-                known.empty() ? "nothing repeats at all" : "what repeats: " + known);
+    return bad_input(fmt::format("nothing repeats {} times in a row", from), to_text(edit.edit),
+                     known.empty() ? "nothing repeats at all" : "what repeats: " + known);
   }
   if (cost > kMostCopiedNodes) {
-    return fail(ErrorCode::unsupported, fmt::format("the copies would be {} nodes", cost),
-                to_text(edit.edit), fmt::format("at most {}", kMostCopiedNodes));
+    return unsupported(fmt::format("the copies would be {} nodes", cost), to_text(edit.edit),
+                       fmt::format("at most {}", kMostCopiedNodes));
   }
   // Later regions first: positions of earlier ones stay.
   std::size_t regions = 0;

@@ -80,8 +80,8 @@ Result<RecordedNetwork> recorded_network(const EditedRun& run, const Edit& edit,
   const RecordedTrace& trace = run.traces()[0];
   const auto accelerator = recorded_accelerator(catalog, trace);
   if (!accelerator) {
-    return fail(ErrorCode::bad_input, "the recording does not name an accelerator of the catalog",
-                to_text(edit), "say how fast its ranks are joined: link 50GB/s latency 5us");
+    return bad_input("the recording does not name an accelerator of the catalog", to_text(edit),
+                     "say how fast its ranks are joined: link 50GB/s latency 5us");
   }
   // A count that is a whole number of servers and racks of every kind.
   constexpr std::int64_t kWholeServers = 1152;
@@ -89,8 +89,8 @@ Result<RecordedNetwork> recorded_network(const EditedRun& run, const Edit& edit,
       std::max({std::int64_t{1}, trace.world_size, static_cast<std::int64_t>(run.traces().size())});
   const std::int64_t needed = out.apart * ranks;
   if (needed > kMaxAccelerators - kWholeServers) {
-    return fail(ErrorCode::bad_input, fmt::format("{} ranks would be {}", ranks, needed),
-                to_text(edit), fmt::format("at most {}", kMaxAccelerators));
+    return bad_input(fmt::format("{} ranks would be {}", ranks, needed), to_text(edit),
+                     fmt::format("at most {}", kMaxAccelerators));
   }
   const std::int64_t accelerators = (needed + kWholeServers - 1) / kWholeServers * kWholeServers;
   ORRERY_TRY(out.cluster,
@@ -134,10 +134,9 @@ Result<StageLink> stage_link(const EditedRun& run, const TrainingPasses& passes,
     link.volume = sent->volume;
     what = fmt::format("the tensor of {}", sent->from);
   } else {
-    return fail(ErrorCode::bad_input, "what a stage sends to the next is not recorded",
-                to_text(edit),
-                "say: send SIZE, the bytes of one microbatch; or record shapes "
-                "(record_shapes=True)");
+    return bad_input("what a stage sends to the next is not recorded", to_text(edit),
+                     "say: send SIZE, the bytes of one microbatch; or record shapes "
+                     "(record_shapes=True)");
   }
   const auto sentence = [&](const std::string& path) {
     return fmt::format("a microbatch sends {} ({}) between stages in {}: {}", to_text(link.volume),

@@ -1,7 +1,6 @@
 // What travels between the ranks that an edit adds, and over which network.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

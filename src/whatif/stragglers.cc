@@ -69,13 +69,13 @@ std::vector<StragglerGain> gains_of(const EvenRuns& runs, const std::vector<Susp
 
 Result<Stragglers> stragglers(std::span<const RecordedTrace> traces, const RunGraph& graph) {
   if (traces.size() < 2) {
-    return fail(ErrorCode::bad_input, "a single rank cannot be slower than others",
-                traces.empty() ? "" : traces[0].file, "give the recordings of all ranks");
+    return bad_input("a single rank cannot be slower than others",
+                     traces.empty() ? "" : traces[0].file, "give the recordings of all ranks");
   }
   std::vector<Suspect> ranks;
   for (const RecordedTrace& trace : traces) {
     if (trace.rank == kNotRecorded) {
-      return fail(ErrorCode::bad_input, "the recording does not state its rank", trace.file);
+      return bad_input("the recording does not state its rank", trace.file);
     }
     Selection where;
     where.rank = trace.rank;

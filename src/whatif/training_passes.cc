@@ -72,7 +72,7 @@ class RankPasses {
   [[nodiscard]] const RecordedTrace& trace() const { return run_.traces()[trace_]; }
 
   [[nodiscard]] Failure refuse(std::string what, std::string hint) const {
-    return fail(ErrorCode::bad_input, std::move(what), trace().file, std::move(hint));
+    return bad_input(std::move(what), trace().file, std::move(hint));
   }
 
   void collect(const std::vector<std::uint32_t>& calls) {
@@ -369,8 +369,7 @@ Result<TrainingPasses> training_passes(const EditedRun& run) {
   const RunGraph& graph = run.graph();
   if (std::any_of(graph.steps.begin(), graph.steps.end(),
                   [](const RunStep& step) { return step.stage > 0; })) {
-    return fail(ErrorCode::bad_input, "an edit before this one made the run a pipeline", "",
-                "write pp last, once");
+    return bad_input("an edit before this one made the run a pipeline", "", "write pp last, once");
   }
   const ReplayedRun replayed = replayed_run(graph);
   TrainingPasses out;
@@ -389,19 +388,17 @@ Result<TrainingPasses> training_passes(const EditedRun& run) {
   for (std::size_t t = 0; t < ranks.size(); ++t) {
     const RankPasses& rank = ranks[t];
     if (rank.steps().size() != parts.steps || rank.layers() != parts.layers) {
-      return fail(ErrorCode::bad_input,
-                  fmt::format("{} layers in {} steps; the first rank has {} in {}", rank.layers(),
-                              rank.steps().size(), parts.layers, parts.steps),
-                  run.traces()[t].file, "ranks of one run without pipeline");
+      return bad_input(fmt::format("{} layers in {} steps; the first rank has {} in {}",
+                                   rank.layers(), rank.steps().size(), parts.layers, parts.steps),
+                       run.traces()[t].file, "ranks of one run without pipeline");
     }
     for (std::size_t k = 0; k < parts.steps; ++k) {
       if (rank.steps()[k].size() == passes && rank.steps()[k].back().backward == parts.backward) {
         continue;
       }
-      return fail(ErrorCode::bad_input,
-                  fmt::format("step {} has {} passes, the first has {}", k + 1,
-                              rank.steps()[k].size(), passes),
-                  run.traces()[t].file, "steps of equal microbatches, each recorded whole");
+      return bad_input(fmt::format("step {} has {} passes, the first has {}", k + 1,
+                                   rank.steps()[k].size(), passes),
+                       run.traces()[t].file, "steps of equal microbatches, each recorded whole");
     }
   }
 

@@ -17,10 +17,9 @@ Result<void> refuse_pipelines(const EditedRun& run, const Edit& edit) {
     const bool sends = fits_pattern(s.collective, "send") || fits_pattern(s.collective, "recv") ||
                        fits_pattern(s.group_description, "*pipeline*");
     if (!sends) continue;
-    return fail(ErrorCode::unsupported,
-                fmt::format("the run is a pipeline already: rank {} has {}", s.rank,
-                            s.collective.empty() ? kernel : std::string_view(s.collective)),
-                to_text(edit), "give a run whose ranks hold all layers");
+    return unsupported(fmt::format("the run is a pipeline already: rank {} has {}", s.rank,
+                                   s.collective.empty() ? kernel : std::string_view(s.collective)),
+                       to_text(edit), "give a run whose ranks hold all layers");
   }
   return {};
 }
@@ -29,11 +28,11 @@ Result<Pipeline> wanted_pipeline(const Edit& edit, std::int64_t microbatches) {
   ORRERY_TRY(const Schedule* const schedule, find_schedule(edit.name.empty() ? "1f1b" : edit.name));
   if (schedule->splits_backward || schedule->pairs_passes || schedule->splits_vocabulary ||
       schedule->asynchronous) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} divides passes, or lets them run as one, which recorded passes "
-                            "do not tell apart",
-                            schedule->name),
-                to_text(edit), "gpipe, 1f1b, interleaved_1f1b, breadth_first, chimera, hanayo");
+    return unsupported(
+        fmt::format("{} divides passes, or lets them run as one, which recorded passes "
+                    "do not tell apart",
+                    schedule->name),
+        to_text(edit), "gpipe, 1f1b, interleaved_1f1b, breadth_first, chimera, hanayo");
   }
   ScheduleRequest request;
   request.shape.devices = static_cast<int>(edit.count);
@@ -48,9 +47,8 @@ Result<Pipeline> wanted_pipeline(const Edit& edit, std::int64_t microbatches) {
     });
   });
   if (!known || made->peers > 1) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} does more than forward and backward passes", schedule->name),
-                to_text(edit));
+    return unsupported(fmt::format("{} does more than forward and backward passes", schedule->name),
+                       to_text(edit));
   }
   return made;
 }

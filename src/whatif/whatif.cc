@@ -20,9 +20,8 @@ Result<void> check_conflicts(const std::vector<Edit>& edits) {
     for (std::size_t k = 0; k < i && edit.verb->conflict != nullptr; ++k) {
       const auto conflict = edit.verb->conflict(edits[k], edit);
       if (!conflict) continue;
-      return fail(ErrorCode::bad_input,
-                  fmt::format("stands behind '{}'{}", to_text(edits[k]), conflict->why),
-                  to_text(edit), conflict->hint);
+      return bad_input(fmt::format("stands behind '{}'{}", to_text(edits[k]), conflict->why),
+                       to_text(edit), conflict->hint);
     }
   }
   return {};
@@ -33,11 +32,11 @@ Result<void> check_conflicts(const std::vector<Edit>& edits) {
 Result<void> check_graph_edits(const std::vector<Edit>& edits) {
   for (const Edit& edit : edits) {
     if (edit.verb->reach == EditReach::durations) continue;
-    return fail(ErrorCode::unsupported, "needs the launches, shapes and passes of a recording",
-                to_text(edit),
-                "change the plan or the cluster and estimate again; the durations of a graph's "
-                "operations can be edited with scale, set, remove, bandwidth, latency, accelerator "
-                "and price");
+    return unsupported(
+        "needs the launches, shapes and passes of a recording", to_text(edit),
+        "change the plan or the cluster and estimate again; the durations of a graph's "
+        "operations can be edited with scale, set, remove, bandwidth, latency, accelerator "
+        "and price");
   }
   return {};
 }

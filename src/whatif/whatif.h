@@ -10,7 +10,6 @@
 // Linear in the run for each edit, up to a sort.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>

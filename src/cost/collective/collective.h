@@ -9,7 +9,6 @@
 // latency.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "cluster/fabric_level.h"

@@ -1,144 +1,115 @@
 #include "cost/collective/collective_parameters.h"
 
 #include <algorithm>
-#include <array>
 
 namespace orrery {
-
-std::span<const EnumName<CollectiveAlgorithm>> names_of(CollectiveAlgorithm) {
-  static constexpr std::array kNames = {
-      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::ring, "ring"},
-      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::tree, "tree"},
-      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::hierarchical, "hierarchical"},
-      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::in_switch, "in_switch"},
-      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::parallel_trees, "parallel_trees"},
-      EnumName<CollectiveAlgorithm>{CollectiveAlgorithm::pairwise, "pairwise"},
-  };
-  return kNames;
-}
-
-std::span<const EnumName<Protocol>> names_of(Protocol) {
-  static constexpr std::array kNames = {
-      EnumName<Protocol>{Protocol::low_latency, "low_latency"},
-      EnumName<Protocol>{Protocol::low_latency_128, "low_latency_128"},
-      EnumName<Protocol>{Protocol::simple, "simple"},
-  };
-  return kNames;
-}
 
 const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*) {
   static const Fields<ProtocolLatencies> table =
       Fields<ProtocolLatencies>("latency by protocol")
-          .optional("low_latency", &ProtocolLatencies::low_latency, "8-byte stores with flags")
-          .optional("low_latency_128", &ProtocolLatencies::low_latency_128,
-                    "128-byte stores with flags")
-          .optional("simple", &ProtocolLatencies::simple, "bulk with fences");
+          .optional<&ProtocolLatencies::low_latency>("8-byte stores with flags")
+          .optional<&ProtocolLatencies::low_latency_128>("128-byte stores with flags")
+          .optional<&ProtocolLatencies::simple>("bulk with fences");
   return table;
 }
 
 const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*) {
   static const Fields<AlgorithmLatencies> table =
       Fields<AlgorithmLatencies>("latencies of an algorithm")
-          .optional("base", &AlgorithmLatencies::base, "once a call, launch included")
-          .optional("nvlink", &AlgorithmLatencies::nvlink, "one step over scale-up links")
-          .optional("pcie", &AlgorithmLatencies::pcie, "one step over PCIe")
-          .optional("network", &AlgorithmLatencies::network, "one step between nodes");
+          .optional<&AlgorithmLatencies::base>("once a call, launch included")
+          .optional<&AlgorithmLatencies::nvlink>("one step over scale-up links")
+          .optional<&AlgorithmLatencies::pcie>("one step over PCIe")
+          .optional<&AlgorithmLatencies::network>("one step between nodes");
   return table;
 }
 
 const Fields<NodeCeiling>& fields_of(const NodeCeiling*) {
   static const Fields<NodeCeiling> table =
       Fields<NodeCeiling>("ceiling by nodes")
-          .required("one_node", &NodeCeiling::one_node, "inside one scale-up domain")
-          .required("two_nodes", &NodeCeiling::two_nodes, "over two")
-          .required("more_nodes", &NodeCeiling::more_nodes, "over three or more");
+          .required<&NodeCeiling::one_node>("inside one scale-up domain")
+          .required<&NodeCeiling::two_nodes>("over two")
+          .required<&NodeCeiling::more_nodes>("over three or more");
   return table;
 }
 
 const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*) {
   static const Fields<InSwitchParameters> table =
       Fields<InSwitchParameters>("in-switch reduction")
-          .optional("step", &InSwitchParameters::step, "latency inside a node")
-          .optional("tree_network_step", &InSwitchParameters::tree_network_step,
-                    "latency of one step between nodes")
-          .optional("efficiency", &InSwitchParameters::efficiency,
-                    "share of the scale-up bandwidth; 0 where not available")
-          .optional("least_ranks", &InSwitchParameters::least_ranks,
-                    "ranks a node from which the library uses it")
-          .optional("tree_per_channel", &InSwitchParameters::tree_per_channel,
-                    "bandwidth ceiling of one channel between nodes");
+          .optional<&InSwitchParameters::step>("latency inside a node")
+          .optional<&InSwitchParameters::tree_network_step>("latency of one step between nodes")
+          .optional<&InSwitchParameters::efficiency>(
+              "share of the scale-up bandwidth; 0 where not available")
+          .optional<&InSwitchParameters::least_ranks>("ranks a node from which the library uses it")
+          .optional<&InSwitchParameters::tree_per_channel>(
+              "bandwidth ceiling of one channel between nodes");
   return table;
 }
 
 const Fields<TokenExchangeWay>& fields_of(const TokenExchangeWay*) {
   static const Fields<TokenExchangeWay> table =
       Fields<TokenExchangeWay>("token exchange one way")
-          .optional("base", &TokenExchangeWay::base, "launch, counts and barrier")
-          .optional("efficiency", &TokenExchangeWay::efficiency,
-                    "share of the scale-up links' bandwidth")
-          .optional("local", &TokenExchangeWay::local,
-                    "rate at which a rank handles its own tokens; 0: not counted");
+          .optional<&TokenExchangeWay::base>("launch, counts and barrier")
+          .optional<&TokenExchangeWay::efficiency>("share of the scale-up links' bandwidth")
+          .optional<&TokenExchangeWay::local>(
+              "rate at which a rank handles its own tokens; 0: not counted");
   return table;
 }
 
 const Fields<TokenExchangeParameters>& fields_of(const TokenExchangeParameters*) {
   static const Fields<TokenExchangeParameters> table =
       Fields<TokenExchangeParameters>("token exchange")
-          .optional("dispatch", &TokenExchangeParameters::dispatch, "to the experts")
-          .optional("combine", &TokenExchangeParameters::combine, "back from them");
+          .optional<&TokenExchangeParameters::dispatch>("to the experts")
+          .optional<&TokenExchangeParameters::combine>("back from them");
   return table;
 }
 
 const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*) {
   static const Fields<PairwiseParameters> table =
       Fields<PairwiseParameters>("pairwise exchange")
-          .required("latency", &PairwiseParameters::latency, "of one round")
-          .optional("peer", &PairwiseParameters::peer, "each further peer inside a node")
-          .optional("efficiency", &PairwiseParameters::efficiency, "share of the link's bandwidth")
-          .optional("network_efficiency", &PairwiseParameters::network_efficiency,
-                    "the same between nodes, of all-to-alls")
-          .required("low_latency_ceiling", &PairwiseParameters::low_latency_ceiling,
-                    "bandwidth of the LL protocol");
+          .required<&PairwiseParameters::latency>("of one round")
+          .optional<&PairwiseParameters::peer>("each further peer inside a node")
+          .optional<&PairwiseParameters::efficiency>("share of the link's bandwidth")
+          .optional<&PairwiseParameters::network_efficiency>(
+              "the same between nodes, of all-to-alls")
+          .required<&PairwiseParameters::low_latency_ceiling>("bandwidth of the LL protocol");
   return table;
 }
 
 const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*) {
   static const Fields<ParallelTreeParameters> table =
       Fields<ParallelTreeParameters>("aggregated trees")
-          .required("latency", &ParallelTreeParameters::latency, "latencies")
-          .optional("share", &ParallelTreeParameters::share, "of the bandwidth they reach")
-          .optional("overlap", &ParallelTreeParameters::overlap, "steps in flight at once")
-          .optional("rank", &ParallelTreeParameters::rank, "time for each rank");
+          .required<&ParallelTreeParameters::latency>("latencies")
+          .optional<&ParallelTreeParameters::share>("of the bandwidth they reach")
+          .optional<&ParallelTreeParameters::overlap>("steps in flight at once")
+          .optional<&ParallelTreeParameters::rank>("time for each rank");
   return table;
 }
 
 const Fields<CollectiveFit>& fields_of(const CollectiveFit*) {
   static const Fields<CollectiveFit> table =
       Fields<CollectiveFit>("fit")
-          .required("data", &CollectiveFit::data, "what it was fitted to")
-          .required("date", &CollectiveFit::date, "of the fit")
-          .required("rows", &CollectiveFit::rows, "measured")
-          .required("median_error", &CollectiveFit::median_error,
-                    "median of |predicted/measured - 1|")
-          .required("p90_error", &CollectiveFit::p90_error, "90th percentile of the same")
-          .optional("cross_validated_median", &CollectiveFit::cross_validated_median,
-                    "median on folds that were held out")
-          .optional("cross_validated_p90", &CollectiveFit::cross_validated_p90,
-                    "90th percentile on folds that were held out");
+          .required<&CollectiveFit::data>("what it was fitted to")
+          .required<&CollectiveFit::date>("of the fit")
+          .required<&CollectiveFit::rows>("measured")
+          .required<&CollectiveFit::median_error>("median of |predicted/measured - 1|")
+          .required<&CollectiveFit::p90_error>("90th percentile of the same")
+          .optional<&CollectiveFit::cross_validated_median>("median on folds that were held out")
+          .optional<&CollectiveFit::cross_validated_p90>(
+              "90th percentile on folds that were held out");
   return table;
 }
 
 const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*) {
   static const Fields<InterferenceParameters> table =
       Fields<InterferenceParameters>("interference")
-          .optional("scale_up_units", &InterferenceParameters::scale_up_units,
-                    "compute units held by rings, trees and exchange inside a node")
-          .optional("in_switch_units", &InterferenceParameters::in_switch_units,
-                    "held by reduction in the switch of one node")
-          .optional("scale_out_units", &InterferenceParameters::scale_out_units,
-                    "held by rings and trees between nodes")
-          .optional("exchange_units", &InterferenceParameters::exchange_units,
-                    "held by direct exchange between nodes");
+          .optional<&InterferenceParameters::scale_up_units>(
+              "compute units held by rings, trees and exchange inside a node")
+          .optional<&InterferenceParameters::in_switch_units>(
+              "held by reduction in the switch of one node")
+          .optional<&InterferenceParameters::scale_out_units>(
+              "held by rings and trees between nodes")
+          .optional<&InterferenceParameters::exchange_units>(
+              "held by direct exchange between nodes");
   return table;
 }
 
@@ -146,41 +117,35 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
   using P = CollectiveParameters;
   static const Fields<P> table =
       Fields<P>("collective parameters")
-          .required("name", &P::name, "architecture, such as hopper")
-          .required("source", &P::source, "where the numbers come from")
-          .required("algorithms", &P::algorithms, "that the library may choose")
-          .required("channels", &P::channels, "parallel rings")
-          .required("ring", &P::ring, "latencies of rings")
-          .required("tree", &P::tree, "latencies of trees")
-          .optional("parallel_trees", &P::parallel_trees, "aggregated trees")
-          .optional("network_overhead", &P::network_overhead, "of the host, per message")
-          .optional("plateau_factor", &P::plateau_factor,
-                    "on the latency of a Simple all-reduce ring between nodes")
-          .optional("low_latency_share", &P::low_latency_share, "payload share of LL")
-          .optional("low_latency_128_share", &P::low_latency_128_share, "payload share of LL128")
-          .optional("tree_share", &P::tree_share, "of the bandwidth that trees reach")
-          .optional("network_share", &P::network_share,
-                    "of the network levels' bandwidth that collectives reach")
-          .optional("ring_share", &P::ring_share,
-                    "of the scale-up levels' bandwidth that collectives reach")
-          .optional("latency_overlap", &P::latency_overlap,
-                    "exponent with which steps of Simple hide behind transfers; 1: not at all")
-          .optional("low_latency_until", &P::low_latency_until,
-                    "a rank's part above which only Simple is used; 0: no limit")
-          .optional("local_copy", &P::local_copy, "bandwidth of copying a rank's own part")
-          .required("low_latency_total", &P::low_latency_total, "ceiling of LL, all channels")
-          .required("ring_low_latency_128_per_channel", &P::ring_low_latency_128_per_channel,
-                    "ceiling of LL128 in rings")
-          .required("tree_low_latency_128_per_channel", &P::tree_low_latency_128_per_channel,
-                    "ceiling of LL128 in trees")
-          .required("tree_simple_per_channel", &P::tree_simple_per_channel,
-                    "ceiling of Simple in trees")
-          .optional("in_switch", &P::in_switch, "in-switch reduction")
-          .required("pairwise", &P::pairwise, "all-to-all and point to point")
-          .optional("token_exchange", &P::token_exchange, "a token once to each rank or node")
-          .optional("host_path", &P::host_path, "of accelerators on PCIe without a switch")
-          .optional("interference", &P::interference, "what computation beside it loses")
-          .optional("fits", &P::fits, "errors of the fit");
+          .required<&P::name>("architecture, such as hopper")
+          .required<&P::source>("where the numbers come from")
+          .required<&P::algorithms>("that the library may choose")
+          .required<&P::channels>("parallel rings")
+          .required<&P::ring>("latencies of rings")
+          .required<&P::tree>("latencies of trees")
+          .optional<&P::parallel_trees>("aggregated trees")
+          .optional<&P::network_overhead>("of the host, per message")
+          .optional<&P::plateau_factor>("on the latency of a Simple all-reduce ring between nodes")
+          .optional<&P::low_latency_share>("payload share of LL")
+          .optional<&P::low_latency_128_share>("payload share of LL128")
+          .optional<&P::tree_share>("of the bandwidth that trees reach")
+          .optional<&P::network_share>("of the network levels' bandwidth that collectives reach")
+          .optional<&P::ring_share>("of the scale-up levels' bandwidth that collectives reach")
+          .optional<&P::latency_overlap>(
+              "exponent with which steps of Simple hide behind transfers; 1: not at all")
+          .optional<&P::low_latency_until>(
+              "a rank's part above which only Simple is used; 0: no limit")
+          .optional<&P::local_copy>("bandwidth of copying a rank's own part")
+          .required<&P::low_latency_total>("ceiling of LL, all channels")
+          .required<&P::ring_low_latency_128_per_channel>("ceiling of LL128 in rings")
+          .required<&P::tree_low_latency_128_per_channel>("ceiling of LL128 in trees")
+          .required<&P::tree_simple_per_channel>("ceiling of Simple in trees")
+          .optional<&P::in_switch>("in-switch reduction")
+          .required<&P::pairwise>("all-to-all and point to point")
+          .optional<&P::token_exchange>("a token once to each rank or node")
+          .optional<&P::host_path>("of accelerators on PCIe without a switch")
+          .optional<&P::interference>("what computation beside it loses")
+          .optional<&P::fits>("errors of the fit");
   return table;
 }
 
@@ -223,8 +188,7 @@ bool allows(const CollectiveParameters& p, CollectiveAlgorithm a) {
 Result<CollectiveParameters> read_collective_parameters(const Document& document) {
   ORRERY_TRY(CollectiveParameters p, read<CollectiveParameters>(document));
   const auto wrong = [&](std::string message, std::string where, std::string hint) {
-    return fail(ErrorCode::bad_input, std::move(message), document.name + ": " + std::move(where),
-                std::move(hint));
+    return bad_input(std::move(message), document.name + ": " + std::move(where), std::move(hint));
   };
   if (!allows(p, CollectiveAlgorithm::ring) || !allows(p, CollectiveAlgorithm::pairwise)) {
     return wrong("algorithms must include ring and pairwise", "algorithms",
@@ -260,7 +224,7 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
   if (p.low_latency_until < Bytes(0)) {
     return wrong("low_latency_until is negative", "low_latency_until", "such as 1 MiB");
   }
-  if (auto checked = check(p.host_path); !checked) return fail(at(document.name, checked.error()));
+  ORRERY_RETURN_IF_ERROR(at(document.name, check(p.host_path)));
   if (p.plateau_factor < 1 || p.plateau_factor > kMaxPlateau) {
     return wrong("plateau_factor must be from 1 to 100", "plateau_factor", "such as 1.4");
   }

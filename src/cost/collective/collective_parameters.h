@@ -16,7 +16,7 @@
 #include "cluster/host_path.h"
 #include "cost/collective/collective.h"
 #include "document/fields.h"
-#include "graph/operation_names.h"
+#include "graph/operation.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -153,9 +153,6 @@ struct CollectiveParameters {
   std::vector<CollectiveFit> fits;  // empty: nothing is fitted
   bool operator==(const CollectiveParameters&) const = default;
 };
-
-std::span<const EnumName<CollectiveAlgorithm>> names_of(CollectiveAlgorithm);
-std::span<const EnumName<Protocol>> names_of(Protocol);
 
 const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*);
 const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*);

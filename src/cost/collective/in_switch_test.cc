@@ -2,11 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "cost/collective/collective_test_platform.h"
 #include "cost/collective/never.h"
 

@@ -68,9 +68,8 @@ Result<void> check(const std::string& document, const std::string& place,
                    std::span<const Bounded> figures) {
   for (const Bounded& f : figures) {
     if (f.holds) continue;
-    return fail(ErrorCode::bad_input,
-                place + f.field + " " + std::to_string(f.value) + " is out of range", document,
-                std::string(f.range));
+    return bad_input(place + f.field + " " + std::to_string(f.value) + " is out of range", document,
+                     std::string(f.range));
   }
   return {};
 }
@@ -79,8 +78,8 @@ Result<void> check(const GemmParameters& g, const std::string& document) {
   const std::string place = "gemm " + g.format + ": ";
   if (std::ranges::find(kFormatNames, g.format) == kFormatNames.end()) {
     const std::vector<std::string> known(kFormatNames.begin(), kFormatNames.end());
-    return fail(ErrorCode::bad_input, "unknown number format '" + g.format + "'", document,
-                name_hint(g.format, known));
+    return bad_input("unknown number format '" + g.format + "'", document,
+                     name_hint(g.format, known));
   }
   ORRERY_RETURN_IF_ERROR(
       check(document, place,
@@ -90,15 +89,14 @@ Result<void> check(const GemmParameters& g, const std::string& document) {
                        within("tile_half_size", g.tile_half_size, 0, 4096, "0 to 4096"),
                        within("ramp_depth", g.ramp_depth, 0, 1e5, "0 to 100000")}));
   if (!(g.floor.value() >= 0)) {
-    return fail(ErrorCode::bad_input, place + "floor is negative", document, "0 us or more");
+    return bad_input(place + "floor is negative", document, "0 us or more");
   }
   ORRERY_RETURN_IF_ERROR(check(document, place,
                                std::array{Bounded{"unit_bandwidth", g.unit_bandwidth,
                                                   g.unit_bandwidth > 0 && g.unit_bandwidth <= 1000,
                                                   "above 0, at most 1000"}}));
   if (!(g.split_latency.value() >= 0 && g.heating_time.value() >= 0)) {
-    return fail(ErrorCode::bad_input, place + "split_latency or heating_time is negative", document,
-                "0 us or more");
+    return bad_input(place + "split_latency or heating_time is negative", document, "0 us or more");
   }
   ORRERY_RETURN_IF_ERROR(
       check(document, place,
@@ -107,8 +105,7 @@ Result<void> check(const GemmParameters& g, const std::string& document) {
                                g.heating_loss >= 0 && g.heating_loss < 1, "0 to below 1"}}));
   if (g.beside && !(g.beside->floor.value() >= 0 && g.beside->passes >= 0 &&
                     g.beside->per_depth.value() >= 0)) {
-    return fail(ErrorCode::bad_input, place + "a negative figure of what was timed beside",
-                document, "0 or more");
+    return bad_input(place + "a negative figure of what was timed beside", document, "0 or more");
   }
   return {};
 }
@@ -141,10 +138,9 @@ Result<AttentionCurve> curve_of(const KernelCalibration& c, AttentionKernel kern
   for (const AttentionParameters& a : c.attention) {
     if (a.kernel != kernel || a.direction != direction) continue;
     if (curve.size == AttentionCurve::kMaxPoints) {
-      return fail(ErrorCode::bad_input,
-                  "more than " + std::to_string(AttentionCurve::kMaxPoints) +
-                      " head dimensions for attention kernel " + std::string(to_text(kernel)),
-                  c.accelerator);
+      return bad_input("more than " + std::to_string(AttentionCurve::kMaxPoints) +
+                           " head dimensions for attention kernel " + std::string(to_text(kernel)),
+                       c.accelerator);
     }
     std::size_t place = curve.size++;
     for (; place > 0 && curve.points[place - 1].head_dim > a.head_dim; --place) {
@@ -177,95 +173,88 @@ double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator
 const Fields<FitRecord>& fields_of(const FitRecord*) {
   static const Fields<FitRecord> table =
       Fields<FitRecord>("fit record")
-          .required("data", &FitRecord::data, "file of validation/kernels and the rows taken")
-          .required("date", &FitRecord::date, "YYYY-MM-DD")
-          .required("rows", &FitRecord::rows, "number of measurements")
-          .required("median_error", &FitRecord::median_error, "median of |predicted/measured - 1|")
-          .required("p90_error", &FitRecord::p90_error, "90th percentile of the same")
-          .optional("held_out_median_error", &FitRecord::held_out_median_error,
-                    "median on folds of shapes that were not fitted")
-          .optional("held_out_p90_error", &FitRecord::held_out_p90_error,
-                    "90th percentile of the same");
+          .required<&FitRecord::data>("file of validation/kernels and the rows taken")
+          .required<&FitRecord::date>("YYYY-MM-DD")
+          .required<&FitRecord::rows>("number of measurements")
+          .required<&FitRecord::median_error>("median of |predicted/measured - 1|")
+          .required<&FitRecord::p90_error>("90th percentile of the same")
+          .optional<&FitRecord::held_out_median_error>(
+              "median on folds of shapes that were not fitted")
+          .optional<&FitRecord::held_out_p90_error>("90th percentile of the same");
   return table;
 }
 
 const Fields<TimedBeside>& fields_of(const TimedBeside*) {
   static const Fields<TimedBeside> table =
       Fields<TimedBeside>("kernel timed beside")
-          .required("what", &TimedBeside::what, "which kernel")
-          .required("floor", &TimedBeside::floor, "its fixed time")
-          .required("passes", &TimedBeside::passes, "over the bytes it reads and writes")
-          .optional("per_depth", &TimedBeside::per_depth, "of a serial walk, per element of k");
+          .required<&TimedBeside::what>("which kernel")
+          .required<&TimedBeside::floor>("its fixed time")
+          .required<&TimedBeside::passes>("over the bytes it reads and writes")
+          .optional<&TimedBeside::per_depth>("of a serial walk, per element of k");
   return table;
 }
 
 const Fields<GemmParameters>& fields_of(const GemmParameters*) {
   static const Fields<GemmParameters> table =
       Fields<GemmParameters>("matrix product parameters")
-          .required("format", &GemmParameters::format, "number format of the operands")
-          .required("peak_fraction", &GemmParameters::peak_fraction,
-                    "share of peak FLOP/s in the main loop of the largest tile")
-          .required("tile_half_size", &GemmParameters::tile_half_size,
-                    "w0 of the main loop's rate 1 / (1 + (w0/w)^2), w being the tile's width")
-          .required("wave_rounding", &GemmParameters::wave_rounding,
-                    "share of the idle part of the last wave that is really idle")
-          .required("ramp_depth", &GemmParameters::ramp_depth,
-                    "pipeline fill and epilogue of one tile, in elements of k")
-          .required("memory_fraction", &GemmParameters::memory_fraction,
-                    "share of peak memory bandwidth while streaming operands")
-          .required("floor", &GemmParameters::floor, "launch latency and grid ramp")
-          .optional("unit_bandwidth", &GemmParameters::unit_bandwidth,
-                    "of one processor, in shares of achieved bandwidth over processors")
-          .optional("split_latency", &GemmParameters::split_latency,
-                    "of adding up the parts of a product split along k")
-          .optional("cache_speed", &GemmParameters::cache_speed,
-                    "bandwidth of the last-level cache over that of memory")
-          .optional("heating_loss", &GemmParameters::heating_loss,
-                    "share of the rate a product loses once it runs for long")
-          .optional("heating_time", &GemmParameters::heating_time,
-                    "product for which half of that is lost")
-          .required("source", &GemmParameters::source, "where the values come from")
-          .optional("beside", &GemmParameters::beside, "what was timed with it, counted apart")
-          .optional("fit", &GemmParameters::fit, "what the fit was made on, and its error");
+          .required<&GemmParameters::format>("number format of the operands")
+          .required<&GemmParameters::peak_fraction>(
+              "share of peak FLOP/s in the main loop of the largest tile")
+          .required<&GemmParameters::tile_half_size>(
+              "w0 of the main loop's rate 1 / (1 + (w0/w)^2), w being the tile's width")
+          .required<&GemmParameters::wave_rounding>(
+              "share of the idle part of the last wave that is really idle")
+          .required<&GemmParameters::ramp_depth>(
+              "pipeline fill and epilogue of one tile, in elements of k")
+          .required<&GemmParameters::memory_fraction>(
+              "share of peak memory bandwidth while streaming operands")
+          .required<&GemmParameters::floor>("launch latency and grid ramp")
+          .optional<&GemmParameters::unit_bandwidth>(
+              "of one processor, in shares of achieved bandwidth over processors")
+          .optional<&GemmParameters::split_latency>(
+              "of adding up the parts of a product split along k")
+          .optional<&GemmParameters::cache_speed>(
+              "bandwidth of the last-level cache over that of memory")
+          .optional<&GemmParameters::heating_loss>(
+              "share of the rate a product loses once it runs for long")
+          .optional<&GemmParameters::heating_time>("product for which half of that is lost")
+          .required<&GemmParameters::source>("where the values come from")
+          .optional<&GemmParameters::beside>("what was timed with it, counted apart")
+          .optional<&GemmParameters::fit>("what the fit was made on, and its error");
   return table;
 }
 
 const Fields<AttentionParameters>& fields_of(const AttentionParameters*) {
   static const Fields<AttentionParameters> table =
       Fields<AttentionParameters>("attention parameters")
-          .required("kernel", &AttentionParameters::kernel, "generation of the kernel")
-          .required("direction", &AttentionParameters::direction, "forward or backward")
-          .required("head_dim", &AttentionParameters::head_dim,
-                    "mean of query-key and value dimension")
-          .required("peak_fraction", &AttentionParameters::peak_fraction,
-                    "share of peak FLOP/s on long sequences")
-          .required("ramp_keys", &AttentionParameters::ramp_keys,
-                    "prologue and epilogue of a query block, in keys")
-          .required("source", &AttentionParameters::source, "where the values come from")
-          .optional("fit", &AttentionParameters::fit, "what the fit was made on, and its error");
+          .required<&AttentionParameters::kernel>("generation of the kernel")
+          .required<&AttentionParameters::direction>("forward or backward")
+          .required<&AttentionParameters::head_dim>("mean of query-key and value dimension")
+          .required<&AttentionParameters::peak_fraction>("share of peak FLOP/s on long sequences")
+          .required<&AttentionParameters::ramp_keys>(
+              "prologue and epilogue of a query block, in keys")
+          .required<&AttentionParameters::source>("where the values come from")
+          .optional<&AttentionParameters::fit>("what the fit was made on, and its error");
   return table;
 }
 
 const Fields<PrefillPoint>& fields_of(const PrefillPoint*) {
   static const Fields<PrefillPoint> table =
       Fields<PrefillPoint>("prefill attention at a head dimension")
-          .required("head_dim", &PrefillPoint::head_dim, "of queries, keys and values")
-          .required("peak_fraction", &PrefillPoint::peak_fraction,
-                    "share of peak FLOP/s on long sequences")
-          .required("ramp_keys", &PrefillPoint::ramp_keys,
-                    "prologue and epilogue of a query block, in keys");
+          .required<&PrefillPoint::head_dim>("of queries, keys and values")
+          .required<&PrefillPoint::peak_fraction>("share of peak FLOP/s on long sequences")
+          .required<&PrefillPoint::ramp_keys>("prologue and epilogue of a query block, in keys");
   return table;
 }
 
 const Fields<PrefillParameters>& fields_of(const PrefillParameters*) {
   using P = PrefillParameters;
-  static const Fields<P> table =
-      Fields<P>("prefill attention parameters")
-          .required("format", &P::format, "number format of both products")
-          .required("beside", &P::beside, "what was timed with it, counted apart")
-          .required("points", &P::points, "by head dimension")
-          .required("source", &P::source, "where the values come from")
-          .required("fit", &P::fit, "what the fit was made on, and its error");
+  static const Fields<P> table = Fields<P>("prefill attention parameters")
+                                     .required<&P::format>("number format of both products")
+                                     .required<&P::beside>("what was timed with it, counted apart")
+                                     .required<&P::points>("by head dimension")
+                                     .required<&P::source>("where the values come from")
+                                     .required<&P::fit>("what the fit was made on, and its error");
   return table;
 }
 
@@ -273,24 +262,22 @@ const Fields<KernelCalibration>& fields_of(const KernelCalibration*) {
   using C = KernelCalibration;
   static const Fields<C> table =
       Fields<C>("kernel calibration")
-          .required("accelerator", &C::accelerator, "what was measured")
-          .required(
-              "sustained_fraction", &C::sustained_fraction,
+          .required<&C::accelerator>("what was measured")
+          .required<&C::sustained_fraction>(
               "of the FLOP/s of long repeated products, under the power cap of a training run")
-          .required("sustained_source", &C::sustained_source, "where it comes from")
-          .required("memory_fraction", &C::memory_fraction,
-                    "of peak memory bandwidth, memory-bound kernels")
-          .required("memory_floor", &C::memory_floor, "of a memory-bound kernel")
-          .required("memory_source", &C::memory_source, "where they come from")
-          .required("score_passes", &C::score_passes,
-                    "reads plus writes of the score matrix in unfused forward attention")
-          .required("score_source", &C::score_source, "where it comes from")
-          .optional("unaligned_fraction", &C::unaligned_fraction,
-                    "rate of a product of unaligned heads over that of aligned ones")
-          .optional("unaligned_source", &C::unaligned_source, "where it comes from")
-          .required("gemm", &C::gemm, "matrix products, by number format")
-          .required("attention", &C::attention, "fused attention, by kernel")
-          .optional("prefill", &C::prefill, "attention of an inference engine, by format");
+          .required<&C::sustained_source>("where it comes from")
+          .required<&C::memory_fraction>("of peak memory bandwidth, memory-bound kernels")
+          .required<&C::memory_floor>("of a memory-bound kernel")
+          .required<&C::memory_source>("where they come from")
+          .required<&C::score_passes>(
+              "reads plus writes of the score matrix in unfused forward attention")
+          .required<&C::score_source>("where it comes from")
+          .optional<&C::unaligned_fraction>(
+              "rate of a product of unaligned heads over that of aligned ones")
+          .optional<&C::unaligned_source>("where it comes from")
+          .required<&C::gemm>("matrix products, by number format")
+          .required<&C::attention>("fused attention, by kernel")
+          .optional<&C::prefill>("attention of an inference engine, by format");
   return table;
 }
 
@@ -316,16 +303,15 @@ Result<KernelCalibration> read_kernel_calibration(const Document& document) {
                                std::array{fraction("sustained_fraction", c.sustained_fraction),
                                           fraction("memory_fraction", c.memory_fraction)}));
   if (!(c.memory_floor.value() >= 0)) {
-    return fail(ErrorCode::bad_input, "memory_floor is negative", document.name, "0 us or more");
+    return bad_input("memory_floor is negative", document.name, "0 us or more");
   }
   ORRERY_RETURN_IF_ERROR(check(
       document.name, "",
       std::array{within("score_passes", c.score_passes, 2, 100, "2 (one read, one write) to 100"),
                  fraction("unaligned_fraction", c.unaligned_fraction)}));
   if (c.gemm.empty() || c.attention.empty()) {
-    return fail(ErrorCode::bad_input,
-                std::string("no ") + (c.gemm.empty() ? "gemm" : "attention") + " entries",
-                document.name, "at least one of each");
+    return bad_input(std::string("no ") + (c.gemm.empty() ? "gemm" : "attention") + " entries",
+                     document.name, "at least one of each");
   }
   for (const GemmParameters& g : c.gemm) {
     ORRERY_RETURN_IF_ERROR(check(g, document.name));
@@ -339,28 +325,27 @@ Result<KernelCalibration> read_kernel_calibration(const Document& document) {
 const Fields<KernelRelative>& fields_of(const KernelRelative*) {
   static const Fields<KernelRelative> table =
       Fields<KernelRelative>("kernel relative")
-          .required("architecture", &KernelRelative::architecture,
-                    "of the accelerators it serves; \"*\" for every other")
-          .required("like", &KernelRelative::like, "accelerator with measured kernels")
-          .required("reason", &KernelRelative::reason, "why that one");
+          .required<&KernelRelative::architecture>(
+              "of the accelerators it serves; \"*\" for every other")
+          .required<&KernelRelative::like>("accelerator with measured kernels")
+          .required<&KernelRelative::reason>("why that one");
   return table;
 }
 
 const Fields<SameProcessor>& fields_of(const SameProcessor*) {
   static const Fields<SameProcessor> table =
       Fields<SameProcessor>("same processor")
-          .required("accelerator", &SameProcessor::accelerator, "that takes from the other")
-          .required("as", &SameProcessor::as, "of which more kernels were measured")
-          .required("reason", &SameProcessor::reason, "why they are the same");
+          .required<&SameProcessor::accelerator>("that takes from the other")
+          .required<&SameProcessor::as>("of which more kernels were measured")
+          .required<&SameProcessor::reason>("why they are the same");
   return table;
 }
 
 const Fields<KernelDefaults>& fields_of(const KernelDefaults*) {
   static const Fields<KernelDefaults> table =
       Fields<KernelDefaults>("kernel defaults")
-          .required("relatives", &KernelDefaults::relatives, "by architecture, \"*\" last")
-          .optional("same_processor", &KernelDefaults::same_processor,
-                    "accelerators that differ in their memory");
+          .required<&KernelDefaults::relatives>("by architecture, \"*\" last")
+          .optional<&KernelDefaults::same_processor>("accelerators that differ in their memory");
   return table;
 }
 
@@ -371,10 +356,10 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
     peaks[i] = accelerator.peak(static_cast<NumberFormat>(i)).value_or(FlopsPerSecond(0));
   }
   if (std::ranges::none_of(peaks, [](FlopsPerSecond f) { return f.value() > 0; })) {
-    return fail(ErrorCode::bad_input, "has no peak rate for floating-point work", accelerator.name);
+    return bad_input("has no peak rate for floating-point work", accelerator.name);
   }
   if (c.gemm.empty() || c.attention.empty()) {
-    return fail(ErrorCode::bad_input, "no gemm or no attention entries", c.accelerator);
+    return bad_input("no gemm or no attention entries", c.accelerator);
   }
   KernelParameters out;
   out.accelerator = accelerator.name;
@@ -455,9 +440,8 @@ Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,
         }
       }
       if (curve.size == 0) {
-        return fail(ErrorCode::bad_input,
-                    "no attention kernel has a " + std::string(direction.name) + " entry",
-                    c.accelerator);
+        return bad_input("no attention kernel has a " + std::string(direction.name) + " entry",
+                         c.accelerator);
       }
       out.attention[static_cast<std::size_t>(kernel.value)]
                    [static_cast<std::size_t>(direction.value)] = curve;

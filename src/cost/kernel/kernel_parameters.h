@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +17,7 @@
 #include "catalog/catalog.h"
 #include "cluster/accelerator.h"
 #include "document/fields.h"
-#include "graph/operation_names.h"
+#include "graph/kernel_shape.h"
 #include "units/number_format.h"
 #include "units/quantity.h"
 

@@ -9,32 +9,24 @@ const Fields<MemoryFacts>& fields_of(const MemoryFacts*) {
   using F = MemoryFacts;
   static const Fields<F> kTable =
       Fields<F>("memory")
-          .optional("parameters_are_master", &F::parameters_are_master,
-                    "sharded parameters are fp32 and their own master")
-          .optional("gradient_bytes", &F::gradient_bytes,
-                    "of an accumulated gradient; 0: as the training's gradients")
-          .optional("gradient_copy_bytes", &F::gradient_copy_bytes,
-                    "of a 16-bit gradient beside an fp32 one")
-          .optional("fp32_gradient_copies", &F::fp32_gradient_copies,
-                    "narrower gradients are copied to fp32 for the step")
-          .optional("bucket_bytes", &F::bucket_bytes, "communication buckets, allocated once")
-          .optional("fused_weight_gradients", &F::fused_weight_gradients,
-                    "products add into the accumulated gradient")
-          .optional("weight_gradient_placeholders", &F::weight_gradient_placeholders,
-                    "a 16-bit stand-in for each shape of weight")
-          .optional("narrow_frozen_weights", &F::narrow_frozen_weights,
-                    "frozen weights are kept in the format of the products alone")
-          .optional("norm_kept_bytes", &F::norm_kept_bytes, "of a norm's input and its copies")
-          .optional("gate", &F::gate, "what is kept of a gated feed-forward")
-          .optional("keeps_gathered_input", &F::keeps_gathered_input,
-                    "sequence parallel inputs stay gathered")
-          .optional("score_bytes", &F::score_bytes, "kept of a score of unfused attention")
-          .optional("residual_mask_bytes", &F::residual_mask_bytes, "dropout of the residuals")
-          .optional("releases_stage_outputs", &F::releases_stage_outputs,
-                    "what was sent to the next stage is freed")
-          .optional("loss", &F::loss, "what the loss makes of the logits")
-          .optional("expandable_segments", &F::expandable_segments,
-                    "the allocator maps page by page");
+          .optional<&F::parameters_are_master>("sharded parameters are fp32 and their own master")
+          .optional<&F::gradient_bytes>(
+              "of an accumulated gradient; 0: as the training's gradients")
+          .optional<&F::gradient_copy_bytes>("of a 16-bit gradient beside an fp32 one")
+          .optional<&F::fp32_gradient_copies>("narrower gradients are copied to fp32 for the step")
+          .optional<&F::bucket_bytes>("communication buckets, allocated once")
+          .optional<&F::fused_weight_gradients>("products add into the accumulated gradient")
+          .optional<&F::weight_gradient_placeholders>("a 16-bit stand-in for each shape of weight")
+          .optional<&F::narrow_frozen_weights>(
+              "frozen weights are kept in the format of the products alone")
+          .optional<&F::norm_kept_bytes>("of a norm's input and its copies")
+          .optional<&F::gate>("what is kept of a gated feed-forward")
+          .optional<&F::keeps_gathered_input>("sequence parallel inputs stay gathered")
+          .optional<&F::score_bytes>("kept of a score of unfused attention")
+          .optional<&F::residual_mask_bytes>("dropout of the residuals")
+          .optional<&F::releases_stage_outputs>("what was sent to the next stage is freed")
+          .optional<&F::loss>("what the loss makes of the logits")
+          .optional<&F::expandable_segments>("the allocator maps page by page");
   return kTable;
 }
 
@@ -53,25 +45,6 @@ std::string memory_facts_problem(const MemoryFacts& f) {
   const auto* wrong = std::ranges::find_if(
       bounds, [](const Bound& b) { return !(b.value >= 0 && b.value <= b.most); });
   return wrong == bounds.end() ? "" : "memory." + std::string(wrong->name) + " is out of range";
-}
-
-std::span<const EnumName<Gate>> names_of(Gate) {
-  static constexpr EnumName<Gate> kNames[] = {{Gate::fused, "fused"},
-                                              {Gate::narrow, "narrow"},
-                                              {Gate::apart, "apart"},
-                                              {Gate::modules, "modules"}};
-  return kNames;
-}
-
-std::span<const EnumName<Loss>> names_of(Loss) {
-  using enum Loss;
-  static constexpr EnumName<Loss> kNames[] = {{in_place, "in_place"},
-                                              {fused, "fused"},
-                                              {fp32_softmax, "fp32_softmax"},
-                                              {log_softmax, "log_softmax"},
-                                              {sharded_log_softmax, "sharded_log_softmax"},
-                                              {gathered_log_softmax, "gathered_log_softmax"}};
-  return kNames;
 }
 
 // In place: TransformerEngine, pytorch/triton/cross_entropy.py; flash_attn/losses/cross_entropy.py

@@ -77,8 +77,6 @@ struct MemoryFacts {
 };
 
 const Fields<MemoryFacts>& fields_of(const MemoryFacts*);
-std::span<const EnumName<Gate>> names_of(Gate);
-std::span<const EnumName<Loss>> names_of(Loss);
 
 // Of one logit.
 struct LossBytes {

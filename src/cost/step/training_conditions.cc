@@ -1,5 +1,7 @@
 #include "cost/step/training_conditions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,8 +17,7 @@ bool is_share_of_peak(double x) { return x > 0 && x <= kMostShare; }
 
 Failure out_of_range(const Document& document, const std::string& what, double value,
                      const std::string& range) {
-  return fail(ErrorCode::bad_input, what + " " + std::to_string(value) + " is out of range",
-              document.name, range);
+  return bad_input(what + " " + std::to_string(value) + " is out of range", document.name, range);
 }
 
 Result<void> check(const TrainingConditions& c, const Document& document) {
@@ -51,8 +52,8 @@ Result<void> check(const TrainingConditions& c, const Document& document) {
     }
   };
   if (std::ranges::none_of(c.accelerators, other) || std::ranges::none_of(c.networks, other)) {
-    return fail(ErrorCode::bad_input, "there is no entry for every other accelerator or network",
-                document.name, "one named '*'");
+    return bad_input("there is no entry for every other accelerator or network", document.name,
+                     "one named '*'");
   }
   return {};
 }
@@ -62,52 +63,49 @@ Result<void> check(const TrainingConditions& c, const Document& document) {
 const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*) {
   static const Fields<AcceleratorConditions> table =
       Fields<AcceleratorConditions>("accelerator conditions")
-          .required("accelerator", &AcceleratorConditions::accelerator,
-                    "catalog name; \"*\": every other one")
-          .optional("architecture", &AcceleratorConditions::architecture,
-                    "others of this architecture borrow from here")
-          .required("matrix_share", &AcceleratorConditions::matrix_share,
-                    "of the rate of matrix units alone")
-          .required("memory_share", &AcceleratorConditions::memory_share,
-                    "of the bandwidth of memory-bound kernels alone")
-          .required("scale_up_share", &AcceleratorConditions::scale_up_share,
-                    "of the bandwidth of collectives alone, inside the scale-up domain")
-          .optional("rows", &AcceleratorConditions::rows, "measured steps behind it");
+          .required<&AcceleratorConditions::accelerator>("catalog name; \"*\": every other one")
+          .optional<&AcceleratorConditions::architecture>(
+              "others of this architecture borrow from here")
+          .required<&AcceleratorConditions::matrix_share>("of the rate of matrix units alone")
+          .required<&AcceleratorConditions::memory_share>(
+              "of the bandwidth of memory-bound kernels alone")
+          .required<&AcceleratorConditions::scale_up_share>(
+              "of the bandwidth of collectives alone, inside the scale-up domain")
+          .optional<&AcceleratorConditions::rows>("measured steps behind it");
   return table;
 }
 
 const Fields<AttentionConditions>& fields_of(const AttentionConditions*) {
   static const Fields<AttentionConditions> table =
       Fields<AttentionConditions>("attention conditions")
-          .required("kernel", &AttentionConditions::kernel, "generation of the fused kernel")
-          .required("architecture", &AttentionConditions::architecture, "\"*\": every other one")
-          .required("share", &AttentionConditions::share, "of the rate its authors measured")
-          .optional("rows", &AttentionConditions::rows, "measured steps behind it");
+          .required<&AttentionConditions::kernel>("generation of the fused kernel")
+          .required<&AttentionConditions::architecture>("\"*\": every other one")
+          .required<&AttentionConditions::share>("of the rate its authors measured")
+          .optional<&AttentionConditions::rows>("measured steps behind it");
   return table;
 }
 
 const Fields<NetworkConditions>& fields_of(const NetworkConditions*) {
   static const Fields<NetworkConditions> table =
       Fields<NetworkConditions>("network conditions")
-          .required("technology", &NetworkConditions::technology,
-                    "of the fabric (infiniband of infiniband-ndr); \"carried by hosts\" and "
-                    "\"*\": every other one")
-          .required("share", &NetworkConditions::share, "of the bandwidth of a collective alone")
-          .optional("rows", &NetworkConditions::rows, "measured steps behind it");
+          .required<&NetworkConditions::technology>(
+              "of the fabric (infiniband of infiniband-ndr); \"carried by hosts\" and "
+              "\"*\": every other one")
+          .required<&NetworkConditions::share>("of the bandwidth of a collective alone")
+          .optional<&NetworkConditions::rows>("measured steps behind it");
   return table;
 }
 
 const Fields<TrainingConditions>& fields_of(const TrainingConditions*) {
   static const Fields<TrainingConditions> table =
       Fields<TrainingConditions>("training conditions")
-          .required("source", &TrainingConditions::source, "where the values are from")
-          .required("fit", &TrainingConditions::fit, "data, date and error of the fit")
-          .required("kernel_gap", &TrainingConditions::kernel_gap, "between kernels of one stream")
-          .required("rank_spread", &TrainingConditions::rank_spread,
-                    "standard deviation of the speed of ranks")
-          .required("accelerators", &TrainingConditions::accelerators, "by accelerator")
-          .optional("attention", &TrainingConditions::attention, "by fused attention kernel")
-          .required("networks", &TrainingConditions::networks, "by network technology");
+          .required<&TrainingConditions::source>("where the values are from")
+          .required<&TrainingConditions::fit>("data, date and error of the fit")
+          .required<&TrainingConditions::kernel_gap>("between kernels of one stream")
+          .required<&TrainingConditions::rank_spread>("standard deviation of the speed of ranks")
+          .required<&TrainingConditions::accelerators>("by accelerator")
+          .optional<&TrainingConditions::attention>("by fused attention kernel")
+          .required<&TrainingConditions::networks>("by network technology");
   return table;
 }
 
@@ -227,6 +225,7 @@ std::vector<FabricLevel> under_training(std::vector<FabricLevel> levels,
 
 std::vector<std::string> assumed_conditions(const TrainingConditions& conditions,
                                             const Cluster& cluster) {
+  constexpr double kWorthSaying = 0.95;  // of a network's bandwidth
   std::vector<std::string> out;
   if (conditions.fit.rows == 0) return out;  // nothing was fitted, so nothing can be borrowed
   const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
@@ -241,9 +240,15 @@ std::vector<std::string> assumed_conditions(const TrainingConditions& conditions
   for (std::size_t l = cluster.accelerators_per_node > 1 ? 1 : 0; l < cluster.levels.size(); ++l) {
     const NetworkConditions& network = network_of(conditions, cluster.levels[l]);
     const bool by_host = network.technology == kCarriedByHost;
-    if (network.technology != "*" && !by_host) continue;
-    std::string note = "no training step was measured over " +
-                       std::string(technology_of(cluster.levels[l])) +
+    const bool measured = network.technology != "*" && !by_host;
+    if (measured && (network.rows == 0 || network.share > kWorthSaying)) continue;
+    const std::string technology(technology_of(cluster.levels[l]));
+    std::string note =
+        measured ? fmt::format(
+                       "collectives over {} reach {:.0f} % of its bandwidth and efficiency "
+                       "under load, as in {} measured steps",
+                       technology, 100 * network.share, network.rows)
+                 : "no training step was measured over " + technology +
                        ": bandwidth under load as over networks " +
                        (by_host ? "that hosts carry, on average" : "on average");
     if (std::ranges::find(out, note) == out.end()) out.push_back(std::move(note));

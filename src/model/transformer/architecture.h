@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,17 +15,19 @@
 namespace orrery {
 
 enum class ModelKind { decoder, encoder, encoder_decoder, vision_encoder };
+template <>
+inline constexpr char kWordSeparator<ModelKind> = '-';  // "vision-encoder"
 enum class FeedForwardKind { swiglu, geglu, gelu, relu, squared_relu };
+template <>
+inline constexpr char kWordSeparator<FeedForwardKind> = '-';  // "squared-relu"
 enum class AttentionKind { mha, gqa, mqa, mla };
 enum class PositionEncoding { rope, learned, alibi, relative, relative_bias, none };
+template <>
+inline constexpr char kWordSeparator<PositionEncoding> = '-';  // "relative-bias"
 // sandwich: a norm before and one after each of attention and feed-forward (Gemma 2, 3).
 enum class NormKind { layernorm, rmsnorm, rmsnorm_sandwich };
-
-std::span<const EnumName<ModelKind>> names_of(ModelKind);
-std::span<const EnumName<FeedForwardKind>> names_of(FeedForwardKind);
-std::span<const EnumName<AttentionKind>> names_of(AttentionKind);
-std::span<const EnumName<PositionEncoding>> names_of(PositionEncoding);
-std::span<const EnumName<NormKind>> names_of(NormKind);
+template <>
+inline constexpr char kWordSeparator<NormKind> = '-';  // "rmsnorm-sandwich"
 
 // A gated feed-forward has three matrices (gate, up, down), a plain one two.
 bool is_gated(FeedForwardKind kind);
@@ -83,7 +84,6 @@ struct Adapters {
   bool operator==(const Adapters&) const = default;
 };
 const Fields<Adapters>& fields_of(const Adapters*);
-std::span<const EnumName<AdaptedProducts>> names_of(AdaptedProducts);
 
 // How the published model was trained; 0: not known.
 struct TrainingFacts {

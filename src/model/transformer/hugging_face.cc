@@ -65,8 +65,7 @@ bool is_hugging_face_config(const Value& root) {
 Result<Architecture> read_hugging_face_config(const Document& document) {
   const Value& root = document.root;
   if (root.kind() != Value::Kind::map) {
-    return fail(ErrorCode::bad_input, "expected a map with the keys of a config.json",
-                document.name);
+    return bad_input("expected a map with the keys of a config.json", document.name);
   }
   // A multimodal configuration keeps its decoder's keys one level down.
   const Value* text_config = root.find("text_config");
@@ -90,7 +89,7 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
     a.assumed.push_back("model type '" + model_type + "' is not known: read by the keys of llama");
   }
   reader(keys, a);
-  if (auto r = outer.outcome(outer_type); !r) return fail(at(document.name, r.error()));
+  ORRERY_RETURN_IF_ERROR(at(document.name, outer.outcome(outer_type)));
   if (auto r = keys.outcome(model_type); !r) {
     Error error = at(document.name, r.error());
     if (!known) {
@@ -105,8 +104,7 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
     if (const auto others = keys.not_understood(); !others.empty()) {
       std::string names;
       for (const std::string& key : others) names += (names.empty() ? "" : ", ") + key;
-      return fail(
-          ErrorCode::unsupported,
+      return unsupported(
           "model type '" + model_type + "' is not known, and a decoder like Llama has no " + names,
           document.name, "describe the model in YAML, or use one of: " + known_types());
     }

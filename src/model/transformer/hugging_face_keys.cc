@@ -1,7 +1,6 @@
 #include "model/transformer/hugging_face_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace orrery {
@@ -150,9 +149,8 @@ Result<void> ConfigKeys::outcome(std::string_view family) const {
   if (missing_.empty()) return {};
   std::string names;
   for (const std::string& key : missing_) names += (names.empty() ? "" : ", ") + key;
-  return fail(ErrorCode::bad_input,
-              "config of model type '" + std::string(family) + "' lacks " + names,
-              place(map_, "").substr(0, place(map_, "").find(',')));
+  return bad_input("config of model type '" + std::string(family) + "' lacks " + names,
+                   place(map_, "").substr(0, place(map_, "").find(',')));
 }
 
 FeedForwardKind feed_forward_kind(ConfigKeys& keys, const std::string& activation,

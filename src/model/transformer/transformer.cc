@@ -7,7 +7,6 @@
 #include "model/transformer/adapted_block.h"
 #include "model/transformer/blocks.h"
 #include "model/transformer/division_rules.h"
-#include "model/transformer/hugging_face.h"
 #include "outcome/invariant.h"
 
 namespace orrery {
@@ -52,7 +51,7 @@ Result<Model> build_model(const Architecture& architecture) {
   if (!problems.empty()) {
     std::string message = "model '" + a.name + "' cannot be built: ";
     for (std::size_t i = 0; i < problems.size(); ++i) message += (i ? "; " : "") + problems[i];
-    return fail(ErrorCode::bad_input, std::move(message));
+    return bad_input(std::move(message));
   }
 
   Model model;
@@ -135,9 +134,7 @@ Result<Model> read_transformer(const Document& document) {
     architecture.name =
         path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
   }
-  auto model = build_model(architecture);
-  if (!model) return fail(at(document.name, model.error()));
-  return model;
+  return at(document.name, build_model(architecture));
 }
 
 Value write_transformer(const Model& model) {

@@ -90,9 +90,9 @@ Result<Pipeline> hanayo_order(const ScheduleRequest& request) {
   // The most microbatches in flight between 1, which fits, and one too many, which does not.
   out = shortest(shape, times, 1);
   if (fullest_device(out, times) > request.memory_limit) {
-    return fail(ErrorCode::bad_input, "the memory limit is below the " +
-                                          std::to_string(std::lround(fullest_device(out, times))) +
-                                          " that hanayo needs with one microbatch in flight");
+    return bad_input("the memory limit is below the " +
+                     std::to_string(std::lround(fullest_device(out, times))) +
+                     " that hanayo needs with one microbatch in flight");
   }
   int fits = 1;
   int too_many = most;

@@ -26,9 +26,8 @@ Result<Pipeline> v_auto_order(const ScheduleRequest& request) {
                                                         : request.memory_limit;
   }
   if (request.memory_limit < least) {
-    return fail(ErrorCode::bad_input, "the memory limit " + memory_text(request.memory_limit) +
-                                          " is below the " + memory_text(least) +
-                                          " of one microbatch");
+    return bad_input("the memory limit " + memory_text(request.memory_limit) + " is below the " +
+                     memory_text(least) + " of one microbatch");
   }
   return to_pipeline(problem, snake_virtual_stage, adapted(problem, kVScheduleEffort));
 }

@@ -43,10 +43,9 @@ Result<Pipeline> v_half_order(const ScheduleRequest& request) {
   }
   const double needed = *std::ranges::max_element(problem.limit);
   if (needed > request.memory_limit * (1 + 1e-12)) {
-    return fail(ErrorCode::bad_input, "v_half_vocab_" + std::to_string(3 - barriers) + " holds " +
-                                          memory_text(needed) +
-                                          " on its fullest device, more than the limit of " +
-                                          memory_text(request.memory_limit));
+    return bad_input("v_half_vocab_" + std::to_string(3 - barriers) + " holds " +
+                     memory_text(needed) + " on its fullest device, more than the limit of " +
+                     memory_text(request.memory_limit));
   }
   return with_vocabulary_passes(
       to_pipeline(problem, snake_virtual_stage, reordered(problem, block, kVScheduleEffort / 16)),

@@ -20,9 +20,8 @@ Result<Pipeline> made(const ScheduleRequest& request, int times_p) {
   }
   const PassOrders orders = zb_automatic_orders(problem);
   if (orders.empty()) {
-    return fail(ErrorCode::bad_input,
-                "the memory limit " + memory_text(request.memory_limit) + " is below the " +
-                    memory_text(*std::ranges::max_element(problem.held)) + " of one microbatch");
+    return bad_input("the memory limit " + memory_text(request.memory_limit) + " is below the " +
+                     memory_text(*std::ranges::max_element(problem.held)) + " of one microbatch");
   }
   return to_pipeline(problem, loop_virtual_stage, orders);
 }

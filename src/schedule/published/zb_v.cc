@@ -26,9 +26,9 @@ Result<Pipeline> zb_v_order(const ScheduleRequest& request) {
     orders = reordered(problem, least_memory_block(request.shape, kZeroBubbleStep), 0);
   }
   if (orders.empty()) {
-    return fail(ErrorCode::bad_input, "zb_v finds no order within a memory limit of " +
-                                          memory_text(request.memory_limit) +
-                                          "; v_auto takes any that holds one microbatch");
+    return bad_input("zb_v finds no order within a memory limit of " +
+                     memory_text(request.memory_limit) +
+                     "; v_auto takes any that holds one microbatch");
   }
   return to_pipeline(problem, snake_virtual_stage, orders);
 }

@@ -1,7 +1,6 @@
 #include "schedule/synthesis/synthesis.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 
