@@ -15,6 +15,7 @@ namespace {
 
 // Nodes of all files together; about 100 bytes each on disk.
 constexpr double kMostNodes = 1e8;
+constexpr std::string_view kPrefix = "step";
 
 struct Range {
   std::int64_t first = 0;
@@ -75,6 +76,8 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
                     " operations each are more than fit",
                 "--chakra", "choose some: --chakra-ranks 0-7");
   }
+  const Communicators& groups = step.communicators();
+  ORRERY_TRY(const std::string text, communicator_text(groups, step.ranks()));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
@@ -82,14 +85,16 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
   std::int64_t done = 0;
   for (const Range& r : chosen) {
     for (std::int64_t rank = r.first; rank <= r.last; ++rank) {
-      const std::string file =
-          (std::filesystem::path(folder) / ("step." + std::to_string(rank) + ".et")).string();
+      const std::string file = (std::filesystem::path(folder) /
+                                (std::string(kPrefix) + "." + std::to_string(rank) + ".et"))
+                                   .string();
       ORRERY_RETURN_IF_ERROR(write_chakra(file, step.trace(rank)));
       progress.show(static_cast<double>(++done) / static_cast<double>(files), "writing " + folder);
     }
   }
+  ORRERY_RETURN_IF_ERROR(write_communicators(communicator_file(folder, kPrefix), text));
   return "chakra    " + folder + " (" + std::to_string(files) + (files == 1 ? " rank" : " ranks") +
-         ": step.RANK.et)";
+         ": step.RANK.et" + (groups.empty() ? "" : ", groups: step.groups.json") + ")";
 }
 
 }  // namespace orrery::cli

@@ -8,9 +8,10 @@
 
 namespace orrery::cli {
 
-// Writes step.RANK.et for each of `ranks` ("0-7,16"; empty: all) into `folder`; gives a line about
-// them. Errors: `ranks` is no such list, a rank that does not exist, more nodes than fit, a folder
-// that cannot be written.
+// Writes step.RANK.et for each of `ranks` ("0-7,16"; empty: all) into `folder`, and beside them
+// step.groups.json, the communicator file of all ranks; gives a line about them. Errors: `ranks` is
+// no such list, a rank that does not exist, more nodes or ranks of groups than fit, a folder that
+// cannot be written.
 Result<std::string> write_step_chakra(StepChakra step, const std::string& folder,
                                       const std::string& ranks, const Common& common);
 

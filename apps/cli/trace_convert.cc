@@ -1,12 +1,9 @@
 // orrery trace convert: recorded runs in other programs' formats.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,10 +15,12 @@
 #include "report/traces/recording_remarks.h"
 #include "trace.h"
 #include "trace/byte_stream.h"
+#include "trace/chakra/astra_sim_run.h"
 #include "trace/chakra/chakra_check.h"
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace/chakra/chakra_run.h"
+#include "trace/chakra/communicators.h"
 #include "trace/perfetto/chrome_json.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/perfetto/rewritten_recording.h"
@@ -90,10 +89,9 @@ Result<void> check_scopes(const ConvertOptions& o, const TraceSources& sources, 
   for (const ScopedOption& option : kScopedOptions) {
     const bool given = std::find(o.given.begin(), o.given.end(), option.name) != o.given.end();
     if (!given || option.means(*sources.format, target)) continue;
-    return fail(ErrorCode::bad_input,
-                std::string(option.name) + " is of " + option.scope + ", but this is " +
-                    std::string(sources.format->name) + " written as " + name_of(target),
-                sources.files[0], "leave it out");
+    return bad_input(std::string(option.name) + " is of " + option.scope + ", but this is " +
+                         std::string(sources.format->name) + " written as " + name_of(target),
+                     sources.files[0], "leave it out");
   }
   return {};
 }
@@ -102,8 +100,10 @@ Result<void> check_scopes(const ConvertOptions& o, const TraceSources& sources, 
 struct Written {
   std::vector<std::string> files;
   std::vector<std::string> remarks;
+  std::string groups;  // the communicator file
   Value ranks = Value::list();
   std::size_t findings = 0;
+  std::int64_t without_size = 0;
   bool holds_every_event = false;  // of the files, also those that were not read
 };
 
@@ -114,8 +114,8 @@ Result<TraceSources> sources_of(const std::vector<std::string>& given) {
            format.chakra_of_ranks != nullptr;
   };
   if (converts(*sources.format)) return sources;
-  return fail(ErrorCode::unsupported, "is " + std::string(sources.format->name), sources.files[0],
-              "orrery trace convert takes " + formats_in_words(converts));
+  return unsupported("is " + std::string(sources.format->name), sources.files[0],
+                     "orrery trace convert takes " + formats_in_words(converts));
 }
 
 ChakraConversionOptions conversion(const ConvertOptions& o) {
@@ -140,16 +140,23 @@ std::string counted(std::size_t n, const std::string& one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
-// Checks and writes the trace of one rank, and says what it is.
-Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::int64_t rank,
-                        Written& out) {
-  const std::string file =
-      (std::filesystem::path(o.out) / (o.prefix + "." + std::to_string(rank) + ".et")).string();
+ChakraReport checked(const ConvertOptions& o, const ChakraTrace& trace, std::int64_t rank,
+                     std::int64_t ranks) {
   ChakraCheckOptions check;
   check.absent = o.chakra.absent;
-  const ChakraReport report = check_chakra(trace, check);
+  check.rank = rank;
+  check.ranks = ranks;
+  return check_chakra(trace, check);
+}
+
+// Writes the trace of one rank, and says what it is.
+Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::int64_t rank,
+                        const ChakraReport& report, Written& out) {
+  const std::string file =
+      (std::filesystem::path(o.out) / (o.prefix + "." + std::to_string(rank) + ".et")).string();
   ORRERY_RETURN_IF_ERROR(write_chakra(file, trace));
   out.findings += report.total;
+  out.without_size += report.without_size;
   std::int64_t edges = 0;
   std::int64_t communications = 0;
   for (const ChakraNode& node : trace.nodes) {
@@ -170,6 +177,7 @@ Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::
   entry.set("nodes", Value::number(static_cast<std::int64_t>(trace.nodes.size())));
   entry.set("data_dependencies", Value::number(edges));
   entry.set("communications", Value::number(communications));
+  entry.set("without_size", Value::number(report.without_size));
   Value findings = Value::list();
   for (const ChakraFinding& f : report.findings) {
     const std::string line = "node " + std::to_string(f.node) + ": " + f.message;
@@ -182,6 +190,65 @@ Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::
   entry.set("findings", std::move(findings));
   out.ranks.append(std::move(entry));
   return {};
+}
+
+// The communicator file beside the traces, if any of their groups has a number; `text` is its.
+Result<void> write_groups(const ConvertOptions& o, const Communicators& groups,
+                          const std::string& text, Written& out) {
+  const std::string file = communicator_file(o.out, o.prefix);
+  ORRERY_RETURN_IF_ERROR(write_communicators(file, text));
+  if (groups.empty()) return {};
+  out.groups = file;
+  out.files.push_back(file + "  " + counted(groups.size(), "group") +
+                      ", for --comm-group-configuration");
+  return {};
+}
+
+// `ranks` of the job, or at least so many.
+void add_missing_ranks(std::int64_t given, std::int64_t ranks, bool are_known, Written& out) {
+  if (given >= ranks) return;
+  out.remarks.push_back(counted(static_cast<std::size_t>(given), "rank") + " of " +
+                        (are_known ? "" : "at least ") + std::to_string(ranks) +
+                        ": ASTRA-sim needs all ranks; convert them together so that their groups "
+                        "get the same numbers");
+}
+
+// Numbers the groups of a job, checks and writes its ranks. `ranks`: of the job, if it is known.
+Result<Written> write_run(const ConvertOptions& o, ChakraRun& run, std::int64_t ranks) {
+  const NumberedGroups groups = number_groups(run, ranks);
+  ORRERY_TRY(const std::string text, communicator_text(groups.communicators, groups.ranks));
+  std::vector<ChakraReport> reports;
+  for (std::size_t r = 0; r < run.size(); ++r) {
+    reports.push_back(checked(o, run[r].trace, run[r].rank, groups.ranks));
+    for (const GroupsProblem& problem : groups.problems[r]) {
+      reports[r].add({problem.node, problem.message});
+    }
+  }
+  // Ranks that are not accepted by themselves need not be tried together.
+  if (std::ranges::all_of(reports, &ChakraReport::accepted)) {
+    ORRERY_TRY(const auto stops, astra_sim_run(run, o.chakra.absent));
+    for (const AstraSimStop& stop : stops) reports[stop.rank].add(stop.finding);
+  }
+  ORRERY_RETURN_IF_ERROR(make_folder(o.out));
+  Written out;
+  for (std::size_t r = 0; r < run.size(); ++r) {
+    ORRERY_RETURN_IF_ERROR(write_rank(o, run[r].trace, run[r].rank, reports[r], out));
+  }
+  ORRERY_RETURN_IF_ERROR(write_groups(o, groups.communicators, text, out));
+  if (!groups.undefined.empty()) {
+    std::string names;
+    for (const std::string& name : groups.undefined) {
+      names += (names.empty() ? "'" : ", '") + name + "'";
+    }
+    out.remarks.push_back("Groups that no file defines are taken for all ranks: " + names);
+  }
+  if (out.without_size > 0) {
+    out.remarks.push_back(counted(static_cast<std::size_t>(out.without_size), "collective") +
+                          " recorded without a size, which ASTRA-sim takes for a few bytes");
+  }
+  add_missing_ranks(static_cast<std::int64_t>(run.size()), groups.ranks, groups.ranks_are_known,
+                    out);
+  return out;
 }
 
 Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& sources,
@@ -203,11 +270,14 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& 
       conversions.push_back(std::move(c));
     }
   }
-  ORRERY_RETURN_IF_ERROR(make_folder(o.out));
-  Written out;
+  ChakraRun converted;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    converted.push_back({run.ranks[r].rank, run.ranks[r].file, std::move(conversions[r].trace)});
+  }
+  const std::int64_t ranks = run.world_size == kNotRecorded ? 0 : run.world_size;
+  ORRERY_TRY(Written out, write_run(o, converted, ranks));
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     const ChakraConversion& c = conversions[r];
-    ORRERY_RETURN_IF_ERROR(write_rank(o, c.trace, run.ranks[r].rank, out));
     const std::string rank = "rank " + std::to_string(run.ranks[r].rank) + ": ";
     if (pairs[r] != kNoHost) {
       out.remarks.push_back(rank + "linked to " + hosts[pairs[r]].file + " by " +
@@ -227,38 +297,40 @@ Result<Written> profiles_to_chakra(const ConvertOptions& o, const TraceSources& 
 }
 
 Result<Written> rewrite_chakra(const ConvertOptions& o, const TraceSources& sources) {
-  ORRERY_TRY(const ChakraRun run, sources.format->chakra(sources.files, incomplete(o.files)));
-  ORRERY_RETURN_IF_ERROR(make_folder(o.out));
-  Written out;
-  for (const ChakraRank& rank : run) {
-    ORRERY_RETURN_IF_ERROR(write_rank(o, rank.trace, rank.rank, out));
-  }
-  return out;
+  ORRERY_TRY(ChakraRun run, sources.format->chakra(sources.files, incomplete(o.files)));
+  return write_run(o, run, 0);
 }
 
 Result<Written> workload_to_chakra(const ConvertOptions& o, const TraceSources& sources) {
   ORRERY_TRY(const ChakraOfRanks of_ranks, sources.format->chakra_of_ranks(sources.files[0]));
   const std::int64_t ranks = o.ranks > 0 ? o.ranks : of_ranks.ranks;
   if (ranks <= 0) {
-    return fail(ErrorCode::bad_input, "the workload does not say how many ranks it has",
-                sources.files[0], "give --ranks N");
+    return bad_input("the workload does not say how many ranks it has", sources.files[0],
+                     "give --ranks N");
   }
   if (of_ranks.ranks > 0 && ranks > of_ranks.ranks) {
-    return fail(
-        ErrorCode::bad_input,
+    return bad_input(
         "--ranks " + std::to_string(ranks) + " of " + std::to_string(of_ranks.ranks) + " GPUs",
         sources.files[0], "give fewer ranks");
   }
   constexpr std::int64_t kMostRanks = 100'000;
   if (ranks > kMostRanks) {
-    return fail(ErrorCode::unsupported, std::to_string(ranks) + " ranks are more files than fit",
-                sources.files[0], "give --ranks N, at most 100000");
+    return unsupported(std::to_string(ranks) + " ranks are more files than fit", sources.files[0],
+                       "give --ranks N, at most 100000");
   }
   ORRERY_RETURN_IF_ERROR(make_folder(o.out));
   Written out;
+  Communicators groups;
+  const std::int64_t job = std::max(ranks, of_ranks.ranks);
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    ORRERY_RETURN_IF_ERROR(write_rank(o, of_ranks.trace(rank), rank, out));
+    ChakraTrace trace = of_ranks.trace(rank);
+    set_world_size(trace, job);
+    ORRERY_RETURN_IF_ERROR(write_rank(o, trace, rank, checked(o, trace, rank, job), out));
+    add_communicators(trace, groups);
   }
+  ORRERY_TRY(const std::string text, communicator_text(groups, job));
+  ORRERY_RETURN_IF_ERROR(write_groups(o, groups, text, out));
+  add_missing_ranks(ranks, job, true, out);
   return out;
 }
 
@@ -267,7 +339,7 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& s
   ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
   const std::vector<TimelineSpan> spans = chakra_spans(chakra, graph);
   if (spans.empty()) {
-    return fail(ErrorCode::bad_input, "holds nothing that could be drawn", sources.files[0]);
+    return bad_input("holds nothing that could be drawn", sources.files[0]);
   }
   return chrome_json(spans, sources.files[0]);
 }
@@ -329,11 +401,11 @@ Result<Target> target_of(const ConvertOptions& o) {
   const bool is_folder = std::filesystem::is_directory(o.out, error);
   const bool exists = std::filesystem::exists(o.out, error);
   if (json || (named && !is_folder && o.to.empty()) || (exists && !is_folder)) {
-    return fail(ErrorCode::bad_input, "is a file, but Chakra needs a folder for one file a rank",
-                "--out " + o.out,
-                json ? ""
-                     : "Perfetto's end in .json or .json.gz, graphs in .graph.json; --to chakra "
-                       "makes a folder of any name");
+    return bad_input(
+        "is a file, but Chakra needs a folder for one file a rank", "--out " + o.out,
+        json ? ""
+             : "Perfetto's end in .json or .json.gz, graphs in .graph.json; --to chakra "
+               "makes a folder of any name");
   }
   return Target::chakra;
 }
@@ -342,9 +414,9 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
   ORRERY_TRY(const Target target, target_of(o));
   ORRERY_TRY(const TraceSources sources, sources_of(o.files.files));
   if (sources.format->chakra_of_ranks != nullptr && target != Target::chakra) {
-    return fail(ErrorCode::unsupported,
-                "is " + std::string(sources.format->name) + ", which converts to chakra only",
-                sources.files[0], "write --to chakra --out FOLDER");
+    return unsupported(
+        "is " + std::string(sources.format->name) + ", which converts to chakra only",
+        sources.files[0], "write --to chakra --out FOLDER");
   }
   ORRERY_RETURN_IF_ERROR(check_scopes(o, sources, target));
   ORRERY_RETURN_IF_ERROR(check_scopes(o.files, {sources}, ChakraUse::as_graph));
@@ -379,6 +451,7 @@ Result<int> convert(const ConvertOptions& o, const Common& common) {
     document.set("schema_version", Value::number(std::int64_t{1}));
     document.set("accepted", Value::boolean(written.findings == 0));
     document.set("files", written.ranks);
+    if (!written.groups.empty()) document.set("groups", Value::text(written.groups));
     printed = print(to_json(document));
   } else {
     constexpr std::size_t kShown = 16;

@@ -7,6 +7,7 @@
 #include "cost/memory/memory.h"
 #include "estimate/uncertainty.h"
 #include "lower/step_category.h"
+#include "outcome/enum_names.h"
 #include "plan/plan.h"
 
 namespace orrery {
@@ -14,6 +15,8 @@ namespace orrery {
 struct PredictedStep;
 
 enum class Verdict { fits, tight, does_not_fit };
+template <>
+inline constexpr char kWordSeparator<Verdict> = '-';  // "does-not-fit"
 
 struct StageReport {
   std::vector<int> layers;  // layers of each chunk of this stage

@@ -31,7 +31,7 @@ Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
   if (!problems.empty()) {
     std::string all;
     for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
-    return fail(ErrorCode::bad_input, std::move(all), "plan");
+    return bad_input(std::move(all), "plan");
   }
   ORRERY_TRY(CostContext context,
              cost_context(scenario.cluster, catalog, conditions, scenario.software));
@@ -49,10 +49,9 @@ Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan
   out.priced = std::move(priced);
   ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));
   if (const Picoseconds makespan = out.folded.timeline.makespan; makespan > kLongestStep) {
-    return fail(ErrorCode::unsupported,
-                "the step takes " + to_text(makespan.seconds()) +
-                    "; times above 2.5 hours cannot be simulated to the picosecond",
-                "", "a smaller batch, shorter sequences or more GPUs");
+    return unsupported("the step takes " + to_text(makespan.seconds()) +
+                           "; times above 2.5 hours cannot be simulated to the picosecond",
+                       "", "a smaller batch, shorter sequences or more GPUs");
   }
   return out;
 }

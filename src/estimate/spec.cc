@@ -27,7 +27,7 @@ Result<std::int64_t> sharding(const std::string& text) {
     if (name == text) return zero;
     known.push_back(name);
   }
-  return fail(ErrorCode::bad_input, "unknown sharding '" + text + "'", "", name_hint(text, known));
+  return bad_input("unknown sharding '" + text + "'", "", name_hint(text, known));
 }
 
 // The nested forms `pp: {degree, schedule, chunks}` and `dp: {degree, sharding, shard_group}` as
@@ -53,9 +53,9 @@ Result<Value> flat_plan(const Value& plan) {
         if (!zero) return fail(at(where, zero.error()));
         out.set("zero", Value::number(*zero));
       } else {
-        return fail(ErrorCode::bad_input, "unknown field '" + inner + "'", where,
-                    key == "pp" ? "known: degree, schedule, chunks, group, layers"
-                                : "known: degree, sharding, shard_group");
+        return bad_input("unknown field '" + inner + "'", where,
+                         key == "pp" ? "known: degree, schedule, chunks, group, layers"
+                                     : "known: degree, sharding, shard_group");
       }
     }
   }
@@ -65,18 +65,14 @@ Result<Value> flat_plan(const Value& plan) {
 Result<Cluster> cluster_of(const Document& document, const Value& value, const Catalog& catalog) {
   const std::string where = place(document, value, "cluster");
   if (value.is_scalar()) {
-    auto cluster = parse_cluster(value.scalar_text(), catalog);
-    if (!cluster) return fail(at(where, cluster.error()));
-    return cluster;
+    return at(where, parse_cluster(value.scalar_text(), catalog));
   }
   const Value* name = value.find("name");
   const Value* gpus = value.find("gpus");
   if (name != nullptr && value.members().size() == (gpus != nullptr ? 2U : 1U)) {
     const std::string text =
         name->scalar_text() + (gpus != nullptr ? ":" + gpus->scalar_text() : std::string());
-    auto cluster = parse_cluster(text, catalog);
-    if (!cluster) return fail(at(where, cluster.error()));
-    return cluster;
+    return at(where, parse_cluster(text, catalog));
   }
   return read_cluster(Document{document.name, value}, catalog);
 }
@@ -85,8 +81,15 @@ Result<Cluster> cluster_of(const Document& document, const Value& value, const C
 
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog) {
   if (looks_like_a_path(name_or_path)) {
-    ORRERY_TRY(const Document document, read_document(name_or_path));
-    return read_model(document);
+    auto document = read_document(name_or_path);
+    if (!document) {
+      Error error = document.error();
+      if (error.message.starts_with("cannot be read") && !name_or_path.ends_with(".json")) {
+        error.hint = "of a model on Hugging Face, give the file config.json";
+      }
+      return fail(std::move(error));
+    }
+    return read_model(*document);
   }
   ORRERY_TRY(const Document document, catalog.find("models", name_or_path));
   return read_model(document);
@@ -99,19 +102,19 @@ bool is_spec(const Document& document) {
 
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
   static const std::vector<std::string> kKnown = {"model",    "cluster",  "training", "plan",
-                                                  "software", "adapters", "workload"};
+                                                  "software", "adapters", "workload", "forecast"};
   for (const auto& [key, value] : document.root.members()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
-      return fail(ErrorCode::bad_input, "unknown field '" + key + "'",
-                  document.name + ": line " + std::to_string(value.line()), name_hint(key, kKnown));
+      return bad_input("unknown field '" + key + "'",
+                       document.name + ": line " + std::to_string(value.line()),
+                       name_hint(key, kKnown));
     }
   }
   Spec out;
   const Value& model = *document.root.find("model");
   if (model.is_scalar()) {
-    auto loaded = load_model(model.scalar_text(), catalog);
-    if (!loaded) return fail(at(place(document, model, "model"), loaded.error()));
-    out.scenario.model = std::move(*loaded);
+    ORRERY_TRY(out.scenario.model,
+               at(place(document, model, "model"), load_model(model.scalar_text(), catalog)));
   } else {
     ORRERY_TRY(out.scenario.model, read_model(Document{document.name, model}));
   }
@@ -119,9 +122,8 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
   if (const Value* adapters = document.root.find("adapters")) {
     ORRERY_TRY(const Adapters stated,
                read<Adapters>(Document{document.name + ": adapters", *adapters}));
-    auto adapted = with_adapters(out.scenario.model, stated);
-    if (!adapted) return fail(at(place(document, *adapters, "adapters"), adapted.error()));
-    out.scenario.model = std::move(*adapted);
+    ORRERY_TRY(out.scenario.model, at(place(document, *adapters, "adapters"),
+                                      with_adapters(out.scenario.model, stated)));
   }
 
   if (!cluster.empty()) {
@@ -129,18 +131,18 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
   } else if (const Value* c = document.root.find("cluster")) {
     ORRERY_TRY(out.scenario.cluster, cluster_of(document, *c, catalog));
   } else {
-    return fail(ErrorCode::bad_input, "missing field 'cluster'", document.name,
-                "write cluster: h100-sxm:1024, or give --on");
+    return bad_input("missing field 'cluster'", document.name,
+                     "write cluster: h100-sxm:1024, or give --on");
   }
 
+  if (const Value* forecast = document.root.find("forecast")) out.forecast = *forecast;
   if (const Value* training = document.root.find("training")) {
     ORRERY_TRY(out.scenario.training,
                read<Training>(Document{document.name + ": training", *training}));
   }
   if (const Value* workload = document.root.find("workload")) {
-    auto stated = Codec<Workload>::read(*workload);
-    if (!stated) return fail(at(place(document, *workload, "workload"), stated.error()));
-    out.scenario.training.workload = *stated;
+    ORRERY_TRY(out.scenario.training.workload,
+               at(place(document, *workload, "workload"), Codec<Workload>::read(*workload)));
   }
   if (const Value* plan = document.root.find("plan")) {
     auto flat = flat_plan(*plan);

@@ -27,6 +27,8 @@ struct Spec {
   Scenario scenario;
   // Plan fields the specification states ("tp", "schedule"): a search keeps these.
   std::vector<std::string> stated;
+  // The section of that name, which forecast/run_question.h reads; null if there is none.
+  Value forecast;
 };
 
 // True for a document that has a `model` field of its own: a specification, not a model.

@@ -1,7 +1,6 @@
 // seeds: tests/seeds/spec
 // Specification files: never crash, hang or read files other than the catalog's.
 #include <cstdint>
-#include <string_view>
 
 #include "estimate/spec.h"
 #include "plan/completed_plan.h"

@@ -10,6 +10,7 @@
 
 #include "cost/collective/token_exchange.h"
 #include "lower/price.h"
+#include "trace/chakra/process_groups.h"
 
 namespace orrery {
 namespace {
@@ -46,7 +47,10 @@ struct StepChakra::State {
   const Timeline& timeline;
   // By node: other devices that wait for it.
   std::vector<std::vector<std::uint32_t>> receivers;
-  std::vector<char> used_groups;  // by StepGroup: an operation communicates in it
+  // By StepGroup and rank: the number of the rank's group; 0 if it is in none, or nothing
+  // communicates there.
+  std::vector<std::vector<std::int32_t>> numbers{kStepGroups};
+  Communicators communicators;
 
   State(const PredictedStep& predicted, const SimulatedStep& expanded)
       : costs(predicted.costs), step(expanded.step), timeline(expanded.timeline) {}
@@ -82,7 +86,9 @@ struct StepChakra::State {
         price(c, layout.groups[c.group.value()].shape, costs.cache->context()));
   }
   [[nodiscard]] std::int64_t transferred_bytes() const;
-  [[nodiscard]] ChakraNode groups(std::int64_t rank) const;
+  [[nodiscard]] std::int64_t ranks() const { return plan.tp * plan.cp * plan.dp * plan.pp; }
+  void number_groups();
+  [[nodiscard]] std::vector<NamedGroup> groups_of(std::int64_t rank) const;
 };
 
 void StepChakra::State::find_receivers() {
@@ -126,33 +132,40 @@ std::int64_t StepChakra::State::transferred_bytes() const {
   return std::llround(std::get<Message>(costs.transfer_parts(0).front().what).bytes.value());
 }
 
-ChakraNode StepChakra::State::groups(std::int64_t rank) const {
-  std::string text = "['[";
-  for (std::size_t g = 0; g < kStepGroups; ++g) {
-    const auto group = static_cast<StepGroup>(g);
-    // An empty list: all. No group has one rank; the first and the last stage are in theirs.
-    std::vector<std::int64_t> ranks;
-    if (group != StepGroup::world) {
-      ranks = members(layout, group, rank);
-      const bool inside = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-      if (!inside || ranks.size() < 2) continue;
-      if (group > StepGroup::stages && used_groups[g] == 0) continue;
+void StepChakra::State::number_groups() {
+  for (const Operation& operation : step.graph.operations()) {
+    for (const OperationPart& part : operation.parts) {
+      const auto* c = std::get_if<Communication>(&part.what);
+      if (c != nullptr && communicates(*c)) {
+        numbers[c->group.value()].resize(static_cast<std::size_t>(ranks()));
+      }
     }
-    if (text.size() > 3) text += ", ";
-    text += R"({"pg_name": ")" + std::to_string(g) + R"(", "ranks": [)";
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-    }
-    text += "]}";
   }
-  ChakraNode node;
-  node.id = 1;
-  node.name = "## process_group:init ##";
-  node.type = ChakraNodeType::metadata;
-  node.inputs = ChakraValues{text + "]']", "[[]]", "['String']"};
-  node.outputs = ChakraValues{"[]", "[]", "[]"};
-  node.attributes = {chakra_boolean("is_cpu_op", true)};
-  return node;
+  for (std::size_t g = 0; g < kStepGroups; ++g) {
+    for (std::size_t rank = 0; rank < numbers[g].size(); ++rank) {
+      if (numbers[g][rank] != 0) continue;
+      std::vector<std::int64_t> ranks =
+          members(layout, static_cast<StepGroup>(g), static_cast<std::int64_t>(rank));
+      // The group of the end stages has only those of a pipeline.
+      const bool inside = std::ranges::find(ranks, static_cast<std::int64_t>(rank)) != ranks.end();
+      if (ranks.size() < 2 || !inside) continue;
+      const auto next = static_cast<std::int32_t>(communicators.size()) + 1;
+      for (const std::int64_t r : ranks) numbers[g][static_cast<std::size_t>(r)] = next;
+      // All ranks need no list, which would stand in the file of each.
+      if (static_cast<std::int64_t>(ranks.size()) == this->ranks()) ranks.clear();
+      std::ranges::sort(ranks);
+      communicators.emplace(next, std::move(ranks));
+    }
+  }
+}
+
+std::vector<NamedGroup> StepChakra::State::groups_of(std::int64_t rank) const {
+  std::vector<NamedGroup> out;
+  for (const std::vector<std::int32_t>& of_ranks : numbers) {
+    const std::int32_t number = of_ranks.empty() ? 0 : of_ranks[static_cast<std::size_t>(rank)];
+    if (number != 0) out.push_back({std::to_string(number), communicators.at(number)});
+  }
+  return out;
 }
 
 namespace {
@@ -167,23 +180,16 @@ void add_dependency(ChakraNode& node, std::uint64_t id) {
 StepChakra::StepChakra(const PredictedStep& step, const SimulatedStep& expanded)
     : state_(std::make_unique<State>(step, expanded)) {
   state_->find_receivers();
-  state_->used_groups.resize(kStepGroups);
-  for (const Operation& operation : expanded.step.graph.operations()) {
-    for (const OperationPart& part : operation.parts) {
-      const auto* c = std::get_if<Communication>(&part.what);
-      if (c != nullptr) state_->used_groups[c->group.value()] = 1;
-    }
-  }
+  state_->number_groups();
 }
 
 StepChakra::StepChakra(StepChakra&&) noexcept = default;
 StepChakra& StepChakra::operator=(StepChakra&&) noexcept = default;
 StepChakra::~StepChakra() = default;
 
-std::int64_t StepChakra::ranks() const {
-  const Plan& plan = state_->plan;
-  return plan.tp * plan.cp * plan.dp * plan.pp;
-}
+std::int64_t StepChakra::ranks() const { return state_->ranks(); }
+
+const Communicators& StepChakra::communicators() const { return state_->communicators; }
 
 std::size_t StepChakra::nodes_of_a_rank() const {
   return state_->step.graph.size() / static_cast<std::size_t>(state_->plan.pp);
@@ -202,7 +208,8 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
   ChakraTrace out;
   out.version = "0.0.4";
   out.mark_times_simulated();
-  out.nodes.push_back(s.groups(rank));
+  define_groups(out, s.groups_of(rank));
+  set_world_size(out, ranks());
   std::vector<std::uint64_t> id_of(graph.size(), 0);           // of what has been written
   std::vector<std::uint64_t> last(graph.streams().size(), 0);  // of each stream
   std::map<std::uint32_t, std::uint64_t> received;             // by what another device ended
@@ -297,7 +304,8 @@ ChakraTrace StepChakra::trace(std::int64_t rank) {
       node.attributes.push_back(
           chakra_int64("comm_type", static_cast<std::int64_t>(chakra_collective(c.collective))));
       node.attributes.push_back(chakra_int64("comm_size", s.bytes(c)));
-      node.attributes.push_back(chakra_text("pg_name", std::to_string(c.group.value())));
+      const std::int32_t number = s.numbers[c.group.value()][static_cast<std::size_t>(rank)];
+      node.attributes.push_back(chakra_text("pg_name", std::to_string(number)));
     }
     if (!sends) continue;
     // Another device waits for this end.

@@ -5,9 +5,8 @@
 //
 //   kernels, copies, barriers   COMP with their simulated time
 //   collectives                 COMM_COLL in the group of their mesh axis (StepGroup of
-//                               lower/rank_layout.h): "1" tp, "2" cp, "3" ep, "4" dp and cp
-//                               (gradients, parameters), "5" the end stages, "6" all stages
-//                               (reductions of vocabulary parallelism), "0" all ranks
+//                               lower/rank_layout.h), under a number unique over the job
+//                               (trace/chakra/communicators.h), axis by axis
 //   transfers between stages    COMM_SEND on the sender; on the receiver a COMM_RECV before what
 //                               waits for it; both with the number of the transfer as comm_tag
 //   order of a stream           data dependencies, since ASTRA-sim has no streams; `stream` says
@@ -32,6 +31,7 @@
 
 #include "estimate/predicted_step.h"
 #include "trace/chakra/chakra_trace.h"
+#include "trace/chakra/communicators.h"
 
 namespace orrery {
 
@@ -47,6 +47,8 @@ class StepChakra {
   ~StepChakra();
 
   [[nodiscard]] std::int64_t ranks() const;
+  // The groups that anything communicates in.
+  [[nodiscard]] const Communicators& communicators() const;
   // About how many nodes the trace of a rank has.
   [[nodiscard]] std::size_t nodes_of_a_rank() const;
   // 0 <= rank < ranks().

@@ -9,7 +9,9 @@
 
 #include "estimate/built_in_scenario.h"
 #include "estimate/spec.h"
+#include "trace/chakra/astra_sim_run.h"
 #include "trace/chakra/chakra_check.h"
+#include "trace/chakra/chakra_file.h"
 
 namespace orrery {
 namespace {
@@ -59,18 +61,13 @@ TEST_P(StepChakraOfPlans, CallsCollectivesTogether) {
   const auto& [model, plan] = GetParam();
   const auto ranks = all_ranks(scenario(model, "h100-sxm:16", plan, 4096, 16));
   using Call = std::pair<std::int64_t, std::int64_t>;
-  // By the group's list of ranks, for each rank that calls it.
+  // By the group, for each rank that calls it.
   std::map<std::string, std::vector<std::vector<Call>>> calls;
   for (const ChakraTrace& trace : ranks) {
-    const std::string& groups = trace.nodes[0].inputs->values;
     std::map<std::string, std::vector<Call>> own;
     for (const ChakraNode& node : trace.nodes) {
       if (node.type != ChakraNodeType::collective) continue;
-      const std::string key = R"("pg_name": ")" + std::string(node.text("pg_name"));
-      const std::size_t at = groups.find(key);
-      ASSERT_NE(at, std::string::npos) << key;
-      own[groups.substr(at, groups.find('}', at) - at)].emplace_back(*node.integer("comm_type"),
-                                                                     *node.integer("comm_size"));
+      own[group_of(node)].emplace_back(*node.integer("comm_type"), *node.integer("comm_size"));
     }
     for (auto& [group, list] : own) calls[group].push_back(std::move(list));
   }
@@ -88,6 +85,72 @@ INSTANTIATE_TEST_SUITE_P(
                       std::tuple("llama-3-8b", "tp=2,cp=2,pp=2,placement=tp+cp+pp+dp"),
                       std::tuple("llama-3-8b", "tp=2,cp=4,pp=2,context_parallel=all-to-all"),
                       std::tuple("mixtral-8x7b", "tp=2,ep=4,pp=2")));
+
+struct Job {
+  const char* cluster;
+  const char* plan;
+  std::int64_t batch;
+};
+
+class StepChakraInAstraSim : public ::testing::TestWithParam<Job> {};
+
+// As our reader reads what is written: every file is accepted, every group has a number of its own
+// over the job, and by ASTRA-sim's rules every rank finishes.
+TEST_P(StepChakraInAstraSim, Finishes) {
+  const Job job = GetParam();
+  const auto predicted =
+      predict(scenario("llama-3-8b", job.cluster, job.plan, 4096, job.batch), catalog());
+  ASSERT_TRUE(predicted) << predicted.error().text();
+  const auto expanded = simulated(predicted->costs, Folding::expanded);
+  StepChakra step(*predicted, *expanded);
+  ChakraRun run;
+  Communicators found;
+  for (std::int64_t rank = 0; rank < step.ranks(); ++rank) {
+    auto trace = read_chakra_bytes(chakra_bytes(step.trace(rank)), "step.et");
+    ASSERT_TRUE(trace);
+    const ChakraReport report = check_chakra(*trace);
+    ASSERT_TRUE(report.accepted()) << report.findings[0].message;
+    EXPECT_EQ(world_size(*trace), step.ranks());
+    std::set<std::int64_t> named;
+    for (const ChakraNode& node : trace->nodes) {
+      EXPECT_NE(node.type, ChakraNodeType::metadata);
+      if (node.type == ChakraNodeType::collective) named.insert(std::stoll(group_of(node)));
+    }
+    Communicators own;
+    add_communicators(*trace, own);
+    for (const std::int64_t number : named) EXPECT_TRUE(own.contains(number)) << number;
+    for (const auto& [number, ranks] : own) {
+      EXPECT_EQ(ranks, step.communicators().at(number));
+      EXPECT_THAT(ranks, ::testing::AnyOf(::testing::IsEmpty(), ::testing::Contains(rank)));
+    }
+    found.merge(own);
+    run.push_back({rank, "step." + std::to_string(rank) + ".et", std::move(*trace)});
+  }
+  EXPECT_EQ(found, step.communicators());
+  EXPECT_EQ(found.begin()->first, 1);
+  EXPECT_EQ(found.rbegin()->first, static_cast<std::int64_t>(found.size()));
+  EXPECT_TRUE(found.at(1).empty());  // the gradient norm's, of all ranks
+  const auto stops = astra_sim_run(run);
+  ASSERT_TRUE(stops) << stops.error().text();
+  EXPECT_TRUE(stops->empty()) << stops->front().finding.message;
+
+  // With the group of all ranks left unnamed, its ranks never meet at the gradient norm.
+  for (ChakraRank& rank : run) {
+    for (ChakraNode& node : rank.trace.nodes) {
+      if (node.type != ChakraNodeType::collective || group_of(node) != "1") continue;
+      const auto type = *node.integer("comm_type");
+      const auto size = *node.integer("comm_size");
+      node.attributes = {chakra_int64("comm_type", type), chakra_int64("comm_size", size)};
+    }
+  }
+  EXPECT_FALSE(check_chakra(run[0].trace).accepted());
+  EXPECT_FALSE(astra_sim_run(run)->empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(, StepChakraInAstraSim,
+                         ::testing::Values(Job{"h100-sxm:8", "tp=2,pp=4", 8},
+                                           Job{"h100-sxm:16", "tp=2,pp=4", 16},
+                                           Job{"h100-sxm:64", "tp=4,pp=4", 32}));
 
 TEST(StepChakra, EndsWhenTheStepEnds) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4", 4096, 16);

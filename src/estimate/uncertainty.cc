@@ -121,61 +121,61 @@ std::vector<Regime> widening(const Regime& r) {
 const Fields<Regime>& fields_of(const Regime*) {
   static const Fields<Regime> table =
       Fields<Regime>("regime")
-          .required("architecture", &Regime::architecture, "of the accelerator; \"*\": all")
-          .required("scale", &Regime::scale, "class of the number of accelerators; \"*\": all")
-          .required("precision", &Regime::precision, "class of precision; \"*\": all")
-          .required("kind", &Regime::kind, "dense, mixture of experts or adapters; \"*\": all");
+          .required<&Regime::architecture>("of the accelerator; \"*\": all")
+          .required<&Regime::scale>("class of the number of accelerators; \"*\": all")
+          .required<&Regime::precision>("class of precision; \"*\": all")
+          .required<&Regime::kind>("dense, mixture of experts or adapters; \"*\": all");
   return table;
 }
 
 const Fields<RegimeError>& fields_of(const RegimeError*) {
   static const Fields<RegimeError> table =
       Fields<RegimeError>("errors of a regime")
-          .required("regime", &RegimeError::regime, "of which steps")
-          .required("rows", &RegimeError::rows, "held-out steps")
-          .required("low", &RegimeError::low, "quantile of log(measured / predicted)")
-          .required("high", &RegimeError::high, "quantile of log(measured / predicted)");
+          .required<&RegimeError::regime>("of which steps")
+          .required<&RegimeError::rows>("held-out steps")
+          .required<&RegimeError::low>("quantile of log(measured / predicted)")
+          .required<&RegimeError::high>("quantile of log(measured / predicted)");
   return table;
 }
 
 const Fields<StepPoint>& fields_of(const StepPoint*) {
   static const Fields<StepPoint> table =
       Fields<StepPoint>("measured step")
-          .required("accelerator", &StepPoint::accelerator, "catalog name")
-          .required("architecture", &StepPoint::architecture, "of the accelerator")
-          .required("accelerators", &StepPoint::accelerators, "count")
-          .required("parameters_b", &StepPoint::parameters_b, "1e9 parameters")
-          .required("kind", &StepPoint::kind, "of the model")
-          .required("sequence", &StepPoint::sequence, "tokens")
-          .required("software", &StepPoint::software, "profile")
-          .optional("source", &StepPoint::source, "who measured it");
+          .required<&StepPoint::accelerator>("catalog name")
+          .required<&StepPoint::architecture>("of the accelerator")
+          .required<&StepPoint::accelerators>("count")
+          .required<&StepPoint::parameters_b>("1e9 parameters")
+          .required<&StepPoint::kind>("of the model")
+          .required<&StepPoint::sequence>("tokens")
+          .required<&StepPoint::software>("profile")
+          .optional<&StepPoint::source>("who measured it");
   return table;
 }
 
 const Fields<BetweenSources>& fields_of(const BetweenSources*) {
   static const Fields<BetweenSources> table =
       Fields<BetweenSources>("what sources have of their own")
-          .required("sources", &BetweenSources::sources, "left out whole")
-          .required("deviation", &BetweenSources::deviation, "of log(measured / predicted)")
-          .required("half_width", &BetweenSources::half_width, "of an interval of that alone");
+          .required<&BetweenSources::sources>("left out whole")
+          .required<&BetweenSources::deviation>("of log(measured / predicted)")
+          .required<&BetweenSources::half_width>("of an interval of that alone");
   return table;
 }
 
 const Fields<Uncertainty>& fields_of(const Uncertainty*) {
   static const Fields<Uncertainty> table =
       Fields<Uncertainty>("uncertainty of step times")
-          .required("source", &Uncertainty::source, "where the values are from")
-          .required("level", &Uncertainty::level, "share of steps an interval is to hold")
-          .required("regimes", &Uncertainty::regimes, "errors by regime")
-          .required("between_sources", &Uncertainty::between_sources, "of sources left out whole")
-          .required("measured", &Uncertainty::measured, "distinct measured steps");
+          .required<&Uncertainty::source>("where the values are from")
+          .required<&Uncertainty::level>("share of steps an interval is to hold")
+          .required<&Uncertainty::regimes>("errors by regime")
+          .required<&Uncertainty::between_sources>("of sources left out whole")
+          .required<&Uncertainty::measured>("distinct measured steps");
   return table;
 }
 
 Result<Uncertainty> read_uncertainty(const Document& document) {
   ORRERY_TRY(Uncertainty out, read<Uncertainty>(document));
   const auto wrong = [&](std::string what, std::string right) {
-    return fail(ErrorCode::bad_input, std::move(what), document.name, std::move(right));
+    return bad_input(std::move(what), document.name, std::move(right));
   };
   if (!(out.level > 0 && out.level < 1)) {
     return wrong(fmt::format("level {} is out of range", out.level), "above 0, below 1");

@@ -171,9 +171,8 @@ struct ByteStream::State {
   }
 
   Failure damaged(const char* what) const {
-    return fail(ErrorCode::bad_input,
-                "damaged gzip" + (what == nullptr ? std::string() : std::string(": ") + what),
-                name + ": byte " + std::to_string(taken - left), "gzip -t checks a file");
+    return bad_input("damaged gzip" + (what == nullptr ? std::string() : std::string(": ") + what),
+                     name + ": byte " + std::to_string(taken - left), "gzip -t checks a file");
   }
 
   Result<std::size_t> unpack(char* to, std::size_t wanted) {
@@ -274,8 +273,9 @@ Result<std::size_t> ByteStream::read(char* to, std::size_t size) {
   return state_->gzip ? state_->unpack(to, size) : state_->copy(to, size);
 }
 
-Result<std::string> ByteStream::rest(std::size_t most, Incomplete incomplete) {
+Result<std::string> ByteStream::rest(Incomplete incomplete) {
   constexpr std::size_t kPiece = std::size_t{1} << 20U;
+  const std::uint64_t most = most_bytes_of_text(std::uint64_t{2} << 30U);
   std::string out;
   while (true) {
     const std::size_t before = out.size();
@@ -285,13 +285,13 @@ Result<std::string> ByteStream::rest(std::size_t most, Incomplete incomplete) {
     if (got == 0) break;
     ORRERY_RETURN_IF_ERROR(allow(kMemoryPerByteOfText * out.size()));
     if (out.size() > most) {
-      return fail(ErrorCode::unsupported,
-                  "is larger than " + std::to_string(most >> 20U) + " MiB, unpacked", state_->name);
+      return unsupported("is larger than " + std::to_string(most >> 20U) + " MiB, unpacked",
+                         state_->name, more_input_memory());
     }
   }
   if (truncated() && incomplete == Incomplete::refuse) {
-    return fail(ErrorCode::bad_input, "the gzip stream ends too early",
-                state_->name + ": byte " + std::to_string(state_->taken));
+    return bad_input("the gzip stream ends too early",
+                     state_->name + ": byte " + std::to_string(state_->taken));
   }
   return out;
 }

@@ -37,10 +37,10 @@ class ByteStream {
   // Fills up to `size` bytes; fewer only at the end, 0 after it.
   Result<std::size_t> read(char* to, std::size_t size);
 
-  // All that is left. Errors: more than `most` bytes, or than an input of this size may hold
-  // (document/input_memory.h); a gzip stream that ends too early unless what is whole of it is
-  // wanted.
-  Result<std::string> rest(std::size_t most, Incomplete incomplete = Incomplete::refuse);
+  // All that is left. Errors: more than 2 GiB, or than an input of this size may hold, where
+  // --max-input raises both (document/input_memory.h); a gzip stream that ends too early unless
+  // what is whole of it is wanted.
+  Result<std::string> rest(Incomplete incomplete = Incomplete::refuse);
 
   // Whether this many bytes of memory may be held of what was read so far (input_memory.h).
   [[nodiscard]] Result<void> allow(std::uint64_t held) const;

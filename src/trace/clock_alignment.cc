@@ -1,6 +1,7 @@
 #include "trace/clock_alignment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-
 #include "trace/recorded_run.h"
 
 namespace orrery {

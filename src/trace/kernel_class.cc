@@ -61,25 +61,6 @@ KernelClass first_word(std::string_view text, std::span<const Word> words) {
 
 }  // namespace
 
-std::span<const EnumName<KernelClass>> names_of(KernelClass) {
-  using enum KernelClass;
-  static constexpr auto kNames = std::to_array<EnumName<KernelClass>>({
-      {matrix_product, "matrix_product"},
-      {attention, "attention"},
-      {convolution, "convolution"},
-      {normalization, "normalization"},
-      {softmax, "softmax"},
-      {embedding, "embedding"},
-      {optimizer, "optimizer"},
-      {reduction, "reduction"},
-      {elementwise, "elementwise"},
-      {communication, "communication"},
-      {copy, "copy"},
-      {other, "other"},
-  });
-  return kNames;
-}
-
 KernelClass kernel_class(std::string_view kernel, std::string_view op, std::string_view outer) {
   if (is_communication_kernel(kernel)) return KernelClass::communication;
   if (op.starts_with("aten::")) {

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "outcome/enum_names.h"
@@ -32,7 +31,6 @@ enum class KernelClass : std::uint8_t {
   other,
 };
 inline constexpr std::size_t kKernelClasses = 12;
-std::span<const EnumName<KernelClass>> names_of(KernelClass);
 
 // `op` is the innermost operator that launched it, empty if unknown; `outer` the outermost.
 KernelClass kernel_class(std::string_view kernel, std::string_view op, std::string_view outer);

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "trace/recorded_trace.h"

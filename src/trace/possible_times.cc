@@ -28,9 +28,8 @@ Result<void> check_sum(const RecordedTrace& trace) {
   double sum = 0;
   for (const std::int64_t duration : trace.duration_ns) sum += static_cast<double>(duration);
   if (sum <= kLargestSumNs) return {};
-  return fail(ErrorCode::bad_input,
-              fmt::format("the events take {:.0f} years together", sum / 1e9 / 86400 / 365), "",
-              "are the times microseconds?");
+  return bad_input(fmt::format("the events take {:.0f} years together", sum / 1e9 / 86400 / 365),
+                   "", "are the times microseconds?");
 }
 
 }  // namespace
@@ -41,16 +40,15 @@ Result<void> check_times(const RecordedTrace& trace) {
   for (const std::size_t i : {std::size_t{0}, trace.size() - 1}) {  // sorted: the ends tell
     if (i >= trace.size() || !strays(trace.start_ns[i], *median)) continue;
     const double days = static_cast<double>(trace.start_ns[i] - *median) / 1e9 / 86400;
-    return fail(ErrorCode::bad_input,
-                fmt::format("event {}, \"{}\": begins {:.4g} days {} the median of the others",
-                            trace.place[i], trace.name_of(i).substr(0, 60), std::abs(days),
-                            days < 0 ? "before" : "behind"),
-                "", "a recording takes no longer than a day; --partial leaves such events out");
+    return bad_input(fmt::format("event {}, \"{}\": begins {:.4g} days {} the median of the others",
+                                 trace.place[i], trace.name_of(i).substr(0, 60), std::abs(days),
+                                 days < 0 ? "before" : "behind"),
+                     "",
+                     "a recording takes no longer than a day; --partial leaves such events out");
   }
   for (const MemoryEvent& event : trace.memory) {
     if (!strays(event.time_ns, *median)) continue;
-    return fail(
-        ErrorCode::bad_input,
+    return bad_input(
         fmt::format("event {}, [memory]: more than a day from the other events", event.place), "",
         "--partial leaves such events out");
   }

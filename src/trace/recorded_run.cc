@@ -82,33 +82,32 @@ Result<void> add_hosts(RecordedRun& run, const std::vector<HostTrace>& hosts) {
 Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options,
                              const std::vector<HostTrace>& hosts) {
   if (traces.empty()) {
-    return fail(ErrorCode::bad_input, "no traces are given", "", "give at least one");
+    return bad_input("no traces are given", "", "give at least one");
   }
   RecordedRun run;
   for (RecordedTrace& trace : traces) {
     if (trace.rank == kNotRecorded) trace.rank = rank_of_name(trace.file);
     if (trace.rank == kNotRecorded && traces.size() == 1) trace.rank = 0;
     if (trace.rank == kNotRecorded) {
-      return fail(ErrorCode::bad_input, "neither the file nor its name says its rank", trace.file,
-                  "name it like trace_rank3.json, or give it alone");
+      return bad_input("neither the file nor its name says its rank", trace.file,
+                       "name it like trace_rank3.json, or give it alone");
     }
     if (trace.world_size > 0 && trace.rank >= trace.world_size) {
-      return fail(ErrorCode::bad_input,
-                  "rank " + std::to_string(trace.rank) + " of a job of " +
-                      std::to_string(trace.world_size) + " ranks",
-                  trace.file, "ranks count from 0");
+      return bad_input("rank " + std::to_string(trace.rank) + " of a job of " +
+                           std::to_string(trace.world_size) + " ranks",
+                       trace.file, "ranks count from 0");
     }
   }
   std::ranges::stable_sort(traces, {}, &RecordedTrace::rank);
   run.lost_bases = restore_lost_bases(traces);
   for (std::size_t i = 1; i < traces.size(); ++i) {
     if (traces[i].rank == traces[i - 1].rank) {
-      return fail(ErrorCode::bad_input, "both are of rank " + std::to_string(traces[i].rank),
-                  names(traces[i - 1], traces[i]), "one file a rank, of one recording");
+      return bad_input("both are of rank " + std::to_string(traces[i].rank),
+                       names(traces[i - 1], traces[i]), "one file a rank, of one recording");
     }
     if (const std::string why = contradiction(traces[0], traces[i]); !why.empty()) {
-      return fail(ErrorCode::bad_input, "not of one job: " + why, names(traces[0], traces[i]),
-                  "give the files of one run");
+      return bad_input("not of one job: " + why, names(traces[0], traces[i]),
+                       "give the files of one run");
     }
   }
   for (RecordedTrace& trace : traces) rebase(trace, traces.front().base_ns);
@@ -124,11 +123,10 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
            run.ranks[static_cast<std::size_t>(absent)].rank == absent) {
       ++absent;
     }
-    return fail(ErrorCode::bad_input,
-                "the run has " + std::to_string(run.world_size) + " ranks and " +
-                    std::to_string(run.ranks.size()) + " are given; rank " +
-                    std::to_string(absent) + " is missing",
-                run.ranks.front().file, "give the files of all ranks");
+    return bad_input("the run has " + std::to_string(run.world_size) + " ranks and " +
+                         std::to_string(run.ranks.size()) + " are given; rank " +
+                         std::to_string(absent) + " is missing",
+                     run.ranks.front().file, "give the files of all ranks");
   }
   run.clocks = clock_offsets(run.ranks, collective_instances(run.ranks));
   if (options.clocks == Clocks::align) {
@@ -160,8 +158,8 @@ Result<RecordedRun> read_run(const std::vector<std::string>& files, const RunOpt
   if (files.empty()) return make_run({}, options);  // which says so
   ORRERY_TRY(const TraceSources found, trace_sources(files));
   if (found.format->recording == nullptr) {
-    return fail(ErrorCode::unsupported, "is " + std::string(found.format->name), found.files[0],
-                std::string(found.format->instead));
+    return unsupported("is " + std::string(found.format->name), found.files[0],
+                       std::string(found.format->instead));
   }
   const std::vector<std::string>& expanded = found.files;
   std::vector<std::optional<Result<std::vector<RecordedTrace>>>> read(expanded.size());

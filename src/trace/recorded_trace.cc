@@ -1,7 +1,6 @@
 #include "trace/recorded_trace.h"
 
 #include <algorithm>
-#include <array>
 
 namespace orrery {
 namespace {
@@ -13,25 +12,6 @@ bool contains_ignoring_case(std::string_view text, std::string_view part) {
 }
 
 }  // namespace
-
-std::span<const EnumName<EventKind>> names_of(EventKind) {
-  using enum EventKind;
-  static constexpr auto kNames = std::to_array<EnumName<EventKind>>({
-      {cpu_operator, "cpu_operator"},
-      {annotation, "annotation"},
-      {runtime_call, "runtime_call"},
-      {python_function, "python_function"},
-      {kernel, "kernel"},
-      {copy, "copy"},
-      {fill, "fill"},
-      {synchronization, "synchronization"},
-      {event_record, "event_record"},
-      {device_annotation, "device_annotation"},
-      {overhead, "overhead"},
-      {other, "other"},
-  });
-  return kNames;
-}
 
 TextTable::TextTable() { intern(""); }
 

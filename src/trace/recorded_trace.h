@@ -15,8 +15,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,7 +41,6 @@ enum class EventKind : std::uint8_t {
   other,              // anything else with a duration on the host
 };
 inline constexpr std::size_t kEventKinds = 12;
-std::span<const EnumName<EventKind>> names_of(EventKind);
 
 // Work that occupies a device stream.
 constexpr bool is_device_work(EventKind kind) {

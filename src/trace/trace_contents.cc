@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "trace/contents_table.h"
-#include "trace/known_formats.h"
 
 namespace orrery {
 
@@ -47,8 +46,8 @@ Result<TraceContents> read_contents(const std::string& file, const TraceFormat& 
   const auto read = [](const TraceFormat& f) {
     return f.recording != nullptr || f.contents != nullptr;
   };
-  return fail(ErrorCode::unsupported, "is " + std::string(format.name), shown_name(file),
-              "orrery trace info reads " + formats_in_words(read));
+  return unsupported("is " + std::string(format.name), shown_name(file),
+                     "orrery trace info reads " + formats_in_words(read));
 }
 
 }  // namespace orrery

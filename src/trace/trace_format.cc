@@ -1,7 +1,6 @@
 #include "trace/trace_format.h"
 
 #include <array>
-#include <utility>
 
 #include "trace/byte_stream.h"
 #include "trace/known_formats.h"
@@ -25,8 +24,8 @@ std::size_t find_key(std::string_view text, std::string_view key) {
 
 std::span<const TraceFormat* const> trace_formats() {
   static constexpr std::array kFormats = {
-      &kKineto,  //
-      &kHostExecution, &kChakra, &kChakraJson, &kOperationTimeline, &kWorkloadText, &kGraph,
+      &kKineto,           &kHostExecution,     &kChakra,       &kChakraJson,
+      &kCommunicatorFile, &kOperationTimeline, &kWorkloadText, &kGraph,
   };
   return kFormats;
 }

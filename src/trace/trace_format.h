@@ -45,6 +45,7 @@ struct TraceFormat {
   std::string_view ending = {};  // files of this name are of this format if nothing else tells
   bool one_file_a_rank = false;  // else one file holds all ranks
   bool with_recordings = false;  // goes with the recording of the same rank, and not alone
+  bool beside_traces = false;    // adds nothing to them: passed over where traces are given
   bool may_be_cut = false;       // what is whole of a cut file can be used
   bool chrome_events = false;    // a recording whose files can be rewritten event by event
   // What to do where a recording is needed and this is given, or this format has no reader.

@@ -27,6 +27,8 @@ TEST(TraceFormat, IsKnownByContent) {
   EXPECT_EQ(format_named("astra-sim/et-microbenchmarks/all_gather/16npus_1MB/all_gather.0.et"),
             &kChakra);
   EXPECT_EQ(format_named("chakra/small_chakra.0.json"), &kChakraJson);
+  EXPECT_EQ(format_of("{\n  \"12\": [0, 1]\n}\n"), &kCommunicatorFile);
+  EXPECT_EQ(format_of(R"({"12": {"ranks": [0, 1]}})"), &kUnknownFormat);
   EXPECT_EQ(format_named("megatron-lm-fork/tp2/comm.json"), &kUnknownFormat);
   EXPECT_EQ(format_named("StragglerAnalysis/timeline-ST.json.gz"), &kOperationTimeline);
 }

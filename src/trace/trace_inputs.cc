@@ -83,6 +83,9 @@ Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& giv
     std::ranges::sort(inside);
     for (const std::string& path : inside) out.push_back({path, format_if_readable(path), true});
   }
+  if (out.size() > 1) {
+    std::erase_if(out, [](const TraceInput& input) { return input.format->beside_traces; });
+  }
   return out;
 }
 
@@ -103,42 +106,40 @@ Result<TraceSources> trace_sources(const std::vector<std::string>& given) {
     if (input.of_folder && may_be_passed_over) continue;
     const TraceFormat* format = input.format == &kUnknownFormat ? &kKineto : input.format;
     if (!is_read(*format)) {
-      return fail(ErrorCode::unsupported, "is " + std::string(format->name), input.file,
-                  std::string(format->instead));
+      return unsupported("is " + std::string(format->name), input.file,
+                         std::string(format->instead));
     }
     const bool again = std::ranges::find(out.files, input.file) != out.files.end();
     if (again && (format->one_file_a_rank || input.file == "-")) {
-      return fail(ErrorCode::bad_input, "is given twice",
-                  input.file == "-" ? "standard input" : input.file, "give each rank once");
+      return bad_input("is given twice", input.file == "-" ? "standard input" : input.file,
+                       "give each rank once");
     }
     if (out.files.empty()) {
       out.format = format;
     } else if (format != out.format) {
-      return fail(ErrorCode::bad_input,
-                  "is " + std::string(format->name) + ", but " + out.files[0] + " is " +
-                      std::string(out.format->name),
-                  input.file, "give the files of one run, which are of one kind");
+      return bad_input("is " + std::string(format->name) + ", but " + out.files[0] + " is " +
+                           std::string(out.format->name),
+                       input.file, "give the files of one run, which are of one kind");
     } else if (!format->one_file_a_rank) {
-      return fail(ErrorCode::bad_input,
-                  "is " + std::string(format->name) + ", as is " + out.files[0], input.file,
-                  "one file holds all ranks: give one");
+      return bad_input("is " + std::string(format->name) + ", as is " + out.files[0], input.file,
+                       "one file holds all ranks: give one");
     }
     out.files.push_back(input.file);
   }
   if (!out.files.empty() && out.format->recording == nullptr) {
     if (!named_host.empty()) {
-      return fail(ErrorCode::bad_input,
-                  "is " + std::string(kHostExecution.name) + ", but " + out.files[0] + " is " +
-                      std::string(out.format->name),
-                  named_host, "execution traces go with the profiler's traces");
+      return bad_input("is " + std::string(kHostExecution.name) + ", but " + out.files[0] + " is " +
+                           std::string(out.format->name),
+                       named_host, "execution traces go with the profiler's traces");
     }
     out.hosts.clear();
   }
   if (!out.files.empty()) return out;
   if (!out.hosts.empty()) {
-    return fail(ErrorCode::bad_input, "execution traces alone hold no times", out.hosts[0],
-                "give the profiler's traces of the same ranks too; orrery trace info tells what an "
-                "execution trace holds");
+    return bad_input(
+        "execution traces alone hold no times", out.hosts[0],
+        "give the profiler's traces of the same ranks too; orrery trace info tells what an "
+        "execution trace holds");
   }
   return fail(no_traces(given));
 }

@@ -17,7 +17,8 @@ struct TraceInput {
 };
 
 // In the order given; those of a folder (*.json, *.et, *.txt, and gzip of them) by name. A file
-// that cannot be read is unknown: its reader says why. Errors: a folder that cannot be listed.
+// that cannot be read is unknown: its reader says why. Communicator files are passed over, unless
+// one is all that was given. Errors: a folder that cannot be listed.
 Result<std::vector<TraceInput>> trace_inputs(const std::vector<std::string>& given);
 
 // That they hold no traces, and which folders one level down do.

@@ -50,6 +50,16 @@ TEST_F(TraceSourcesOf, FilesAreKnownByContentButForWhatOnlyANameTells) {
   EXPECT_EQ(trace_sources({unknown})->format, &kKineto);  // its reader says what it is
 }
 
+TEST_F(TraceSourcesOf, CommunicatorFilesArePassedOverBesideTraces) {
+  const std::string et = kTraces + "chakra/chakra.0.et";
+  const std::string groups = write("step.groups.json", R"({"1": [0, 1]})");
+  const auto found = trace_sources({et, groups});
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ(found->files, std::vector{et});
+  EXPECT_THAT(trace_sources({groups}).error().text(),
+              HasSubstr("is a communicator file of ASTRA-sim (it goes to the simulator"));
+}
+
 TEST_F(TraceSourcesOf, FilesOfDifferentKindsAreRefused) {
   const std::string et = kTraces + "chakra/chakra.0.et";
   const std::string kineto = kTraces + "ao/ref_ep_moe_fwd.json.gz";

@@ -4,9 +4,11 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "document/utf8.h"
+#include "trace/chakra/communicators.h"
 #include "trace/chakra/dependency_order.h"
 #include "trace/chakra/process_groups.h"
 
@@ -58,29 +60,39 @@ class Indices {
   bool sorted_ = true;
 };
 
+// preferred-dataset-splits of ASTRA-sim's validated systems (examples/system). An all-gather of
+// fewer bytes is split without end, one of none hangs; other collectives it makes larger
+// (Sys::determine_chunk_size).
+constexpr std::int64_t kSplits = 4;
+
+// The default group, of all ranks.
+bool is_of_all(std::string_view group) { return group.empty() || group == "0"; }
+
 std::string node_text(std::uint64_t id) { return "node " + std::to_string(id); }
 
 class Checker {
  public:
   Checker(const ChakraTrace& trace, const ChakraCheckOptions& options)
-      : trace_(trace), options_(options), groups_(options.groups.begin(), options.groups.end()) {
-    groups_.insert({"", "0"});
+      : trace_(trace), options_(options) {
+    for (const std::string& group : options.groups) groups_[group];
+    for (const char* all : {"", "0"}) groups_[all];
   }
 
   ChakraReport check() {
     structure();
-    for (const ChakraNode& node : trace_.nodes) read_groups(node);
+    read_groups();
     for (const ChakraNode& node : trace_.nodes) check_node(node);
     return std::move(report_);
   }
 
  private:
-  void find(const ChakraNode& node, std::string message) {
+  void find(std::uint64_t node, std::string message) {
     ++report_.total;
     if (report_.findings.size() < options_.most) {
-      report_.findings.push_back({node.id, std::move(message)});
+      report_.findings.push_back({node, std::move(message)});
     }
   }
+  void find(const ChakraNode& node, std::string message) { find(node.id, std::move(message)); }
 
   void structure() {
     const Indices ids(trace_.nodes);
@@ -109,10 +121,24 @@ class Checker {
     }
   }
 
-  void read_groups(const ChakraNode& node) {
-    DefinedGroups defined = defined_groups(node);
-    for (std::string& problem : defined.problems) find(node, std::move(problem));
-    for (NamedGroup& group : defined.groups) groups_.insert(std::move(group.name));
+  void read_groups() {
+    DefinedGroups defined = defined_groups(trace_);
+    for (GroupsProblem& problem : defined.problems) find(problem.node, std::move(problem.message));
+    for (NamedGroup& group : defined.groups) {
+      groups_.insert_or_assign(std::move(group.name), std::move(group.ranks));
+    }
+    in_groups_ = std::ranges::any_of(trace_.nodes, [](const ChakraNode& node) {
+      return node.type == ChakraNodeType::collective && !is_of_all(node.text("pg_name"));
+    });
+  }
+
+  // 0: unknown.
+  [[nodiscard]] std::int64_t size_of(const std::vector<std::int64_t>& ranks) const {
+    return ranks.empty() ? options_.ranks : static_cast<std::int64_t>(ranks.size());
+  }
+  [[nodiscard]] bool is_outside(const std::vector<std::int64_t>& ranks) const {
+    if (ranks.empty() || options_.rank < 0) return false;
+    return std::ranges::find(ranks, options_.rank) == ranks.end();
   }
 
   // A whole number of any width, which the feeder converts.
@@ -139,19 +165,38 @@ class Checker {
     if (node.is_host()) find(node, "communicates, but is_cpu_op says that it runs on the host");
     const auto size = number(node, "comm_size", true);
     if (size && *size < 0) find(node, "comm_size is negative");
+    const bool transfer = node.type != ChakraNodeType::collective;
+    if (size == 0 && transfer) find(node, "comm_size is 0, at which ASTRA-sim aborts");
     const auto group = node.attributes.value("pg_name");
-    if (!group) return;
-    const auto name = text_of(*group);
-    if (!name) {
+    if (group && !text_of(*group)) {
       find(node, "pg_name is not text");
-    } else if (!groups_.contains(std::string(*name))) {
-      find(node, "its group '" + std::string(*name) + "' is not defined");
+      return;
+    }
+    // ASTRA-sim asks transfers for no group.
+    const std::string name(node.text("pg_name"));
+    const auto known = groups_.find(name);
+    if (known == groups_.end()) {
+      find(node, "its group '" + name + "' is not defined");
+    } else if (transfer) {
+      return;
+    } else if (size_of(known->second) == 1) {
+      find(node, "its group '" + name + "' has one rank, at which ASTRA-sim hangs");
+    } else if (is_outside(known->second)) {
+      find(node, "its group '" + name + "' has no rank " + std::to_string(options_.rank));
+    } else if (is_of_all(name)) {
+      if (in_groups_) {
+        find(node,
+             "is in no numbered group, while others are: ASTRA-sim may match it with another");
+      }
+    } else if (!communicator_number(name)) {
+      find(node, "its group '" + name + "' is not a number from 1");
     }
   }
 
   void check_node(const ChakraNode& node) {
     if (first_invalid_utf8(node.name)) find(node, "its name is not UTF-8");
     if (node.type == ChakraNodeType::invalid) return;
+    if (node.type == ChakraNodeType::metadata) find(node, "is METADATA, at which ASTRA-sim aborts");
     if (node.duration_micros > kLongestNodeMicros) {
       find(node, "takes " + node_time_text(node.duration_micros));
     }
@@ -199,10 +244,19 @@ class Checker {
       return;
     }
     switch (static_cast<ChakraCollective>(*type)) {
+      case ChakraCollective::all_gather: {
+        const auto size = node.integer("comm_size");
+        if (size && *size >= 0 && *size < kSplits) {
+          find(node, "gathers " + std::to_string(*size) +
+                         " bytes of each rank, too few for ASTRA-sim to split");
+        }
+        return;
+      }
       case ChakraCollective::all_reduce:
-      case ChakraCollective::all_gather:
       case ChakraCollective::all_to_all:
       case ChakraCollective::reduce_scatter:
+        if (node.integer("comm_size") == 0) ++report_.without_size;
+        return;
       case ChakraCollective::broadcast:
         return;
       default:
@@ -213,7 +267,8 @@ class Checker {
 
   const ChakraTrace& trace_;
   const ChakraCheckOptions& options_;
-  std::unordered_set<std::string> groups_;
+  std::unordered_map<std::string, std::vector<std::int64_t>> groups_;  // no ranks: all
+  bool in_groups_ = false;  // a collective is in a group of its own
   ChakraReport report_;
 };
 

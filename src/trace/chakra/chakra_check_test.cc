@@ -6,6 +6,7 @@
 
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/chakra/chakra_file.h"
+#include "trace/chakra/process_groups.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
 
@@ -69,8 +70,8 @@ TEST(ChakraCheck, AcceptsConvertedTraces) {
 TEST(ChakraCheck, FindsWhatIsWrongInTheGoldenConversion) {
   const auto golden = read_chakra(kTraces + "megatron-lm-fork/tp2/final.0.et");
   ASSERT_TRUE(golden);
-  const ChakraReport report = check_chakra(
-      *golden, {.absent = AbsentDependencies::count_as_done, .groups = {}, .most = 1000});
+  const ChakraReport report =
+      check_chakra(*golden, {.absent = AbsentDependencies::count_as_done, .most = 1000});
   // 26 collectives on the host, each without type and size; two threads name the absent process.
   EXPECT_EQ(report.total, 3 * 26U);
   EXPECT_EQ(check_chakra(*golden).total, 3 * 26U + 2);
@@ -122,17 +123,83 @@ TEST(ChakraCheck, ChecksCommunication) {
       ElementsAre("5: comm_dst is 1099511627776, which is not a rank or tag from 0 to 2147483647"));
 }
 
+ChakraNode call(std::uint64_t id, std::string_view group, std::int64_t bytes = 8,
+                ChakraCollective kind = ChakraCollective::all_reduce) {
+  ChakraNode out = node(id, ChakraNodeType::collective);
+  out.attributes = {chakra_int64("comm_size", bytes),
+                    chakra_int64("comm_type", static_cast<std::int64_t>(kind))};
+  if (!group.empty()) out.attributes.push_back(chakra_text("pg_name", group));
+  return out;
+}
+
+std::vector<std::string> findings_in_groups(const std::vector<ChakraNode>& nodes,
+                                            const std::vector<NamedGroup>& groups) {
+  ChakraTrace trace;
+  trace.nodes = nodes;
+  define_groups(trace, groups);
+  std::vector<std::string> out;
+  for (const ChakraFinding& f : check_chakra(trace).findings) {
+    out.push_back(std::to_string(f.node) + ": " + f.message);
+  }
+  return out;
+}
+
 TEST(ChakraCheck, ReadsGroupsFromTheirNode) {
   ChakraNode groups = node(1, ChakraNodeType::metadata);
   groups.name = "## process_group:init ##";
   groups.inputs = ChakraValues{R"(['[{"pg_name": "7", "ranks": [0, 1]}]'])", "", ""};
-  ChakraNode collective = node(2, ChakraNodeType::collective);
-  collective.attributes = {chakra_int64("comm_size", 8), chakra_int64("comm_type", 0),
-                           chakra_text("pg_name", "7")};
-  EXPECT_THAT(findings({collective, groups}), ElementsAre());
+  const std::string metadata = "1: is METADATA, at which ASTRA-sim aborts";
+  EXPECT_THAT(findings({call(2, "7"), groups}), ElementsAre(metadata));
   groups.inputs->values = "not groups";
-  EXPECT_THAT(findings({collective, groups}),
-              ElementsAre(HasSubstr("not a JSON list"), "2: its group '7' is not defined"));
+  EXPECT_THAT(findings({call(2, "7"), groups}),
+              ElementsAre("1: its process groups are not a JSON list between two characters at "
+                          "each end",
+                          "2: its group '7' is not defined", metadata));
+}
+
+TEST(ChakraCheck, WantsGroupsWithNumbers) {
+  const std::vector<NamedGroup> groups = {{"1", {0, 1}}, {"tp", {0, 1}}, {"-1", {0, 1}},
+                                          {"3", {}},     {"4", {5}},     {"0", {0, 1}}};
+  EXPECT_THAT(findings_in_groups({call(1, "1"), call(2, "3")}, groups), ElementsAre());
+  EXPECT_THAT(findings_in_groups({call(1, ""), call(2, "0")}, groups), ElementsAre());
+  EXPECT_THAT(
+      findings_in_groups({call(1, ""), call(2, "1")}, groups),
+      ElementsAre("1: is in no numbered group, while others are: ASTRA-sim may match it with "
+                  "another"));
+  EXPECT_THAT(findings_in_groups({call(1, "tp"), call(2, "-1"), call(3, "4")}, groups),
+              ElementsAre("1: its group 'tp' is not a number from 1",
+                          "2: its group '-1' is not a number from 1",
+                          "3: its group '4' has one rank, at which ASTRA-sim hangs"));
+}
+
+TEST(ChakraCheck, WantsTheRankAndOthersInItsGroups) {
+  ChakraTrace trace;
+  trace.nodes = {call(1, "1"), call(2, "2")};
+  define_groups(trace, std::vector<NamedGroup>{{"1", {0, 2}}, {"2", {}}});
+  const auto first = [&](std::int64_t rank, std::int64_t ranks) {
+    const ChakraReport report = check_chakra(trace, {.rank = rank, .ranks = ranks});
+    return report.accepted() ? "" : report.findings[0].message;
+  };
+  EXPECT_EQ(first(2, 3), "");
+  EXPECT_EQ(first(1, 3), "its group '1' has no rank 1");
+  EXPECT_EQ(first(2, 1), "its group '2' has one rank, at which ASTRA-sim hangs");
+}
+
+TEST(ChakraCheck, WantsSizesThatCanBeSent) {
+  using enum ChakraCollective;
+  EXPECT_THAT(
+      findings({call(1, "", 0), call(2, "", 3, all_gather), call(3, "", 3, reduce_scatter)}),
+      ElementsAre("2: gathers 3 bytes of each rank, too few for ASTRA-sim to split"));
+  ChakraTrace unsized;
+  unsized.nodes = {call(1, "", 0), call(2, "", 8), call(3, "", 0, broadcast),
+                   call(4, "", 0, reduce_scatter)};
+  EXPECT_TRUE(check_chakra(unsized).accepted());
+  EXPECT_EQ(check_chakra(unsized).without_size, 2);
+  unsized.nodes = {call(1, "", 0, all_gather)};
+  EXPECT_EQ(check_chakra(unsized).without_size, 0);
+  ChakraNode send = node(5, ChakraNodeType::send);
+  send.attributes = {chakra_int64("comm_size", 0), chakra_int64("comm_dst", 1)};
+  EXPECT_THAT(findings({send}), ElementsAre("5: comm_size is 0, at which ASTRA-sim aborts"));
 }
 
 TEST(ChakraOrder, PutsEachNodeBehindWhatItWaitsFor) {

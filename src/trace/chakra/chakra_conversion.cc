@@ -1,6 +1,7 @@
 #include "trace/chakra/chakra_conversion.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "trace/chakra/host_order.h"
 #include "trace/chakra/host_pauses.h"
 #include "trace/chakra/operator_work.h"
+#include "trace/chakra/process_groups.h"
 #include "trace/chakra/synchronization_edges.h"
 #include "trace/pytorch_et/python_text.h"
 
@@ -18,33 +20,7 @@ namespace {
 
 constexpr std::int64_t kLongestDispatchNs = 20'000;
 constexpr std::string_view kThreadName = "[pytorch|profiler|execution_trace|thread]";
-constexpr std::string_view kGroupsName = "## process_group:init ##";
 constexpr std::string_view kChakraVersion = "0.0.4";
-
-std::string quoted_plain(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
-}
-
-// As the node of an execution trace holds them: a Python list of one text, which is JSON.
-std::string groups_text(const std::vector<ProcessGroup>& groups) {
-  std::string out = "['[";
-  for (const ProcessGroup& g : groups) {
-    if (out.size() > 3) out += ", ";
-    out += R"({"pg_name": )" + quoted_plain(g.name) + R"(, "pg_desc": )" +
-           quoted_plain(g.description) + R"(, "ranks": [)";
-    for (std::size_t i = 0; i < g.ranks.size(); ++i) {
-      out += (i == 0 ? "" : ", ") + std::to_string(g.ranks[i]);
-    }
-    out += R"(], "group_size": )" + std::to_string(g.size) + R"(, "group_count": )" +
-           std::to_string(groups.size()) + "}";
-  }
-  return out + "]']";
-}
 
 // Rounds times of one row down to whole microseconds without losing what is cut: it is kept for the
 // next time of the row.
@@ -86,7 +62,6 @@ class Converter {
       pauses_ = host_pauses(recorded_, order_, devices_, synchronizations_);
       order_.own_ns = pauses_.spent_ns;
     }
-    nodes_.reserve(tree_.nodes.size() + 1);  // one of groups
     nodes_.resize(tree_.nodes.size());
     for (std::uint32_t n = 0; n < tree_.nodes.size(); ++n) describe(n);
     chain_threads();
@@ -148,11 +123,10 @@ class Converter {
       to.duration_micros =
           static_cast<std::uint64_t>(std::max(spent, std::int64_t{0}) / kNsPerMicrosecond);
     }
-    if (!from.device && to.name.find("process_group:init") != std::string::npos) {
-      to.type = ChakraNodeType::metadata;
-      has_groups_ = true;
-    }
     values(from, host, to);
+    if (!from.device && to.inputs && to.name.find("process_group:init") != std::string::npos) {
+      std::ranges::move(defined_groups(to.inputs->values).groups, std::back_inserter(groups_));
+    }
     identity(from, host, to);
     to.attributes.push_back(chakra_boolean("is_cpu_op", !from.device));
     if (from.device) device_attributes(n, to);
@@ -429,17 +403,14 @@ class Converter {
     }
   }
 
-  // Where the execution trace has no such node: without one, groups are only names.
+  // Those of the profiler's header where no execution trace names them.
   void add_groups() {
-    if (has_groups_ || recorded_.groups.empty()) return;
-    ChakraNode node;
-    node.id = nodes_.size();
-    node.name = kGroupsName;
-    node.type = ChakraNodeType::metadata;
-    node.inputs = ChakraValues{groups_text(recorded_.groups), "[[]]", "['String']"};
-    node.outputs = ChakraValues{"[]", "[]", "[]"};
-    node.attributes = {chakra_boolean("is_cpu_op", true)};
-    groups_ = std::move(node);
+    const bool of_execution_trace = !groups_.empty();
+    for (const ProcessGroup& group : recorded_.groups) {
+      if (of_execution_trace) break;
+      groups_.push_back({group.name, {group.ranks.begin(), group.ranks.end()}});
+    }
+    if (!groups_.empty()) define_groups(out_.trace, groups_);
   }
 
   // Leaves out nodes that nothing waits for and that wait for nothing, as the process node.
@@ -452,7 +423,6 @@ class Converter {
     }
     // In place: nodes are the most of what a conversion needs.
     std::erase_if(nodes_, [&](const ChakraNode& node) { return !used[node.id]; });
-    if (groups_) nodes_.insert(nodes_.begin(), std::move(*groups_));
     out_.trace.nodes = std::move(nodes_);
   }
 
@@ -468,8 +438,7 @@ class Converter {
   KeptRest thread_rest_;
   std::unordered_map<std::uint32_t, std::uint32_t> pause_of_;  // nodes
   std::vector<ChakraNode> nodes_;
-  std::optional<ChakraNode> groups_;
-  bool has_groups_ = false;
+  std::vector<NamedGroup> groups_;
   ChakraConversion out_;
 };
 

@@ -10,14 +10,15 @@
 //
 // Times are recorded: start in microseconds since 1970; duration of an operator without those it
 // encloses, as the chain of a thread is replayed one after the other. Communication:
-// communication_node.h. Process groups: the node "## process_group:init ##", made of the header of
-// the profiler's trace where the execution trace has none.
+// communication_node.h. Process groups stand in the metadata (process_groups.h), by their recorded
+// names: from the execution trace's node "## process_group:init ##", which stays computation of the
+// host, else from the header of the profiler's trace. communicators.h numbers them over all ranks.
 //
 // This is what chakra_converter of mlcommons/chakra makes of the same files, apart from
 //
 //   synchronization edges are kept (there a comparison of times that are never filled drops them)
 //   start times are written
-//   nodes of the host are computation, even if their names say "nccl:all_reduce"; groups METADATA
+//   nodes of the host are computation, even if their names say "nccl:all_reduce"
 //   is_cpu_op is a boolean; the group is pg_name, a text; stream, comm_src, comm_dst, comm_tag too
 //   threads do not depend on the process node, which is not written
 //

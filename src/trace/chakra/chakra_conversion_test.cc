@@ -6,6 +6,7 @@
 #include <map>
 
 #include "trace/chakra/chakra_file.h"
+#include "trace/chakra/process_groups.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
 
@@ -80,18 +81,17 @@ TEST_P(GoldenConversion, HasTheSameNodesAndDependencies) {
     if (theirs->integer("pg_id")) {  // corrected: a number under another name
       EXPECT_EQ(node.text("pg_name"), std::to_string(*theirs->integer("pg_id")));
     }
-    const bool named_like_communication = theirs->is_host() && theirs->type != node.type;
-    if (named_like_communication) {  // corrected: host nodes were COMM_COLL or COMP
-      EXPECT_TRUE(
-          (theirs->type == ChakraNodeType::collective && node.type == ChakraNodeType::compute) ||
-          (node.name == "## process_group:init ##" && node.type == ChakraNodeType::metadata))
-          << id;
+    if (theirs->is_host()) {  // corrected: those named like communication were COMM_COLL
+      EXPECT_EQ(node.type, ChakraNodeType::compute) << id;
     } else {
       EXPECT_EQ(node.type, theirs->type) << id;
     }
   }
   EXPECT_LE(rounded_down, 2);
-  EXPECT_EQ(converted->trace.attributes, rank.golden.attributes);
+  auto metadata = converted->trace.attributes;
+  ASSERT_EQ(metadata.back().name, "process_groups");
+  metadata.pop_back();
+  EXPECT_EQ(metadata, rank.golden.attributes);
   EXPECT_EQ(converted->without_launch, 0U);
   EXPECT_EQ(converted->linked_by, LinkMethod::record_function_id);
 }
@@ -195,11 +195,9 @@ TEST(ChakraConversion, MakesGroupsOfTheHeaderWithoutAnExecutionTrace) {
   const Rank rank = megatron_tp2(1);
   const auto converted = chakra_from(rank.recorded);
   ASSERT_TRUE(converted);
-  const ChakraNode& groups = converted->trace.nodes.front();
-  EXPECT_EQ(groups.type, ChakraNodeType::metadata);
-  EXPECT_EQ(groups.name, "## process_group:init ##");
-  EXPECT_THAT(groups.inputs->values, ::testing::StartsWith(R"(['[{"pg_name": "0", )"));
-  EXPECT_THAT(groups.inputs->values, ::testing::EndsWith("}]']"));
+  const auto groups = defined_groups(converted->trace).groups;
+  EXPECT_EQ(groups.front().name, "0");
+  EXPECT_THAT(groups, ::testing::Contains(NamedGroup{"13", {0, 1}}));
   int collectives = 0;
   for (const ChakraNode& node : converted->trace.nodes) {
     if (node.type != ChakraNodeType::collective) continue;

@@ -1,4 +1,5 @@
-// Chakra execution traces (.et), and the same as JSON, which is recognised but not read.
+// Chakra execution traces (.et); the same as JSON and communicator files, which are recognised but
+// not read.
 #include <algorithm>
 #include <array>
 
@@ -100,6 +101,21 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   return {file, &kChakra, facts.take(), work.rows()};
 }
 
+// {"12": [: an object of numbers and lists.
+bool is_communicator_file(std::string_view text) {
+  const auto take = [&text](std::string_view token) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    const bool found = text.starts_with(token);
+    if (found) text.remove_prefix(token.size());
+    return found;
+  };
+  if (!take("{") || !take("\"")) return false;
+  const std::size_t digits = text.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos) return false;
+  text.remove_prefix(digits);
+  return text.starts_with('"') && take("\"") && take(":") && take("[");
+}
+
 }  // namespace
 
 const TraceFormat kChakra{
@@ -128,5 +144,15 @@ const TraceFormat kChakraJson{.key = "chakra_json",
                               .told_at = [](std::string_view beginning) {
                                 return first_key(beginning, {"\"workload_graph\"", "\"ctrlDeps\""});
                               }};
+
+const TraceFormat kCommunicatorFile{
+    .key = "communicators",
+    .name = "a communicator file of ASTRA-sim",
+    .plural = "communicator files of ASTRA-sim",
+    .beside_traces = true,
+    .instead = "it goes to the simulator; give the .et files beside it, which hold their groups",
+    .told_at = [](std::string_view beginning) {
+      return is_communicator_file(beginning) ? 0 : std::string_view::npos;
+    }};
 
 }  // namespace orrery

@@ -34,23 +34,13 @@ struct RankCalls {
   Groups groups;
 };
 
-std::string group_text(const ChakraNode& node) {
-  if (node.attributes.value("pg_name")) return std::string(node.text("pg_name"));
-  // Converters of 2024 wrote a number.
-  const auto number = node.integer("pg_id");
-  return number ? std::to_string(*number) : "";
-}
-
 RankCalls calls_of(const ChakraRank& rank, const ChakraOrder& order) {
   RankCalls out;
   const std::vector<ChakraNode>& nodes = rank.trace.nodes;
-  for (const ChakraNode& node : nodes) {
-    if (node.type != ChakraNodeType::metadata) continue;
-    for (NamedGroup& group : defined_groups(node).groups) {
-      std::sort(group.ranks.begin(), group.ranks.end());
-      group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
-      out.groups.emplace(std::move(group.name), std::move(group.ranks));
-    }
+  for (NamedGroup& group : defined_groups(rank.trace).groups) {
+    std::sort(group.ranks.begin(), group.ranks.end());
+    group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
+    out.groups.emplace(std::move(group.name), std::move(group.ranks));
   }
   std::vector<std::uint32_t> ran;
   std::copy_if(order.nodes.begin(), order.nodes.end(), std::back_inserter(ran),
@@ -67,7 +57,7 @@ RankCalls calls_of(const ChakraRank& rank, const ChakraOrder& order) {
     call.bytes = node.integer("comm_size").value_or(0);
     if (node.type == ChakraNodeType::collective) {
       call.collective = static_cast<ChakraCollective>(*node.integer("comm_type"));
-      call.group = group_text(node);
+      call.group = group_of(node);
     } else {
       call.key = {node.integer("comm_src").value_or(rank.rank),
                   node.integer("comm_dst").value_or(rank.rank),
@@ -117,7 +107,7 @@ class Matcher {
       auto group = known.find(call.group);
       if (group == known.end()) {
         ORRERY_TRY(const std::uint32_t index,
-                   group_of(run_[r], node, call.group, ranks_[r].groups));
+                   resolved(run_[r], node, call.group, ranks_[r].groups));
         group = known.emplace(call.group, index).first;
         collectives_.resize(out_.groups.size());
         auto& ranks = collectives_[index];  // two names may stand for all
@@ -128,7 +118,7 @@ class Matcher {
     return {};
   }
 
-  Result<std::uint32_t> group_of(const ChakraRank& rank, const ChakraNode& node,
+  Result<std::uint32_t> resolved(const ChakraRank& rank, const ChakraNode& node,
                                  const std::string& name, const Groups& defined) {
     NamedGroup group{name, {}};
     if (const auto it = defined.find(name); it != defined.end()) {

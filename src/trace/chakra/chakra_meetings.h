@@ -1,7 +1,7 @@
 // Which communication nodes of different ranks are one communication.
 //
 //   collective   the k-th of each rank in a group, which is its name and its ranks: pg_name names a
-//                group of the rank's process_group:init node; none, "" and "0" are all ranks
+//                group of the rank (process_groups.h); none, "" and "0" are all ranks
 //   transfer     the k-th send from comm_src to comm_dst with comm_tag, and the k-th receive of the
 //                same; the rank itself where comm_src of a send or comm_dst of a receive is absent
 //

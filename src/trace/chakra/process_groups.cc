@@ -1,16 +1,20 @@
 #include "trace/chakra/process_groups.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "document/json_quoted.h"
 #include "document/value.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::int64_t kLargestRank = 1'000'000'000;
+constexpr std::string_view kGroupsAttribute = "process_groups";
 
 std::optional<std::int64_t> rank_of(const Value& value) {
   const std::string& text = value.scalar_text();
@@ -21,45 +25,105 @@ std::optional<std::int64_t> rank_of(const Value& value) {
   return rank;
 }
 
-}  // namespace
+// Adds a group whose ranks are all numbers of ranks.
+void add_group(std::string name, const Value& ranks, DefinedGroups& out) {
+  NamedGroup named{std::move(name), {}};
+  for (const Value& item : ranks.items()) {
+    const auto rank = rank_of(item);
+    if (!rank) {
+      out.problems.push_back(
+          {0, "a rank of its group '" + named.name + "' is not a whole number from 0"});
+      return;
+    }
+    named.ranks.push_back(*rank);
+  }
+  out.groups.push_back(std::move(named));
+}
 
-DefinedGroups defined_groups(const ChakraNode& node) {
+DefinedGroups groups_of_metadata(std::string_view text) {
   DefinedGroups out;
-  if (node.type != ChakraNodeType::metadata) return out;
-  if (node.name.find("process_group:init") == std::string::npos) return out;
-  const std::string_view text = node.inputs ? std::string_view(node.inputs->values) : "";
-  if (text.size() < 4) {
-    out.problems.emplace_back("has no list of process groups among its inputs");
+  const auto map = parse_json(text, "groups");
+  if (!map || map->root.kind() != Value::Kind::map) {
+    out.problems.push_back({0, "the metadata's process_groups are not a JSON object"});
     return out;
   }
-  const auto list = parse_json(text.substr(2, text.size() - 4), "groups");
+  for (const auto& [name, ranks] : map->root.members()) add_group(name, ranks, out);
+  return out;
+}
+
+}  // namespace
+
+DefinedGroups defined_groups(std::string_view values) {
+  DefinedGroups out;
+  if (values.size() < 4) {
+    out.problems.push_back({0, "has no list of process groups among its inputs"});
+    return out;
+  }
+  const auto list = parse_json(values.substr(2, values.size() - 4), "groups");
   if (!list || list->root.kind() != Value::Kind::list) {
-    out.problems.emplace_back(
-        "its process groups are not a JSON list between two characters at each end");
+    out.problems.push_back(
+        {0, "its process groups are not a JSON list between two characters at each end"});
     return out;
   }
   for (const Value& group : list->root.items()) {
     const Value* name = group.find("pg_name");
     const Value* ranks = group.find("ranks");
     if (name == nullptr || ranks == nullptr || ranks->kind() != Value::Kind::list) {
-      out.problems.emplace_back("a process group lacks pg_name or ranks");
+      out.problems.push_back({0, "a process group lacks pg_name or ranks"});
       continue;
     }
-    NamedGroup named{name->scalar_text(), {}};
-    bool numbers = true;
-    for (const Value& item : ranks->items()) {
-      const auto rank = rank_of(item);
-      numbers = numbers && rank.has_value();
-      if (rank) named.ranks.push_back(*rank);
-    }
-    if (!numbers) {
-      out.problems.push_back("a rank of its group '" + named.name +
-                             "' is not a whole number from 0");
-      continue;
-    }
-    out.groups.push_back(std::move(named));
+    add_group(name->scalar_text(), *ranks, out);
   }
   return out;
+}
+
+DefinedGroups defined_groups(const ChakraTrace& trace) {
+  for (const ChakraAttribute& attribute : trace.attributes) {
+    if (attribute.name == kGroupsAttribute && attribute.is_text()) {
+      return groups_of_metadata(attribute.bytes);
+    }
+  }
+  DefinedGroups out;
+  for (const ChakraNode& node : trace.nodes) {
+    if (node.type != ChakraNodeType::metadata) continue;
+    if (node.name.find("process_group:init") == std::string::npos) continue;
+    DefinedGroups here = defined_groups(node.inputs ? std::string_view(node.inputs->values) : "");
+    std::ranges::move(here.groups, std::back_inserter(out.groups));
+    for (const GroupsProblem& problem : here.problems) {
+      out.problems.push_back({node.id, problem.message});
+    }
+  }
+  return out;
+}
+
+void define_groups(ChakraTrace& trace, std::span<const NamedGroup> groups) {
+  std::erase_if(trace.attributes, [](const ChakraAttribute& attribute) {
+    return attribute.name == kGroupsAttribute;
+  });
+  if (groups.empty()) return;
+  std::string text = "{";
+  for (const NamedGroup& group : groups) {
+    if (text.size() > 1) text += ", ";
+    append_quoted(group.name, text);
+    text += ": ";
+    append_ranks(group.ranks, text);
+  }
+  trace.attributes.push_back(chakra_text(kGroupsAttribute, text + "}"));
+}
+
+std::string group_of(const ChakraNode& node) {
+  if (node.attributes.value("pg_name")) return std::string(node.text("pg_name"));
+  // Converters of 2024 wrote a number.
+  const auto number = node.integer("pg_id");
+  return number ? std::to_string(*number) : "";
+}
+
+void append_ranks(std::span<const std::int64_t> ranks, std::string& out) {
+  out += '[';
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    out += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  }
+  out += ']';
 }
 
 }  // namespace orrery

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "document/json_quoted.h"
-#include "graph/operation_names.h"
+#include "outcome/enum_names.h"
 #include "trace/byte_stream.h"
 #include "trace/graph_file/operation_text.h"
 
@@ -20,7 +20,6 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kLargestGraphFile = std::size_t{2} << 30;
 constexpr std::int64_t kLongestPs = std::int64_t{1} << 53;
 
 template <class List>
@@ -67,10 +66,10 @@ class GraphReader {
 
  private:
   [[nodiscard]] Failure refuse(const std::string& what, const std::string& hint = "") const {
-    return fail(ErrorCode::bad_input, what, name_, hint);
+    return bad_input(what, name_, hint);
   }
   [[nodiscard]] Failure refuse_node(const std::string& what) const {
-    return fail(ErrorCode::bad_input, what, name_ + ": node " + std::to_string(builder_.size()));
+    return bad_input(what, name_ + ": node " + std::to_string(builder_.size()));
   }
 
   // A whole number from 0 to below `limit`.
@@ -312,8 +311,7 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
   const simdjson::padded_string padded(text);
   if (const auto error = parser.parse(padded).get(root); error != simdjson::SUCCESS) {
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-    return fail(ErrorCode::bad_input, std::string("is not JSON: ") + simdjson::error_message(error),
-                name);
+    return bad_input(std::string("is not JSON: ") + simdjson::error_message(error), name);
   }
   return GraphReader(name).read(root);
 }
@@ -321,7 +319,7 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
 Result<GraphFile> read_graph_file(const std::string& file) {
   const std::string name = file == "-" ? "standard input" : file;
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(const std::string text, stream.rest(kLargestGraphFile));
+  ORRERY_TRY(const std::string text, stream.rest());
   return parse_graph_file(text, name);
 }
 

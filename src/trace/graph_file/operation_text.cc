@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "graph/operation_names.h"
+#include "outcome/enum_names.h"
 
 namespace orrery {
 namespace {

@@ -81,8 +81,7 @@ void read_distributed(const element& value, RecordedTrace& trace) {
 }
 
 Failure not_json(std::string_view key, simdjson::error_code error) {
-  return fail(ErrorCode::bad_input,
-              std::string(key) + " is not JSON: " + simdjson::error_message(error));
+  return bad_input(std::string(key) + " is not JSON: " + simdjson::error_message(error));
 }
 
 }  // namespace
@@ -96,8 +95,8 @@ Result<void> read_header_value(std::string_view key, std::string_view json, Reco
   if (key == "baseTimeNanoseconds") {
     const auto base = integer_of(json.substr(json.starts_with('"') ? 1 : 0));
     if (!base || *base < 0 || *base > kMaxTimeNs) {
-      return fail(ErrorCode::bad_input, "baseTimeNanoseconds is " + std::string(json.substr(0, 40)),
-                  "", "nanoseconds since 1970, at most 4e18");
+      return bad_input("baseTimeNanoseconds is " + std::string(json.substr(0, 40)), "",
+                       "nanoseconds since 1970, at most 4e18");
     }
     trace.base_ns = *base;
     return {};
@@ -124,8 +123,8 @@ Result<std::vector<RecordedTrace>> read_header_of_ranks(std::string_view json) {
   const auto error = parser.parse(json.data(), json.size()).get(value);
   if (error != simdjson::SUCCESS) return not_json(kRanksKey, error);
   const auto wrong = [](const std::string& what) {
-    return fail(ErrorCode::bad_input, std::string(kRanksKey) + ": " + what, "",
-                "a list of one object a rank, as orrery trace convert writes it");
+    return bad_input(std::string(kRanksKey) + ": " + what, "",
+                     "a list of one object a rank, as orrery trace convert writes it");
   };
   simdjson::dom::array list;
   if (value.get(list) != simdjson::SUCCESS || list.size() == 0) return wrong("no list of ranks");

@@ -72,7 +72,7 @@ class FileReader {
   // The text ends where it should not: an error, or the end of what is used.
   Result<void> ends_early(const std::string& inside);
   [[nodiscard]] Failure wrong(const std::string& message, const std::string& hint = "") const {
-    return fail(ErrorCode::bad_input, message, window_.place(), hint);
+    return bad_input(message, window_.place(), hint);
   }
 
   TextWindow window_;
@@ -87,8 +87,8 @@ class FileReader {
 Result<std::vector<RecordedTrace>> FileReader::read() {
   ORRERY_RETURN_IF_ERROR(header());
   if (!events_) {
-    return fail(ErrorCode::bad_input, "no traceEvents: not a trace of the PyTorch profiler",
-                window_.name(), other_format_);
+    return bad_input("no traceEvents: not a trace of the PyTorch profiler", window_.name(),
+                     other_format_);
   }
   for (RecordedTrace& trace : traces_) {
     trace.file = window_.name();
@@ -199,8 +199,8 @@ Result<void> FileReader::member() {
 Result<void> FileReader::header_value(const std::string& key, std::string_view value) {
   if (key == kRanksKey) {
     if (events_) {
-      return fail(ErrorCode::bad_input, std::string(kRanksKey) + " stands behind the events", "",
-                  "which ranks there are must be known before");
+      return bad_input(std::string(kRanksKey) + " stands behind the events", "",
+                       "which ranks there are must be known before");
     }
     const std::int64_t base = traces_.front().base_ns;
     ORRERY_TRY(traces_, read_header_of_ranks(value));
@@ -253,8 +253,8 @@ Result<std::size_t> FileReader::read_events() {
   using Fault = EventReader::Fault;
   const auto refuse = [&](const EventReader::Outcome& outcome) {
     const bool packed = outcome.hint.empty() && window_.stream().compressed();
-    return fail(
-        ErrorCode::bad_input, outcome.message, window_.place(outcome.fault_at),
+    return bad_input(
+        outcome.message, window_.place(outcome.fault_at),
         packed ? "of the unpacked text; gzip -t checks whether the file is damaged" : outcome.hint);
   };
   std::uint64_t held = 0;
@@ -298,8 +298,7 @@ Result<void> FileReader::ends_early(const std::string& inside) {
     truncated_ = true;
     return {};
   }
-  return fail(
-      ErrorCode::bad_input,
+  return bad_input(
       std::string(window_.stream().truncated() ? "the gzip stream" : "the file") + " ends " +
           inside,
       window_.place(window_.text().size()),
@@ -308,8 +307,8 @@ Result<void> FileReader::ends_early(const std::string& inside) {
 
 Result<RecordedTrace> only_one(std::vector<RecordedTrace> ranks) {
   if (ranks.size() == 1) return std::move(ranks.front());
-  return fail(ErrorCode::unsupported, "holds " + std::to_string(ranks.size()) + " ranks",
-              ranks.front().file, "a file of one rank is needed here");
+  return unsupported("holds " + std::to_string(ranks.size()) + " ranks", ranks.front().file,
+                     "a file of one rank is needed here");
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <rapidjson/document.h>
 #include <simdjson.h>
 
-#include <filesystem>
 #include <string>
 
 #include "trace/byte_stream.h"

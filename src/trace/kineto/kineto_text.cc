@@ -7,13 +7,14 @@
 namespace orrery {
 
 Failure KinetoText::changed() const {
-  return fail(ErrorCode::bad_input, "not what was read before", window_.place(),
-              "the file changed meanwhile, or is not JSON in a value that reading it passes over");
+  return bad_input(
+      "not what was read before", window_.place(),
+      "the file changed meanwhile, or is not JSON in a value that reading it passes over");
 }
 
 Failure KinetoText::broken(std::size_t at) const {
-  return fail(
-      ErrorCode::bad_input, "not JSON", window_.place(at),
+  return bad_input(
+      "not JSON", window_.place(at),
       "what reading passes over is copied here and has to be JSON; from standard input only "
       "what was read is written");
 }

@@ -1,7 +1,6 @@
 #include "trace/kineto/lanes.h"
 
 #include <limits>
-#include <string>
 
 #include "document/json_word.h"
 #include "trace/kineto/number_text.h"

@@ -5,10 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "trace/recorded_trace.h"
 

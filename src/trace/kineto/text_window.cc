@@ -30,8 +30,8 @@ Result<bool> TextWindow::more() {
   if (ended_) return false;
   const std::size_t kept = end_ - begin_;
   if (kept > kLongestValue) {
-    return fail(ErrorCode::bad_input, "a value of more than 256 MiB", place(),
-                "one event or header value has to fit");
+    return bad_input("a value of more than 256 MiB", place(),
+                     "one event or header value has to fit");
   }
   // As much again as is there already, so that a long value is not scanned over and over.
   const std::size_t wanted = std::max(block_, kept);

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "trace/byte_stream.h"
-#include "trace/kineto/json_text.h"
 #include "trace/kineto/text_window.h"
 
 namespace orrery {
@@ -21,7 +20,6 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kLargestTimeline = std::size_t{2} << 30;
 // Ranks, stages, steps and places are small; anything else is damage.
 constexpr std::int64_t kLargestIndex = 1'000'000'000;
 
@@ -143,7 +141,7 @@ class TimelineParser {
 
  private:
   Failure refuse(std::string message, std::string hint) const {
-    return fail(ErrorCode::bad_input, std::move(message), file_, std::move(hint));
+    return bad_input(std::move(message), file_, std::move(hint));
   }
 
   static bool is_index(std::int64_t value, std::int64_t lowest) {
@@ -258,41 +256,21 @@ std::size_t end_of_cut_list(std::string_view json) {
 
 }  // namespace
 
-std::span<const EnumName<OperationType>> names_of(OperationType) {
-  using enum OperationType;
-  static constexpr auto kNames = std::to_array<EnumName<OperationType>>({
-      {forward_compute, "forward-compute"},
-      {backward_compute, "backward-compute"},
-      {forward_send, "forward-send"},
-      {forward_recv, "forward-recv"},
-      {backward_send, "backward-send"},
-      {backward_recv, "backward-recv"},
-      {params_all_gather, "params-all-gather"},
-      {grads_reduce_scatter, "grads-reduce-scatter"},
-      {separate_grads_all_reduce, "separate-grads-all-reduce"},
-      {layernorm_grads_all_reduce, "layernorm-grads-all-reduce"},
-      {embedding_grads_all_reduce, "embedding-grads-all-reduce"},
-      {optimizer_clip_main_grad, "optimizer-clip-main-grad"},
-      {optimizer, "optimizer"},
-      {gc, "gc"},
-  });
-  return kNames;
-}
-
 Result<OperationTimeline> parse_operation_timeline(const std::string& json, const std::string& name,
                                                    Incomplete incomplete) {
   const std::size_t end = end_of_cut_list(json);
   if (end == std::string::npos) return TimelineParser(name, incomplete).parse(json);
   if (incomplete == Incomplete::refuse) {
-    return fail(ErrorCode::bad_input, "the file ends in the middle of its events",
-                name + ": byte " + std::to_string(json.size()), "--partial uses what is whole");
+    return bad_input("the file ends in the middle of its events",
+                     name + ": byte " + std::to_string(json.size()),
+                     "--partial uses what is whole");
   }
   return TimelineParser(name, incomplete).parse(json.substr(0, end) + "]");
 }
 
 Result<OperationTimeline> read_operation_timeline(const std::string& file, Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(const std::string json, stream.rest(kLargestTimeline, incomplete));
+  ORRERY_TRY(const std::string json, stream.rest(incomplete));
   return parse_operation_timeline(json, file == "-" ? "standard input" : file, incomplete);
 }
 

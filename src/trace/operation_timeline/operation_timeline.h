@@ -17,9 +17,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "outcome/enum_names.h"
@@ -45,8 +43,9 @@ enum class OperationType : std::uint8_t {
   optimizer,
   gc,
 };
+template <>
+inline constexpr char kWordSeparator<OperationType> = '-';  // "forward-compute"
 inline constexpr std::size_t kOperationTypes = 14;
-std::span<const EnumName<OperationType>> names_of(OperationType);  // "forward-compute"
 
 constexpr bool is_communication(OperationType type) {
   return type >= OperationType::forward_send && type <= OperationType::optimizer_clip_main_grad;

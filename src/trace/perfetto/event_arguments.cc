@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "trace/perfetto/json_values.h"
+#include "document/json_quoted.h"
 
 namespace orrery {
 namespace {

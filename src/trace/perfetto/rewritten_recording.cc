@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>

@@ -7,12 +7,8 @@
 #include <simdjson.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <optional>
-#include <sstream>
 
 #include "trace/kineto/kineto.h"
 #include "trace/kineto/rank_process.h"
@@ -29,7 +25,7 @@ using ::testing::Not;
 std::string unpacked(const std::string& file) {
   auto stream = ByteStream::open(file);
   EXPECT_TRUE(stream) << file;
-  auto text = stream->rest(std::size_t{1} << 30U, Incomplete::use_what_is_whole);
+  auto text = stream->rest(Incomplete::use_what_is_whole);
   EXPECT_TRUE(text) << file;
   return *text;
 }

@@ -1,7 +1,6 @@
 // The headers of recorded ranks as the PyTorch profiler writes them, from their columns.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

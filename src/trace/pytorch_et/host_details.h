@@ -15,9 +15,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "outcome/result.h"
 #include "trace/pytorch_et/host_link.h"

@@ -1,7 +1,6 @@
 #include "trace/pytorch_et/host_link.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -197,10 +196,9 @@ Result<HostTraceLink> link_host(const HostTrace& host, const RecordedTrace& reco
   }
   link.operators = operators;
   if (2 * link.found < operators) {
-    return fail(ErrorCode::bad_input,
-                "only " + std::to_string(link.found) + " of its " + std::to_string(operators) +
-                    " operators are found in " + recorded.file,
-                host.file, "are both files of the same rank and run?");
+    return bad_input("only " + std::to_string(link.found) + " of its " + std::to_string(operators) +
+                         " operators are found in " + recorded.file,
+                     host.file, "are both files of the same rank and run?");
   }
   return link;
 }

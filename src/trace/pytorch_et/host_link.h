@@ -18,8 +18,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "outcome/enum_names.h"

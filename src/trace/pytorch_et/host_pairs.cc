@@ -35,15 +35,13 @@ Result<std::vector<std::size_t>> host_pairs(const RecordedRun& run,
   for (std::size_t h = 0; h < hosts.size(); ++h) {
     const std::size_t r = rank_of(run, hosts[h], hosts.size());
     if (r == kNoHost) {
-      return fail(ErrorCode::bad_input,
-                  "its process " + std::to_string(hosts[h].process) +
-                      " is in none of the profiler's traces, or in several",
-                  hosts[h].file, "name it after its rank: ..._rank3.json");
+      return bad_input("its process " + std::to_string(hosts[h].process) +
+                           " is in none of the profiler's traces, or in several",
+                       hosts[h].file, "name it after its rank: ..._rank3.json");
     }
     if (out[r] != kNoHost) {
-      return fail(ErrorCode::bad_input,
-                  "belongs to " + run.ranks[r].file + ", as does " + hosts[out[r]].file,
-                  hosts[h].file, "one execution trace a rank");
+      return bad_input("belongs to " + run.ranks[r].file + ", as does " + hosts[out[r]].file,
+                       hosts[h].file, "one execution trace a rank");
     }
     out[r] = h;
   }

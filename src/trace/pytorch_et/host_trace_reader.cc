@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "trace/pytorch_et/host_trace.h"
@@ -15,13 +13,12 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
-constexpr std::size_t kMostBytesOfTrace = std::size_t{2} << 30U;
 // Schemas whose meaning is known; what follows "-chakra." is the version of the wrapping only.
 constexpr std::array<std::string_view, 6> kSchemas = {"1.0.1", "1.0.2", "1.0.3",
                                                       "1.0.4", "1.1.0", "1.1.1"};
 
 Result<std::shared_ptr<const std::string>> all_bytes(ByteStream stream) {
-  ORRERY_TRY(std::string bytes, stream.rest(kMostBytesOfTrace));
+  ORRERY_TRY(std::string bytes, stream.rest());
   auto out = std::make_shared<std::string>(std::move(bytes));
   out->reserve(out->size() + simdjson::SIMDJSON_PADDING);
   return out;
@@ -35,20 +32,18 @@ class HostTraceReader {
 
   Result<HostTrace> read() {
     const std::size_t first = bytes_->find_first_not_of(" \t\r\n");
-    if (first == std::string::npos) return fail(ErrorCode::bad_input, "is empty", name_);
+    if (first == std::string::npos) return bad_input("is empty", name_);
     if ((*bytes_)[first] != '{') {
-      return fail(ErrorCode::bad_input, "is not a JSON object", name_,
-                  "an execution trace begins with {");
+      return bad_input("is not a JSON object", name_, "an execution trace begins with {");
     }
     const auto error = document();
     if (!problem_.message.empty()) return fail(std::move(problem_));
     if (error != simdjson::SUCCESS) return fail(json_error(error));
     if (trace_.schema.empty()) {
-      return fail(ErrorCode::bad_input,
-                  "is not an execution trace of PyTorch: it has no \"schema\"", name_);
+      return bad_input("is not an execution trace of PyTorch: it has no \"schema\"", name_);
     }
     ORRERY_RETURN_IF_ERROR(check_schema());
-    if (!has_nodes_) return fail(ErrorCode::bad_input, "has no \"nodes\"", name_);
+    if (!has_nodes_) return bad_input("has no \"nodes\"", name_);
     ORRERY_RETURN_IF_ERROR(check_tree());
     trace_.file = name_;
     trace_.bytes = bytes_;
@@ -285,8 +280,8 @@ class HostTraceReader {
     if (std::ranges::find(kSchemas, version) != kSchemas.end()) {
       return {};
     }
-    return fail(ErrorCode::unsupported, "unknown schema '" + trace_.schema + "'", name_,
-                "known: 1.0.1 to 1.0.4, 1.1.0, 1.1.1");
+    return unsupported("unknown schema '" + trace_.schema + "'", name_,
+                       "known: 1.0.1 to 1.0.4, 1.1.0, 1.1.1");
   }
 
   // Sorts the nodes and sees that they are a tree.
@@ -298,7 +293,7 @@ class HostTraceReader {
     std::ranges::stable_sort(nodes, {}, &HostNode::id);
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       if (nodes[i].id == nodes[i - 1].id) {
-        return fail(ErrorCode::bad_input, "two nodes have this id", node_place(nodes[i]));
+        return bad_input("two nodes have this id", node_place(nodes[i]));
       }
     }
     const auto index_of = [&](std::uint64_t id) {
@@ -321,11 +316,11 @@ class HostTraceReader {
         // The root may name a parent that is nobody: 0.
         if (up == nodes.size() && (node.parent == 0 || node.is_process())) break;
         if (up == nodes.size()) {
-          return fail(ErrorCode::bad_input,
-                      "its parent " + std::to_string(node.parent) + " is absent", node_place(node));
+          return bad_input("its parent " + std::to_string(node.parent) + " is absent",
+                           node_place(node));
         }
         if (state[up] == 1) {
-          return fail(ErrorCode::bad_input, "is its own ancestor", node_place(node));
+          return bad_input("is its own ancestor", node_place(node));
         }
         at = up;
       }

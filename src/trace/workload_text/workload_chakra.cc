@@ -3,24 +3,27 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
+
+#include "trace/chakra/process_groups.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::uint64_t kNothing = 0;  // identifiers begin at 1
 
-// "1" to "4": ASTRA-sim's groups have numbers for names; 0 is all ranks.
-std::string group_name(WorkloadGroup group) {
-  return group == WorkloadGroup::all ? "" : std::to_string(static_cast<int>(group));
-}
-
 class Writer {
  public:
-  Writer(const TextWorkload& workload, std::int64_t rank) : workload_(workload), rank_(rank) {}
+  Writer(const TextWorkload& workload, std::int64_t rank) : workload_(workload) {
+    if (workload.accelerators > 0) {
+      find_groups(rank);
+    } else {
+      groups_.fill({"1", {}});
+    }
+  }
 
   ChakraTrace write() {
     trace_.version = "0.0.4";
-    if (workload_.accelerators > 0) groups();
     std::uint64_t last = kNothing;
     for (const WorkloadLayer& layer : workload_.layers) {
       last = pass(layer.name + " forward", layer.forward, last);
@@ -31,6 +34,7 @@ class Writer {
           pass(layer->name + " weight gradient", layer->weight_gradient, last);
       if (layer->update_ns > 0) compute(layer->name + " update", layer->update_ns, reduced);
     }
+    define_groups(trace_, used_);
     return std::move(trace_);
   }
 
@@ -56,52 +60,60 @@ class Writer {
   std::uint64_t pass(const std::string& name, const WorkloadPart& part, std::uint64_t after) {
     if (part.time_ns > 0) after = compute(name, part.time_ns, after);
     if (!part.collective) return after;
+    const NamedGroup& group = groups_[static_cast<std::size_t>(part.group)];
+    if (!is_group(group)) return after;
+    if (std::ranges::find(used_, group) == used_.end()) used_.push_back(group);
     ChakraNode& node =
         add(name + " " + std::string(to_text(*part.collective)), ChakraNodeType::collective, after);
     node.attributes.push_back(
         chakra_int64("comm_type", static_cast<std::int64_t>(*part.collective)));
     node.attributes.push_back(chakra_int64("comm_size", part.bytes));
-    if (part.group != WorkloadGroup::all && workload_.accelerators > 0) {
-      node.attributes.push_back(chakra_text("pg_name", group_name(part.group)));
-    }
+    node.attributes.push_back(chakra_text("pg_name", group.name));
     return node.id;
   }
 
-  // The groups this rank belongs to, one of each kind.
-  void groups() {
+  // The group of each kind that the rank is in, numbered kind by kind (chakra/communicators.h).
+  void find_groups(std::int64_t rank) {
     const std::int64_t tensor = std::max(workload_.tensor, std::int64_t{1});
-    const std::int64_t stages = std::max(workload_.pipeline, std::int64_t{1});
-    const std::int64_t data = std::max(workload_.accelerators / (tensor * stages), std::int64_t{1});
+    const std::int64_t pipeline = std::max(workload_.pipeline, std::int64_t{1});
+    const std::int64_t data =
+        std::max(workload_.accelerators / (tensor * pipeline), std::int64_t{1});
     const std::int64_t expert =
         std::clamp(std::max(workload_.expert, std::int64_t{1}), std::int64_t{1}, data);
-    const std::int64_t stage = rank_ / (tensor * data);
+    const auto parts = [](std::int64_t n, std::int64_t of) { return (n + of - 1) / of; };
+    const std::int64_t stages = parts(workload_.accelerators, tensor * data);
+    const std::int64_t stage = rank / (tensor * data);
     const std::int64_t first = stage * tensor * data;
-    const std::int64_t t = rank_ % tensor;
-    const std::int64_t d = rank_ % (tensor * data) / tensor;
-    std::string text = "['[";
-    const auto group = [&](WorkloadGroup kind, std::int64_t begin, std::int64_t step,
-                           std::int64_t count) {
-      if (text.size() > 3) text += ", ";
-      text += R"({"pg_name": ")" + group_name(kind) + R"(", "ranks": [)";
-      for (std::int64_t i = 0; i < count; ++i) {
-        text += (i == 0 ? "" : ", ") + std::to_string(begin + i * step);
-      }
-      text += R"(], "group_size": )" + std::to_string(count) + "}";
+    const std::int64_t t = rank % tensor;
+    const std::int64_t d = rank % (tensor * data) / tensor;
+    std::int64_t numbered = 0;
+    // The group `index` of as many as there are of its kind in a stage.
+    const auto group = [&](WorkloadGroup kind, std::int64_t index, std::int64_t in_a_stage,
+                           std::int64_t begin, std::int64_t step, std::int64_t size) {
+      NamedGroup& out = groups_[static_cast<std::size_t>(kind)];
+      out.name = std::to_string(1 + numbered + stage * in_a_stage + index);
+      for (std::int64_t i = 0; i < size; ++i) out.ranks.push_back(begin + i * step);
+      numbered += stages * in_a_stage;
     };
-    group(WorkloadGroup::tensor, first + d * tensor, 1, tensor);
-    group(WorkloadGroup::data, first + t, tensor, data);
-    group(WorkloadGroup::expert, first + t + d / expert * expert * tensor, tensor, expert);
-    group(WorkloadGroup::expert_data, first + t + d % expert * tensor, tensor * expert,
-          data / expert);
-    text += "]']";
-    ChakraNode& node = add("## process_group:init ##", ChakraNodeType::metadata, kNothing);
-    node.inputs = ChakraValues{std::move(text), "[[]]", "['String']"};
-    node.outputs = ChakraValues{"[]", "[]", "[]"};
-    node.attributes = {chakra_boolean("is_cpu_op", true)};
+    group(WorkloadGroup::tensor, d, data, first + d * tensor, 1, tensor);
+    group(WorkloadGroup::data, t, tensor, first + t, tensor, data);
+    const std::int64_t shares = parts(data, expert);
+    group(WorkloadGroup::expert, t * shares + d / expert, tensor * shares,
+          first + t + d / expert * expert * tensor, tensor, expert);
+    group(WorkloadGroup::expert_data, t * expert + d % expert, tensor * expert,
+          first + t + d % expert * tensor, tensor * expert, data / expert);
+    groups_[static_cast<std::size_t>(WorkloadGroup::all)].name = std::to_string(1 + numbered);
+  }
+
+  // Not of one rank, which has nobody to communicate with; without ranks it is all of the job.
+  [[nodiscard]] bool is_group(const NamedGroup& group) const {
+    return group.ranks.empty() ? workload_.accelerators != 1 : group.ranks.size() > 1;
   }
 
   const TextWorkload& workload_;
-  std::int64_t rank_;
+  std::array<NamedGroup, 5>
+      groups_;  // by WorkloadGroup; all the same if nobody says how many ranks
+  std::vector<NamedGroup> used_;
   ChakraTrace trace_;
 };
 

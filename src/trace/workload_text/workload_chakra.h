@@ -8,8 +8,9 @@
 //
 // A collective that the workload calls NONE, and computation of no time before one, are left out.
 // SimAI's groups are laid out as Megatron-LM does: tensor-parallel ranks beside each other, then
-// data-parallel ones, pipeline stages last; experts divide the data-parallel ranks. ASTRA-sim's
-// collectives run over all ranks.
+// data-parallel ones, pipeline stages last; experts divide the data-parallel ranks. They have
+// numbers that are unique over the job (trace/chakra/communicators.h); collectives in a group of one
+// rank are left out. ASTRA-sim's collectives run over all ranks, in group 1.
 //
 // Source: the order of astra-sim 1.0, Workload.cc, hybrid policies; of the others only the
 // collectives differ that a workload names.

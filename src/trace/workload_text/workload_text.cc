@@ -12,7 +12,6 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kColumns = 12;
-constexpr std::size_t kMostBytesOfWorkload = std::size_t{1} << 30U;
 constexpr std::size_t kMostLayers = 10'000'000;
 // Of memory: what a layer takes with the nodes made of it, and an accelerator in lists of groups.
 constexpr std::uint64_t kMemoryOfLayer = 2000;
@@ -61,8 +60,8 @@ class WorkloadParser {
     ORRERY_TRY(const auto count, line("the number of layers"));
     const auto layers = count.empty() ? std::nullopt : number(count[0]);
     if (!layers || *layers < 0 || static_cast<std::uint64_t>(*layers) > kMostLayers) {
-      return fail(ErrorCode::bad_input, "no number of layers", place(),
-                  "line 2 of a workload says how many layers follow");
+      return bad_input("no number of layers", place(),
+                       "line 2 of a workload says how many layers follow");
     }
     ORRERY_RETURN_IF_ERROR(
         check_input_memory(kMemoryOfLayer * static_cast<std::uint64_t>(*layers), read_, place()));
@@ -73,9 +72,8 @@ class WorkloadParser {
       out_.layers.push_back(std::move(layer));
     }
     if (const auto more = next(); !more.empty()) {
-      return fail(ErrorCode::bad_input,
-                  "a layer more than the " + std::to_string(*layers) + " that line 2 says",
-                  place());
+      return bad_input("a layer more than the " + std::to_string(*layers) + " that line 2 says",
+                       place());
     }
     return std::move(out_);
   }
@@ -98,7 +96,7 @@ class WorkloadParser {
   Result<std::vector<std::string_view>> line(const std::string& what) {
     auto out = next();
     if (out.empty()) {
-      return fail(ErrorCode::bad_input, "the file ends where " + what + " was expected", place());
+      return bad_input("the file ends where " + what + " was expected", place());
     }
     return out;
   }
@@ -108,9 +106,8 @@ class WorkloadParser {
     if (policy.ends_with(':')) policy.remove_suffix(1);
     if (std::ranges::find(kWorkloadPolicies, policy) == kWorkloadPolicies.end()) {
       const std::vector<std::string> known(kWorkloadPolicies.begin(), kWorkloadPolicies.end());
-      return fail(ErrorCode::bad_input,
-                  "unknown policy '" + std::string(policy.substr(0, 60)) + "'", place(),
-                  name_hint(policy.substr(0, 60), known));
+      return bad_input("unknown policy '" + std::string(policy.substr(0, 60)) + "'", place(),
+                       name_hint(policy.substr(0, 60), known));
     }
     out_.policy = policy;
     simai_ = policy.starts_with("HYBRID_TRANSFORMER");
@@ -125,9 +122,9 @@ class WorkloadParser {
       if (to == nullptr) continue;
       const auto value = number(header[i + 1]);
       if (!value || *value < 1) {
-        return fail(ErrorCode::bad_input,
-                    std::string(key) + " is '" + std::string(header[i + 1].substr(0, 40)) + "'",
-                    place(), "a whole number above zero");
+        return bad_input(
+            std::string(key) + " is '" + std::string(header[i + 1].substr(0, 40)) + "'", place(),
+            "a whole number above zero");
       }
       *to = *value;
     }
@@ -139,10 +136,9 @@ class WorkloadParser {
     const std::int64_t p = std::max(out_.pipeline, std::int64_t{1});
     if (out_.accelerators > 0 &&
         (t > out_.accelerators || p > out_.accelerators / t || out_.accelerators % (t * p) != 0)) {
-      return fail(ErrorCode::bad_input,
-                  std::to_string(t) + " tensor-parallel ranks x " + std::to_string(p) +
-                      " stages do not divide " + std::to_string(out_.accelerators) + " GPUs",
-                  place());
+      return bad_input(std::to_string(t) + " tensor-parallel ranks x " + std::to_string(p) +
+                           " stages do not divide " + std::to_string(out_.accelerators) + " GPUs",
+                       place());
     }
     return simai_;
   }
@@ -151,8 +147,8 @@ class WorkloadParser {
     const auto value = number(word);
     const std::int64_t most = simai_ ? kMostMicroseconds * 1000 : kMostMicroseconds;
     if (!value || *value < 0 || *value > most) {
-      return fail(ErrorCode::bad_input, "'" + std::string(word.substr(0, 40)) + "' is not a time",
-                  place(), simai_ ? "whole nanoseconds" : "whole microseconds");
+      return bad_input("'" + std::string(word.substr(0, 40)) + "' is not a time", place(),
+                       simai_ ? "whole nanoseconds" : "whole microseconds");
     }
     return simai_ ? *value : *value * 1000;
   }
@@ -172,16 +168,14 @@ class WorkloadParser {
     }
     const auto known = std::ranges::find(kCollectiveNames, word, &Collective::name);
     if (known == kCollectiveNames.end()) {
-      return fail(ErrorCode::bad_input,
-                  "unknown collective '" + std::string(columns[at + 1].substr(0, 40)) + "'",
-                  place(), "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL");
+      return bad_input("unknown collective '" + std::string(columns[at + 1].substr(0, 40)) + "'",
+                       place(), "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL");
     }
     out.collective = known->collective;
     const auto bytes = number(columns[at + 2]);
     if (!bytes || *bytes < 0) {
-      return fail(ErrorCode::bad_input,
-                  "'" + std::string(columns[at + 2].substr(0, 40)) + "' is not a number of bytes",
-                  place());
+      return bad_input(
+          "'" + std::string(columns[at + 2].substr(0, 40)) + "' is not a number of bytes", place());
     }
     out.bytes = *bytes;
     return out;
@@ -189,9 +183,9 @@ class WorkloadParser {
 
   Result<WorkloadLayer> read_layer(const std::vector<std::string_view>& columns) const {
     if (columns.size() < kColumns) {
-      return fail(ErrorCode::bad_input, "a layer of " + std::to_string(columns.size()) + " columns",
-                  place(),
-                  "12: name, reserved, three times time, collective and bytes, and the update");
+      return bad_input(
+          "a layer of " + std::to_string(columns.size()) + " columns", place(),
+          "12: name, reserved, three times time, collective and bytes, and the update");
     }
     WorkloadLayer out;
     out.name = columns[0];
@@ -214,7 +208,7 @@ class WorkloadParser {
 
 Result<TextWorkload> read_workload(const std::string& file) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(const std::string text, stream.rest(kMostBytesOfWorkload));
+  ORRERY_TRY(const std::string text, stream.rest());
   return WorkloadParser(text, file == "-" ? "standard input" : file, stream.taken()).parse();
 }
 

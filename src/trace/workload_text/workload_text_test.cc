@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "trace/chakra/chakra_check.h"
+#include "trace/chakra/communicators.h"
 #include "trace/workload_text/workload_chakra.h"
 
 namespace orrery {
@@ -109,15 +110,21 @@ TEST(WorkloadChakra, LaysOutTheGroupsOfSimAi) {
   ASSERT_TRUE(workload);
   // 16 ranks: 2 stages of 4 data-parallel pairs. Rank 13: stage 1, third pair, second of it.
   const ChakraTrace trace = chakra_from(*workload, 13);
-  EXPECT_EQ(trace.nodes[0].inputs->values,
-            R"(['[{"pg_name": "1", "ranks": [12, 13], "group_size": 2}, )"
-            R"({"pg_name": "2", "ranks": [9, 11, 13, 15], "group_size": 4}, )"
-            R"({"pg_name": "3", "ranks": [13, 15], "group_size": 2}, )"
-            R"({"pg_name": "4", "ranks": [9, 13], "group_size": 2}]'])");
+  // Behind 8 groups of tensor parallelism, which nothing uses, 4 of data, 8 of expert and 8 of
+  // expert-data parallelism.
+  EXPECT_EQ(defined_groups(trace).groups,
+            (std::vector<NamedGroup>{{"20", {13, 15}}, {"27", {9, 13}}, {"12", {9, 11, 13, 15}}}));
+  Communicators communicators;
   for (std::int64_t rank = 0; rank < 16; ++rank) {
-    const ChakraReport report = check_chakra(chakra_from(*workload, rank));
+    const ChakraTrace of_rank = chakra_from(*workload, rank);
+    const ChakraReport report = check_chakra(of_rank);
     EXPECT_TRUE(report.accepted()) << report.findings[0].message;
+    for (const NamedGroup& group : defined_groups(of_rank).groups) {
+      const auto [at, fresh] = communicators.emplace(std::stoll(group.name), group.ranks);
+      EXPECT_EQ(at->second, group.ranks);
+    }
   }
+  EXPECT_EQ(communicators.size(), 20U);
 }
 
 }  // namespace
