@@ -212,6 +212,37 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
   return out;
 }
 
+std::span<const PlanAxis> plan_axes() {
+  static const std::vector<PlanAxis> kAxes = {
+      {"tp", [](const Plan& p) { return std::to_string(p.tp); }},
+      {"cp", [](const Plan& p) { return std::to_string(p.cp); }},
+      {"context_parallel", [](const Plan& p) { return std::string(to_text(p.context_parallel)); }},
+      {"pp", [](const Plan& p) { return std::to_string(p.pp); }},
+      {"ep", [](const Plan& p) { return std::to_string(p.ep); }},
+      {"dispatch", [](const Plan& p) { return std::string(to_text(p.dispatch)); }},
+      {"dp", [](const Plan& p) { return std::to_string(p.dp); }},
+      {"schedule", [](const Plan& p) { return p.schedule; }},
+      {"chunks", [](const Plan& p) { return std::to_string(p.chunks); }},
+      {"micro_batch", [](const Plan& p) { return std::to_string(p.micro_batch); }},
+      {"recompute",
+       [](const Plan& p) {
+         return std::string(to_text(p.recompute)) +
+                (p.recompute_layers > 0 ? ":" + std::to_string(p.recompute_layers) : "") +
+                (p.recompute_modules.empty() ? "" : ":" + to_text(p.recompute_modules));
+       }},
+      {"zero", [](const Plan& p) { return std::to_string(p.zero); }},
+      {"placement",
+       [](const Plan& p) {
+         std::string out;
+         for (const MeshAxis a : p.placement) {
+           out += (out.empty() ? "" : "+") + std::string(to_text(a));
+         }
+         return out;
+       }},
+  };
+  return kAxes;
+}
+
 std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space) {
   std::vector<Plan> out;
   const auto free = [&](std::string_view field) { return !is_stated(space, field); };

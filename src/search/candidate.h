@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +51,13 @@ inline constexpr std::array<std::string_view, 5> kAxesOutsideTheSpace = {
 
 // Whether somebody stated that field of the plan ("zero", "overlap.pipeline"; "overlap" for all).
 bool is_stated(const SearchSpace& space, std::string_view field);
+
+// A field of the plan that a search tries values of, and the value of a plan as it is shown.
+struct PlanAxis {
+  std::string name;  // "tp"
+  std::string (*value)(const Plan&);
+};
+std::span<const PlanAxis> plan_axes();
 
 // The plans that differ from `plan` on one axis that leaves its degrees and microbatch: those outside
 // the space, ZeRO, recomputation and schedule. Stated fields stay. Some of them may be invalid.

@@ -1,6 +1,8 @@
 #include "search/search.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "parallel/parallel_for.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
+#include "schedule/schedule.h"
 #include "search/candidate.h"
 
 namespace orrery {
@@ -33,12 +36,16 @@ class Search {
         capacity_(static_cast<ByteCount>(scenario_.cluster.accelerator.memory.capacity.value())),
         threads_(threads_to_use(options.threads)) {}
 
-  // `stated` is what the training was before it was completed.
-  Result<SearchResult> run(const Training& stated, const Uncertainty& errors) {
+  // `assumed`: what completed the training.
+  Result<SearchResult> run(const std::vector<std::string>& assumed, const Uncertainty& errors) {
+    // A third of a limited time is left for simulating what was priced.
+    const auto begin = std::chrono::steady_clock::now();
+    if (options_.deadline) until_ = begin + (*options_.deadline - begin) * 2 / 3;
     price();
-    if (result_.considered == 0 && !stopped()) return nothing_valid();
+    until_ = options_.deadline;
+    if (result_.considered == 0 && !cut_short_) return nothing_valid();
     std::sort(fitting_.begin(), fitting_.end(), by_bound);
-    if (fitting_.empty() && too_long_ > 0) {
+    if (fitting_.empty() && too_long_ > 0 && !cut_short_) {
       return fail(
           ErrorCode::unsupported,
           "every plan that fits takes more than 2.5 hours a step, the longest that is simulated",
@@ -53,7 +60,7 @@ class Search {
       }
       find_pareto();
     }
-    return finish(stated, errors);
+    return finish(assumed, errors);
   }
 
  private:
@@ -63,9 +70,12 @@ class Search {
     ByteCount pessimistic = 0;
   };
 
-  [[nodiscard]] bool stopped() const {
-    return (options_.interrupted != nullptr && options_.interrupted->load()) ||
-           (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline);
+  // Asked before each piece of work.
+  bool stopped() {
+    const bool now = (options_.interrupted != nullptr && options_.interrupted->load()) ||
+                     (until_ && std::chrono::steady_clock::now() >= *until_);
+    if (now) cut_short_ = true;
+    return now;
   }
   void report(double fraction) {
     if (!options_.progress) return;
@@ -105,13 +115,28 @@ class Search {
     if (list.size() > 3) list.pop_back();
   }
 
+  // Schedules that are worked out for the times of every plan take a hundred times as long as the
+  // others and come last, so that a search that is stopped has seen the others.
   void price() {
+    std::vector<bool> made(space_.schedules.size());
+    std::transform(space_.schedules.begin(), space_.schedules.end(), made.begin(),
+                   [](const std::string& name) {
+                     const auto schedule = find_schedule(name);
+                     return schedule && (*schedule)->made_for_times;
+                   });
+    const bool some = std::ranges::find(made, true) != made.end();
+    price([&](const Candidate& c) { return !made[c.schedule]; }, 0, some ? 0.1 : 0.8);
+    if (some) price([&](const Candidate& c) { return made[c.schedule]; }, 0.1, 0.8);
+  }
+
+  template <class Wanted>
+  void price(Wanted wanted, double reported_from, double reported_to) {
     const std::vector<CandidateGroup> all = groups(space_, scenario_);
     for (std::size_t begin = 0; begin < all.size() && !stopped(); begin += kGroupsAtOnce) {
       const std::size_t end = std::min(all.size(), begin + kGroupsAtOnce);
       std::vector<Priced> priced(end - begin);
       parallel_for(priced.size(), threads_, [&](std::size_t g) {
-        if (!stopped()) priced[g] = price(all[begin + g]);
+        if (!stopped()) priced[g] = priced_group(all[begin + g], wanted);
       });
       for (const Priced& p : priced) {
         fitting_.insert(fitting_.end(), p.fitting.begin(), p.fitting.end());
@@ -124,15 +149,18 @@ class Search {
         result_.too_large += p.rejected;
         too_long_ += p.too_long;
       }
-      report(0.8 * static_cast<double>(end) / static_cast<double>(all.size()));
+      report(reported_from + (reported_to - reported_from) * static_cast<double>(end) /
+                                 static_cast<double>(all.size()));
     }
   }
 
-  Priced price(const CandidateGroup& group) {
+  template <class Wanted>
+  Priced priced_group(const CandidateGroup& group, Wanted wanted) {
     Priced out;
     const auto layers = static_cast<std::int64_t>(scenario_.model.layers.size());
     for (Candidate c : members(group, space_, layers)) {
       if (stopped()) break;
+      if (!wanted(c)) continue;
       const Plan plan = plan_of(c, space_, scenario_.plan, gpus());
       if (!plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan).empty())
         continue;
@@ -198,7 +226,7 @@ class Search {
   template <class Wanted, class Limit, class Seen>
   void walk(Wanted wanted, Limit limit, Seen seen) {
     std::size_t next = 0;
-    // A search that was stopped before it simulated anything still owes its best guesses.
+    // A search that was stopped while it priced still owes its best guesses.
     while (next < fitting_.size() && (!stopped() || evaluated_.empty())) {
       std::vector<std::size_t> batch;
       for (; next < fitting_.size() && batch.size() < kBatch; ++next) {
@@ -249,46 +277,10 @@ class Search {
     report(0.9);
   }
 
-  struct Axis {
-    std::string name;
-    std::string (*value)(const Plan&);
-  };
-  static const std::vector<Axis>& axes() {
-    static const std::vector<Axis> kAxes = {
-        {"tp", [](const Plan& p) { return std::to_string(p.tp); }},
-        {"cp", [](const Plan& p) { return std::to_string(p.cp); }},
-        {"context_parallel",
-         [](const Plan& p) { return std::string(to_text(p.context_parallel)); }},
-        {"pp", [](const Plan& p) { return std::to_string(p.pp); }},
-        {"ep", [](const Plan& p) { return std::to_string(p.ep); }},
-        {"dispatch", [](const Plan& p) { return std::string(to_text(p.dispatch)); }},
-        {"dp", [](const Plan& p) { return std::to_string(p.dp); }},
-        {"schedule", [](const Plan& p) { return p.schedule; }},
-        {"chunks", [](const Plan& p) { return std::to_string(p.chunks); }},
-        {"micro_batch", [](const Plan& p) { return std::to_string(p.micro_batch); }},
-        {"recompute",
-         [](const Plan& p) {
-           return std::string(to_text(p.recompute)) +
-                  (p.recompute_layers > 0 ? ":" + std::to_string(p.recompute_layers) : "") +
-                  (p.recompute_modules.empty() ? "" : ":" + to_text(p.recompute_modules));
-         }},
-        {"zero", [](const Plan& p) { return std::to_string(p.zero); }},
-        {"placement",
-         [](const Plan& p) {
-           std::string out;
-           for (const MeshAxis a : p.placement) {
-             out += (out.empty() ? "" : "+") + std::string(to_text(a));
-           }
-           return out;
-         }},
-    };
-    return kAxes;
-  }
-
   void find_runners_up() {
     const std::vector<Other> before = std::exchange(others_, {});
     const Plan winner = plan(plans_.front());
-    for (const Axis& axis : axes()) {
+    for (const PlanAxis& axis : plan_axes()) {
       const std::string value = axis.value(winner);
       std::optional<std::size_t> best;
       const auto consider = [&](std::size_t i) {
@@ -439,12 +431,15 @@ class Search {
             c.peak - capacity_, static_cast<int>(c.stage)};
   }
 
-  Result<SearchResult> finish(const Training& stated, const Uncertainty& errors) {
+  Result<SearchResult> finish(const std::vector<std::string>& assumed, const Uncertainty& errors) {
     for (const std::size_t i : plans_) {
       ORRERY_TRY(PredictedStep step, predict(priced_, plan(i)));
       // What the search chose is no assumption: only what nobody stated beside it.
-      step.defaults =
-          completed_plan(scenario_.model, scenario_.cluster, stated, step.plan()).assumed;
+      step.defaults = assumed;
+      std::ranges::move(
+          completed_plan(scenario_.model, scenario_.cluster, scenario_.training, step.plan())
+              .assumed,
+          std::back_inserter(step.defaults));
       result_.plans.push_back(estimate(step, errors));
       if (!result_.winner) result_.winner = std::make_shared<PredictedStep>(std::move(step));
     }
@@ -465,7 +460,7 @@ class Search {
     result_.evaluated = static_cast<std::int64_t>(evaluated_.size() - improved_.size());
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
     result_.not_searched = axes_not_searched();
-    result_.interrupted = stopped();
+    result_.interrupted = cut_short_;
     return std::move(result_);
   }
 
@@ -509,6 +504,8 @@ class Search {
   int threads_;
   SearchResult result_;
   double fraction_ = 0;  // last reported
+  std::optional<std::chrono::steady_clock::time_point> until_;
+  std::atomic<bool> cut_short_ = false;
   std::vector<Candidate> fitting_;
   std::vector<Candidate> too_large_;
   std::optional<Candidate> least_;
@@ -539,17 +536,33 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
   }
   Scenario filled = scenario;
   filled.zero_stated = true;  // by the search
-  filled.training =
-      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan).training;
   filled.plan.dp = 0;
-  SearchSpace space = default_space(filled, stated);
+  // The model's own batch, whatever the replicas, unless no degrees divide it.
+  Plan sizing = scenario.plan;
+  if (sizing.dp == 0 && scenario.model.published.global_batch_tokens > 0) sizing.dp = 1;
+  CompletedPlan sized;
+  SearchSpace space;
+  const auto size = [&] {
+    sized = completed_plan(scenario.model, scenario.cluster, scenario.training, sizing);
+    filled.training = sized.training;
+    space = default_space(filled, stated);
+  };
+  size();
+  if (sizing.dp != scenario.plan.dp && groups(space, filled).empty()) {
+    sizing.dp = scenario.plan.dp;
+    size();
+  }
   if (const auto problems = module_problems(filled, space); !problems.empty()) {
     return fail(ErrorCode::bad_input, problems.front(), "plan");
   }
   ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));
+  // What completed the training, which no plan changes any more.
+  std::erase_if(sized.assumed, [](const std::string& line) {
+    return !line.starts_with("sequence length") && !line.starts_with("global batch");
+  });
   return Search(std::move(filled), std::move(space), options, std::move(context))
-      .run(scenario.training, errors);
+      .run(sized.assumed, errors);
 }
 
 }  // namespace orrery

@@ -457,5 +457,32 @@ TEST(Search, KeepsWhatIsStatedOnAllAxes) {
   EXPECT_EQ(found->not_searched, (std::vector<std::string>{"attention", "layers"}));
 }
 
+// The model's own batch where degrees divide it, else one that the replicas divide; either way every
+// plan assumes the batch that it was priced with.
+TEST(Search, SizesTheBatchThatNobodyStated) {
+  const auto batch = [](const char* cluster, std::int64_t tokens) {
+    Scenario s = scenario("llama-3-8b", 4, cluster, 4096, 0);
+    s.model.published.global_batch_tokens = tokens;
+    SearchSpace space;
+    space.cp = {1};
+    space.recompute = {Recompute::none};
+    SearchOptions options;
+    options.top = 3;
+    const auto found = search(s, space, options, Catalog::built_in());
+    EXPECT_TRUE(found) << cluster;
+    for (const Estimate& e : found->plans) {
+      const std::string said = "global batch " + std::to_string(e.training.global_batch) + " ";
+      EXPECT_TRUE(std::ranges::any_of(e.assumed, [&](const std::string& line) {
+        return line.starts_with(said);
+      })) << said;
+    }
+    return found->plans.front().training.global_batch;
+  };
+  EXPECT_EQ(batch("h100-sxm:64", std::int64_t{32} * 4096), 32);  // not one a GPU
+  EXPECT_EQ(batch("h100-sxm:1208", std::int64_t{1024} * 4096),
+            1208);  // 8 x 151: no degrees divide 1,024
+  EXPECT_EQ(batch("h100-sxm:16", 0), 16);
+}
+
 }  // namespace
 }  // namespace orrery
