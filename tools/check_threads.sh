@@ -11,6 +11,7 @@ jobs=${2:-2}
 # Test programs, each with its cases of several threads; others would only be slower here.
 cases='parallel_test *
 search_test Search.TheResultDoesNotDependOnTheNumberOfThreads
+forecast_test SimulatedRun.GivesTheSameBytesForAnyNumberOfThreads:StepSamples.AreTheSameForAnyNumberOfThreads
 validate_test StepFit.WhatIsNotConcernedChangesNothing:Validation.IsTheSameOnOneThread'
 
 # shellcheck disable=SC2046  # one word a target

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "document/results.h"
+#include "report/forecasts/forecast_json.h"
+#include "report/forecasts/step_report.h"
 #include "report/plans/plans_json.h"
 #include "report/schedules/comparison_report.h"
 #include "report/traces/analysis_report.h"
@@ -19,9 +21,9 @@ template <>
 inline constexpr auto kResults<Error> = table<Error>(
     "error", "Why there is no answer.", schema_version<Error, 1>(),
     constant<Error>("kind", "of document", "error"),
-    field<&Error::message>("message", "what is wrong, with the value that is"),
-    field<&Error::where>("where", "the file, line, key or option; empty: nowhere in particular"),
-    field<&Error::hint>("hint", "what to write instead; may be empty"));
+    field<&Error::message>("what is wrong, with the value that is"),
+    field<&Error::where>("the file, line, key or option; empty: nowhere in particular"),
+    field<&Error::hint>("what to write instead; may be empty"));
 
 Value error_json(const Error& error) { return answer(error); }
 
@@ -30,6 +32,11 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"error-1", "any command with --json that is refused", &description_of<Error>},
       DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
       DocumentKind{"search-1", "orrery search --json", &search_document},
+      DocumentKind{"forecast-1", "orrery forecast --json", &forecast_document},
+      DocumentKind{"forecast-step-1", "orrery forecast --json without tokens or steps",
+                   &step_distribution_document},
+      DocumentKind{"forecast-log-1", "orrery forecast --log --json without a model",
+                   &fault_fit_document},
       DocumentKind{"schedule-compare-1", "orrery schedule compare --json", &comparison_document},
       DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},
       DocumentKind{"trace-diff-1", "orrery trace diff --json", &difference_document},

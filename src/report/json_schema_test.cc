@@ -13,6 +13,8 @@
 #include "compare/work_profile.h"
 #include "document/value.h"
 #include "report/documents.h"
+#include "report/forecasts/forecast_json.h"
+#include "report/forecasts/step_report.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/sample_estimate.h"
 #include "report/schedules/comparison_report.h"
@@ -178,6 +180,52 @@ TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
       estimate_json(with_empty_figures(), sample_subject(),
                     std::vector<Derivation>{{"mfu", "a / b", "1 / 2", "50 %", "a paper"}});
   EXPECT_THAT(Checker(rules).problems(explained), testing::IsEmpty());
+}
+
+TEST(JsonSchema, ForecastHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("forecast-1.json");
+  RunForecast never;
+  never.mean_time_to_failure = Seconds(std::numeric_limits<double>::infinity());
+  RunForecast all = never;
+  all.tokens = 1e12;
+  all.mean_time_to_failure = Seconds(3600);
+  all.levels = {{.every = 10}};
+  all.within = Seconds(86400);
+  all.price = DollarsPerSecond(0.001);
+  all.power = Watts(700);
+  all.carbon = 400;
+  all.knobs = {{"half the failures", 0.9, Seconds(3)}};
+  all.assumed = {"a sentence"};
+  for (const RunForecast& run : {never, all}) {
+    EXPECT_THAT(Checker(rules).problems(forecast_json(run, sample_subject())), testing::IsEmpty());
+  }
+  const auto log =
+      read_fault_log(ORRERY_SOURCE_DIR "/validation/faults/infinitehbd-faults-days-0-175.json");
+  ASSERT_TRUE(log) << log.error().text();
+  FaultFit fitted = *fit(*log, {});
+  EXPECT_THAT(Checker(schema("forecast-log-1.json")).problems(fault_fit_json(fitted)),
+              testing::IsEmpty());
+  fitted.repairs.clear();
+  fitted.rates.repair = std::nullopt;
+  const Value unknown = fault_fit_json(fitted);
+  EXPECT_THAT(Checker(schema("forecast-log-1.json")).problems(unknown), testing::IsEmpty());
+  for (const char* key : {"repair_p10_s", "repair_p50_s", "repair_p90_s", "repair_mean_s"}) {
+    EXPECT_EQ(unknown.find(key)->kind(), Value::Kind::null) << key;
+  }
+}
+
+TEST(JsonSchema, StepDistributionHasExactlyTheDocumentedKeys) {
+  StepDistribution all;
+  all.exceeds = Seconds(7);
+  all.tail = {{VaryingWork::tp, 0.01}};
+  all.slow_stages = {{3, 1.1}};
+  all.fewer = {{1, Seconds(6), Seconds(7)}};
+  all.assumed = {"a sentence"};
+  for (const StepDistribution& distribution : {StepDistribution{}, all}) {
+    EXPECT_THAT(Checker(schema("forecast-step-1.json"))
+                    .problems(step_distribution_json(distribution, sample_subject())),
+                testing::IsEmpty());
+  }
 }
 
 TEST(JsonSchema, SearchHasExactlyTheDocumentedKeys) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <vector>
 
 namespace orrery {
 namespace {

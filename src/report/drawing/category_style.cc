@@ -61,21 +61,10 @@ BreakdownGroup group_of(Category c) {
 }
 
 std::string_view label(BreakdownGroup g) {
-  switch (g) {
-    case BreakdownGroup::computing:
-      return "computing";
-    case BreakdownGroup::recompute:
-      return "recomputation";
-    case BreakdownGroup::communication:
-      return "exposed communication";
-    case BreakdownGroup::bubble:
-      return "pipeline bubble";
-    case BreakdownGroup::optimizer:
-      return "optimizer step";
-    case BreakdownGroup::host:
-      return "host";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, kBreakdownGroups.size()> kLabels = {
+      "computing",       "recomputation",  "exposed communication",
+      "pipeline bubble", "optimizer step", "host"};
+  return kLabels[static_cast<std::size_t>(g)];
 }
 
 std::vector<BreakdownSection> sections(const Breakdown& breakdown) {

@@ -40,7 +40,7 @@ std::string billions(double n) {
   return out;
 }
 
-std::string flops_in_words(double n) {
+std::string flops_text(double n) {
   const std::string out = compact(n);
   return out + (out.find(' ') == std::string::npos ? " FLOP" : "FLOP");
 }

@@ -19,7 +19,7 @@ std::string compact(double n);
 // A count of parameters, whose thousand millions are called B: 8.03e9 -> "8.03 B".
 std::string billions(double n);
 // 2.68e12 -> "2.68 TFLOP".
-std::string flops_in_words(double n);
+std::string flops_text(double n);
 // 0.4123 -> "41.2 %".
 std::string percent(double share);
 // What part of a whole something is; 0 of nothing.

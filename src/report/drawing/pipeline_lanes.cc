@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
+#include <set>
 #include <tuple>
 
 #include "report/drawing/html_parts.h"

@@ -24,8 +24,7 @@ using Owned = std::unique_ptr<T, Release>;
 Failure no_drawing(GError* error, std::string what) {
   const Owned<GError> owner(error);
   if (owner) what += std::string(": ") + owner->message;
-  return fail(ErrorCode::bad_input, std::move(what), "",
-              "a whole <svg> element with its namespace");
+  return bad_input(std::move(what), "", "a whole <svg> element with its namespace");
 }
 
 cairo_status_t append(void* text, const unsigned char* bytes, unsigned int count) {
@@ -54,8 +53,8 @@ bool proportions(RsvgHandle* drawing, double& width, double& height) {
 
 Result<std::string> png_of_svg(std::string_view svg, int width_pixels) {
   if (width_pixels < 1 || width_pixels > kWidestPng) {
-    return fail(ErrorCode::bad_input, "a picture " + std::to_string(width_pixels) + " pixels wide",
-                "", "1 to " + std::to_string(kWidestPng));
+    return bad_input("a picture " + std::to_string(width_pixels) + " pixels wide", "",
+                     "1 to " + std::to_string(kWidestPng));
   }
   GError* error = nullptr;
   const std::span<const char> text(svg);
@@ -65,12 +64,12 @@ Result<std::string> png_of_svg(std::string_view svg, int width_pixels) {
   double width = 0;
   double height = 0;
   if (!proportions(drawing.get(), width, height) || !(width > 0 && height > 0)) {
-    return fail(ErrorCode::bad_input, "the SVG states no size", "", "give it a viewBox");
+    return bad_input("the SVG states no size", "", "give it a viewBox");
   }
   const double rows = std::max(1.0, std::round(width_pixels * height / width));
   if (!(rows <= kWidestPng)) {
-    return fail(ErrorCode::bad_input, "the picture would be too high", "",
-                "at most " + std::to_string(kWidestPng) + " pixels");
+    return bad_input("the picture would be too high", "",
+                     "at most " + std::to_string(kWidestPng) + " pixels");
   }
   const Owned<cairo_surface_t> surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, width_pixels, static_cast<int>(rows)));

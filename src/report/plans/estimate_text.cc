@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "report/drawing/category_style.h"
@@ -16,32 +17,17 @@ constexpr Ink kDim = {.dim = true};
 
 }  // namespace
 
-std::string verdict_words(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fits:
-      return "✓ fits";
-    case Verdict::tight:
-      return "! tight";
-    case Verdict::does_not_fit:
-      return "✗ does not fit";
-  }
-  return "?";
+const VerdictStyle& style_of(Verdict verdict) {
+  static constexpr std::array<VerdictStyle, 3> kStyles = {{
+      {"✓ fits", {.colour = 71, .bold = true}, "good"},
+      {"! tight", {.colour = 214, .bold = true}, "warn"},
+      {"✗ does not fit", {.colour = 203, .bold = true}, "bad"},
+  }};
+  return kStyles[static_cast<std::size_t>(verdict)];
 }
 
 std::string interval_sentence(const StepTimeInterval& interval) {
   return fmt::format("interval from the errors on {}; {}", interval.regime, interval.distance);
-}
-
-Ink verdict_ink(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fits:
-      return {.colour = 71, .bold = true};
-    case Verdict::tight:
-      return {.colour = 214, .bold = true};
-    case Verdict::does_not_fit:
-      return {.colour = 203, .bold = true};
-  }
-  return {};
 }
 
 std::string headline_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
@@ -79,7 +65,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
       {"memory",
        fmt::format("{} of {}", gibibytes(e.peak_memory), gibibytes(e.memory_capacity)),
        {}},
-      {"verdict", verdict_words(e.verdict), verdict_ink(e.verdict)},
+      {"verdict", std::string(style_of(e.verdict).words), style_of(e.verdict).ink},
       {fmt::format("{:.0f} % in", 100 * e.interval.level),
        to_text(e.interval.low) + " to " + to_text(e.interval.high),
        {}},
@@ -168,7 +154,7 @@ std::string memory_text(const Estimate& e, const TextStyle& style) {
     if (part.bytes > 0) add(part.label, part.bytes, {}, {.colour = part.swatch.terminal});
   }
   table.add_rule();
-  add("peak", memory.peak, kBold, {.colour = verdict_ink(e.verdict).colour});
+  add("peak", memory.peak, kBold, {.colour = style_of(e.verdict).ink.colour});
   if (memory.pessimistic > memory.peak) add("at worst", memory.pessimistic, kDim, {});
   out += table.text(style);
   if (!memory.rank_class.empty()) out += "  on " + printable(memory.rank_class) + "\n";

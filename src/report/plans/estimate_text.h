@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "estimate/estimate.h"
 #include "report/drawing/table.h"
@@ -24,9 +25,13 @@ std::string assumed_text(const Estimate& estimate, const TextStyle& style);
 // "--explain": every figure with formula, inputs and source.
 std::string derivations_text(std::span<const Derivation> derivations, const TextStyle& style);
 
-// "fits", "tight", "does not fit" with a mark, and the colour it is shown in.
-std::string verdict_words(Verdict verdict);
-Ink verdict_ink(Verdict verdict);
+// How a verdict is shown.
+struct VerdictStyle {
+  std::string_view words;  // "✗ does not fit"
+  Ink ink;
+  std::string_view tone;  // of a page
+};
+const VerdictStyle& style_of(Verdict verdict);
 
 // Which errors the interval of the step time comes from, and why it extrapolates if it does.
 std::string interval_sentence(const StepTimeInterval& interval);

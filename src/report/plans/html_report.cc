@@ -20,18 +20,6 @@ namespace {
 constexpr std::string_view kBreakdownTitle = "Where the time goes";
 constexpr std::string_view kMemoryTitle = "Memory";
 
-std::string_view tone(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fits:
-      return "good";
-    case Verdict::tight:
-      return "warn";
-    case Verdict::does_not_fit:
-      return "bad";
-  }
-  return "bad";
-}
-
 double in_gib(ByteCount bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0); }
 
 double of_capacity(ByteCount bytes, const Estimate& e) {
@@ -78,8 +66,9 @@ std::string tiles(const Estimate& e) {
   const std::string memory = fmt::format(
       "<div class=\"meter\"><div class=\"{}\" style=\"width:{:.1f}%\"></div></div>"
       "<div class=\"more\">of {} · <b class=\"{}\">{}</b></div>",
-      tone(e.verdict), std::clamp(share, 0.0, 1.0) * 100, html_text(gibibytes(e.memory_capacity)),
-      tone(e.verdict), html_text(verdict_words(e.verdict)));
+      style_of(e.verdict).tone, std::clamp(share, 0.0, 1.0) * 100,
+      html_text(gibibytes(e.memory_capacity)), style_of(e.verdict).tone,
+      html_text(style_of(e.verdict).words));
   return "<div class=\"tiles\">\n" +
          html_tile("Step time", to_text(e.step_time),
                    fmt::format("{} microbatches", grouped(e.microbatches))) +
@@ -103,7 +92,7 @@ std::string findings(const HtmlReport& report, std::string_view sections) {
   const Estimate& e = *report.estimate;
   if (!e.bottleneck.empty()) add(e.bottleneck, html_link(kBreakdownTitle, sections));
   if (e.verdict != Verdict::fits) {
-    add(verdict_words(e.verdict) + ": " + gibibytes(e.peak_memory) + " expected, " +
+    add(std::string(style_of(e.verdict).words) + ": " + gibibytes(e.peak_memory) + " expected, " +
             gibibytes(e.pessimistic_memory) + " at worst, of " + gibibytes(e.memory_capacity),
         html_link(kMemoryTitle, sections));
   }
@@ -173,7 +162,7 @@ std::string memory_composition(const Estimate& e, std::size_t stage) {
   for (const MemoryPart& part : parts_of(memory)) {
     if (part.bytes > 0) row("", part.label, fmt::format("var(--memory-{})", part.key), part.bytes);
   }
-  row("total", "peak, expected", fmt::format("var(--{})", tone(e.verdict)), memory.peak);
+  row("total", "peak, expected", fmt::format("var(--{})", style_of(e.verdict).tone), memory.peak);
   row("", "at worst", "var(--soft)", memory.pessimistic);
   std::string moment = memory.moment.empty() ? "" : " · " + html_text(memory.moment);
   if (!memory.rank_class.empty()) moment += " · on " + html_text(memory.rank_class);

@@ -1,6 +1,5 @@
 #include "report/plans/plans_json.h"
 
-#include <array>
 #include <cmath>
 
 #include "document/results.h"
@@ -54,15 +53,6 @@ constexpr auto kLine = [](const Breakdown& lines, Category c) { return lines[c];
 
 }  // namespace
 
-std::span<const EnumName<Verdict>> names_of(Verdict) {
-  static constexpr std::array<EnumName<Verdict>, 3> kNames = {{
-      {Verdict::fits, "fits"},
-      {Verdict::tight, "tight"},
-      {Verdict::does_not_fit, "does-not-fit"},
-  }};
-  return kNames;
-}
-
 template <>
 inline constexpr auto kResults<ComputeLines> = table<ComputeLines>(
     "computing", "Time of computing by class of operator.",
@@ -107,20 +97,18 @@ inline constexpr auto kResults<Breakdown> = table<Breakdown>(
 template <>
 inline constexpr auto kResults<MemoryReport> = table<MemoryReport>(
     "memory", "Memory of one GPU at its fullest moment; the first seven add up to peak.",
-    field<&MemoryReport::parameters>("parameters", "parameters, bytes"),
-    field<&MemoryReport::gradients>("gradients", "gradients, bytes"),
-    field<&MemoryReport::optimizer_states>("optimizer_states", "master weights and moments, bytes"),
-    field<&MemoryReport::activations>("activations", "kept by microbatches in flight, bytes"),
-    field<&MemoryReport::transient>("transient",
-                                    "what exists only at the fullest moment: gradients of "
+    field<&MemoryReport::parameters>("parameters, bytes"),
+    field<&MemoryReport::gradients>("gradients, bytes"),
+    field<&MemoryReport::optimizer_states>("master weights and moments, bytes"),
+    field<&MemoryReport::activations>("kept by microbatches in flight, bytes"),
+    field<&MemoryReport::transient>("what exists only at the fullest moment: gradients of "
                                     "activations, activations computed again, the loss, gathered "
                                     "weights; bytes"),
     field<&MemoryReport::buffers>(
-        "buffers", "buffers of the framework and the communication library, context, bytes"),
-    field<&MemoryReport::fragmentation>("fragmentation", "rounding of the allocator, bytes"),
-    field<&MemoryReport::peak>("peak", "expected peak, bytes"),
-    field<&MemoryReport::pessimistic>("pessimistic",
-                                      "peak if the allocator gives no cached memory back, bytes"),
+        "buffers of the framework and the communication library, context, bytes"),
+    field<&MemoryReport::fragmentation>("rounding of the allocator, bytes"),
+    field<&MemoryReport::peak>("expected peak, bytes"),
+    field<&MemoryReport::pessimistic>("peak if the allocator gives no cached memory back, bytes"),
     field<&MemoryReport::outside>("outside_allocator",
                                   "of buffers: context and communication library, which no "
                                   "statistic of the allocator shows, bytes"));
@@ -145,13 +133,11 @@ inline constexpr auto kResults<NumberedStage> = table<NumberedStage>(
           [](const NumberedStage& s) { return s.report.memory.rank_class; }));
 
 template <>
-inline constexpr auto kResults<Derivation> =
-    table<Derivation>("derivation", "One figure with its derivation.",
-                      field<&Derivation::figure>("figure", "which figure"),
-                      field<&Derivation::formula>("formula", "in symbols"),
-                      field<&Derivation::inputs>("inputs", "with numbers"),
-                      field<&Derivation::value>("value", "with its unit"),
-                      field<&Derivation::source>("source", "paper, section, catalog entry"));
+inline constexpr auto kResults<Derivation> = table<Derivation>(
+    "derivation", "One figure with its derivation.", field<&Derivation::figure>("which figure"),
+    field<&Derivation::formula>("in symbols"), field<&Derivation::inputs>("with numbers"),
+    field<&Derivation::value>("with its unit"),
+    field<&Derivation::source>("paper, section, catalog entry"));
 
 template <>
 inline constexpr auto kResults<StepTimeInterval> = table<StepTimeInterval>(
@@ -169,8 +155,8 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
                      const Workload workload = e.training.workload;
                      return workload == Workload::training ? std::nullopt : std::optional(workload);
                    }),
-    field<&Estimate::gpus>("gpus", "GPUs used"),
-    field<&Estimate::microbatches>("microbatches", "microbatches of a step per data-parallel rank"),
+    field<&Estimate::gpus>("GPUs used"),
+    field<&Estimate::microbatches>("microbatches of a step per data-parallel rank"),
     field("step_time_s", "time of one training step",
           [](const Estimate& e) { return round_to_picoseconds(e.step_time); }),
     field<&Estimate::interval>("step_time_interval_s",
@@ -195,38 +181,37 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field("tokens_per_s", "tokens a second of all GPUs together",
           [](const Estimate& e) { return finite(e.tokens_per_second); }),
     field<&Estimate::peak_memory>("peak_memory_bytes", "expected peak of the fullest stage"),
-    field<&Estimate::peak_memory_stage>("peak_memory_stage", "that stage"),
+    field<&Estimate::peak_memory_stage>("that stage"),
     field<&Estimate::pessimistic_memory>(
         "pessimistic_memory_bytes",
         "peak if the allocator gives no cached memory back, of the stage where that is most"),
     field<&Estimate::memory_capacity>("memory_capacity_bytes", "memory of a GPU"),
     field("fits", "false only if the verdict is does-not-fit",
           [](const Estimate& e) { return e.verdict != Verdict::does_not_fit; }),
-    field<&Estimate::verdict>("verdict", "whether it fits"),
-    field<&Estimate::bottleneck>("bottleneck", "what limits the step, in one sentence"),
-    field<&Estimate::critical_stage>("critical_stage", "the stage that ends last"),
+    field<&Estimate::verdict>("whether it fits"),
+    field<&Estimate::bottleneck>("what limits the step, in one sentence"),
+    field<&Estimate::critical_stage>("the stage that ends last"),
     field<&Estimate::breakdown>("breakdown_s", "where the time of the critical stage goes"),
-    field<&Estimate::plan>("plan", "the plan with every default filled in"),
-    field<&Estimate::training>("training", "what is trained, with every default filled in"),
-    field<&Estimate::software>("software",
-                               "software profile, an entry of `orrery catalog software`"),
+    field<&Estimate::plan>("the plan with every default filled in"),
+    field<&Estimate::training>("what is trained, with every default filled in"),
+    field<&Estimate::software>("software profile, an entry of `orrery catalog software`"),
     field("stages", "every pipeline device",
           [](const Estimate& e) {
             std::vector<NumberedStage> out;
             for (const StageReport& s : e.stages) out.push_back({out.size(), s});
             return out;
           }),
-    field<&Estimate::assumed>("assumed", "every default that was filled in, in words"));
+    field<&Estimate::assumed>("every default that was filled in, in words"));
 
 template <>
 inline constexpr auto kResults<Subject> = table<Subject>(
-    "subject", "", field<&Subject::model>("model", "name of the model"),
+    "subject", "", field<&Subject::model>("name of the model"),
     optional_field("adapters", "low-rank adapters, if the model is frozen beside them",
                    [](const Subject& s) {
                      using Stated = WithoutDefaults<Adapters>;
                      return s.adapters ? std::optional(Stated{*s.adapters}) : std::nullopt;
                    }),
-    field<&Subject::cluster>("cluster", "name of the cluster"),
+    field<&Subject::cluster>("name of the cluster"),
     field<&Subject::size, &ModelSize::parameters>("parameters", "of the model, adapters included"),
     field<&Subject::size, &ModelSize::active_parameters>(
         "active_parameters", "those that a token meets: of experts the chosen ones"),
@@ -276,14 +261,13 @@ inline constexpr auto kResults<RunnerUpRow> = table<RunnerUpRow>(
     field("plan", "the plan", [](const RunnerUpRow& r) { return r.runner_up.best_other.plan; }));
 
 template <>
-inline constexpr auto kResults<NearMiss> =
-    table<NearMiss>("near_miss", "A plan that does not fit.",
-                    field("step_time_lower_bound_s", "no step of this plan is shorter",
-                          [](const NearMiss& m) { return round_to_picoseconds(m.bound); }),
-                    field<&NearMiss::peak_memory>("peak_memory_bytes", "what it needs"),
-                    field<&NearMiss::shortfall>("shortfall_bytes", "what it lacks"),
-                    field<&NearMiss::stage>("stage", "its fullest stage"),
-                    field<&NearMiss::plan>("plan", "the plan"));
+inline constexpr auto kResults<NearMiss> = table<NearMiss>(
+    "near_miss", "A plan that does not fit.",
+    field("step_time_lower_bound_s", "no step of this plan is shorter",
+          [](const NearMiss& m) { return round_to_picoseconds(m.bound); }),
+    field<&NearMiss::peak_memory>("peak_memory_bytes", "what it needs"),
+    field<&NearMiss::shortfall>("shortfall_bytes", "what it lacks"),
+    field<&NearMiss::stage>("its fullest stage"), field<&NearMiss::plan>("the plan"));
 
 template <>
 inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <set>
 
 #include "report/drawing/category_style.h"
 #include "report/plans/estimate_text.h"
@@ -94,27 +94,15 @@ namespace {
 
 // What a plan states beyond the columns.
 std::string other_settings(const Plan& plan) {
-  static const std::set<std::string_view> kShown = {"tp",
-                                                    "cp",
-                                                    "pp",
-                                                    "dp",
-                                                    "ep",
-                                                    "dispatch",
-                                                    "context_parallel",
-                                                    "schedule",
-                                                    "chunks",
-                                                    "micro_batch",
-                                                    "zero",
-                                                    "recompute",
-                                                    "recompute_modules",
-                                                    "recompute_layers",
-                                                    "placement"};
+  static constexpr auto kShown = std::to_array<std::string_view>(
+      {"tp", "cp", "pp", "dp", "ep", "dispatch", "context_parallel", "schedule", "chunks",
+       "micro_batch", "zero", "recompute", "recompute_modules", "recompute_layers", "placement"});
   std::string out;
   const std::string all = plan_settings(plan);
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find(',', at), all.size());
     const std::string setting = all.substr(at, end - at);
-    if (!kShown.contains(std::string_view(setting).substr(0, setting.find('=')))) {
+    if (std::ranges::find(kShown, setting.substr(0, setting.find('='))) == kShown.end()) {
       out += (out.empty() ? "" : ",") + setting;
     }
     at = end + 1;
@@ -140,34 +128,31 @@ std::string range_words(const StepTimeInterval& interval) {
   return low + "–" + high;
 }
 
+template <auto kMember>
+std::string number(const Estimate& e) {
+  return std::to_string(e.plan.*kMember);
+}
+
 const std::vector<Field>& fields() {
   static const std::vector<Field> kFields = {
-      {right("tp").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.tp); }, true},
-      {right("cp").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.cp); }, false, "1"},
+      {right("tp").telling_rows_apart(), number<&Plan::tp>, true},
+      {right("cp").telling_rows_apart(), number<&Plan::cp>, false, "1"},
       {left("context").telling_rows_apart(),
        [](const Estimate& e) {
          return e.plan.cp > 1 ? std::string(to_text(e.plan.context_parallel)) : std::string("-");
        },
        false, "-"},
-      {right("pp").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.pp); }, true},
-      {right("v").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.chunks); }, false, "1"},
-      {right("ep").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.ep); }, false, "1"},
+      {right("pp").telling_rows_apart(), number<&Plan::pp>, true},
+      {right("v").telling_rows_apart(), number<&Plan::chunks>, false, "1"},
+      {right("ep").telling_rows_apart(), number<&Plan::ep>, false, "1"},
       {left("dispatch").telling_rows_apart(),
        [](const Estimate& e) {
          return e.plan.ep > 1 ? std::string(to_text(e.plan.dispatch)) : std::string("-");
        },
        false, "-"},
-      {right("dp").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.dp); }, true},
-      {right("mbs").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.micro_batch); }},
-      {right("zero").telling_rows_apart(),
-       [](const Estimate& e) { return std::to_string(e.plan.zero); }},
+      {right("dp").telling_rows_apart(), number<&Plan::dp>, true},
+      {right("mbs").telling_rows_apart(), number<&Plan::micro_batch>},
+      {right("zero").telling_rows_apart(), number<&Plan::zero>},
       {left("recompute").telling_rows_apart(),
        [](const Estimate& e) {
          return std::string(to_text(e.plan.recompute)) +
@@ -187,8 +172,8 @@ const std::vector<Field>& fields() {
        [](const Estimate& e) { return range_words(e.interval); }, true},
       {right("MFU", 2), [](const Estimate& e) { return percent(e.mfu); }, true},
       {right("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
-      {left("verdict", 4), [](const Estimate& e) { return verdict_words(e.verdict); }, false,
-       "✓ fits"},
+      {left("verdict", 4), [](const Estimate& e) { return std::string(style_of(e.verdict).words); },
+       false, "✓ fits"},
   };
   return kFields;
 }
@@ -258,7 +243,7 @@ Table plans_table(const SearchResult& r) {
       std::string value = field.value(e);
       if (twins > 0 && field.column.title == "v") value += fmt::format(" (+{})", twins);
       const bool verdict = field.column.title == "verdict";
-      cells.push_back(cell(value, verdict ? verdict_ink(e.verdict) : Ink{.bold = first}));
+      cells.push_back(cell(value, verdict ? style_of(e.verdict).ink : Ink{.bold = first}));
     }
     cells.push_back(dim(first ? "" : signed_percent(slowdown(r.plans[0], e))));
     table.add_row(std::move(cells));
@@ -369,7 +354,7 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
   }
   if (r.plans.empty()) {
     return title("No plan of", fmt::format("{} fits on {}", model, subject.cluster),
-                 verdict_ink(Verdict::does_not_fit)) +
+                 style_of(Verdict::does_not_fit).ink) +
            section("The smallest plan is too large", "", misses_table(r.least_memory), style) +
            near_misses;
   }

@@ -26,7 +26,7 @@ std::string in_words(const ModelSize& size) {
   if (size.active_parameters < size.parameters) {
     out += ", " + billions(size.active_parameters) + " active";
   }
-  return out + " · " + flops_in_words(size.flops_per_token) + " a token";
+  return out + " · " + flops_text(size.flops_per_token) + " a token";
 }
 
 }  // namespace orrery

@@ -90,6 +90,13 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
           "copies: the time of copies to host memory is not stated, so that such rows "
           "take no mark.",
           2, style);
+  if (c.left_out > 0) {
+    out += wrapped(
+        fmt::format("Stopped early: {} of {} schedules were not reached, and marks are among "
+                    "the others.",
+                    c.left_out, c.left_out + c.schedules.size()),
+        2, style);
+  }
   // The same reason often holds for several.
   std::map<std::string, std::vector<std::string>> missing;
   std::vector<std::string> reasons;
@@ -111,12 +118,6 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
 namespace {
 
 enum class UnitOfTimes { unit, s };
-std::span<const EnumName<UnitOfTimes>> names_of(UnitOfTimes) {
-  static constexpr std::array<EnumName<UnitOfTimes>, 2> kNames = {
-      {{UnitOfTimes::unit, "unit"}, {UnitOfTimes::s, "s"}}};
-  return kNames;
-}
-
 struct MissingSchedule {
   const ComparedSchedule& of;
 };
@@ -137,12 +138,11 @@ inline constexpr auto kResults<ComparedSchedule> = table<ComparedSchedule>(
     "compared_schedule", "A schedule that was measured.",
     field("schedule", "name", [](const ComparedSchedule& s) { return s.schedule->name; }),
     field<&ComparedSchedule::shape, &PipelineShape::chunks>("v", "chunks"),
-    field<&ComparedSchedule::fits>("fits", "holds no more than the limit"),
-    field<&ComparedSchedule::free_copies>("free_copies",
-                                          "copies to host memory, and no time for that is stated"),
+    field<&ComparedSchedule::fits>("holds no more than the limit"),
+    field<&ComparedSchedule::free_copies>("copies to host memory, and no time for that is stated"),
     field<&ComparedSchedule::schedule, &Schedule::asynchronous>(
         "asynchronous", "gives other gradients than a synchronous step"),
-    field<&ComparedSchedule::makespan>("makespan", "of the step"),
+    field<&ComparedSchedule::makespan>("of the step"),
     field<&ComparedSchedule::idle>("idle_per_device", "mean over devices"),
     field("idle_by_cause", "parts of idle_per_device",
           [](const ComparedSchedule& s, const Comparison& c) {
@@ -152,19 +152,17 @@ inline constexpr auto kResults<ComparedSchedule> = table<ComparedSchedule>(
             }
             return out;
           }),
-    field<&ComparedSchedule::bubble_ratio>("bubble_ratio", "1 - busy / (p x makespan)"),
-    field<&ComparedSchedule::bubble_ratio_span>("bubble_ratio_span",
-                                                "the same where steps follow without a flush"),
+    field<&ComparedSchedule::bubble_ratio>("1 - busy / (p x makespan)"),
+    field<&ComparedSchedule::bubble_ratio_span>("the same where steps follow without a flush"),
     field<&ComparedSchedule::weights>("weights_held", "copies of a device's share of the weights"),
     field<&ComparedSchedule::peak>("peak_microbatches", "of the device that holds most"),
     field<&ComparedSchedule::peak_lowest>("peak_microbatches_lowest",
                                           "of the device that holds least"),
     field<&ComparedSchedule::sends>("sends_per_microbatch",
                                     "activations the busiest device sends for each microbatch"),
-    field<&ComparedSchedule::fastest>("fastest", "no other is faster"),
+    field<&ComparedSchedule::fastest>("no other is faster"),
     field<&ComparedSchedule::smallest>("least_memory", "no other holds less"),
-    field<&ComparedSchedule::on_front>("on_front",
-                                       "no other is as good in both and better in one"));
+    field<&ComparedSchedule::on_front>("no other is as good in both and better in one"));
 
 template <>
 inline constexpr auto kResults<MissingSchedule> = table<MissingSchedule>(
@@ -187,6 +185,8 @@ inline constexpr auto kResults<Comparison> = table<Comparison>(
             const double limit = c.request.memory_limit;
             return std::isfinite(limit) ? std::optional(limit) : std::nullopt;
           }),
+    field<&Comparison::left_out>("not_reached",
+                                 "schedules left out because the comparison was stopped"),
     field("schedules", "every schedule that was measured, in the order of schedule list",
           [](const Comparison& c) { return rows_of<ComparedSchedule>(c, true); }),
     field("not_possible", "the others",

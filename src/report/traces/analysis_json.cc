@@ -113,7 +113,7 @@ std::vector<InContext<RankAnalysis, RankContext>> ranks_of(const AnalysisDocumen
 
 template <>
 inline constexpr auto kResults<Spread> = table<Spread>(
-    "spread", "statistics of durations", field<&Spread::count>("count", "how many"),
+    "spread", "statistics of durations", field<&Spread::count>("how many"),
     nanoseconds<&Spread::total_ns>("total_s", "sum"),
     field("mean_s", "mean", [](const Spread& r) { return Seconds(r.mean_ns() * 1e-9); }),
     nanoseconds<&Spread::median_ns>("median_s", "median"),
@@ -173,20 +173,19 @@ inline constexpr auto kResults<StepAnalysis> = table<StepAnalysis>(
           [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.behind_ns)); }));
 
 template <>
-inline constexpr auto kResults<KernelRow> =
-    table<KernelRow>("kernel", "one name of kernel, copy or fill",
-                     field("name", "as recorded",
-                           [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
-                     field<&KernelRow::kind>("kind", "what it does"),
-                     field<&KernelRow::duration>("duration", "durations of its calls"),
-                     field<&KernelRow::share>("share", "of the summed durations"),
-                     field("occupancy", "mean achieved occupancy",
-                           [](const KernelRow& r) { return known(r.occupancy); }),
-                     field<&KernelRow::bytes>("bytes", "of copies and fills, where recorded"),
-                     field("launched_by", "operator that launches most of its time",
-                           [](const KernelRow& r, const RankContext& c) {
-                             return some_if(r.caller != 0, c.text(r.caller));
-                           }));
+inline constexpr auto kResults<KernelRow> = table<KernelRow>(
+    "kernel", "one name of kernel, copy or fill",
+    field("name", "as recorded",
+          [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
+    field<&KernelRow::kind>("what it does"), field<&KernelRow::duration>("durations of its calls"),
+    field<&KernelRow::share>("of the summed durations"),
+    field("occupancy", "mean achieved occupancy",
+          [](const KernelRow& r) { return known(r.occupancy); }),
+    field<&KernelRow::bytes>("of copies and fills, where recorded"),
+    field("launched_by", "operator that launches most of its time",
+          [](const KernelRow& r, const RankContext& c) {
+            return some_if(r.caller != 0, c.text(r.caller));
+          }));
 
 template <>
 inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
@@ -197,14 +196,13 @@ inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
           [](const OperatorRow& r, const RankContext& c) { return c.text(r.shapes); }),
     field("types", "of its inputs, as recorded",
           [](const OperatorRow& r, const RankContext& c) { return c.text(r.types); }),
-    field<&OperatorRow::host>("host", "durations of its calls on the host"),
-    field<&OperatorRow::device>("device", "device time of each call that launched work"),
+    field<&OperatorRow::host>("durations of its calls on the host"),
+    field<&OperatorRow::device>("device time of each call that launched work"),
     nanoseconds<&OperatorRow::direct_ns>("direct_device_s",
                                          "device time of what it launched itself"),
     nanoseconds<&OperatorRow::own_ns>(
         "own_device_s", "device time that counts for it, so that all work counts once"),
-    field<&OperatorRow::launched>("launched",
-                                  "pieces of device work, with those of operators inside"),
+    field<&OperatorRow::launched>("pieces of device work, with those of operators inside"),
     optional_field("class", "of operator", [](const OperatorRow& r) { return r.operator_class; }),
     optional_field(
         "flops", "of all calls that launched work",
@@ -288,14 +286,12 @@ inline constexpr auto kResults<StreamOfRank> = table<StreamOfRank>(
 
 template <>
 inline constexpr auto kResults<LaunchRow> = table<LaunchRow>(
-    "launch", "statistics of launch calls",
-    field<&LaunchRow::call>("call", "durations of the calls"),
-    field<&LaunchRow::delay>("delay", "from the end of a call to the start of its work"),
-    field<&LaunchRow::work>("work", "durations of what was launched"),
-    field<&LaunchRow::shorter_than_call>("shorter_than_call",
-                                         "pieces of work shorter than their call"),
-    field<&LaunchRow::slow_calls>("slow_calls", "of more than 50 us"),
-    field<&LaunchRow::long_delays>("long_delays", "of more than 100 us"));
+    "launch", "statistics of launch calls", field<&LaunchRow::call>("durations of the calls"),
+    field<&LaunchRow::delay>("from the end of a call to the start of its work"),
+    field<&LaunchRow::work>("durations of what was launched"),
+    field<&LaunchRow::shorter_than_call>("pieces of work shorter than their call"),
+    field<&LaunchRow::slow_calls>("of more than 50 us"),
+    field<&LaunchRow::long_delays>("of more than 100 us"));
 
 template <>
 inline constexpr auto kResults<NamedLaunches> = table<NamedLaunches>(
@@ -328,13 +324,12 @@ inline constexpr auto kResults<LaunchOutlier> = table<LaunchOutlier>(
 
 template <>
 inline constexpr auto kResults<LaunchStatistics> = table<LaunchStatistics>(
-    "launches", "launches", field<&LaunchStatistics::all>("all", "statistics of all launches"),
+    "launches", "launches", field<&LaunchStatistics::all>("statistics of all launches"),
     field("calls", "by the name of the call, most calls first",
           [](const LaunchStatistics& r) {
             return std::vector<NamedLaunches>(r.rows.begin(), r.rows.end());
           }),
-    field<&LaunchStatistics::without_call>("without_call",
-                                           "work launched before the recording began"),
+    field<&LaunchStatistics::without_call>("work launched before the recording began"),
     field<&LaunchStatistics::slow_calls>("slowest_calls", "of more than 50 us, at most 100"),
     field<&LaunchStatistics::long_delays>("longest_delays", "of more than 100 us, at most 100"));
 
@@ -342,21 +337,20 @@ template <>
 inline constexpr auto kResults<SectionRow> = table<SectionRow>(
     "section", "an annotation, or a class of modules",
     field("name", "of the annotation or class", [](const SectionRow& r) { return words(r.name); }),
-    field<&SectionRow::kind>("kind", "which"),
-    field<&SectionRow::instances>("instances", "names of the class"),
-    field<&SectionRow::depth>("depth", "sections around the first"),
-    field<&SectionRow::host>("host", "durations on the host"),
+    field<&SectionRow::kind>("which"), field<&SectionRow::instances>("names of the class"),
+    field<&SectionRow::depth>("sections around the first"),
+    field<&SectionRow::host>("durations on the host"),
     nanoseconds<&SectionRow::device_ns>("device_s", "device time of what was launched in it"),
     nanoseconds<&SectionRow::backward_ns>("backward_s", "of it, by operators derived from its own"),
     nanoseconds<&SectionRow::own_ns>("own_s", "of it, in no section inside"),
-    field<&SectionRow::launched>("launched", "pieces of device work"));
+    field<&SectionRow::launched>("pieces of device work"));
 
 template <>
 inline constexpr auto kResults<KernelSequence> = table<KernelSequence>(
     "sequence", "what one call of an operator launches",
     field("operator", "outermost operator",
           [](const KernelSequence& r, const RankContext& c) { return c.text(r.operator_name); }),
-    field<&KernelSequence::count>("count", "calls with this sequence"),
+    field<&KernelSequence::count>("calls with this sequence"),
     field("length", "pieces of work", [](const KernelSequence& r) { return r.kernels.size(); }),
     nanoseconds<&KernelSequence::device_ns>("device_s", "of all calls"),
     nanoseconds<&KernelSequence::host_ns>("host_s", "of all calls"),
@@ -367,27 +361,24 @@ inline constexpr auto kResults<KernelSequence> = table<KernelSequence>(
 
 template <>
 inline constexpr auto kResults<MemoryTimeline> = table<MemoryTimeline>(
-    "memory", "memory of one device",
-    field<&MemoryTimeline::device>("device", "ordinal; -1: the host"),
-    field<&MemoryTimeline::changes>("changes", "recorded"),
-    field<&MemoryTimeline::allocations>("allocations", "recorded"),
-    field<&MemoryTimeline::first_bytes>("first_bytes", "allocated at the first change"),
-    field<&MemoryTimeline::last_bytes>("last_bytes", "allocated at the last change"),
+    "memory", "memory of one device", field<&MemoryTimeline::device>("ordinal; -1: the host"),
+    field<&MemoryTimeline::changes>("recorded"), field<&MemoryTimeline::allocations>("recorded"),
+    field<&MemoryTimeline::first_bytes>("allocated at the first change"),
+    field<&MemoryTimeline::last_bytes>("allocated at the last change"),
     field<&MemoryTimeline::peak, &MemoryPoint::allocated_bytes>("peak_allocated_bytes",
                                                                 "most allocated"),
     field("peak_at_s", "when",
           [](const MemoryTimeline& r, const RankContext& c) {
             return time_of(r.peak.time_ns - c.origin_ns);
           }),
-    field<&MemoryTimeline::peak_reserved_bytes>("peak_reserved_bytes", "most reserved"));
+    field<&MemoryTimeline::peak_reserved_bytes>("most reserved"));
 
 template <>
 inline constexpr auto kResults<CopyRates> = table<CopyRates>(
     "copies", "How fast copies or fills of one kind moved memory.",
     field("name", "the kind, as the profiler names it",
           [](const CopyRates& r, const RankContext& c) { return c.text(r.name); }),
-    field<&CopyRates::count>("count", "of those with recorded bytes"),
-    field<&CopyRates::bytes>("bytes", "moved"),
+    field<&CopyRates::count>("of those with recorded bytes"), field<&CopyRates::bytes>("moved"),
     nanoseconds<&CopyRates::total_ns>("total_s", "durations"),
     field<&CopyRates::rate>("bytes_per_s", "bytes over durations"),
     field<&CopyRates::least>("least_bytes_per_s", "of one copy"),
@@ -399,7 +390,7 @@ template <>
 inline constexpr auto kResults<Utilization> = table<Utilization>(
     "utilization", "Share of each bin of time in which a kernel ran.",
     nanoseconds<&Utilization::bin_ns>("bin_s", "width of a bin"),
-    field<&Utilization::mean>("mean", "over time"), field<&Utilization::busy>("busy", "by bin"),
+    field<&Utilization::mean>("over time"), field<&Utilization::busy>("by bin"),
     field("multiprocessors_mean", "over time; null: the recording does not tell",
           [](const Utilization& r) {
             return some_if(!r.multiprocessors.empty(), r.mean_multiprocessors());
@@ -430,7 +421,7 @@ inline constexpr auto kResults<WorkTogether> = table<WorkTogether>(
 
 template <>
 inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
-    "rank", "one rank", field<&RankAnalysis::rank>("rank", "of the job"),
+    "rank", "one rank", field<&RankAnalysis::rank>("of the job"),
     field("file", "as given",
           [](const RankAnalysis&, const RankContext& c) { return words(c.trace.file); }),
     field("device", "as recorded",
@@ -441,14 +432,14 @@ inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
                            words(r.accelerator ? r.accelerator->name : ""));
           }),
     fields_within([](const RankAnalysis& r) -> const TemporalBreakdown& { return r.whole; }),
-    field<&RankAnalysis::steps>("steps", "by time"),
+    field<&RankAnalysis::steps>("by time"),
     field("host_during_waits_s", "what the host did while the device waited for it",
           [](const RankAnalysis& r) { return by_name<HostActivity, kHostActivities>(r.host.ns); }),
     field("work_together_s", "time in which exactly these ran",
           [](const RankAnalysis& r) { return WorkTogether{r.overlap}; }),
     field("kernels", "most time first, at most 1,000",
           [](const RankAnalysis& r) { return first(r.kernels, kMostRows); }),
-    field<&RankAnalysis::operators>("operators", "operators of the framework"),
+    field<&RankAnalysis::operators>("operators of the framework"),
     field("streams", "by number", [](const RankAnalysis& r) { return streams_of(r); }),
     field<&RankAnalysis::launch>("launches", "launches of device work"),
     field("sections", "most device time first",
@@ -460,10 +451,10 @@ inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
             return c.path ? path_document(*c.path, PathConstruction::replay, c.origin_ns)
                           : path_document(r.critical, PathConstruction::hta, c.origin_ns);
           }),
-    field<&RankAnalysis::memory>("memory", "by device, where recorded"),
+    field<&RankAnalysis::memory>("by device, where recorded"),
     field<&RankAnalysis::copies>(
-        "copies", "how fast copies and fills moved memory, by kind, most time first"),
-    field<&RankAnalysis::utilization>("utilization", "share of each bin in which a kernel ran"));
+        "how fast copies and fills moved memory, by kind, most time first"),
+    field<&RankAnalysis::utilization>("share of each bin in which a kernel ran"));
 
 template <>
 inline constexpr auto kResults<CommunicationRow> = table<CommunicationRow>(
@@ -477,11 +468,11 @@ inline constexpr auto kResults<CommunicationRow> = table<CommunicationRow>(
     field("ranks", "of the group", [](const CommunicationRow& r) { return if_recorded(r.ranks); }),
     field("bytes", "of the whole message",
           [](const CommunicationRow& r) { return if_recorded(r.bytes); }),
-    field<&CommunicationRow::instances>("instances", "matched over ranks"),
-    field<&CommunicationRow::complete>("complete", "instances of which every rank is recorded"),
-    field<&CommunicationRow::duration>("duration", "durations of its kernels"),
+    field<&CommunicationRow::instances>("matched over ranks"),
+    field<&CommunicationRow::complete>("instances of which every rank is recorded"),
+    field<&CommunicationRow::duration>("durations of its kernels"),
     field<&CommunicationRow::transfer>(
-        "transfer", "of each instance the shortest of its ranks, which is without waiting"),
+        "of each instance the shortest of its ranks, which is without waiting"),
     nanoseconds<&CommunicationRow::waiting_ns>("waiting_s", "of all ranks"),
     nanoseconds<&CommunicationRow::longest_lateness_ns>("longest_lateness_s",
                                                         "last arrival after the first"),
@@ -494,20 +485,20 @@ inline constexpr auto kResults<CommunicationRow> = table<CommunicationRow>(
 template <>
 inline constexpr auto kResults<RankCommunication> = table<RankCommunication>(
     "communication_of_rank", "Communication of one rank.",
-    field<&RankCommunication::rank>("rank", "of the job"),
-    field<&RankCommunication::kernels>("kernels", "that communicate"),
+    field<&RankCommunication::rank>("of the job"),
+    field<&RankCommunication::kernels>("that communicate"),
     nanoseconds<&RankCommunication::duration_ns>("duration_s", "recorded"),
     nanoseconds<&RankCommunication::transfer_ns>("transfer_s", "without waiting"),
     nanoseconds<&RankCommunication::waiting_ns>("waiting_s", "for others"),
-    field<&RankCommunication::arrived_last>("arrived_last", "times"),
+    field<&RankCommunication::arrived_last>("times"),
     nanoseconds<&RankCommunication::caused_waiting_ns>("caused_waiting_s", "of others"));
 
 template <>
 inline constexpr auto kResults<CommunicationTable> = table<CommunicationTable>(
     "communication", "Communication of the run.",
-    field<&CommunicationTable::matched>("matched", "instances seen from several ranks"),
+    field<&CommunicationTable::matched>("instances seen from several ranks"),
     nanoseconds<&CommunicationTable::transfer_ns>("transfer_s", "summed over instances"),
-    field<&CommunicationTable::ranks>("ranks", "by rank"),
+    field<&CommunicationTable::ranks>("by rank"),
     field("rows", "most time first, at most 1,000",
           [](const CommunicationTable& r) { return first(r.rows, kMostRows); }));
 
@@ -515,9 +506,8 @@ template <>
 inline constexpr auto kResults<RunKernelRow> = table<RunKernelRow>(
     "kernel_of_ranks", "One name of kernel, copy or fill, over all ranks.",
     field("name", "as recorded", [](const RunKernelRow& r) { return words(r.name); }),
-    field<&RunKernelRow::kind>("kind", "what it does"),
-    field<&RunKernelRow::ranks>("ranks", "that ran it"),
-    field<&RunKernelRow::count>("count", "over all ranks"),
+    field<&RunKernelRow::kind>("what it does"), field<&RunKernelRow::ranks>("that ran it"),
+    field<&RunKernelRow::count>("over all ranks"),
     nanoseconds<&RunKernelRow::total_ns>("total_s", "over all ranks"),
     field("mean_s", "over all ranks",
           [](const RunKernelRow& r) { return Seconds(r.mean_ns() * 1e-9); }),

@@ -62,25 +62,17 @@ std::string sequence_text(const RecordedTrace& trace, const KernelSequence& sequ
 }  // namespace
 
 Category colour_of(RecordedWorkClass c) {
-  switch (c) {
-    case RecordedWorkClass::product:
-      return Category::attention_projection;
-    case RecordedWorkClass::convolution:
-      return Category::feed_forward;
-    case RecordedWorkClass::attention:
-      return Category::attention_core;
-    case RecordedWorkClass::normalization:
-      return Category::recompute;
-    case RecordedWorkClass::softmax:
-      return Category::exposed_cp;
-    case RecordedWorkClass::elementwise:
-      return Category::optimizer;
-    case RecordedWorkClass::reduction:
-      return Category::logits;
-    case RecordedWorkClass::movement:
-      return Category::embedding;
-  }
-  return Category::bubble;
+  static constexpr std::array<Category, kRecordedWorkClasses> kColours = {
+      Category::attention_projection,  // product
+      Category::feed_forward,          // convolution
+      Category::attention_core,        // attention
+      Category::recompute,             // normalization
+      Category::exposed_cp,            // softmax
+      Category::optimizer,             // elementwise
+      Category::logits,                // reduction
+      Category::embedding,             // movement
+  };
+  return kColours[static_cast<std::size_t>(c)];
 }
 
 Table breakdown_table(const RunAnalysis& analysis) {

@@ -8,14 +8,6 @@ namespace orrery {
 namespace {
 
 enum class TimesOfSide { recorded, simulated, predicted };
-std::span<const EnumName<TimesOfSide>> names_of(TimesOfSide) {
-  static constexpr std::array<EnumName<TimesOfSide>, 3> kNames = {
-      {{TimesOfSide::recorded, "recorded"},
-       {TimesOfSide::simulated, "simulated"},
-       {TimesOfSide::predicted, "predicted"}}};
-  return kNames;
-}
-
 TimesOfSide times_of_side(RunSource source) {
   return is_simulated(source) ? TimesOfSide::simulated : TimesOfSide::recorded;
 }
@@ -66,13 +58,13 @@ SideOfDifference second_side(const DifferenceDocument& d) {
 template <>
 inline constexpr auto kResults<StepParts> = table<StepParts>(
     "parts", "Parts of a step, by what owned the time; they add up to it.",
-    field<&StepParts::computing>("computing", "kernels compute"),
-    field<&StepParts::exposed_communication>("exposed_communication", "only communication runs"),
-    field<&StepParts::copying>("copying", "only copies and fills run"),
-    field<&StepParts::host>("host", "operators of a recording without device work"),
-    field<&StepParts::late>("late", "the device idles: its next work is not launched yet"),
-    field<&StepParts::latency>("latency", "the device idles: its next work is being launched"),
-    field<&StepParts::end>("end", "after the last work"));
+    field<&StepParts::computing>("kernels compute"),
+    field<&StepParts::exposed_communication>("only communication runs"),
+    field<&StepParts::copying>("only copies and fills run"),
+    field<&StepParts::host>("operators of a recording without device work"),
+    field<&StepParts::late>("the device idles: its next work is not launched yet"),
+    field<&StepParts::latency>("the device idles: its next work is being launched"),
+    field<&StepParts::end>("after the last work"));
 
 template <>
 inline constexpr auto kResults<KernelOfLine> = table<KernelOfLine>(
@@ -118,8 +110,8 @@ inline constexpr auto kResults<ProfileLine> = table<ProfileLine>(
 template <>
 inline constexpr auto kResults<DifferenceRow> = table<DifferenceRow>(
     "row", "Operators that stand for each other in both runs.",
-    field<&DifferenceRow::alignment>("alignment", "how the sides were found to belong together"),
-    field<&DifferenceRow::kind>("kind", "of work"),
+    field<&DifferenceRow::alignment>("how the sides were found to belong together"),
+    field<&DifferenceRow::kind>("of work"),
     field<&DifferenceRow::difference>("difference_s", "second_s - first_s"),
     field<&DifferenceRow::contribution_first>("first_s", "what it adds to a step of the first run"),
     field<&DifferenceRow::contribution_second>(
@@ -140,7 +132,6 @@ inline constexpr auto kResults<SideOfDifference> = table<SideOfDifference>(
     "run", "One of the runs.",
     field("file", "what was given", [](const SideOfDifference& r) { return words(r.file); }),
     field<&SideOfDifference::times>(
-        "times",
         "whose the times are: simulated of .et files that say so or have no start times, of "
         "graphs, and of runs that --timeline wrote"),
     field("steps", "of all its ranks", [](const SideOfDifference& r) { return r.profile.steps; }),

@@ -2,53 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
 #include "plan/software.h"
 #include "report/drawing/table.h"
-#include "report/plans/plan_text.h"
 
 namespace orrery {
 namespace {
+
+// Some fields of a part of a specification.
+template <Described T>
+void add(Value& out, const T& part, std::initializer_list<std::string_view> keys) {
+  const Value all = fields_of(&part).write_all(part);
+  for (const std::string_view key : keys) out.set(std::string(key), *all.find(key));
+}
 
 // What a specification states; everything else has its default.
 Value spec_value(const InferredSpec& spec) {
   const Architecture& a = spec.architecture;
   Value model = Value::map();
-  const auto whole = [](std::int64_t n) { return Value::number(n); };
-  model.set("name", Value::text(a.name));
-  if (a.vision) {
-    Value vision = Value::map();
-    vision.set("patch", whole(a.vision->patch));
-    vision.set("image", whole(a.vision->image));
-    vision.set("tokens", whole(a.vision->tokens));
-    model.set("kind", Value::text("vision-encoder"));
-    model.set("vision", std::move(vision));
-  }
-  model.set("num_layers", whole(a.num_layers));
-  model.set("hidden", whole(a.hidden));
-  model.set("ffn_hidden", whole(a.ffn_hidden));
-  model.set("ffn", Value::text(a.ffn == FeedForwardKind::swiglu ? "swiglu" : "gelu"));
-  model.set("num_heads", whole(a.num_heads));
-  model.set("num_kv_heads", whole(a.num_kv_heads));
-  model.set("head_dim", whole(a.head_dim));
-  model.set("vocab", whole(a.vocab));
+  add(model, a, {"name"});
+  if (a.vision) add(model, a, {"kind", "vision"});
+  add(model, a,
+      {"num_layers", "hidden", "ffn_hidden", "ffn", "num_heads", "num_kv_heads", "head_dim",
+       "vocab"});
   if (a.position_encoding == PositionEncoding::learned) {
-    model.set("position_encoding", Value::text("learned"));
-    model.set("max_position", whole(a.max_position));
+    add(model, a, {"position_encoding", "max_position"});
   }
-  model.set("norm", Value::text(a.norm == NormKind::rmsnorm ? "rmsnorm" : "layernorm"));
-  model.set("linear_bias", Value::boolean(a.linear_bias));
+  add(model, a, {"norm", "linear_bias"});
   Value training = Value::map();
-  training.set("sequence_length", whole(spec.training.sequence_length));
-  training.set("global_batch", whole(spec.training.global_batch));
-  training.set("precision", Value::text(std::string(name_of(spec.training.precision))));
+  add(training, spec.training, {"sequence_length", "global_batch", "precision"});
   Value plan = Value::map();
-  plan.set("tp", whole(spec.plan.tp));
-  plan.set("cp", whole(spec.plan.cp));
-  plan.set("pp", whole(spec.plan.pp));
-  plan.set("zero", whole(spec.plan.zero));
-  plan.set("recompute", Value::text(std::string(to_text(spec.plan.recompute))));
-  plan.set("micro_batch", whole(spec.plan.micro_batch));
-  plan.set("sequence_parallel", Value::boolean(spec.plan.sequence_parallel));
+  add(plan, spec.plan, {"tp", "cp", "pp", "zero", "recompute", "micro_batch", "sequence_parallel"});
   plan.set("attention",
            Value::text(spec.plan.attention == AttentionKernel::unfused ? "unfused" : "flash_2"));
   Value out = Value::map();
@@ -64,31 +51,17 @@ std::string what_is_compared(const InferredComparison& c) {
   return c.spec.backward ? "the step" : "forward passes, kernels without waiting";
 }
 
-std::string in_words(StepPart part) {
-  switch (part) {
-    case StepPart::products:
-      return "matrix products";
-    case StepPart::memory_bound:
-      return "memory-bound";
-    case StepPart::communication:
-      return "exposed communication";
-    case StepPart::waiting:
-      return "waiting for ranks";
-    case StepPart::host:
-      return "idle";
-    case StepPart::attention:
-    case StepPart::recomputation:
-    case StepPart::optimizer:
-    case StepPart::other:
-      return std::string(to_text(part));
-  }
-  return std::string(to_text(part));
+std::string_view in_words(StepPart part) {
+  static constexpr std::array<std::string_view, kStepParts> kWords = {
+      "matrix products",       "attention",         "memory-bound", "recomputation", "optimizer",
+      "exposed communication", "waiting for ranks", "idle",         "other"};
+  return kWords[static_cast<std::size_t>(part)];
 }
 
 Table part_table(const InferredComparison& c) {
   Table table(left("", 9), right("predicted", 9), right("recorded", 9), right("difference", 8),
               right("", 5));
-  const auto add = [&](const std::string& of, Seconds predicted, Seconds recorded) {
+  const auto add = [&](std::string_view of, Seconds predicted, Seconds recorded) {
     const Seconds difference = predicted - recorded;
     const std::string sign = difference < Seconds(0) ? "-" : "+";
     const Seconds size = difference < Seconds(0) ? recorded - predicted : difference;

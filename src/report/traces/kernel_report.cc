@@ -119,29 +119,27 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
 }
 
 template <>
-inline constexpr auto kResults<ErrorSummary> =
-    table<ErrorSummary>("errors", "Relative errors: 0.1 is 10 %.",
-                        field<&ErrorSummary::rows>("rows", "rows with an error"),
-                        field<&ErrorSummary::median>("median", "of |predicted / recorded - 1|"),
-                        field<&ErrorSummary::mean>("mean", "the same"),
-                        field<&ErrorSummary::p90>("p90", "the same, 90th percentile"),
-                        field<&ErrorSummary::bias>("bias", "mean of predicted / recorded - 1"));
+inline constexpr auto kResults<ErrorSummary> = table<ErrorSummary>(
+    "errors", "Relative errors: 0.1 is 10 %.", field<&ErrorSummary::rows>("rows with an error"),
+    field<&ErrorSummary::median>("of |predicted / recorded - 1|"),
+    field<&ErrorSummary::mean>("the same"), field<&ErrorSummary::p90>("the same, 90th percentile"),
+    field<&ErrorSummary::bias>("mean of predicted / recorded - 1"));
 
 template <>
 inline constexpr auto kResults<TimeWeighted> = table<TimeWeighted>(
     "errors_by_time", "Errors of all kernels together, by their time.",
     field("recorded_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.recorded_s); }),
     field("predicted_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.predicted_s); }),
-    field<&TimeWeighted::error>("error", "sum of |predicted - recorded| over recorded"),
-    field<&TimeWeighted::bias>("bias", "predicted over recorded, minus 1"));
+    field<&TimeWeighted::error>("sum of |predicted - recorded| over recorded"),
+    field<&TimeWeighted::bias>("predicted over recorded, minus 1"));
 
 template <>
 inline constexpr auto kResults<ComparedClass> = table<ComparedClass>(
     "class", "Kernels of one class.",
     field("name", "\"product bf16\", \"attention forward\", \"elementwise\"",
           [](const ComparedClass& r) { return words(r.name); }),
-    field<&ComparedClass::rows>("rows", "operators, shapes and types"),
-    field<&ComparedClass::calls>("calls", "of all rows"),
+    field<&ComparedClass::rows>("operators, shapes and types"),
+    field<&ComparedClass::calls>("of all rows"),
     field<&ComparedClass::total>("total_s",
                                  "all calls of all ranks as they were, without waiting; with "
                                  "waiting_s of the run all classes add up to its total_s"),
@@ -151,7 +149,7 @@ inline constexpr auto kResults<ComparedClass> = table<ComparedClass>(
           [](const ComparedClass& r) {
             return r.predicted > Seconds(0) ? std::optional(r.predicted) : std::nullopt;
           }),
-    field<&ComparedClass::errors>("errors", "null: nothing is compared"),
+    field<&ComparedClass::errors>("null: nothing is compared"),
     field("not_compared_because", "of the first row without a prediction",
           [](const ComparedClass& r) {
             return r.why.empty() ? std::nullopt : std::optional(r.why);
@@ -194,18 +192,18 @@ inline constexpr auto kResults<KernelComparison> = table<KernelComparison>(
     "kernel_comparison", "Our cost model beside the kernels of a recorded run.",
     schema_version<KernelComparison, kKernelSchemaVersion>(),
     constant<KernelComparison>("kind", "what the document is", "trace-kernels"),
-    field<&KernelComparison::accelerator>("accelerator", "of the catalog, whose model is compared"),
+    field<&KernelComparison::accelerator>("of the catalog, whose model is compared"),
     field<&KernelComparison::total>("total_s", "all device work of all recorded ranks"),
     field<&KernelComparison::waiting>("waiting_s",
                                       "of it, communications wait for ranks that came later"),
     field<&KernelComparison::covered>("covered_s", "of it, work that is compared, without waiting"),
-    field<&KernelComparison::errors>("errors", "of all rows that are compared"),
+    field<&KernelComparison::errors>("of all rows that are compared"),
     field("errors_by_time", "the same rows, weighted by the time of all their calls",
           [](const KernelComparison& r) { return weighted(r); }),
-    field<&KernelComparison::classes>("classes", "most time first"),
+    field<&KernelComparison::classes>("most time first"),
     field<&KernelComparison::kernels>(
-        "kernels", "one operator with its shapes and types each; most time first"),
-    field<&KernelComparison::assumed>("assumed", "what the model defaulted, a sentence each"));
+        "one operator with its shapes and types each; most time first"),
+    field<&KernelComparison::assumed>("what the model defaulted, a sentence each"));
 
 Value kernel_json(const KernelComparison& c) { return answer(c); }
 const Description& kernel_document() { return description_of<KernelComparison>(); }

@@ -37,12 +37,6 @@ struct PathEvent {
 };
 
 enum class PathConstruction { replay, hta };
-inline std::span<const EnumName<PathConstruction>> names_of(PathConstruction) {
-  static constexpr std::array<EnumName<PathConstruction>, 2> kNames = {
-      {{PathConstruction::replay, "replay"}, {PathConstruction::hta, "hta"}}};
-  return kNames;
-}
-
 // A critical path of either construction; what HTA's has not is left out.
 struct PathDocument {
   PathConstruction construction = PathConstruction::replay;
@@ -98,30 +92,28 @@ inline constexpr auto kResults<TimeWindow> = table<TimeWindow>(
     field<&TimeWindow::start>("start_s", "begin"), field<&TimeWindow::end>("end_s", "end"));
 
 template <>
-inline constexpr auto kResults<RankShare> =
-    table<RankShare>("rank_on_path", "What of a critical path belongs to one rank.",
-                     field<&RankShare::rank>("rank", "whose"),
-                     nanoseconds<&RankShare::total_ns>("total_s", "on the path"));
+inline constexpr auto kResults<RankShare> = table<RankShare>(
+    "rank_on_path", "What of a critical path belongs to one rank.",
+    field<&RankShare::rank>("whose"), nanoseconds<&RankShare::total_ns>("total_s", "on the path"));
 
 template <>
 inline constexpr auto kResults<PathEvent> = table<PathEvent>(
     "event_on_path", "What of a critical path belongs to one name.",
-    field<&PathEvent::name>("name", "of the event"),
-    field<&PathEvent::bound>("bound_by", "by what"),
+    field<&PathEvent::name>("of the event"), field<&PathEvent::bound>("bound_by", "by what"),
     optional_field("rank", "whose; not of hta", [](const PathEvent& r) { return r.rank; }),
-    field<&PathEvent::count>("count", "operations; hta: edges"),
+    field<&PathEvent::count>("operations; hta: edges"),
     nanoseconds<&PathEvent::total_ns>("total_s", "on the path"));
 
 template <>
 inline constexpr auto kResults<PathStretch> = table<PathStretch>(
     "stretch", "A part of a critical path on one thread or stream.",
-    field<&PathStretch::rank>("rank", "whose"),
-    field<&PathStretch::on>("on", "thread or stream, with its number"),
-    field<&PathStretch::cause>("cause", "why it began when the stretch before ended"),
+    field<&PathStretch::rank>("whose"),
+    field<&PathStretch::on>("thread or stream, with its number"),
+    field<&PathStretch::cause>("why it began when the stretch before ended"),
     nanoseconds<&PathStretch::begin_ns>("start_s", "since the step began, replayed"),
     field("duration_s", "of the stretch",
           [](const PathStretch& r) { return time_of(r.end_ns - r.begin_ns); }),
-    field<&PathStretch::operations>("operations", "in it"),
+    field<&PathStretch::operations>("in it"),
     field("longest", "name with most of its time",
           [](const PathStretch& r) { return words(r.longest); }),
     field<&PathStretch::bound>("bound_by", "what that is"));
@@ -129,20 +121,19 @@ inline constexpr auto kResults<PathStretch> = table<PathStretch>(
 template <>
 inline constexpr auto kResults<PathDocument> = table<PathDocument>(
     "path", "chain of operations that determined when the step ended",
-    field<&PathDocument::construction>("construction",
-                                       "whose: replay (the run's graph, across ranks) or hta"),
-    field<&PathDocument::of>("of", "annotation or recording"),
-    field<&PathDocument::window>("window", "what of the recording it is the path of"),
+    field<&PathDocument::construction>("whose: replay (the run's graph, across ranks) or hta"),
+    field<&PathDocument::of>("annotation or recording"),
+    field<&PathDocument::window>("what of the recording it is the path of"),
     field<&PathDocument::length>("length_s", "of the path; replay: of the replayed step"),
     optional_field("recorded_s", "of the step or recording; null: simulated only; not of hta",
                    [](const PathDocument& r) { return r.recorded; }),
-    field<&PathDocument::nodes>("nodes", "operations on it; hta: points"),
+    field<&PathDocument::nodes>("operations on it; hta: points"),
     field<&PathDocument::bound_by>("bound_by_s", "parts of the length, which they add up to"),
     optional_field("on_other_ranks_s", "of these, on other ranks; not of hta",
                    [](const PathDocument& r) { return r.on_others; }),
     optional_field("ranks", "that the path touches, the longest first; not of hta",
                    [](const PathDocument& r) { return r.ranks; }),
-    field<&PathDocument::events>("events", "by name, longest first, at most 1,000"),
+    field<&PathDocument::events>("by name, longest first, at most 1,000"),
     optional_field(
         "stretches",
         "the longest 1,000 parts of the path on one thread or stream, in order; not of hta",

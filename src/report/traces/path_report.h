@@ -2,7 +2,6 @@
 // what it was bound by, how it went over threads, streams and ranks, and which names stand on it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "document/value.h"

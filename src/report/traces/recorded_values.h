@@ -2,7 +2,6 @@
 // written.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,11 +17,6 @@ namespace orrery {
 
 // Whose the times of a recording are.
 enum class TimesOfRun { recorded, simulated };
-inline std::span<const EnumName<TimesOfRun>> names_of(TimesOfRun) {
-  static constexpr std::array<EnumName<TimesOfRun>, 2> kNames = {
-      {{TimesOfRun::recorded, "recorded"}, {TimesOfRun::simulated, "simulated"}}};
-  return kNames;
-}
 inline TimesOfRun times_of(RunSource source) {
   return is_simulated(source) ? TimesOfRun::simulated : TimesOfRun::recorded;
 }

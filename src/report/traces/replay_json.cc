@@ -72,25 +72,22 @@ std::vector<std::string> files_of(const ChakraRun& run) {
 }  // namespace
 
 template <>
-inline constexpr auto kResults<FourParts> =
-    table<FourParts>("four_parts", "Parts of a step on the device, in seconds.",
-                     field<&FourParts::exposed_compute>(
-                         "exposed_compute", "computing kernels run, communication does not"),
-                     field<&FourParts::overlapped>("overlapped", "both run"),
-                     field<&FourParts::exposed_communication>(
-                         "exposed_communication", "communication runs, no computing kernel does"),
-                     field<&FourParts::other>("other", "neither: copies, fills, idle"));
+inline constexpr auto kResults<FourParts> = table<FourParts>(
+    "four_parts", "Parts of a step on the device, in seconds.",
+    field<&FourParts::exposed_compute>("computing kernels run, communication does not"),
+    field<&FourParts::overlapped>("both run"),
+    field<&FourParts::exposed_communication>("communication runs, no computing kernel does"),
+    field<&FourParts::other>("neither: copies, fills, idle"));
 
 template <>
 inline constexpr auto kResults<BoundBy> = table<BoundBy>(
     "bound_by",
     "What a replayed step depended on, from its end backwards; the parts add up to replayed_s.",
-    field<&BoundBy::host>("host", "threads of the rank, with calls of the runtime"),
-    field<&BoundBy::launches>("launches",
-                              "from calls and other streams to work, and between two works"),
-    field<&BoundBy::device>("device", "computing kernels, copies and fills of the rank"),
-    field<&BoundBy::communication>("communication", "transfers, from when the last rank has come"),
-    field<&BoundBy::other_ranks>("other_ranks", "until the last rank has come"));
+    field<&BoundBy::host>("threads of the rank, with calls of the runtime"),
+    field<&BoundBy::launches>("from calls and other streams to work, and between two works"),
+    field<&BoundBy::device>("computing kernels, copies and fills of the rank"),
+    field<&BoundBy::communication>("transfers, from when the last rank has come"),
+    field<&BoundBy::other_ranks>("until the last rank has come"));
 
 template <>
 inline constexpr auto kResults<ReplayedStep> = table<ReplayedStep>(
@@ -101,13 +98,12 @@ inline constexpr auto kResults<ReplayedStep> = table<ReplayedStep>(
         "step", "its name in the recording; \"recording\" where no steps are marked"),
     field<&ReplayedStep::recorded>("recorded_s", "on the host's thread, as recorded"),
     field<&ReplayedStep::replayed>("replayed_s", "the same, replayed"),
-    field<&ReplayedStep::error>("error", "|replayed - recorded| / recorded"),
+    field<&ReplayedStep::error>("|replayed - recorded| / recorded"),
     field<&ReplayedStep::recorded_parts>("recorded_breakdown_s",
                                          "of the recorded step on the device"),
     field<&ReplayedStep::replayed_parts>("replayed_breakdown_s",
                                          "of the replayed step on the device"),
     field<&ReplayedStep::misplaced>(
-        "misplaced",
         "share of the step that the replay puts into another of the four parts than the recording"),
     field<&ReplayedStep::displacement>("displacement_s",
                                        "median over the work that began in the step of how far its "
@@ -194,8 +190,7 @@ inline constexpr auto kResults<ReplayDocument> = table<ReplayDocument>(
 
 template <>
 inline constexpr auto kResults<ReplayedOperationStep> = table<ReplayedOperationStep>(
-    "operation_step", "One step of the job.",
-    field<&ReplayedOperationStep::step>("step", "its number"),
+    "operation_step", "One step of the job.", field<&ReplayedOperationStep::step>("its number"),
     field<&ReplayedOperationStep::recorded>("recorded_s", "from the first start to the last end"),
     field<&ReplayedOperationStep::base>("replayed_s", "replayed as it was"),
     field<&ReplayedOperationStep::no_delay>("no_delay_s", "without launch delays"),
@@ -203,38 +198,35 @@ inline constexpr auto kResults<ReplayedOperationStep> = table<ReplayedOperationS
 
 template <>
 inline constexpr auto kResults<PartSlowdown> = table<PartSlowdown>(
-    "part", "A part of the job.", field<&PartSlowdown::part>("part", "its name"),
-    field<&PartSlowdown::slowdown>("slowdown",
-                                   "times as long as the ideal job, where all else is ideal"));
+    "part", "A part of the job.", field<&PartSlowdown::part>("its name"),
+    field<&PartSlowdown::slowdown>("times as long as the ideal job, where all else is ideal"));
 
 template <>
 inline constexpr auto kResults<OperationReplay> = table<OperationReplay>(
     "operation_replay", "A job's operation timeline replayed, and who slows it.",
     schema_version<OperationReplay, kReplaySchemaVersion>(),
     constant<OperationReplay>("kind", "what the document is", "operation-replay"),
-    field<&OperationReplay::steps>("steps", "ascending"),
-    field<&OperationReplay::incomplete_steps>("incomplete_steps",
-                                              "left out because they lack an operation"),
-    field<&OperationReplay::slowdown>("slowdown", "mean of no_delay_s over mean of ideal_s"),
-    field<&OperationReplay::launch_slowdown>("launch_slowdown",
-                                             "mean of replayed_s over mean of no_delay_s"),
-    field<&OperationReplay::by_worker>("by_worker", "data-parallel rank and stage, worst first"),
-    field<&OperationReplay::by_data_parallel_rank>("by_data_parallel_rank", "worst first"),
-    field<&OperationReplay::by_stage>("by_stage", "worst first"),
-    field<&OperationReplay::by_type>("by_type", "of operation, worst first"));
+    field<&OperationReplay::steps>("ascending"),
+    field<&OperationReplay::incomplete_steps>("left out because they lack an operation"),
+    field<&OperationReplay::slowdown>("mean of no_delay_s over mean of ideal_s"),
+    field<&OperationReplay::launch_slowdown>("mean of replayed_s over mean of no_delay_s"),
+    field<&OperationReplay::by_worker>("data-parallel rank and stage, worst first"),
+    field<&OperationReplay::by_data_parallel_rank>("worst first"),
+    field<&OperationReplay::by_stage>("worst first"),
+    field<&OperationReplay::by_type>("of operation, worst first"));
 
 template <>
 inline constexpr auto kResults<ReplayedParts> = table<ReplayedParts>(
     "parts", "Parts of the step, which they add up to, in seconds.",
-    field<&ReplayedParts::computing>("computing", "kernels run, no communication does"),
-    field<&ReplayedParts::overlapped>("overlapped", "both"),
-    field<&ReplayedParts::communicating>("communicating", "communication runs, no kernel does"),
-    field<&ReplayedParts::waiting>("waiting", "neither; communication waits for other ranks"),
-    field<&ReplayedParts::idle>("idle", "none of these"));
+    field<&ReplayedParts::computing>("kernels run, no communication does"),
+    field<&ReplayedParts::overlapped>("both"),
+    field<&ReplayedParts::communicating>("communication runs, no kernel does"),
+    field<&ReplayedParts::waiting>("neither; communication waits for other ranks"),
+    field<&ReplayedParts::idle>("none of these"));
 
 template <>
 inline constexpr auto kResults<ReplayedRank> = table<ReplayedRank>(
-    "replayed_rank", "One rank.", field<&ReplayedRank::rank>("rank", "of the job, from 0"),
+    "replayed_rank", "One rank.", field<&ReplayedRank::rank>("of the job, from 0"),
     field<&ReplayedRank::recorded>("recorded_s",
                                    "from its first operation to its last; null: no start times"),
     field<&ReplayedRank::replayed>("replayed_s",
@@ -244,7 +236,7 @@ inline constexpr auto kResults<ReplayedRank> = table<ReplayedRank>(
 template <>
 inline constexpr auto kResults<ReplayedGraphStep> = table<ReplayedGraphStep>(
     "named_step", "A step that the file names.",
-    field<&ReplayedGraphStep::rank>("rank", "of the job, from 0"),
+    field<&ReplayedGraphStep::rank>("of the job, from 0"),
     field<&ReplayedGraphStep::name>("step", "its name"),
     field<&ReplayedGraphStep::recorded>("recorded_s", "null: not recorded"),
     field<&ReplayedGraphStep::replayed>("replayed_s", "simulated"));

@@ -39,8 +39,7 @@ template <>
 inline constexpr auto kResults<AppliedEdit> = table<AppliedEdit>(
     "edit", "An edit and what it changed.",
     field("edit", "as the language writes it", [](const AppliedEdit& r) { return words(r.text); }),
-    field<&AppliedEdit::changed>("changed",
-                                 "pieces of work and of the host's time that it changed"),
+    field<&AppliedEdit::changed>("pieces of work and of the host's time that it changed"),
     field("assumed", "what it assumed, in sentences",
           [](const AppliedEdit& r) { return words(r.assumed); }));
 
@@ -80,12 +79,11 @@ inline constexpr auto kResults<WhatIf> = table<WhatIf>(
                                    "of a rank for others in a step, on average"),
     field<&WhatIf::waiting_after>("waiting_after_s", "the same, after"),
     field<&WhatIf::replay_error>(
-        "replay_error",
         "how far replayed steps are from recorded ones, counted alike, on average: 0.01 is 1 %"),
     field<&WhatIf::earlier>(
         "earlier_s", "work launched before a rank's first step, left out of it; most of a rank"),
-    field<&WhatIf::edits>("edits", "in the order in which they were applied"),
-    field<&WhatIf::steps>("steps", "by rank, then by start, then by stage"));
+    field<&WhatIf::edits>("in the order in which they were applied"),
+    field<&WhatIf::steps>("by rank, then by start, then by stage"));
 
 template <>
 inline constexpr auto kResults<WaitingOfRank> = table<WaitingOfRank>(
@@ -101,8 +99,8 @@ inline constexpr auto kResults<WaitingOfRank> = table<WaitingOfRank>(
 template <>
 inline constexpr auto kResults<StragglerGain> = table<StragglerGain>(
     "gain", "What one rank or kind of work costs.",
-    field<&StragglerGain::what>("what", "\"rank 2\", \"host\", a class of kernels"),
-    field<&StragglerGain::edit>("edit", "what was asked: \"even rank 2\""),
+    field<&StragglerGain::what>("\"rank 2\", \"host\", a class of kernels"),
+    field<&StragglerGain::edit>("what was asked: \"even rank 2\""),
     field<&StragglerGain::gain>("gain_s", "what a step gains if only this one is even"),
     field<&StragglerGain::remains>(
         "remains_s", "how much longer than the even run a step is if all but this one are even"));
@@ -124,13 +122,13 @@ inline constexpr auto kResults<Stragglers> = table<Stragglers>(
         "waiting_before_s",
         "of a rank for others in a step, on average: the most that even ranks could gain"),
     field<&Stragglers::waiting_even>("waiting_even_s", "with all ranks alike"),
-    field<&Stragglers::slowdown>("slowdown", "before_s / even_s"),
+    field<&Stragglers::slowdown>("before_s / even_s"),
     field("waiting",
           "who waited for whom in the replay of the whole recording, booked on the rank that "
           "arrived last; by rank, in the order of the recordings",
           [](const Stragglers& r) { return waiting_of(r); }),
-    field<&Stragglers::ranks>("ranks", "in the order of the recordings"),
-    field<&Stragglers::kinds>("kinds", "of work"));
+    field<&Stragglers::ranks>("in the order of the recordings"),
+    field<&Stragglers::kinds>("of work"));
 
 Value whatif_json(const WhatIf& w) { return answer(w, w); }
 const Description& whatif_document() { return description_of<WhatIf>(); }

@@ -1,0 +1,90 @@
+#include "forecast/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/stage_memory.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::array kSaveModes = std::to_array<EnumName<SaveMode>>(
+    {{SaveMode::blocking, "blocking"}, {SaveMode::asynchronous, "asynchronous"}});
+
+template <class Q>
+Result<void> above_zero(const std::optional<Q>& value, std::string_view key) {
+  if (!value || value->value() > 0) return {};
+  return fail(ErrorCode::bad_input, "is not above 0", "forecast.checkpoint." + std::string(key));
+}
+
+}  // namespace
+
+std::span<const EnumName<SaveMode>> names_of(SaveMode) { return kSaveModes; }
+
+const Fields<MemoryReplicas>& fields_of(const MemoryReplicas*) {
+  static const Fields<MemoryReplicas> table =
+      Fields<MemoryReplicas>("description of replicas in memory")
+          .optional<&MemoryReplicas::interval>("time of training between two")
+          .optional<&MemoryReplicas::survives>("probability that a failure leaves a copy intact");
+  return table;
+}
+
+const Fields<CheckpointPolicy>& fields_of(const CheckpointPolicy*) {
+  static const Fields<CheckpointPolicy> table =
+      Fields<CheckpointPolicy>("checkpoint")
+          .optional<&CheckpointPolicy::interval>("time of training between two; absent: the best")
+          .optional<&CheckpointPolicy::mode>("whether training waits for the storage")
+          .optional<&CheckpointPolicy::bandwidth>("of the storage for the whole job, writing")
+          .optional<&CheckpointPolicy::read_bandwidth>("the same, reading")
+          .optional<&CheckpointPolicy::size>("of the training state")
+          .optional<&CheckpointPolicy::blocked>(
+              "time that training stands still, where it was measured")
+          .optional<&CheckpointPolicy::memory>("copies in the memory of other nodes");
+  return table;
+}
+
+Result<void> check(const CheckpointPolicy& policy) {
+  ORRERY_RETURN_IF_ERROR(above_zero(policy.interval, "interval"));
+  ORRERY_RETURN_IF_ERROR(above_zero(policy.bandwidth, "bandwidth"));
+  ORRERY_RETURN_IF_ERROR(above_zero(policy.read_bandwidth, "read_bandwidth"));
+  ORRERY_RETURN_IF_ERROR(above_zero(policy.size, "size"));
+  if (policy.blocked && *policy.blocked < Seconds(0)) {
+    return fail(ErrorCode::bad_input, "a negative time", "forecast.checkpoint.blocked");
+  }
+  if (!policy.memory) return {};
+  ORRERY_RETURN_IF_ERROR(above_zero(policy.memory->interval, "memory.interval"));
+  const double survives = policy.memory->survives;
+  if (!(survives >= 0 && survives <= 1)) {
+    return fail(ErrorCode::bad_input, fmt::format("a probability of {}", survives),
+                "forecast.checkpoint.memory.survives", "write one between 0 and 1");
+  }
+  return {};
+}
+
+CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,
+                               const CheckpointPolicy& policy) {
+  const Bytes a_parameter =
+      tensor_element_size(training.precision) + optimizer_state(training.optimizer);
+  const auto accelerators = static_cast<double>(cluster.accelerators);
+  const auto nodes = accelerators / static_cast<double>(cluster.accelerators_per_node);
+  CheckpointCost out;
+  out.size = policy.size.value_or(trained_parameters(model) * a_parameter);
+  out.bandwidth = policy.bandwidth.value_or(std::min(kStorageOfNode * nodes, kStorageOfAll));
+  const Seconds write = out.size / out.bandwidth;
+  const Bytes shard = out.size / accelerators;
+  const auto& host = cluster.accelerator.host_link.bandwidth;
+  const Seconds to_host = host ? shard / *host : write;
+  const bool waits = policy.mode == SaveMode::blocking;
+  out.storage.blocked = policy.blocked.value_or(waits ? write : to_host);
+  out.storage.durable = waits ? out.storage.blocked : out.storage.blocked + write;
+  out.storage.restore = out.size / policy.read_bandwidth.value_or(out.bandwidth);
+  if (policy.memory) {
+    const auto& network = cluster.accelerator.scale_out_bandwidth;
+    const Seconds copy = to_host + (network ? shard / *network : to_host);
+    out.memory = SaveCost{to_host, copy, copy};
+  }
+  return out;
+}
+
+}  // namespace orrery

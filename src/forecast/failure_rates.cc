@@ -1,0 +1,122 @@
+#include "forecast/failure_rates.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+constexpr Seconds kDay{86400};
+constexpr std::int64_t kMostCounted = 1'000'000'000;  // any number of causes fits into 64 bits
+
+std::int64_t counted(const FailureRates& rates) {
+  std::int64_t sum = 0;
+  for (const FailureCause& cause : rates.causes) sum += cause.count;
+  return sum;
+}
+
+}  // namespace
+
+const Fields<FailureCause>& fields_of(const FailureCause*) {
+  static const Fields<FailureCause> table =
+      Fields<FailureCause>("cause of failures")
+          .required<&FailureCause::cause>("what failed")
+          .required<&FailureCause::count>("interruptions")
+          .optional<&FailureCause::takes_node>("whether the node leaves the job for repair");
+  return table;
+}
+
+const Fields<LemonNodes>& fields_of(const LemonNodes*) {
+  static const Fields<LemonNodes> table =
+      Fields<LemonNodes>("description of unequal nodes")
+          .required<&LemonNodes::share>("of nodes that fail more often than the others")
+          .required<&LemonNodes::factor>("their rate over that of the others");
+  return table;
+}
+
+const Fields<FailureRates>& fields_of(const FailureRates*) {
+  static const Fields<FailureRates> table =
+      Fields<FailureRates>("failure rate")
+          .required<&FailureRates::name>("identifier")
+          .required<&FailureRates::title>("which cluster or run")
+          .required<&FailureRates::per_1000_node_days>("failures that stop a job")
+          .optional<&FailureRates::accelerators_per_node>("of the nodes that were counted")
+          .optional<&FailureRates::nodes>("observed")
+          .optional<&FailureRates::days>("observed")
+          .optional<&FailureRates::planned>("planned interruptions, beside the rate")
+          .optional<&FailureRates::causes>("of the failures that were counted")
+          .optional<&FailureRates::gaps>(
+              "distribution of the times between failures; its mean follows from the rate")
+          .optional<&FailureRates::lemons>("nodes that fail more often than others")
+          .optional<&FailureRates::repair>("until a failed node is back")
+          .required<&FailureRates::provenance>("where the figures come from");
+  return table;
+}
+
+Result<void> check(const LemonNodes& lemons) {
+  if (!(lemons.share >= 0 && lemons.share <= 1)) {
+    return fail(ErrorCode::bad_input, fmt::format("a share of {}", lemons.share), "lemons.share",
+                "write a share between 0 and 1");
+  }
+  if (!(lemons.factor >= 1)) {
+    return fail(ErrorCode::bad_input, fmt::format("a factor of {}", lemons.factor), "lemons.factor",
+                "write 1 or more: lemons fail more often");
+  }
+  return {};
+}
+
+Result<void> check(const FailureRates& rates) {
+  const auto bad = [](std::string message, std::string key, std::string hint = "") {
+    return fail(ErrorCode::bad_input, std::move(message), std::move(key), std::move(hint));
+  };
+  if (!(rates.per_1000_node_days >= 0)) {
+    return bad(fmt::format("a negative rate, {}", rates.per_1000_node_days), "per_1000_node_days");
+  }
+  if (rates.accelerators_per_node < 1)
+    return bad("nodes without accelerators", "accelerators_per_node");
+  ORRERY_RETURN_IF_ERROR(check(rates.lemons));
+  for (const FailureCause& cause : rates.causes) {
+    if (cause.count < 0 || cause.count > kMostCounted) {
+      return bad(fmt::format("a count of {} of '{}'", cause.count, cause.cause), "causes",
+                 fmt::format("write one between 0 and {}", kMostCounted));
+    }
+  }
+  if (auto gaps = check_form(rates.gaps); !gaps) return fail(at("gaps", gaps.error()));
+  if (rates.repair) {
+    if (auto repair = check(*rates.repair); !repair) return fail(at("repair", repair.error()));
+  }
+  if (rates.nodes && rates.days && !rates.causes.empty()) {
+    const double of_counts = static_cast<double>(counted(rates)) * 1000 /
+                             (static_cast<double>(*rates.nodes) * *rates.days);
+    if (!(std::abs(of_counts - rates.per_1000_node_days) <= 0.01 * rates.per_1000_node_days)) {
+      return bad(fmt::format("the counts give {:.3g} failures per 1,000 node-days, not {}",
+                             of_counts, rates.per_1000_node_days),
+                 "per_1000_node_days");
+    }
+  }
+  return {};
+}
+
+Result<FailureRates> load_failure_rates(const Catalog& catalog, std::string_view name) {
+  ORRERY_TRY(const Document document, catalog.find("failures", name));
+  ORRERY_TRY(FailureRates rates, read<FailureRates>(document));
+  if (auto sound = check(rates); !sound) return fail(at(document.name, sound.error()));
+  return rates;
+}
+
+Hertz rate_of_node(const FailureRates& rates, std::int64_t accelerators) {
+  const double size =
+      static_cast<double>(accelerators) / static_cast<double>(rates.accelerators_per_node);
+  return rates.per_1000_node_days / 1000 * size / kDay;
+}
+
+double node_share(const FailureRates& rates) {
+  const std::int64_t all = counted(rates);
+  if (all == 0) return 1;
+  std::int64_t taken = 0;
+  for (const FailureCause& cause : rates.causes) taken += cause.takes_node ? cause.count : 0;
+  return static_cast<double>(taken) / static_cast<double>(all);
+}
+
+}  // namespace orrery

@@ -1,0 +1,81 @@
+#include "forecast/law_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace orrery {
+namespace {
+
+Result<void> check_count(std::span<const Seconds> times) {
+  if (times.size() >= kLeastTimes) return {};
+  return fail(ErrorCode::bad_input,
+              fmt::format("{} {} where {} are needed", times.size(),
+                          times.size() == 1 ? "time" : "times", kLeastTimes),
+              "", "record more steps: fewer say nothing of a distribution");
+}
+
+struct Moments {
+  double mean = 0, deviation = 0;
+};
+Moments moments_of(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double v : values) squares += (v - mean) * (v - mean);
+  return {mean, std::sqrt(squares / (n - 1))};
+}
+
+}  // namespace
+
+Result<std::vector<LawFit>> fit_laws(std::span<const Seconds> times) {
+  ORRERY_RETURN_IF_ERROR(check_count(times));
+  std::vector<double> values;
+  std::vector<double> logarithms;
+  for (const Seconds t : times) {
+    if (!(t > Seconds(0))) {
+      return fail(ErrorCode::bad_input, "a time that is not above 0: " + to_text(t), "",
+                  "leave out steps that were not measured");
+    }
+    values.push_back(t.value());
+    logarithms.push_back(std::log(t.value()));
+  }
+  const Moments plain = moments_of(values);
+  const Moments of_logarithm = moments_of(logarithms);
+  std::vector<LawFit> out;
+  const auto add = [&](TimeLaw law) {
+    const double distance = kolmogorov_smirnov(law, times);
+    out.push_back({std::move(law), distance});
+  };
+  add({.law = TimeForm::normal,
+       .mean = Seconds(plain.mean),
+       .deviation = Seconds(plain.deviation)});
+  const double s = std::log(plain.mean) - of_logarithm.mean;
+  if (s > 0) {
+    add({.law = TimeForm::gamma,
+         .mean = Seconds(plain.mean),
+         .shape = (3 - s + std::sqrt((s - 3) * (s - 3) + 24 * s)) / (12 * s)});
+  }
+  add({.law = TimeForm::log_normal,
+       .median = Seconds(std::exp(of_logarithm.mean)),
+       .spread = of_logarithm.deviation});
+  std::ranges::stable_sort(out, {}, &LawFit::distance);
+  return out;
+}
+
+double kolmogorov_smirnov(const TimeLaw& law, std::span<const Seconds> times) {
+  std::vector<Seconds> sorted(times.begin(), times.end());
+  std::ranges::sort(sorted);
+  const auto n = static_cast<double>(sorted.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const double below = share_below(law, sorted[i]);
+    const auto rank = static_cast<double>(i);
+    distance = std::max({distance, std::abs(below - rank / n), std::abs((rank + 1) / n - below)});
+  }
+  return distance;
+}
+
+}  // namespace orrery

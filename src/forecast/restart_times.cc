@@ -1,0 +1,105 @@
+#include "forecast/restart_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+Seconds time_at_scale(const std::vector<TimeAtScale>& known, std::int64_t accelerators) {
+  if (known.size() == 1 || accelerators <= known.front().accelerators) return known.front().time;
+  const auto above = std::ranges::find_if(
+      known, [&](const TimeAtScale& t) { return t.accelerators >= accelerators; });
+  const auto right = std::clamp(above, known.begin() + 1, known.end() - 1);
+  const TimeAtScale& a = *(right - 1);
+  const TimeAtScale& b = *right;
+  const auto doublings = [&](std::int64_t n) {
+    return std::log2(static_cast<double>(n) / static_cast<double>(a.accelerators));
+  };
+  const Seconds time =
+      a.time + (b.time - a.time) * (doublings(accelerators) / doublings(b.accelerators));
+  return std::max(time, Seconds(0));  // where they fall
+}
+
+}  // namespace
+
+const Fields<TimeAtScale>& fields_of(const TimeAtScale*) {
+  static const Fields<TimeAtScale> table = Fields<TimeAtScale>("time at a scale")
+                                               .required<&TimeAtScale::accelerators>("of the job")
+                                               .required<&TimeAtScale::time>("there");
+  return table;
+}
+
+const Fields<RestartStage>& fields_of(const RestartStage*) {
+  static const Fields<RestartStage> table =
+      Fields<RestartStage>("stage of a restart")
+          .required<&RestartStage::name>("what happens")
+          .optional<&RestartStage::badput>("category it is counted in")
+          .optional<&RestartStage::time>("distribution of its time")
+          .optional<&RestartStage::at_scale>("its time by size of the job, in place of `time`")
+          .optional<&RestartStage::share>("of the restarts that have it")
+          .optional<&RestartStage::first_start>("whether the first start of a run has it");
+  return table;
+}
+
+const Fields<RestartTimes>& fields_of(const RestartTimes*) {
+  static const Fields<RestartTimes> table =
+      Fields<RestartTimes>("description of a restart")
+          .required<&RestartTimes::name>("identifier")
+          .required<&RestartTimes::title>("whose restarts")
+          .required<&RestartTimes::stages>("in order")
+          .optional<&RestartTimes::includes_restore>(
+              "whether the loading of the checkpoint is in them")
+          .required<&RestartTimes::provenance>("where the times come from");
+  return table;
+}
+
+Result<void> check(const RestartStage& stage) {
+  if (!(stage.share >= 0 && stage.share <= 1)) {
+    return fail(ErrorCode::bad_input, fmt::format("a share of {}", stage.share), stage.name,
+                "write a share between 0 and 1");
+  }
+  if (!stage.at_scale.empty() && stage.time != TimeLaw{}) {
+    return fail(ErrorCode::bad_input, "both time and at_scale are given", stage.name);
+  }
+  if (stage.at_scale.empty()) {
+    if (auto time = check(stage.time); !time) return fail(at(stage.name, time.error()));
+  }
+  for (std::size_t i = 0; i < stage.at_scale.size(); ++i) {
+    const std::int64_t below = i == 0 ? 0 : stage.at_scale[i - 1].accelerators;
+    if (stage.at_scale[i].accelerators <= below || stage.at_scale[i].time < Seconds(0)) {
+      return fail(ErrorCode::bad_input, "numbers of accelerators that do not ascend", stage.name,
+                  "write at_scale in ascending order, with times of 0 or more");
+    }
+  }
+  return {};
+}
+
+Result<RestartTimes> load_restart_times(const Catalog& catalog, std::string_view name) {
+  ORRERY_TRY(const Document document, catalog.find("restarts", name));
+  ORRERY_TRY(RestartTimes times, read<RestartTimes>(document));
+  for (const RestartStage& stage : times.stages) {
+    if (auto sound = check(stage); !sound) return fail(at(document.name, sound.error()));
+  }
+  return times;
+}
+
+std::vector<RestartStage> stages_at(const RestartTimes& times, std::int64_t accelerators) {
+  std::vector<RestartStage> out = times.stages;
+  for (RestartStage& stage : out) {
+    if (stage.at_scale.empty()) continue;
+    stage.time = {.mean = time_at_scale(stage.at_scale, accelerators)};
+    stage.at_scale.clear();
+  }
+  return out;
+}
+
+Seconds mean_of(const std::vector<RestartStage>& stages) {
+  Seconds sum;
+  for (const RestartStage& stage : stages) sum += mean_of(stage.time) * stage.share;
+  return sum;
+}
+
+}  // namespace orrery

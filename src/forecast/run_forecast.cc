@@ -1,0 +1,386 @@
+#include "forecast/run_forecast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "cluster/price.h"
+#include "forecast/ettr.h"
+
+namespace orrery {
+namespace {
+
+constexpr Seconds kForecastHour{3600};
+constexpr std::int64_t kKnobRuns = 1000;
+constexpr DollarsPerSecond kMostPrice{1e6 / 3600};  // of an accelerator; all figures stay finite
+
+struct NamedPrice {
+  std::string name;
+  DollarsPerSecond price;
+};
+
+// The median of the catalog's prices of an accelerator; nothing if there are none.
+Result<std::optional<NamedPrice>> median_price(const std::string& accelerator,
+                                               const Catalog& catalog) {
+  std::vector<NamedPrice> known;
+  for (const std::string& name : catalog.names("prices")) {
+    ORRERY_TRY(const Price price, load_price(catalog, name));
+    if (price.accelerator == accelerator) known.push_back({name, price.price});
+  }
+  if (known.empty()) return std::nullopt;
+  std::ranges::sort(known, {}, &NamedPrice::price);
+  return known[(known.size() - 1) / 2];
+}
+
+Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
+                                           const std::string& accelerator, const Catalog& catalog) {
+  if (question.price.empty()) return median_price(accelerator, catalog);
+  if (question.price.find('$') != std::string::npos) {
+    auto stated = parse_dollars_per_second(question.price);
+    if (!stated) return fail(at("forecast.price", stated.error()));
+    if (!(*stated > DollarsPerSecond(0))) {
+      return fail(ErrorCode::bad_input, "a price that is not above 0", "forecast.price");
+    }
+    return NamedPrice{question.price, *stated};
+  }
+  auto price = load_price(catalog, question.price);
+  if (!price) return fail(at("forecast.price", price.error()));
+  return NamedPrice{price->name, price->price};
+}
+
+// Steps between two saves: those of the stated interval, or of the best one for exponential
+// failures that need this save; at least as many as it takes to become durable. All steps where no
+// failure needs it.
+std::int64_t steps_between(const std::optional<Seconds>& interval, const SaveCost& cost,
+                           Hertz failures, Seconds step, std::int64_t steps) {
+  double wanted = static_cast<double>(steps);
+  if (interval) {
+    wanted = *interval / step;
+  } else if (failures > Hertz(0)) {
+    wanted = std::max(best_interval(failures, cost.blocked) / step,
+                      std::ceil((cost.durable - cost.blocked) / step));
+  }
+  return static_cast<std::int64_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(steps)));
+}
+
+std::vector<CheckpointLevel> levels_of(const CheckpointPolicy& policy, const CheckpointCost& cost,
+                                       Hertz failures, Seconds step, std::int64_t steps) {
+  std::vector<CheckpointLevel> out;
+  const auto add = [&](const std::optional<Seconds>& interval, const SaveCost& save,
+                       Hertz failures_to_here, double survives) {
+    out.push_back({.every = steps_between(interval, save, failures_to_here, step, steps),
+                   .blocked = save.blocked,
+                   .durable = save.durable,
+                   .restore = save.restore,
+                   .survives = survives});
+  };
+  const double survives = cost.memory ? policy.memory->survives : 0;
+  if (survives > 0) add(policy.memory->interval, *cost.memory, survives * failures, survives);
+  add(policy.interval, cost.storage, (1 - survives) * failures, 1);
+  return out;
+}
+
+Seconds wall_of(const RunOutcome& run) { return Seconds(static_cast<double>(run.wall_ns) * 1e-9); }
+
+struct Means {
+  Seconds wall;
+  double ettr = 0;
+};
+Means means(const std::vector<RunOutcome>& runs, std::int64_t count) {
+  Means out;
+  for (std::int64_t i = 0; i < count; ++i) {
+    out.wall += wall_of(runs[static_cast<std::size_t>(i)]);
+    out.ettr += runs[static_cast<std::size_t>(i)].ettr();
+  }
+  return {out.wall / static_cast<double>(count), out.ettr / static_cast<double>(count)};
+}
+
+// Levels whose saves would not be durable before the next one stay as they are.
+std::vector<CheckpointLevel> with_half_the_interval(const RunModel& model) {
+  std::vector<CheckpointLevel> out = model.checkpoints;
+  for (CheckpointLevel& level : out) {
+    const std::int64_t half = level.every / 2;
+    const Seconds between = static_cast<double>(half) * model.step + level.blocked;
+    if (half >= 1 && level.durable <= between) level.every = half;
+  }
+  return out;
+}
+
+std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>& runs,
+                           std::uint64_t seed, int threads) {
+  const std::int64_t count = std::min(kKnobRuns, static_cast<std::int64_t>(runs.size()));
+  const Means base = means(runs, count);
+  std::vector<Knob> out;
+  const auto turn = [&](std::string name, auto better) {
+    RunModel other = model;
+    better(other);
+    const auto turned = simulate_runs(other, count, seed, threads);
+    if (!turned) return;  // such as luck with spares that runs out
+    const Means mean = means(*turned, count);
+    out.push_back({std::move(name), mean.ettr, base.wall - mean.wall});
+  };
+  turn("half the failures", [](RunModel& m) { m.failure_rate *= 0.5; });
+  turn("half the time of a restart", [](RunModel& m) {
+    for (RestartStage& stage : m.restart) stage.time = scaled(stage.time, 0.5);
+    for (CheckpointLevel& level : m.checkpoints) level.restore *= 0.5;
+  });
+  const auto halved = with_half_the_interval(model);
+  if (halved != model.checkpoints) {
+    turn("half the interval of checkpoints", [&](RunModel& m) { m.checkpoints = halved; });
+  }
+  turn("half the time of a save", [](RunModel& m) {
+    for (CheckpointLevel& level : m.checkpoints) {
+      level.blocked *= 0.5;
+      level.durable *= 0.5;
+    }
+  });
+  if (model.spares) {
+    turn(*model.spares == 0 ? "one spare" : "twice the spares",
+         [](RunModel& m) { m.spares = std::clamp<std::int64_t>(2 * *m.spares, 1, kMostSpares); });
+  }
+  std::ranges::stable_sort(out, std::ranges::greater{}, &Knob::saved);
+  return out;
+}
+
+// How the failures of the job follow each other.
+std::string order_of_failures(const FailureRates& rates, Seconds mean) {
+  if (rates.gaps.law == TimeForm::exponential) return "independent";
+  std::string gaps = "gaps as " + in_words(with_mean(rates.gaps, mean));
+  if (rates.gaps.law != TimeForm::sampled) return gaps;
+  return gaps +
+         ", stretched to the rate of the job, whose failures are taken to cluster as those of the "
+         "whole cluster do";
+}
+
+std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion& q,
+                                        const RunModel& model) {
+  std::vector<std::string> out;
+  const auto cited = [](const std::string& name, const std::string& source) {
+    return source == name ? name : name + ", " + source;
+  };
+  out.push_back(fmt::format("{:.3g} failures per 1,000 node-days of {} accelerators, {}: {}",
+                            f.failures.per_1000_node_days, f.failures.accelerators_per_node,
+                            order_of_failures(f.failures, f.mean_time_to_failure),
+                            cited(f.failures.name, f.failures.provenance.source)));
+  out.push_back("restarts: " + cited(f.restart.name, f.restart.provenance.source) +
+                (f.restart.includes_restore ? "; loading is in them" : ""));
+  for (const RestartStage& stage : f.restart.stages) {
+    if (stage.at_scale.empty()) continue;
+    const std::int64_t least = stage.at_scale.front().accelerators;
+    const std::int64_t most = stage.at_scale.back().accelerators;
+    if (f.accelerators >= least && f.accelerators <= most) continue;
+    out.push_back(fmt::format("{}: known from {} to {} accelerators, {}", stage.name, least, most,
+                              f.accelerators < least ? "below as at the least of them"
+                                                     : "above in proportion to the logarithm"));
+  }
+  if (!q.checkpoint.size) {
+    out.push_back(
+        fmt::format("a checkpoint holds {}: weights and optimizer states of the trained "
+                    "parameters",
+                    to_text(f.checkpoint.size)));
+  }
+  if (!q.checkpoint.bandwidth) {
+    out.push_back(fmt::format(
+        "the storage takes {}: {} a node, as BLOOM-176B measured, and {} at "
+        "most, as ByteDance did",
+        to_text(f.checkpoint.bandwidth), to_text(kStorageOfNode), to_text(kStorageOfAll)));
+  }
+  if (!q.checkpoint.interval) out.push_back("checkpoints at the best interval");
+  if (q.checkpoint.mode == SaveMode::asynchronous) {
+    const CheckpointLevel& l = f.levels.back();
+    out.push_back(fmt::format(
+        "the storage is busy with checkpoints for {:.3g} % of the time and slows no step",
+        100 *
+            ((l.durable - l.blocked) / (static_cast<double>(l.every) * f.step_time + l.blocked))));
+  }
+  if (q.checkpoint.memory && q.checkpoint.memory->survives == 1) {
+    out.push_back(q.checkpoint.interval
+                      ? "copies in memory survive every failure"
+                      : "copies in memory survive every failure, so that the storage takes the "
+                        "last state alone");
+  }
+  if (q.checkpoint.memory && q.checkpoint.memory->survives == 0) {
+    out.push_back("copies in memory survive no failure and are not saved");
+  }
+  if (with_half_the_interval(model) == model.checkpoints) {
+    out.push_back("checkpoints cannot come twice as often, so that it is not said what that gains");
+  }
+  if (f.failures.lemons.share > 0) {
+    out.push_back(
+        fmt::format("{:.1f} % of the nodes fail {:.1f} times as often as the others; one "
+                    "that fails is replaced by any node of the cluster",
+                    100 * f.failures.lemons.share, f.failures.lemons.factor));
+  }
+  if (!q.spares) out.push_back("there is always another node for one that fails");
+  if (f.price) out.push_back("price " + f.price_name + ", also while the run waits");
+  if (f.power) {
+    out.push_back(fmt::format("accelerators draw their design power all the time{}",
+                              q.pue > 1 ? "" : "; nothing else draws any"));
+  }
+  return out;
+}
+
+// Its length and its size.
+Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Estimate& estimate,
+                          const RunQuestion& question) {
+  out.step_time = estimate.step_time;
+  out.step_interval = estimate.interval;
+  if (question.steps) {
+    out.steps = *question.steps;
+  } else {
+    ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
+    const auto of_step = static_cast<double>(estimate.training.global_batch) *
+                         static_cast<double>(estimate.training.sequence_length);
+    out.steps = static_cast<std::int64_t>(std::ceil(*out.tokens / of_step));
+  }
+  out.healthy = static_cast<double>(out.steps) * out.step_time;
+  out.accelerators = step.cluster().accelerators;
+  out.nodes = step.cluster().accelerators / step.cluster().accelerators_per_node;
+  out.checkpoint =
+      checkpoint_cost(step.model(), step.training(), step.cluster(), question.checkpoint);
+  return {};
+}
+
+Result<void> choose_facts(RunForecast& out, const RunQuestion& question,
+                          const std::optional<FailureRates>& failures, const Catalog& catalog) {
+  if (failures) {
+    out.failures = *failures;
+  } else {
+    auto known = load_failure_rates(catalog, question.failures);
+    if (!known) return fail(at("forecast.failures", known.error()));
+    out.failures = std::move(*known);
+  }
+  auto restart = load_restart_times(catalog, question.restart);
+  if (!restart) return fail(at("forecast.restart", restart.error()));
+  out.restart = std::move(*restart);
+  return {};
+}
+
+// The run to simulate; notes in `out` what follows from it without a simulation.
+Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
+                          const RunQuestion& question) {
+  RunModel model;
+  model.steps = out.steps;
+  model.step = out.step_time;
+  if (question.evaluation) {
+    model.evaluate_every = question.evaluation->every;
+    model.evaluation = question.evaluation->time;
+  }
+  model.nodes = out.nodes;
+  model.failure_rate = rate_of_node(out.failures, step.cluster().accelerators_per_node);
+  model.gaps = out.failures.gaps;
+  model.lemons = out.failures.lemons;
+  model.node_share = node_share(out.failures);
+  model.restart = stages_at(out.restart, out.accelerators);
+  if (question.queue) {
+    model.restart.push_back({.name = "queue", .time = *question.queue, .first_start = true});
+  }
+  model.spares = question.spares;
+  if (question.spares) {
+    const auto& repair = question.repair ? question.repair : out.failures.repair;
+    if (!repair) {
+      return fail(ErrorCode::bad_input,
+                  "spares need a time of repair, which " + out.failures.name + " does not have",
+                  "forecast.spares", "write repair: {law: log_normal, median: 30 h, spread: 1.5}");
+    }
+    model.repair = *repair;
+  }
+  const Hertz rate = static_cast<double>(model.nodes) * model.failure_rate;
+  model.checkpoints = levels_of(question.checkpoint, out.checkpoint, rate, model.step, model.steps);
+  out.levels = model.checkpoints;
+  if (out.restart.includes_restore) {
+    for (CheckpointLevel& level : model.checkpoints) level.restore = {};
+  }
+  out.mean_time_to_failure = mean_time_to_failure(model.nodes, model.failure_rate);
+  out.mean_restart = mean_of(model.restart);
+  const std::vector<double> shares = shares_of_failures(model.checkpoints);
+  for (std::size_t l = 0; l < shares.size(); ++l) {
+    out.mean_restart += shares[l] * model.checkpoints[l].restore;
+  }
+  const CheckpointLevel& last = model.checkpoints.back();
+  if (model.checkpoints.size() == 1 && last.durable <= last.blocked && !model.spares &&
+      model.gaps.law == TimeForm::exponential && !(model.lemons.share > 0)) {
+    out.exact_ettr = exact_ettr(
+        {rate, out.mean_restart, static_cast<double>(last.every) * model.step, last.blocked});
+  }
+  return model;
+}
+
+void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQuestion& question) {
+  out.runs = question.runs;
+  out.seed = question.seed;
+  std::vector<Seconds> wall;
+  std::vector<double> ettr;
+  std::vector<double> interruptions;
+  const double share = 1 / static_cast<double>(runs.size());
+  for (const RunOutcome& run : runs) {
+    wall.push_back(wall_of(run));
+    ettr.push_back(run.ettr());
+    interruptions.push_back(static_cast<double>(run.interruptions));
+    for (std::size_t i = 0; i < kBadputs; ++i) {
+      out.badput[i] += Seconds(static_cast<double>(run.badput_ns[i]) * 1e-9) * share;
+    }
+  }
+  if (question.within) {
+    out.within = question.within;
+    const auto in_time =
+        std::ranges::count_if(wall, [&](Seconds w) { return w <= *question.within; });
+    out.ends_within = share_of(static_cast<std::size_t>(in_time), wall.size());
+  }
+  out.wall = run_spread_of(std::move(wall));
+  out.ettr = run_spread_of(std::move(ettr));
+  out.interruptions = run_spread_of(std::move(interruptions));
+}
+
+Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
+                       const RunQuestion& question, const Catalog& catalog) {
+  ORRERY_TRY(const auto price, price_of(question, accelerator.name, catalog));
+  if (price) {
+    if (price->price > kMostPrice) {
+      return fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
+    }
+    out.price_name = price->name;
+    out.price = price->price;
+  }
+  if (accelerator.power) out.power = *accelerator.power * question.pue;
+  out.carbon = question.carbon;
+  return {};
+}
+
+}  // namespace
+
+double RunForecast::gpu_hours(Seconds wall_time) const {
+  return static_cast<double>(accelerators) * (wall_time / kForecastHour);
+}
+Dollars RunForecast::cost(Seconds wall_time) const {
+  return static_cast<double>(accelerators) * (price.value_or(DollarsPerSecond(0)) * wall_time);
+}
+Joules RunForecast::energy(Seconds wall_time) const {
+  return static_cast<double>(accelerators) * (power.value_or(Watts(0)) * wall_time);
+}
+double RunForecast::carbon_kg(Seconds wall_time) const {
+  return energy(wall_time).value() / 3.6e6 * carbon.value_or(0) / 1000;
+}
+
+Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate,
+                             const RunQuestion& question,
+                             const std::optional<FailureRates>& failures, const Catalog& catalog,
+                             int threads) {
+  ORRERY_RETURN_IF_ERROR(check(question));
+  RunForecast out;
+  ORRERY_RETURN_IF_ERROR(describe_run(out, step, estimate, question));
+  ORRERY_RETURN_IF_ERROR(choose_facts(out, question, failures, catalog));
+  ORRERY_TRY(const RunModel model, model_of(out, step, question));
+  ORRERY_TRY(const auto runs, simulate_runs(model, question.runs, question.seed, threads));
+  summarize(out, runs, question);
+  ORRERY_RETURN_IF_ERROR(price_run(out, step.cluster().accelerator, question, catalog));
+  out.knobs = knobs_of(model, runs, question.seed, threads);
+  out.assumed = step.defaults;
+  std::ranges::move(assumptions_of(out, question, model), std::back_inserter(out.assumed));
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,85 @@
+// A whole training run, forecast: how long it takes and how likely, what is lost to what, what it
+// costs, and which change would help most.
+//
+//   steps = ceil(tokens / tokens of a step),   wall-clock time = simulation of the steps, each as
+//   long as the one `estimate` predicts, with failures, checkpoints and restarts (run_simulation.h)
+//   GPU-hours = accelerators x wall,  cost = price x GPU-hours,
+//   energy = accelerators x design power x PUE x wall,  carbon = energy x intensity
+//
+// The quantiles are those of the run's luck with failures. How far the step time itself may be off
+// is another matter: the interval of `estimate`, which scales all times, is stated beside them.
+// Left out: power that falls while a run waits, ramps of batch and sequence length, restarts of the
+// learning curve, prices that change.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
+#include "forecast/checkpoint.h"
+#include "forecast/run_question.h"
+#include "forecast/run_simulation.h"
+#include "forecast/run_spread.h"
+
+namespace orrery {
+
+// One cause made better by a half, on the same random numbers.
+struct Knob {
+  std::string name;  // "half the failures"
+  double ettr = 0;   // mean
+  Seconds saved;     // of the mean wall-clock time; below 0: it costs
+};
+
+struct RunForecast {
+  std::optional<double> tokens;
+  std::int64_t steps = 0;
+  Seconds step_time;
+  StepTimeInterval step_interval;
+  Seconds healthy;  // steps x step time
+  std::int64_t accelerators = 0;
+  std::int64_t nodes = 0;
+
+  FailureRates failures;
+  Seconds mean_time_to_failure;
+  RestartTimes restart;
+  Seconds mean_restart;  // with the loading of the checkpoint
+  CheckpointCost checkpoint;
+  std::vector<CheckpointLevel> levels;  // in memory first
+
+  std::int64_t runs = 0;
+  std::uint64_t seed = 0;
+  RunSpread<Seconds> wall;
+  RunSpread<double> ettr;
+  RunSpread<double> interruptions;
+  std::array<Seconds, kBadputs> badput{};  // means
+  // Closed form of exponential failures and blocking saves, where the run has these and no spares.
+  std::optional<double> exact_ettr;
+  std::optional<Seconds> within;
+  RunQuantile<double> ends_within;  // probability
+
+  std::string price_name;
+  std::optional<DollarsPerSecond> price;  // of an accelerator
+  std::optional<Watts> power;             // of an accelerator, with PUE
+  std::optional<double> carbon;           // grams a kWh
+
+  std::vector<Knob> knobs;           // by what they save, most first
+  std::vector<std::string> assumed;  // sentences
+
+  [[nodiscard]] double gpu_hours(Seconds wall_time) const;
+  [[nodiscard]] Dollars cost(Seconds wall_time) const;      // where there is a price
+  [[nodiscard]] Joules energy(Seconds wall_time) const;     // where there is a power
+  [[nodiscard]] double carbon_kg(Seconds wall_time) const;  // where there is an intensity
+};
+
+// `failures` in place of those that the question names. Errors: what check() refuses; unknown
+// names; spares without a time of repair; a run that would never end.
+Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate,
+                             const RunQuestion& question,
+                             const std::optional<FailureRates>& failures, const Catalog& catalog,
+                             int threads);
+
+}  // namespace orrery

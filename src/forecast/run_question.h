@@ -1,0 +1,63 @@
+// What is asked of a forecast: the section `forecast` of a specification, which options of the
+// command line add to.
+//
+//   forecast:
+//     tokens: 15.6T                    # or steps
+//     failures: meta-rsc-1             # orrery catalog failures
+//     restart: bytedance               # orrery catalog restarts
+//     checkpoint: {interval: 30 min, mode: asynchronous, bandwidth: 2 TB/s}
+//     evaluation: {every: 1000, time: 12 min}
+//     spares: 16
+//     within: 60 days
+//     step: {variability: prism, exceeds: 20 s}   # without tokens and steps: of the step alone
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "document/fields.h"
+#include "forecast/checkpoint.h"
+#include "forecast/step_distribution.h"
+#include "forecast/time_law.h"
+
+namespace orrery {
+
+struct EvaluationPauses {
+  std::int64_t every = 0;  // steps
+  Seconds time;
+  bool operator==(const EvaluationPauses&) const = default;
+};
+const Fields<EvaluationPauses>& fields_of(const EvaluationPauses*);
+
+struct RunQuestion {
+  std::string tokens;  // "15.6T", "300B"
+  std::optional<std::int64_t> steps;
+  std::string failures = "meta-llama-3";  // of the catalog
+  std::string restart = "bytedance";      // of the catalog
+  CheckpointPolicy checkpoint;
+  std::optional<EvaluationPauses> evaluation;
+  std::optional<TimeLaw> queue;  // at the start and after each failure
+  std::optional<std::int64_t> spares;
+  std::optional<TimeLaw> repair;  // of a node, where there are spares
+  std::optional<Seconds> within;  // how likely the run ends by then
+  std::string price;              // of the catalog, or "2.95 $/h"; empty: the median
+  double pue = 1;                 // power of the site over that of the accelerators
+  std::optional<double> carbon;   // grams of CO2 a kWh
+  std::int64_t runs = 10'000;
+  std::uint64_t seed = 1;
+  StepQuestion step;  // how its time varies
+  bool operator==(const RunQuestion&) const = default;
+};
+const Fields<RunQuestion>& fields_of(const RunQuestion*);
+
+inline constexpr std::int64_t kMostRuns = 1'000'000;
+inline constexpr double kMostCarbon = 1e6;  // burning coal gives about 1,000
+
+// Errors: neither or both of tokens and steps; probabilities, times and factors that cannot be.
+Result<void> check(const RunQuestion& question);
+
+// "15.6T" is 15.6e12, "300B" is 300e9; a plain number is one. Errors: not a number of 1 to 1e18.
+Result<double> parse_tokens(std::string_view text);
+
+}  // namespace orrery

@@ -1,0 +1,69 @@
+// How much the times of operations vary: a fact of catalog/variability.
+//
+// Every factor on a predicted time has the mean 1, so that what changes the mean of a step is that
+// it waits for the slowest, and nothing else:
+//
+//   of an accelerator   exp(s z - s^2 / 2),  s^2 = ln(1 + spatial^2): the same for all of a step
+//   of a pass           1 + temporal z, not below 0: another one for every pass of a step
+//   of a communication  exp(s z - s^2 / 2),  z = sqrt(r) z_step + sqrt(1 - r) z_own
+//
+// z are standard normal. Spreads are coefficients of variation (standard deviation / mean). Kernels
+// share their accelerator's z, scaled by the spread of their class; all communication of a step
+// shares z_step, the state of the network, with the correlation r. Left out: drift over hours,
+// other forms, and means that differ from the predicted ones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "catalog/catalog.h"
+#include "document/provenance.h"
+
+namespace orrery {
+
+// What varies in its own way.
+enum class VaryingWork : std::uint8_t { products, attention, memory_bound, tp, cp, ep, pp, dp };
+inline constexpr std::size_t kVaryingWork = 8;
+inline constexpr std::size_t kComputingKinds = 3;  // the first ones
+std::span<const EnumName<VaryingWork>> names_of(VaryingWork);
+
+struct KernelSpread {
+  double spatial = 0;   // from one accelerator to another
+  double temporal = 0;  // of one accelerator, from pass to pass
+  bool operator==(const KernelSpread&) const = default;
+};
+const Fields<KernelSpread>& fields_of(const KernelSpread*);
+
+// Groups that stay within a node, and groups that do not.
+struct CommunicationSpread {
+  double within_node = 0;
+  double between_nodes = 0;
+  double correlation = 0;  // share of the variance that is the state of the network in a step
+  bool operator==(const CommunicationSpread&) const = default;
+};
+const Fields<CommunicationSpread>& fields_of(const CommunicationSpread*);
+
+struct Variability {
+  std::string name;
+  std::string title;
+  KernelSpread products, attention, memory_bound;
+  CommunicationSpread communication;
+  Provenance provenance;
+  bool operator==(const Variability&) const = default;
+
+  // Of a kind that computes.
+  [[nodiscard]] const KernelSpread& of(VaryingWork kind) const;
+};
+const Fields<Variability>& fields_of(const Variability*);
+
+// Errors: spreads below 0 or above what the forms describe, a correlation outside [0, 1], NaN.
+Result<void> check(const Variability& variability);
+// From the catalog. Errors: unknown name; an entry that breaks check().
+Result<Variability> load_variability(const Catalog& catalog, std::string_view name);
+// With settings such as "products.spatial=0.03,communication.correlation=0" over it. Errors: a key
+// that it does not have, with those it has; what check() refuses.
+Result<Variability> with_settings(Variability variability, std::string_view settings);
+
+}  // namespace orrery

@@ -1,0 +1,194 @@
+#include "report/forecasts/forecast_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/drawing/table.h"
+
+namespace orrery {
+namespace {
+
+constexpr Seconds kDay{86400};
+constexpr Ink kBold = {.bold = true};
+
+// "89.6 days", below two days "18.7 h", below 0.1 h "58.7 s".
+std::string span_words(Seconds s) {
+  const double days = s / kDay;
+  if (std::abs(days) >= 9.995) return fmt::format("{:.1f} days", days);
+  if (std::abs(days) >= 1.9995) return fmt::format("{:.2f} days", days);
+  const double hours = 24 * days;
+  if (std::abs(hours) < 0.1) return std::abs(s.value()) < 1e-9 ? "0 s" : to_text(s);
+  return fmt::format("{:.{}f} h", hours, std::abs(hours) < 9.995 ? 2 : 1);
+}
+// A figure stays with its unit where lines are broken.
+std::string unbroken(const std::string& figure) {
+  std::string out;
+  for (const char c : figure) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
+  return out;
+}
+std::string share_words(double share) { return unbroken(percent(share)); }
+std::string unbroken_span(Seconds s) { return unbroken(span_words(s)); }
+std::string dollars(Dollars d) { return "$" + compact(d.value()); }
+std::string watt_hours(Joules e) { return compact(e.value() / 3600) + "Wh"; }
+std::string tonnes(double kg) { return grouped(std::llround(kg / 1000)) + " t"; }
+std::string count(double n) {
+  return fmt::format("{:.{}f}", n, n < 9.95 && n != std::round(n) ? 1 : 0);
+}
+
+// What grows with the wall-clock time is known with its quantiles.
+Table answer_table(const RunForecast& f) {
+  Table table(left("", 4), right("p5", 3), right("median", 4), right("p95", 4), right("mean", 2));
+  const auto add = [&](std::string_view name, const auto& spread, const auto& words) {
+    table.row(name, words(spread.p5.value), bold(words(spread.p50.value)), words(spread.p95.value),
+              words(spread.mean));
+  };
+  add("wall-clock time", f.wall, span_words);
+  add("ETTR", f.ettr, percent);
+  add("interruptions", f.interruptions, count);
+  add("GPU-hours", f.wall, [&](Seconds s) { return compact(f.gpu_hours(s)); });
+  if (f.price) add("cost", f.wall, [&](Seconds s) { return dollars(f.cost(s)); });
+  if (f.power) add("energy", f.wall, [&](Seconds s) { return watt_hours(f.energy(s)); });
+  if (f.carbon) add("CO2", f.wall, [&](Seconds s) { return tonnes(f.carbon_kg(s)); });
+  return table;
+}
+
+std::string run_sentence(const RunForecast& f) {
+  std::string out =
+      fmt::format("{} steps of {} on {} GPUs in {} {}: {} without a failure", grouped(f.steps),
+                  to_text(f.step_time), grouped(f.accelerators), grouped(f.nodes),
+                  f.nodes == 1 ? "node" : "nodes", span_words(f.healthy));
+  return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
+}
+
+std::string save_words(const CheckpointLevel& level, Seconds step) {
+  return fmt::format("every {} {} ({}), {} blocked, durable after {}, loaded in {}",
+                     grouped(level.every), level.every == 1 ? "step" : "steps",
+                     unbroken(to_text(static_cast<double>(level.every) * step)),
+                     unbroken(to_text(level.blocked)), unbroken(to_text(level.durable)),
+                     unbroken(to_text(level.restore)));
+}
+
+std::string causes_text(const RunForecast& f, const TextStyle& style) {
+  const std::string failures = std::isfinite(f.mean_time_to_failure.value())
+                                   ? "a failure every " + to_text(f.mean_time_to_failure)
+                                   : "no failures";
+  std::string out =
+      wrapped(fmt::format("{} ({}) · {} from a failure to the next step ({})", failures,
+                          f.failures.name, to_text(f.mean_restart), f.restart.name),
+              2, style);
+  if (f.levels.size() > 1) {
+    out += wrapped("copies in memory " + save_words(f.levels.front(), f.step_time), 2, style);
+  }
+  return out + wrapped("checkpoints of " + to_text(f.checkpoint.size) + " " +
+                           save_words(f.levels.back(), f.step_time),
+                       2, style);
+}
+
+Table loss_table(const RunForecast& f) {
+  Table table(left("", 3), right("time", 2), right("share", 3), bars(0, 48));
+  std::vector<Picoseconds> parts{round_to_picoseconds(f.healthy)};
+  for (const Seconds lost : f.badput) parts.push_back(round_to_picoseconds(lost));
+  const std::vector<int> tenths = tenths_of_percent(parts);
+  const auto add = [&](std::string_view name, Seconds time, int share, Ink ink, Ink of_bar) {
+    table.row(cell(name, ink), cell(span_words(time), ink), cell(percent_of_tenths(share), ink),
+              bar_of({{time / f.wall.mean, of_bar}}));
+  };
+  add("training", f.healthy, tenths[0], kBold, {.colour = 71});
+  for (std::size_t i = 0; i < kBadputs; ++i) {
+    if (f.badput[i] > Seconds(0)) {
+      add(label(static_cast<Badput>(i)), f.badput[i], tenths[i + 1], {}, {.colour = 203});
+    }
+  }
+  table.add_rule();
+  table.row(bold("wall-clock time"), bold(span_words(f.wall.mean)), bold("100.0 %"), "");
+  return table;
+}
+
+Table knob_table(const RunForecast& f) {
+  Table table(left("", 3), right("ETTR", 2), right("time saved", 3),
+              right("cost saved", 2).shown_if(f.price.has_value()));
+  for (const Knob& knob : f.knobs) {
+    table.row(knob.name, percent(knob.ettr), span_words(knob.saved),
+              f.price ? (knob.saved < Seconds(0) ? "-" : "") +
+                            dollars(f.cost(std::max(knob.saved, -knob.saved)))
+                      : "");
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string forecast_text(const RunForecast& f, const Subject& subject, const TextStyle& style) {
+  std::string out = "  " +
+                    painted(shortened(printable(model_in_words(subject) + " on " + subject.cluster),
+                                      longest_line(style) - 2),
+                            kBold, style) +
+                    "\n";
+  out += wrapped(run_sentence(f), 2, style) + "\n" + answer_table(f).text(style) + "\n";
+  if (f.within) {
+    out += wrapped(fmt::format("→ ends within {} with a probability of {} ({} to {})",
+                               unbroken_span(*f.within), share_words(f.ends_within.value),
+                               share_words(f.ends_within.low), share_words(f.ends_within.high)),
+                   2, style);
+  }
+  out += wrapped(
+      fmt::format(
+          "{} simulated runs: the median lies between {} and {}, the p95 between {} and {}{}",
+          grouped(f.runs), unbroken_span(f.wall.p50.low), unbroken_span(f.wall.p50.high),
+          unbroken_span(f.wall.p95.low), unbroken_span(f.wall.p95.high),
+          f.exact_ettr ? "; the closed form gives an ETTR of " + share_words(*f.exact_ettr) : ""),
+      2, style);
+  out += wrapped(
+      fmt::format("the quantiles are of luck with failures; the step time itself lies with a "
+                  "probability of {} between {:.2f} and {:.2f} times that, and all times with it",
+                  share_words(f.step_interval.level), f.step_interval.low / f.step_time,
+                  f.step_interval.high / f.step_time),
+      2, style);
+  out += "\n" + causes_text(f, style);
+  out += section("Where the time goes", "mean of the runs", loss_table(f), style);
+  out +=
+      section("What would help", "each better by a half, the rest as it is", knob_table(f), style);
+  out += heading("Assumed", "", style);
+  std::string sentence;
+  for (const std::string& item : f.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
+  return out + wrapped(sentence, 2, style);
+}
+
+std::string fault_fit_text(const FaultFit& fit, const TextStyle& style) {
+  const auto hours = [](Seconds s) { return fmt::format("{:.1f} h", s.value() / 3600); };
+  std::string out =
+      "  " + painted(shortened(printable(fit.name), longest_line(style) - 2), kBold, style) + "\n";
+  out += wrapped(fmt::format("{} faults of {} nodes in {:g} days", grouped(fit.faults),
+                             grouped(fit.nodes), fit.days),
+                 2, style) +
+         "\n";
+  Table table(left("", 3), right("value", 3), left("", 2));
+  table.row("rate", fmt::format("{:.2f}", fit.rates.per_1000_node_days),
+            "failures per 1,000 node-days");
+  table.row("faults a day", fmt::format("{:.2f}", fit.faults_a_day),
+            fmt::format("none on {} of the days", percent(fit.days_without)));
+  table.row("dispersion over days", fmt::format("{:.2f}", fit.dispersion_by_day),
+            "variance / mean of the faults of a day; 1 if independent");
+  table.row("nodes that failed", grouped(fit.nodes_that_failed),
+            fmt::format("one of them {} times; the worst tenth has {} of the faults",
+                        fit.most_of_a_node, percent(fit.worst_tenth)));
+  table.row("dispersion over nodes", fmt::format("{:.2f}", fit.dispersion_by_node),
+            "variance / mean of the faults of a node");
+  if (fit.rates.lemons.share > 0) {
+    table.row("lemon nodes", percent(fit.rates.lemons.share),
+              fmt::format("of the nodes fail {:.1f} times as often as the others",
+                          fit.rates.lemons.factor));
+  }
+  table.row("nodes down", fmt::format("{:.2f}", fit.nodes_down), "on average");
+  if (!fit.repairs.empty()) {
+    table.row(
+        "repair, median", hours(quantile_of(fit.repairs, 0.5)),
+        fmt::format("p10 {}, p90 {}, mean {}; {} of the faults had not ended",
+                    hours(quantile_of(fit.repairs, 0.1)), hours(quantile_of(fit.repairs, 0.9)),
+                    hours(mean_of(*fit.rates.repair)), grouped(fit.open)));
+  }
+  return out + table.text(style);
+}
+
+}  // namespace orrery

@@ -1,0 +1,239 @@
+#include "report/forecasts/step_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "document/results.h"
+#include "report/drawing/table.h"
+
+namespace orrery {
+namespace {
+
+constexpr Ink kBoldStep = {.bold = true};
+
+struct StepDocument {
+  const StepDistribution& distribution;
+  const Subject& subject;
+};
+
+struct LongerStep {
+  Seconds than;
+  RunQuantile<double> share;
+};
+
+Table quantile_table(const StepDistribution& d) {
+  Table table(left("", 4), right("p5", 3), right("p50", 4), right("p95", 4), right("p99", 3),
+              right("p99.9", 2), right("mean", 2), right("p95 / p50", 3));
+  const auto add = [&](std::string_view name, const StepTimes& t) {
+    table.row(name, to_text(t.p5.value), bold(to_text(t.p50.value)), bold(to_text(t.p95.value)),
+              to_text(t.p99.value), to_text(t.p99_9.value), to_text(t.mean),
+              fmt::format("{:.4f}", t.p95.value / t.p50.value));
+  };
+  add("what varies", d.times);
+  add("and the prediction's own error", d.together);
+  return table;
+}
+
+std::string words_for(VaryingWork kind) {
+  switch (kind) {
+    case VaryingWork::products:
+      return "products";
+    case VaryingWork::attention:
+      return "attention";
+    case VaryingWork::memory_bound:
+      return "kernels bound by memory";
+    case VaryingWork::tp:
+      return "tensor-parallel communication";
+    case VaryingWork::cp:
+      return "context-parallel communication";
+    case VaryingWork::ep:
+      return "expert-parallel communication";
+    case VaryingWork::pp:
+      return "pipeline transfers";
+    case VaryingWork::dp:
+      return "data-parallel communication";
+  }
+  return "";
+}
+
+Table tail_table(const StepDistribution& d) {
+  Table table(left("", 3), right("p95 falls by", 3), right("that is", 2));
+  for (const TailShare& t : d.tail) {
+    table.row(words_for(t.kind), fmt::format("{:.2f} %", 100 * t.share_of_p95),
+              to_text(t.share_of_p95 * d.times.p95.value));
+  }
+  return table;
+}
+
+// Best and worst, and those between if they are few.
+Table slow_table(const StepDistribution& d) {
+  constexpr std::size_t kMostStages = 16;
+  std::vector<SlowStage> stages = d.slow_stages;
+  std::ranges::stable_sort(stages, {}, &SlowStage::over_p95);
+  if (stages.size() > kMostStages) {
+    stages.erase(stages.begin() + kMostStages / 2, stages.end() - kMostStages / 2);
+  }
+  Table table(left("stage", 3), right("p95", 3), right("longer by", 2));
+  for (const SlowStage& s : stages) {
+    table.row(std::to_string(s.stage), to_text(s.over_p95 * d.times.p95.value),
+              fmt::format("{:.1f} %", 100 * (s.over_p95 - 1)));
+  }
+  return table;
+}
+
+Table replica_table(const StepDistribution& d) {
+  Table table(left("waits for", 3), right("p50", 3), right("p95", 3), right("p95 shorter by", 2));
+  for (const FewerReplicas& f : d.fewer) {
+    table.row(f.dropped == 0 ? "all replicas" : fmt::format("all but the slowest {}", f.dropped),
+              to_text(f.p50), to_text(f.p95),
+              fmt::format("{:.2f} %", 100 * (1 - f.p95 / d.fewer.front().p95)));
+  }
+  return table;
+}
+
+}  // namespace
+
+template <>
+inline constexpr auto kResults<RunQuantile<Seconds>> = table<RunQuantile<Seconds>>(
+    "time quantile", "A quantile of the samples.",
+    field<&RunQuantile<Seconds>::value>("value", "of the samples"),
+    field<&RunQuantile<Seconds>::low>("low", "lower end of its 95 % interval"),
+    field<&RunQuantile<Seconds>::high>("high", "upper end of its 95 % interval"));
+
+template <>
+inline constexpr auto kResults<StepTimes> =
+    table<StepTimes>("step times", "Quantiles of the time of a step.",
+                     field<&StepTimes::p5>("p5", "5 % of the steps are shorter"),
+                     field<&StepTimes::p50>("p50", "the median"),
+                     field<&StepTimes::p95>("p95", "95 % of the steps are shorter"),
+                     field<&StepTimes::p99>("p99", "99 % of the steps are shorter"),
+                     field<&StepTimes::p99_9>("p99_9", "99.9 % of the steps are shorter"),
+                     field<&StepTimes::mean>("mean", "of the steps"));
+
+template <>
+inline constexpr auto kResults<LongerStep> = table<LongerStep>(
+    "longer step", "How likely a step takes longer than was asked.",
+    field<&LongerStep::than>("than_s", "the time that was asked for"),
+    field("probability", "share of the samples", [](const LongerStep& s) { return s.share.value; }),
+    field("low", "lower end of its 95 % interval", [](const LongerStep& s) { return s.share.low; }),
+    field("high", "upper end of its 95 % interval",
+          [](const LongerStep& s) { return s.share.high; }));
+
+template <>
+inline constexpr auto kResults<TailShare> = table<TailShare>(
+    "part of the tail", "A kind of work that takes the same time always.",
+    field<&TailShare::kind>("kind", "of work"),
+    field<&TailShare::share_of_p95>("share_of_p95", "by which p95 falls without its spread"));
+
+template <>
+inline constexpr auto kResults<SlowStage> = table<SlowStage>(
+    "slow stage", "One slow node in a stage.", field<&SlowStage::stage>("stage", "from 0"),
+    field<&SlowStage::over_p95>("over_p95", "p95 with it over p95 without"));
+
+template <>
+inline constexpr auto kResults<FewerReplicas> = table<FewerReplicas>(
+    "fewer replicas", "A step that does not wait for the slowest replicas.",
+    field<&FewerReplicas::dropped>("dropped", "replicas that are not waited for"),
+    field<&FewerReplicas::p50>("p50_s", "the median"),
+    field<&FewerReplicas::p95>("p95_s", "95 % of the steps are shorter"));
+
+template <>
+inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
+    "step distribution", "The distribution of the time of a step.",
+    field<&StepDistribution::predicted>("step_time_s", "as orrery estimate predicts it"),
+    field<&StepDistribution::scale>(
+        "scale",
+        "by which all times are multiplied, so that the median without slow nodes is step_time_s"),
+    field<&StepDistribution::times>("times_s", "of the samples"),
+    field("step_time_low_s", "lower end of the interval of the prediction",
+          [](const StepDistribution& d) { return d.interval.low; }),
+    field("step_time_high_s", "upper end of the interval of the prediction",
+          [](const StepDistribution& d) { return d.interval.high; }),
+    field<&StepDistribution::together>("times_with_prediction_error_s",
+                                       "of the samples, each off as predictions are"),
+    optional_field("longer", "with --exceeds",
+                   [](const StepDistribution& d) {
+                     return d.exceeds ? std::optional(LongerStep{*d.exceeds, d.exceeds_share})
+                                      : std::nullopt;
+                   }),
+    field<&StepDistribution::tail>("tail", "what makes it, most first"),
+    field<&StepDistribution::slow_node>("slow_node",
+                                        "time of the slow node over that of the others"),
+    field<&StepDistribution::slow_stages>(
+        "slow_stages", "with one slow node, by stage; empty if slow nodes are stated"),
+    field<&StepDistribution::fewer>("fewer_replicas", "empty if there is one replica"),
+    field<&StepDistribution::accelerators>("gpus", "accelerators of the job"),
+    field<&StepDistribution::lock_step>("lock_step",
+                                        "accelerators of a stage that meet in every layer"),
+    field<&StepDistribution::replicas>("replicas", "that meet only at the end of a step"),
+    field<&StepDistribution::samples>("samples", "drawn"),
+    field<&StepDistribution::seed>("seed", "of the random numbers"),
+    field("variability", "name in the catalog",
+          [](const StepDistribution& d) { return d.variability.name; }),
+    field<&StepDistribution::assumed>("assumed", "sentences"));
+
+template <>
+inline constexpr auto kResults<StepDocument> = table<StepDocument>(
+    "forecast step document", "The distribution of the time of a step.",
+    schema_version<StepDocument, 1>(),
+    field("model", "name of the model", [](const StepDocument& d) { return d.subject.model; }),
+    field("cluster", "name of the cluster",
+          [](const StepDocument& d) { return d.subject.cluster; }),
+    fields_within([](const StepDocument& d) -> const StepDistribution& { return d.distribution; }));
+
+Value step_distribution_json(const StepDistribution& distribution, const Subject& subject) {
+  return answer(StepDocument{distribution, subject});
+}
+const Description& step_distribution_document() { return description_of<StepDocument>(); }
+
+std::string step_distribution_text(const StepDistribution& d, const Subject& subject,
+                                   const TextStyle& style) {
+  std::string out = "  " +
+                    painted(shortened(printable(model_in_words(subject) + " on " + subject.cluster),
+                                      longest_line(style) - 2),
+                            kBoldStep, style) +
+                    "\n";
+  out += wrapped(
+      fmt::format(
+          "half of the steps take {} or more, one of 20 takes {} or more, which is {:.1f} % "
+          "longer; predicted without slow nodes: {}",
+          to_text(d.times.p50.value), to_text(d.times.p95.value),
+          100 * (d.times.p95.value / d.times.p50.value - 1), to_text(d.predicted)),
+      2, style);
+  out += "\n" + quantile_table(d).text(style) + "\n";
+  if (d.exceeds) {
+    out += wrapped(fmt::format("→ takes longer than {} with a probability of {} ({} to {})",
+                               to_text(*d.exceeds), percent(d.exceeds_share.value),
+                               percent(d.exceeds_share.low), percent(d.exceeds_share.high)),
+                   2, style);
+  }
+  out += wrapped(
+      fmt::format("{} samples: p50 lies between {} and {}, p95 between {} and {}, p99.9 between "
+                  "{} and {}",
+                  grouped(d.samples), to_text(d.times.p50.low), to_text(d.times.p50.high),
+                  to_text(d.times.p95.low), to_text(d.times.p95.high), to_text(d.times.p99_9.low),
+                  to_text(d.times.p99_9.high)),
+      2, style);
+  out += wrapped(
+      fmt::format("{} accelerators of a stage meet in every layer, {} {} at the end of the step",
+                  grouped(d.lock_step), grouped(d.replicas),
+                  d.replicas == 1 ? "replica" : "replicas"),
+      2, style);
+  out +=
+      section("What makes the tail", "p95 if it took the same time always", tail_table(d), style);
+  if (!d.slow_stages.empty()) {
+    out += section("Where a slow node hurts least",
+                   fmt::format("a node whose kernels take {:g} times as long", d.slow_node),
+                   slow_table(d), style);
+  }
+  if (!d.fewer.empty()) {
+    out += section("What spare replicas would save", "", replica_table(d), style);
+  }
+  out += heading("Assumed", "", style);
+  std::string sentence;
+  for (const std::string& item : d.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
+  return out + wrapped(sentence, 2, style);
+}
+
+}  // namespace orrery
