@@ -1,5 +1,4 @@
 // orrery calibrate: cost parameters from measurements.
-#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -49,8 +48,8 @@ Result<int> calibrate_command(const CalibrateOptions& options, const Common& com
     tables.push_back(std::move(table));
   }
   if (!options.out.empty() && options.date.empty()) {
-    return fail(ErrorCode::bad_input, "the date of the fit is missing", "--out",
-                "--date YYYY-MM-DD, which is written into the files");
+    return bad_input("the date of the fit is missing", "--out",
+                     "--date YYYY-MM-DD, which is written into the files");
   }
   CalibrationRequest request;
   request.catalog = &catalog;

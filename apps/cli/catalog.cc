@@ -49,6 +49,18 @@ std::vector<Shown> columns_of(const std::string& kind) {
             {"bf16", {"peak", "bf16"}},
             {"fp8", {"peak", "fp8"}}};
   }
+  if (kind == "failures") {
+    return {{"per 1,000 node-days", {"per_1000_node_days"}},
+            {"accelerators a node", {"accelerators_per_node"}},
+            {"of", {"title"}}};
+  }
+  if (kind == "variability") {
+    return {{"products", {"products", "spatial"}},
+            {"over time", {"products", "temporal"}},
+            {"between nodes", {"communication", "between_nodes"}},
+            {"of", {"title"}}};
+  }
+  if (kind == "restarts") return {{"of", {"title"}}};
   if (kind == "software") return {{"framework", {"title"}}};
   if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};
   if (kind == "nodes") {
@@ -80,14 +92,19 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
   Value document = Value::list();
   for (const std::string& name : catalog.names(kind)) {
     ORRERY_TRY(auto entry, catalog.find(kind, name));
-    document.append(entry.root);
+    Value described = entry.root;
     std::vector<Cell> cells = {{name}};
     if (sized) {
       ORRERY_TRY(const Model model, read_model(entry));
       const ModelSize size = size_of(model);
+      Value computed = Value::map();
+      computed.set("parameters", Value::number(size.parameters));
+      computed.set("active_parameters", Value::number(size.active_parameters));
+      computed.set("flops_per_token", Value::number(size.flops_per_token));
+      described.set("computed", std::move(computed));
       cells.push_back({billions(size.parameters)});
       cells.push_back({billions(size.active_parameters)});
-      cells.push_back({flops_in_words(size.flops_per_token)});
+      cells.push_back({flops_text(size.flops_per_token)});
     }
     for (const Shown& s : shown) cells.push_back({text_at(entry.root, s.path)});
     std::string unverified = text_at(entry.root, {"provenance", "verified"}) == "true" ? "" : "all";
@@ -99,6 +116,7 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
     cells.push_back({unverified});
     cells.push_back({text_at(entry.root, {"provenance", "source"})});
     table.add_row(std::move(cells));
+    document.append(std::move(described));
   }
   return print(common.json ? to_json(document) : table.text(text_style()));
 }

@@ -53,7 +53,7 @@ int print(const std::string& text) {
   if (write(output_choice.json || !shows_only_ascii() ? shown : in_ascii(shown)))
     return ExitCode::done;
   say("standard output cannot be written");
-  return ExitCode::bad_input;
+  return ExitCode::refused;
 }
 
 TextStyle text_style() {

@@ -12,7 +12,7 @@
 
 namespace orrery::cli {
 
-enum ExitCode : int { done = 0, negative = 1, bad_input = 2, bug = 70, no_resources = 71 };
+enum ExitCode : int { done = 0, negative = 1, refused = 2, bug = 70, no_resources = 71 };
 
 struct Common {
   bool json = false;
@@ -54,6 +54,30 @@ struct SearchCommandOptions {
   double time_limit = 0;  // seconds; 0: none
 };
 
+struct ForecastOptions {
+  Question question;  // without a model: the log alone
+  // Empty: what the specification says.
+  std::string tokens;
+  std::string steps;
+  std::string failures;
+  std::string restart;
+  std::string checkpoint;  // "interval=30min,mode=asynchronous,bandwidth=2TB/s"
+  std::string spares;
+  std::string within;
+  std::string price;
+  std::string runs;
+  std::string seed;
+  std::string variability;
+  std::string spread;     // "products.spatial=0.03,communication.correlation=0"
+  std::string slow;       // "stage=3,time=1.3"
+  std::string slow_node;  // time of the node whose best stage is looked for
+  std::string exceeds;
+  std::string samples;
+  std::string log;             // of faults, in place of `failures`
+  std::int64_t log_nodes = 0;  // of its cluster; 0: those that it names
+  double log_days = 0;         // 0: until its last event
+};
+
 struct CatalogOptions {
   std::string kind;
   std::string name;
@@ -71,8 +95,8 @@ struct ScheduleCommandOptions {
   std::string svg;
   std::string png;
   std::string perfetto;
-  int width = 0;  // of the terminal drawing; 0: the terminal's
-  double time_limit = 60;
+  int width = 0;          // of the terminal drawing; 0: the terminal's
+  double time_limit = 0;  // seconds; 0: 60 of auto, none of compare
 };
 
 struct ValidateOptions {
@@ -96,6 +120,7 @@ struct CalibrateOptions {
 // Each gives the exit code.
 Result<int> estimate_command(const EstimateOptions& options, const Common& common);
 Result<int> search_command(const SearchCommandOptions& options, const Common& common);
+Result<int> forecast_command(const ForecastOptions& options, const Common& common);
 Result<int> catalog_command(const CatalogOptions& options, const Common& common);
 Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common);
 Result<int> validate_command(const ValidateOptions& options, const Common& common);
@@ -112,7 +137,7 @@ void choose_output(OutputChoice choice);
 void say(const std::string& text);
 // Says "where: message (hint)" and gives the exit code; with --json, standard output gets the error
 // as a document as well.
-int refuse(const Error& error, ExitCode code = ExitCode::bad_input);
+int refuse(const Error& error, ExitCode code = ExitCode::refused);
 // To standard output, checked: a full disk is an error. Where the locale's characters are not UTF-8
 // (LC_ALL, LC_CTYPE or LANG names another set), text is drawn with ASCII; JSON stays as it is.
 int print(const std::string& text);

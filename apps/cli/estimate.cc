@@ -59,9 +59,9 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
     if (!value->empty()) search += option + *value;
   }
   return "  " +
-         painted(fmt::format("{}: it needs {} and has {}.", verdict_words(figures.verdict),
+         painted(fmt::format("{}: it needs {} and has {}.", style_of(figures.verdict).words,
                              gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
-                 verdict_ink(figures.verdict), style) +
+                 style_of(figures.verdict).ink, style) +
          (q.model == "-" ? "" : " Plans that fit: " + search) + "\n\n";
 }
 
@@ -70,7 +70,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
 Result<int> estimate_command(const EstimateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
-  ORRERY_TRY(const auto step, predict(spec.scenario, catalog));
+  ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));
   const Estimate figures = estimate(step, errors);
 

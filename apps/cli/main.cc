@@ -46,6 +46,51 @@ void add_question(CLI::App* app, Question& q) {
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
 }
 
+void add_forecast(CLI::App* app, ForecastOptions& f) {
+  add_question(app, f.question);
+  app->get_option("model")->required(false);
+  for (const char* file : {"--html", "--timeline", "--expanded"}) {
+    app->remove_option(app->get_option(file));
+  }
+  app->add_option("--tokens", f.tokens, "of the run: 15.6T, 300B");
+  app->add_option("--steps", f.steps, "of the run, in place of tokens");
+  app->add_option("--failures", f.failures, "failure rates, of orrery catalog failures");
+  app->add_option("--restart", f.restart, "restart times, of orrery catalog restarts");
+  app->add_option("--checkpoint", f.checkpoint,
+                  "interval=30min,mode=asynchronous,bandwidth=2TB/s,...; what is left out is "
+                  "computed, the interval is then the best one");
+  app->add_option("--spares", f.spares, "nodes that stand ready (default: always another)");
+  app->add_option("--within", f.within, "say how likely the run ends by then: 60days");
+  app->add_option("--price", f.price, "of orrery catalog prices, or 2.95$/h (default: the median)");
+  app->add_option("--runs", f.runs, "to simulate (default: 10000)");
+  app->add_option("--seed", f.seed, "of the random numbers (default: 1)");
+  app->add_option("--variability", f.variability,
+                  "of the step's operations, of orrery catalog variability (default: prism)");
+  app->add_option("--spread", f.spread, "over it: products.spatial=0.03,...");
+  app->add_option("--slow", f.slow, "a slow node: stage=3,time=1.3,nodes=1");
+  app->add_option("--slow-node", f.slow_node,
+                  "find the best stage for a node that takes so many times as long (default: 1.2)");
+  app->add_option("--exceeds", f.exceeds, "say how likely a step takes longer: 7s");
+  app->add_option("--samples", f.samples, "of a step (default: 10000)");
+  CLI::Option* log = app->add_option(
+      "--log", f.log,
+      "a log of faults, JSON or CSV: its rates in place of --failures; without a model, the fit");
+  app->add_option("--log-nodes", f.log_nodes,
+                  "nodes of its cluster; without a model: those it names")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}))
+      ->needs(log);
+  app->add_option("--log-days", f.log_days, "that it covers (default: until its last event)")
+      ->check(number_within(1, 36525))
+      ->needs(log);
+  app->footer(
+      "Examples:\n"
+      "  orrery forecast llama-3.1-405b --on h100-sxm:16384 --plan tp=8,pp=16,chunks=8 --seq 8192 "
+      "--global-batch 2048 --tokens 15.6T --failures meta-rsc-1 --within 90days\n"
+      "  orrery forecast llama-3.1-405b --on h100-sxm:16384 --plan tp=8,pp=16,chunks=8 --seq 8192 "
+      "--global-batch 2048\n"
+      "  orrery forecast --log faults.json --log-nodes 400");
+}
+
 void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
   const CLI::Range any_count(1, 1'000'000'000);
   app->add_option("name", s.name,
@@ -68,7 +113,10 @@ void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
   app->add_option("--png", s.png, "write the picture to this file");
   app->add_option("--perfetto", s.perfetto, "write a Chrome/Perfetto timeline to this file");
   app->add_option("--width", s.width, "characters of a line")->check(CLI::Range(40, 1000));
-  app->add_option("--time-limit", s.time_limit, "auto: seconds to search")
+  app->add_option(
+         "--time-limit", s.time_limit,
+         "auto, compare: stop after this many seconds, compare after the schedule it is at; "
+         "auto takes at most 60 without it")
       ->check(number_within(0.001, 1e6));
   app->footer(
       "Examples:\n"
@@ -136,7 +184,7 @@ Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<
   const std::string help = full_name(command) + " --help";
   if (!unknown.empty()) {
     return {ErrorCode::bad_input, "unknown command '" + unknown + "'", "",
-            name_hint(unknown, known)};
+            unknown == "help" ? "write " + help : name_hint(unknown, known)};
   }
   if (!known.empty()) {
     return {ErrorCode::bad_input, command->get_name() + " needs a command", "",
@@ -159,7 +207,13 @@ Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<
             : word.find('=') != std::string::npos ? "settings of a plan follow --plan"
                                                   : "a cluster follows --on; see " + help};
   }
-  return {ErrorCode::bad_input, parsed.what(), "", "see " + help};
+  std::string what = parsed.what();
+  if (const auto* mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&parsed);
+      mismatch != nullptr) {
+    const std::string option = what.substr(0, what.find(':'));
+    what = option + (what.ends_with("missing") ? " needs a value" : " is given more than once");
+  }
+  return {ErrorCode::bad_input, what, "", "see " + help};
 }
 
 int run(int argc, char** argv) {
@@ -210,8 +264,8 @@ int run(int argc, char** argv) {
       ->delimiter(',');
   search_app->add_flag(
       "--all-axes", search.all_axes,
-      "also vary, on the best plans, what a search does not try by default: attention "
-      "kernel, overlap, HSDP groups, single recomputed modules, every schedule");
+      "also vary, on the best plans, what a search does not try by default: overlap, HSDP groups, "
+      "single recomputed modules, every schedule and more");
   search_app
       ->add_option("--time-limit", search.time_limit,
                    "stop after this many seconds and print the best plans so far")
@@ -220,10 +274,16 @@ int run(int argc, char** argv) {
       "Fields that --plan or the specification states are kept, all others are searched.\n"
       "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");
 
+  ForecastOptions forecast;
+  CLI::App* forecast_app =
+      app.add_subcommand("forecast", "a whole training run: days, failures, cost, and how likely");
+  add_forecast(forecast_app, forecast);
+
   CatalogOptions catalog;
   CLI::App* catalog_app = app.add_subcommand("catalog", "list and show what Orrery knows");
-  catalog_app->add_option("kind", catalog.kind,
-                          "models, accelerators, nodes, fabrics, clusters, links, prices, ...");
+  catalog_app->add_option(
+      "kind", catalog.kind,
+      "models, accelerators, nodes, fabrics, clusters, links, prices, failures, ...");
   catalog_app->add_option("name", catalog.name,
                           "one entry; of models also a Hugging Face config.json");
   catalog_app->footer(
@@ -282,16 +342,15 @@ int run(int argc, char** argv) {
   usual_threads() = common.threads;
   const Result<int> ended = [&]() -> Result<int> {
     if (!input_limit.empty()) {
-      const auto bytes = parse_bytes(input_limit);
-      if (!bytes) return fail(at("--max-input", bytes.error()));
-      if (bytes->value() < 1 || bytes->value() > 1e15) {
-        return fail(ErrorCode::bad_input, "'" + input_limit + "' is not between 1B and 1PB",
-                    "--max-input");
+      ORRERY_TRY(const Bytes bytes, at("--max-input", parse_bytes(input_limit)));
+      if (bytes.value() < 1 || bytes.value() > 1e15) {
+        return bad_input("'" + input_limit + "' is not between 1B and 1PB", "--max-input");
       }
-      input_memory() = static_cast<std::uint64_t>(bytes->value());
+      input_memory() = static_cast<std::uint64_t>(bytes.value());
     }
     if (estimate_app->parsed()) return estimate_command(estimate, common);
     if (search_app->parsed()) return search_command(search, common);
+    if (forecast_app->parsed()) return forecast_command(forecast, common);
     if (schedule_app->parsed()) return schedule_command(schedule, common);
     if (catalog_app->parsed()) return catalog_command(catalog, common);
     if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
@@ -322,7 +381,7 @@ int main(int argc, char** argv) {
     return fail("out of memory", "the machine, or a limit such as ulimit -v, refuses more",
                 ExitCode::no_resources);
   } catch (const std::filesystem::filesystem_error& e) {
-    return fail(e.what(), "", ExitCode::bad_input);
+    return fail(e.what(), "", ExitCode::refused);
   } catch (const std::system_error& e) {
     return fail(e.what(), "the machine, or a limit such as ulimit -u, refuses it",
                 ExitCode::no_resources);

@@ -1,10 +1,12 @@
 #include "progress.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <string>
 
 #include "command.h"
 #include "signals.h"
@@ -22,7 +24,8 @@ void note_interrupt(int) {
 
 }  // namespace
 
-Progress::Progress(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO) == 1) {
+Progress::Progress(bool wanted, Seconds at_most)
+    : wanted_(wanted && isatty(STDERR_FILENO) == 1), at_most_(at_most) {
   before_ = std::signal(SIGINT, note_interrupt);
   if (before_ == SIG_IGN) (void)std::signal(SIGINT, SIG_IGN);
 }
@@ -32,16 +35,29 @@ Progress::~Progress() {
   (void)std::signal(SIGINT, before_);
 }
 
+Seconds Progress::elapsed() const {
+  return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+}
+
+bool Progress::over() const { return interrupted() || elapsed() > at_most_; }
+
+void Progress::show(const std::string& text) { show(elapsed() / at_most_, text); }
+
 void Progress::show(double fraction, const std::string& text) {
-  if (!wanted_ || std::chrono::steady_clock::now() - begin_ < std::chrono::milliseconds(300))
-    return;
+  if (!wanted_ || elapsed() < Seconds(0.3)) return;
   shown_ = true;
   constexpr int kCells = 24;
   const int full = std::clamp(static_cast<int>(fraction * kCells), 0, kCells);
   std::string bar;
   for (int i = 0; i < kCells; ++i) bar += i < full ? "█" : "░";
-  const std::string shown = shortened(printable(text), 70);
-  std::fprintf(stderr, "\r\x1b[K%s %3.0f %%  %s", bar.c_str(), 100 * fraction, shown.c_str());
+  // Too little is done to tell how long the rest takes.
+  constexpr double kTelling = 0.02;
+  Seconds left = at_most_ - elapsed();
+  if (fraction >= kTelling) left = std::min(left, elapsed() * (1 / fraction - 1));
+  std::string line = fmt::format("{} {:3.0f} %", bar, 100 * fraction);
+  if (left < kWithoutEnd) line += fmt::format("  {:.0f} s left", std::max(0.0, left.value()));
+  line += "  " + shortened(printable(text), 70);
+  std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
   std::fflush(stderr);
 }
 

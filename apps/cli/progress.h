@@ -4,23 +4,35 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <string>
+
+#include "units/quantity.h"
 
 namespace orrery::cli {
 
 class Progress {
  public:
-  explicit Progress(bool wanted);
+  static constexpr Seconds kWithoutEnd{std::numeric_limits<double>::infinity()};
+  // Of work that ends after `at_most`, whatever is done.
+  explicit Progress(bool wanted, Seconds at_most = kWithoutEnd);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // The share that is done, with an estimate of the time that is left.
   void show(double fraction, const std::string& text);
+  // The same of work that may end at any time: the share of its time that has passed.
+  void show(const std::string& text);
+  [[nodiscard]] Seconds elapsed() const;
+  // The time is over or Ctrl-C was pressed.
+  [[nodiscard]] bool over() const;
   // Turns true at the first Ctrl-C; the second ends the program.
   static const std::atomic<bool>& interrupted();
 
  private:
   bool wanted_;
+  Seconds at_most_;
   bool shown_ = false;
   void (*before_)(int) = nullptr;  // what Ctrl-C did, and does again
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

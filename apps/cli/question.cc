@@ -1,11 +1,18 @@
 #include "question.h"
 
-#include <charconv>
-#include <system_error>
+#include <fmt/format.h>
 
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "estimate/estimate.h"
 #include "model/family.h"
 #include "model/transformer/transformer.h"
 #include "plan/completed_plan.h"
+#include "report/plans/plan_text.h"
+#include "search/search.h"
 
 namespace orrery::cli {
 namespace {
@@ -21,8 +28,8 @@ Result<Spec> subject(const Question& q, const Catalog& catalog) {
     ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
   }
   if (q.cluster.empty()) {
-    return fail(
-        ErrorCode::bad_input, "no cluster is given", "--on",
+    return bad_input(
+        "no cluster is given", "--on",
         "write --on h100-sxm:1024, a cluster's name or a YAML file; see orrery catalog clusters");
   }
   ORRERY_TRY(spec.scenario.cluster, parse_cluster(q.cluster, catalog));
@@ -46,8 +53,8 @@ Result<TokenCount> token_count(std::string text, std::string_view option) {
   std::int64_t number = 0;
   const auto [read, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || read != end || number < 1 || number > kMost / scale) {
-    return fail(ErrorCode::bad_input, "'" + text + "' is not a whole number from 1 to 1000000000",
-                std::string(option), "write 8192 or 8k");
+    return bad_input("'" + text + "' is not a whole number from 1 to 1000000000",
+                     std::string(option), "write 8192 or 8k");
   }
   return TokenCount{number * scale, scale > 1};
 }
@@ -60,12 +67,42 @@ Result<std::int64_t> sequences_of(const std::string& text, const Training& train
   const std::int64_t length =
       training.sequence_length != 0 ? training.sequence_length : usual_sequence_length(model);
   if (count.value % length != 0) {
-    return fail(ErrorCode::bad_input,
-                text + " tokens are " + std::to_string(count.value) + ", not a multiple of the " +
-                    std::to_string(length) + " tokens of a sequence",
-                "--global-batch", "a number without k or M counts sequences");
+    return bad_input(text + " tokens are " + std::to_string(count.value) +
+                         ", not a multiple of the " + std::to_string(length) +
+                         " tokens of a sequence",
+                     "--global-batch", "a number without k or M counts sequences");
   }
   return count.value / length;
+}
+
+// Where no part of a plan is stated and the default is too large for memory: the step of the fastest
+// plan that differs from the default in tp, pp, ep and recomputation. Nothing where none is found.
+std::optional<PredictedStep> split_to_fit(const Spec& spec, const Plan& plan,
+                                          const Catalog& catalog, int threads) {
+  SearchSpace space;
+  space.cp = space.chunks = space.micro_batch = {1};
+  space.zero = {plan.zero};
+  space.recompute_layers = {0};
+  space.modules.emplace_back();
+  space.dispatch = {plan.dispatch};
+  space.context_parallel = {plan.context_parallel};
+  space.schedules = {plan.schedule};
+  space.placements = {plan.placement};
+  SearchOptions options;
+  options.top = 1;
+  options.threads = threads;
+  const auto found = search(spec.scenario, space, options, catalog);
+  if (!found || !found->winner) return std::nullopt;
+  Scenario split = spec.scenario;
+  split.plan = found->winner->plan();
+  auto step = predict(std::move(split), catalog);
+  if (!step) return std::nullopt;
+  step->defaults.insert(
+      step->defaults.begin(),
+      fmt::format("plan {}: no plan was stated, and data parallelism alone does not fit; the "
+                  "fastest of {} plans that vary tp, pp, ep and recomputation",
+                  plan_settings(step->plan()), found->considered));
+  return *std::move(step);
 }
 
 }  // namespace
@@ -82,16 +119,13 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     Adapters adapters = stated.value_or(Adapters{});
     if (q.adapter_rank != 0) adapters.rank = q.adapter_rank;
     if (!q.adapt.empty()) {
-      auto products = parse_enum<AdaptedProducts>(q.adapt);
-      if (!products) return fail(at("--adapted-products", products.error()));
-      adapters.products = *products;
+      ORRERY_TRY(adapters.products, at("--adapted-products", parse_enum<AdaptedProducts>(q.adapt)));
     }
-    auto adapted = with_adapters(spec.scenario.model, adapters);
-    if (!adapted) return fail(at("--adapter-rank", adapted.error()));
-    spec.scenario.model = std::move(*adapted);
+    ORRERY_TRY(spec.scenario.model,
+               at("--adapter-rank", with_adapters(spec.scenario.model, adapters)));
   } else if (!q.adapt.empty()) {
-    return fail(ErrorCode::bad_input, "there are no adapters to place", "--adapted-products",
-                "give --adapter-rank as well, or adapters in the specification");
+    return bad_input("there are no adapters to place", "--adapted-products",
+                     "give --adapter-rank as well, or adapters in the specification");
   }
   Training& training = spec.scenario.training;
   if (!q.sequence_length.empty()) {
@@ -102,14 +136,10 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     ORRERY_TRY(training.global_batch, sequences_of(q.global_batch, training, spec.scenario.model));
   }
   if (!q.workload.empty()) {
-    auto workload = parse_enum<Workload>(q.workload);
-    if (!workload) return fail(at("--workload", workload.error()));
-    training.workload = *workload;
+    ORRERY_TRY(training.workload, at("--workload", parse_enum<Workload>(q.workload)));
   }
   if (!q.precision.empty()) {
-    auto precision = parse_enum<NumberFormat>(q.precision);
-    if (!precision) return fail(at("--precision", precision.error()));
-    training.precision = *precision;
+    ORRERY_TRY(training.precision, at("--precision", parse_enum<NumberFormat>(q.precision)));
   }
   if (!q.software.empty()) {
     auto software = load_software(catalog, q.software);
@@ -124,6 +154,14 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
   }
   complete_zero(spec);
   return spec;
+}
+
+Result<PredictedStep> predicted(const Spec& spec, const Catalog& catalog, int threads) {
+  ORRERY_TRY(PredictedStep step, predict(spec.scenario, catalog));
+  if (spec.stated.empty() && estimate(step).verdict == Verdict::does_not_fit) {
+    if (auto split = split_to_fit(spec, step.plan(), catalog, threads)) return *std::move(split);
+  }
+  return step;
 }
 
 }  // namespace orrery::cli

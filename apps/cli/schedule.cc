@@ -42,7 +42,7 @@ Result<double> memory_limit(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(limit) ||
       !(limit > 0)) {
-    return fail(ErrorCode::bad_input, "'" + text + "' is not a number above 0", "--memory-limit");
+    return bad_input("'" + text + "' is not a number above 0", "--memory-limit");
   }
   return limit;
 }
@@ -52,7 +52,7 @@ Result<void> check_counts(const ScheduleCommandOptions& options) {
                         : options.microbatches < 1 ? "--microbatches"
                                                    : nullptr;
   if (missing == nullptr) return {};
-  return fail(ErrorCode::bad_input, "is not given", missing, "write --stages 8 --microbatches 32");
+  return bad_input("is not given", missing, "write --stages 8 --microbatches 32");
 }
 
 // What was asked, worked out.
@@ -88,7 +88,7 @@ Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
   for (const std::string& problem : schedule_problems(*out.registered, request)) {
     problems += (problems.empty() ? "" : "; ") + problem;
   }
-  if (!problems.empty()) return fail(ErrorCode::bad_input, problems);
+  if (!problems.empty()) return bad_input(problems);
   ORRERY_TRY(const ScaledTimes scaled,
              scaled_times(out.stated, request.shape, TimesOf::virtual_stage));
   request.times = scaled.times;
@@ -101,8 +101,7 @@ Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
     out.limit = limit;
     const double peak = out.schedule.peak_memory();
     if (peak > limit * (1 + 1e-9)) {
-      return fail(
-          ErrorCode::bad_input,
+      return bad_input(
           fmt::format("{} holds {:.6g}, more than {:.6g}", out.registered->name, peak, limit),
           "--memory-limit",
           fmt::format("the least limit it can keep is {:.6g}; orrery schedule compare shows "
@@ -184,6 +183,34 @@ Result<int> show(const ScheduleCommandOptions& options, const Common& common, co
   return print(text + (files.empty() ? "" : "\n" + files));
 }
 
+// Options that are given but mean nothing to list, compare or auto.
+Result<void> check_meaning(const ScheduleCommandOptions& o) {
+  const bool draws = o.name != "list" && o.name != "compare";
+  const bool searches = o.name == "auto" || o.name == "compare";
+  struct Given {
+    const char* option;
+    bool given, means;
+  };
+  for (const auto& [option, given, means] : {
+           Given{"--svg", !o.svg.empty(), draws},
+           Given{"--png", !o.png.empty(), draws},
+           Given{"--perfetto", !o.perfetto.empty(), draws},
+           Given{"--group", o.group != 0, draws && o.name != "auto"},
+           Given{"--time-limit", o.time_limit != 0, searches},
+           Given{"--chunks", o.chunks != 0, o.name != "list"},
+           Given{"--memory-limit", !o.memory_limit.empty(), o.name != "list"},
+           Given{"--stages", o.stages != 0, o.name != "list"},
+           Given{"--microbatches", o.microbatches != 0, o.name != "list"},
+           Given{"--times", !o.times.empty(), o.name != "list"},
+       }) {
+    if (given && !means) {
+      return bad_input("has no effect on schedule " + o.name, option,
+                       "leave it out; see orrery schedule --help");
+    }
+  }
+  return {};
+}
+
 Result<int> compare(const ScheduleCommandOptions& options, const Common& common,
                     const TextStyle& style) {
   ComparisonRequest request;
@@ -194,9 +221,19 @@ Result<int> compare(const ScheduleCommandOptions& options, const Common& common,
   ORRERY_RETURN_IF_ERROR(check_counts(options));
   ORRERY_TRY(request.times, stated_times(options.times));
   ORRERY_TRY(request.memory_limit, memory_limit(options.memory_limit));
-  ORRERY_TRY(const auto comparison, compare_schedules(request));
-  return print(common.json ? to_json(comparison_json(comparison))
-                           : comparison_text(comparison, style));
+  Result<Comparison> comparison = bad_input("");
+  {
+    Progress progress(!common.quiet,
+                      options.time_limit > 0 ? Seconds(options.time_limit) : Progress::kWithoutEnd);
+    request.progress = [&](double share, std::string_view schedule) {
+      progress.show(share, "measuring " + std::string(schedule));
+      return !progress.over();
+    };
+    comparison = compare_schedules(request);
+  }
+  if (!comparison) return fail(comparison.error());
+  return print(common.json ? to_json(comparison_json(*comparison))
+                           : comparison_text(*comparison, style));
 }
 
 Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common& common,
@@ -206,8 +243,8 @@ Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common&
   ORRERY_TRY(answer.stated, stated_times(options.times));
   ORRERY_TRY(const auto limit, memory_limit(options.memory_limit));
   if (options.blocking) {
-    return fail(ErrorCode::unsupported, "auto finds schedules for asynchronous sends only",
-                "--blocking", "orrery schedule compare --blocking");
+    return unsupported("auto finds schedules for asynchronous sends only", "--blocking",
+                       "orrery schedule compare --blocking");
   }
   SynthesisRequest request;
   request.shape = {options.stages, options.microbatches,
@@ -222,18 +259,19 @@ Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common&
     return coarser ? std::move(coarser->times) : PipelineTimes{};
   };
 
-  Result<SynthesisResult> found = fail(ErrorCode::bad_input, "");
+  Result<SynthesisResult> found = bad_input("");
   {
-    Progress progress(!common.quiet);
-    std::stop_source stop;
     SynthesisOptions how;
-    how.time_limit = Seconds(options.time_limit);
+    if (options.time_limit > 0) how.time_limit = Seconds(options.time_limit);
+    Progress progress(!common.quiet, how.time_limit);
+    std::stop_source stop;
     how.stop = stop.get_token();
     how.progress = [&](const SynthesisProgress& p) {
       if (Progress::interrupted()) stop.request_stop();
-      progress.show(
-          p.makespan > Picoseconds(0) ? p.lower_bound.count() / p.makespan.count() : 0,
-          fmt::format("{}, {}", p.best, time_text(p.makespan.seconds(), time_axis(scaled.unit))));
+      const TimeAxis axis = time_axis(scaled.unit);
+      progress.show(fmt::format("at least {}, so far {}: {}",
+                                time_text(p.lower_bound.seconds(), axis),
+                                time_text(p.makespan.seconds(), axis), p.best));
     };
     found = synthesise(request, how);
   }
@@ -256,6 +294,7 @@ Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common&
 Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common) {
   TextStyle style = text_style();
   if (options.width > 0) style.width = options.width;
+  ORRERY_RETURN_IF_ERROR(check_meaning(options));
   if (options.name == "list") {
     return print(common.json ? to_json(schedule_list_json()) : schedule_list_text(style));
   }

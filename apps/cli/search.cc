@@ -78,9 +78,10 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   if (!space) return fail(at("--schedules", space.error()));
 
   const auto begin = std::chrono::steady_clock::now();
-  Result<SearchResult> found = fail(ErrorCode::bad_input, "");
+  Result<SearchResult> found = bad_input("");
   {
-    Progress progress(!common.quiet);
+    Progress progress(!common.quiet,
+                      options.time_limit > 0 ? Seconds(options.time_limit) : Progress::kWithoutEnd);
     SearchOptions search_options;
     search_options.top = options.top;
     search_options.threads = common.threads;

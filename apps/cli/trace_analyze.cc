@@ -61,28 +61,29 @@ AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& co
   return out;
 }
 
-// By the graph of the run; without --preset hta, whose own construction analyze() has.
-Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const AnalysisOptions& options,
-                                       const TraceFiles& files) {
+// By the graph of the run, which is made if it is not given; without --preset hta, whose own
+// construction analyze() has.
+Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const RunGraph* graph,
+                                       const AnalysisOptions& options, const TraceFiles& files) {
   if (options.preset == BreakdownPreset::hta) return std::vector<StepPath>();
   const RecordedRun& run = seen.run;
   if (const auto* file = std::get_if<GraphFile>(&seen.made_of)) return step_paths(*file, run);
   if (const auto* traces = std::get_if<ChakraRun>(&seen.made_of)) {
-    const auto graph = chakra_graph(*traces, chakra_options(files));
+    const auto made = chakra_graph(*traces, chakra_options(files));
     // Start times alone make a recording, but no graph where a communication has no duration.
-    return graph ? step_paths(*traces, *graph, run) : std::vector<StepPath>();
+    return made ? step_paths(*traces, *made, run) : std::vector<StepPath>();
   }
-  StepPathOptions asked;
+  if (options.critical_annotation.empty()) {
+    // Nothing that could be replayed is no reason to withhold the rest.
+    return graph != nullptr ? step_paths(run.ranks, *graph) : std::vector<StepPath>();
+  }
+  std::vector<std::uint32_t> events;
   for (const RecordedTrace& trace : run.ranks) {
-    if (options.critical_annotation.empty()) break;
     ORRERY_TRY(const std::uint32_t event,
                annotated_event(trace, options.critical_annotation, options.critical_instance));
-    asked.events.push_back(event);
+    events.push_back(event);
   }
-  Result<std::vector<StepPath>> paths = step_paths(run.ranks, asked);
-  // Nothing that could be replayed is no reason to withhold the rest, unless a path was asked for.
-  if (!paths && asked.events.empty()) return std::vector<StepPath>();
-  return paths;
+  return step_paths(run.ranks, events);
 }
 
 // Of every rank, when another process had its device; what is simulated has none beside it.
@@ -96,24 +97,19 @@ std::vector<Intervals> other_process_of(const RecordedRun& run, int threads) {
 
 // What the remedy of exposed communication gains, by the what-if that its finding names; not known
 // of what cannot be replayed.
-std::optional<FasterNetwork> faster_network(const RecordedRun& run, const RunAnalysis& analysis,
+std::optional<FasterNetwork> faster_network(const RecordedRun& run, const RunGraph& graph,
                                             const Catalog& catalog) {
-  const std::vector<Finding> found = findings(analysis);
-  const bool exposed = std::ranges::any_of(
-      found, [](const Finding& f) { return f.kind == FindingKind::communication; });
-  if (!exposed || !has_calls(run.source)) return std::nullopt;
   const auto edits = parse_edits("bandwidth by 2", "--bandwidth");
-  const auto made = graph_from_run(run.ranks);
-  if (!edits || !made) return std::nullopt;
-  const auto answer = what_if(run.ranks, made->graph, *edits, catalog);
+  if (!edits) return std::nullopt;
+  const auto answer = what_if(run.ranks, graph, *edits, catalog);
   if (!answer || answer->before <= Seconds(0)) return std::nullopt;
   return FasterNetwork{answer->before, answer->after};
 }
 
 Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (options.instance > 0 && options.critical.empty()) {
-    return fail(ErrorCode::bad_input, "--instance is of an annotation, and none is named", "",
-                "--critical-path NAME --instance N");
+    return bad_input("--instance is of an annotation, and none is named", "",
+                     "--critical-path NAME --instance N");
   }
   ORRERY_TRY(const auto catalog, open_catalog(common));
   TraceFiles files = options.files;
@@ -126,14 +122,19 @@ Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   AnalysisOptions asked = analysis_options(options, common);
   if (!options.critical.empty() && !has_calls(run->source) &&
       asked.preset != BreakdownPreset::hta) {
-    return fail(ErrorCode::unsupported,
-                "the path of one annotation is known of a profiler's traces only",
-                "--critical-path", "without it the path of the whole step is shown");
+    return unsupported("the path of one annotation is known of a profiler's traces only",
+                       "--critical-path", "without it the path of the whole step is shown");
   }
-  ORRERY_TRY(const auto paths, paths_of(seen, asked, files));
   asked.other_process = other_process_of(*run, asked.threads);
   ORRERY_TRY(auto analysis, analyze(*run, catalog, asked));
-  analysis.faster_network = faster_network(*run, analysis, catalog);
+  const bool exposed = std::ranges::any_of(
+      findings(analysis), [](const Finding& f) { return f.kind == FindingKind::communication; });
+  Result<GraphFromRun> made = unsupported("");
+  if (has_calls(run->source) && (exposed || asked.preset != BreakdownPreset::hta)) {
+    made = graph_from_run(run->ranks);
+  }
+  ORRERY_TRY(const auto paths, paths_of(seen, made ? &made->graph : nullptr, asked, files));
+  if (exposed && made) analysis.faster_network = faster_network(*run, made->graph, catalog);
   const AnalysisView view = {.rank = place,
                              .rows = options.rows,
                              .more = options.more ? MoreTables::all : MoreTables::none,

@@ -144,8 +144,8 @@ std::vector<std::string> prediction_notes(const Training& training, const Model&
 
 Result<int> diff_prediction(const DiffOptions& options, const Common& common) {
   if (!options.against.empty()) {
-    return fail(ErrorCode::bad_input, "cannot be combined with --predicted", "--against",
-                "a run and its prediction, or two runs");
+    return bad_input("cannot be combined with --predicted", "--against",
+                     "a run and its prediction, or two runs");
   }
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.predicted, catalog));
@@ -203,16 +203,15 @@ std::string without_prediction(const Question& asked) {
 Result<int> diff(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
   if (const std::string option = without_prediction(options.predicted); !option.empty()) {
-    return fail(ErrorCode::bad_input, "needs --predicted", option,
-                "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
-                "run with a prediction");
+    return bad_input("needs --predicted", option,
+                     "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
+                     "run with a prediction");
   }
   std::vector<std::string> first = options.files.files;
   std::vector<std::string> second = options.against;
   if (second.empty()) {
     if (first.size() != 2) {
-      return fail(
-          ErrorCode::bad_input,
+      return bad_input(
           fmt::format("{} {} given", first.size(), first.size() == 1 ? "file is" : "files are"),
           "trace diff",
           "two files; the first run's files and, behind --against, the second's; or files and "

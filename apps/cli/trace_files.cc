@@ -23,10 +23,9 @@ Result<void> check_scopes(const TraceFiles& options, const std::vector<TraceSour
     const bool any = std::any_of(runs.begin(), runs.end(),
                                  [&](const TraceSources& run) { return means(*run.format); });
     if (!given || any || runs.empty()) return {};
-    return fail(ErrorCode::bad_input,
-                std::string(option) + " is of " + formats_in_words(means) + ", but this is " +
-                    std::string(runs[0].format->name),
-                runs[0].files[0], "leave it out");
+    return bad_input(std::string(option) + " is of " + formats_in_words(means) + ", but this is " +
+                         std::string(runs[0].format->name),
+                     runs[0].files[0], "leave it out");
   };
   const bool clocks = use == ChakraUse::as_recording;
   ORRERY_RETURN_IF_ERROR(check(options.partial, "--partial",
@@ -76,8 +75,8 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   const bool empty = std::all_of(run->ranks.begin(), run->ranks.end(),
                                  [](const RecordedTrace& trace) { return trace.size() == 0; });
   if (empty) {
-    return fail(ErrorCode::bad_input, "holds no events with a start and a duration",
-                run->ranks[0].file, "orrery trace info says what else it holds");
+    return bad_input("holds no events with a start and a duration", run->ranks[0].file,
+                     "orrery trace info says what else it holds");
   }
   return run;
 }

@@ -35,17 +35,17 @@ Result<int> run_replay(const ReplayOptions& options, const Common& common) {
   ORRERY_TRY(const auto sources, trace_sources(options.files.files));
   ORRERY_RETURN_IF_ERROR(check_scopes(options.files, {sources}, ChakraUse::as_graph));
   if (sources.format->recording == nullptr && !options.timeline.empty()) {
-    return fail(ErrorCode::unsupported, "has no recorded events for --timeline", sources.files[0],
-                "orrery trace convert writes such files for viewers");
+    return unsupported("has no recorded events for --timeline", sources.files[0],
+                       "orrery trace convert writes such files for viewers");
   }
   if (sources.format->operations != nullptr) return run_operations(options, sources, common);
   if (sources.format->recording == nullptr) {
     return run_chakra_replay(sources, incomplete(options.files), options.chakra, common);
   }
   if (!options.chakra.cluster.empty()) {
-    return fail(ErrorCode::bad_input, "a recording keeps its own times",
-                "--on " + options.chakra.cluster,
-                "--on prices .et files and text workloads; orrery trace whatif edits recordings");
+    return bad_input(
+        "a recording keeps its own times", "--on " + options.chakra.cluster,
+        "--on prices .et files and text workloads; orrery trace whatif edits recordings");
   }
   ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
   GraphFromRunOptions graph_options;

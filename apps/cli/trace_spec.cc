@@ -21,8 +21,8 @@ Result<int> infer(const SpecOptions& options, const Common& common) {
   ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
   ORRERY_TRY(const auto compared, inferred_comparison(run.ranks, catalog));
   if (!options.yaml.empty() && !compared.spec.complete) {
-    return fail(ErrorCode::unsupported, "no specification can be written", options.yaml,
-                "not inferred: " + compared.spec.not_inferred.front());
+    return unsupported("no specification can be written", options.yaml,
+                       "not inferred: " + compared.spec.not_inferred.front());
   }
   if (!options.yaml.empty()) {
     const std::string other_model = other_model_warning(compared);

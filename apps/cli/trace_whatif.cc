@@ -71,9 +71,9 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
   if (options.tp > 0) flags += fmt::format("tp {}\n", options.tp);
   if (!options.accelerator.empty()) flags += "accelerator \"" + options.accelerator + "\"\n";
   if (options.pp == 0 && (!options.schedule.empty() || options.chunks > 0)) {
-    return fail(ErrorCode::bad_input, "has no meaning without --pp",
-                options.schedule.empty() ? "--chunks" : "--schedule",
-                "give the number of stages, such as --pp 4");
+    return bad_input("has no meaning without --pp",
+                     options.schedule.empty() ? "--chunks" : "--schedule",
+                     "give the number of stages, such as --pp 4");
   }
   if (options.pp > 0 || options.microbatches > 0) {
     flags += fmt::format("pp {}", std::max<std::int64_t>(1, options.pp));
@@ -94,8 +94,8 @@ std::optional<Result<int>> operations(const WhatIfOptions& options, bool no_edit
   const auto format = format_of_file(files[0]);
   if (!format || (*format)->operations == nullptr) return std::nullopt;
   if (!options.attribute || !no_edits) {
-    return fail(ErrorCode::unsupported, std::string((*format)->name) + " has no kernels to edit",
-                files[0], "--attribute says what each worker, stage and type costs");
+    return unsupported(std::string((*format)->name) + " has no kernels to edit", files[0],
+                       "--attribute says what each worker, stage and type costs");
   }
   const TraceSources sources{.format = *format, .files = files, .hosts = {}};
   ORRERY_RETURN_IF_ERROR(check_scopes(options.files, {sources}, ChakraUse::as_graph));
@@ -131,12 +131,12 @@ Result<int> whatif(const WhatIfOptions& options, const Common& common) {
   const RecordedRun* run = &made.seen;
   if (options.attribute) {
     if (!edits.empty()) {
-      return fail(ErrorCode::bad_input, "takes no edits", "--attribute",
-                  "it removes the slowness of one rank after another by itself");
+      return bad_input("takes no edits", "--attribute",
+                       "it removes the slowness of one rank after another by itself");
     }
     if (!options.html.empty() || !options.timeline.empty()) {
-      return fail(ErrorCode::bad_input, "cannot be combined with --html or --timeline",
-                  "--attribute", "--no-stragglers --html FILE shows the run with all ranks alike");
+      return bad_input("cannot be combined with --html or --timeline", "--attribute",
+                       "--no-stragglers --html FILE shows the run with all ranks alike");
     }
     ORRERY_TRY(const auto found, stragglers(run->ranks, made.graph));
     return print(common.json ? to_json(stragglers_json(found))

@@ -76,7 +76,7 @@ Result<Inputs> read_inputs(const std::vector<std::string>& files) {
     const RowProblem first = out.problems.empty()
                                  ? RowProblem{name_of_input(files.front()), "there is none"}
                                  : out.problems.front();
-    return fail(ErrorCode::bad_input, "no row can be used; " + first.what, first.where);
+    return bad_input("no row can be used; " + first.what, first.where);
   }
   return out;
 }
@@ -108,9 +108,8 @@ Result<void> some_row_used(const std::vector<RowOutcome>& rows) {
     if (row.skipped_because.empty()) return {};
   }
   const RowOutcome& first = rows.front();
-  return fail(ErrorCode::bad_input, "no row can be used",
-              first.place.substr(0, first.place.rfind(':')),
-              "the first problem is " + first.place + ": " + first.skipped_because);
+  return bad_input("no row can be used", first.place.substr(0, first.place.rfind(':')),
+                   "the first problem is " + first.place + ": " + first.skipped_because);
 }
 
 // The page and, beside it in images/, its picture as SVG and PNG.
@@ -134,9 +133,7 @@ Result<void> write_page(const std::string& path, const Validation& validation,
 
 Result<int> validate_command(const ValidateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
-  if (const auto known = load_software(catalog, options.software); !known) {
-    return fail(at("--software", known.error()));
-  }
+  ORRERY_RETURN_IF_ERROR(at("--software", load_software(catalog, options.software)));
   ORRERY_TRY(const auto inputs, read_inputs(options.files.empty() ? usual_files() : options.files));
   if (!options.as_spec.empty()) return print_specification(options, inputs, catalog);
   const Validation validation = validate(inputs.rows, catalog, common.threads, options.software);

@@ -7,7 +7,8 @@ namespace orrery {
 namespace {
 
 enum What : std::size_t { forward, input, weight, offload, reload, whats };
-constexpr std::array kNames = {"forward", "input gradient", "weight gradient", "offload", "reload"};
+constexpr std::array kOperationNames = {"forward", "input gradient", "weight gradient", "offload",
+                                        "reload"};
 
 class Counts {
  public:
@@ -41,7 +42,7 @@ class Counts {
 
  private:
   static std::string name(What what, std::size_t s, std::size_t j) {
-    return std::string(kNames[what]) + " of stage " + std::to_string(s) + ", microbatch " +
+    return std::string(kOperationNames[what]) + " of stage " + std::to_string(s) + ", microbatch " +
            std::to_string(j);
   }
 

@@ -1,0 +1,212 @@
+// orrery forecast: a whole training run, the time of its step, or the fit of a log of faults.
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
+#include "forecast/fault_fit.h"
+#include "forecast/run_forecast.h"
+#include "question.h"
+#include "report/drawing/figures.h"
+#include "report/forecasts/forecast_json.h"
+#include "report/forecasts/forecast_text.h"
+#include "report/forecasts/step_report.h"
+#include "report_files.h"
+
+namespace orrery::cli {
+namespace {
+
+// Options that are fields of the section `forecast` as they stand.
+constexpr auto kRunOptions = std::to_array<std::pair<const char*, std::string ForecastOptions::*>>({
+    {"tokens", &ForecastOptions::tokens},
+    {"steps", &ForecastOptions::steps},
+    {"failures", &ForecastOptions::failures},
+    {"restart", &ForecastOptions::restart},
+    {"spares", &ForecastOptions::spares},
+    {"within", &ForecastOptions::within},
+    {"price", &ForecastOptions::price},
+    {"runs", &ForecastOptions::runs},
+    {"seed", &ForecastOptions::seed},
+});
+
+Value scalar(const std::string& text) {
+  const bool number = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
+  return Value::scalar(number ? Value::Kind::number : Value::Kind::text, text, 0);
+}
+
+// "interval=30min,mode=asynchronous" as the fields of a checkpoint, over those of a specification,
+// where these are a map.
+Result<Value> with_fields(Value fields, const std::string& text, const char* option,
+                          const char* example) {
+  if (fields.kind() != Value::Kind::map) return fields;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string setting = text.substr(at, end - at);
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      return fail(ErrorCode::bad_input, "'" + setting + "' is not key=value", option,
+                  std::string("write settings such as \"") + example + "\"");
+    }
+    fields.set(setting.substr(0, equals), scalar(setting.substr(equals + 1)));
+    at = end + 1;
+  }
+  return fields;
+}
+
+// The options that are about the step, in the field `step`.
+Result<void> set_step(const ForecastOptions& options, Value& fields) {
+  const Value* before = fields.find("step");
+  Value step = before != nullptr ? *before : Value::map();
+  if (step.kind() != Value::Kind::map) return {};
+  for (const auto& [key, value] : {std::pair{"variability", &options.variability},
+                                   {"slow_node", &options.slow_node},
+                                   {"exceeds", &options.exceeds},
+                                   {"samples", &options.samples},
+                                   {"seed", &options.seed}}) {
+    if (!value->empty()) step.set(key, scalar(*value));
+  }
+  if (!options.spread.empty()) {
+    step.set("spread", Value::scalar(Value::Kind::text, options.spread, 0));
+  }
+  if (!options.slow.empty()) {
+    ORRERY_TRY(Value slow, with_fields(Value::map(), options.slow, "--slow", "stage=3,time=1.3"));
+    Value all = Value::list();
+    all.append(std::move(slow));
+    step.set("slow", std::move(all));
+  }
+  fields.set("step", std::move(step));
+  return {};
+}
+
+Result<RunQuestion> run_question(const ForecastOptions& options, const Value& stated) {
+  Value fields = stated.kind() == Value::Kind::null ? Value::map() : stated;
+  if (fields.kind() == Value::Kind::map) {
+    for (const auto& [key, option] : kRunOptions) {
+      if (!(options.*option).empty()) fields.set(key, scalar(options.*option));
+    }
+    // The one given here replaces the other one of the specification.
+    if (!options.tokens.empty() && options.steps.empty()) fields.set("steps", Value::null());
+    if (!options.steps.empty() && options.tokens.empty()) fields.set("tokens", Value::null());
+    if (!options.checkpoint.empty()) {
+      const Value* before = fields.find("checkpoint");
+      ORRERY_TRY(Value checkpoint,
+                 with_fields(before != nullptr ? *before : Value::map(), options.checkpoint,
+                             "--checkpoint", "interval=30min,mode=asynchronous"));
+      fields.set("checkpoint", std::move(checkpoint));
+    }
+    ORRERY_RETURN_IF_ERROR(set_step(options, fields));
+  }
+  auto question = Codec<RunQuestion>::read(fields);
+  if (!question) return fail(at("forecast", question.error()));
+  return question;
+}
+
+// What contradicts the log, or has no meaning without a model.
+Result<void> check_log(const ForecastOptions& options) {
+  const auto bad = [](std::string message, std::string where, std::string hint) {
+    return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
+  };
+  if (!options.failures.empty()) {
+    return bad("--failures and --log are given", "--log", "the log states the failures");
+  }
+  if (!options.question.model.empty()) {
+    if (options.log_nodes > 0) return {};
+    return bad("a log names only nodes that failed, and the run needs the rate of all nodes",
+               "--log-nodes", "write the number of nodes of its cluster");
+  }
+  for (const auto& [key, option] : kRunOptions) {
+    if ((options.*option).empty()) continue;
+    return bad("an option of a run, and no model is given", "--" + std::string(key),
+               "write a model, or leave it out to see what the log says");
+  }
+  if (options.checkpoint.empty()) return {};
+  return bad("an option of a run, and no model is given", "--checkpoint",
+             "write a model, or leave it out to see what the log says");
+}
+
+// A run has a length; without one the question is about its step. Options of the other question
+// would have no effect.
+Result<void> check_meaning(const ForecastOptions& o, bool run) {
+  struct Given {
+    const char* option;
+    bool given;
+  };
+  const auto of_run = std::to_array<Given>({{"--log", !o.log.empty()},
+                                            {"--failures", !o.failures.empty()},
+                                            {"--restart", !o.restart.empty()},
+                                            {"--checkpoint", !o.checkpoint.empty()},
+                                            {"--spares", !o.spares.empty()},
+                                            {"--within", !o.within.empty()},
+                                            {"--price", !o.price.empty()},
+                                            {"--runs", !o.runs.empty()}});
+  const auto of_step = std::to_array<Given>({{"--variability", !o.variability.empty()},
+                                             {"--spread", !o.spread.empty()},
+                                             {"--slow", !o.slow.empty()},
+                                             {"--slow-node", !o.slow_node.empty()},
+                                             {"--exceeds", !o.exceeds.empty()},
+                                             {"--samples", !o.samples.empty()}});
+  for (const Given& one : run ? std::span<const Given>(of_step) : std::span<const Given>(of_run)) {
+    if (!one.given) continue;
+    return run ? bad_input(
+                     "an option of the distribution of a step, and the length of a run is given",
+                     one.option, "leave out --tokens and --steps to ask about the step")
+               : bad_input("an option of a run, and its length is not given", one.option,
+                           "write --tokens 15T or --steps N");
+  }
+  return {};
+}
+
+Result<int> fit_command(const FaultFit& fitted, const Common& common) {
+  return print(common.json ? to_json(fault_fit_json(fitted))
+                           : fault_fit_text(fitted, text_style()));
+}
+
+}  // namespace
+
+Result<int> forecast_command(const ForecastOptions& options, const Common& common) {
+  std::optional<FailureRates> recorded;
+  if (!options.log.empty()) {
+    ORRERY_RETURN_IF_ERROR(check_log(options));
+    ORRERY_TRY(const FaultLog log, read_fault_log(options.log));
+    ORRERY_TRY(FaultFit fitted,
+               fit(log, {.last_day = options.log_days, .nodes = options.log_nodes}));
+    if (options.question.model.empty()) return fit_command(fitted, common);
+    recorded = std::move(fitted.rates);
+  }
+  if (options.question.model.empty()) {
+    return fail(ErrorCode::bad_input, "neither a model nor a log of faults is given", "forecast",
+                "write orrery forecast llama-3.1-405b --on ..., or orrery forecast --log FILE");
+  }
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto spec, ask(options.question, catalog));
+  ORRERY_TRY(const auto question, run_question(options, spec.forecast));
+  const bool run_asked = !question.tokens.empty() || question.steps;
+  ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked));
+  ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));
+  ORRERY_TRY(const auto errors, load_uncertainty(catalog));
+  const Estimate figures = estimate(step, errors);
+  if (figures.verdict == Verdict::does_not_fit) {
+    return bad_input(
+        fmt::format("the plan does not fit: it needs {} and has {}", gibibytes(figures.peak_memory),
+                    gibibytes(figures.memory_capacity)),
+        "plan", "orrery search finds plans that fit");
+  }
+  if (!run_asked) {
+    ORRERY_TRY(const auto times,
+               step_distribution(step, figures, question.step, catalog, common.threads));
+    const Subject subject = subject_of(spec.scenario);
+    return print(common.json ? to_json(step_distribution_json(times, subject))
+                             : step_distribution_text(times, subject, text_style()));
+  }
+  ORRERY_TRY(const auto run, forecast(step, figures, question, recorded, catalog, common.threads));
+  const Subject subject = subject_of(spec.scenario);
+  return print(common.json ? to_json(forecast_json(run, subject))
+                           : forecast_text(run, subject, text_style()));
+}
+
+}  // namespace orrery::cli
