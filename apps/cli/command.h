@@ -78,6 +78,12 @@ struct ForecastOptions {
   double log_days = 0;         // 0: until its last event
 };
 
+struct CheckOptions {
+  std::string file;
+  std::string cluster;
+  std::string collective;  // where the file does not say it
+};
+
 struct CatalogOptions {
   std::string kind;
   std::string name;
@@ -121,6 +127,7 @@ struct CalibrateOptions {
 Result<int> estimate_command(const EstimateOptions& options, const Common& common);
 Result<int> search_command(const SearchCommandOptions& options, const Common& common);
 Result<int> forecast_command(const ForecastOptions& options, const Common& common);
+Result<int> check_command(const CheckOptions& options, const Common& common);
 Result<int> catalog_command(const CatalogOptions& options, const Common& common);
 Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common);
 Result<int> validate_command(const ValidateOptions& options, const Common& common);

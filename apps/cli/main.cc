@@ -279,6 +279,17 @@ int run(int argc, char** argv) {
       app.add_subcommand("forecast", "a whole training run: days, failures, cost, and how likely");
   add_forecast(forecast_app, forecast);
 
+  CheckOptions check;
+  CLI::App* check_app =
+      app.add_subcommand("check", "results of nccl-tests: is this network what it should be?");
+  check_app->add_option("file", check.file, "what nccl-tests or rccl-tests printed, or -")
+      ->required();
+  check_app->add_option("--on", check.cluster, "the cluster: h100-sxm:16, or as for estimate")
+      ->required();
+  check_app->add_option("--collective", check.collective,
+                        "where the file does not say it: all_reduce, all_gather, ...");
+  check_app->footer("Example:\n  orrery check all-reduce.txt --on h100-sxm:32");
+
   CatalogOptions catalog;
   CLI::App* catalog_app = app.add_subcommand("catalog", "list and show what Orrery knows");
   catalog_app->add_option(
@@ -352,6 +363,7 @@ int run(int argc, char** argv) {
     if (search_app->parsed()) return search_command(search, common);
     if (forecast_app->parsed()) return forecast_command(forecast, common);
     if (schedule_app->parsed()) return schedule_command(schedule, common);
+    if (check_app->parsed()) return check_command(check, common);
     if (catalog_app->parsed()) return catalog_command(catalog, common);
     if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
     if (trace.app->parsed()) return trace.run(common);

@@ -36,6 +36,7 @@ const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*) {
   static const Fields<InSwitchParameters> table =
       Fields<InSwitchParameters>("in-switch reduction")
           .optional<&InSwitchParameters::step>("latency inside a node")
+          .optional<&InSwitchParameters::member>("latency of each member of the node, on top")
           .optional<&InSwitchParameters::tree_network_step>("latency of one step between nodes")
           .optional<&InSwitchParameters::efficiency>(
               "share of the scale-up bandwidth; 0 where not available")
@@ -230,7 +231,7 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
   }
   if (!are_latencies(p.ring) || !are_latencies(p.tree) ||
       !are_latencies(p.parallel_trees.latency) || !are_latencies(p.pairwise.latency) ||
-      !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) ||
+      !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) || !is_latency(p.in_switch.member) ||
       !is_latency(p.in_switch.tree_network_step) || !is_latency(p.pairwise.peer) ||
       !is_latency(p.parallel_trees.rank) || !is_latency(p.token_exchange.dispatch.base) ||
       !is_latency(p.token_exchange.combine.base)) {

@@ -63,6 +63,7 @@ struct NodeCeiling {
 // Reduction in the switch (NVLink SHARP).
 struct InSwitchParameters {
   Seconds step;               // inside the node
+  Seconds member;             // each member of the node, on top
   Seconds tree_network_step;  // between nodes, of the tree that joins the nodes
   double efficiency = 0;      // share of the scale-up bandwidth; 0: not available
   int least_ranks = 2;        // per node, from which the library uses it
