@@ -59,8 +59,7 @@ double median_error(const CollectiveResults& results, const System& system) {
   std::vector<double> errors;
   errors.reserve(results.sizes.size());
   for (const MeasuredSize& s : results.sizes) {
-    errors.push_back(
-        std::abs(std::log(s.time / expected(results.kind, s.payload, system).time)));
+    errors.push_back(std::abs(std::log(s.time / expected(results.kind, s.payload, system).time)));
   }
   const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
   std::ranges::nth_element(errors, middle);
@@ -113,8 +112,8 @@ std::vector<LikelyCause> causes_of(const CollectiveResults& results, const Syste
   const CommunicationPath path =
       communication_path(healthy.group, healthy.levels, healthy.parameters);
   if (path.nodes > 1) {
-    const double share = best_share(
-        0.01, 1, [&](double s) { return median_error(results, with_share(true, s)); });
+    const double share =
+        best_share(0.01, 1, [&](double s) { return median_error(results, with_share(true, s)); });
     add(fmt::format("the network gives {:.0f} % of its bandwidth{}", 100 * share,
                     in_cards(share, cluster.accelerators_per_node)),
         "cards that are down or not chosen (NCCL_IB_HCA), adaptive routing, PFC and ECN of the "
@@ -134,8 +133,8 @@ std::vector<LikelyCause> causes_of(const CollectiveResults& results, const Syste
         slower(times));
   }
   if (path.node_ranks > 1) {
-    const double share = best_share(
-        0.01, 1, [&](double s) { return median_error(results, with_share(false, s)); });
+    const double share =
+        best_share(0.01, 1, [&](double s) { return median_error(results, with_share(false, s)); });
     add(fmt::format("links inside the nodes give {:.0f} % of their bandwidth", 100 * share),
         "nvidia-smi nvlink --status, fabric manager, peer access through PCIe (NCCL_P2P_DISABLE)",
         with_share(false, share));
@@ -215,9 +214,9 @@ Result<CollectiveCheck> check(const CollectiveResults& results, const Cluster& c
   const std::int64_t of_node = cluster.accelerators_per_node;
   const std::int64_t nodes = results.nodes > 0 ? results.nodes : (ranks + of_node - 1) / of_node;
   ORRERY_TRY(const GroupShape group, group_of(results, cluster, ranks, nodes));
-  ORRERY_TRY(CollectiveParameters parameters,
-             load_collective_parameters(catalog, cluster.accelerator.architecture,
-                                        cluster.host_path));
+  ORRERY_TRY(
+      CollectiveParameters parameters,
+      load_collective_parameters(catalog, cluster.accelerator.architecture, cluster.host_path));
   ORRERY_TRY(const CollectiveErrors errors, load_collective_errors(catalog));
   const System healthy{group, cluster.levels, std::move(parameters)};
   const bool several =
@@ -236,14 +235,14 @@ Result<CollectiveCheck> check(const CollectiveResults& results, const Cluster& c
                         .high = choice.time * interval.high,
                         .algorithm = choice.algorithm,
                         .protocol = choice.protocol};
-    checked.verdict = size.wrong > 0              ? SizeVerdict::wrong_values
+    checked.verdict = size.wrong > 0             ? SizeVerdict::wrong_values
                       : size.time > checked.high ? SizeVerdict::slow
                       : size.time < checked.low  ? SizeVerdict::fast
                                                  : SizeVerdict::as_expected;
     out.sizes.push_back(std::move(checked));
   }
-  const bool slow =
-      std::ranges::any_of(out.sizes, [](const CheckedSize& s) { return s.verdict == SizeVerdict::slow; });
+  const bool slow = std::ranges::any_of(
+      out.sizes, [](const CheckedSize& s) { return s.verdict == SizeVerdict::slow; });
   if (slow) out.causes = causes_of(results, healthy, cluster, out.error);
   return out;
 }

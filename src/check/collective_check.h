@@ -68,9 +68,9 @@ struct CollectiveCheck {
   std::int64_t nodes = 0;
   double bus_factor = 1;  // bus bandwidth = factor x payload / time, as nccl-tests define it
   std::vector<CheckedSize> sizes = {};
-  double error = 0;                 // median |ln(measured / expected)|
+  double error = 0;                      // median |ln(measured / expected)|
   std::vector<LikelyCause> causes = {};  // the most likely first; none where nothing is slow
-  [[nodiscard]] bool sick() const;  // a size is slow, or has wrong values
+  [[nodiscard]] bool sick() const;       // a size is slow, or has wrong values
 };
 
 // Errors: more ranks than the cluster has accelerators; ranks that do not lie on the hosts evenly.

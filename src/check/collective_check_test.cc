@@ -38,10 +38,9 @@ std::vector<PublishedSystem> published_systems() {
     system.cluster = cluster_of(column(record, "accelerator"), ranks);
     system.results.ranks = std::stoll(ranks);
     system.results.nodes = std::stoll(column(record, "num_nodes"));
-    system.results.sizes.push_back(
-        {.line = static_cast<std::size_t>(record.line),
-         .payload = Bytes(std::stod(column(record, "bytes"))),
-         .time = Seconds(std::stod(column(record, "time_us")) * 1e-6)});
+    system.results.sizes.push_back({.line = static_cast<std::size_t>(record.line),
+                                    .payload = Bytes(std::stod(column(record, "bytes"))),
+                                    .time = Seconds(std::stod(column(record, "time_us")) * 1e-6)});
   }
   std::vector<PublishedSystem> out;
   for (auto& [source, system] : systems) out.push_back(std::move(system));
@@ -81,7 +80,8 @@ double quantile(std::vector<double> values, double share) {
 // The intervals are the quantiles of the published rows, those of the sick fabric and an outlier of
 // its source apart.
 TEST(CollectiveCheck, IntervalsAreThoseOfPublishedSystems) {
-  const auto errors = read<CollectiveErrors>(*Catalog::built_in().find("step", "collective-errors"));
+  const auto errors =
+      read<CollectiveErrors>(*Catalog::built_in().find("step", "collective-errors"));
   ASSERT_TRUE(errors) << errors.error().text();
   for (const CollectiveErrorClass& c : errors->classes) {
     std::vector<double> ratios;
@@ -130,8 +130,7 @@ TEST(CollectiveCheck, NamesWhatIsWrong) {
   ill.levels[1].bandwidth *= 0.125;
   const CollectiveCheck one_card = checked(measured_on(ill), healthy);
   ASSERT_FALSE(one_card.causes.empty());
-  EXPECT_THAT(one_card.causes.front().what,
-              testing::HasSubstr("as if 1 of the 8 cards of a node"));
+  EXPECT_THAT(one_card.causes.front().what, testing::HasSubstr("as if 1 of the 8 cards of a node"));
   EXPECT_LT(one_card.causes.front().error, 0.02);
   ill = healthy;
   ill.levels[1].latency *= 40;

@@ -136,9 +136,9 @@ class ResultsReader {
 
   Result<void> row(const std::vector<std::string_view>& words) {
     if (words.size() != titles_.size()) {
-      return bad_input(fmt::format("a row of {} columns where the titles name {}", words.size(),
-                                   titles_.size()),
-                       place(), "give the rows as they were printed");
+      return bad_input(
+          fmt::format("a row of {} columns where the titles name {}", words.size(), titles_.size()),
+          place(), "give the rows as they were printed");
     }
     MeasuredSize size{.line = line_};
     std::vector<Seconds> times;

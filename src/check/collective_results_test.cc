@@ -5,11 +5,14 @@
 namespace orrery {
 namespace {
 
-constexpr std::string_view kRow = "8388608 2097152 float sum -1 217.3 38.60 74.79 0 216.0 38.8 75.2 0\n";
+constexpr std::string_view kRow =
+    "8388608 2097152 float sum -1 217.3 38.60 74.79 0 216.0 38.8 75.2 0\n";
 
 std::string output(std::string_view program) {
   return "# nccl-tests version 2.17.6 nccl-headers=22903 nccl-library=22903\n"
-         "# Collective test starting: " + std::string(program) + "\n"
+         "# Collective test starting: " +
+         std::string(program) +
+         "\n"
          "# nThread 1 nGpus 1 minBytes 8 maxBytes 8589934592 step: 2(factor) warmup iters: 1\n#\n"
          "# Using devices\n"
          "#  Rank  0 Group  0 Pid  71 on     node-a device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n"
@@ -47,10 +50,11 @@ TEST(CollectiveResults, AreReadByTheirTitles) {
 }
 
 TEST(CollectiveResults, OfSeveralTestsAndBehindTags) {
-  std::string tagged = "[1,0]<stdout>:# size count type redop root time algbw busbw #wrong\n"
-                       "[1,0]<stdout>:1024 256 float none -1 20.0 1 1 3\n"
-                       " 0: # size count type redop root time algbw busbw #wrong\n"
-                       " 0: 2048 256 float none -1 21.0 1 1 N/A\n 0: 0 0 float none -1 1 1 1 0\n";
+  std::string tagged =
+      "[1,0]<stdout>:# size count type redop root time algbw busbw #wrong\n"
+      "[1,0]<stdout>:1024 256 float none -1 20.0 1 1 3\n"
+      " 0: # size count type redop root time algbw busbw #wrong\n"
+      " 0: 2048 256 float none -1 21.0 1 1 N/A\n 0: 0 0 float none -1 1 1 1 0\n";
   const auto out = parse_collective_results(tagged, "r.txt", CollectiveKind::all_gather);
   ASSERT_TRUE(out) << out.error().text();
   ASSERT_EQ(out->size(), 2U);
@@ -63,7 +67,8 @@ TEST(CollectiveResults, OfSeveralTestsAndBehindTags) {
 TEST(CollectiveResults, ThatCannotBeAreRefusedByLine) {
   EXPECT_THAT(error_of(""), testing::HasSubstr("no results of nccl-tests"));
   EXPECT_THAT(error_of(output("all_reduce_perf")), testing::HasSubstr("without any size"));
-  EXPECT_THAT(error_of(output("sendrecv_perf")), testing::HasSubstr("'sendrecv_perf' is not checked"));
+  EXPECT_THAT(error_of(output("sendrecv_perf")),
+              testing::HasSubstr("'sendrecv_perf' is not checked"));
   EXPECT_THAT(error_of("# size count type time\n1024 256 float 20\n"),
               testing::HasSubstr("does not say which collective"));
   EXPECT_THAT(error_of(output("all_reduce_perf") + "1024 256 float\n"),

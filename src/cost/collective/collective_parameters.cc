@@ -231,10 +231,10 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
   }
   if (!are_latencies(p.ring) || !are_latencies(p.tree) ||
       !are_latencies(p.parallel_trees.latency) || !are_latencies(p.pairwise.latency) ||
-      !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) || !is_latency(p.in_switch.member) ||
-      !is_latency(p.in_switch.tree_network_step) || !is_latency(p.pairwise.peer) ||
-      !is_latency(p.parallel_trees.rank) || !is_latency(p.token_exchange.dispatch.base) ||
-      !is_latency(p.token_exchange.combine.base)) {
+      !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) ||
+      !is_latency(p.in_switch.member) || !is_latency(p.in_switch.tree_network_step) ||
+      !is_latency(p.pairwise.peer) || !is_latency(p.parallel_trees.rank) ||
+      !is_latency(p.token_exchange.dispatch.base) || !is_latency(p.token_exchange.combine.base)) {
     return wrong("a latency is negative or above a minute", "latencies", "such as \"0.6 us\"");
   }
   if (!is_ceiling(p.low_latency_total) || !is_ceiling(p.ring_low_latency_128_per_channel) ||
