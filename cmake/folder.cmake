@@ -2,7 +2,8 @@
 #
 # One folder of src/ is one static library made of its *.cc. Its tests (*_test.cc), benchmarks
 # (*_benchmark.cc) and fuzzers (*_fuzz.cc) stand beside the code and become programs of their own:
-# one test program a folder, one fuzzer a file.
+# one test program a folder, one fuzzer a file. What several tests share lies in tests/fixtures,
+# under the path of the code it is for.
 #
 # Release builds optimise what people wait for: folders of texts and pages (COLD) and all tests are
 # compiled with -O1, which takes two thirds of the time. In a build with fuzzers, folders that have
@@ -50,6 +51,7 @@ function(orrery_folder name)
     find_package(GTest REQUIRED)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test orrery_${name} GTest::gmock_main)
+    target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/fixtures)
     orrery_precompile(${name}_test TEST)
     orrery_optimise_little(${name}_test)
     target_compile_definitions(${name}_test PRIVATE ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -62,6 +64,7 @@ function(orrery_folder name)
     find_package(benchmark REQUIRED)
     add_executable(${name}_benchmark ${benchmarks})
     target_link_libraries(${name}_benchmark orrery_${name} benchmark::benchmark_main)
+    target_include_directories(${name}_benchmark PRIVATE ${PROJECT_SOURCE_DIR}/tests/fixtures)
     target_compile_definitions(${name}_benchmark PRIVATE ORRERY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   endif()
 
