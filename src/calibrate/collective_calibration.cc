@@ -7,6 +7,7 @@
 #include <set>
 
 #include "calibrate/collective_fit.h"
+#include "calibrate/cross_validated_fit.h"
 #include "calibrate/exchange_fit.h"
 #include "calibrate/folds.h"
 #include "document/value.h"
@@ -36,6 +37,16 @@ double rounded(double value, int digits) {
   return value == 0 ? 0 : std::round(value * scale) / scale;
 }
 
+CollectiveFit record_of(std::string data, const std::string& date, const CalibratedPart& part) {
+  return {std::move(data),
+          date,
+          static_cast<int>(part.in_sample.rows),
+          rounded(part.in_sample.median, 2),
+          rounded(part.in_sample.p90, 2),
+          part.held_out ? rounded(part.held_out->median, 2) : 0,
+          part.held_out ? rounded(part.held_out->p90, 2) : 0};
+}
+
 // Twice the parameters: fewer rows determine nothing, and the errors of the catalog's parameters
 // are shown instead.
 constexpr std::size_t kLeastCollectives = 30;
@@ -52,17 +63,16 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
     ORRERY_TRY(fitted, fit_collectives(generation, all));
   }
 
+  CrossValidatedFit done;
   std::vector<double> measured;
-  std::vector<double> predicted;
   std::vector<std::string> shapes;
   for (const std::size_t i : all) {
     measured.push_back(generation.rows[i].time.value());
-    predicted.push_back(predicted_time(generation, i, fitted.parameters).value());
+    done.predicted.push_back(predicted_time(generation, i, fitted.parameters).value());
     shapes.push_back(generation.rows[i].shape());
   }
-  std::vector<double> held_out;
   if (request.cross_validate && !few) {
-    ORRERY_TRY(held_out,
+    ORRERY_TRY(done.held_out,
                predict_held_out(
                    fold_of_each(shapes, request.folds),
                    [&](std::span<const std::size_t> rows,
@@ -76,11 +86,11 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
                    }));
   }
 
-  CalibratedPart part;
+  CalibratedPart& part = done.part;
   part.name = "one node";
   part.parameters = fitted.fit.parameters;
-  part.in_sample = fit_errors(predicted, measured);
-  if (!held_out.empty()) part.held_out = fit_errors(held_out, measured);
+  part.in_sample = fit_errors(done.predicted, measured);
+  if (!done.held_out.empty()) part.held_out = fit_errors(done.held_out, measured);
   const bool switched = generation.start.in_switch.efficiency > 0;
   std::vector<std::set<std::string>> names(4);
   for (const CollectiveMeasurement& m : generation.rows) {
@@ -89,51 +99,30 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
   }
   for (std::size_t p = 0; p < names.size(); ++p) {
     for (const std::string& name : names[p]) {
-      std::vector<double> of_measured;
-      std::vector<double> of_predicted;
-      std::vector<double> of_held_out;
-      for (const std::size_t i : all) {
-        if (parts_of(generation.rows[i], switched)[p] != name) continue;
-        of_measured.push_back(measured[i]);
-        of_predicted.push_back(predicted[i]);
-        if (!held_out.empty()) of_held_out.push_back(held_out[i]);
-      }
-      PartOfRows rows{name, fit_errors(of_predicted, of_measured), std::nullopt};
-      if (!held_out.empty()) rows.held_out = fit_errors(of_held_out, of_measured);
-      part.of_which.push_back(std::move(rows));
+      done.add_part_of_rows(name, measured, [&](std::size_t i) {
+        return parts_of(generation.rows[i], switched)[p] == name;
+      });
     }
   }
 
   parameters = fitted.parameters;
-  if (few) {
-    CalibrationReport report;
-    report.kind = "collectives";
-    report.subject = generation.architecture;
-    report.parts.push_back(std::move(part));
-    report.notes.push_back(std::to_string(all.size()) +
-                           " collectives are too few to fit: the errors are those of the "
-                           "catalog's parameters.");
-    return report;
-  }
-  CollectiveFit record{data,
-                       request.date,
-                       static_cast<int>(all.size()),
-                       rounded(part.in_sample.median, 2),
-                       rounded(part.in_sample.p90, 2),
-                       part.held_out ? rounded(part.held_out->median, 2) : 0,
-                       part.held_out ? rounded(part.held_out->p90, 2) : 0};
-  std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data == data; });
-  parameters.fits.push_back(std::move(record));
-
   CalibrationReport report;
   report.kind = "collectives";
   report.subject = generation.architecture;
+  if (few) {
+    report.notes.push_back(std::to_string(all.size()) +
+                           " collectives are too few to fit: the errors are those of the "
+                           "catalog's parameters.");
+  } else {
+    std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data == data; });
+    parameters.fits.push_back(record_of(data, request.date, part));
+    report.notes.push_back(
+        "latency_overlap " + std::to_string(static_cast<int>(parameters.latency_overlap)) +
+        (parameters.low_latency_until > Bytes(0)
+             ? ", low-latency protocols up to " + to_text(parameters.low_latency_until) + " a rank"
+             : ", low-latency protocols wherever they are fastest"));
+  }
   report.parts.push_back(std::move(part));
-  report.notes.push_back(
-      "latency_overlap " + std::to_string(static_cast<int>(parameters.latency_overlap)) +
-      (parameters.low_latency_until > Bytes(0)
-           ? ", low-latency protocols up to " + to_text(parameters.low_latency_until) + " a rank"
-           : ", low-latency protocols wherever they are fastest"));
   return report;
 }
 
@@ -153,11 +142,7 @@ Result<void> add_exchanges(std::span<const ExchangeMeasurement> rows,
       fit_exchanges(rows, request.cross_validate ? request.folds : 0, parameters.token_exchange));
   std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data.starts_with(data); });
   for (CalibratedPart& part : parts) {
-    parameters.fits.push_back({data + ": " + part.name, request.date,
-                               static_cast<int>(part.in_sample.rows),
-                               rounded(part.in_sample.median, 2), rounded(part.in_sample.p90, 2),
-                               part.held_out ? rounded(part.held_out->median, 2) : 0,
-                               part.held_out ? rounded(part.held_out->p90, 2) : 0});
+    parameters.fits.push_back(record_of(data + ": " + part.name, request.date, part));
     report.parts.push_back(std::move(part));
   }
   return {};

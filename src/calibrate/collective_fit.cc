@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 
-#include "cluster/cluster.h"
 #include "cost/collective/communication_path.h"
 
 namespace orrery {
@@ -43,10 +41,14 @@ Adjustable rate(std::string name, double least, double most,
           [of](P& p, double x) { of(p) = BytesPerSecond(x * 1e9); }};
 }
 
-Adjustable share(std::string name, double least, double most, double P::* member) {
+Adjustable share(std::string name, double least, double most,
+                 const std::function<double&(P&)>& of) {
   return {{std::move(name), "", least, least, most},
-          [member](const P& p) { return p.*member; },
-          [member](P& p, double x) { p.*member = x; }};
+          [of](const P& p) {
+            P copy = p;
+            return of(copy);
+          },
+          [of](P& p, double x) { of(p) = x; }};
 }
 
 ProtocolLatencies& steps(AlgorithmLatencies& table, LinkKind link) {
@@ -72,23 +74,23 @@ std::vector<Adjustable> adjustables(const P& start, LinkKind link, Seconds least
               [link](P& p) -> Seconds& { return steps(p.ring, link).simple; }),
       rate("low_latency_total.one_node", 1, 600,
            [](P& p) -> BytesPerSecond& { return p.low_latency_total.one_node; }),
-      share("ring_share", 0.3, 1, &P::ring_share),
+      share("ring_share", 0.3, 1, [](P& p) -> double& { return p.ring_share; }),
       rate("local_copy", 50, 8000, [](P& p) -> BytesPerSecond& { return p.local_copy; }),
       latency("pairwise.base.low_latency", 1, 40,
               [](P& p) -> Seconds& { return p.pairwise.latency.base.low_latency; }),
       latency("pairwise.base.simple", 1, 100,
               [](P& p) -> Seconds& { return p.pairwise.latency.base.simple; }),
       latency("pairwise.peer", 0, 5, [](P& p) -> Seconds& { return p.pairwise.peer; }),
-      {{"pairwise.efficiency", "", 0.3, 0.3, 1},
-       [](const P& p) { return p.pairwise.efficiency; },
-       [](P& p, double x) { p.pairwise.efficiency = x; }},
+      share("pairwise.efficiency", 0.3, 1, [](P& p) -> double& { return p.pairwise.efficiency; }),
       rate("pairwise.low_latency_ceiling", 1, 400,
            [](P& p) -> BytesPerSecond& { return p.pairwise.low_latency_ceiling; }),
   };
   if (link == LinkKind::pcie) {
-    out.push_back(share("low_latency_share", 0.3, 1, &P::low_latency_share));
+    out.push_back(
+        share("low_latency_share", 0.3, 1, [](P& p) -> double& { return p.low_latency_share; }));
   } else {
-    out.push_back(share("low_latency_128_share", 0.2, 1, &P::low_latency_128_share));
+    out.push_back(share("low_latency_128_share", 0.2, 1,
+                        [](P& p) -> double& { return p.low_latency_128_share; }));
   }
   if (start.in_switch.efficiency > 0) {
     out.push_back(
@@ -96,9 +98,8 @@ std::vector<Adjustable> adjustables(const P& start, LinkKind link, Seconds least
     // Eight ranks would not reduce in the switch were it slower than their ring:
     // n (1 + 1/g) / (e b) against 2 n (g-1) / (g b).
     constexpr double kLeast = 9.0 / 14;
-    out.push_back({{"in_switch.efficiency", "", kLeast, kLeast, 1},
-                   [](const P& p) { return p.in_switch.efficiency; },
-                   [](P& p, double x) { p.in_switch.efficiency = x; }});
+    out.push_back(share("in_switch.efficiency", kLeast, 1,
+                        [](P& p) -> double& { return p.in_switch.efficiency; }));
   }
   if (start.host_path.direct_ranks > 0) {
     out.push_back(rate("host_path.socket", 0.1, 60,
@@ -146,32 +147,23 @@ Seconds predicted_time(const CollectiveGeneration& generation, std::size_t row,
 Result<std::vector<CollectiveGeneration>> collective_generations(
     std::vector<CollectiveMeasurement> rows, const Catalog& catalog,
     std::vector<RowProblem>& problems) {
-  struct Known {
-    std::string architecture;
-    FabricLevel level;
-  };
-  std::map<std::string, std::optional<Known>> known;
+  MeasuredNodes nodes(catalog);
   std::vector<CollectiveGeneration> out;
   for (CollectiveMeasurement& m : rows) {
-    const auto [at, added] = known.try_emplace(m.accelerator);
-    if (added) {
-      if (const auto cluster = parse_cluster_name(m.accelerator + ":8", catalog)) {
-        at->second = Known{cluster->accelerator.architecture, cluster->levels.front()};
-      }
-    }
-    if (!at->second || m.ranks > at->second->level.accelerators) {
+    const MeasuredNode* node = nodes.of(m.accelerator);
+    if (node == nullptr || m.ranks > node->level.accelerators) {
       problems.push_back({m.where, "the catalog has no node that joins " + std::to_string(m.ranks) +
                                        " of " + m.accelerator});
       continue;
     }
     auto generation =
-        std::ranges::find(out, at->second->architecture, &CollectiveGeneration::architecture);
+        std::ranges::find(out, node->architecture, &CollectiveGeneration::architecture);
     if (generation == out.end()) {
       ORRERY_TRY(CollectiveParameters start,
-                 load_collective_parameters(catalog, at->second->architecture));
-      generation = out.insert(out.end(), {at->second->architecture, std::move(start), {}, {}});
+                 load_collective_parameters(catalog, node->architecture));
+      generation = out.insert(out.end(), {node->architecture, std::move(start), {}, {}});
     }
-    FabricLevel level = at->second->level;
+    FabricLevel level = node->level;
     level.in_switch_reduction = level.in_switch_reduction && m.reduces_in_switch;
     generation->levels.push_back({std::move(level)});
     generation->rows.push_back(std::move(m));

@@ -20,7 +20,14 @@ CollectiveGeneration generation_of(const CollectiveParameters& truth) {
     for (const int ranks : {2, 4, 8}) {
       for (double bytes = 1024; bytes < 1e9; bytes *= 4) {
         for (const bool in_switch : {true, false}) {
-          rows.push_back({"h100-sxm", kind, in_switch, ranks, Bytes(bytes), Seconds(1e-3), "row"});
+          rows.push_back({.machine = {},
+                          .accelerator = "h100-sxm",
+                          .kind = kind,
+                          .reduces_in_switch = in_switch,
+                          .ranks = ranks,
+                          .payload = Bytes(bytes),
+                          .time = Seconds(1e-3),
+                          .where = "row"});
         }
       }
     }

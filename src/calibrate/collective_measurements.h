@@ -1,41 +1,72 @@
-// Measured collectives of one node, as rows of a table.
+// Measured collectives of one node, and collectives and messages between nodes, as rows of a table.
 //
 // Columns: accelerator, collective (all-reduce, all-gather, reduce-scatter, all-to-all, broadcast),
-// dtype, num_gpus, bytes, latency_us. `bytes` follows nccl-tests (cost/collective/collective.h).
-// Rows of dtype int8 ran without in-switch reduction. Source of the table shipped with the product:
+// dtype, num_gpus, bytes, latency_us; between nodes machine and num_nodes as well instead of dtype,
+// and send-recv for one message. `bytes` follows nccl-tests (cost/collective/collective.h). Rows of
+// dtype int8 ran without in-switch reduction. `machine` names the fabric that is fitted; the
+// accelerator determines the links inside its nodes. Source of the tables shipped with the product:
 // validation/kernels/README-collectives.md.
 //
 // A row is reported and left out if a cell is missing or not a number, if it repeats another row,
-// or if it is faster than the links of its accelerator allow.
+// if it is faster than the links of its accelerator allow, or if its ranks do not fill its nodes
+// evenly.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "calibrate/calibration.h"
+#include "cluster/fabric_level.h"
 #include "cost/collective/collective.h"
 
 namespace orrery {
 
 struct CollectiveMeasurement {
+  std::string machine;  // of rows between nodes
   std::string accelerator;
   CollectiveKind kind = CollectiveKind::all_reduce;
+  bool message = false;           // one, between two ranks, instead of a collective
   bool reduces_in_switch = true;  // the library was allowed to
   int ranks = 2;
+  int nodes = 1;
   Bytes payload;
   Seconds time;
   std::string where;  // "file.csv:12"
 
   // The key of a fold, which keeps the same shape together across accelerators and element types.
   [[nodiscard]] std::string shape() const;
+  [[nodiscard]] int ranks_of_node() const { return ranks / nodes; }
 };
 
 bool holds_collective_measurements(const CommaSeparated& table);
+bool holds_network_measurements(const CommaSeparated& table);
 
-// The usable rows in the order of the tables.
+// The usable rows in the order of the tables: of one node, and between nodes.
 std::vector<CollectiveMeasurement> collective_measurements(std::span<const CommaSeparated> tables,
                                                            const Catalog& catalog,
                                                            std::vector<RowProblem>& problems);
+std::vector<CollectiveMeasurement> network_measurements(std::span<const CommaSeparated> tables,
+                                                        std::vector<RowProblem>& problems);
+
+// The node of an accelerator.
+struct MeasuredNode {
+  std::string architecture;
+  FabricLevel level;
+};
+
+// Those of the catalog, each looked up once.
+class MeasuredNodes {
+ public:
+  explicit MeasuredNodes(const Catalog& catalog) : catalog_(catalog) {}
+  // Null: the catalog has no such accelerator, or it is not joined to others in a node.
+  const MeasuredNode* of(const std::string& accelerator);
+
+ private:
+  const Catalog& catalog_;
+  std::map<std::string, std::optional<MeasuredNode>> known_;
+};
 
 }  // namespace orrery

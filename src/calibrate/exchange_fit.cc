@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <optional>
 
+#include "calibrate/collective_measurements.h"
 #include "calibrate/measurement_cells.h"
-#include "cluster/cluster.h"
 #include "cost/collective/token_exchange.h"
 
 namespace orrery {
@@ -32,53 +30,28 @@ double bytes_of(View dtype) {
 
 class ExchangeReader {
  public:
-  ExchangeReader(const CommaSeparated& table, const Catalog& catalog,
-                 std::vector<RowProblem>& problems)
-      : table_(table),
-        catalog_(catalog),
-        problems_(problems),
-        deep_ep_(has_columns(table, kDeepEp)) {}
+  ExchangeReader(const CommaSeparated& table, const Catalog& catalog)
+      : nodes_(catalog), deep_ep_(has_columns(table, kDeepEp)) {}
 
-  std::vector<ExchangeMeasurement> read() {
-    for (RowProblem& problem : refused_records(table_)) problems_.push_back(std::move(problem));
-    for (const CommaSeparated::Record& record : table_.records) {
-      MeasurementCells cells(table_, record, problems_);
-      const Node* node = node_of(std::string(cells.text("accelerator")));
-      if (node == nullptr) {
-        cells.complain("the catalog has no node that joins '" +
-                       std::string(cells.text("accelerator")) + "'");
-        continue;
-      }
+  std::vector<ExchangeMeasurement> read(const CommaSeparated& table,
+                                        std::vector<RowProblem>& problems) {
+    for_each_record(std::span(&table, 1), problems, [&](MeasurementCells cells) {
       ExchangeMeasurement m;
-      m.accelerator = node->accelerator;
+      m.accelerator = cells.text("accelerator");
+      const MeasuredNode* node = nodes_.of(m.accelerator);
+      if (node == nullptr) {
+        return cells.complain("the catalog has no node that joins '" + m.accelerator + "'");
+      }
       m.architecture = node->architecture;
       m.link = node->level.bandwidth * (node->level.efficiency / node->level.oversubscription);
       nominal_ = node->level.bandwidth;
       m.tokens = cells.count("num_tokens", 1, kMostSize);
-      if (deep_ep_) {
-        deep_ep(cells, std::move(m));
-      } else {
-        nvlink(cells, std::move(m));
-      }
-    }
+      deep_ep_ ? deep_ep(cells, std::move(m)) : nvlink(cells, std::move(m));
+    });
     return std::move(out_);
   }
 
  private:
-  struct Node {
-    std::string accelerator, architecture;
-    FabricLevel level;
-  };
-  const Node* node_of(const std::string& name) {
-    const auto [at, added] = nodes_.try_emplace(name);
-    if (added) {
-      if (const auto cluster = parse_cluster_name(name + ":8", catalog_)) {
-        at->second = Node{name, cluster->accelerator.architecture, cluster->levels.front()};
-      }
-    }
-    return at->second ? &*at->second : nullptr;
-  }
-
   void deep_ep(MeasurementCells& cells, ExchangeMeasurement m) {
     m.kernel = ExchangeKernel::deep_ep;
     m.ranks = static_cast<int>(cells.count("num_gpus", 2, kMostRanks));
@@ -129,12 +102,9 @@ class ExchangeReader {
     out_.push_back(std::move(m));
   }
 
-  const CommaSeparated& table_;
-  const Catalog& catalog_;
-  std::vector<RowProblem>& problems_;
+  MeasuredNodes nodes_;
   bool deep_ep_;
   BytesPerSecond nominal_;
-  std::map<std::string, std::optional<Node>> nodes_;
   std::vector<ExchangeMeasurement> out_;
 };
 
@@ -160,7 +130,7 @@ bool holds_exchange_measurements(const CommaSeparated& table) {
 std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& table,
                                                        const Catalog& catalog,
                                                        std::vector<RowProblem>& problems) {
-  return ExchangeReader(table, catalog, problems).read();
+  return ExchangeReader(table, catalog).read(table, problems);
 }
 
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,

@@ -50,14 +50,17 @@ std::optional<double> power_of(View distribution) {
   return power;
 }
 
+std::string shape_of(const MeasuredExpertLayer& m) {
+  return fmt::format("{} {} {} {} {} {} {}", m.tokens, m.hidden, m.ffn, m.top_k, m.experts, m.ranks,
+                     m.power);
+}
+
 std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog& catalog,
                                       std::vector<RowProblem>& problems) {
   std::vector<MeasuredExpertLayer> out;
   SeenRows seen;
   std::map<std::string, std::optional<Accelerator>> accelerators;
-  for (RowProblem& problem : refused_records(table)) problems.push_back(std::move(problem));
-  for (const CommaSeparated::Record& record : table.records) {
-    MeasurementCells cells(table, record, problems);
+  for_each_record(std::span(&table, 1), problems, [&](MeasurementCells cells) {
     MeasuredExpertLayer m;
     m.accelerator = cells.text("accelerator");
     m.dtype = cells.text("dtype");
@@ -75,13 +78,12 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
     m.ranks = cells.count("moe_ep", 1, std::max(1.0, m.experts));
     const double parts = cells.count("moe_tp", 1, kMostSize);
     m.ffn = cells.count("expert_ffn", 1, kMostSize) / std::max(1.0, parts);
-    m.measured = Seconds(cells.number("latency_us", 0, kMostMicroseconds) * 1e-6);
-    if (!cells.usable()) continue;
+    m.measured = cells.microseconds("latency_us");
+    if (!cells.usable()) return;
     m.format = *format;
     m.power = *power;
     if (!catalog.contains("kernels", m.accelerator)) {
-      cells.complain("no products were fitted on '" + m.accelerator + "'");
-      continue;
+      return cells.complain("no products were fitted on '" + m.accelerator + "'");
     }
     auto& accelerator = accelerators[m.accelerator];
     if (!accelerator) {
@@ -96,63 +98,16 @@ std::vector<MeasuredExpertLayer> read(const CommaSeparated& table, const Catalog
           element_size(m.format) * weights * std::min(assigned, m.experts / m.ranks);
       const Seconds least = Flops(2 * assigned * weights) / *peak +
                             moved / accelerator->memory.bandwidth + kLeastLayerTime;
-      if (!cells.not_too_slow(m.measured, least)) continue;
+      if (!cells.not_too_slow(m.measured, least)) return;
     }
-    if (!seen.add(fmt::format("{} {} {} {} {} {} {} {} {}", m.accelerator, m.dtype, m.tokens,
-                              m.hidden, m.ffn, m.top_k, m.experts, m.ranks, m.power),
-                  cells)) {
-      continue;
+    if (seen.add(fmt::format("{} {} {}", m.accelerator, m.dtype, shape_of(m)), cells)) {
+      out.push_back(std::move(m));
     }
-    out.push_back(std::move(m));
-  }
+  });
   return out;
 }
 
-std::string shape_of(const MeasuredExpertLayer& m) {
-  return fmt::format("{} {} {} {} {} {} {}", m.tokens, m.hidden, m.ffn, m.top_k, m.experts, m.ranks,
-                     m.power);
-}
-
 // One accelerator and format, cold and at burst clocks.
-class LayerPredictor {
- public:
-  LayerPredictor(KernelParameters burst, GemmParameters products,
-                 std::vector<MeasuredExpertLayer> rows)
-      : burst_(std::move(burst)), products_(std::move(products)), rows_(std::move(rows)) {
-    for (const MeasuredExpertLayer& m : rows_) loads_.push_back(expert_loads(m));
-  }
-
-  void operator()(std::span<const double> x, std::span<const std::size_t> chosen,
-                  std::span<double> out) const {
-    KernelParameters p = burst_;
-    FormatParameters& f = p.formats[static_cast<std::size_t>(rows_.front().format)];
-    f.ceiling = f.ceiling * x[2];
-    f.bandwidth = f.bandwidth * x[3];
-    const BytesPerSecond stream = p.memory_peak;
-    const FlopsPerSecond ceiling = f.ceiling;
-    const KernelModel model(std::move(p));
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      const MeasuredExpertLayer& m = rows_[chosen[i]];
-      const std::vector<double>& loads = loads_[chosen[i]];
-      const double rows = std::accumulate(loads.begin(), loads.end(), 0.0);
-      const Bytes moved(rows * (4 * m.hidden + 6 * m.ffn) + 4 * m.tokens * m.hidden);
-      Seconds time = Seconds(x[0] * 1e-6) + moved * x[1] / stream;
-      const auto product = [&](double n, double k) {
-        const Seconds ideal = Flops(2 * rows * n * k) / ceiling;
-        return heated(model.grouped_gemm(loads, n, k, m.format), products_, ideal);
-      };
-      time += product(2 * m.ffn, m.hidden) + product(m.hidden, m.ffn);
-      out[i] = time.value();
-    }
-  }
-
- private:
-  KernelParameters burst_;
-  GemmParameters products_;
-  std::vector<MeasuredExpertLayer> rows_;
-  std::vector<std::vector<double>> loads_;
-};
-
 Result<std::optional<CalibratedPart>> fitted(const Accelerator& accelerator,
                                              const KernelCalibration& calibration,
                                              const std::vector<MeasuredExpertLayer>& rows,
@@ -161,8 +116,9 @@ Result<std::optional<CalibratedPart>> fitted(const Accelerator& accelerator,
   const auto products =
       std::ranges::find(calibration.gemm, name_of(format), &GemmParameters::format);
   if (rows.size() < kLeastExpertRows || products == calibration.gemm.end()) return std::nullopt;
-  ORRERY_TRY(KernelParameters burst, join_kernel_parameters(calibration, accelerator));
-  const LayerPredictor predictor(without_power_cap(std::move(burst)), *products, rows);
+  ORRERY_TRY(KernelParameters joined, join_kernel_parameters(calibration, accelerator));
+  const KernelParameters burst = without_power_cap(std::move(joined));
+  std::vector<std::vector<double>> loads;
   FitTask task;
   task.name = "expert layer " + rows.front().dtype;
   task.parameters = {{"routing floor", "us", 30, 0, 300},
@@ -172,9 +128,30 @@ Result<std::optional<CalibratedPart>> fitted(const Accelerator& accelerator,
   for (const MeasuredExpertLayer& m : rows) {
     task.measured.push_back(m.measured.value());
     task.keys.push_back(shape_of(m));
+    loads.push_back(expert_loads(m));
   }
   task.predict = [&](std::span<const double> x, std::span<const std::size_t> chosen,
-                     std::span<double> out) { predictor(x, chosen, out); };
+                     std::span<double> out) {
+    KernelParameters p = burst;
+    FormatParameters& f = p.formats[static_cast<std::size_t>(format)];
+    f.ceiling = f.ceiling * x[2];
+    f.bandwidth = f.bandwidth * x[3];
+    const FlopsPerSecond ceiling = f.ceiling;
+    const KernelModel model(std::move(p));
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const MeasuredExpertLayer& m = rows[chosen[i]];
+      const std::vector<double>& own = loads[chosen[i]];
+      const double routed = std::accumulate(own.begin(), own.end(), 0.0);
+      const Bytes moved(routed * (4 * m.hidden + 6 * m.ffn) + 4 * m.tokens * m.hidden);
+      Seconds time = Seconds(x[0] * 1e-6) + moved * x[1] / burst.memory_peak;
+      const auto product = [&](double n, double k) {
+        const Seconds ideal = Flops(2 * routed * n * k) / ceiling;
+        return heated(model.grouped_gemm(own, n, k, m.format), *products, ideal);
+      };
+      time += product(2 * m.ffn, m.hidden) + product(m.hidden, m.ffn);
+      out[i] = time.value();
+    }
+  };
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
   done.add_part_of_rows("balanced", task.measured,
                         [&](std::size_t i) { return rows[i].power == 0; });

@@ -30,16 +30,6 @@ std::vector<int> fold_of_each(std::span<const std::string> keys, int folds) {
   return out;
 }
 
-std::vector<int> fold_of_each_group(std::span<const std::string> groups) {
-  std::map<std::string_view, int> fold;
-  std::vector<int> out;
-  out.reserve(groups.size());
-  for (const std::string& group : groups) {
-    out.push_back(fold.emplace(group, static_cast<int>(fold.size())).first->second);
-  }
-  return out;
-}
-
 Result<std::vector<double>> predict_held_out(std::span<const int> fold_of_row,
                                              const FitAndPredict& fit_and_predict) {
   std::vector<double> out(fold_of_row.size());

@@ -26,10 +26,6 @@ std::uint64_t stable_hash(std::string_view key);
 // folds >= 2.
 std::vector<int> fold_of_each(std::span<const std::string> keys, int folds);
 
-// A fold for each distinct key (a source, an accelerator), in order of first appearance: leaves one
-// out at a time. The number of folds is one more than the largest.
-std::vector<int> fold_of_each_group(std::span<const std::string> groups);
-
 using RowIndices = std::vector<std::size_t>;
 
 // Fits the rows `fitted` and returns predictions of the rows `held_out`, in their order.

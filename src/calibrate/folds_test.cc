@@ -42,11 +42,6 @@ TEST(Folds, DoNotDependOnTheOrderOfRows) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(fold[i], other[keys.size() - 1 - i]);
 }
 
-TEST(Folds, GroupsAreNumberedByFirstAppearance) {
-  const std::vector<std::string> groups = {"b", "a", "b", "c"};
-  EXPECT_EQ(fold_of_each_group(groups), (std::vector<int>{0, 1, 0, 2}));
-}
-
 TEST(Folds, EveryRowIsPredictedByAFitThatHasNotSeenIt) {
   const auto keys = many_keys();
   const auto held =

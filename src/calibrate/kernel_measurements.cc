@@ -73,12 +73,10 @@ class Reader {
     if (read_row == nullptr) return;
     table_ = table.name.substr(table.name.rfind('/') + 1);
     out_.rows += table.refused.size();
-    for (RowProblem& problem : refused_records(table)) out_.problems.push_back(std::move(problem));
-    for (const CommaSeparated::Record& record : table.records) {
+    for_each_record(std::span(&table, 1), out_.problems, [&](MeasurementCells row) {
       ++out_.rows;
-      MeasurementCells row(table, record, out_.problems);
       if (const Accelerator* accelerator = known(row)) (this->*read_row)(row, *accelerator);
-    }
+    });
   }
 
   KernelMeasurements take() { return std::move(out_); }
@@ -102,32 +100,53 @@ class Reader {
   // Complains of a rate above the peak (a wrong unit, or FLOPs counted otherwise), and of a time
   // far above what FLOPs and `moved`, each operand once, take at the peaks.
   static bool possible(MeasurementCells& row, const Accelerator& accelerator, NumberFormat format,
-                       double flops, double seconds, Bytes moved) {
+                       double flops, Seconds time, Bytes moved) {
     const std::optional<FlopsPerSecond> peak = accelerator.peak(format);
     if (!peak) {
       row.complain(fmt::format("{} has no {} peak", accelerator.name, name_of(format)));
       return false;
     }
-    if (flops / seconds > peak->value() * 1.02) {
-      row.complain(fmt::format("{:.4g} TFLOP/s are more than the peak of {:.4g}",
-                               flops / seconds * 1e-12, peak->value() * 1e-12));
+    const double rate = flops / time.value();
+    if (rate > peak->value() * 1.02) {
+      row.complain(fmt::format("{:.4g} TFLOP/s are more than the peak of {:.4g}", rate * 1e-12,
+                               peak->value() * 1e-12));
       return false;
     }
     return row.not_too_slow(
-        Seconds(seconds),
-        Flops(flops) / *peak + moved / accelerator.memory.bandwidth + kKernelLaunch);
+        time, Flops(flops) / *peak + moved / accelerator.memory.bandwidth + kKernelLaunch);
   }
 
-  static Bytes moved(const GemmShape& g, NumberFormat format) {
-    return element_size(format) * (g.groups * (g.m * g.k + g.n * g.k)) +
-           Bytes(2 * g.groups * g.m * g.n);
+  static double flops(const GemmShape& g) { return 2 * g.m * g.n * g.k * g.groups; }
+
+  // Keeps a possible and new product, and attention of so many FLOPs.
+  void keep(std::vector<MeasuredGemm>& rows, MeasuredGemm g, const Accelerator& accelerator,
+            const std::string& key, MeasurementCells& row) {
+    const GemmShape& s = g.shape;
+    const Bytes moved = element_size(g.format) * (s.groups * (s.m * s.k + s.n * s.k)) +
+                        Bytes(2 * s.groups * s.m * s.n);
+    g.accelerator = accelerator.name;
+    if (!possible(row, accelerator, g.format, flops(s), g.measured, moved)) return;
+    keep_new(rows, std::move(g), key, row);
   }
-  // Queries, keys, values and the output in 16 bits, and what separate kernels write between.
-  static Bytes moved(const AttentionShape& s, AttentionKernel kernel) {
+  void keep(std::vector<MeasuredAttention>& rows, MeasuredAttention a, double flops,
+            const Accelerator& accelerator, const std::string& key, MeasurementCells& row) {
+    // Queries, keys, values and the output in 16 bits, and what separate kernels write between.
+    const AttentionShape& s = a.shape;
     const double width = s.query_key_dim + s.value_dim;
     const double scores =
-        kernel == AttentionKernel::unfused ? s.batch * s.heads * s.queries * s.keys : 0;
-    return Bytes(2 * (s.batch * width * (s.queries * s.heads + s.keys * s.kv_heads) + scores));
+        a.kernel == AttentionKernel::unfused ? s.batch * s.heads * s.queries * s.keys : 0;
+    const Bytes moved(2 * (s.batch * width * (s.queries * s.heads + s.keys * s.kv_heads) + scores));
+    a.accelerator = accelerator.name;
+    if (!possible(row, accelerator, a.format, flops, a.measured, moved)) return;
+    keep_new(rows, std::move(a), key, row);
+  }
+  template <class Row>
+  void keep_new(std::vector<Row>& rows, Row measured, const std::string& key,
+                MeasurementCells& row) {
+    if (!seen_.add(key, row)) return;
+    measured.table = table_;
+    rows.push_back(std::move(measured));
+    ++out_.used;
   }
 
   static std::optional<NumberFormat> format(MeasurementCells& row) {
@@ -140,48 +159,40 @@ class Reader {
   }
 
   void read_product(MeasurementCells& row, const Accelerator& accelerator) {
+    MeasuredGemm g;
     const auto f = format(row);
-    const double m = row.count("m", 1, kMostSize);
-    const double n = row.count("n", 1, kMostSize);
-    const double k = row.count("k", 1, kMostSize);
-    const double us = row.number("latency_us", 0, kMostMicroseconds);
+    g.shape.m = row.count("m", 1, kMostSize);
+    g.shape.n = row.count("n", 1, kMostSize);
+    g.shape.k = row.count("k", 1, kMostSize);
+    g.measured = row.microseconds("latency_us");
     if (!row.usable()) return;
-    const GemmShape shape{m, n, k};
-    if (!possible(row, accelerator, *f, 2 * m * n * k, us * 1e-6, moved(shape, *f))) return;
-    if (!seen_.add(fmt::format("product {} {} {} {} {} {}", accelerator.name, row.text("dtype"), m,
-                               n, k, row.text("library")),
-                   row)) {
-      return;
-    }
-    keep(out_.products, {accelerator.name, *f, shape, Seconds(us * 1e-6)});
+    g.format = *f;
+    const std::string key =
+        fmt::format("product {} {} {} {} {} {}", accelerator.name, row.text("dtype"), g.shape.m,
+                    g.shape.n, g.shape.k, row.text("library"));
+    keep(out_.products, std::move(g), accelerator, key, row);
   }
 
   void read_prefill(MeasurementCells& row, const Accelerator& accelerator) {
     const auto f = format(row);
     MeasuredAttention a;
-    a.accelerator = accelerator.name;
     a.implementation = row.text("library");
-    a.shape.batch = row.count("batch", 1, kMostSize);
-    a.shape.queries = a.shape.keys = row.count("seq_len", 1, kMostSize);
-    a.shape.heads = row.count("num_heads", 1, kMostSize);
-    a.shape.kv_heads = row.count("num_kv_heads", 1, kMostSize);
-    a.shape.query_key_dim = a.shape.value_dim = row.count("head_dim", 1, 4096);
-    a.shape.causal = true;
-    const double us = row.number("latency_us", 0, kMostMicroseconds);
+    AttentionShape& s = a.shape;
+    s.batch = row.count("batch", 1, kMostSize);
+    s.queries = s.keys = row.count("seq_len", 1, kMostSize);
+    s.heads = row.count("num_heads", 1, kMostSize);
+    s.kv_heads = row.count("num_kv_heads", 1, kMostSize);
+    s.query_key_dim = s.value_dim = row.count("head_dim", 1, 4096);
+    s.causal = true;
+    a.measured = row.microseconds("latency_us");
     if (!row.usable()) return;
     a.format = *f;
-    a.shape.narrow_scores = *f != NumberFormat::bf16;
-    a.measured = Seconds(us * 1e-6);
-    const double s = a.shape.queries;
-    const double flops = 2 * a.shape.batch * a.shape.heads * a.shape.value_dim * s * s;
-    if (!possible(row, accelerator, *f, flops, us * 1e-6, moved(a.shape, a.kernel))) return;
-    if (!seen_.add(fmt::format("prefill {} {} {} {} {} {} {} {}", accelerator.name,
-                               row.text("dtype"), a.shape.batch, s, a.shape.heads, a.shape.kv_heads,
-                               a.shape.value_dim, a.implementation),
-                   row)) {
-      return;
-    }
-    keep(out_.prefill, std::move(a));
+    s.narrow_scores = *f != NumberFormat::bf16;
+    const double flops = 2 * s.batch * s.heads * s.value_dim * s.queries * s.queries;
+    const std::string key =
+        fmt::format("prefill {} {} {} {} {} {} {} {}", accelerator.name, row.text("dtype"), s.batch,
+                    s.queries, s.heads, s.kv_heads, s.value_dim, a.implementation);
+    keep(out_.prefill, std::move(a), flops, accelerator, key, row);
   }
 
   void read_figure(MeasurementCells& row, const Accelerator& accelerator) {
@@ -210,7 +221,6 @@ class Reader {
     }
     if (!row.usable()) return;
     MeasuredAttention a;
-    a.accelerator = accelerator.name;
     a.implementation = known->name;
     a.kernel = known->kernel;
     const bool both = row.text("direction") == "fwd+bwd";
@@ -221,15 +231,10 @@ class Reader {
     const double flops = 4 * s * s * d * a.shape.heads * a.shape.batch *
                          (a.shape.causal ? 0.5 : 1.0) * (both ? 3.5 : 1.0);
     a.measured = Seconds(flops / (tflops * 1e12));
-    if (!possible(row, accelerator, NumberFormat::bf16, flops, a.measured.value(),
-                  moved(a.shape, a.kernel)) ||
-        !seen_.add(
-            fmt::format("figure {} {} {} {} {} {} {}", accelerator.name, known->name,
-                        row.text("direction"), row.text("causal"), d, s, row.text("source_id")),
-            row)) {
-      return;
-    }
-    keep(out_.attention, std::move(a));
+    const std::string key =
+        fmt::format("figure {} {} {} {} {} {} {}", accelerator.name, known->name,
+                    row.text("direction"), row.text("causal"), d, s, row.text("source_id"));
+    keep(out_.attention, std::move(a), flops, accelerator, key, row);
   }
 
   // Residual additions and gated activations; norms are left out, theirs took three times their
@@ -248,19 +253,14 @@ class Reader {
     } else {
       return;
     }
-    const double us = row.number("median_latency_us", 0, kMostMicroseconds);
+    const Seconds time = row.microseconds("median_latency_us");
     if (!row.usable()) return;
     const Bytes bytes(2 * elements * tokens);
-    if (!row.not_too_slow(Seconds(us * 1e-6),
-                          bytes / accelerator.memory.bandwidth + kKernelLaunch)) {
-      return;
-    }
-    if (!seen_.add(fmt::format("layer {} {} {} {} {} {} {}", accelerator.name,
-                               row.text("model_shape"), hidden, ffn, tp, tokens, operation),
-                   row)) {
-      return;
-    }
-    keep(out_.layers, {accelerator.name, operation, bytes, Seconds(us * 1e-6)});
+    if (!row.not_too_slow(time, bytes / accelerator.memory.bandwidth + kKernelLaunch)) return;
+    const std::string key =
+        fmt::format("layer {} {} {} {} {} {} {}", accelerator.name, row.text("model_shape"), hidden,
+                    ffn, tp, tokens, operation);
+    keep_new(out_.layers, {accelerator.name, operation, bytes, time}, key, row);
   }
 
   // "b=1, m=4096, k=5120, layout=TN": the value of a key.
@@ -294,11 +294,12 @@ class Reader {
     const double peak = row.number("peak_tflops", 0, 1e5);
     if (!row.usable()) return;
     const double rate = efficiency * peak * 1e12;
+    const std::string key =
+        fmt::format("operator {} {} {} {}", row.text("accelerator"), op, shape, row.text("source"));
     const bool product = op == "matmul";
     const bool grouped = op == "group_matmul";
     if (product || grouped) {
       MeasuredGemm g;
-      g.accelerator = accelerator.name;
       g.shape.m = size_of(row, shape, product ? "m" : "M");
       g.shape.n = size_of(row, shape, product ? "n" : "N");
       g.shape.k = size_of(row, shape, product ? "k" : "K");
@@ -309,14 +310,8 @@ class Reader {
       // The gradient of grouped weights: M is the inner dimension of each group.
       if (grouped && value_of(shape, "stage") == "bwd_grad_w") std::swap(g.shape.m, g.shape.k);
       if (!row.usable()) return;
-      const double flops = 2 * g.shape.m * g.shape.n * g.shape.k * g.shape.groups;
-      g.measured = Seconds(flops / rate);
-      if (!possible(row, accelerator, g.format, flops, g.measured.value(),
-                    moved(g.shape, g.format)) ||
-          !is_new(row)) {
-        return;
-      }
-      keep(out_.in_training, std::move(g));
+      g.measured = Seconds(flops(g.shape) / rate);
+      keep(out_.in_training, std::move(g), accelerator, key, row);
       return;
     }
     if (op != "sdp_fwd" && op != "sdp_bwd") {
@@ -324,7 +319,6 @@ class Reader {
       return;
     }
     MeasuredAttention a;
-    a.accelerator = accelerator.name;
     a.implementation = "training library";
     a.direction = op == "sdp_bwd" ? MeasuredDirection::backward : MeasuredDirection::forward;
     a.shape.batch = size_of(row, shape, "batch");
@@ -340,12 +334,7 @@ class Reader {
                           (a.shape.query_key_dim + a.shape.value_dim);
     const double flops = square * (a.direction == MeasuredDirection::backward ? 2.5 : 1);
     a.measured = Seconds(flops / rate);
-    if (!possible(row, accelerator, a.format, flops / 2, a.measured.value(),
-                  moved(a.shape, a.kernel)) ||
-        !is_new(row)) {
-      return;
-    }
-    keep(out_.attention, std::move(a));
+    keep(out_.attention, std::move(a), flops / 2, accelerator, key, row);
   }
 
   // Formats a recorded product may have beside those of benchmarks.
@@ -356,32 +345,25 @@ class Reader {
     return format(row);
   }
 
-  bool is_new_recorded(const std::string& what, MeasurementCells& row) {
-    return seen_.add(fmt::format("{} {} {} {} {} {}", what, row.text("accelerator"), row.text("op"),
-                                 row.text("type"), row.text("shapes"), row.text("recorded_in")),
-                     row);
+  static std::string recorded_key(const std::string& what, const MeasurementCells& row) {
+    return fmt::format("{} {} {} {} {} {}", what, row.text("accelerator"), row.text("op"),
+                       row.text("type"), row.text("shapes"), row.text("recorded_in"));
   }
 
   void read_recorded_product(MeasurementCells& row, const Accelerator& accelerator) {
     const auto f = recorded_format(row);
     MeasuredGemm g;
-    g.accelerator = accelerator.name;
     g.recorded = true;
     g.shape.m = row.number("m", 0, kMostSize);  // of groups the mean
     g.shape.n = row.count("n", 1, kMostSize);
     g.shape.k = row.count("k", 1, kMostSize);
     g.shape.groups = row.count("groups", 1, kMostSize);
-    g.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
+    g.measured = row.microseconds("latency_us");
     if (!row.usable()) return;
     g.format = *f;
-    const double flops = 2 * g.shape.m * g.shape.n * g.shape.k * g.shape.groups;
-    if (!possible(row, accelerator, *f, flops, g.measured.value(), moved(g.shape, *f)) ||
-        !is_new_recorded(fmt::format("product {} {} {} {} {}", row.text("dtype"), g.shape.m,
-                                     g.shape.n, g.shape.k, g.shape.groups),
-                         row)) {
-      return;
-    }
-    keep(out_.in_training, std::move(g));
+    const std::string what = fmt::format("product {} {} {} {} {}", row.text("dtype"), g.shape.m,
+                                         g.shape.n, g.shape.k, g.shape.groups);
+    keep(out_.in_training, std::move(g), accelerator, recorded_key(what, row), row);
   }
 
   void read_recorded_attention(MeasurementCells& row, const Accelerator& accelerator) {
@@ -397,7 +379,6 @@ class Reader {
           fmt::format("direction '{}' is neither forward nor backward", row.text("direction")));
     }
     MeasuredAttention a;
-    a.accelerator = accelerator.name;
     a.implementation = "recorded";
     a.recorded = true;
     a.shape.batch = row.count("batch", 1, kMostSize);
@@ -408,7 +389,7 @@ class Reader {
     a.shape.query_key_dim = row.count("head_dim", 1, 4096);
     a.shape.value_dim = row.count("value_dim", 1, 4096);
     a.shape.causal = row.text("causal") == "true";
-    a.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
+    a.measured = row.microseconds("latency_us");
     if (!row.usable()) return;
     a.format = *f;
     a.kernel = *kernel;
@@ -420,12 +401,8 @@ class Reader {
                     row.text("causal"), a.shape.batch, a.shape.queries, a.shape.keys, a.shape.heads,
                     a.shape.query_key_dim);
     // Masked blocks may be left out.
-    if (!possible(row, accelerator, *f, flops.value() / 2, a.measured.value(),
-                  moved(a.shape, a.kernel)) ||
-        !is_new_recorded(shape, row)) {
-      return;
-    }
-    keep(out_.recorded_attention, std::move(a));
+    keep(out_.recorded_attention, std::move(a), flops.value() / 2, accelerator,
+         recorded_key(shape, row), row);
   }
 
   void read_recorded_memory(MeasurementCells& row, const Accelerator& accelerator) {
@@ -435,25 +412,11 @@ class Reader {
     l.recorded = true;
     l.moved = Bytes(row.number("bytes", 0, 1e13));
     l.kernels = row.number("kernels", 0, 1e6);
-    l.measured = Seconds(row.number("latency_us", 0, kMostMicroseconds) * 1e-6);
+    l.measured = row.microseconds("latency_us");
     if (l.operation.empty()) row.complain("op is empty");
-    if (!row.usable() || !is_new_recorded(fmt::format("memory {}", l.moved.value()), row)) {
-      return;
-    }
-    keep(out_.layers, std::move(l));
-  }
-
-  template <class Row>
-  void keep(std::vector<Row>& rows, Row row) {
-    row.table = table_;
-    rows.push_back(std::move(row));
-    ++out_.used;
-  }
-
-  bool is_new(MeasurementCells& row) {
-    return seen_.add(fmt::format("operator {} {} {} {}", row.text("accelerator"), row.text("op"),
-                                 row.text("shape"), row.text("source")),
-                     row);
+    if (!row.usable()) return;
+    const std::string key = recorded_key(fmt::format("memory {}", l.moved.value()), row);
+    keep_new(out_.layers, std::move(l), key, row);
   }
 
   const Catalog& catalog_;

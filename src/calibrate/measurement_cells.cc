@@ -52,12 +52,8 @@ double MeasurementCells::number(std::string_view column, double above, double mo
   return value;
 }
 
-std::optional<double> MeasurementCells::optional_number(std::string_view column, double above,
-                                                        double most) {
-  if (text(column).empty()) return std::nullopt;
-  const double value = number(column, above, most);
-  if (!usable_) return std::nullopt;
-  return value;
+Seconds MeasurementCells::microseconds(std::string_view column) {
+  return Seconds(number(column, 0, kMostMicroseconds) * 1e-6);
 }
 
 double MeasurementCells::count(std::string_view column, double least, double most) {
@@ -86,22 +82,16 @@ void MeasurementCells::complain(std::string what) {
   usable_ = false;
 }
 
-void MeasurementCells::remark(std::string what) {
-  problems_.push_back({where(), std::move(what) + " (still used)"});
-}
-
 bool SeenRows::add(const std::string& key, MeasurementCells& row) {
   const auto [it, is_new] = first_.emplace(key, row.where());
   if (!is_new) row.complain("measures the same as " + it->second);
   return is_new;
 }
 
-std::vector<RowProblem> refused_records(const CommaSeparated& table) {
-  std::vector<RowProblem> out;
+void add_refused_records(const CommaSeparated& table, std::vector<RowProblem>& problems) {
   for (const CommaSeparated::Refused& record : table.refused) {
-    out.push_back({table.name + ":" + std::to_string(record.line), record.why});
+    problems.push_back({table.name + ":" + std::to_string(record.line), record.why});
   }
-  return out;
 }
 
 }  // namespace orrery

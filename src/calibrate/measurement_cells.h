@@ -5,7 +5,7 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +34,8 @@ class MeasurementCells {
   [[nodiscard]] std::string_view text(std::string_view column) const;  // absent: empty
   // A number above `above` and at most `most`; otherwise a problem and 0.
   double number(std::string_view column, double above, double most);
-  // The same where an empty cell is allowed: nothing.
-  std::optional<double> optional_number(std::string_view column, double above, double most);
+  // A time of a kernel above 0, in microseconds.
+  Seconds microseconds(std::string_view column);
   // A whole number from `least` to `most`.
   double count(std::string_view column, double least, double most);
 
@@ -44,7 +44,6 @@ class MeasurementCells {
   bool not_too_slow(Seconds time, Seconds least);
 
   void complain(std::string what);  // marks the row as unusable
-  void remark(std::string what);    // reports the row, which is still used
   [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] std::string where() const;
 
@@ -55,8 +54,20 @@ class MeasurementCells {
   bool usable_ = true;
 };
 
-// A problem for each record that has more or fewer fields than its header.
-std::vector<RowProblem> refused_records(const CommaSeparated& table);
+// Adds a problem for each record that has more or fewer fields than its header.
+void add_refused_records(const CommaSeparated& table, std::vector<RowProblem>& problems);
+
+// Calls read(cells) for each other record of the tables.
+template <class Read>
+void for_each_record(std::span<const CommaSeparated> tables, std::vector<RowProblem>& problems,
+                     Read read) {
+  for (const CommaSeparated& table : tables) {
+    add_refused_records(table, problems);
+    for (const CommaSeparated::Record& record : table.records) {
+      read(MeasurementCells(table, record, problems));
+    }
+  }
+}
 
 // Finds repeated measurements: the second one is reported together with the first and left out.
 class SeenRows {

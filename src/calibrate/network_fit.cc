@@ -4,9 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "calibrate/collective_measurements.h"
 #include "calibrate/cross_validated_fit.h"
-#include "calibrate/network_measurements.h"
-#include "cluster/cluster.h"
 #include "cost/collective/collective_parameters.h"
 
 namespace orrery {
@@ -17,7 +16,7 @@ struct Machine {
   std::string accelerator;
   CollectiveParameters start;
   FabricLevel node;
-  std::vector<NetworkMeasurement> rows;
+  std::vector<CollectiveMeasurement> rows;
 };
 
 // Of a fabric without a name: all is in the parameters of the fit.
@@ -39,22 +38,24 @@ FitParameter in_gbps(std::string name, double start) {
   return {std::move(name), "GB/s", std::clamp(start, 0.05, 2000.0), 0.05, 2000};
 }
 
-std::string payload_key(const NetworkMeasurement& m) { return std::to_string(m.payload.value()); }
+std::string payload_key(const CollectiveMeasurement& m) {
+  return std::to_string(m.payload.value());
+}
 
 Result<CalibratedPart> fit_messages(const Machine& machine,
-                                    const std::vector<NetworkMeasurement>& rows, int folds) {
+                                    const std::vector<CollectiveMeasurement>& rows, int folds) {
   double fastest = 0;
-  for (const NetworkMeasurement& m : rows) {
+  for (const CollectiveMeasurement& m : rows) {
     fastest = std::max(fastest, (m.payload / m.time).value() / kGiga);
   }
   const FitTask task = fit_task(
       "messages between nodes",
       {in_us("message.latency", 3, 1000), in_gbps("message.rate", fastest)},
-      std::span<const NetworkMeasurement>(rows), &NetworkMeasurement::time, payload_key,
+      std::span<const CollectiveMeasurement>(rows), &CollectiveMeasurement::time, payload_key,
       [&](std::span<const double> x) {
         return
             [&machine, level = network_level(BytesPerSecond(x[1] * kGiga), Seconds(x[0] * kMicro))](
-                const NetworkMeasurement& m) {
+                const CollectiveMeasurement& m) {
               return point_to_point(m.payload, level, machine.start);
             };
       });
@@ -85,12 +86,12 @@ CollectiveParameters parameters_of(const CollectiveParameters& start, std::span<
 }
 
 Result<CalibratedPart> fit_collectives_between(const Machine& machine,
-                                               const std::vector<NetworkMeasurement>& rows,
+                                               const std::vector<CollectiveMeasurement>& rows,
                                                int folds) {
   FitTask task;
   task.name = "collectives between nodes";
   std::set<int> sizes;
-  for (const NetworkMeasurement& m : rows) {
+  for (const CollectiveMeasurement& m : rows) {
     task.measured.push_back(m.time.value());
     task.keys.push_back(payload_key(m));
     sizes.insert(m.ranks_of_node());
@@ -101,7 +102,7 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
                      in_us("network_overhead", 1, 10)};
   double fastest_of_all = 0;
   std::vector<double> fastest(members.size(), 0.1);
-  for (const NetworkMeasurement& m : rows) {
+  for (const CollectiveMeasurement& m : rows) {
     const auto at =
         static_cast<std::size_t>(std::ranges::find(members, m.ranks_of_node()) - members.begin());
     fastest[at] = std::max(fastest[at], 1.5 * (m.payload / m.time).value() / kGiga);
@@ -125,12 +126,11 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
              network_level(BytesPerSecond(x[kShared + i] * kGiga / members[i]), Seconds(0))});
       }
       for (std::size_t i = 0; i < of.size(); ++i) {
-        const NetworkMeasurement& m = rows[of[i]];
+        const CollectiveMeasurement& m = rows[of[i]];
         const int own = m.ranks_of_node();
         const auto at = static_cast<std::size_t>(std::ranges::find(members, own) - members.begin());
-        out[i] = collective(m.kind.value_or(CollectiveKind::all_reduce), m.payload,
-                            {m.ranks, {own, m.ranks}}, levels[at], p)
-                     .time.value();
+        out[i] =
+            collective(m.kind, m.payload, {m.ranks, {own, m.ranks}}, levels[at], p).time.value();
       }
     };
     ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
@@ -145,10 +145,10 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
 }
 
 Result<CalibrationReport> calibrated(const Machine& machine, int folds) {
-  std::vector<NetworkMeasurement> messages;
-  std::vector<NetworkMeasurement> collectives;
-  for (const NetworkMeasurement& m : machine.rows) {
-    (m.kind ? collectives : messages).push_back(m);
+  std::vector<CollectiveMeasurement> messages;
+  std::vector<CollectiveMeasurement> collectives;
+  for (const CollectiveMeasurement& m : machine.rows) {
+    (m.message ? messages : collectives).push_back(m);
   }
   CalibrationReport out;
   out.kind = "networks";
@@ -175,22 +175,22 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
   Calibration out;
   for (const CommaSeparated& t : tables) out.rows += t.records.size() + t.refused.size();
   std::vector<Machine> machines;
-  for (NetworkMeasurement& m : network_measurements(tables, out.problems)) {
+  MeasuredNodes nodes(*request.catalog);
+  for (CollectiveMeasurement& m : network_measurements(tables, out.problems)) {
     if (!request.accelerator.empty() && request.accelerator != m.accelerator) continue;
     auto at = std::ranges::find_if(machines, [&](const Machine& machine) {
       return machine.name == m.machine && machine.accelerator == m.accelerator;
     });
     if (at == machines.end()) {
-      const auto cluster = parse_cluster_name(m.accelerator + ":8", *request.catalog);
-      if (!cluster || cluster->levels.empty()) {
+      const MeasuredNode* node = nodes.of(m.accelerator);
+      if (node == nullptr) {
         out.problems.push_back({m.where, "the catalog has no node of '" + m.accelerator + "'"});
         continue;
       }
       ORRERY_TRY(CollectiveParameters start,
-                 load_collective_parameters(*request.catalog, cluster->accelerator.architecture));
-      at = machines.insert(
-          machines.end(),
-          {m.machine, m.accelerator, std::move(start), cluster->levels.front(), {}});
+                 load_collective_parameters(*request.catalog, node->architecture));
+      at = machines.insert(machines.end(),
+                           {m.machine, m.accelerator, std::move(start), node->level, {}});
     }
     if (m.ranks_of_node() > at->node.accelerators) {
       out.problems.push_back({m.where, "a node of " + m.accelerator + " holds " +

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "calibrate/collective_measurements.h"
 #include "calibrate/measured_tables.h"
-#include "calibrate/network_measurements.h"
 #include "cluster/cluster.h"
 #include "cost/collective/collective_parameters.h"
 

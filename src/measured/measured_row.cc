@@ -369,7 +369,7 @@ bool is_measured_rows(const CommaSeparated& table) {
 Result<MeasuredRows> measured_rows(CommaSeparated table) {
   MeasuredRows out;
   ORRERY_TRY(const std::vector<const Column*> columns, columns_of(table, out.problems));
-  for (RowProblem& problem : refused_records(table)) out.problems.push_back(std::move(problem));
+  add_refused_records(table, out.problems);
   out.rows.reserve(table.records.size());
   for (CommaSeparated::Record& record : table.records) {
     MeasuredRow row;

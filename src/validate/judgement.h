@@ -79,14 +79,8 @@ struct Judgement {
 // `validation` of the same rows as `held_out`; rows of either that the other lacks are left alone.
 Judgement judged(const Validation& validation, std::span<const HeldOutStep> held_out);
 
-// "figure,value" lines, and back. A figure is worse than a stored one if it is off to the bad side
-// by more than this: the last digit that is published.
+// "figure,value" lines.
 std::string figures_text(std::span<const Figure> figures);
-Result<std::vector<Figure>> read_figures(const CommaSeparated& table);
-inline constexpr double kFigureTolerance = 0.0005;
-// Stored figures that the present ones fall behind, in sentences.
-std::vector<std::string> worse_than_stored(std::span<const Figure> present,
-                                           std::span<const Figure> stored);
 
 Value judgement_json(const Judgement& judgement);
 

@@ -1,8 +1,11 @@
 #include "validate/judgement.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -38,6 +41,49 @@ double figure(const Judgement& j, const std::string& name) {
   const auto found = std::find_if(j.figures.begin(), j.figures.end(),
                                   [&](const Figure& f) { return f.name == name; });
   return found == j.figures.end() ? -1 : found->value;
+}
+
+// Figures of their text.
+Result<std::vector<Figure>> read_figures(const CommaSeparated& table) {
+  if (table.columns != std::vector<std::string>{"figure", "value"}) {
+    return bad_input("no table of figures", table.name, "columns figure,value");
+  }
+  ORRERY_RETURN_IF_ERROR(table.complete());
+  std::vector<Figure> out;
+  for (const CommaSeparated::Record& record : table.records) {
+    Figure figure{record.fields[0], 0, std::nullopt, false};
+    const std::string& text = record.fields[1];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), figure.value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(figure.value)) {
+      return bad_input("'" + text.substr(0, 40) + "' is not a value",
+                       table.name + ":" + std::to_string(record.line), "a number");
+    }
+    out.push_back(std::move(figure));
+  }
+  return out;
+}
+
+// A figure is worse than a stored one if it is off to the bad side by more than this: the last digit
+// that is published.
+constexpr double kFigureTolerance = 0.0005;
+// Stored figures that the present ones fall behind, in sentences.
+std::vector<std::string> worse_than_stored(std::span<const Figure> present,
+                                           std::span<const Figure> stored) {
+  std::vector<std::string> out;
+  for (const Figure& was : stored) {
+    const auto now = std::find_if(present.begin(), present.end(),
+                                  [&](const Figure& f) { return f.name == was.name; });
+    if (now == present.end()) {
+      out.push_back("'" + was.name + "' is no longer measured");
+      continue;
+    }
+    const double loss = now->more_is_better ? was.value - now->value : now->value - was.value;
+    if (loss > kFigureTolerance) {
+      out.push_back(
+          fmt::format("'{}' is {:.4f}, stored is {:.4f}", was.name, now->value, was.value));
+    }
+  }
+  return out;
 }
 
 // Predicted best is b (held out: 1 s), measured 2 s; the best is a with 1 s: twice the time.
