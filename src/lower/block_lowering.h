@@ -20,14 +20,37 @@
 #include "lower/block_cost.h"
 #include "lower/expert_exchange.h"
 #include "lower/head_exchange.h"
-#include "lower/operator_category.h"
 #include "lower/operator_work.h"
-#include "lower/pass_surroundings.h"
 #include "lower/product_format.h"
 #include "lower/recomputed_work.h"
 #include "lower/shard_moves.h"
+#include "lower/step_category.h"
+#include "model/operator.h"
 
 namespace orrery {
+
+// The line of the breakdown an operator's time is booked on: the classes of operators are the first
+// categories, in their order.
+constexpr Category category_of(OperatorClass c) { return static_cast<Category>(c); }
+static_assert(category_of(OperatorClass::attention_projection) == Category::attention_projection &&
+              category_of(OperatorClass::router) == Category::router &&
+              category_of(OperatorClass::loss) == Category::loss);
+
+// Which gradients a backward pass computes.
+enum class Part { both, input };
+
+inline bool has_weight_gradient(const Operator& op) { return is_product(op) && !op.frozen; }
+
+inline bool runs_products(const Operator& op) {
+  return is_product(op) || op.kind == OperatorKind::attention;
+}
+
+// What surrounds a pass and changes it.
+struct PassSurroundings {
+  Picoseconds idle;           // that the device waits for the host
+  Picoseconds slowed;         // that its computing loses to the exchange of another pass
+  double exchange_share = 1;  // of its own exchanges of tokens, what no other pass hides
+};
 
 inline constexpr Bytes kFp32{4};
 // Share of the traffic of accumulation in a product that its main loop does not hide.

@@ -2,12 +2,48 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
-#include "lower/held_units.h"
 #include "lower/shard_moves.h"
+#include "lower/step_costs.h"
+#include "schedule/in_flight.h"
 
 namespace orrery {
 namespace {
+
+// How many microbatches a device of a step holds at its fullest moment, from its schedule's order.
+
+// Between its halves a split backward keeps a part of the activations; in sixteenths, so that plans
+// share what is remembered.
+constexpr double kParts = 16;
+
+int parts_kept(const StepCosts& step) {
+  double saved = 0;
+  double kept = 0;
+  for (const VirtualStage& s : step.stages) {
+    saved += s.totals.saved.value();
+    kept += s.totals.saved_for_weight_gradient.value();
+  }
+  return saved > 0 ? static_cast<int>(std::lround(kParts * kept / saved)) : 0;
+}
+
+// By chunk of the device: microbatches whose activations are held, and those whose weight gradient
+// alone is still to come. The schedule's closed form where it has one; else counted along its order
+// and remembered by the cost cache, since a search asks for the same shapes again and again. An
+// order made for times is counted as made for equal stages with F = B = W: schedules of that kind
+// keep to a limit of units, whatever the times. O(1) after the first question for a shape.
+InFlight held_units(const StepCosts& step, int device) {
+  const Schedule& schedule = *step.schedule;
+  if (schedule.peak_in_flight != nullptr && step.plan.group == 0) {
+    InFlight out;
+    out.held = schedule.peak_in_flight(step.shape, device);
+    out.pending.resize(out.held.size());
+    return out;
+  }
+  const int parts = schedule.splits_backward ? parts_kept(step) : 0;
+  return step.cache->in_flight(schedule, step.shape, static_cast<int>(step.plan.group),
+                               parts / kParts)[static_cast<std::size_t>(device)];
+}
 
 // The fullest moment among the beginnings of the blocks' backwards.
 class FullestBackward {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <vector>
 
 #include "outcome/invariant.h"
 #include "replay/device_work.h"
 #include "replay/host_segments.h"
 #include "replay/launch_parameters.h"
-#include "replay/queued_work.h"
 #include "replay/room_waits.h"
+#include "replay/run_graph.h"
 #include "replay/stream_waits.h"
 #include "replay/thread_waits.h"
 #include "replay/time_slices.h"
@@ -18,6 +19,63 @@
 
 namespace orrery {
 namespace {
+
+// Work that was launched before the recording began: its launch calls are not in the file.
+//
+// It is assumed to have been in the queues of its streams when the recording began. For each
+// stream, up to its first work whose launch is recorded:
+//
+//   the first work           starts when it was recorded to start: this is the initial condition of
+//                            the replay
+//   within 20 us of the one  follows it in the queue
+//   before
+//   within 20 us of the end  waits for that
+//   of work on another
+//   stream of the device
+//   anything else            was not queued; it follows the progress of the host, as work does
+//                            whose launch is lost in the middle of a recording
+//
+// Only the first and the last kind take a recorded start as an input (`placed`); a replay counts
+// them. Source: in-order queues of CUDA and HIP streams. O(work log work).
+
+struct QueuedWork {
+  std::vector<bool> placed;       // by event: begins when it did in the recording
+  std::vector<StreamWait> waits;  // ascending by `to`
+};
+
+QueuedWork queued_work(const RecordedTrace& trace, const LaunchedWork& work) {
+  QueuedWork queued;
+  queued.placed.assign(trace.size(), false);
+  for (std::uint32_t lane = 0; lane < work.streams.size(); ++lane) {
+    const std::vector<std::uint32_t>& stream = work.streams[lane];
+    bool launched_before = false;
+    std::int64_t free_ns = 0;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+      const std::uint32_t e = stream[i];
+      const std::int64_t start = trace.start_ns[e];
+      const std::int64_t pause = start - free_ns;
+      free_ns = i == 0 ? trace.end_ns(e) : std::max(free_ns, trace.end_ns(e));
+      if (work.launch_of[e] != kNoEvent) {
+        launched_before = true;
+        continue;
+      }
+      if (launched_before || i == 0) {
+        queued.placed[e] = true;
+        continue;
+      }
+      if (pause <= kSoonAfterNs) continue;
+      const std::uint32_t awaited = work.just_ended(trace, lane, start);
+      if (awaited == kNoEvent) {
+        queued.placed[e] = true;
+      } else {
+        queued.waits.push_back({awaited, e});
+      }
+    }
+  }
+  std::sort(queued.waits.begin(), queued.waits.end(),
+            [](const StreamWait& a, const StreamWait& b) { return a.to < b.to; });
+  return queued;
+}
 
 // What one recording gives, before it is put into the graph of the run.
 struct ReadRecording {
