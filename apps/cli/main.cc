@@ -13,7 +13,7 @@
 #include "number_option.h"
 #include "outcome/nearest_name.h"
 #include "parallel/parallel_for.h"
-#include "signals.h"
+#include "progress.h"
 #include "trace.h"
 #include "units/quantity_text.h"
 

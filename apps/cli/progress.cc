@@ -9,7 +9,7 @@
 #include <string>
 
 #include "command.h"
-#include "signals.h"
+#include "document/new_file.h"
 
 namespace orrery::cli {
 namespace {
@@ -17,12 +17,25 @@ namespace {
 std::atomic<bool> interrupt_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+// The signal then does what it does to any program.
+void end_by_signal(int signal) {
+  remove_unfinished_files();
+  (void)std::signal(signal, SIG_DFL);
+  (void)std::raise(signal);
+}
+
 void note_interrupt(int) {
   interrupt_flag.store(true);
   (void)std::signal(SIGINT, end_by_signal);
 }
 
 }  // namespace
+
+void remove_unfinished_files_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, end_by_signal) == SIG_IGN) (void)std::signal(signal, SIG_IGN);
+  }
+}
 
 Progress::Progress(bool wanted, Seconds at_most)
     : wanted_(wanted && isatty(STDERR_FILENO) == 1), at_most_(at_most) {

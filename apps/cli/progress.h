@@ -1,5 +1,6 @@
 // One line of progress on a terminal, for whatever takes longer than a moment. Meanwhile Ctrl-C is
-// noticed rather than ends the program, unless it is ignored.
+// noticed rather than ends the program, unless it is ignored. When the program ends by a signal, what
+// it was writing is removed first.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,10 @@
 #include "units/quantity.h"
 
 namespace orrery::cli {
+
+// Removes unfinished files on Ctrl-C, the end of the terminal and a plain kill, unless whoever
+// started the program ignores them (nohup).
+void remove_unfinished_files_on_signals();
 
 class Progress {
  public:

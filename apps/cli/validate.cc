@@ -10,7 +10,6 @@
 #include "plan/software.h"
 #include "report/drawing/png.h"
 #include "report/drawing/scatter_svg.h"
-#include "report/validation/judgement_report.h"
 #include "report/validation/validation_report.h"
 #include "validate/judgement.h"
 #include "validate/validation.h"

@@ -1,10 +1,9 @@
-#include "report/validation/judgement_report.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "report/drawing/table.h"
+#include "report/validation/validation_report.h"
 
 namespace orrery {
 namespace {

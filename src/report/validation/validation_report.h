@@ -1,9 +1,11 @@
-// The comparison with measured runs for a terminal and as a page of the documentation.
+// The comparison with measured runs, and the judgement on held-out steps, for a terminal and as
+// pages of the documentation.
 #pragma once
 
 #include <string>
 
 #include "report/drawing/text_style.h"
+#include "validate/judgement.h"
 #include "validate/validation.h"
 
 namespace orrery {
@@ -17,8 +19,13 @@ enum class RowDetail {
 // what was skipped.
 std::string validation_text(const Validation& validation, RowDetail detail, const TextStyle& style);
 
-// docs/validation.md: the same tables, with how to read them, behind `judgement`
-// (report/validation/judgement_report.h). Deterministic.
+// docs/validation.md: the same tables, with how to read them, behind `judgement`. Deterministic.
 std::string validation_markdown(const Validation& validation, const std::string& judgement = "");
+
+// Figures against their targets, errors by scheme and regime, regret, intervals.
+std::string judgement_text(const Judgement& judgement, const TextStyle& style);
+// The same as sections of a page. `picture`: the scatter plot's address from the page; may be
+// empty.
+std::string judgement_markdown(const Judgement& judgement, const std::string& picture);
 
 }  // namespace orrery

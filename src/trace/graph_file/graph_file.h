@@ -11,7 +11,7 @@
 //    "nodes": [{"operation": 0, "stream": 0, "duration_ps": 1200000, "after": [3], "with": [2]},
 //              ...]}
 //
-// Operations are those of graph/operation.h, with the parts of operation_text.h. Nodes stand in the
+// Operations are those of graph/operation.h, with parts as graph_file.cc says. Nodes stand in the
 // order of the graph (graph/graph.h): each behind those of `after`, which must end before it, and
 // behind the node before it on its stream. `with` are the further streams of a rendezvous; both
 // lists are left out where they are empty. Durations are whole picoseconds. A step lasts from the

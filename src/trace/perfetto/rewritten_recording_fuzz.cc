@@ -3,7 +3,7 @@
 // changes nothing.
 // seeds: tests/seeds/kineto
 // parser: src/trace/kineto/kineto_text.cc src/trace/kineto/json_members.cc
-//   src/trace/perfetto/rewritten_event.cc src/trace/perfetto/rewritten_recording.cc
+//   src/trace/perfetto/rewritten_recording.cc
 #include <cstddef>
 #include <cstdint>
 #include <map>
