@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
 #include "graph_files.h"
+#include "outcome/parsed_number.h"
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
@@ -38,18 +38,12 @@ struct Range {
   std::int64_t last = 0;
 };
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || out < 0) return std::nullopt;
-  return out;
-}
-
 std::optional<Range> range_of(std::string_view text) {
   const std::size_t dash = text.find('-');
-  const auto first = whole_number(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : whole_number(text.substr(dash + 1));
-  if (!first || !last || *last < *first) return std::nullopt;
+  const auto first = parsed_number<std::int64_t>(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parsed_number<std::int64_t>(text.substr(dash + 1));
+  if (!first || !last || *first < 0 || *last < *first) return std::nullopt;
   return Range{*first, *last};
 }
 
@@ -62,13 +56,11 @@ Result<std::vector<Range>> ranges(const std::string& text, std::int64_t ranks) {
     const std::string_view item = rest.substr(0, comma);
     const auto range = range_of(item);
     if (!range) {
-      return fail(ErrorCode::bad_input,
-                  "'" + std::string(item) + "' is not a rank or range of ranks", "--chakra-ranks",
-                  "write 0-7,16");
+      return bad_input("'" + std::string(item) + "' is not a rank or range of ranks",
+                       "--chakra-ranks", "write 0-7,16");
     }
     if (range->last >= ranks) {
-      return fail(
-          ErrorCode::bad_input,
+      return bad_input(
           "there is no rank " + std::to_string(range->last) + " among " + std::to_string(ranks),
           "--chakra-ranks", "ranks count from 0");
     }
@@ -89,10 +81,10 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
   for (const Range& r : chosen) files += r.last - r.first + 1;
   const double nodes = static_cast<double>(step.nodes_of_a_rank()) * static_cast<double>(files);
   if (nodes > kMostNodes) {
-    return fail(ErrorCode::unsupported,
-                std::to_string(files) + " ranks with " + std::to_string(step.nodes_of_a_rank()) +
-                    " operations each are more than fit",
-                "--chakra", "choose some: --chakra-ranks 0-7");
+    return unsupported(std::to_string(files) + " ranks with " +
+                           std::to_string(step.nodes_of_a_rank()) +
+                           " operations each are more than fit",
+                       "--chakra", "choose some: --chakra-ranks 0-7");
   }
   const Communicators& groups = step.communicators();
   ORRERY_TRY(const std::string text, communicator_text(groups, step.ranks()));

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "estimate/estimate.h"
 #include "model/family.h"
 #include "model/transformer/transformer.h"
+#include "outcome/parsed_number.h"
 #include "plan/completed_plan.h"
 #include "report/plans/plan_text.h"
 #include "search/search.h"
@@ -49,14 +48,13 @@ Result<TokenCount> token_count(std::string text, std::string_view option) {
   std::int64_t scale = 1;
   if (!text.empty() && (text.back() == 'k' || text.back() == 'K')) scale = 1 << 10;
   if (!text.empty() && text.back() == 'M') scale = 1 << 20;
-  const char* end = text.data() + text.size() - (scale > 1 ? 1 : 0);
-  std::int64_t number = 0;
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || read != end || number < 1 || number > kMost / scale) {
+  const auto number = parsed_number<std::int64_t>(
+      std::string_view(text).substr(0, text.size() - (scale > 1 ? 1 : 0)));
+  if (!number || *number < 1 || *number > kMost / scale) {
     return bad_input("'" + text + "' is not a whole number from 1 to 1000000000",
                      std::string(option), "write 8192 or 8k");
   }
-  return TokenCount{number * scale, scale > 1};
+  return TokenCount{*number * scale, scale > 1};
 }
 
 // The sequences of a step. A number with a prefix counts tokens, as papers state a batch.

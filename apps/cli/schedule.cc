@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
 #include "command.h"
 #include "outcome/nearest_name.h"
+#include "outcome/parsed_number.h"
 #include "progress.h"
 #include "report/drawing/pipeline_picture.h"
 #include "report/drawing/png.h"
@@ -38,13 +38,9 @@ Result<StatedTimes> stated_times(const std::string& text) {
 
 Result<double> memory_limit(const std::string& text) {
   if (text.empty()) return std::numeric_limits<double>::infinity();
-  double limit = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(limit) ||
-      !(limit > 0)) {
-    return bad_input("'" + text + "' is not a number above 0", "--memory-limit");
-  }
-  return limit;
+  const auto limit = parsed_number<double>(text);
+  if (limit && std::isfinite(*limit) && *limit > 0) return *limit;
+  return bad_input("'" + text + "' is not a number above 0", "--memory-limit");
 }
 
 Result<void> check_counts(const ScheduleCommandOptions& options) {

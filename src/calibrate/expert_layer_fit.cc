@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -15,6 +14,7 @@
 #include "calibrate/measurement_cells.h"
 #include "cost/kernel/kernel_model.h"
 #include "cost/step/training_conditions.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -43,11 +43,8 @@ std::optional<double> power_of(View distribution) {
   if (distribution == "balanced") return 0;
   constexpr View kHead = "power-law-";
   if (!distribution.starts_with(kHead)) return std::nullopt;
-  double power = 0;
-  const char* end = distribution.data() + distribution.size();
-  const auto [at, error] = std::from_chars(distribution.data() + kHead.size(), end, power);
-  if (error != std::errc() || at != end || !(power > 0 && power < 10)) return std::nullopt;
-  return power;
+  const auto power = parsed_number<double>(distribution.substr(kHead.size()));
+  return power && *power > 0 && *power < 10 ? power : std::nullopt;
 }
 
 std::string shape_of(const MeasuredExpertLayer& m) {

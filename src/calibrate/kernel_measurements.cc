@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "calibrate/measurement_cells.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -276,15 +276,10 @@ class Reader {
     return {};
   }
   static double size_of(MeasurementCells& row, std::string_view shape, std::string_view key) {
-    const std::string_view text = value_of(shape, key);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= 1) ||
-        !(value <= kMostSize)) {
-      row.complain(fmt::format("shape has no size '{}' of at least 1", key));
-      return 0;
-    }
-    return value;
+    const auto value = parsed_number<double>(value_of(shape, key));
+    if (value && *value >= 1 && *value <= kMostSize) return *value;
+    row.complain(fmt::format("shape has no size '{}' of at least 1", key));
+    return 0;
   }
 
   void read_operator(MeasurementCells& row, const Accelerator& accelerator) {

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -39,17 +40,16 @@ double MeasurementCells::number(std::string_view column, double above, double mo
     complain(std::string(column) + " is empty");
     return 0;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
+  const auto value = parsed_number<double>(cell);
+  if (!value || !std::isfinite(*value)) {
     complain(fmt::format("{} '{}' is not a number", column, cell));
     return 0;
   }
-  if (!(value > above && value <= most)) {
+  if (!(*value > above && *value <= most)) {
     complain(fmt::format("{} {} is not above {} and at most {}", column, cell, above, most));
     return 0;
   }
-  return value;
+  return *value;
 }
 
 Seconds MeasurementCells::microseconds(std::string_view column) {

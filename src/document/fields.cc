@@ -1,7 +1,8 @@
 #include "document/fields.h"
 
-#include <charconv>
 #include <cmath>
+
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 
@@ -12,22 +13,15 @@ Result<bool> read_boolean(const Value& v) {
 
 Result<double> read_real(const Value& v) {
   const std::string& s = v.scalar_text();
-  double d = 0;
-  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), d);
-  if (v.kind() != Value::Kind::number || error != std::errc() || end != s.data() + s.size() ||
-      !std::isfinite(d)) {
-    return bad_input("'" + s + "' is not a finite number");
-  }
-  return d;
+  const auto d = parsed_number<double>(s);
+  if (v.kind() == Value::Kind::number && d && std::isfinite(*d)) return *d;
+  return bad_input("'" + s + "' is not a finite number");
 }
 
 Result<std::int64_t> read_integer(const Value& v) {
   const std::string& s = v.scalar_text();
-  std::int64_t i = 0;
-  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), i);
-  if (v.kind() == Value::Kind::number && error == std::errc() && end == s.data() + s.size()) {
-    return i;
-  }
+  const auto i = parsed_number<std::int64_t>(s);
+  if (v.kind() == Value::Kind::number && i) return *i;
   // "1e6" and "4096.0" are whole numbers too.
   auto d = read_real(v);
   if (d && std::abs(*d) < 9e15 && std::floor(*d) == *d) return static_cast<std::int64_t>(*d);

@@ -6,7 +6,6 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <istream>
 #include <streambuf>
@@ -14,6 +13,7 @@
 #include "document/document_builder.h"
 #include "document/utf8.h"
 #include "document/value.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -27,10 +27,8 @@ class ViewBuffer : public std::streambuf {
 };
 
 bool is_number(const std::string& s) {
-  double d = 0;
-  const char* begin = s.data() + (s.starts_with('+') ? 1 : 0);
-  const auto [end, error] = std::from_chars(begin, s.data() + s.size(), d);
-  return error == std::errc() && end == s.data() + s.size() && !s.empty() && std::isfinite(d);
+  const auto d = parsed_number<double>(std::string_view(s).substr(s.starts_with('+') ? 1 : 0));
+  return d && std::isfinite(*d);
 }
 
 // The escapes \N and \_ stand for U+0085 and U+00A0, of which yaml-cpp 0.7 keeps only the low byte.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <type_traits>
@@ -16,6 +15,7 @@
 #include "document/value.h"
 #include "outcome/invariant.h"
 #include "outcome/nearest_name.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -139,14 +139,6 @@ constexpr double kSmallest = 1e-18;
 constexpr double kTera = 1e12;
 constexpr int kTellingDigits = 4;  // figures that agree in so many agree by more than chance
 
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // The unit that the name of a column states.
 std::string_view unit_of(std::string_view column) {
   if (column.ends_with("_per_s") || column.ends_with("_per_s_per_gpu")) return " a second";
@@ -171,7 +163,7 @@ class Store {
     return {};
   }
   Result<void> operator()(Whole MeasuredRow::* member) {
-    return store(member, number<std::int64_t>(cell_), "a whole number",
+    return store(member, parsed_number<std::int64_t>(cell_), "a whole number",
                  [](std::int64_t n) { return n; });
   }
   Result<void> operator()(Real MeasuredRow::* member) {
@@ -192,7 +184,7 @@ class Store {
   Result<void> real(std::optional<T> MeasuredRow::* member, Convert convert) {
     std::string expected = "a number" + std::string(unit_of(column_.name)) + " without its unit";
     if (unit_of(column_.name).empty()) expected = "a number";
-    return store(member, number<double>(cell_), expected, convert);
+    return store(member, parsed_number<double>(cell_), expected, convert);
   }
 
   template <class T, class Number, class Convert>
@@ -221,8 +213,7 @@ class Store {
 };
 
 const Column* column_named(std::string_view name) {
-  const auto* const found = std::find_if(kColumns.begin(), kColumns.end(),
-                                         [&](const Column& c) { return c.name == name; });
+  const auto* const found = std::ranges::find(kColumns, name, &Column::name);
   return found == kColumns.end() ? nullptr : &*found;
 }
 
@@ -245,10 +236,10 @@ Result<std::vector<const Column*>> columns_of(const CommaSeparated& table,
   std::string absent;
   for (const Column& column : kColumns) {
     if (!column.required) continue;
-    if (std::find(out.begin(), out.end(), &column) != out.end()) continue;
+    if (std::ranges::find(out, &column) != out.end()) continue;
     absent += (absent.empty() ? "" : ", ") + std::string(column.name);
   }
-  const bool measures = std::any_of(out.begin(), out.end(), [](const Column* column) {
+  const bool measures = std::ranges::any_of(out, [](const Column* column) {
     return column != nullptr && (column->name == "step_time_s" || column->name == "status" ||
                                  column->name == "memory_per_gpu_gib");
   });
@@ -270,7 +261,7 @@ constexpr std::array<std::string_view, 11> kMeasurements = {
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::string cell_text(const MeasuredRow& row, const Column& column) {
@@ -361,7 +352,7 @@ std::string cell_text(const MeasuredRow& row, std::string_view column) {
 
 bool is_measured_rows(const CommaSeparated& table) {
   const auto has = [&](std::string_view name) {
-    return std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end();
+    return std::ranges::find(table.columns, name) != table.columns.end();
   };
   return has("row_id") && has("accelerator") && has("num_gpus");
 }

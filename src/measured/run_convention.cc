@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <limits>
 
 #include "measured/embedded_conventions.h"
 #include "outcome/invariant.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -49,19 +49,13 @@ std::string words_of(std::string_view text) {
   return out;
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 // "2019..2021" or "2..", of one of the words.
 bool any_word_within(const std::string& words, std::string_view range, std::size_t dots) {
-  const auto least = whole_number(range.substr(0, dots));
-  const auto most = whole_number(range.substr(dots + 2));
+  const auto least = parsed_number<std::int64_t>(range.substr(0, dots));
+  const auto most = parsed_number<std::int64_t>(range.substr(dots + 2));
   for (std::size_t at = 1; at < words.size(); at = words.find(' ', at) + 1) {
-    const auto number = whole_number(std::string_view(words).substr(at, words.find(' ', at) - at));
+    const auto number =
+        parsed_number<std::int64_t>(std::string_view(words).substr(at, words.find(' ', at) - at));
     if (number && least && *number >= *least &&
         *number <= most.value_or(std::numeric_limits<std::int64_t>::max())) {
       return true;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "outcome/nearest_name.h"
+#include "outcome/parsed_number.h"
 #include "units/quantity_text.h"
 
 namespace orrery {
@@ -70,9 +70,9 @@ class Collector {
  public:
   Result<void> add(const StatedQuantity& quantity, std::string_view raw) {
     const std::string_view text = trimmed(raw);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool plain = error == std::errc() && end == text.data() + text.size();
+    const auto number = parsed_number<double>(text);
+    const bool plain = number.has_value();
+    double value = number.value_or(0);
     if (!plain || !std::isfinite(value)) {
       if (quantity.dimension == Dimension::plain) {
         return bad_input("'" + std::string(text) + "' is not a number");

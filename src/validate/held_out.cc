@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
+
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 const std::vector<std::string> kColumns = {"row_id", "source_id",  "scheme",
                                            "fold",   "measured_s", "predicted_s"};
 constexpr double kLongest = 1e9;
-
-template <class Number>
-bool number(const std::string& text, Number& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 }  // namespace
 
@@ -42,13 +37,14 @@ Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
                    "fitted, five-fold or leave-one-source-out");
     }
     step.scheme = *scheme;
-    double measured = 0;
-    double predicted = 0;
-    if (!number(record.fields[3], step.fold) || !number(record.fields[4], measured) ||
-        !number(record.fields[5], predicted) || step.fold < 0 ||
+    const auto fold = parsed_number<int>(record.fields[3]);
+    const double measured = parsed_number<double>(record.fields[4]).value_or(0);
+    const double predicted = parsed_number<double>(record.fields[5]).value_or(0);
+    if (fold.value_or(-1) < 0 ||
         !(measured > 0 && measured < kLongest && predicted > 0 && predicted < kLongest)) {
       return wrong("a fold or time is not a number above 0", "seconds, as calibrate writes them");
     }
+    step.fold = *fold;
     step.measured = Seconds(measured);
     step.predicted = Seconds(predicted);
     if (!seen.insert({step.row_id, step.scheme}).second) {

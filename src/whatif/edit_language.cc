@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <variant>
 
 #include "outcome/nearest_name.h"
+#include "outcome/parsed_number.h"
 #include "trace/kernel_class.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_verb.h"
@@ -80,10 +80,8 @@ Result<double> parse_factor(std::string_view text) {
   const bool percent = text.ends_with('%');
   std::string_view digits = text;
   if (percent) digits.remove_suffix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc() && end == digits.data() + digits.size() && !digits.empty()) {
-    if (percent) value /= 100;
+  if (const auto number = parsed_number<double>(digits)) {
+    const double value = percent ? *number / 100 : *number;
     if (value >= 0 && value <= kLargestFactor) return value;
   }
   return bad_input(fmt::format("'{}' is not a factor", text), "",
@@ -92,11 +90,8 @@ Result<double> parse_factor(std::string_view text) {
 
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
                                  std::int64_t most = kLargestCount) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) {
-    return value;
-  }
+  const auto value = parsed_number<std::int64_t>(text);
+  if (value && *value >= least && *value <= most) return *value;
   return bad_input(fmt::format("'{}' is not a whole number from {}{}", text, least,
                                most < kLargestCount ? fmt::format(" to {}", most) : ""));
 }

@@ -1,11 +1,11 @@
 #include "trace/chakra/chakra_run.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <unordered_set>
 #include <utility>
 
+#include "outcome/parsed_number.h"
 #include "parallel/parallel_for.h"
 #include "trace/chakra/chakra_file.h"
 
@@ -15,12 +15,8 @@ std::optional<std::int64_t> rank_of_chakra(std::string_view file) {
   if (file.ends_with(".gz")) file.remove_suffix(3);
   if (!file.ends_with(".et")) return std::nullopt;
   file.remove_suffix(3);
-  const std::string_view digits = file.substr(file.rfind('.') + 1);
-  std::int64_t rank = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rank);
-  const bool whole = error == std::errc{} && end == digits.data() + digits.size() && rank >= 0 &&
-                     rank < 1'000'000'000;
-  return whole ? std::optional(rank) : std::nullopt;
+  const auto rank = parsed_number<std::int64_t>(file.substr(file.rfind('.') + 1));
+  return rank && *rank >= 0 && *rank < 1'000'000'000 ? rank : std::nullopt;
 }
 
 std::vector<std::int64_t> chakra_ranks(const std::vector<std::string>& files) {
@@ -48,8 +44,7 @@ Result<ChakraRun> read_chakra_run(const std::vector<std::string>& files, Incompl
     ORRERY_TRY(ChakraTrace trace, std::move(traces[i]));
     out.push_back({ranks[i], files[i] == "-" ? "standard input" : files[i], std::move(trace)});
   }
-  std::sort(out.begin(), out.end(),
-            [](const ChakraRank& a, const ChakraRank& b) { return a.rank < b.rank; });
+  std::ranges::sort(out, {}, &ChakraRank::rank);
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include "trace/chakra/communicators.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "document/value.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -88,10 +88,8 @@ std::int64_t largest_world_size(const ChakraRun& run, std::int64_t ranks) {
 }  // namespace
 
 std::optional<std::int64_t> communicator_number(std::string_view name) {
-  std::int32_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool whole = error == std::errc{} && end == name.data() + name.size();
-  return whole && number >= 1 ? std::optional<std::int64_t>(number) : std::nullopt;
+  const auto number = parsed_number<std::int32_t>(name);
+  return number && *number >= 1 ? std::optional<std::int64_t>(*number) : std::nullopt;
 }
 
 std::int64_t world_size(const ChakraTrace& trace) {
@@ -177,10 +175,9 @@ Result<std::string> communicator_text(const Communicators& communicators, std::i
     listed += members.empty() ? ranks : static_cast<std::int64_t>(members.size());
   }
   if (listed > kMostListed) {
-    return fail(ErrorCode::unsupported,
-                "the communicator file of a job of " + std::to_string(ranks) +
-                    " ranks would list " + std::to_string(listed) + " ranks",
-                "", "at most 10,000,000: is a rank in a file's name or in a group damaged?");
+    return unsupported("the communicator file of a job of " + std::to_string(ranks) +
+                           " ranks would list " + std::to_string(listed) + " ranks",
+                       "", "at most 10,000,000: is a rank in a file's name or in a group damaged?");
   }
   std::vector<std::int64_t> all(communicators.empty() ? 0 : static_cast<std::size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);

@@ -1,7 +1,6 @@
 #include "trace/chakra/process_groups.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "document/json_quoted.h"
 #include "document/value.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -17,12 +17,8 @@ constexpr std::int64_t kLargestRank = 1'000'000'000;
 constexpr std::string_view kGroupsAttribute = "process_groups";
 
 std::optional<std::int64_t> rank_of(const Value& value) {
-  const std::string& text = value.scalar_text();
-  std::int64_t rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (rank < 0 || rank >= kLargestRank) return std::nullopt;
-  return rank;
+  const auto rank = parsed_number<std::int64_t>(value.scalar_text());
+  return rank && *rank >= 0 && *rank < kLargestRank ? rank : std::nullopt;
 }
 
 // Adds a group whose ranks are all numbers of ranks.

@@ -1,11 +1,11 @@
 #include "trace/workload_text/workload_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "document/input_memory.h"
 #include "outcome/nearest_name.h"
+#include "outcome/parsed_number.h"
 #include "trace/byte_stream.h"
 
 namespace orrery {
@@ -30,13 +30,6 @@ std::vector<std::string_view> words(std::string_view line) {
   }
 }
 
-std::optional<std::int64_t> number(std::string_view word) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return out;
-}
-
 struct Collective {
   std::string_view name;
   std::optional<ChakraCollective> collective;
@@ -58,7 +51,7 @@ class WorkloadParser {
     ORRERY_TRY(const auto header, line("the policy"));
     ORRERY_TRY([[maybe_unused]] const bool policy, read_header(header));
     ORRERY_TRY(const auto count, line("the number of layers"));
-    const auto layers = count.empty() ? std::nullopt : number(count[0]);
+    const auto layers = count.empty() ? std::nullopt : parsed_number<std::int64_t>(count[0]);
     if (!layers || *layers < 0 || static_cast<std::uint64_t>(*layers) > kMostLayers) {
       return bad_input("no number of layers", place(),
                        "line 2 of a workload says how many layers follow");
@@ -120,7 +113,7 @@ class WorkloadParser {
                          : key == "all_gpus"               ? &out_.accelerators
                                                            : nullptr;
       if (to == nullptr) continue;
-      const auto value = number(header[i + 1]);
+      const auto value = parsed_number<std::int64_t>(header[i + 1]);
       if (!value || *value < 1) {
         return bad_input(
             std::string(key) + " is '" + std::string(header[i + 1].substr(0, 40)) + "'", place(),
@@ -144,7 +137,7 @@ class WorkloadParser {
   }
 
   Result<std::int64_t> time(std::string_view word) const {
-    const auto value = number(word);
+    const auto value = parsed_number<std::int64_t>(word);
     const std::int64_t most = simai_ ? kMostMicroseconds * 1000 : kMostMicroseconds;
     if (!value || *value < 0 || *value > most) {
       return bad_input("'" + std::string(word.substr(0, 40)) + "' is not a time", place(),
@@ -172,7 +165,7 @@ class WorkloadParser {
                        place(), "NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL");
     }
     out.collective = known->collective;
-    const auto bytes = number(columns[at + 2]);
+    const auto bytes = parsed_number<std::int64_t>(columns[at + 2]);
     if (!bytes || *bytes < 0) {
       return bad_input(
           "'" + std::string(columns[at + 2].substr(0, 40)) + "' is not a number of bytes", place());
