@@ -87,7 +87,7 @@ const char* name_of(Target target) {
 
 Result<void> check_scopes(const ConvertOptions& o, const TraceSources& sources, Target target) {
   for (const ScopedOption& option : kScopedOptions) {
-    const bool given = std::find(o.given.begin(), o.given.end(), option.name) != o.given.end();
+    const bool given = std::ranges::find(o.given, option.name) != o.given.end();
     if (!given || option.means(*sources.format, target)) continue;
     return bad_input(std::string(option.name) + " is of " + option.scope + ", but this is " +
                          std::string(sources.format->name) + " written as " + name_of(target),
@@ -347,11 +347,10 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& s
 Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sources,
                                const RecordedRun& run) {
   Written out;
-  const auto piped =
-      std::find_if(sources.files.begin(), sources.files.end(), [](const std::string& file) {
-        std::error_code ignored;
-        return file == "-" || !std::filesystem::is_regular_file(file, ignored);
-      });
+  const auto piped = std::ranges::find_if(sources.files, [](const std::string& file) {
+    std::error_code ignored;
+    return file == "-" || !std::filesystem::is_regular_file(file, ignored);
+  });
   if (sources.format->recording != nullptr &&
       (!sources.format->chrome_events || piped != sources.files.end())) {
     ORRERY_RETURN_IF_ERROR(write_recorded_json(o.out, run.ranks));

@@ -24,9 +24,8 @@ struct Sorted {
 // a folder.
 Result<Sorted> sorted(const std::vector<std::string>& files) {
   ORRERY_TRY(const std::vector<TraceInput> inputs, trace_inputs(files));
-  const bool has_run = std::any_of(inputs.begin(), inputs.end(), [](const TraceInput& input) {
-    return input.format->recording != nullptr;
-  });
+  const bool has_run = std::ranges::any_of(
+      inputs, [](const TraceInput& input) { return input.format->recording != nullptr; });
   Sorted out;
   for (const TraceInput& input : inputs) {
     const bool of_run =

@@ -30,8 +30,8 @@ void add_ranks(CommunicationTable& table, std::span<const RecordedTrace> traces,
   table.transfer_ns += instance.transfer_ns;
   if (!instance.partners.empty()) {
     const auto start = [&](const ExchangePartner& p) { return traces[p.trace].start_ns[p.event]; };
-    const auto last = std::max_element(
-        instance.partners.begin(), instance.partners.end(),
+    const auto last = std::ranges::max_element(
+        instance.partners,
         [&](const ExchangePartner& a, const ExchangePartner& b) { return start(a) < start(b); });
     ++table.matched;
     const CollectiveMember& self = instance.members[0];
@@ -101,10 +101,9 @@ CommunicationTable communication_table(std::span<const RecordedTrace> traces,
     row.transfer = spread_of(std::move(group.transfers));
     table.rows.push_back(std::move(row));
   }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const CommunicationRow& a, const CommunicationRow& b) {
-                     return a.duration.total_ns > b.duration.total_ns;
-                   });
+  std::ranges::stable_sort(table.rows, [](const CommunicationRow& a, const CommunicationRow& b) {
+    return a.duration.total_ns > b.duration.total_ns;
+  });
   return table;
 }
 

@@ -1,6 +1,7 @@
 #include "analyze/kernels_across_ranks.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -32,9 +33,7 @@ std::vector<RunKernelRow> kernels_across_ranks(const std::vector<KernelsOfRank>&
     row.name = name;
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const RunKernelRow& a, const RunKernelRow& b) {
-    return a.total_ns > b.total_ns;
-  });
+  std::ranges::stable_sort(rows, std::ranges::greater(), &RunKernelRow::total_ns);
   return rows;
 }
 

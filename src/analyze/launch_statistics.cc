@@ -69,11 +69,10 @@ LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& s
   for (auto& [name, gathered] : by_name) {
     statistics.rows.push_back(row_of(name, std::move(gathered)));
   }
-  std::sort(statistics.rows.begin(), statistics.rows.end(),
-            [&](const LaunchRow& a, const LaunchRow& b) {
-              if (a.call.count != b.call.count) return a.call.count > b.call.count;
-              return trace.texts[a.name] < trace.texts[b.name];
-            });
+  std::ranges::sort(statistics.rows, [&](const LaunchRow& a, const LaunchRow& b) {
+    if (a.call.count != b.call.count) return a.call.count > b.call.count;
+    return trace.texts[a.name] < trace.texts[b.name];
+  });
   keep_longest(statistics.slow_calls);
   keep_longest(statistics.long_delays);
   statistics.all = row_of(0, std::move(all));

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 3> kLockingCalls = {"cudaHostAlloc", "cud
 
 template <std::size_t N>
 bool is_one_of(std::string_view text, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
+  return std::ranges::find(names, text) != names.end();
 }
 
 bool is_host_event(EventKind kind) {
@@ -84,11 +84,10 @@ class Builder {
       graph_.points.push_back({.event = e, .time_ns = trace_.start_ns[e], .is_start = true});
       graph_.points.push_back({.event = e, .time_ns = trace_.end_ns(e), .is_start = false});
     }
-    std::sort(graph_.points.begin(), graph_.points.end(),
-              [&](const PathPoint& a, const PathPoint& b) {
-                return std::tuple(a.time_ns, trace_.place[a.event], a.event, !a.is_start) <
-                       std::tuple(b.time_ns, trace_.place[b.event], b.event, !b.is_start);
-              });
+    std::ranges::sort(graph_.points, [&](const PathPoint& a, const PathPoint& b) {
+      return std::tuple(a.time_ns, trace_.place[a.event], a.event, !a.is_start) <
+             std::tuple(b.time_ns, trace_.place[b.event], b.event, !b.is_start);
+    });
     graph_.start_of.assign(trace_.size(), kNoEvent);
     graph_.end_of.assign(trace_.size(), kNoEvent);
     for (std::uint32_t i = 0; i < graph_.points.size(); ++i) {
@@ -111,7 +110,7 @@ class Builder {
     std::vector<PathEdge>& edges = graph_.edges;
     std::vector<std::uint32_t> by_points(edges.size());
     std::iota(by_points.begin(), by_points.end(), 0u);
-    std::sort(by_points.begin(), by_points.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(by_points, [&](std::uint32_t a, std::uint32_t b) {
       return std::tuple(edges[a].from, edges[a].to, a) < std::tuple(edges[b].from, edges[b].to, b);
     });
     std::vector<bool> kept(edges.size(), true);
@@ -266,7 +265,7 @@ class Builder {
       if (started_.call[e] != kNoEvent) launches_[trace_.lane[e]].push_back(e);
     }
     for (std::vector<std::uint32_t>& work : launches_) {
-      std::stable_sort(work.begin(), work.end(), [&](std::uint32_t a, std::uint32_t b) {
+      std::ranges::stable_sort(work, [&](std::uint32_t a, std::uint32_t b) {
         return trace_.start_ns[started_.call[a]] < trace_.start_ns[started_.call[b]];
       });
     }
@@ -315,7 +314,7 @@ class Builder {
       if (is_device_work(trace_.kind[e])) order.push_back({trace_.start_ns[e], e});
     }
     for (const std::uint32_t e : synchronizations_) order.push_back({trace_.end_ns(e), e});
-    std::stable_sort(order.begin(), order.end(), [&](const Next& a, const Next& b) {
+    std::ranges::stable_sort(order, [&](const Next& a, const Next& b) {
       return std::tuple(a.time_ns, trace_.place[a.event]) <
              std::tuple(b.time_ns, trace_.place[b.event]);
     });

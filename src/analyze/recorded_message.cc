@@ -43,9 +43,8 @@ constexpr std::array<TypeName, 14> kTypes = {{
 }};
 
 const TypeName* type_where(std::string_view TypeName::* field, std::string_view value) {
-  const auto* it = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) {
-    return !(t.*field).empty() && t.*field == value;
-  });
+  const auto* it = std::ranges::find_if(
+      kTypes, [&](const TypeName& t) { return !(t.*field).empty() && t.*field == value; });
   return it == kTypes.end() ? nullptr : it;
 }
 

@@ -13,7 +13,7 @@ using Arguments = std::span<const RecordedArgument>;
 using KnownWork = std::optional<RecordedWork>;
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), text) != names.end();
+  return std::ranges::find(names, text) != names.end();
 }
 
 // The tensor at a place; nullptr if there is none.
@@ -150,8 +150,7 @@ constexpr std::array<AttentionForm, 9> kAttention = {{
 }};
 
 KnownWork attention_named(std::string_view name, Arguments x) {
-  const auto* form = std::find_if(kAttention.begin(), kAttention.end(),
-                                  [&](const AttentionForm& f) { return f.name == name; });
+  const auto* form = std::ranges::find(kAttention, name, &AttentionForm::name);
   if (form == kAttention.end()) return std::nullopt;
   const RecordedArgument* q = tensor(x, form->query);
   const RecordedArgument* k = tensor(x, form->query + 1);
@@ -286,8 +285,7 @@ KnownWork elementwise_named(std::string_view name, Arguments x) {
                         "isnan"})) {
     return std::nullopt;
   }
-  const auto first =
-      std::find_if(x.begin(), x.end(), [](const RecordedArgument& a) { return a.is_tensor(); });
+  const auto first = std::ranges::find_if(x, &RecordedArgument::is_tensor);
   if (first == x.end()) return std::nullopt;
   const double out = elements_of(broadcast(x));
   if (name == "copy") {  // the first argument is written, the second read

@@ -77,8 +77,7 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& st
   rank.recorded_work = span.end > span.start;
   Intervals waits = {span};
   if (!windows.empty()) {
-    std::sort(windows.begin(), windows.end(),
-              [](Interval a, Interval b) { return a.start < b.start; });
+    std::ranges::sort(windows, [](Interval a, Interval b) { return a.start < b.start; });
     waits = union_of(windows);
   }
   rank.host = host_of(trace, started, kinds, difference(waits, other_process));

@@ -70,8 +70,7 @@ std::uint32_t main_lane(const RecordedTrace& trace) {
   for (std::size_t e = 0; e < trace.size(); ++e) {
     if (is_section(trace, e)) ++sections[trace.lane[e]];
   }
-  return static_cast<std::uint32_t>(std::max_element(sections.begin(), sections.end()) -
-                                    sections.begin());
+  return static_cast<std::uint32_t>(std::ranges::max_element(sections) - sections.begin());
 }
 
 Nesting nesting(const RecordedTrace& trace) {
@@ -228,7 +227,7 @@ std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches
     group.row.instances = static_cast<std::int64_t>(group.instances.size());
     rows.push_back(group.row);
   }
-  std::sort(rows.begin(), rows.end(), [](const SectionRow& a, const SectionRow& b) {
+  std::ranges::sort(rows, [](const SectionRow& a, const SectionRow& b) {
     return std::tie(b.device_ns, b.host.total_ns, a.depth, a.name) <
            std::tie(a.device_ns, a.host.total_ns, b.depth, b.name);
   });

@@ -147,9 +147,8 @@ class Aligner {
 
 DifferenceCause DifferenceRow::main_cause() const {
   const double sign = difference() < Seconds(0) ? -1 : 1;
-  const auto largest = std::max_element(causes.begin(), causes.end(), [&](Seconds a, Seconds b) {
-    return a.value() * sign < b.value() * sign;
-  });
+  const auto largest = std::ranges::max_element(
+      causes, [&](Seconds a, Seconds b) { return a.value() * sign < b.value() * sign; });
   return static_cast<DifferenceCause>(largest - causes.begin());
 }
 
@@ -163,10 +162,9 @@ Difference difference(StepProfile first, StepProfile second) {
   aligner.group_by_context();
   aligner.leave_alone();
   for (DifferenceRow& row : out.rows) explain(row, out.first, out.second);
-  std::stable_sort(out.rows.begin(), out.rows.end(),
-                   [](const DifferenceRow& a, const DifferenceRow& b) {
-                     return std::abs(a.difference().value()) > std::abs(b.difference().value());
-                   });
+  std::ranges::stable_sort(out.rows, [](const DifferenceRow& a, const DifferenceRow& b) {
+    return std::abs(a.difference().value()) > std::abs(b.difference().value());
+  });
   return out;
 }
 

@@ -9,9 +9,8 @@ namespace orrery {
 namespace {
 
 KernelClass class_of(const ProfileLine& line) {
-  const auto longest =
-      std::max_element(line.kernels.begin(), line.kernels.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto longest = std::ranges::max_element(
+      line.kernels, [](const auto& a, const auto& b) { return a.second < b.second; });
   const std::string_view kernel =
       longest == line.kernels.end() ? std::string_view(line.name) : longest->first;
   return kernel_class(kernel, line.name, line.context);

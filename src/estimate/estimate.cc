@@ -118,9 +118,7 @@ Estimate estimate(const PredictedStep& predicted) {
   out.tokens_per_second =
       sequences * static_cast<double>(out.training.sequence_length) / out.step_time.value();
   out.bottleneck = bottleneck(out.breakdown);
-  const auto busiest =
-      std::max_element(out.stages.begin(), out.stages.end(),
-                       [](const StageReport& a, const StageReport& b) { return a.busy < b.busy; });
+  const auto busiest = std::ranges::max_element(out.stages, {}, &StageReport::busy);
   const StageReport& critical = out.stages[static_cast<std::size_t>(out.critical_stage)];
   if (busiest->busy.count() > 1.1 * critical.busy.count()) {
     out.bottleneck +=

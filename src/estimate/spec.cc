@@ -104,7 +104,7 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
   static const std::vector<std::string> kKnown = {"model",    "cluster",  "training", "plan",
                                                   "software", "adapters", "workload", "forecast"};
   for (const auto& [key, value] : document.root.members()) {
-    if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
+    if (std::ranges::find(kKnown, key) == kKnown.end()) {
       return bad_input("unknown field '" + key + "'",
                        document.name + ": line " + std::to_string(value.line()),
                        name_hint(key, kKnown));
@@ -186,9 +186,8 @@ Value specification(const Scenario& scenario, const Catalog& catalog) {
 }
 
 void choose_software(Spec& spec, SoftwareProfile software) {
-  const bool overlap_stated =
-      std::any_of(spec.stated.begin(), spec.stated.end(),
-                  [](const std::string& field) { return field.starts_with("overlap"); });
+  const bool overlap_stated = std::ranges::any_of(
+      spec.stated, [](const std::string& field) { return field.starts_with("overlap"); });
   if (software.transfers == PipelineTransfers::blocking && !overlap_stated) {
     spec.scenario.plan.overlap.pipeline = false;
   }

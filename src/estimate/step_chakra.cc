@@ -66,9 +66,8 @@ struct StepChakra::State {
   [[nodiscard]] bool takes_part(NodeIndex n, std::uint32_t own) const {
     if (on_wire(n) || device(n.value()) == own) return true;
     const std::span<const StreamIndex> others = step.graph.rendezvous_streams(n);
-    return std::any_of(others.begin(), others.end(), [&](StreamIndex s) {
-      return step.graph.streams()[s.value()].rank_class == own;
-    });
+    return std::ranges::any_of(
+        others, [&](StreamIndex s) { return step.graph.streams()[s.value()].rank_class == own; });
   }
   // Of the pipeline's axis.
   [[nodiscard]] RankSpan stages() const {
@@ -99,7 +98,7 @@ void StepChakra::State::find_receivers() {
     for (const std::uint32_t p : graph.predecessors(NodeIndex(i))) {
       if (takes_part(NodeIndex(p), device(i)) || takes_part(NodeIndex(i), device(p))) continue;
       auto& list = receivers[p];
-      if (std::find(list.begin(), list.end(), device(i)) == list.end()) list.push_back(device(i));
+      if (std::ranges::find(list, device(i)) == list.end()) list.push_back(device(i));
     }
   }
 }
@@ -172,7 +171,7 @@ namespace {
 
 void add_dependency(ChakraNode& node, std::uint64_t id) {
   auto& list = node.data_dependencies;
-  if (id != 0 && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
+  if (id != 0 && std::ranges::find(list, id) == list.end()) list.push_back(id);
 }
 
 }  // namespace

@@ -64,9 +64,8 @@ const StepPoint* nearest_of(std::span<const StepPoint> measured, const StepPoint
     return std::tuple(p.kind != step.kind, p.accelerator != step.accelerator,
                       p.architecture != step.architecture, distance(p, step));
   };
-  const auto found = std::min_element(
-      measured.begin(), measured.end(),
-      [&](const StepPoint& a, const StepPoint& b) { return unlike(a) < unlike(b); });
+  const auto found = std::ranges::min_element(
+      measured, [&](const StepPoint& a, const StepPoint& b) { return unlike(a) < unlike(b); });
   return found == measured.end() ? nullptr : &*found;
 }
 
@@ -208,8 +207,7 @@ Result<Uncertainty> load_uncertainty(const Catalog& catalog) {
 
 const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime) {
   for (const Regime& wider : widening(regime)) {
-    const auto found = std::find_if(regimes.begin(), regimes.end(),
-                                    [&](const RegimeError& e) { return e.regime == wider; });
+    const auto found = std::ranges::find(regimes, wider, &RegimeError::regime);
     if (found != regimes.end()) return *found;
   }
   ORRERY_INVARIANT(!regimes.empty());

@@ -34,8 +34,7 @@ Intervals windows_of(const RecordedTrace& trace, const ProfileOptions& steps) {
       windows.push_back({step.start_ns, step.end_ns});
     }
   }
-  std::sort(windows.begin(), windows.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::ranges::sort(windows, {}, &Interval::start);
   return union_of(windows);
 }
 
@@ -70,8 +69,8 @@ IdleDevices idle_devices(std::span<const RecordedTrace> run, const ProfileOption
 std::string activities(const HostTime& host) {
   std::vector<HostActivity> order;
   for (std::size_t a = 0; a < kHostActivities; ++a) order.push_back(static_cast<HostActivity>(a));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](HostActivity a, HostActivity b) { return host.of(a) > host.of(b); });
+  std::ranges::stable_sort(order,
+                           [&](HostActivity a, HostActivity b) { return host.of(a) > host.of(b); });
   std::string out;
   for (const HostActivity activity : order) {
     const double part = share(host.of(activity), host.total_ns());
@@ -136,12 +135,11 @@ std::string why_waiting(std::span<const RecordedTrace> run, const ProfileOptions
   }
   std::vector<CollectiveInstance> asked = collective_instances(run);
   std::erase_if(asked, [&](const CollectiveInstance& instance) {
-    return std::none_of(
-        instance.members.begin(), instance.members.end(), [&](const CollectiveMember& member) {
-          const RecordedTrace& trace = run[member.trace];
-          const Interval kernel = {trace.start_ns[member.event], trace.end_ns(member.event)};
-          return !clipped(windows[member.trace], kernel).empty();
-        });
+    return std::ranges::none_of(instance.members, [&](const CollectiveMember& member) {
+      const RecordedTrace& trace = run[member.trace];
+      const Interval kernel = {trace.start_ns[member.event], trace.end_ns(member.event)};
+      return !clipped(windows[member.trace], kernel).empty();
+    });
   });
   const CommunicationTable table = communication_table(run, started, asked);
   std::int64_t all = 0;

@@ -96,8 +96,7 @@ Result<InferredComparison> inferred_comparison(std::span<const RecordedTrace> ru
       part(StepPart::host).recorded += Seconds(profile.per_step_s(t.late_ns + t.latency_ns));
     }
   }
-  std::stable_sort(out.work.begin(), out.work.end(),
-                   [](const auto& a, const auto& b) { return a.time > b.time; });
+  std::ranges::stable_sort(out.work, [](const auto& a, const auto& b) { return a.time > b.time; });
   const Seconds end(profile.per_step_s(profile.end_ns));
   out.step_idle += end;
   out.model_share = share_of_model(out.work);

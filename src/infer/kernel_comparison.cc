@@ -123,10 +123,9 @@ void compare_classes(KernelComparison& out) {
     if (!rows.with_error.empty()) rows.summary.errors = errors_of(rows.with_error);
     out.classes.push_back(std::move(rows.summary));
   }
-  std::stable_sort(out.classes.begin(), out.classes.end(),
-                   [](const ComparedClass& a, const ComparedClass& b) {
-                     return a.total.value() > b.total.value();
-                   });
+  std::ranges::stable_sort(out.classes, [](const ComparedClass& a, const ComparedClass& b) {
+    return a.total.value() > b.total.value();
+  });
   if (!all.empty()) out.errors = errors_of(all);
 }
 
@@ -162,10 +161,9 @@ Result<KernelComparison> kernel_comparison(std::span<const RecordedTrace> run,
   out.total = recorded.total;
   out.waiting = recorded.waiting;
   for (const KernelAssumption& a : parameters.assumed) {
-    const bool concerns = std::any_of(
-        recorded.kernels.begin(), recorded.kernels.end(), [&](const RecordedKernel& row) {
-          return row.format && a.concerns(*row.format, row.attention_kernel);
-        });
+    const bool concerns = std::ranges::any_of(recorded.kernels, [&](const RecordedKernel& row) {
+      return row.format && a.concerns(*row.format, row.attention_kernel);
+    });
     if (concerns) out.assumed.push_back(a.text);
   }
   Pricing pricing(KernelModel(std::move(parameters)), std::move(collectives), found->name, catalog);

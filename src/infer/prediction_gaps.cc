@@ -84,8 +84,7 @@ std::vector<PredictionGap> prediction_gaps(std::span<const RecordedTrace> run,
     out.push_back({static_cast<StepPart>(p), difference, ""});
   }
   const auto size = [](const PredictionGap& c) { return std::abs(c.difference.value()); };
-  std::stable_sort(out.begin(), out.end(),
-                   [&](const auto& a, const auto& b) { return size(a) > size(b); });
+  std::ranges::stable_sort(out, [&](const auto& a, const auto& b) { return size(a) > size(b); });
   std::erase_if(out,
                 [&](const auto& c) { return !(size(c) > 0) || size(c) < kLeastGapShare * all; });
   if (out.size() > kMostCauses) out.resize(kMostCauses);

@@ -31,10 +31,9 @@ struct FusedOperator {
 };
 FusedOperator fused_operator(std::string_view name, std::span<const RecordedArgument> arguments) {
   if (name.starts_with("aten::")) return {};
-  const auto first =
-      std::find_if(arguments.begin(), arguments.end(), [](const RecordedArgument& a) {
-        return a.is_tensor() && a.shapes[0].size() >= 2 && element_bytes(a.type) > 0;
-      });
+  const auto first = std::ranges::find_if(arguments, [](const RecordedArgument& a) {
+    return a.is_tensor() && a.shapes[0].size() >= 2 && element_bytes(a.type) > 0;
+  });
   if (first == arguments.end()) return {};
   const auto bytes_of = [](const RecordedArgument& a) {
     return elements_of(a) * static_cast<double>(element_bytes(a.type));
@@ -370,13 +369,11 @@ RecordedKernels recorded_kernels(std::span<const RecordedTrace> run) {
   all_ns += add_communications(run, started, out.kernels);
   out.total = seconds_of_ns(all_ns);
   for (const RecordedKernel& row : out.kernels) out.waiting += row.waiting;
-  std::sort(
-      out.kernels.begin(), out.kernels.end(), [](const RecordedKernel& a, const RecordedKernel& b) {
-        return std::tuple(-a.total.value(), std::string_view(a.name), std::string_view(a.shapes),
-                          a.moved.value()) < std::tuple(-b.total.value(), std::string_view(b.name),
-                                                        std::string_view(b.shapes),
-                                                        b.moved.value());
-      });
+  std::ranges::sort(out.kernels, [](const RecordedKernel& a, const RecordedKernel& b) {
+    return std::tuple(-a.total.value(), std::string_view(a.name), std::string_view(a.shapes),
+                      a.moved.value()) < std::tuple(-b.total.value(), std::string_view(b.name),
+                                                    std::string_view(b.shapes), b.moved.value());
+  });
   return out;
 }
 

@@ -45,8 +45,7 @@ MeasuredRow with_derived_cells(MeasuredRow row, std::vector<std::string>& assume
         continue;
       }
     }
-    const bool of_model =
-        std::find(kOfTheModel.begin(), kOfTheModel.end(), cell) != kOfTheModel.end();
+    const bool of_model = std::ranges::find(kOfTheModel, cell) != kOfTheModel.end();
     if (of_model && !row.catalog_model.empty()) {
       of_the_model += (of_the_model.empty() ? "" : ", ") + cell;
       continue;

@@ -54,10 +54,10 @@ void apply_blocks(const MeasuredRow& row, const BlockConvention& blocks, RowArch
 
 // The vocabulary as Megatron-LM pads it (--make-vocab-size-divisible-by, times tp).
 void pad_vocabulary(const MeasuredRow& row, std::int64_t multiple, RowArchitecture& out) {
-  constexpr std::int64_t kLargest = 1'000'000'000;
+  constexpr std::int64_t kLargestSize = 1'000'000'000;
   const std::int64_t tp = row.tp.value_or(1);
   std::int64_t& vocab = out.architecture.vocab;
-  if (tp > kLargest || vocab > kLargest || vocab % (multiple * tp) == 0) return;
+  if (tp > kLargestSize || vocab > kLargestSize || vocab % (multiple * tp) == 0) return;
   const std::int64_t padded = (vocab + multiple * tp - 1) / (multiple * tp) * (multiple * tp);
   out.assumed.push_back("vocabulary " + std::to_string(vocab) + " padded to " +
                         std::to_string(padded) + ", a multiple of " + std::to_string(multiple) +

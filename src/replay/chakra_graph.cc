@@ -161,7 +161,7 @@ std::vector<std::uint32_t> sorted_by(std::span<const double> numbers,
     const auto digit = [&](const Entry& e) { return e.bits >> shift & ((1U << kDigit) - 1); };
     std::array<std::uint32_t, (1U << kDigit) + 1> next{};
     for (const Entry& e : entries) ++next[digit(e) + 1];
-    if (std::find(next.begin(), next.end(), order.size()) != next.end()) continue;  // one digit
+    if (std::ranges::find(next, order.size()) != next.end()) continue;  // one digit
     std::partial_sum(next.begin(), next.end(), next.begin());
     for (const Entry& e : entries) sorted[next[digit(e)]++] = e;
     std::swap(entries, sorted);
@@ -277,8 +277,8 @@ class Builder {
       for (const ChakraMember& m : members(operation)) {
         const std::uint64_t micros = duration_micros(m);
         if (micros > kLongestNodeMicros) {
-          return fail(ErrorCode::bad_input, "takes " + node_time_text(micros), place(m),
-                      "at most 9e9, two and a half hours");
+          return bad_input("takes " + node_time_text(micros), place(m),
+                           "at most 9e9, two and a half hours");
         }
       }
       if (operation.kinds.node == NodeKind::barrier) continue;
@@ -308,8 +308,8 @@ class Builder {
       }
     }
     if (options_.prices == nullptr && !shortest) {
-      return fail(ErrorCode::bad_input, "this communication has no recorded duration", place(first),
-                  "orrery trace replay prices it on a cluster: --on h100-sxm:8");
+      return bad_input("this communication has no recorded duration", place(first),
+                       "orrery trace replay prices it on a cluster: --on h100-sxm:8");
     }
     if (operation.duration_ps <= 0 && shortest) {
       operation.duration_ps = static_cast<double>(*shortest) * kPsPerMicrosecond;
@@ -353,7 +353,7 @@ class Builder {
   // Whether all that it waits for is nodes that never ran.
   bool begins(ChakraMember m) const {
     const std::span<const std::uint32_t> list = before(operation_of_[m.rank][m.node]);
-    return std::all_of(list.begin(), list.end(), [&](std::uint32_t p) {
+    return std::ranges::all_of(list, [&](std::uint32_t p) {
       const ChakraMember first = operations_[p].first;
       return ranks_[first.rank].never_ran(first.node);
     });
@@ -364,9 +364,9 @@ class Builder {
     const std::uint64_t start = node_of(m).start_micros;
     const std::uint64_t since = start > first_micros_ ? start - first_micros_ : 0;
     if (since > kLongestNodeMicros) {
-      return fail(ErrorCode::bad_input,
-                  "starts " + std::to_string(since / 1'000'000) + " seconds after the first node",
-                  place(m), "at most 9000 s: are these files of one run?");
+      return bad_input(
+          "starts " + std::to_string(since / 1'000'000) + " seconds after the first node", place(m),
+          "at most 9000 s: are these files of one run?");
     }
     operation.not_before_ps = static_cast<double>(since) * kPsPerMicrosecond;
     return {};
@@ -392,7 +392,7 @@ class Builder {
       std::sort(first, before_.end());
       before_.erase(std::unique(first, before_.end()), before_.end());
       if (before_.size() > kMost) {
-        return fail(ErrorCode::bad_input, "the ranks have more than 4,000,000,000 dependencies");
+        return bad_input("the ranks have more than 4,000,000,000 dependencies");
       }
       before_offsets_.push_back(static_cast<std::uint32_t>(before_.size()));
     }
@@ -408,10 +408,9 @@ class Builder {
   Result<std::vector<std::uint32_t>> joint_order() const {
     DependencyOrder out = dependency_order(before_, before_offsets_);
     if (out.order.size() == operations_.size()) return std::move(out.order);
-    return fail(ErrorCode::bad_input,
-                "ranks wait for each other in a circle through, or before, this node",
-                place(operations_[out.stuck].first),
-                "communications of a group must come in one order on all its ranks");
+    return bad_input("ranks wait for each other in a circle through, or before, this node",
+                     place(operations_[out.stuck].first),
+                     "communications of a group must come in one order on all its ranks");
   }
 
   // When each operation could start if no lane were ever busy.
@@ -566,7 +565,7 @@ std::vector<TimelineSpan> chakra_spans(const ChakraRun& run, const ChakraGraph& 
       out.push_back(std::move(span));
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const TimelineSpan& a, const TimelineSpan& b) {
+  std::ranges::stable_sort(out, [](const TimelineSpan& a, const TimelineSpan& b) {
     return std::tuple(a.stage, a.stream, a.start) < std::tuple(b.stage, b.stream, b.start);
   });
   return out;

@@ -59,10 +59,9 @@ Result<GroupShape> ChakraPrices::shape(const NamedGroup& group) const {
     return group_shape(static_cast<int>(accelerators_), 1, domain);
   }
   if (group.ranks.back() >= accelerators_) {
-    return fail(ErrorCode::bad_input,
-                "has " + std::to_string(accelerators_) + " accelerators, but group '" + group.name +
-                    "' holds rank " + std::to_string(group.ranks.back()),
-                name_, "ranks count from 0");
+    return bad_input("has " + std::to_string(accelerators_) + " accelerators, but group '" +
+                         group.name + "' holds rank " + std::to_string(group.ranks.back()),
+                     name_, "ranks count from 0");
   }
   out.size = static_cast<int>(group.ranks.size());
   for (const FabricLevel& level : levels_) {
@@ -81,10 +80,9 @@ Result<GroupShape> ChakraPrices::shape(const NamedGroup& group) const {
 
 Result<std::size_t> ChakraPrices::common_level(std::int64_t a, std::int64_t b) const {
   if (std::min(a, b) < 0 || std::max(a, b) >= accelerators_) {
-    return fail(ErrorCode::bad_input,
-                "has " + std::to_string(accelerators_) + " accelerators, but rank " +
-                    std::to_string(a) + " sends to rank " + std::to_string(b),
-                name_, "ranks count from 0");
+    return bad_input("has " + std::to_string(accelerators_) + " accelerators, but rank " +
+                         std::to_string(a) + " sends to rank " + std::to_string(b),
+                     name_, "ranks count from 0");
   }
   std::size_t level = 0;
   while (level + 1 < pairwise_.size() &&
@@ -103,8 +101,8 @@ Result<Picoseconds> ChakraPrices::communication(const ChakraMeeting& meeting,
   }
   const auto kind = kind_of(meeting.collective);
   if (!kind) {
-    return fail(ErrorCode::unsupported,
-                std::string(to_text(meeting.collective)) + " has no price, and no recorded time");
+    return unsupported(std::string(to_text(meeting.collective)) +
+                       " has no price, and no recorded time");
   }
   const NamedGroup& group = groups[meeting.group];
   auto known_shape = shapes_.find(meeting.group);

@@ -15,8 +15,7 @@ PartsOverTime::PartsOverTime(const std::vector<WorkSpan>& spans) {
     changes_.push_back({s.start_ns, 1 - communicates, communicates});
     changes_.push_back({s.end_ns, communicates - 1, -communicates});
   }
-  std::sort(changes_.begin(), changes_.end(),
-            [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
+  std::ranges::sort(changes_, {}, &Change::at_ns);
   for (std::size_t i = 1; i < changes_.size(); ++i) {
     changes_[i].computing += changes_[i - 1].computing;
     changes_[i].communicating += changes_[i - 1].communicating;

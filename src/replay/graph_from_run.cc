@@ -72,8 +72,7 @@ QueuedWork queued_work(const RecordedTrace& trace, const LaunchedWork& work) {
       }
     }
   }
-  std::sort(queued.waits.begin(), queued.waits.end(),
-            [](const StreamWait& a, const StreamWait& b) { return a.to < b.to; });
+  std::ranges::sort(queued.waits, {}, &StreamWait::to);
   return queued;
 }
 
@@ -413,9 +412,8 @@ class Assembly {
 
   void add_asked_step(std::uint32_t event) {
     const std::vector<HostThread>& threads = recording().threads;
-    const auto thread = std::find_if(threads.begin(), threads.end(), [&](const HostThread& t) {
-      return t.lane == trace().lane[event];
-    });
+    const auto thread = std::ranges::find_if(
+        threads, [&](const HostThread& t) { return t.lane == trace().lane[event]; });
     if (thread == threads.end()) return;
     add_step(std::string(trace().name_of(event)),
              static_cast<std::size_t>(thread - threads.begin()),

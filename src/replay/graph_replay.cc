@@ -19,8 +19,8 @@ std::int64_t whole(Picoseconds time) { return static_cast<std::int64_t>(time.cou
 
 Intervals sorted_union(std::vector<Interval>& parts) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  if (!std::is_sorted(parts.begin(), parts.end(), earlier)) {
-    std::sort(parts.begin(), parts.end(), earlier);
+  if (!std::ranges::is_sorted(parts, earlier)) {
+    std::ranges::sort(parts, earlier);
   }
   return union_of(parts);
 }
@@ -170,12 +170,11 @@ GraphReplay replay(const GraphFile& file) {
 GraphReplay replay(const ChakraRun& run, const ChakraGraph& graph) {
   GraphReplay out = replay(graph.graph);
   for (ReplayedRank& rank : out.ranks) {
-    const auto it =
-        std::find_if(run.begin(), run.end(), [&](const auto& r) { return r.rank == rank.rank; });
+    const auto it = std::ranges::find_if(run, [&](const auto& r) { return r.rank == rank.rank; });
     if (it != run.end()) rank.recorded = recorded(it->trace);
   }
-  out.of_simulated_times = std::any_of(
-      run.begin(), run.end(), [](const ChakraRank& r) { return r.trace.has_simulated_times(); });
+  out.of_simulated_times =
+      std::ranges::any_of(run, [](const ChakraRank& r) { return r.trace.has_simulated_times(); });
   return out;
 }
 

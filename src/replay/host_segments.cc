@@ -32,7 +32,7 @@ HostThread flattened(const RecordedTrace& trace, std::uint32_t lane,
   std::vector<std::int64_t> ends;
   ends.reserve(events.size());
   for (const std::uint32_t e : events) ends.push_back(trace.end_ns(e));
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(ends);
   auto end_of = ends.begin();
   for (const std::uint32_t e : events) {
     for (; *end_of < trace.start_ns[e]; ++end_of) times.push_back(*end_of);
@@ -103,9 +103,8 @@ std::vector<HostThread> host_threads(const RecordedTrace& trace) {
     if (trace.kind[e] != EventKind::runtime_call) lane.decides = true;
   }
   // A thread of calls alone counts if it launches.
-  const bool calls_alone = std::any_of(lanes.begin(), lanes.end(), [](const LaneEvents& lane) {
-    return !lane.decides && !lane.events.empty();
-  });
+  const bool calls_alone = std::ranges::any_of(
+      lanes, [](const LaneEvents& lane) { return !lane.decides && !lane.events.empty(); });
   std::unordered_set<std::int64_t> launched;
   for (std::size_t e = 0; calls_alone && e < trace.size(); ++e) {
     if (is_device_work(trace.kind[e]) && trace.correlation[e] != kNotRecorded) {
@@ -113,10 +112,9 @@ std::vector<HostThread> host_threads(const RecordedTrace& trace) {
     }
   }
   for (LaneEvents& lane : lanes) {
-    lane.decides =
-        lane.decides || std::any_of(lane.events.begin(), lane.events.end(), [&](std::uint32_t e) {
-          return launched.count(trace.correlation[e]) != 0;
-        });
+    lane.decides = lane.decides || std::ranges::any_of(lane.events, [&](std::uint32_t e) {
+                     return launched.count(trace.correlation[e]) != 0;
+                   });
   }
   std::vector<HostThread> threads;
   for (std::uint32_t l = 0; l < lanes.size(); ++l) {

@@ -86,7 +86,7 @@ class Wiring {
     Slots slots = of(stage, OperationType::forward_compute);
     const Slots backward = of(stage, OperationType::backward_compute);
     slots.insert(slots.end(), backward.begin(), backward.end());
-    std::stable_sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(slots, [&](std::uint32_t a, std::uint32_t b) {
       return reference_[a]->start < reference_[b]->start;
     });
     return slots;
@@ -109,8 +109,7 @@ class Wiring {
     const Slots sends = of(stage, OperationType::backward_send);
     const Slots receives = of(stage, OperationType::backward_recv);
     if (backward.empty()) return true;
-    const auto first =
-        static_cast<std::size_t>(std::find(all.begin(), all.end(), backward[0]) - all.begin());
+    const auto first = static_cast<std::size_t>(std::ranges::find(all, backward[0]) - all.begin());
     if (first < 2) return true;
     if (!receives.empty()) after(receives[0], all[first - 2]);
     if (!sends.empty()) after(sends[0], all[first - 2]);
@@ -171,7 +170,7 @@ class Wiring {
     }
     for (std::size_t k = 0; k < std::min(received.size(), to.size()); ++k) {
       after(to[k], received[k]);
-      const auto pass = std::find(all.begin(), all.end(), to[k]);
+      const auto pass = std::ranges::find(all, to[k]);
       if (pass != all.begin()) after(received[k], *std::prev(pass));
     }
     return true;
@@ -187,7 +186,7 @@ class Wiring {
     const Slots forward = of(stage, OperationType::forward_compute);
     for (const std::uint32_t gather : gathers) {
       const std::int32_t chunk = chunks_ == 1 ? -1 : reference_[gather]->chunk;
-      const auto user = std::find_if(forward.begin(), forward.end(), [&](std::uint32_t pass) {
+      const auto user = std::ranges::find_if(forward, [&](std::uint32_t pass) {
         return chunk < 0 || reference_[pass]->chunk == chunk;
       });
       if (user != forward.end()) after(*user, gather);

@@ -96,8 +96,7 @@ class Replayer {
         start[at] = picoseconds(o.start);
         end[at] = picoseconds(o.end);
       }
-      const bool whole =
-          std::none_of(start.begin(), start.end(), [](double time) { return std::isnan(time); });
+      const bool whole = std::ranges::none_of(start, [](double time) { return std::isnan(time); });
       if (whole) {
         steps_.push_back(times_of(operations[from].step, start, end));
       } else {
@@ -111,8 +110,8 @@ class Replayer {
                                    const std::vector<double>& end) const {
     StepTimes times;
     times.step = step;
-    const double begin = *std::min_element(start.begin(), start.end());
-    times.recorded = *std::max_element(end.begin(), end.end()) - begin;
+    const double begin = *std::ranges::min_element(start);
+    times.recorded = *std::ranges::max_element(end) - begin;
     const std::size_t slots = graph_.slots.size();
     for (std::size_t at = 0; at < places_; ++at) {
       double ready = begin;
@@ -152,7 +151,7 @@ class Replayer {
       std::vector<double>& all = by_type[t];
       if (all.empty()) continue;
       if (is_communication(static_cast<OperationType>(t))) {
-        std::sort(all.begin(), all.end());
+        std::ranges::sort(all);
         const std::size_t n = all.size();
         ideal[t] = (all[(n - 1) / 2] + all[n / 2]) / 2;
       } else {
@@ -196,8 +195,8 @@ class Replayer {
       }
       result.push_back({part, sum / static_cast<double>(steps_.size()) / ideal_makespan_});
     }
-    std::stable_sort(result.begin(), result.end(),
-                     [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
+    std::ranges::stable_sort(result,
+                             [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
     return result;
   }
 

@@ -69,8 +69,7 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
   const std::vector<PartsOverTime> recorded(recorded_spans.begin(), recorded_spans.end());
   const std::vector<PartsOverTime> simulated(replayed_spans.begin(), replayed_spans.end());
   for (auto& of_trace : starts) {
-    std::sort(of_trace.begin(), of_trace.end(),
-              [](const Start& a, const Start& b) { return a.recorded_ns < b.recorded_ns; });
+    std::ranges::sort(of_trace, {}, &Start::recorded_ns);
   }
   const std::vector<BoundBy> bounds = bound_by(graph, replayed);
 

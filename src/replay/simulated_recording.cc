@@ -87,7 +87,7 @@ class Recording {
 };
 
 bool is_timed(const ChakraTrace& trace) {
-  return std::any_of(trace.nodes.begin(), trace.nodes.end(), [](const ChakraNode& node) {
+  return std::ranges::any_of(trace.nodes, [](const ChakraNode& node) {
     return node.start_micros > 0 && node.type != ChakraNodeType::metadata;
   });
 }
@@ -153,7 +153,7 @@ GroupsByName defined_by(const ChakraTrace& trace, std::int64_t ranks_of_job) {
     defined = {ranks_of_job, ""};
     if (group.ranks.empty()) continue;
     defined.size = static_cast<std::int64_t>(group.ranks.size());
-    std::sort(group.ranks.begin(), group.ranks.end());
+    std::ranges::sort(group.ranks);
     defined.ranks = fmt::format("[{}]", fmt::join(group.ranks, ", "));
   }
   return out;
@@ -392,17 +392,16 @@ std::int64_t nanoseconds(Picoseconds time) { return std::llround(time.count() / 
 
 Result<RecordedRun> simulated_recording(const ChakraRun& run, const ChakraGraphOptions& options,
                                         Clocks clocks) {
-  const bool timed = std::all_of(run.begin(), run.end(),
-                                 [](const ChakraRank& rank) { return is_timed(rank.trace); });
+  const bool timed =
+      std::ranges::all_of(run, [](const ChakraRank& rank) { return is_timed(rank.trace); });
   if (!timed) return simulated(run, options);
   std::vector<RecordedTrace> traces;
   for (const ChakraRank& rank : run) {
     ORRERY_TRY(RecordedTrace trace, TimedRank(rank, ranks_of(run)).read());
     traces.push_back(std::move(trace));
   }
-  const bool predicted = std::any_of(run.begin(), run.end(), [](const ChakraRank& rank) {
-    return rank.trace.has_simulated_times();
-  });
+  const bool predicted = std::ranges::any_of(
+      run, [](const ChakraRank& rank) { return rank.trace.has_simulated_times(); });
   if (predicted) {  // on one clock
     return of_source(make_run(std::move(traces), without_clocks()), RunSource::predicted_trace);
   }
@@ -497,7 +496,7 @@ Result<RecordedRun> marked_recording(const GraphFile& file, const Timeline& time
 
 void forget_marks(RecordedRun& run) {
   for (RecordedTrace& trace : run.ranks) {
-    std::fill(trace.external_id.begin(), trace.external_id.end(), kNotRecorded);
+    std::ranges::fill(trace.external_id, kNotRecorded);
   }
 }
 

@@ -318,22 +318,19 @@ class Deduction {
 DeviceWaits device_waits(const RecordedTrace& trace, const std::vector<HostThread>& threads,
                          const LaunchedWork& work) {
   Deduction deduction(trace, threads, work);
-  const bool recorded = std::find(trace.kind.begin(), trace.kind.end(),
-                                  EventKind::synchronization) != trace.kind.end();
+  const bool recorded =
+      std::ranges::find(trace.kind, EventKind::synchronization) != trace.kind.end();
   DeviceWaits waits = recorded ? deduction.recorded() : deduction.deduced();
-  std::sort(waits.streams.begin(), waits.streams.end(),
-            [](const StreamWait& a, const StreamWait& b) {
-              return std::pair(a.to, a.from) < std::pair(b.to, b.from);
-            });
+  std::ranges::sort(waits.streams, [](const StreamWait& a, const StreamWait& b) {
+    return std::pair(a.to, a.from) < std::pair(b.to, b.from);
+  });
   waits.streams.erase(std::unique(waits.streams.begin(), waits.streams.end(),
                                   [](const StreamWait& a, const StreamWait& b) {
                                     return a.to == b.to && a.from == b.from;
                                   }),
                       waits.streams.end());
   // One entry a call: the first found is the call's own reason.
-  std::stable_sort(
-      waits.synchronizations.begin(), waits.synchronizations.end(),
-      [](const Synchronization& a, const Synchronization& b) { return a.call < b.call; });
+  std::ranges::stable_sort(waits.synchronizations, {}, &Synchronization::call);
   waits.synchronizations.erase(
       std::unique(
           waits.synchronizations.begin(), waits.synchronizations.end(),

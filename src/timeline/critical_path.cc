@@ -59,7 +59,7 @@ std::vector<ChainNode> CriticalChains::up_to(std::uint32_t last, std::int64_t fr
     until = begin;
     node = source;
   }
-  std::reverse(chain.begin(), chain.end());
+  std::ranges::reverse(chain);
   return chain;
 }
 
@@ -101,9 +101,8 @@ void PathCollection::begin_stretch(const PathLabel& label) {
 
 void PathCollection::close_stretch() {
   if (in_stretch_.empty()) return;
-  const auto longest =
-      std::max_element(in_stretch_.begin(), in_stretch_.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto longest = std::ranges::max_element(
+      in_stretch_, [](const auto& a, const auto& b) { return a.second < b.second; });
   path_.stretches.back().longest = std::get<1>(longest->first);
   path_.stretches.back().bound = std::get<2>(longest->first);
   in_stretch_.clear();
@@ -117,8 +116,8 @@ StepPath PathCollection::path() {
     path_.names.push_back({std::string(name), bound, rank, sum.count, sum.total_ns});
   }
   const auto longer = [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; };
-  std::stable_sort(path_.ranks.begin(), path_.ranks.end(), longer);
-  std::stable_sort(path_.names.begin(), path_.names.end(), longer);
+  std::ranges::stable_sort(path_.ranks, longer);
+  std::ranges::stable_sort(path_.names, longer);
   return std::move(path_);
 }
 

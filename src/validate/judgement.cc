@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -91,8 +92,7 @@ std::vector<Regret> regrets_of(const std::vector<Judged>& rows) {
     out.push_back({picked->row->source_id, group, static_cast<int>(plans.size()),
                    measured(picked) / measured(best) - 1, picked->row->row_id, best->row->row_id});
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Regret& a, const Regret& b) { return a.regret > b.regret; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &Regret::regret);
   return out;
 }
 
@@ -243,15 +243,14 @@ void add_figures(Judgement& out, const Validation& validation, const std::vector
   }
   for (const SourceFigure& f : source_figures()) {
     const auto of_source = [&](const auto& r) { return r.source_id == f.source_id; };
-    const auto source =
-        std::find_if(validation.sources.begin(), validation.sources.end(), of_source);
+    const auto source = std::ranges::find_if(validation.sources, of_source);
     if (f.figure == "rank_correlation") {
       if (const auto r = ranking(rows, f.source_id)) {
         add("rank correlation of plans, " + f.source_id, *r, f.target, true);
       }
     } else if (f.figure == "regret") {
       // The worst group stands first.
-      const auto worst = std::find_if(out.regrets.begin(), out.regrets.end(), of_source);
+      const auto worst = std::ranges::find_if(out.regrets, of_source);
       if (worst == out.regrets.end()) continue;
       add("regret of the picked plan, " + f.source_id + ", worst group", worst->regret, f.target);
     } else if (source == validation.sources.end()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -103,7 +104,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   out.point.source = row.source_id;
   out.defaults = std::move(predicted.assumed);
   std::erase_if(out.defaults, [&](const std::string& text) {
-    return std::find(out.assumed.begin(), out.assumed.end(), text) != out.assumed.end();
+    return std::ranges::find(out.assumed, text) != out.assumed.end();
   });
   return out;
 }
@@ -297,14 +298,11 @@ Validation summarised(std::vector<RowOutcome> rows) {
     out.sources.push_back(source_summary(name, of_source));
   }
   for (auto& [because, reason] : reasons) out.skipped.push_back(std::move(reason));
-  std::stable_sort(out.skipped.begin(), out.skipped.end(),
-                   [](const SkipCount& a, const SkipCount& b) {
-                     return std::pair(a.complete, a.rows) > std::pair(b.complete, b.rows);
-                   });
+  std::ranges::stable_sort(out.skipped, [](const SkipCount& a, const SkipCount& b) {
+    return std::pair(a.complete, a.rows) > std::pair(b.complete, b.rows);
+  });
   for (const auto& [text, count] : assumptions) out.assumptions.push_back({text, count});
-  std::stable_sort(
-      out.assumptions.begin(), out.assumptions.end(),
-      [](const AssumptionCount& a, const AssumptionCount& b) { return a.rows > b.rows; });
+  std::ranges::stable_sort(out.assumptions, std::ranges::greater(), &AssumptionCount::rows);
   return out;
 }
 

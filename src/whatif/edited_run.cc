@@ -194,8 +194,7 @@ std::vector<RunInstance> EditedRun::instances(std::span<const std::uint32_t> wor
                        out.size());
     out.push_back({std::move(key), {w}});
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<RunInstance> sorted;
   sorted.reserve(out.size());
   for (const auto& [start, index] : order) sorted.push_back(std::move(out[index]));

@@ -47,12 +47,12 @@ std::vector<LaunchMeeting> meetings(const EditedRun& run, const ReplayedRun& tim
   }
   std::vector<LaunchMeeting> out;
   for (auto& [rendezvous, meeting] : by_rendezvous) {
-    std::sort(meeting.launched.begin(), meeting.launched.end());
+    std::ranges::sort(meeting.launched);
     if (meeting.launched.front().first != meeting.launched.back().first) {
       out.push_back(std::move(meeting));
     }
   }
-  std::stable_sort(out.begin(), out.end(), [&](const LaunchMeeting& a, const LaunchMeeting& b) {
+  std::ranges::stable_sort(out, [&](const LaunchMeeting& a, const LaunchMeeting& b) {
     return times.end_ns[run.graph().works[a.work].first] <
            times.end_ns[run.graph().works[b.work].first];
   });
@@ -73,7 +73,7 @@ struct NamedStepEnds {
       found[step.trace] = true;
       of_trace[step.trace].emplace_back(times.end_ns[step.to], step.name);
     }
-    for (auto& ends : of_trace) std::sort(ends.begin(), ends.end());
+    for (auto& ends : of_trace) std::ranges::sort(ends);
   }
 
   [[nodiscard]] std::string step_at(std::uint32_t trace, std::int64_t ns) const {
@@ -100,8 +100,8 @@ class SharedPoints {
     const auto [it, is_new] = known_.emplace(key, next_id());
     std::uint32_t id = it->second;
     // Two of one rank are never one point, whatever was cut off.
-    if (!is_new && std::any_of(meeting.launched.begin(), meeting.launched.end(),
-                               [&](const auto& m) { return has_[id][m.first]; })) {
+    if (!is_new &&
+        std::ranges::any_of(meeting.launched, [&](const auto& m) { return has_[id][m.first]; })) {
       id = next_id();
     }
     if (id == next_id()) {
@@ -123,11 +123,11 @@ class SharedPoints {
     std::vector<bool> left_out(has_.size(), false);
     for (std::size_t id = 0; id < has_.size(); ++id) {
       const std::set<std::vector<bool>>& all = ranks_of_kind[kinds_[id]];
-      left_out[id] = std::any_of(all.begin(), all.end(), [&](const std::vector<bool>& ranks) {
+      left_out[id] = std::ranges::any_of(all, [&](const std::vector<bool>& ranks) {
         return ranks != has_[id] && holds(ranks, has_[id]);
       });
     }
-    left_out_ = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), true));
+    left_out_ = static_cast<std::size_t>(std::ranges::count(left_out, true));
     for (std::vector<Point>& points : points_) {
       std::erase_if(points, [&](const Point& point) { return left_out[point.id]; });
     }
@@ -142,8 +142,7 @@ class SharedPoints {
         const auto it = ends.emplace(fmt::format("{} {}", name, seen[name]++), next).first;
         points_[t].push_back({end, it->second});
       }
-      std::stable_sort(points_[t].begin(), points_[t].end(),
-                       [](const Point& a, const Point& b) { return a.at_ns < b.at_ns; });
+      std::ranges::stable_sort(points_[t], {}, &Point::at_ns);
     }
   }
 
@@ -208,7 +207,7 @@ class Totals {
 
  private:
   [[nodiscard]] std::int64_t ranks(std::uint32_t stretch) const {
-    return std::count(stretches_.reached[stretch].begin(), stretches_.reached[stretch].end(), true);
+    return std::ranges::count(stretches_.reached[stretch], true);
   }
 
   const AlignedStretches& stretches_;

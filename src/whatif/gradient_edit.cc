@@ -87,9 +87,8 @@ bool lacks_data_parallel_groups(const EditedRun& run, const Edit& edit,
     if (!run.communicates(work)) return true;
     const WorkSubject s = run.subject(work);
     if (edit.size) return !reduces_gradients(s.group_description);
-    return std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view other) {
-      return fits_pattern(s.group_description, other);
-    });
+    return std::ranges::any_of(
+        kOthers, [&](std::string_view other) { return fits_pattern(s.group_description, other); });
   });
 }
 
@@ -148,10 +147,9 @@ Result<void> apply_gradient_reductions(EditedRun& run, AppliedEdit& edit, const 
       if (latest == kNoEvent) continue;
       std::uint32_t next = work_in(graph, passes, stream, parts.between(k + 1), false);
       if (next == kNoEvent) {
-        const auto step =
-            std::find_if(graph.steps.begin(), graph.steps.end(), [&](const RunStep& s) {
-              return s.trace == t && passes.part_of[s.to] >= parts.between(k + 1);
-            });
+        const auto step = std::ranges::find_if(graph.steps, [&](const RunStep& s) {
+          return s.trace == t && passes.part_of[s.to] >= parts.between(k + 1);
+        });
         if (step != graph.steps.end()) next = step->to;
       }
       if (next != kNoEvent) graph.edges.push_back({latest, next, true});

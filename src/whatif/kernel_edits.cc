@@ -20,7 +20,7 @@
 //   copies               resized: as all other kernels; other accelerator: unchanged
 //
 // Resizing without a known accelerator uses FLOPs alone. Times of the host stay. Operations of a
-// predicted step are priced by themselves (whatif/predicted_edits.h).
+// predicted step are priced by themselves, as said below.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ Result<void> check_levels(const Graph& graph, const Cluster& cluster, const Edit
     return true;
   };
   const auto groups = graph.groups();
-  bool all = std::all_of(groups.begin(), groups.end(), fits);
+  bool all = std::ranges::all_of(groups, fits);
   for (const Operation& operation : graph.operations()) {
     for (const OperationPart& part : operation.parts) {
       const auto* message = std::get_if<Message>(&part.what);
@@ -84,8 +84,7 @@ Result<void> check_levels(const Graph& graph, const Cluster& cluster, const Edit
     }
   }
   if (all) return {};
-  return fail(
-      ErrorCode::bad_input,
+  return bad_input(
       fmt::format("the groups of the step do not lie on the {} fabric level{} of {}",
                   cluster.levels.size(), cluster.levels.size() == 1 ? "" : "s", cluster.name),
       to_text(edit), "estimate on this cluster, which places the groups again");
@@ -121,7 +120,7 @@ Result<void> price_as_predicted(EditedRun& run, AppliedEdit& edit, const EditCon
   for (const std::uint32_t w : run.selected(edit.edit.where)) {
     const NodeIndex n = node_of(*context.operations, run.graph().works[w]);
     const OperationParts& parts = graph.operation(n).parts;
-    const bool product = std::any_of(parts.begin(), parts.end(), [](const OperationPart& part) {
+    const bool product = std::ranges::any_of(parts, [](const OperationPart& part) {
       const auto* kernel = std::get_if<Kernel>(&part.what);
       return kernel != nullptr && std::holds_alternative<GemmShape>(kernel->shape);
     });

@@ -42,8 +42,7 @@ double extent(const Shape& shape, std::size_t i) {
 
 std::optional<RecordedAttention> recorded_attention(std::string_view name,
                                                     std::span<const RecordedArgument> arguments) {
-  const auto* form =
-      std::find_if(kForms.begin(), kForms.end(), [&](const Form& f) { return f.name == name; });
+  const auto* form = std::ranges::find(kForms, name, &Form::name);
   if (form == kForms.end() || arguments.size() < form->query + 3) return std::nullopt;
   for (std::size_t i = 0; i < 3; ++i) {
     const RecordedArgument& tensor = arguments[form->query + i];

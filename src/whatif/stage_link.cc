@@ -110,9 +110,8 @@ std::vector<std::uint32_t> main_streams(const EditedRun& run) {
   }
   std::vector<std::uint32_t> out;
   for (const auto& by_lane : kernels) {
-    const auto most =
-        std::max_element(by_lane.begin(), by_lane.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(
+        by_lane, [](const auto& a, const auto& b) { return a.second < b.second; });
     out.push_back(most == by_lane.end() ? kNoLane : most->first);
   }
   return out;

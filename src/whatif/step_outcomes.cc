@@ -142,8 +142,7 @@ std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& r
   }
   std::map<std::uint32_t, BusyTime> busy;
   for (auto& [trace, intervals] : of_trace) {
-    std::sort(intervals.begin(), intervals.end(),
-              [](Interval a, Interval b) { return a.start < b.start; });
+    std::ranges::sort(intervals, [](Interval a, Interval b) { return a.start < b.start; });
     busy.emplace(trace, union_of(std::span<const Interval>(intervals)));
   }
   std::vector<std::int64_t> out;

@@ -114,7 +114,7 @@ class RankPasses {
       const auto& [all, of_backward] = lanes[graph.nodes[launch.call].lane];
       if (2 * of_backward > all) launch.backward = true;
     }
-    std::sort(launches_.begin(), launches_.end(), [](const Launch& a, const Launch& b) {
+    std::ranges::sort(launches_, [](const Launch& a, const Launch& b) {
       return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.work < b.work;
     });
   }
@@ -170,8 +170,7 @@ class RankPasses {
   }
 
   [[nodiscard]] bool any_backward() const {
-    return std::any_of(launches_.begin(), launches_.end(),
-                       [](const Launch& launch) { return launch.backward; });
+    return std::ranges::any_of(launches_, &Launch::backward);
   }
 
   // Operators of a run in a row, with what they are; and the launch with which each begins.
@@ -367,8 +366,7 @@ std::uint32_t part_at(const std::vector<Boundary>& boundaries, std::int64_t ns) 
 
 Result<TrainingPasses> training_passes(const EditedRun& run) {
   const RunGraph& graph = run.graph();
-  if (std::any_of(graph.steps.begin(), graph.steps.end(),
-                  [](const RunStep& step) { return step.stage > 0; })) {
+  if (std::ranges::any_of(graph.steps, [](const RunStep& step) { return step.stage > 0; })) {
     return bad_input("an edit before this one made the run a pipeline", "", "write pp last, once");
   }
   const ReplayedRun replayed = replayed_run(graph);

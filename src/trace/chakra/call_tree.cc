@@ -140,8 +140,7 @@ CallTree call_tree(const RecordedTrace& recorded, const HostTrace* host, const H
       work.emplace_back(by, e);
     }
   }
-  std::stable_sort(work.begin(), work.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(work, [](const auto& a, const auto& b) { return a.first < b.first; });
 
   out.nodes.reserve(hosts.size() + work.size());
   out.node_of_event.assign(recorded.size(), kNoNode);

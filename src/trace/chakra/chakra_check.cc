@@ -23,8 +23,8 @@ class Indices {
   explicit Indices(const std::vector<ChakraNode>& nodes) {
     entries_.reserve(nodes.size());
     for (std::uint32_t i = 0; i < nodes.size(); ++i) entries_.emplace_back(nodes[i].id, i);
-    sorted_ = std::is_sorted(entries_.begin(), entries_.end());
-    if (!sorted_) std::sort(entries_.begin(), entries_.end());
+    sorted_ = std::ranges::is_sorted(entries_);
+    if (!sorted_) std::ranges::sort(entries_);
   }
 
   // Of the first node with that identifier.
@@ -45,7 +45,7 @@ class Indices {
     for (std::size_t i = 1; i < entries_.size(); ++i) {
       if (entries_[i].first == entries_[i - 1].first) out.push_back(entries_[i].second);
     }
-    std::sort(out.begin(), out.end());
+    std::ranges::sort(out);
     return out;
   }
   // All nodes, lower identifiers first; nothing if they stand so in the file.
@@ -285,8 +285,7 @@ Result<ChakraOrder> chakra_order(const ChakraTrace& trace, const std::string& na
   };
   const Indices index(trace.nodes);
   if (const std::vector<std::uint32_t> repeated = index.repeated(); !repeated.empty()) {
-    return fail(ErrorCode::bad_input, "another node has this identifier",
-                place(trace.nodes[repeated.front()]));
+    return bad_input("another node has this identifier", place(trace.nodes[repeated.front()]));
   }
   ChakraOrder out;
   out.offsets.reserve(trace.nodes.size() + 1);
@@ -297,22 +296,20 @@ Result<ChakraOrder> chakra_order(const ChakraTrace& trace, const std::string& na
         if (const auto before = index.find(id)) {
           out.before.push_back(*before);
         } else if (absent == AbsentDependencies::report) {
-          return fail(ErrorCode::bad_input, "depends on " + node_text(id) + ", which is absent",
-                      place(node));
+          return bad_input("depends on " + node_text(id) + ", which is absent", place(node));
         }
       }
     }
     if (out.before.size() > kMostDependencies) {
-      return fail(ErrorCode::bad_input, "has more than 1,000,000,000 dependencies", name);
+      return bad_input("has more than 1,000,000,000 dependencies", name);
     }
     out.offsets.push_back(static_cast<std::uint32_t>(out.before.size()));
   }
   DependencyOrder order = dependency_order(out.before, out.offsets, index.by_identifier());
   if (order.order.size() < trace.nodes.size()) {
-    return fail(ErrorCode::bad_input,
-                "the dependencies form a cycle through, or before, " +
-                    node_text(trace.nodes[order.stuck].id),
-                name);
+    return bad_input("the dependencies form a cycle through, or before, " +
+                         node_text(trace.nodes[order.stuck].id),
+                     name);
   }
   out.nodes = std::move(order.order);
   return out;

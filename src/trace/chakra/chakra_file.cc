@@ -51,29 +51,26 @@ class Records {
     if (there == 0) {
       if (stream_.truncated()) {
         ends_early_ = true;
-        return fail(ErrorCode::bad_input, "the gzip stream ends too early", where(),
-                    std::string(kCut));
+        return bad_input("the gzip stream ends too early", where(), std::string(kCut));
       }
       return std::string_view{};
     }
     ORRERY_TRY(const std::uint64_t length, length_of_record());
     if (length == 0) {
-      return fail(ErrorCode::bad_input, "a record of length 0", where(),
-                  "other readers would stop here");
+      return bad_input("a record of length 0", where(), "other readers would stop here");
     }
     if (offset_ + length > kMostUnpacked) {
-      return fail(ErrorCode::bad_input, "the record would end beyond 8 GiB", where());
+      return bad_input("the record would end beyond 8 GiB", where());
     }
     ORRERY_TRY(const std::size_t whole, fill(static_cast<std::size_t>(length)));
     if (whole < length) {
       ends_early_ = true;
-      return fail(ErrorCode::bad_input,
-                  "the record says it is " + std::to_string(length) + " bytes long, but " +
-                      std::to_string(whole) + " remain",
-                  where(),
-                  stream_.truncated()
-                      ? "the gzip stream ends too early; --partial uses what is whole"
-                      : std::string(kCut));
+      return bad_input("the record says it is " + std::to_string(length) + " bytes long, but " +
+                           std::to_string(whole) + " remain",
+                       where(),
+                       stream_.truncated()
+                           ? "the gzip stream ends too early; --partial uses what is whole"
+                           : std::string(kCut));
     }
     const std::string_view out(buffer_.data() + at_, static_cast<std::size_t>(length));
     take(static_cast<std::size_t>(length));
@@ -87,8 +84,7 @@ class Records {
       ORRERY_TRY(const std::size_t there, fill(1));
       if (there == 0) {
         ends_early_ = true;
-        return fail(ErrorCode::bad_input, "the file ends inside the length of a record", where(),
-                    std::string(kCut));
+        return bad_input("the file ends inside the length of a record", where(), std::string(kCut));
       }
       const auto byte = static_cast<std::uint8_t>(buffer_[at_]);
       take(1);
@@ -98,8 +94,8 @@ class Records {
         return length;
       }
     }
-    return fail(ErrorCode::bad_input, "the length of a record does not fit 32 bits", where(),
-                "is this a Chakra trace?");
+    return bad_input("the length of a record does not fit 32 bits", where(),
+                     "is this a Chakra trace?");
   }
 
   void take(std::size_t bytes) {
@@ -298,7 +294,7 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
   Records records(std::move(stream), name);
   ORRERY_TRY(const std::string_view first, records.next());
   if (first.empty()) {
-    return fail(ErrorCode::bad_input, "is empty", name, "a Chakra trace begins with its version");
+    return bad_input("is empty", name, "a Chakra trace begins with its version");
   }
   ChakraTrace out;
   // Text of another format can pass for fields that nobody knows.
@@ -306,8 +302,7 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
   const bool foreign =
       out.version.empty() && out.attributes.empty() && first != kEmptyMetadata.substr(1);
   if (!parsed || foreign) {
-    return fail(ErrorCode::bad_input, "the first record is not metadata of a Chakra trace",
-                records.where());
+    return bad_input("the first record is not metadata of a Chakra trace", records.where());
   }
   while (true) {
     const auto record = records.next();
@@ -325,19 +320,17 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
     std::int32_t type = 0;
     ChakraNode& node = out.nodes.emplace_back();
     if (!read_node(*record, node, type)) {
-      return fail(ErrorCode::bad_input, "the record is not a node of a Chakra trace",
-                  records.where());
+      return bad_input("the record is not a node of a Chakra trace", records.where());
     }
     if (type < 0 || type >= kChakraNodeTypes) {
-      return fail(
-          ErrorCode::bad_input,
+      return bad_input(
           "unknown node type " + std::to_string(type) + " of node " + std::to_string(node.id),
           records.where(), "types are 0 (invalid) to 7 (collective)");
     }
   }
   if (out.nodes.empty()) {
-    return fail(ErrorCode::bad_input, "holds no nodes", name,
-                "a Chakra trace has a record for each operation behind its metadata");
+    return bad_input("holds no nodes", name,
+                     "a Chakra trace has a record for each operation behind its metadata");
   }
   return out;
 }

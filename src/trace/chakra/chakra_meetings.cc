@@ -38,14 +38,14 @@ RankCalls calls_of(const ChakraRank& rank, const ChakraOrder& order) {
   RankCalls out;
   const std::vector<ChakraNode>& nodes = rank.trace.nodes;
   for (NamedGroup& group : defined_groups(rank.trace).groups) {
-    std::sort(group.ranks.begin(), group.ranks.end());
+    std::ranges::sort(group.ranks);
     group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
     out.groups.emplace(std::move(group.name), std::move(group.ranks));
   }
   std::vector<std::uint32_t> ran;
   std::copy_if(order.nodes.begin(), order.nodes.end(), std::back_inserter(ran),
                [&](std::uint32_t n) { return communicates(nodes[n]); });
-  std::stable_sort(ran.begin(), ran.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(ran, [&](std::uint32_t a, std::uint32_t b) {
     return nodes[a].start_micros < nodes[b].start_micros;
   });
   out.calls.reserve(ran.size());
@@ -98,7 +98,7 @@ class Matcher {
     for (const NodeCall& call : ranks_[r].calls) {
       const ChakraNode& node = run_[r].trace.nodes[call.node];
       if (call.bytes < 0) {
-        return fail(ErrorCode::bad_input, "comm_size is negative", place(run_[r], node));
+        return bad_input("comm_size is negative", place(run_[r], node));
       }
       if (call.type != ChakraNodeType::collective) {
         transfers_.push_back({&call, r});
@@ -129,9 +129,8 @@ class Matcher {
     if (group.ranks.empty() && name == "0") group.name.clear();
     if (!group.ranks.empty() &&
         !std::binary_search(group.ranks.begin(), group.ranks.end(), rank.rank)) {
-      return fail(ErrorCode::bad_input,
-                  "its group '" + name + "' has no rank " + std::to_string(rank.rank),
-                  place(rank, node), "a file belongs to the rank in its name: trace.RANK.et");
+      return bad_input("its group '" + name + "' has no rank " + std::to_string(rank.rank),
+                       place(rank, node), "a file belongs to the rank in its name: trace.RANK.et");
     }
     const auto next = static_cast<std::uint32_t>(out_.groups.size());
     const auto [it, fresh] = index_.try_emplace({group.name, group.ranks}, next);
@@ -154,13 +153,13 @@ class Matcher {
           meeting.collective = call.collective;
         } else if (meeting.collective != call.collective) {
           const ChakraMember first = meeting.members.front();
-          return fail(ErrorCode::bad_input,
-                      std::string(to_text(call.collective)) + " meets " +
-                          std::string(to_text(meeting.collective)) + " of " +
-                          place(run_[first.rank], node_of(first)),
-                      place(run_[rank], node_of({rank, call.node})),
-                      "the ranks of a group call the same collectives in the same order: are these "
-                      "files of one job?");
+          return bad_input(
+              std::string(to_text(call.collective)) + " meets " +
+                  std::string(to_text(meeting.collective)) + " of " +
+                  place(run_[first.rank], node_of(first)),
+              place(run_[rank], node_of({rank, call.node})),
+              "the ranks of a group call the same collectives in the same order: are these "
+              "files of one job?");
         }
         meeting.bytes = std::max(meeting.bytes, call.bytes);
         meeting.members.push_back({rank, call.node});
@@ -170,10 +169,9 @@ class Matcher {
   }
 
   void pass() {
-    std::stable_sort(
-        transfers_.begin(), transfers_.end(), [](const Transfer& a, const Transfer& b) {
-          return std::pair(a.call->key, a.receives()) < std::pair(b.call->key, b.receives());
-        });
+    std::ranges::stable_sort(transfers_, [](const Transfer& a, const Transfer& b) {
+      return std::pair(a.call->key, a.receives()) < std::pair(b.call->key, b.receives());
+    });
     for (auto send = transfers_.begin(); send != transfers_.end();) {
       const auto key = send->call->key;
       const auto receives = std::find_if(send, transfers_.end(), [&](const Transfer& t) {

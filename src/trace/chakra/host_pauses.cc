@@ -56,8 +56,7 @@ std::vector<std::vector<LaunchCall>> launches_of(const RecordedTrace& recorded,
     out[recorded.lane[call]].push_back({begin, std::max(begin, recorded.start_ns[e])});
   }
   for (std::vector<LaunchCall>& calls : out) {
-    std::stable_sort(calls.begin(), calls.end(),
-                     [](const LaunchCall& a, const LaunchCall& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(calls, {}, &LaunchCall::begin);
   }
   return out;
 }
