@@ -84,6 +84,23 @@ struct CheckOptions {
   std::string collective;  // where the file does not say it
 };
 
+struct FleetOptions {
+  std::string subject;  // a mix of the catalog or a specification; empty: the usual mix
+  // Empty: what the specification says.
+  std::string jobs;
+  std::string nodes;
+  std::string gpus_per_node;
+  std::string days;
+  std::string scheduler;
+  std::string estimates;
+  std::string failures;
+  std::string restart;
+  std::string checkpoint;
+  std::string seeds;
+  std::string seed;
+  bool compare = false;
+};
+
 struct CatalogOptions {
   std::string kind;
   std::string name;
@@ -128,6 +145,7 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
 Result<int> search_command(const SearchCommandOptions& options, const Common& common);
 Result<int> forecast_command(const ForecastOptions& options, const Common& common);
 Result<int> check_command(const CheckOptions& options, const Common& common);
+Result<int> fleet_command(const FleetOptions& options, const Common& common);
 Result<int> catalog_command(const CatalogOptions& options, const Common& common);
 Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common);
 Result<int> validate_command(const ValidateOptions& options, const Common& common);

@@ -91,6 +91,32 @@ void add_forecast(CLI::App* app, ForecastOptions& f) {
       "  orrery forecast --log faults.json --log-nodes 400");
 }
 
+void add_fleet(CLI::App* app, FleetOptions& f) {
+  app->add_option("mix", f.subject,
+                  "of orrery catalog job-mixes, or a specification in YAML (default: meta-rsc-1)");
+  app->add_option("--jobs", f.jobs,
+                  "a CSV list of jobs in place of drawn ones: submit,gpus,duration,priority,p95; "
+                  "times in seconds");
+  app->add_option("--nodes", f.nodes, "of the cluster; jobs grow with it");
+  app->add_option("--gpus-per-node", f.gpus_per_node, "of the cluster");
+  app->add_option("--days", f.days, "to simulate (default: 30; of a list, until all jobs end)");
+  app->add_option("--scheduler", f.scheduler,
+                  "fifo, priority, shortest, srtf or deadline (default: priority)");
+  app->add_option("--estimates", f.estimates,
+                  "what the scheduler knows of run times: mean or p95 (default: mean)");
+  app->add_option("--failures", f.failures, "failure rates, of orrery catalog failures, or none");
+  app->add_option("--restart", f.restart, "restart times, of orrery catalog restarts");
+  app->add_option("--checkpoint", f.checkpoint, "work between two checkpoints: 30min");
+  app->add_option("--seeds", f.seeds, "simulations (default: 5)");
+  app->add_option("--seed", f.seed, "of the random numbers (default: 1)");
+  app->add_flag("--compare", f.compare, "every scheduler, with mean and with p95 estimates");
+  app->footer(
+      "Examples:\n"
+      "  orrery fleet meta-rsc-1\n"
+      "  orrery fleet meta-rsc-2 --nodes 160 --compare\n"
+      "  orrery fleet --jobs jobs.csv --nodes 64 --scheduler fifo");
+}
+
 void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
   const CLI::Range any_count(1, 1'000'000'000);
   app->add_option("name", s.name,
@@ -289,6 +315,10 @@ int run(int argc, char** argv) {
   check_app->add_option("--collective", check.collective,
                         "where the file does not say it: all_reduce, all_gather, ...");
   check_app->footer("Example:\n  orrery check all-reduce.txt --on h100-sxm:32");
+  FleetOptions fleet;
+  CLI::App* fleet_app =
+      app.add_subcommand("fleet", "a shared cluster: many jobs, a scheduler, failures");
+  add_fleet(fleet_app, fleet);
 
   CatalogOptions catalog;
   CLI::App* catalog_app = app.add_subcommand("catalog", "list and show what Orrery knows");
@@ -362,6 +392,7 @@ int run(int argc, char** argv) {
     if (estimate_app->parsed()) return estimate_command(estimate, common);
     if (search_app->parsed()) return search_command(search, common);
     if (forecast_app->parsed()) return forecast_command(forecast, common);
+    if (fleet_app->parsed()) return fleet_command(fleet, common);
     if (schedule_app->parsed()) return schedule_command(schedule, common);
     if (check_app->parsed()) return check_command(check, common);
     if (catalog_app->parsed()) return catalog_command(catalog, common);

@@ -5,6 +5,7 @@
 
 #include "document/results.h"
 #include "report/collectives/collective_report.h"
+#include "report/fleet/fleet_report.h"
 #include "report/forecasts/forecast_json.h"
 #include "report/forecasts/step_report.h"
 #include "report/plans/plans_json.h"
@@ -39,6 +40,7 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"forecast-log-1", "orrery forecast --log --json without a model",
                    &fault_fit_document},
       DocumentKind{"check-1", "orrery check --json", &collectives_document},
+      DocumentKind{"fleet-1", "orrery fleet --json", &fleet_document},
       DocumentKind{"schedule-compare-1", "orrery schedule compare --json", &comparison_document},
       DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},
       DocumentKind{"trace-diff-1", "orrery trace diff --json", &difference_document},

@@ -1,0 +1,87 @@
+// The jobs of a shared cluster as published shares: sizes, how long they take, how they end, and the
+// rules of its scheduler. A fact of catalog/job-mixes.
+//
+// A job of a class has a mean run time, drawn from the class's law, and takes
+//
+//   time = mean x exp(s z - s^2 / 2),   p95 = mean x exp(1.645 s - s^2 / 2),
+//
+// z standard normal, s uniform between the ends of `uncertainty`: what an operator could know of a
+// job before it runs is the mean, or the whole law. Jobs arrive independently of each other. Left
+// out: the hours of the day, users and their quotas, arrays of jobs that arrive together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "document/provenance.h"
+#include "forecast/time_law.h"
+
+namespace orrery {
+
+// How an attempt ends. The first four are the job's own affair and are drawn; the others follow
+// from the cluster.
+enum class JobEnd { completed, failed, cancelled, out_of_memory, timeout, preempted, requeued };
+inline constexpr std::size_t kJobEnds = 7;
+inline constexpr std::size_t kOwnEnds = 4;
+std::span<const EnumName<JobEnd>> names_of(JobEnd);
+
+struct JobClass {
+  std::int64_t gpus = 0;
+  double share = 0;  // of the jobs
+  TimeLaw duration;  // of the mean run time
+  std::int64_t priority = 0;
+  bool operator==(const JobClass&) const = default;
+};
+const Fields<JobClass>& fields_of(const JobClass*);
+
+struct RunTimeUncertainty {
+  double least = 0;  // standard deviation of the logarithm of the run time
+  double most = 0;
+  bool operator==(const RunTimeUncertainty&) const = default;
+};
+const Fields<RunTimeUncertainty>& fields_of(const RunTimeUncertainty*);
+
+struct EndShare {
+  JobEnd end = JobEnd::completed;
+  double share = 0;  // of the attempts
+  bool operator==(const EndShare&) const = default;
+};
+const Fields<EndShare>& fields_of(const EndShare*);
+
+struct JobMix {
+  std::string name;
+  std::string title;
+  std::int64_t nodes = 0;
+  std::int64_t gpus_per_node = 8;
+  double jobs_a_day = 0;  // on that many nodes
+  std::vector<JobClass> classes;
+  std::vector<EndShare> ends;  // as published; those of the job's own are drawn in their ratio
+  RunTimeUncertainty uncertainty;
+  Seconds preempt_after;  // an attempt is safe before
+  Seconds requeue_after;  // a failure, until the job is queued again
+  Seconds lifetime;       // of the work of a job
+  Seconds checkpoint;     // work between two
+  std::string failures;   // of the catalog
+  std::string restart;    // of the catalog
+  TimeLaw repair;         // of a node that failed
+  std::optional<double> utilisation;   // published
+  std::optional<double> second_order;  // published share of the goodput lost to hardware
+  Provenance provenance;
+  bool operator==(const JobMix&) const = default;
+};
+const Fields<JobMix>& fields_of(const JobMix*);
+
+inline constexpr std::int64_t kMostNodes = 100'000;
+inline constexpr std::int64_t kMostGpusOfNode = 256;
+inline constexpr double kMostUncertainty = 1.5;  // p95 / mean has its maximum near 1.645
+
+// Errors: shares that do not add up to 1, sizes, times and counts that cannot be.
+Result<void> check(const JobMix& mix);
+// From the catalog. Errors: unknown name; an entry that breaks check().
+Result<JobMix> load_job_mix(const Catalog& catalog, std::string_view name);
+
+}  // namespace orrery

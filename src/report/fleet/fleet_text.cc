@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/drawing/table.h"
+#include "report/fleet/fleet_report.h"
+
+namespace orrery {
+namespace {
+
+constexpr Ink kBold = {.bold = true};
+
+// "42 s", "3.4 min", "5.2 h", "2.1 days".
+std::string wait_words(double seconds) {
+  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 99.5 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 71.5 * 3600) return fmt::format("{:.1f} h", seconds / 3600);
+  return fmt::format("{:.1f} days", seconds / 86400);
+}
+std::string sizes_words(const FleetSize& s) {
+  return s.least == s.most ? grouped(s.most) : fmt::format("{} to {}", grouped(s.least), grouped(s.most));
+}
+double hours_of(std::int64_t gpu_ms) { return static_cast<double>(gpu_ms) / 3.6e6; }
+std::string percent_or(const std::optional<double>& share, const char* none) {
+  return share ? percent(*share) : none;
+}
+
+Table headline(const FleetForecast& f) {
+  Table table(left("", 4), right("mean", 4), right("least", 3), right("most", 3),
+              right("published", 2).shown_if(f.jobs.empty()));
+  const auto add = [&](std::string_view name, const SeedSpread& s, const auto& words,
+                       const std::string& published = "") {
+    table.row(name, bold(words(s.mean)), words(s.least), words(s.most), published);
+  };
+  const auto hours = [](double h) { return compact(h) + " GPU-h"; };
+  add("utilisation", f.utilisation, percent, percent_or(f.mix.utilisation, ""));
+  add("goodput", f.goodput, percent);
+  add("ETTR of jobs, queueing included", f.ettr, percent);
+  add("time in the queue, mean", f.queue_s, wait_words);
+  add("completion time, mean", f.completion_s, wait_words);
+  add("lost to hardware a day, by the rule", f.lost_by_rule, hours);
+  add("  by second-order preemptions", f.second_order_by_rule, percent,
+      percent_or(f.mix.second_order, ""));
+  add("lost to hardware a day, as it was", f.lost, hours);
+  add("  by second-order preemptions", f.second_order, percent);
+  return table;
+}
+
+Table size_table(const FleetForecast& f) {
+  Table table(left("GPUs", 5), right("jobs", 4), right("GPU time", 4), right("queue", 3),
+              right("p95", 2), right("completion", 2), right("ETTR", 4), right("failures", 3),
+              right("preempted", 2), right("lost, GPU-h", 3), right("second", 1));
+  for (const FleetSize& s : f.sizes) {
+    const double first = hours_of(s.sum.rule_first);
+    const double second = hours_of(s.sum.rule_second);
+    table.row(sizes_words(s), grouped(s.sum.submitted), percent(s.gpu_time),
+              wait_words(s.queue_p50.value()), wait_words(s.queue_p95.value()),
+              wait_words(s.completion_p50.value()), s.sum.ended > 0 ? percent(s.ettr) : "",
+              grouped(s.sum.failures), grouped(s.sum.preempted), compact(first + second),
+              first + second > 0 ? percent(second / (first + second)) : "");
+  }
+  return table;
+}
+
+Table time_table(const FleetForecast& f) {
+  Table table(left("", 3), right("GPU-hours", 2), right("share", 3), bars(0, 48));
+  struct Part {
+    const char* name;
+    double share;
+    std::uint8_t colour;
+  };
+  const auto parts = std::to_array<Part>({{"work", f.productive, 71},
+                                          {"work that was lost", f.rework, 203},
+                                          {"starts and restarts", f.restarting, 203},
+                                          {"idle", f.idle, 246},
+                                          {"nodes in repair", f.down, 203}});
+  std::vector<Picoseconds> whole;
+  for (const Part& p : parts) whole.push_back(round_to_picoseconds(Seconds(p.share)));
+  const std::vector<int> tenths = tenths_of_percent(whole);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    table.row(parts[i].name, compact(parts[i].share * f.gpu_hours), percent_of_tenths(tenths[i]),
+              bar_of({{parts[i].share, {.colour = parts[i].colour}}}));
+  }
+  return table;
+}
+
+Table end_table(const FleetForecast& f) {
+  Table table(left("", 3), right("attempts", 3), right("published", 2).shown_if(f.jobs.empty()));
+  for (const auto& end : names_of(JobEnd{})) {
+    double published = 0;
+    for (const EndShare& e : f.mix.ends) published += e.end == end.value ? e.share : 0;
+    std::string words(end.name);
+    std::ranges::replace(words, '_', ' ');
+    table.row(words, fmt::format("{:.2f} %", 100 * f.ends[static_cast<std::size_t>(end.value)]),
+              fmt::format("{:.2f} %", 100 * published));
+  }
+  return table;
+}
+
+Table scheduler_table(const FleetForecast& f) {
+  Table table(left("scheduler", 5), left("estimates", 5), right("utilisation", 2),
+              right("queue", 3), right("completion", 4), right("over mean", 4),
+              right("least", 2), right("most", 2), right("ended", 1));
+  for (const SchedulerResult& r : f.comparison) {
+    const bool p95 = r.estimates == Estimates::p95;
+    const auto times = [&](double x) { return p95 ? fmt::format("{:.2f}", x) : ""; };
+    table.row(r.scheduler, r.estimates, percent(r.utilisation.mean), wait_words(r.queue_s.mean),
+              wait_words(r.completion_s.mean), bold(times(r.ratio.mean)), times(r.ratio.least),
+              times(r.ratio.most), percent(r.ended.mean));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
+  std::string out =
+      "  " +
+      painted(shortened(printable(f.jobs.empty() ? f.mix.name : f.jobs), longest_line(style) - 2),
+              kBold, style) +
+      "\n";
+  out += wrapped(
+      fmt::format("{} nodes of {} GPUs, {:.3g} days, {} jobs · scheduler {}, {} estimates · {} {}",
+                  grouped(f.mix.nodes), f.mix.gpus_per_node, f.days,
+                  grouped(std::llround(f.jobs_of_a_seed)), to_text(f.scheduler),
+                  to_text(f.estimates), f.seeds, f.seeds == 1 ? "seed" : "seeds"),
+      2, style);
+  out += "\n" + headline(f).text(style);
+  out += section("By size", "of all seeds; medians, and lost to hardware by the rule",
+                 size_table(f), style);
+  out += section("Where the GPU time goes", "of all seeds", time_table(f), style);
+  out += section("How attempts end", "", end_table(f), style);
+  out += section("Schedulers", "the same jobs and failures; over mean: completion time, p95 over mean estimates",
+                 scheduler_table(f), style);
+  out += heading("Assumed", "", style);
+  std::string sentence;
+  for (const std::string& item : f.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
+  return out + wrapped(sentence, 2, style);
+}
+
+}  // namespace orrery
