@@ -10,7 +10,6 @@
 #include "command.h"
 #include "progress.h"
 #include "report/fleet/fleet_report.h"
-#include "signals.h"
 
 namespace orrery::cli {
 namespace {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <utility>
+
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -50,14 +51,6 @@ std::string_view without_tag(std::string_view line) {
     return line.substr(colon + 1);
   }
   return line;
-}
-
-template <class T>
-std::optional<T> number_in(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // Reads line by line; a line of titles ends one test and begins the next.
@@ -147,17 +140,17 @@ class ResultsReader {
         return bad_input(fmt::format("'{}' is not {}", words[i], wanted), place());
       };
       if (titles_[i] == "size") {
-        const auto bytes = number_in<std::uint64_t>(words[i]);
+        const auto bytes = parsed_number<std::uint64_t>(words[i]);
         if (!bytes || *bytes > 1'000'000'000'000'000) return bad("a size in bytes");
         size.payload = Bytes(static_cast<double>(*bytes));
       } else if (titles_[i] == "type") {
         size.type = words[i];
       } else if (titles_[i] == "time") {
-        const auto us = number_in<double>(words[i]);
+        const auto us = parsed_number<double>(words[i]);
         if (!us || !(*us >= 0 && *us <= 1e12)) return bad("a time in microseconds");
         times.emplace_back(*us * 1e-6);
       } else if (titles_[i] == "#wrong" && words[i] != "N/A") {
-        const auto wrong = number_in<double>(words[i]);
+        const auto wrong = parsed_number<double>(words[i]);
         if (!wrong || !(*wrong >= 0 && *wrong <= 1e15)) return bad("a number of wrong elements");
         size.wrong += static_cast<std::int64_t>(*wrong);
       }
