@@ -78,4 +78,20 @@ std::optional<Seconds> largest_interval(CheckpointedJob job, double ettr) {
   return low;
 }
 
+std::optional<Hertz> largest_failure_rate(CheckpointedJob job, double ettr) {
+  const auto reached = [&](Hertz failures) {
+    job.failures = failures;
+    return exact_ettr(job) >= ettr;
+  };
+  if (!reached(Hertz(0))) return std::nullopt;
+  Hertz low(0);
+  Hertz high = 1 / (job.restart + job.interval + job.save);
+  while (reached(high)) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const Hertz middle = (low + high) / 2;
+    (reached(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 }  // namespace orrery

@@ -54,5 +54,7 @@ Seconds best_interval(Hertz failures, Seconds save);
 
 // The largest interval with which exact_ettr() is at least that; nothing if there is none.
 std::optional<Seconds> largest_interval(CheckpointedJob job, double ettr);
+// The largest failure rate with which it is; nothing if saves alone take more.
+std::optional<Hertz> largest_failure_rate(CheckpointedJob job, double ettr);
 
 }  // namespace orrery

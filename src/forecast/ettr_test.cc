@@ -134,5 +134,19 @@ TEST(LargestInterval, ReachesTheRatioAndNotMore) {
   EXPECT_FALSE(largest_interval({1 / kMinute, kHour, Seconds(0), Seconds(30)}, 0.01));
 }
 
+TEST(Ettr, IsReachedAtTheLargestFailureRate) {
+  const CheckpointedJob job{Hertz(0), Seconds(600), Seconds(3600), Seconds(30)};
+  for (const double ettr : {0.5, 0.8, 0.95}) {
+    const auto largest = largest_failure_rate(job, ettr);
+    ASSERT_TRUE(largest);
+    CheckpointedJob at = job;
+    at.failures = *largest;
+    EXPECT_NEAR(exact_ettr(at), ettr, 1e-9);
+    // The other way round: that interval is the largest one of that rate.
+    EXPECT_NEAR(*largest_interval(at, ettr) / job.interval, 1, 1e-6);
+  }
+  EXPECT_FALSE(largest_failure_rate(job, 0.995)) << "saves take more";
+}
+
 }  // namespace
 }  // namespace orrery

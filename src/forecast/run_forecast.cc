@@ -9,6 +9,8 @@
 
 #include "cluster/price.h"
 #include "forecast/ettr.h"
+#include "units/grouped.h"
+#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -114,32 +116,47 @@ std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>&
   const std::int64_t count = std::min(kKnobRuns, static_cast<std::int64_t>(runs.size()));
   const Means base = means(runs, count);
   std::vector<Knob> out;
-  const auto turn = [&](std::string name, auto better) {
+  const auto turned = [&](const auto& change, double by) -> std::optional<Means> {
     RunModel other = model;
-    better(other);
-    const auto turned = simulate_runs(other, count, seed, threads);
-    if (!turned) return;  // such as luck with spares that runs out
-    const Means mean = means(*turned, count);
-    out.push_back({std::move(name), mean.ettr, base.wall - mean.wall});
+    change(other, by);
+    const auto simulated = simulate_runs(other, count, seed, threads);
+    if (!simulated) return std::nullopt;  // such as luck with spares that runs out
+    return means(*simulated, count);
   };
-  turn("half the failures", [](RunModel& m) { m.failure_rate *= 0.5; });
-  turn("half the time of a restart", [](RunModel& m) {
-    for (RestartStage& stage : m.restart) stage.time = scaled(stage.time, 0.5);
-    for (CheckpointLevel& level : m.checkpoints) level.restore *= 0.5;
+  const auto turn = [&](std::string name, const auto& change, bool both_ways = true) {
+    const auto half = turned(change, 0.5);
+    if (!half) return;
+    Knob knob{std::move(name), half->ettr, base.wall - half->wall, {}};
+    if (const auto twice = both_ways ? turned(change, 2) : std::nullopt) {
+      knob.doubled = twice->wall - base.wall;
+    }
+    out.push_back(std::move(knob));
+  };
+  turn("half the failures", [](RunModel& m, double by) { m.failure_rate *= by; });
+  turn("half the time of a restart", [](RunModel& m, double by) {
+    for (RestartStage& stage : m.restart) stage.time = scaled(stage.time, by);
+    for (CheckpointLevel& level : m.checkpoints) level.restore *= by;
   });
   const auto halved = with_half_the_interval(model);
   if (halved != model.checkpoints) {
-    turn("half the interval of checkpoints", [&](RunModel& m) { m.checkpoints = halved; });
+    turn("half the interval of checkpoints", [&](RunModel& m, double by) {
+      if (by < 1) m.checkpoints = halved;
+      for (CheckpointLevel& level : m.checkpoints) {
+        if (by > 1) level.every = std::min(2 * level.every, m.steps);
+      }
+    });
   }
-  turn("half the time of a save", [](RunModel& m) {
+  turn("half the time of a save", [](RunModel& m, double by) {
     for (CheckpointLevel& level : m.checkpoints) {
-      level.blocked *= 0.5;
-      level.durable *= 0.5;
+      level.blocked *= by;
+      level.durable *= by;
     }
   });
   if (model.spares) {
-    turn(*model.spares == 0 ? "one spare" : "twice the spares",
-         [](RunModel& m) { m.spares = std::clamp<std::int64_t>(2 * *m.spares, 1, kMostSpares); });
+    const auto more = [](RunModel& m, double) {
+      m.spares = std::clamp<std::int64_t>(2 * *m.spares, 1, kMostSpares);
+    };
+    turn(*model.spares == 0 ? "one spare" : "twice the spares", more, false);
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, &Knob::saved);
   return out;
@@ -172,7 +189,8 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
     const std::int64_t least = stage.at_scale.front().accelerators;
     const std::int64_t most = stage.at_scale.back().accelerators;
     if (f.accelerators >= least && f.accelerators <= most) continue;
-    out.push_back(fmt::format("{}: known from {} to {} accelerators, {}", stage.name, least, most,
+    out.push_back(fmt::format("{}: known from {} to {} accelerators, {}", stage.name,
+                              grouped(least), grouped(most),
                               f.accelerators < least ? "below as at the least of them"
                                                      : "above in proportion to the logarithm"));
   }
@@ -302,7 +320,8 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
   }
   const CheckpointLevel& last = model.checkpoints.back();
   if (model.checkpoints.size() == 1 && last.durable <= last.blocked && !model.spares &&
-      model.gaps.law == TimeForm::exponential && !(model.lemons.share > 0)) {
+      model.gaps.law == TimeForm::exponential && !(model.lemons.share > 0) &&
+      model.evaluate_every == 0) {
     out.exact_ettr = exact_ettr(
         {rate, out.mean_restart, static_cast<double>(last.every) * model.step, last.blocked});
   }
@@ -330,7 +349,12 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
         std::ranges::count_if(wall, [&](Seconds w) { return w <= *question.within; });
     out.ends_within = share_of(static_cast<std::size_t>(in_time), wall.size());
   }
-  out.wall = run_spread_of(std::move(wall));
+  out.wall = run_spread_of(wall);
+  const auto median = std::ranges::find(wall, out.wall.p50.value) - wall.begin();
+  out.median_run = static_cast<std::uint64_t>(median);
+  out.median_interruptions = runs[out.median_run].interruptions;
+  std::ranges::sort(wall);
+  out.walls = std::move(wall);
   out.ettr = run_spread_of(std::move(ettr));
   out.interruptions = run_spread_of(std::move(interruptions));
 }
@@ -373,7 +397,8 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
   RunForecast out;
   ORRERY_RETURN_IF_ERROR(describe_run(out, step, estimate, question));
   ORRERY_RETURN_IF_ERROR(choose_facts(out, question, failures, catalog));
-  ORRERY_TRY(const RunModel model, model_of(out, step, question));
+  ORRERY_TRY(out.model, model_of(out, step, question));
+  const RunModel& model = out.model;
   ORRERY_TRY(const auto runs, simulate_runs(model, question.runs, question.seed, threads));
   summarize(out, runs, question);
   ORRERY_RETURN_IF_ERROR(price_run(out, step.cluster().accelerator, question, catalog));

@@ -32,6 +32,8 @@ struct Knob {
   std::string name;  // "half the failures"
   double ettr = 0;   // mean
   Seconds saved;     // of the mean wall-clock time; below 0: it costs
+  // What the cause doubled would add to it; empty if the run would not end, or nothing is doubled.
+  std::optional<Seconds> doubled = {};
 };
 
 struct RunForecast {
@@ -49,14 +51,19 @@ struct RunForecast {
   Seconds mean_restart;  // with the loading of the checkpoint
   CheckpointCost checkpoint;
   std::vector<CheckpointLevel> levels;  // in memory first
+  RunModel model;                       // that was simulated
 
   std::int64_t runs = 0;
   std::uint64_t seed = 0;
+  std::vector<Seconds> walls;  // of the runs, ascending
   RunSpread<Seconds> wall;
   RunSpread<double> ettr;
   RunSpread<double> interruptions;
   std::array<Seconds, kBadputs> badput{};  // means
-  // Closed form of exponential failures and blocking saves, where the run has these and no spares.
+  std::uint64_t median_run = 0;            // the one whose wall-clock time is the median
+  std::int64_t median_interruptions = 0;   // of that run
+  // Closed form of exponential failures and blocking saves, where the run has these, no spares and
+  // no evaluations.
   std::optional<double> exact_ettr;
   std::optional<Seconds> within;
   RunQuantile<double> ends_within;  // probability

@@ -10,6 +10,7 @@
 
 #include "forecast/ettr.h"
 #include "forecast/random_draws.h"
+#include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
 #include "units/quantity_text.h"
 
@@ -129,8 +130,8 @@ struct Prepared {
 
 class Run {
  public:
-  Run(const Prepared& prepared, std::uint64_t seed, std::uint64_t run)
-      : p_(prepared), m_(prepared.model), r_(prepared.rhythm), draws_(seed, run) {
+  Run(const Prepared& prepared, std::uint64_t seed, std::uint64_t run, RunRecord* record)
+      : p_(prepared), m_(prepared.model), r_(prepared.rhythm), draws_(seed, run), record_(record) {
     draw_lemons();
     spares_ = m_.spares.value_or(0);
     next_failure();
@@ -161,6 +162,7 @@ class Run {
 
   void book(Badput category, std::int64_t ns) {
     out_.badput_ns[static_cast<std::size_t>(category)] += ns;
+    if (record_ != nullptr) record_->lost.push_back({now_, ns, category, out_.interruptions});
   }
 
   // Spends time that a failure may cut short.
@@ -289,6 +291,7 @@ class Run {
   const RunModel& m_;
   const Rhythm& r_;
   RandomDraws draws_;
+  RunRecord* record_;
   RunOutcome out_;
   std::int64_t now_ = 0;
   std::int64_t at_ = 0;       // steps that are done
@@ -425,8 +428,9 @@ Result<void> check(const RunModel& m) {
 }
 
 Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_t runs,
-                                              std::uint64_t seed, int threads) {
+                                              std::uint64_t seed, int threads, RunRecord* record) {
   ORRERY_RETURN_IF_ERROR(check(model));
+  ORRERY_INVARIANT(record == nullptr || runs == 1);
   const Seconds healthy = time_without_failures(model);
   const Hertz failures = static_cast<double>(model.nodes) * model.failure_rate;
   const double expected = (healthy * failures).value() * static_cast<double>(runs);
@@ -456,7 +460,8 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   parallel_for((out.size() + kBlock - 1) / kBlock, threads_to_use(threads), [&](std::size_t block) {
     for (std::size_t i = block * kBlock; i < std::min(out.size(), (block + 1) * kBlock); ++i) {
       if (!all_end) return;
-      if (auto outcome = Run(prepared, seed, i).outcome()) {
+      if (auto outcome =
+              Run(prepared, seed, record != nullptr ? record->run : i, record).outcome()) {
         out[i] = *outcome;
       } else {
         all_end = false;

@@ -60,6 +60,21 @@ struct RunModel {
   TimeLaw repair;  // where there are spares
 };
 
+// Time that a run lost: from that moment on, or spread over the training that begins there. The
+// first entry of an interruption is the training before it that has to be done again.
+struct LostStretch {
+  std::int64_t at_ns = 0;
+  std::int64_t ns = 0;
+  Badput category = Badput::custom_badput_events;
+  std::int64_t interruptions = 0;  // so far
+};
+
+// The run to simulate alone, and all that it loses (run_timeline.h puts it in order).
+struct RunRecord {
+  std::uint64_t run = 0;
+  std::vector<LostStretch> lost = {};
+};
+
 struct RunOutcome {
   std::int64_t wall_ns = 0;
   std::int64_t productive_ns = 0;
@@ -87,8 +102,9 @@ inline constexpr std::int64_t kMostSpares = 1'000'000'000;
 Result<void> check(const RunModel& model);
 
 // Run i depends on the seed and i alone. Errors: as check(); more than kMostFailures expected; a run
-// that does not end.
+// that does not end. With a record `runs` is 1.
 Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_t runs,
-                                              std::uint64_t seed, int threads);
+                                              std::uint64_t seed, int threads,
+                                              RunRecord* record = nullptr);
 
 }  // namespace orrery

@@ -68,7 +68,7 @@ std::vector<Seconds> times_of(const StepSamples& samples, std::size_t dropped = 
   return out;
 }
 
-StepTimes step_times(std::vector<Seconds> times) {
+StepTimes step_times(std::vector<Seconds>& times) {
   std::ranges::sort(times);
   const auto at = [&](double p) { return quantile_of_sorted(times, p); };
   Seconds sum;
@@ -76,6 +76,7 @@ StepTimes step_times(std::vector<Seconds> times) {
   return {at(0.05), at(0.5),   at(0.95),
           at(0.99), at(0.999), sum / static_cast<double>(times.size())};
 }
+StepTimes step_times(std::vector<Seconds>&& times) { return step_times(times); }
 
 // The error of the prediction has two halves of a normal distribution, so that its interval is the
 // stated one.
@@ -202,26 +203,32 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
   alike.slow.clear();
   const Seconds median =
       draws.slow.empty()
-          ? step_times(times).p50.value
+          ? step_times(std::vector(times)).p50.value
           : step_times(times_of(sample_steps(work, alike, compared, threads))).p50.value;
   out.scale = estimate.step_time / median;
   for (Seconds& t : times) t *= out.scale;
-  out.times = step_times(times);
-  out.together = step_times(with_prediction_error(times, estimate, question.seed));
+  out.sampled_together = with_prediction_error(times, estimate, question.seed);
+  out.together = step_times(out.sampled_together);
   if (question.exceeds) {
     out.exceeds = question.exceeds;
     const auto longer =
         std::ranges::count_if(times, [&](Seconds t) { return t > *question.exceeds; });
     out.exceeds_share = share_of(static_cast<std::size_t>(longer), times.size());
   }
+  out.times = step_times(times);
+  out.sampled = std::move(times);
   out.tail = tail_of(work, draws, p95, compared, threads);
   if (question.slow.empty()) {
     out.slow_stages = slow_stages_of(work, draws, question.slow_node, p95, compared, threads);
   }
+  // More candidates take a replica a little longer, so that only the ratios are taken from them.
   out.fewer = fewer_replicas(work, draws, compared, threads);
-  for (FewerReplicas& f : out.fewer) {
-    f.p50 *= out.scale;
-    f.p95 *= out.scale;
+  if (!out.fewer.empty()) {
+    const FewerReplicas all = out.fewer.front();
+    for (FewerReplicas& f : out.fewer) {
+      f.p50 = f.p50 / all.p50 * out.times.p50.value;
+      f.p95 = f.p95 / all.p95 * out.times.p95.value;
+    }
   }
   out.assumed = step.defaults;
   std::ranges::move(assumptions_of(out), std::back_inserter(out.assumed));

@@ -63,8 +63,10 @@ struct StepDistribution {
   Seconds predicted;  // by estimate
   double scale = 1;   // of all times
   StepTimes times;
-  StepTimeInterval interval;  // of the prediction
-  StepTimes together;         // with it
+  StepTimeInterval interval;              // of the prediction
+  StepTimes together;                     // with it
+  std::vector<Seconds> sampled;           // ascending: `times` summarizes them
+  std::vector<Seconds> sampled_together;  // ascending
   std::optional<Seconds> exceeds;
   RunQuantile<double> exceeds_share;   // probability
   std::vector<TailShare> tail;         // most first

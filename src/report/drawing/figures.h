@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "cost/memory/memory.h"
+#include "units/grouped.h"
 #include "units/picoseconds.h"
 #include "units/quantity.h"
 
 namespace orrery {
 
-// 16384 -> "16,384".
-std::string grouped(std::int64_t n);
 // A plain number with a decimal suffix and three digits: 2.42e6 -> "2.42 M".
 std::string compact(double n);
 // A count of parameters, whose thousand millions are called B: 8.03e9 -> "8.03 B".
