@@ -23,6 +23,12 @@ write estimate estimate llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 
 write estimate-one-gpu estimate examples/tiny-llama/config.json --on h100-sxm:1 --seq 512 \
   --global-batch 1
 write search search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128
+write forecast forecast examples/llama-3.1-405b-run.yaml
+write forecast-without-failures forecast llama-3-8b --on h100-sxm:8 --seq 8192 --global-batch 128 \
+  --steps 1000
+write forecast-step forecast llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128 \
+  --plan tp=2,pp=4 --exceeds 3.6s
+write forecast-log forecast --log validation/faults/infinitehbd-faults-days-0-175.json --log-nodes 400
 write analysis trace analyze "$traces/astra-sim/megatron-tp8"
 write analysis-one-rank trace analyze \
   "$traces/TraceLens/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"

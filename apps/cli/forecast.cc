@@ -13,6 +13,7 @@
 #include "forecast/run_forecast.h"
 #include "question.h"
 #include "report/drawing/figures.h"
+#include "report/forecasts/forecast_html.h"
 #include "report/forecasts/forecast_json.h"
 #include "report/forecasts/forecast_text.h"
 #include "report/forecasts/step_report.h"
@@ -161,9 +162,22 @@ Result<void> check_meaning(const ForecastOptions& o, bool run) {
   return {};
 }
 
-Result<int> fit_command(const FaultFit& fitted, const Common& common) {
-  return print(common.json ? to_json(fault_fit_json(fitted))
-                           : fault_fit_text(fitted, text_style()));
+// Writes the page that is asked for, then the answer as a document or as text.
+template <class Html, class Json, class Text>
+Result<int> answer(const ForecastOptions& options, const Common& common, const Html& html,
+                   const Json& json, const Text& text) {
+  const std::string& file = options.question.html;
+  if (!file.empty()) ORRERY_RETURN_IF_ERROR(write_file(file, html()));
+  if (common.json) return print(to_json(json()));
+  return print(text(text_style()) + (file.empty() ? "" : "\nreport    " + file + "\n"));
+}
+
+Result<int> fit_command(const FaultFit& fitted, const ForecastOptions& options,
+                        const Common& common) {
+  return answer(
+      options, common, [&] { return fault_fit_html(fitted); },
+      [&] { return fault_fit_json(fitted); },
+      [&](const TextStyle& style) { return fault_fit_text(fitted, style); });
 }
 
 }  // namespace
@@ -175,7 +189,7 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
     ORRERY_TRY(const FaultLog log, read_fault_log(options.log));
     ORRERY_TRY(FaultFit fitted,
                fit(log, {.last_day = options.log_days, .nodes = options.log_nodes}));
-    if (options.question.model.empty()) return fit_command(fitted, common);
+    if (options.question.model.empty()) return fit_command(fitted, options, common);
     recorded = std::move(fitted.rates);
   }
   if (options.question.model.empty()) {
@@ -196,17 +210,20 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
                     gibibytes(figures.memory_capacity)),
         "plan", "orrery search finds plans that fit");
   }
+  const Subject subject = subject_of(spec.scenario);
   if (!run_asked) {
     ORRERY_TRY(const auto times,
                step_distribution(step, figures, question.step, catalog, common.threads));
-    const Subject subject = subject_of(spec.scenario);
-    return print(common.json ? to_json(step_distribution_json(times, subject))
-                             : step_distribution_text(times, subject, text_style()));
+    return answer(
+        options, common, [&] { return step_distribution_html(times, subject); },
+        [&] { return step_distribution_json(times, subject); },
+        [&](const TextStyle& style) { return step_distribution_text(times, subject, style); });
   }
   ORRERY_TRY(const auto run, forecast(step, figures, question, recorded, catalog, common.threads));
-  const Subject subject = subject_of(spec.scenario);
-  return print(common.json ? to_json(forecast_json(run, subject))
-                           : forecast_text(run, subject, text_style()));
+  return answer(
+      options, common, [&] { return forecast_html(run, subject); },
+      [&] { return forecast_json(run, subject); },
+      [&](const TextStyle& style) { return forecast_text(run, subject, style); });
 }
 
 }  // namespace orrery::cli

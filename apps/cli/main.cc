@@ -49,7 +49,7 @@ void add_question(CLI::App* app, Question& q) {
 void add_forecast(CLI::App* app, ForecastOptions& f) {
   add_question(app, f.question);
   app->get_option("model")->required(false);
-  for (const char* file : {"--html", "--timeline", "--expanded"}) {
+  for (const char* file : {"--timeline", "--expanded"}) {
     app->remove_option(app->get_option(file));
   }
   app->add_option("--tokens", f.tokens, "of the run: 15.6T, 300B");

@@ -5,6 +5,7 @@
 #include "report/drawing/category_style.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/pass_style.h"
+#include "report/drawing/run_style.h"
 
 namespace orrery {
 namespace {
@@ -62,6 +63,12 @@ svg .roof{stroke:var(--ink);stroke-opacity:.55;stroke-width:1.6}
 svg .bubble{fill-opacity:.72;stroke:var(--card);stroke-width:1}
 svg .over{fill:none!important;stroke-width:1.6}
 svg .band{fill:var(--ink);fill-opacity:0}svg .band:hover{fill-opacity:.06}
+svg .halo{paint-order:stroke;stroke:var(--card);stroke-width:3.5px;stroke-linejoin:round}
+svg text.small-tick{font-size:11.5px;fill:var(--ink)}
+svg .body{fill-opacity:.82}svg .shade{fill-opacity:.13}
+svg .mark{stroke:var(--ink);stroke-opacity:.55;stroke-width:1.2;stroke-dasharray:4 3}
+svg .deadline{stroke:var(--warn);stroke-width:2}
+svg .thick{stroke-width:2.4}svg .dashes{stroke-dasharray:6 4;stroke-width:2}
 svg .point{stroke:var(--card);stroke-width:2}
 svg rect[data-tip]:hover,svg circle:hover{filter:brightness(1.12)}
 svg .page{fill:var(--card)}
@@ -75,6 +82,7 @@ letter-spacing:-.01em;margin-left:16px}.finding p{margin:3px 0 0;color:var(--sof
 td.stack{width:34%}td.stack div{display:flex;height:15px;border-radius:4px;overflow:hidden;margin-top:3px}
 td.stack i{display:block;background:var(--swatch)}td.stack i:hover{filter:brightness(1.12)}
 table.heat{width:auto}table.heat td,table.heat th{padding:5px 12px;text-align:right;white-space:nowrap}
+.half{min-width:0}.columns,.pan{margin-bottom:14px}
 .legend{display:flex;flex-wrap:wrap;gap:5px 18px;font-size:13px;color:var(--soft);margin:12px 0 0}
 .legend span::before,td.key::before{content:"";display:inline-block;width:10px;height:10px;border-radius:3px;
 margin-right:7px;background:var(--swatch)}
@@ -109,7 +117,9 @@ font-size:13px;padding:5px 10px;border-radius:7px;max-width:420px;transition:opa
 font-variant-numeric:tabular-nums}
 footer{color:var(--soft);font-size:13px;margin-top:22px}
 @media print{body{background:#fff}section,.tile{break-inside:avoid}.zoom{display:none}}
-@media (max-width:640px){ul.assumed{columns:1}.columns{grid-template-columns:1fr}main{padding:20px 12px}}
+@media (max-width:640px){ul.assumed{columns:1}.columns{grid-template-columns:1fr}main{padding:20px 12px}
+section{padding:18px 15px}.half{overflow-x:auto}.half svg.chart{min-width:390px}.half+.half{margin-top:12px}.pan{overflow-x:auto}
+.pan svg.chart{min-width:760px}}
 )css";
 
 // Tooltips for everything with data-tip, and the zoom of the pipeline: x coordinates are
@@ -181,7 +191,10 @@ std::string variables(std::string_view Swatch::* colour) {
 }
 
 std::string classes() {
-  std::string out = ".c-accent{fill:var(--accent)}";
+  std::string out;
+  for (const std::string_view key : {"accent", "good", "bad", "soft", "ink"}) {
+    out += fmt::format(".c-{}{{fill:var(--{})}}.o-{}{{stroke:var(--{})}}", key, key, key, key);
+  }
   for (std::size_t i = 0; i < kCategories; ++i) {
     const std::string_view key = to_text(static_cast<Category>(i));
     out += fmt::format(".c-{}{{fill:var(--{})}}.o-{}{{stroke:var(--{})}}", key, key, key, key);
@@ -189,7 +202,7 @@ std::string classes() {
   for (const MemoryPart& part : parts_of({})) {
     out += fmt::format(".c-memory-{}{{fill:var(--memory-{})}}", part.key, part.key);
   }
-  return out;
+  return out + run_rules();
 }
 
 }  // namespace
@@ -201,8 +214,10 @@ std::string html_page(std::string_view title, std::string_view body) {
       "<title>{}</title>\n<style>{}:root{{{}}}\n{}\n"
       "@media (prefers-color-scheme:dark){{:root{{{}}}\n{}}}\n{}</style>\n</head>\n<body>\n"
       "<main>\n{}</main>\n<script>{}</script>\n</body>\n</html>\n",
-      html_text(title), kStyle, variables(&Swatch::light) + pass_variables(Page::light),
-      pass_rules(Page::light), variables(&Swatch::dark) + pass_variables(Page::dark),
+      html_text(title), kStyle,
+      variables(&Swatch::light) + run_variables(&Swatch::light) + pass_variables(Page::light),
+      pass_rules(Page::light),
+      variables(&Swatch::dark) + run_variables(&Swatch::dark) + pass_variables(Page::dark),
       pass_rules(Page::dark), classes(), body, kScript);
 }
 

@@ -74,6 +74,14 @@ std::string html_section(std::string_view title, std::string_view remark, std::s
       anchor(title), html_text(title), html_text(remark), body);
 }
 
+std::string html_assumed(const std::vector<std::string>& sentences) {
+  if (sentences.empty()) return "";
+  std::string items;
+  for (const std::string& one : sentences) items += "<li>" + html_text(one) + "</li>\n";
+  return html_section("Assumed", "defaults that were filled in where nothing was said",
+                      "<ul class=\"assumed\">\n" + items + "</ul>");
+}
+
 std::string html_link(std::string_view title, std::string_view page) {
   const std::string name = anchor(title);
   if (page.find(fmt::format("<section id=\"{}\">", name)) == std::string_view::npos) return "";

@@ -28,6 +28,9 @@ std::string html_tile_with(std::string_view name, std::string_view value, std::s
 // A card with a title; `remark` below it may be empty. `body` is markup.
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body);
 
+// The section of what was filled in where nothing was said; nothing of nothing.
+std::string html_assumed(const std::vector<std::string>& sentences);
+
 // A link to the section with that title, where `page` has one.
 std::string html_link(std::string_view title, std::string_view page);
 

@@ -6,19 +6,22 @@
 #include <cmath>
 
 #include "report/drawing/html_parts.h"
+#include "report/drawing/svg_parts.h"
 #include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
 
-constexpr double kWidth = 1080;
+using svg::kWidth;
 constexpr double kHeight = 360;
 constexpr double kLeft = 96;
 constexpr double kRight = kWidth - 20;
 constexpr double kTop = 20;
 constexpr double kBottom = kHeight - 46;
 
-std::string number(double x) { return fmt::format("{:.1f}", x); }
+using svg::line;
+using svg::number;
+constexpr auto text_at = svg::text;
 
 struct LogAxis {
   double low = 0;  // exponents of ten
@@ -35,16 +38,6 @@ LogAxis axis_over(double least, double greatest, double from, double to) {
   axis.low = std::floor(std::log10(least));
   axis.high = std::max(axis.low + 1, std::ceil(std::log10(greatest)));
   return axis;
-}
-
-std::string text_at(double x, double y, const char* css_class, const std::string& text) {
-  return fmt::format(R"(<text class="{}" x="{}" y="{}">{}</text>)", css_class, number(x), number(y),
-                     html_text(text));
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* css_class) {
-  return fmt::format(R"(<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"></line>)", css_class,
-                     number(x1), number(y1), number(x2), number(y2));
 }
 
 std::string grid(const LogAxis& x, const LogAxis& y) {

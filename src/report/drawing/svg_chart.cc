@@ -7,46 +7,20 @@
 #include <iterator>
 
 #include "report/drawing/html_parts.h"
+#include "report/drawing/svg_parts.h"
 #include "report/drawing/text_style.h"
 
 namespace orrery {
 namespace {
 
-constexpr double kWidth = 1080;     // of every chart, in the units of its viewBox
-constexpr double kCharacter = 6.6;  // width of a character of the charts' 12 px text
-
-// Coordinates need no more digits than a screen has pixels.
-std::string number(double x) {
-  std::string text = fmt::format("{:.2f}", x);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text == "-0" ? "0" : text;
-}
+using svg::kCharacter;
+using svg::kWidth;
+using svg::line;
+using svg::number;
+using svg::rectangle;
+constexpr auto text_at = svg::text;
 
 std::string axis_number(double x) { return fmt::format("{:.6g}", x); }
-
-std::string open_svg(double height, const std::string& name) {
-  return fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">)",
-                     number(kWidth), number(height), html_text(name));
-}
-
-std::string rectangle(double x, double y, double width, double height, const std::string& css_class,
-                      const std::string& tip) {
-  return fmt::format(
-      R"(<rect class="c-{}" x="{}" y="{}" width="{}" height="{}" data-tip="{}"></rect>)",
-      html_text(css_class), number(x), number(y), number(std::max(width, 0.0)),
-      number(std::max(height, 0.0)), html_text(tip));
-}
-
-std::string text_at(double x, double y, const std::string& css_class, const std::string& text) {
-  return fmt::format(R"(<text class="{}" x="{}" y="{}">{}</text>)", css_class, number(x), number(y),
-                     html_text(text));
-}
-
-std::string line(double x1, double y1, double x2, double y2, const std::string& css_class) {
-  return fmt::format(R"(<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"></line>)", css_class,
-                     number(x1), number(y1), number(x2), number(y2));
-}
 
 double sum_of(std::span<const ChartSegment> segments) {
   double sum = 0;
@@ -66,16 +40,24 @@ double nice_step(double highest, int most) {
   return 10 * power;
 }
 
-std::string stacked_bar_svg(std::span<const ChartSegment> segments) {
+double nice_time_step(double seconds, int most) {
+  if (!(seconds >= 120)) return nice_step(seconds, most);
+  for (const double minutes : {1, 2, 5, 10, 30, 60, 120, 180, 360, 720, 1440}) {
+    if (60 * minutes * most >= seconds) return 60 * minutes;
+  }
+  return 86400 * nice_step(seconds / 86400, most);
+}
+
+std::string stacked_bar_svg(std::span<const ChartSegment> segments, std::string_view name) {
   constexpr double kHeight = 46;
-  std::string out = open_svg(kHeight, "shares of the step time");
+  std::string out = svg::open(kWidth, kHeight, name);
   const double sum = sum_of(segments);
   double x = 0;
   for (const ChartSegment& s : segments) {
     const double width = sum > 0 ? s.value / sum * kWidth : 0;
     // A hairline of background parts neighbours, unless that would hide a thin one.
     const double gap = width > 4 ? 1.5 : 0;
-    out += rectangle(x, 0, width - gap, kHeight, s.css_class, s.tip);
+    out += rectangle(x, 0, width - gap, kHeight, "c-" + s.css_class, s.tip);
     if (display_width(s.label) * kCharacter + 16 < width) {
       out += text_at(x + 9, kHeight / 2 + 4.5, "inside", s.label);
     }
@@ -96,7 +78,7 @@ std::string column_chart_svg(const ColumnChart& chart) {
   const double top = std::max(highest * 1.04, step);
   const auto y_of = [&](double value) { return kBottom - value / top * (kBottom - kTop); };
 
-  std::string out = open_svg(kHeight, chart.name);
+  std::string out = svg::open(kWidth, kHeight, chart.name);
   for (double tick = 0; tick <= top * (1 + 1e-9); tick += step) {
     out += line(kLeft, y_of(tick), kWidth, y_of(tick), tick == 0 ? "axis" : "grid");
     out += text_at(kLeft - 8, y_of(tick) + 4, "tick end", axis_number(tick));
@@ -112,10 +94,11 @@ std::string column_chart_svg(const ColumnChart& chart) {
     for (const ChartSegment& s : chart.columns[i].segments) {
       if (s.value <= 0) continue;
       out += rectangle(centre - width / 2, y_of(value + s.value), width,
-                       y_of(value) - y_of(value + s.value), s.css_class, s.tip);
+                       y_of(value) - y_of(value + s.value), "c-" + s.css_class, s.tip);
       value += s.value;
     }
-    if (i % every == 0) {
+    const double half = display_width(chart.columns[i].label) * kCharacter / 2;
+    if (i % every == 0 && centre + half <= kWidth) {
       out += text_at(centre, kBottom + 17, "tick middle", chart.columns[i].label);
     }
   }
@@ -157,7 +140,7 @@ std::string scatter_chart_svg(const ScatterChart& chart) {
   const auto y_of = [&](double y) {
     return kBottom - (y - vertical.low) / (vertical.high - vertical.low) * (kBottom - kTop);
   };
-  std::string out = open_svg(kHeight, chart.name);
+  std::string out = svg::open(kWidth, kHeight, chart.name);
   const auto ticks = [](const Axis& a) {
     return static_cast<int>(std::lround((a.high - a.low) / a.step));
   };

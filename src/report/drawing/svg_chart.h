@@ -7,12 +7,15 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace orrery {
 
 // 1, 2 or 5 times a power of ten, at most `most` steps from 0 to at least `highest`.
 double nice_step(double highest, int most);
+// The same of seconds: from two minutes on whole minutes, hours or days.
+double nice_time_step(double seconds, int most);
 
 struct ChartSegment {
   std::string css_class;  // without its "c-"
@@ -21,8 +24,9 @@ struct ChartSegment {
   std::string tip;
 };
 
-// One horizontal bar over the whole width.
-std::string stacked_bar_svg(std::span<const ChartSegment> segments);
+// One horizontal bar over the whole width. `name` is for readers who cannot see it.
+std::string stacked_bar_svg(std::span<const ChartSegment> segments,
+                            std::string_view name = "shares of the step time");
 
 struct ChartColumn {
   std::string label;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "report/drawing/html_parts.h"
 #include "report/drawing/svg_chart.h"
+#include "report/drawing/svg_parts.h"
 #include "report/drawing/text_style.h"
 #include "report/drawing/time_axis.h"
 #include "units/quantity.h"
@@ -15,41 +17,32 @@
 namespace orrery {
 namespace {
 
-constexpr double kWidth = 1080;
+using svg::kWidth;
+using svg::line;
+using svg::number;
+constexpr auto text_at = svg::text;
 constexpr double kLeft = 92;  // room for kLongestLabel digits of a wide font
 constexpr std::size_t kLongestLabel = 10;
 constexpr double kRight = kWidth - 8;
 
-std::string number(double x) {
-  std::string text = fmt::format("{:.1f}", x);
-  if (text.ends_with(".0")) text.erase(text.size() - 2);
-  return text == "-0" ? "0" : text;
-}
-
-std::string open_svg(double height, const std::string& name) {
-  return fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">)",
-                     number(kWidth), number(height), html_text(name));
-}
-
-std::string text_at(double x, double y, const char* css_class, const std::string& text) {
-  return fmt::format(R"(<text class="{}" x="{}" y="{}">{}</text>)", css_class, number(x), number(y),
-                     html_text(text));
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* css_class) {
-  return fmt::format(R"(<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"></line>)", css_class,
-                     number(x1), number(y1), number(x2), number(y2));
+// What a tick at that many seconds says.
+std::string moment(double t, double step) {
+  if (!(step >= 60)) return tick_text(Seconds(t), {});
+  const auto [unit, name] = step >= 86400  ? std::pair(86400.0, t > 86400 ? "days" : "day")
+                            : step >= 3600 ? std::pair(3600.0, "h")
+                                           : std::pair(60.0, "min");
+  return fmt::format("{:.6g} {}", t / unit, name);
 }
 
 std::string time_ticks(double seconds, double top, double bottom) {
   if (!(seconds > 0)) return "";
-  const double step = nice_step(seconds, 8);
+  const double step = nice_time_step(seconds, 8);
   std::string out;
   for (double t = 0; t <= seconds * (1 + 1e-9); t += step) {
     const double x = kLeft + t / seconds * (kRight - kLeft);
     out += line(x, top, x, bottom, "grid");
     const char* const place = x > kRight - 20 ? "tick end" : "tick middle";
-    out += text_at(x, bottom + 16, place, t == 0 ? "0" : tick_text(Seconds(t), {}));
+    out += text_at(x, bottom + 16, place, t == 0 ? "0" : moment(t, step));
   }
   return out;
 }
@@ -92,7 +85,7 @@ std::string time_chart_svg(const TimeChart& chart) {
     highest = std::ceil(highest / step - 1e-9) * step;
   }
   const double step = nice_step(highest, 4);
-  std::string out = open_svg(height, chart.name);
+  std::string out = svg::open(kWidth, height, chart.name);
   for (double tick = 0; tick <= highest * (1 + 1e-9); tick += step) {
     const double y = kBottom - tick / highest * (kBottom - kTop);
     out += line(kLeft, y, kRight, y, tick == 0 ? "axis" : "grid");
@@ -112,11 +105,11 @@ std::string time_chart_svg(const TimeChart& chart) {
 }
 
 std::string band_chart_svg(const BandChart& chart) {
-  const double row = chart.bands.size() > 32 ? 12 : chart.bands.size() > 12 ? 18 : 26;
+  const double row = chart.bands.size() > 32 ? 12 : chart.bands.size() > 16 ? 18 : 26;
   const double gap = row > 16 ? 4 : 2;
   constexpr double kTop = 6;
   const double bottom = kTop + row * static_cast<double>(chart.bands.size());
-  std::string out = open_svg(bottom + 26, chart.name);
+  std::string out = svg::open(kWidth, bottom + 26, chart.name);
   out += time_ticks(chart.seconds, kTop, bottom);
   double top = kTop;
   for (const Band& band : chart.bands) {
@@ -132,10 +125,17 @@ std::string band_chart_svg(const BandChart& chart) {
         const double from = below[i];
         below[i] = std::min(1.0, from + std::max(0.0, shares[i]));
         if (below[i] - from < 0.004) continue;
+        // Moments that look alike are one shape.
+        std::size_t end = i + 1;
+        for (; end < shares.size() && below[end] == from && shares[end] == shares[i]; ++end) {
+          below[end] = below[i];
+        }
+        const double width = static_cast<double>(end - i) * pitch + 0.2;
         fmt::format_to(std::back_inserter(path), "M{} {}h{}v{}h-{}z",
                        number(kLeft + static_cast<double>(i) * pitch),
-                       number(top + (row - gap) * (1 - below[i])), number(pitch + 0.2),
-                       number((row - gap) * (below[i] - from)), number(pitch + 0.2));
+                       number(top + (row - gap) * (1 - below[i])), number(width),
+                       number((row - gap) * (below[i] - from)), number(width));
+        i = end - 1;
       }
       if (path.empty()) continue;
       out += fmt::format(R"(<path class="c-{}" d="{}"></path>)", html_text(chart.css_classes[c]),

@@ -1,6 +1,7 @@
 #include "report/forecasts/forecast_json.h"
 
 #include "document/results.h"
+#include "report/forecasts/distribution.h"
 
 namespace orrery {
 namespace {
@@ -106,7 +107,10 @@ template <>
 inline constexpr auto kResults<Knob> = table<Knob>(
     "change", "A cause made better by a half, on the same random numbers.",
     field<&Knob::name>("change", "what is better"), field<&Knob::ettr>("ettr", "mean with it"),
-    field<&Knob::saved>("saved_s", "of the mean wall-clock time; below 0: it costs"));
+    field<&Knob::saved>("saved_s", "of the mean wall-clock time; below 0: it costs"),
+    field<&Knob::doubled>("doubled_s",
+                          "what the cause doubled would add to it; null: the run would not end, or "
+                          "nothing is doubled"));
 
 template <>
 inline constexpr auto kResults<Probability> =
@@ -154,6 +158,9 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field<&RunForecast::seed>("seed", "of the random numbers"),
     field("wall_s", "wall-clock time of the run",
           [](const RunForecast& f) { return row_of(f.wall); }),
+    field("wall_cdf_s",
+          "41 wall-clock times, shortest to longest: from one to the next, 2.5 % of the runs end",
+          [](const RunForecast& f) { return cdf_of(f.walls); }),
     field("ettr", "effective training time ratio: productive over wall-clock time",
           [](const RunForecast& f) { return row_of(f.ettr); }),
     field("interruptions", "failures of a run, those during restarts included",
@@ -163,7 +170,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field<&RunForecast::exact_ettr>(
         "closed_form_ettr",
         "from the exact equation of independent failures and blocking saves; null: the run has "
-        "others, copies in memory, or spares"),
+        "others, copies in memory, spares, or evaluations"),
     optional_field("in_time", "with --within",
                    [](const RunForecast& f) {
                      return f.within ? std::optional(Probability{*f.within, f.ends_within})

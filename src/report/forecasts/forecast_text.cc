@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "report/drawing/table.h"
+#include "report/drawing/run_style.h"
+#include "report/forecasts/distribution.h"
 
 namespace orrery {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 constexpr Seconds kDay{86400};
 constexpr Ink kBold = {.bold = true};
 
-// "89.6 days", below two days "18.7 h", below 0.1 h "58.7 s".
+}  // namespace
+
 std::string span_words(Seconds s) {
   const double days = s / kDay;
   if (std::abs(days) >= 9.995) return fmt::format("{:.1f} days", days);
@@ -21,6 +23,10 @@ std::string span_words(Seconds s) {
   if (std::abs(hours) < 0.1) return std::abs(s.value()) < 1e-9 ? "0 s" : to_text(s);
   return fmt::format("{:.{}f} h", hours, std::abs(hours) < 9.995 ? 2 : 1);
 }
+std::string dollars(Dollars d) { return "$" + compact(d.value()); }
+
+namespace {
+
 // A figure stays with its unit where lines are broken.
 std::string unbroken(const std::string& figure) {
   std::string out;
@@ -29,12 +35,27 @@ std::string unbroken(const std::string& figure) {
 }
 std::string share_words(double share) { return unbroken(percent(share)); }
 std::string unbroken_span(Seconds s) { return unbroken(span_words(s)); }
-std::string dollars(Dollars d) { return "$" + compact(d.value()); }
 std::string watt_hours(Joules e) { return compact(e.value() / 3600) + "Wh"; }
 std::string tonnes(double kg) { return grouped(std::llround(kg / 1000)) + " t"; }
 std::string count(double n) {
   return fmt::format("{:.{}f}", n, n < 9.95 && n != std::round(n) ? 1 : 0);
 }
+
+std::string save_words(const CheckpointLevel& level, Seconds step) {
+  return fmt::format("every {} {} ({}), {} blocked, durable after {}, loaded in {}",
+                     grouped(level.every), level.every == 1 ? "step" : "steps",
+                     unbroken(to_text(static_cast<double>(level.every) * step)),
+                     unbroken(to_text(level.blocked)), unbroken(to_text(level.durable)),
+                     unbroken(to_text(level.restore)));
+}
+
+std::string lines(const std::vector<std::string>& sentences, const TextStyle& style) {
+  std::string out;
+  for (const std::string& one : sentences) out += wrapped(one, 2, style);
+  return out;
+}
+
+}  // namespace
 
 // What grows with the wall-clock time is known with its quantiles.
 Table answer_table(const RunForecast& f) {
@@ -61,28 +82,39 @@ std::string run_sentence(const RunForecast& f) {
   return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
 }
 
-std::string save_words(const CheckpointLevel& level, Seconds step) {
-  return fmt::format("every {} {} ({}), {} blocked, durable after {}, loaded in {}",
-                     grouped(level.every), level.every == 1 ? "step" : "steps",
-                     unbroken(to_text(static_cast<double>(level.every) * step)),
-                     unbroken(to_text(level.blocked)), unbroken(to_text(level.durable)),
-                     unbroken(to_text(level.restore)));
+std::string in_time_sentence(const RunForecast& f) {
+  if (!f.within) return "";
+  return fmt::format("ends within {} with a probability of {} ({} to {})", unbroken_span(*f.within),
+                     share_words(f.ends_within.value), share_words(f.ends_within.low),
+                     share_words(f.ends_within.high));
 }
 
-std::string causes_text(const RunForecast& f, const TextStyle& style) {
+std::vector<std::string> spread_sentences(const RunForecast& f) {
+  return {
+      fmt::format(
+          "{} simulated runs: the median lies between {} and {}, the p95 between {} and {}{}",
+          grouped(f.runs), unbroken_span(f.wall.p50.low), unbroken_span(f.wall.p50.high),
+          unbroken_span(f.wall.p95.low), unbroken_span(f.wall.p95.high),
+          f.exact_ettr ? "; the closed form gives an ETTR of " + share_words(*f.exact_ettr) : ""),
+      fmt::format("the quantiles are of luck with failures; the step time itself lies with a "
+                  "probability of {} between {:.2f} and {:.2f} times that, and all times with it",
+                  share_words(f.step_interval.level), f.step_interval.low / f.step_time,
+                  f.step_interval.high / f.step_time)};
+}
+
+std::vector<std::string> cause_sentences(const RunForecast& f) {
   const std::string failures = std::isfinite(f.mean_time_to_failure.value())
                                    ? "a failure every " + to_text(f.mean_time_to_failure)
                                    : "no failures";
-  std::string out =
-      wrapped(fmt::format("{} ({}) · {} from a failure to the next step ({})", failures,
-                          f.failures.name, to_text(f.mean_restart), f.restart.name),
-              2, style);
+  std::vector<std::string> out{fmt::format("{} ({}) · {} from a failure to the next step ({})",
+                                           failures, f.failures.name, to_text(f.mean_restart),
+                                           f.restart.name)};
   if (f.levels.size() > 1) {
-    out += wrapped("copies in memory " + save_words(f.levels.front(), f.step_time), 2, style);
+    out.push_back("copies in memory " + save_words(f.levels.front(), f.step_time));
   }
-  return out + wrapped("checkpoints of " + to_text(f.checkpoint.size) + " " +
-                           save_words(f.levels.back(), f.step_time),
-                       2, style);
+  out.push_back("checkpoints of " + to_text(f.checkpoint.size) + " " +
+                save_words(f.levels.back(), f.step_time));
+  return out;
 }
 
 Table loss_table(const RunForecast& f) {
@@ -90,14 +122,18 @@ Table loss_table(const RunForecast& f) {
   std::vector<Picoseconds> parts{round_to_picoseconds(f.healthy)};
   for (const Seconds lost : f.badput) parts.push_back(round_to_picoseconds(lost));
   const std::vector<int> tenths = tenths_of_percent(parts);
-  const auto add = [&](std::string_view name, Seconds time, int share, Ink ink, Ink of_bar) {
+  const auto add = [&](std::string_view name, Seconds time, int share, Ink ink,
+                       const BarSegment& of_bar) {
     table.row(cell(name, ink), cell(span_words(time), ink), cell(percent_of_tenths(share), ink),
-              bar_of({{time / f.wall.mean, of_bar}}));
+              bar_of({of_bar}));
   };
-  add("training", f.healthy, tenths[0], kBold, {.colour = 71});
+  add("training", f.healthy, tenths[0], kBold,
+      {f.healthy / f.wall.mean, {.colour = 71}, kTraining});
   for (std::size_t i = 0; i < kBadputs; ++i) {
     if (f.badput[i] > Seconds(0)) {
-      add(label(static_cast<Badput>(i)), f.badput[i], tenths[i + 1], {}, {.colour = 203});
+      const auto badput = static_cast<Badput>(i);
+      add(label(badput), f.badput[i], tenths[i + 1], {},
+          {f.badput[i] / f.wall.mean, {.colour = 203}, to_text(badput)});
     }
   }
   table.add_rule();
@@ -117,52 +153,25 @@ Table knob_table(const RunForecast& f) {
   return table;
 }
 
-}  // namespace
-
 std::string forecast_text(const RunForecast& f, const Subject& subject, const TextStyle& style) {
-  std::string out = "  " +
-                    painted(shortened(printable(model_in_words(subject) + " on " + subject.cluster),
-                                      longest_line(style) - 2),
-                            kBold, style) +
-                    "\n";
+  std::string out = subject_heading(subject, style);
   out += wrapped(run_sentence(f), 2, style) + "\n" + answer_table(f).text(style) + "\n";
-  if (f.within) {
-    out += wrapped(fmt::format("→ ends within {} with a probability of {} ({} to {})",
-                               unbroken_span(*f.within), share_words(f.ends_within.value),
-                               share_words(f.ends_within.low), share_words(f.ends_within.high)),
-                   2, style);
-  }
-  out += wrapped(
-      fmt::format(
-          "{} simulated runs: the median lies between {} and {}, the p95 between {} and {}{}",
-          grouped(f.runs), unbroken_span(f.wall.p50.low), unbroken_span(f.wall.p50.high),
-          unbroken_span(f.wall.p95.low), unbroken_span(f.wall.p95.high),
-          f.exact_ettr ? "; the closed form gives an ETTR of " + share_words(*f.exact_ettr) : ""),
-      2, style);
-  out += wrapped(
-      fmt::format("the quantiles are of luck with failures; the step time itself lies with a "
-                  "probability of {} between {:.2f} and {:.2f} times that, and all times with it",
-                  share_words(f.step_interval.level), f.step_interval.low / f.step_time,
-                  f.step_interval.high / f.step_time),
-      2, style);
-  out += "\n" + causes_text(f, style);
+  out += distribution_line(f.walls, span_words, style);
+  if (f.within) out += wrapped("→ " + in_time_sentence(f), 2, style);
+  out += lines(spread_sentences(f), style) + "\n" + lines(cause_sentences(f), style);
   out += section("Where the time goes", "mean of the runs", loss_table(f), style);
   out +=
       section("What would help", "each better by a half, the rest as it is", knob_table(f), style);
-  out += heading("Assumed", "", style);
-  std::string sentence;
-  for (const std::string& item : f.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
-  return out + wrapped(sentence, 2, style);
+  return out + assumed_text(f.assumed, style);
 }
 
-std::string fault_fit_text(const FaultFit& fit, const TextStyle& style) {
+std::string fault_sentence(const FaultFit& fit) {
+  return fmt::format("{} faults of {} nodes in {:g} days", grouped(fit.faults), grouped(fit.nodes),
+                     fit.days);
+}
+
+Table fit_table(const FaultFit& fit) {
   const auto hours = [](Seconds s) { return fmt::format("{:.1f} h", s.value() / 3600); };
-  std::string out =
-      "  " + painted(shortened(printable(fit.name), longest_line(style) - 2), kBold, style) + "\n";
-  out += wrapped(fmt::format("{} faults of {} nodes in {:g} days", grouped(fit.faults),
-                             grouped(fit.nodes), fit.days),
-                 2, style) +
-         "\n";
   Table table(left("", 3), right("value", 3), left("", 2));
   table.row("rate", fmt::format("{:.2f}", fit.rates.per_1000_node_days),
             "failures per 1,000 node-days");
@@ -188,7 +197,12 @@ std::string fault_fit_text(const FaultFit& fit, const TextStyle& style) {
                     hours(quantile_of(fit.repairs, 0.1)), hours(quantile_of(fit.repairs, 0.9)),
                     hours(mean_of(*fit.rates.repair)), grouped(fit.open)));
   }
-  return out + table.text(style);
+  return table;
+}
+
+std::string fault_fit_text(const FaultFit& fit, const TextStyle& style) {
+  return "  " + painted(shortened(printable(fit.name), longest_line(style) - 2), kBold, style) +
+         "\n" + wrapped(fault_sentence(fit), 2, style) + "\n" + fit_table(fit).text(style);
 }
 
 }  // namespace orrery

@@ -6,11 +6,10 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
+#include "report/forecasts/distribution.h"
 
 namespace orrery {
 namespace {
-
-constexpr Ink kBoldStep = {.bold = true};
 
 struct StepDocument {
   const StepDistribution& distribution;
@@ -21,6 +20,35 @@ struct LongerStep {
   Seconds than;
   RunQuantile<double> share;
 };
+
+}  // namespace
+
+std::string step_sentence(const StepDistribution& d) {
+  return fmt::format(
+      "half of the steps take {} or more, one of 20 takes {} or more, which is {:.1f} % longer; "
+      "predicted without slow nodes: {}",
+      to_text(d.times.p50.value), to_text(d.times.p95.value),
+      100 * (d.times.p95.value / d.times.p50.value - 1), to_text(d.predicted));
+}
+
+std::string exceeds_sentence(const StepDistribution& d) {
+  if (!d.exceeds) return "";
+  return fmt::format("takes longer than {} with a probability of {} ({} to {})",
+                     to_text(*d.exceeds), percent(d.exceeds_share.value),
+                     percent(d.exceeds_share.low), percent(d.exceeds_share.high));
+}
+
+std::vector<std::string> sample_sentences(const StepDistribution& d) {
+  return {
+      fmt::format("{} samples: p50 lies between {} and {}, p95 between {} and {}, p99.9 between {} "
+                  "and {}",
+                  grouped(d.samples), to_text(d.times.p50.low), to_text(d.times.p50.high),
+                  to_text(d.times.p95.low), to_text(d.times.p95.high), to_text(d.times.p99_9.low),
+                  to_text(d.times.p99_9.high)),
+      fmt::format("{} accelerators of a stage meet in every layer, {} {} at the end of the step",
+                  grouped(d.lock_step), grouped(d.replicas),
+                  d.replicas == 1 ? "replica" : "replicas")};
+}
 
 Table quantile_table(const StepDistribution& d) {
   Table table(left("", 4), right("p5", 3), right("p50", 4), right("p95", 4), right("p99", 3),
@@ -34,6 +62,8 @@ Table quantile_table(const StepDistribution& d) {
   add("and the prediction's own error", d.together);
   return table;
 }
+
+namespace {
 
 std::string words_for(VaryingWork kind) {
   switch (kind) {
@@ -57,11 +87,16 @@ std::string words_for(VaryingWork kind) {
   return "";
 }
 
+}  // namespace
+
 Table tail_table(const StepDistribution& d) {
-  Table table(left("", 3), right("p95 falls by", 3), right("that is", 2));
+  Table table(left("", 3), right("p95 falls by", 3), right("that is", 2), page_bars());
+  double most = 1e-12;
+  for (const TailShare& t : d.tail) most = std::max(most, t.share_of_p95);
   for (const TailShare& t : d.tail) {
     table.row(words_for(t.kind), fmt::format("{:.2f} %", 100 * t.share_of_p95),
-              to_text(t.share_of_p95 * d.times.p95.value));
+              to_text(t.share_of_p95 * d.times.p95.value),
+              bar_of({{std::max(t.share_of_p95, 0.0) / most, {}, "accent"}}));
   }
   return table;
 }
@@ -91,8 +126,6 @@ Table replica_table(const StepDistribution& d) {
   }
   return table;
 }
-
-}  // namespace
 
 template <>
 inline constexpr auto kResults<RunQuantile<Seconds>> = table<RunQuantile<Seconds>>(
@@ -146,6 +179,8 @@ inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
         "scale",
         "by which all times are multiplied, so that the median without slow nodes is step_time_s"),
     field<&StepDistribution::times>("times_s", "of the samples"),
+    field("cdf_s", "41 of them, shortest to longest: 2.5 % of the samples lie between two",
+          [](const StepDistribution& d) { return cdf_of(d.sampled); }),
     field("step_time_low_s", "lower end of the interval of the prediction",
           [](const StepDistribution& d) { return d.interval.low; }),
     field("step_time_high_s", "upper end of the interval of the prediction",
@@ -189,37 +224,12 @@ const Description& step_distribution_document() { return description_of<StepDocu
 
 std::string step_distribution_text(const StepDistribution& d, const Subject& subject,
                                    const TextStyle& style) {
-  std::string out = "  " +
-                    painted(shortened(printable(model_in_words(subject) + " on " + subject.cluster),
-                                      longest_line(style) - 2),
-                            kBoldStep, style) +
-                    "\n";
-  out += wrapped(
-      fmt::format(
-          "half of the steps take {} or more, one of 20 takes {} or more, which is {:.1f} % "
-          "longer; predicted without slow nodes: {}",
-          to_text(d.times.p50.value), to_text(d.times.p95.value),
-          100 * (d.times.p95.value / d.times.p50.value - 1), to_text(d.predicted)),
-      2, style);
+  std::string out = subject_heading(subject, style);
+  out += wrapped(step_sentence(d), 2, style);
   out += "\n" + quantile_table(d).text(style) + "\n";
-  if (d.exceeds) {
-    out += wrapped(fmt::format("→ takes longer than {} with a probability of {} ({} to {})",
-                               to_text(*d.exceeds), percent(d.exceeds_share.value),
-                               percent(d.exceeds_share.low), percent(d.exceeds_share.high)),
-                   2, style);
-  }
-  out += wrapped(
-      fmt::format("{} samples: p50 lies between {} and {}, p95 between {} and {}, p99.9 between "
-                  "{} and {}",
-                  grouped(d.samples), to_text(d.times.p50.low), to_text(d.times.p50.high),
-                  to_text(d.times.p95.low), to_text(d.times.p95.high), to_text(d.times.p99_9.low),
-                  to_text(d.times.p99_9.high)),
-      2, style);
-  out += wrapped(
-      fmt::format("{} accelerators of a stage meet in every layer, {} {} at the end of the step",
-                  grouped(d.lock_step), grouped(d.replicas),
-                  d.replicas == 1 ? "replica" : "replicas"),
-      2, style);
+  out += distribution_line(d.sampled, [](Seconds s) { return to_text(s); }, style);
+  if (d.exceeds) out += wrapped("→ " + exceeds_sentence(d), 2, style);
+  for (const std::string& one : sample_sentences(d)) out += wrapped(one, 2, style);
   out +=
       section("What makes the tail", "p95 if it took the same time always", tail_table(d), style);
   if (!d.slow_stages.empty()) {
@@ -230,10 +240,7 @@ std::string step_distribution_text(const StepDistribution& d, const Subject& sub
   if (!d.fewer.empty()) {
     out += section("What spare replicas would save", "", replica_table(d), style);
   }
-  out += heading("Assumed", "", style);
-  std::string sentence;
-  for (const std::string& item : d.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
-  return out + wrapped(sentence, 2, style);
+  return out + assumed_text(d.assumed, style);
 }
 
 }  // namespace orrery

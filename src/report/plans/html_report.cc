@@ -291,14 +291,6 @@ std::string derivations(std::span<const Derivation> list) {
   return html_section("Derivations", "where each figure comes from", body);
 }
 
-std::string assumptions(const Estimate& e) {
-  if (e.assumed.empty()) return "";
-  std::string body = "<ul class=\"assumed\">\n";
-  for (const std::string& item : e.assumed) body += "<li>" + html_text(item) + "</li>\n";
-  return html_section("Assumed", "defaults that were filled in where nothing was said",
-                      body + "</ul>");
-}
-
 }  // namespace
 
 std::string html_report(const HtmlReport& report) {
@@ -307,7 +299,7 @@ std::string html_report(const HtmlReport& report) {
   std::string sections;
   if (report.search != nullptr) sections = search_sections(*report.search);
   sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) +
-              derivations(report.derivations) + assumptions(e);
+              derivations(report.derivations) + html_assumed(e.assumed);
   std::string body = headline(report);
   if (report.search != nullptr) body += ranking(*report.search, report.elapsed);
   body += tiles(e) + findings(report, sections) + sections;
