@@ -10,6 +10,8 @@ constexpr std::array kBadputNames = std::to_array<EnumName<Badput>>({
     {Badput::unproductive_checkpoint_restore_time, "unproductive_checkpoint_restore_time"},
     {Badput::wasted_progress_from_disruption, "wasted_progress_from_disruption"},
     {Badput::infrastructure_recovery_from_disruption, "infrastructure_recovery_from_disruption"},
+    {Badput::planned_interruptions, "planned_interruptions"},
+    {Badput::fewer_replicas, "fewer_replicas"},
     {Badput::custom_badput_events, "custom_badput_events"},
 });
 
@@ -19,6 +21,8 @@ constexpr std::array<std::string_view, kBadputs> kBadputLabels = {"initializatio
                                                                   "checkpoint restores",
                                                                   "steps done again",
                                                                   "recovery",
+                                                                  "planned interruptions",
+                                                                  "fewer replicas",
                                                                   "evaluation"};
 
 }  // namespace

@@ -21,9 +21,11 @@ enum class Badput {
   unproductive_checkpoint_restore_time,     // loading the last one that survives
   wasted_progress_from_disruption,          // steps since then, done again
   infrastructure_recovery_from_disruption,  // until the accelerators can start again
+  planned_interruptions,                    // while the run is down for maintenance
+  fewer_replicas,                           // steps that take longer until a node is repaired
   custom_badput_events,                     // evaluation pauses
 };
-inline constexpr std::size_t kBadputs = 7;
+inline constexpr std::size_t kBadputs = 9;
 
 std::span<const EnumName<Badput>> names_of(Badput);
 // "checkpoint saves", "steps done again"

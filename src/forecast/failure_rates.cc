@@ -35,6 +35,14 @@ const Fields<LemonNodes>& fields_of(const LemonNodes*) {
   return table;
 }
 
+const Fields<FailingRacks>& fields_of(const FailingRacks*) {
+  static const Fields<FailingRacks> table =
+      Fields<FailingRacks>("description of racks")
+          .required<&FailingRacks::nodes>("that leave the job and are repaired together")
+          .required<&FailingRacks::share>("of all failures that take out a whole rack");
+  return table;
+}
+
 const Fields<FailureRates>& fields_of(const FailureRates*) {
   static const Fields<FailureRates> table =
       Fields<FailureRates>("failure rate")
@@ -49,6 +57,7 @@ const Fields<FailureRates>& fields_of(const FailureRates*) {
           .optional<&FailureRates::gaps>(
               "distribution of the times between failures; its mean follows from the rate")
           .optional<&FailureRates::lemons>("nodes that fail more often than others")
+          .optional<&FailureRates::racks>("failures of racks or switches as a whole")
           .optional<&FailureRates::repair>("until a failed node is back")
           .required<&FailureRates::provenance>("where the figures come from");
   return table;
@@ -66,6 +75,15 @@ Result<void> check(const LemonNodes& lemons) {
   return {};
 }
 
+Result<void> check(const FailingRacks& racks) {
+  if (!(racks.share >= 0 && racks.share <= 1)) {
+    return bad_input(fmt::format("a share of {}", racks.share), "racks.share",
+                     "write a share between 0 and 1");
+  }
+  if (racks.nodes < 1) return bad_input("racks without nodes", "racks.nodes", "write 1 or more");
+  return {};
+}
+
 Result<void> check(const FailureRates& rates) {
   const auto bad = [](std::string message, std::string key, std::string hint = "") {
     return fail(ErrorCode::bad_input, std::move(message), std::move(key), std::move(hint));
@@ -76,6 +94,7 @@ Result<void> check(const FailureRates& rates) {
   if (rates.accelerators_per_node < 1)
     return bad("nodes without accelerators", "accelerators_per_node");
   ORRERY_RETURN_IF_ERROR(check(rates.lemons));
+  ORRERY_RETURN_IF_ERROR(check(rates.racks));
   for (const FailureCause& cause : rates.causes) {
     if (cause.count < 0 || cause.count > kMostCounted) {
       return bad(fmt::format("a count of {} of '{}'", cause.count, cause.cause), "causes",

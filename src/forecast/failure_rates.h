@@ -6,7 +6,7 @@
 // A rate counts what stops a job: in the RSC clusters, node failures and failed critical health
 // checks per node-day of jobs of more than 128 GPUs (arXiv 2410.21680, section III). A node stands
 // for `accelerators_per_node` accelerators; other servers are scaled by their accelerators.
-// Left out: rates that fall with the age of a cluster, failures of racks and switches as a whole.
+// Left out: rates that fall with the age of a cluster.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,16 @@ const Fields<LemonNodes>& fields_of(const LemonNodes*);
 // Errors: a share outside [0, 1], a factor below 1.
 Result<void> check(const LemonNodes& lemons);
 
+// Failures of a rack, or of a switch with all of its nodes.
+struct FailingRacks {
+  std::int64_t nodes = 1;  // that leave the job and are repaired together
+  double share = 0;        // of all failures
+  bool operator==(const FailingRacks&) const = default;
+};
+const Fields<FailingRacks>& fields_of(const FailingRacks*);
+// Errors: a share outside [0, 1], no nodes.
+Result<void> check(const FailingRacks& racks);
+
 struct FailureRates {
   std::string name;
   std::string title;
@@ -50,6 +60,7 @@ struct FailureRates {
   std::vector<FailureCause> causes;            // of the rate
   TimeLaw gaps{.law = TimeForm::exponential};  // the form alone: the mean follows from the rate
   LemonNodes lemons;
+  FailingRacks racks;
   std::optional<TimeLaw> repair;
   Provenance provenance;
   bool operator==(const FailureRates&) const = default;

@@ -6,10 +6,11 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <limits>
+#include <utility>
 
 #include "forecast/ettr.h"
 #include "forecast/random_draws.h"
+#include "forecast/run_rhythm.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
 #include "units/quantity_text.h"
@@ -17,12 +18,11 @@
 namespace orrery {
 namespace {
 
-constexpr double kSecond = 1e9;  // nanoseconds
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr Seconds kYear{365.25 * 86400};
 // 1 / kLeastEttr times that still fits into 64 bits of nanoseconds (292 years).
 constexpr Seconds kLongestRun{10 * 365.25 * 86400};
 constexpr std::size_t kMostStages = 20;
+constexpr std::int64_t kMostRhythms = 1'000'000;
 constexpr std::size_t kMostLevels = 4;
 
 // What random numbers are drawn for.
@@ -32,6 +32,7 @@ enum Purpose : std::uint64_t {
   replacement,
   taken,
   repair,
+  planned,
   level,        // one a level
   stage = 16,   // two a stage
   lemons = 63,  // at the start
@@ -39,89 +40,9 @@ enum Purpose : std::uint64_t {
 static_assert(level + kMostLevels <= stage && stage + 2 * kMostStages <= lemons);
 static_assert(lemons < RandomDraws::kPurposes);
 
-std::int64_t nanoseconds(Seconds s) {
-  const double ns = s.value() * kSecond;
-  return ns < 9e18 ? std::llround(ns) : kNever;
-}
-
-struct Level {
-  std::int64_t every, blocked, durable, restore;
-  double survives;
-};
-
-// The times of a run between two failures.
-struct Rhythm {
-  explicit Rhythm(const RunModel& m)
-      : steps(m.steps),
-        step(nanoseconds(m.step)),
-        evaluate_every(m.evaluate_every > 0 ? m.evaluate_every : kNever),
-        evaluation(m.evaluate_every > 0 ? nanoseconds(m.evaluation) : 0) {
-    for (const CheckpointLevel& l : m.checkpoints) {
-      levels.push_back({l.every, nanoseconds(l.blocked), nanoseconds(l.durable),
-                        nanoseconds(l.restore), l.survives});
-    }
-  }
-
-  [[nodiscard]] std::int64_t evaluations(std::int64_t from, std::int64_t to) const {
-    return evaluation * (to / evaluate_every - from / evaluate_every);
-  }
-  [[nodiscard]] std::int64_t saves(std::int64_t from, std::int64_t to) const {
-    std::int64_t sum = 0;
-    for (const Level& l : levels) sum += l.blocked * (to / l.every - from / l.every);
-    return sum;
-  }
-  // From the restart at one step until all that follows another is done.
-  [[nodiscard]] std::int64_t elapsed(std::int64_t from, std::int64_t to) const {
-    return (to - from) * step + evaluations(from, to) + saves(from, to);
-  }
-  // The last step that is done, with all that follows it, that long after the restart.
-  [[nodiscard]] std::int64_t done_after(std::int64_t from, std::int64_t time) const {
-    std::int64_t low = from;
-    std::int64_t high = std::min(steps, from + time / step);
-    // Pauses are spread evenly up to one of each kind, which leaves few steps to search.
-    double per_step = static_cast<double>(step) +
-                      static_cast<double>(evaluation) / static_cast<double>(evaluate_every);
-    double slack = static_cast<double>(evaluation);
-    for (const Level& l : levels) {
-      per_step += static_cast<double>(l.blocked) / static_cast<double>(l.every);
-      slack += static_cast<double>(l.blocked);
-    }
-    const auto guess = [&](double at) {
-      return from + static_cast<std::int64_t>(std::max(at, 0.0) / per_step);
-    };
-    low = std::clamp(guess(static_cast<double>(time) - slack) - 1, from, high);
-    high = std::min(high, guess(static_cast<double>(time) + slack) + 1);
-    while (low < high) {
-      const std::int64_t middle = low + (high - low + 1) / 2;
-      if (elapsed(from, middle) <= time) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return low;
-  }
-  // The newest checkpoint of a level that is durable that long after the restart; `from` if none.
-  [[nodiscard]] std::int64_t durable_after(std::size_t of, std::int64_t from, std::int64_t reached,
-                                           std::int64_t time) const {
-    const Level& l = levels[of];
-    for (std::int64_t at = reached - reached % l.every; at > from; at -= l.every) {
-      std::int64_t start = elapsed(from, at - 1) + step + evaluations(at - 1, at);
-      for (std::size_t i = 0; i < of; ++i) {
-        start += levels[i].blocked * (at % levels[i].every == 0 ? 1 : 0);
-      }
-      if (start + l.durable <= time) return at;
-    }
-    return from;
-  }
-
-  std::int64_t steps, step, evaluate_every, evaluation;
-  std::vector<Level> levels;
-};
-
 struct Prepared {
   const RunModel& model;
-  Rhythm rhythm;
+  std::vector<RunRhythm> rhythms;  // by how many replicas are missing
   TimeLaw gaps;            // of mean 1 s
   double normal_rate;      // of a node that is no lemon, per second
   std::int64_t limit;      // of wall-clock time
@@ -131,28 +52,37 @@ struct Prepared {
 class Run {
  public:
   Run(const Prepared& prepared, std::uint64_t seed, std::uint64_t run, RunRecord* record)
-      : p_(prepared), m_(prepared.model), r_(prepared.rhythm), draws_(seed, run), record_(record) {
+      : p_(prepared),
+        m_(prepared.model),
+        r_(prepared.rhythms.data()),
+        draws_(seed, run),
+        record_(record),
+        spares_(m_.spares.value_or(0)) {
     draw_lemons();
-    spares_ = m_.spares.value_or(0);
     next_failure();
   }
 
   // Empty if the run does not end.
   std::optional<RunOutcome> outcome() {
     restart(true);
+    next_planned();
     while (goes_on()) {
-      const std::int64_t left = r_.elapsed(at_, r_.steps);
-      if (left <= failure_ - now_) {
-        book(Badput::custom_badput_events, r_.evaluations(at_, r_.steps));
-        book(Badput::unproductive_checkpoint_save_time, r_.saves(at_, r_.steps));
-        out_.productive_ns = r_.steps * r_.step;
-        out_.wall_ns = now_ + left;
+      const std::int64_t stop = next_stop();
+      const std::int64_t left = r_->elapsed(at_, stop);
+      const bool fails = left > failure_ - now_;
+      train(fails ? failure_ - now_ : left);
+      if (fails) {
+        fail_once();
+        restart(false);
+      } else if (stop == r_->steps) {
+        out_.productive_ns = p_.rhythms.front().trained(r_->steps);
+        out_.wall_ns = now_;
         return out_;
+      } else if (planned_ <= now_) {
+        stop_as_planned();
+      } else {
+        take_repaired();
       }
-      train(failure_ - now_);
-      now_ = failure_;
-      fail_once();
-      restart(false);
     }
     return std::nullopt;
   }
@@ -174,26 +104,72 @@ class Run {
     return whole;
   }
 
-  // Trains from at_ until a failure, and notes what is saved.
+  // The step at whose end the run stops as planned or goes on with more replicas; the last one
+  // where neither comes before.
+  [[nodiscard]] std::int64_t next_stop() const {
+    std::int64_t moment = planned_;
+    if (missing_ > 0) moment = std::min(moment, repairs_.front().end);
+    if (moment == kNever) return r_->steps;
+    const std::int64_t time = std::max<std::int64_t>(moment - now_, 0);
+    const std::int64_t done = r_->done_after(at_, time);
+    return done < r_->steps && r_->elapsed(at_, done) < time ? done + 1 : done;
+  }
+
+  // Trains from at_ for a time that no stop divides, and notes what is saved.
   void train(std::int64_t time) {
-    std::int64_t reached = r_.done_after(at_, time);
-    std::int64_t rest = time - r_.elapsed(at_, reached);
-    book(Badput::custom_badput_events, r_.evaluations(at_, reached));
-    book(Badput::unproductive_checkpoint_save_time, r_.saves(at_, reached));
-    if (rest >= r_.step) {  // within the pauses after a step
+    std::int64_t reached = r_->done_after(at_, time);
+    std::int64_t rest = time - r_->elapsed(at_, reached);
+    book(Badput::custom_badput_events, r_->evaluations(at_, reached));
+    book(Badput::unproductive_checkpoint_save_time, r_->saves(at_, reached));
+    if (reached < r_->steps && rest >= r_->step_after(reached)) {  // within the pauses after a step
+      rest -= r_->step_after(reached);
       ++reached;
-      rest -= r_.step;
-      const std::int64_t evaluating = std::min(rest, r_.evaluations(reached - 1, reached));
+      const std::int64_t evaluating = std::min(rest, r_->evaluations(reached - 1, reached));
       book(Badput::custom_badput_events, evaluating);
       book(Badput::unproductive_checkpoint_save_time, rest - evaluating);
       rest = 0;
     }
     book(Badput::wasted_progress_from_disruption, rest);
-    for (std::size_t l = 0; l < r_.levels.size(); ++l) {
-      const std::int64_t saved = r_.durable_after(l, at_, reached, time);
+    if (missing_ > 0) {
+      book(Badput::fewer_replicas,
+           r_->trained(at_, reached) - p_.rhythms.front().trained(at_, reached));
+    }
+    for (std::size_t l = 0; l < r_->levels.size(); ++l) {
+      if (under_way_[l].durable <= now_ + time) safe_[l] = std::exchange(under_way_[l], {}).step;
+      const std::int64_t saved = r_->durable_after(l, at_, reached, time);
       if (saved > at_) safe_[l] = saved;
+      if (!m_.elastic) continue;
+      const std::int64_t newest = reached - reached % r_->levels[l].every;
+      if (newest > std::max(at_, saved)) {
+        under_way_[l] = {newest, now_ + r_->durable_at(l, at_, newest)};
+      }
     }
     at_ = reached;
+    now_ += time;
+  }
+
+  // The run saves its state to the storage, is down, and starts again.
+  void stop_as_planned() {
+    const auto stop = static_cast<std::uint64_t>(out_.planned++);
+    const Seconds down = time_at(m_.planned->time, draws_.uniform(planned, stop));
+    if (spend(Badput::unproductive_checkpoint_save_time, r_->levels.back().durable)) {
+      safe_.fill(0);  // copies in memory do not outlive the program
+      under_way_.fill({});
+      safe_[r_->levels.size() - 1] = at_;
+      restore_ = r_->levels.back().restore;
+      if (spend(Badput::planned_interruptions, nanoseconds(down))) {
+        restart(true);
+        next_planned();
+        return;
+      }
+    }
+    fail_once();
+    restart(false);
+    next_planned();
+  }
+
+  void next_planned() {
+    if (m_.planned) planned_ = now_ + std::min(nanoseconds(m_.planned->every), kNever - now_);
   }
 
   // A failure at this moment: what survives it, which node leaves, when the next one comes.
@@ -202,23 +178,25 @@ class Run {
     ++out_.interruptions;
     std::int64_t kept = 0;
     restore_ = 0;
-    for (std::size_t l = 0; l < r_.levels.size(); ++l) {
-      if (draws_.uniform(level + l, failure) >= r_.levels[l].survives) {
+    under_way_.fill({});
+    for (std::size_t l = 0; l < r_->levels.size(); ++l) {
+      if (draws_.uniform(level + l, failure) >= r_->levels[l].survives) {
         safe_[l] = 0;
       } else if (safe_[l] > kept) {
         kept = safe_[l];
-        restore_ = r_.levels[l].restore;
+        restore_ = r_->levels[l].restore;
       }
     }
-    book(Badput::wasted_progress_from_disruption, (at_ - kept) * r_.step);
+    book(Badput::wasted_progress_from_disruption, p_.rhythms.front().trained(kept, at_));
     at_ = kept;
-    if (m_.node_share >= 1 || draws_.uniform(taken, failure) < m_.node_share) {
-      take_node(failure);
-    }
+    const double whole_racks = m_.racks.share;
+    const double share = whole_racks + m_.node_share;
+    const double drawn = share < 1 || whole_racks > 0 ? draws_.uniform(taken, failure) : 0;
+    if (drawn < share) take_nodes(failure, drawn < whole_racks ? m_.racks.nodes : 1);
     next_failure();
   }
 
-  void take_node(std::uint64_t failure) {
+  void take_nodes(std::uint64_t failure, std::int64_t nodes) {
     if (m_.lemons.share > 0) {
       const auto bad = static_cast<double>(lemons_) * m_.lemons.factor;
       const double all = static_cast<double>(m_.nodes - lemons_) + bad;
@@ -226,32 +204,43 @@ class Run {
       if (draws_.uniform(replacement, failure) < m_.lemons.share && lemons_ < m_.nodes) ++lemons_;
     }
     if (!m_.spares) return;
-    --spares_;
-    repairs_.push_back(after(time_at(m_.repair, draws_.uniform(repair, failure))));
-    std::ranges::push_heap(repairs_, std::greater{});
+    spares_ -= nodes;
+    repairs_.push_back({after(time_at(m_.repair, draws_.uniform(repair, failure))), nodes});
+    std::ranges::push_heap(repairs_, std::greater{}, &Repair::end);
   }
 
-  // Until the job has all of its nodes. False if a failure came first.
+  // What is repaired by now is a spare again.
+  void take_repaired() {
+    while (!repairs_.empty() && repairs_.front().end <= now_) {
+      std::ranges::pop_heap(repairs_, std::greater{}, &Repair::end);
+      spares_ += repairs_.back().nodes;
+      repairs_.pop_back();
+    }
+    missing_ = spares_ < 0 ? m_.replicas_lost(-spares_) : 0;
+    r_ = &p_.rhythms[std::min(static_cast<std::size_t>(missing_), p_.rhythms.size() - 1)];
+  }
+
+  // Until the job has the nodes that it needs. False if a failure came first.
   bool wait_for_nodes() {
-    while (!repairs_.empty() && (repairs_.front() <= now_ || spares_ < 0)) {
-      if (repairs_.front() > now_ &&
-          !spend(Badput::infrastructure_recovery_from_disruption, repairs_.front() - now_)) {
+    if (!m_.spares) return true;
+    take_repaired();
+    while (static_cast<std::size_t>(missing_) >= p_.rhythms.size()) {
+      if (!spend(Badput::infrastructure_recovery_from_disruption, repairs_.front().end - now_)) {
         return false;
       }
-      std::ranges::pop_heap(repairs_, std::greater{});
-      repairs_.pop_back();
-      ++spares_;
+      take_repaired();
     }
     return true;
   }
 
   bool stages_done(bool first) {
     if (!wait_for_nodes()) return false;
+    const std::uint64_t start = failures_ + static_cast<std::uint64_t>(out_.planned);
     for (std::size_t s = 0; s < m_.restart.size(); ++s) {
       const RestartStage& one = m_.restart[s];
       if (first && !one.first_start) continue;
-      if (one.share < 1 && draws_.uniform(stage + 2 * s, failures_) >= one.share) continue;
-      const Seconds time = time_at(one.time, draws_.uniform(stage + 2 * s + 1, failures_));
+      if (one.share < 1 && draws_.uniform(stage + 2 * s, start) >= one.share) continue;
+      const Seconds time = time_at(one.time, draws_.uniform(stage + 2 * s + 1, start));
       if (!spend(one.badput, nanoseconds(time))) return false;
     }
     return spend(Badput::unproductive_checkpoint_restore_time, restore_);
@@ -289,29 +278,55 @@ class Run {
 
   const Prepared& p_;
   const RunModel& m_;
-  const Rhythm& r_;
+  const RunRhythm* r_;  // with the replicas that there are
   RandomDraws draws_;
   RunRecord* record_;
   RunOutcome out_;
   std::int64_t now_ = 0;
   std::int64_t at_ = 0;       // steps that are done
-  std::int64_t failure_ = 0;  // when the next one comes
-  std::int64_t restore_ = 0;  // of the checkpoint to continue from
+  std::int64_t failure_ = 0;       // when the next one comes
+  std::int64_t planned_ = kNever;  // when the run is to be stopped
+  std::int64_t restore_ = 0;       // of the checkpoint to continue from
   std::uint64_t failures_ = 0;
   std::array<std::int64_t, kMostLevels> safe_{};  // newest durable step of each level
+  struct Save {
+    std::int64_t step = 0;
+    std::int64_t durable = kNever;
+  };
+  std::array<Save, kMostLevels> under_way_{};  // begun before the speed changed
   std::int64_t lemons_ = 0;
-  std::int64_t spares_ = 0;            // below 0: nodes that the job lacks
-  std::vector<std::int64_t> repairs_;  // their ends, a heap
+  struct Repair {
+    std::int64_t end;
+    std::int64_t nodes;
+  };
+  std::int64_t spares_;          // below 0: nodes that the job lacks
+  std::int64_t missing_ = 0;     // replicas that the job lacks
+  std::vector<Repair> repairs_;  // a heap by their ends
 };
 
-Seconds time_without_failures(const RunModel& m) {
+Seconds mean_step(const RunModel& m) { return training_time(m) / static_cast<double>(m.steps); }
+
+// Without the stops that are planned.
+Seconds time_of_steps_and_pauses(const RunModel& m) {
   const auto steps = static_cast<double>(m.steps);
-  Seconds time = steps * m.step;
+  Seconds time = training_time(m);
   if (m.evaluate_every > 0) time += steps / static_cast<double>(m.evaluate_every) * m.evaluation;
   for (const CheckpointLevel& l : m.checkpoints) {
     time += steps / static_cast<double>(l.every) * l.blocked;
   }
   return time;
+}
+
+double planned_stops(const RunModel& m) {
+  return m.planned ? time_of_steps_and_pauses(m) / m.planned->every : 0;
+}
+
+Seconds time_without_failures(const RunModel& m) {
+  const Seconds time = time_of_steps_and_pauses(m);
+  if (!m.planned) return time;
+  const CheckpointLevel& last = m.checkpoints.back();
+  return time + planned_stops(m) * (last.durable + mean_of(m.planned->time) + mean_of(m.restart) +
+                                    last.restore);
 }
 
 Result<void> check_levels(const RunModel& m) {
@@ -327,7 +342,7 @@ Result<void> check_levels(const RunModel& m) {
     if (l.blocked < Seconds(0) || l.durable < l.blocked || l.restore < Seconds(0)) {
       return bad("negative times, or a checkpoint that is durable before it is written", "");
     }
-    const Seconds between = static_cast<double>(l.every) * m.step + l.blocked;
+    const Seconds between = static_cast<double>(l.every) * shortest_step(m) + l.blocked;
     const bool only_one = l.every > m.steps / 2;
     if (l.durable > between && !only_one) {
       return bad(fmt::format("a checkpoint takes {} to become durable, and the next one comes "
@@ -353,16 +368,16 @@ Seconds rounded_down(Seconds interval, Seconds step) {
 Result<void> check_end(const RunModel& m, const CheckpointLevel& level, double share) {
   const CheckpointedJob job{share * (static_cast<double>(m.nodes) * m.failure_rate),
                             mean_of(m.restart) + level.restore,
-                            static_cast<double>(level.every) * m.step, level.blocked};
+                            static_cast<double>(level.every) * mean_step(m), level.blocked};
   if (!(job.failures > Hertz(0)) || exact_ettr(job) >= kLeastEttr) return {};
   const auto largest = largest_interval(job, kLeastEttr);
-  const Seconds shown = rounded_down(largest.value_or(Seconds(0)), m.step);
+  const Seconds shown = rounded_down(largest.value_or(Seconds(0)), mean_step(m));
   return fail(ErrorCode::bad_input,
               fmt::format("the run would never end: a failure every {}, {} of training between "
                           "checkpoints, {} to restart",
                           to_text(1 / job.failures), to_text(job.interval), to_text(job.restart)),
               "failures",
-              shown >= m.step
+              shown >= mean_step(m)
                   ? fmt::format("write at most {} between checkpoints", to_text(shown))
                   : "no interval of checkpoints lets it: failures or restarts must become "
                     "fewer or shorter");
@@ -381,7 +396,62 @@ Result<void> check_end(const RunModel& m) {
   return {};
 }
 
+// What a failure takes out, and how the run goes on without it.
+Result<void> check_losses(const RunModel& m) {
+  if (!(m.node_share >= 0 && m.node_share <= 1)) {
+    return bad_input(fmt::format("a probability of {}", m.node_share), "failures",
+                     "write one between 0 and 1");
+  }
+  if (m.spares && (*m.spares < 0 || *m.spares > kMostSpares)) {
+    return bad_input(fmt::format("{} spares", *m.spares), "spares",
+                     fmt::format("write 0 to {}", kMostSpares));
+  }
+  ORRERY_RETURN_IF_ERROR(check(m.racks));
+  if (m.racks.share > 0 && m.racks.nodes > m.nodes) {
+    return bad_input(fmt::format("racks of {} nodes, and a job of {}", m.racks.nodes, m.nodes),
+                     "racks.nodes");
+  }
+  if (m.elastic) {
+    if (!m.spares) {
+      return bad_input("without a number of spares there is always another node", "elastic",
+                       "write spares as well: 0 or more");
+    }
+    const std::int64_t fewer = m.elastic->replicas - m.elastic->least;
+    if (m.elastic->least < 1 || fewer < 0) {
+      return bad_input("replicas below 1 or above those of the job", "elastic");
+    }
+    if (fewer * static_cast<std::int64_t>(m.later.size() + 1) > kMostRhythms) {
+      return bad_input(fmt::format("a run with up to {} replicas fewer", fewer), "elastic.least",
+                       "write a larger share, or fewer phases");
+    }
+  }
+  if (!m.planned) return {};
+  if (m.checkpoints.empty()) return bad_input("stops without a checkpoint", "planned");
+  if (!(m.planned->every > Seconds(0))) {
+    return bad_input("an interval that is not above 0", "planned.every", "write 27 h");
+  }
+  return at("planned.time", check(m.planned->time));
+}
+
 }  // namespace
+
+Seconds training_time(const RunModel& m) {
+  Seconds time;
+  std::int64_t begin = 0;
+  Seconds step = m.step;
+  for (const LaterSteps& later : m.later) {
+    time += static_cast<double>(later.after - begin) * step;
+    begin = later.after;
+    step = later.step;
+  }
+  return time + static_cast<double>(m.steps - begin) * step;
+}
+
+Seconds shortest_step(const RunModel& m) {
+  Seconds step = m.step;
+  for (const LaterSteps& later : m.later) step = std::min(step, later.step);
+  return step;
+}
 
 std::vector<double> shares_of_failures(const std::vector<CheckpointLevel>& levels) {
   std::vector<double> out;
@@ -399,20 +469,19 @@ Result<void> check(const RunModel& m) {
     return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
   };
   if (m.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
-  if (!(m.step >= Seconds(1e-6))) return bad("a step below 1 us", "step");
+  for (std::int64_t begin = 0; const LaterSteps& later : m.later) {
+    if (later.after <= begin || later.after >= m.steps) {
+      return bad("phases that do not follow each other within the run", "phases");
+    }
+    begin = later.after;
+  }
+  if (!(shortest_step(m) >= Seconds(1e-6))) return bad("a step below 1 us", "step");
   if (m.nodes < 1) return bad("a job without nodes", "nodes");
   if (!(m.failure_rate >= Hertz(0))) return bad("a negative failure rate", "failures");
   if (m.evaluate_every < 0 || m.evaluation < Seconds(0)) {
     return bad("a negative interval or time", "evaluation");
   }
-  if (!(m.node_share >= 0 && m.node_share <= 1)) {
-    return bad(fmt::format("a probability of {}", m.node_share), "failures",
-               "write one between 0 and 1");
-  }
-  if (m.spares && (*m.spares < 0 || *m.spares > kMostSpares)) {
-    return bad(fmt::format("{} spares", *m.spares), "spares",
-               fmt::format("write 0 to {}", kMostSpares));
-  }
+  ORRERY_RETURN_IF_ERROR(check_losses(m));
   if (m.restart.size() > kMostStages) return bad("more than 20 stages of a restart", "restart");
   ORRERY_RETURN_IF_ERROR(check(m.lemons));
   if (auto gaps = check_form(m.gaps); !gaps) return fail(at("failures.gaps", gaps.error()));
@@ -433,7 +502,8 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   ORRERY_INVARIANT(record == nullptr || runs == 1);
   const Seconds healthy = time_without_failures(model);
   const Hertz failures = static_cast<double>(model.nodes) * model.failure_rate;
-  const double expected = (healthy * failures).value() * static_cast<double>(runs);
+  const double expected =
+      ((healthy * failures).value() + planned_stops(model)) * static_cast<double>(runs);
   if (expected > kMostFailures) {
     return fail(ErrorCode::bad_input, fmt::format("{:.1e} failures to simulate", expected),
                 "forecast.runs",
@@ -447,9 +517,15 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
       2 * healthy / kLeastEttr + 1000 * (1 / failures + mean_of(model.restart) + pause);
   const auto most =
       failures > Hertz(0) ? static_cast<std::uint64_t>(1e6 + (limit * failures).value()) : 0;
+  std::vector<RunRhythm> rhythms{RunRhythm(model)};
+  for (std::int64_t left = model.elastic ? model.elastic->replicas - 1 : 0;
+       model.elastic && left >= model.elastic->least; --left) {
+    rhythms.emplace_back(
+        model, static_cast<double>(model.elastic->replicas) / static_cast<double>(left));
+  }
   const Prepared prepared{
       model,
-      Rhythm(model),
+      std::move(rhythms),
       with_mean(model.gaps, Seconds(1)),
       model.failure_rate.value() / (1 + model.lemons.share * (model.lemons.factor - 1)),
       std::min(nanoseconds(limit), kNever / 2),

@@ -15,11 +15,21 @@
 // Nodes: a failure takes its node out with the probability `node_share`. With `spares` the job
 // waits for a repair when none is left; without it there is always another node (the queue of a
 // cluster is a stage of the restart). Lemon nodes fail more often and leave with their failures:
-// each is replaced by a node that is a lemon with the probability `lemons.share`.
+// each is replaced by a node that is a lemon with the probability `lemons.share`. A failure takes a
+// whole rack with the probability `racks.share`; its nodes come back together after one repair.
 //
-// Left out: a step time that varies (it is one number here; the mean of a distribution is right for
-// runs of thousands of steps), the order of recorded gaps, elastic continuation on fewer nodes,
-// planned interruptions, failures of racks as a whole.
+// An elastic run that lacks k of its N nodes goes on, after the restart, with the
+// floor((N - k) R / N) of its R data-parallel replicas that are left; the batch stays what it is, so
+// that a step takes R / left times as long, to the nanosecond. When a repair ends, the step under way
+// is finished and the run takes the node back without a pause. Below `least` replicas it waits.
+//
+// A planned stop comes `every` so long after the run began to train again: the step under way is
+// finished, the state saved until it is durable, and after the time that the stop takes come the
+// stages that a first start has.
+//
+// Left out: a step time that varies within a phase (the mean of a distribution is right for runs of
+// thousands of steps), the order of recorded gaps, a rate of failures that falls with the nodes that
+// are missing.
 #pragma once
 
 #include <array>
@@ -44,9 +54,28 @@ struct CheckpointLevel {
   bool operator==(const CheckpointLevel&) const = default;
 };
 
+// Another time of a step from there on.
+struct LaterSteps {
+  std::int64_t after = 0;  // steps of the run
+  Seconds step;
+  bool operator==(const LaterSteps&) const = default;
+};
+
+// Stops for maintenance.
+struct PlannedStops {
+  Seconds every;  // from the time the run trains again
+  TimeLaw time;   // that the run is down, apart from its start
+};
+
+struct ElasticReplicas {
+  std::int64_t replicas = 1;  // of the whole job
+  std::int64_t least = 1;     // with which it goes on
+};
+
 struct RunModel {
   std::int64_t steps = 0;
   Seconds step;
+  std::vector<LaterSteps> later;  // by ascending `after`
   std::int64_t evaluate_every = 0;  // steps; 0: never
   Seconds evaluation;
   std::vector<CheckpointLevel> checkpoints;  // none: a failure loses everything
@@ -55,10 +84,22 @@ struct RunModel {
   TimeLaw gaps{.law = TimeForm::exponential};  // the form alone
   LemonNodes lemons;
   double node_share = 1;
+  FailingRacks racks;
   std::vector<RestartStage> restart;
   std::optional<std::int64_t> spares;
   TimeLaw repair;  // where there are spares
+  std::optional<ElasticReplicas> elastic;
+  std::optional<PlannedStops> planned;
+
+  // Where so many nodes are missing.
+  [[nodiscard]] std::int64_t replicas_lost(std::int64_t missing) const {
+    return elastic ? (missing * elastic->replicas + nodes - 1) / nodes : missing;
+  }
 };
+
+// All steps, without a pause.
+Seconds training_time(const RunModel& model);
+Seconds shortest_step(const RunModel& model);
 
 // Time that a run lost: from that moment on, or spread over the training that begins there. The
 // first entry of an interruption is the training before it that has to be done again.
@@ -79,7 +120,8 @@ struct RunOutcome {
   std::int64_t wall_ns = 0;
   std::int64_t productive_ns = 0;
   std::array<std::int64_t, kBadputs> badput_ns{};
-  std::int64_t interruptions = 0;
+  std::int64_t interruptions = 0;  // by failures
+  std::int64_t planned = 0;
 
   [[nodiscard]] double ettr() const {
     return static_cast<double>(productive_ns) / static_cast<double>(wall_ns);

@@ -92,6 +92,8 @@ inline constexpr auto kResults<LostTime> = table<LostTime>(
     lost<Badput::wasted_progress_from_disruption>("steps since the last checkpoint, done again"),
     lost<Badput::infrastructure_recovery_from_disruption>(
         "from a failure until the accelerators can start again"),
+    lost<Badput::planned_interruptions>("stops for maintenance"),
+    lost<Badput::fewer_replicas>("steps that take longer until a node is repaired"),
     lost<Badput::custom_badput_events>("evaluation pauses"));
 
 template <>
