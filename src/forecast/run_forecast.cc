@@ -57,23 +57,24 @@ Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
 // failures that need this save; at least as many as it takes to become durable. All steps where no
 // failure needs it.
 std::int64_t steps_between(const std::optional<Seconds>& interval, const SaveCost& cost,
-                           Hertz failures, Seconds step, std::int64_t steps) {
+                           Hertz failures, Seconds step, Seconds shortest, std::int64_t steps) {
   double wanted = static_cast<double>(steps);
   if (interval) {
     wanted = *interval / step;
   } else if (failures > Hertz(0)) {
     wanted = std::max(best_interval(failures, cost.blocked) / step,
-                      std::ceil((cost.durable - cost.blocked) / step));
+                      std::ceil((cost.durable - cost.blocked) / shortest));
   }
   return static_cast<std::int64_t>(std::clamp(std::round(wanted), 1.0, static_cast<double>(steps)));
 }
 
 std::vector<CheckpointLevel> levels_of(const CheckpointPolicy& policy, const CheckpointCost& cost,
-                                       Hertz failures, Seconds step, std::int64_t steps) {
+                                       Hertz failures, Seconds step, Seconds shortest,
+                                       std::int64_t steps) {
   std::vector<CheckpointLevel> out;
   const auto add = [&](const std::optional<Seconds>& interval, const SaveCost& save,
                        Hertz failures_to_here, double survives) {
-    out.push_back({.every = steps_between(interval, save, failures_to_here, step, steps),
+    out.push_back({.every = steps_between(interval, save, failures_to_here, step, shortest, steps),
                    .blocked = save.blocked,
                    .durable = save.durable,
                    .restore = save.restore,
@@ -105,7 +106,7 @@ std::vector<CheckpointLevel> with_half_the_interval(const RunModel& model) {
   std::vector<CheckpointLevel> out = model.checkpoints;
   for (CheckpointLevel& level : out) {
     const std::int64_t half = level.every / 2;
-    const Seconds between = static_cast<double>(half) * model.step + level.blocked;
+    const Seconds between = static_cast<double>(half) * shortest_step(model) + level.blocked;
     if (half >= 1 && level.durable <= between) level.every = half;
   }
   return out;
@@ -232,6 +233,27 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
                     "that fails is replaced by any node of the cluster",
                     100 * f.failures.lemons.share, f.failures.lemons.factor));
   }
+  if (f.phases.size() > 1) {
+    out.push_back("checkpoints and evaluations come every so many steps in all phases");
+  }
+  if (model.planned) {
+    out.push_back(fmt::format("a planned interruption after every {} of running{}: the state is "
+                              "saved, the run is down for {} and starts again",
+                              to_text(model.planned->every),
+                              q.planned->every ? "" : " (as often as " + f.failures.name + ")",
+                              in_words(model.planned->time)));
+  }
+  if (model.racks.share > 0 && q.spares) {
+    out.push_back(fmt::format("{:.3g} % of the failures take out {} nodes, which are repaired "
+                              "together",
+                              100 * model.racks.share, model.racks.nodes));
+  }
+  if (model.elastic) {
+    out.push_back(fmt::format("without spares the run goes on with {} of {} replicas or more: the "
+                              "batch stays, the step takes longer in proportion, and repaired "
+                              "nodes join it without a pause",
+                              model.elastic->least, model.elastic->replicas));
+  }
   if (!q.spares) out.push_back("there is always another node for one that fails");
   if (f.price) out.push_back("price " + f.price_name + ", also while the run waits");
   if (f.power) {
@@ -243,18 +265,21 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
 
 // Its length and its size.
 Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Estimate& estimate,
-                          const RunQuestion& question) {
-  out.step_time = estimate.step_time;
-  out.step_interval = estimate.interval;
-  if (question.steps) {
-    out.steps = *question.steps;
-  } else {
+                          const RunQuestion& question, const Catalog& catalog) {
+  if (!question.steps) {
     ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
-    const auto of_step = static_cast<double>(estimate.training.global_batch) *
-                         static_cast<double>(estimate.training.sequence_length);
-    out.steps = static_cast<std::int64_t>(std::ceil(*out.tokens / of_step));
   }
-  out.healthy = static_cast<double>(out.steps) * out.step_time;
+  ORRERY_TRY(out.phases, phases_of(step, estimate, question, out.tokens, catalog));
+  for (const ForecastPhase& phase : out.phases) {
+    out.steps += phase.steps;
+    out.healthy += phase.healthy();
+  }
+  out.step_time = out.phases.size() == 1 ? out.phases.front().step_time
+                                         : out.healthy / static_cast<double>(out.steps);
+  const double longer = out.step_time / estimate.step_time;
+  out.step_interval = estimate.interval;
+  out.step_interval.low *= longer;
+  out.step_interval.high *= longer;
   out.accelerators = step.cluster().accelerators;
   out.nodes = step.cluster().accelerators / step.cluster().accelerators_per_node;
   out.checkpoint =
@@ -277,12 +302,28 @@ Result<void> choose_facts(RunForecast& out, const RunQuestion& question,
   return {};
 }
 
+Result<PlannedStops> planned_stops_of(const PlannedQuestion& planned, const FailureRates& rates) {
+  if (planned.every) return PlannedStops{*planned.every, planned.time};
+  if (!rates.planned || *rates.planned < 1 || !rates.days) {
+    return bad_input("how often the run is stopped is not given, and " + rates.name +
+                         " does not say it",
+                     "forecast.planned.every", "write every: 27 h");
+  }
+  const Seconds every = *rates.days / static_cast<double>(*rates.planned) * Seconds(86400);
+  return PlannedStops{every, planned.time};
+}
+
 // The run to simulate; notes in `out` what follows from it without a simulation.
 Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
                           const RunQuestion& question) {
   RunModel model;
   model.steps = out.steps;
-  model.step = out.step_time;
+  model.step = out.phases.front().step_time;
+  std::int64_t before = 0;
+  for (std::size_t i = 1; i < out.phases.size(); ++i) {
+    before += out.phases[i - 1].steps;
+    model.later.push_back({before, out.phases[i].step_time});
+  }
   if (question.evaluation) {
     model.evaluate_every = question.evaluation->every;
     model.evaluation = question.evaluation->time;
@@ -306,8 +347,18 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
     }
     model.repair = *repair;
   }
+  model.racks = question.racks.value_or(out.failures.racks);
+  if (question.elastic) {
+    const std::int64_t replicas = step.plan().dp;
+    model.elastic = ElasticReplicas{
+        replicas, std::llround(std::ceil(question.elastic->least * static_cast<double>(replicas)))};
+  }
+  if (question.planned) {
+    ORRERY_TRY(model.planned, planned_stops_of(*question.planned, out.failures));
+  }
   const Hertz rate = static_cast<double>(model.nodes) * model.failure_rate;
-  model.checkpoints = levels_of(question.checkpoint, out.checkpoint, rate, model.step, model.steps);
+  model.checkpoints = levels_of(question.checkpoint, out.checkpoint, rate, out.step_time,
+                                shortest_step(model), model.steps);
   out.levels = model.checkpoints;
   if (out.restart.includes_restore) {
     for (CheckpointLevel& level : model.checkpoints) level.restore = {};
@@ -321,7 +372,7 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
   const CheckpointLevel& last = model.checkpoints.back();
   if (model.checkpoints.size() == 1 && last.durable <= last.blocked && !model.spares &&
       model.gaps.law == TimeForm::exponential && !(model.lemons.share > 0) &&
-      model.evaluate_every == 0) {
+      model.evaluate_every == 0 && model.later.empty() && !model.planned) {
     out.exact_ettr = exact_ettr(
         {rate, out.mean_restart, static_cast<double>(last.every) * model.step, last.blocked});
   }
@@ -339,6 +390,7 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
     wall.push_back(wall_of(run));
     ettr.push_back(run.ettr());
     interruptions.push_back(static_cast<double>(run.interruptions));
+    out.planned += static_cast<double>(run.planned) * share;
     for (std::size_t i = 0; i < kBadputs; ++i) {
       out.badput[i] += Seconds(static_cast<double>(run.badput_ns[i]) * 1e-9) * share;
     }
@@ -395,7 +447,7 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
                              int threads) {
   ORRERY_RETURN_IF_ERROR(check(question));
   RunForecast out;
-  ORRERY_RETURN_IF_ERROR(describe_run(out, step, estimate, question));
+  ORRERY_RETURN_IF_ERROR(describe_run(out, step, estimate, question, catalog));
   ORRERY_RETURN_IF_ERROR(choose_facts(out, question, failures, catalog));
   ORRERY_TRY(out.model, model_of(out, step, question));
   const RunModel& model = out.model;

@@ -8,8 +8,9 @@
 //
 // The quantiles are those of the run's luck with failures. How far the step time itself may be off
 // is another matter: the interval of `estimate`, which scales all times, is stated beside them.
-// Left out: power that falls while a run waits, ramps of batch and sequence length, restarts of the
-// learning curve, prices that change.
+// A run with phases walks each with its own step (run_phases.h); checkpoints and evaluations come
+// every so many steps in all of them.
+// Left out: power that falls while a run waits, restarts of the learning curve, prices that change.
 #pragma once
 
 #include <array>
@@ -21,6 +22,7 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "forecast/checkpoint.h"
+#include "forecast/run_phases.h"
 #include "forecast/run_question.h"
 #include "forecast/run_simulation.h"
 #include "forecast/run_spread.h"
@@ -39,7 +41,8 @@ struct Knob {
 struct RunForecast {
   std::optional<double> tokens;
   std::int64_t steps = 0;
-  Seconds step_time;
+  Seconds step_time;  // mean
+  std::vector<ForecastPhase> phases;
   StepTimeInterval step_interval;
   Seconds healthy;  // steps x step time
   std::int64_t accelerators = 0;
@@ -59,6 +62,7 @@ struct RunForecast {
   RunSpread<Seconds> wall;
   RunSpread<double> ettr;
   RunSpread<double> interruptions;
+  double planned = 0;  // mean of the stops that are planned
   std::array<Seconds, kBadputs> badput{};  // means
   std::uint64_t median_run = 0;            // the one whose wall-clock time is the median
   std::int64_t median_interruptions = 0;   // of that run

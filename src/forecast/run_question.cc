@@ -5,6 +5,115 @@
 #include <charconv>
 
 namespace orrery {
+namespace {
+
+Result<void> check_phases(const RunQuestion& q) {
+  if (static_cast<std::int64_t>(q.phases.size()) > kMostPhases) {
+    return bad_input(fmt::format("{} phases", q.phases.size()), "forecast.phases",
+                     fmt::format("{} at most", kMostPhases));
+  }
+  for (std::size_t i = 0; i < q.phases.size(); ++i) {
+    const RunPhase& phase = q.phases[i];
+    const std::string place = fmt::format("forecast.phases[{}]", i);
+    const int lengths = static_cast<int>(!phase.tokens.empty()) +
+                        static_cast<int>(phase.steps.has_value()) +
+                        static_cast<int>(phase.share.has_value());
+    const bool last = i + 1 == q.phases.size();
+    if (last && lengths > 0) {
+      return bad_input("the last phase states its length", place,
+                       "leave it out: it lasts until the run ends");
+    }
+    if (!last && lengths != 1) {
+      return bad_input("not one of tokens, steps and share", place, "write one of them");
+    }
+    if (!phase.tokens.empty() && q.steps) {
+      return bad_input("tokens of a phase of a run that is given in steps", place,
+                       "write its steps or its share");
+    }
+    if (phase.steps.value_or(1) < 1 || phase.global_batch.value_or(1) < 1 ||
+        phase.sequence_length.value_or(1) < 1) {
+      return bad_input("a number below 1", place, "write 1 or more");
+    }
+    if (phase.share && !(*phase.share > 0 && *phase.share < 1)) {
+      return bad_input(fmt::format("a share of {}", *phase.share), place,
+                       "write one between 0 and 1");
+    }
+  }
+  if (!q.batch_ramp) return {};
+  if (!q.phases.empty()) {
+    return bad_input("both phases and batch_ramp are given", "forecast.batch_ramp",
+                     "write its batches as phases");
+  }
+  if (q.steps) {
+    return bad_input("a ramp over tokens of a run that is given in steps", "forecast.batch_ramp",
+                     "write tokens in place of steps");
+  }
+  if (q.batch_ramp->from < 1 || q.batch_ramp->by < 1) {
+    return bad_input("a batch below 1", "forecast.batch_ramp", "write 1 or more");
+  }
+  return {};
+}
+
+Result<void> check_parts(const RunQuestion& q) {
+  ORRERY_RETURN_IF_ERROR(check_phases(q));
+  if (q.planned) {
+    if (q.planned->every && !(*q.planned->every > Seconds(0))) {
+      return bad_input("is not above 0", "forecast.planned.every", "write 27 h");
+    }
+    ORRERY_RETURN_IF_ERROR(at("forecast.planned.time", check(q.planned->time)));
+  }
+  if (q.racks) {
+    ORRERY_RETURN_IF_ERROR(at("forecast", check(*q.racks)));
+    if (!q.spares) {
+      return bad_input("without a number of spares there is always another node",
+                       "forecast.racks", "write spares as well: 0 or more");
+    }
+  }
+  if (q.elastic && !(q.elastic->least > 0 && q.elastic->least <= 1)) {
+    return bad_input(fmt::format("a share of {}", q.elastic->least), "forecast.elastic.least",
+                     "write one above 0, and 1 at most");
+  }
+  return {};
+}
+
+}  // namespace
+
+const Fields<RunPhase>& fields_of(const RunPhase*) {
+  static const Fields<RunPhase> table =
+      Fields<RunPhase>("phase")
+          .optional<&RunPhase::name>("what it is called in the answer")
+          .optional<&RunPhase::tokens>("that it lasts: 2.87T, 300B")
+          .optional<&RunPhase::steps>("that it lasts")
+          .optional<&RunPhase::share>("of the run that it lasts")
+          .optional<&RunPhase::global_batch>("sequences")
+          .optional<&RunPhase::sequence_length>("tokens")
+          .optional<&RunPhase::plan>("settings over those of the plan: cp=16,dp=8");
+  return table;
+}
+
+const Fields<BatchRamp>& fields_of(const BatchRamp*) {
+  static const Fields<BatchRamp> table =
+      Fields<BatchRamp>("ramp of the batch")
+          .required<&BatchRamp::from>("sequences of the first batch")
+          .required<&BatchRamp::by>("sequences by which it grows")
+          .required<&BatchRamp::over>("tokens until the whole batch: 12B");
+  return table;
+}
+
+const Fields<PlannedQuestion>& fields_of(const PlannedQuestion*) {
+  static const Fields<PlannedQuestion> table =
+      Fields<PlannedQuestion>("description of planned interruptions")
+          .optional<&PlannedQuestion::every>("time between; absent: that of the failure rates")
+          .required<&PlannedQuestion::time>("that the run is down, apart from its start");
+  return table;
+}
+
+const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*) {
+  static const Fields<ElasticQuestion> table =
+      Fields<ElasticQuestion>("description of an elastic run")
+          .required<&ElasticQuestion::least>("share of the replicas with which it goes on");
+  return table;
+}
 
 const Fields<EvaluationPauses>& fields_of(const EvaluationPauses*) {
   static const Fields<EvaluationPauses> table =
@@ -26,6 +135,11 @@ const Fields<RunQuestion>& fields_of(const RunQuestion*) {
           .optional<&RunQuestion::queue>("time in the queue, at the start and after each failure")
           .optional<&RunQuestion::spares>("nodes that stand ready; absent: there is always another")
           .optional<&RunQuestion::repair>("until a failed node is a spare again")
+          .optional<&RunQuestion::phases>("of batch, sequence length or plan, in order")
+          .optional<&RunQuestion::batch_ramp>("batches that grow until that of the run")
+          .optional<&RunQuestion::planned>("planned interruptions")
+          .optional<&RunQuestion::racks>("failures of racks or switches, where there are spares")
+          .optional<&RunQuestion::elastic>("goes on with fewer replicas, where there are spares")
           .optional<&RunQuestion::within>("how likely the run ends by then")
           .optional<&RunQuestion::price>("name in the catalog's prices, or 2.95 $/h")
           .optional<&RunQuestion::pue>("power of the site over that of the accelerators")
@@ -46,6 +160,7 @@ Result<void> check(const RunQuestion& q) {
                "tokens", "write --tokens 15.6T, or --steps 100000");
   }
   if (q.steps && *q.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
+  ORRERY_RETURN_IF_ERROR(check_parts(q));
   ORRERY_RETURN_IF_ERROR(check(q.checkpoint));
   if (q.evaluation && (q.evaluation->every < 1 || q.evaluation->time < Seconds(0))) {
     return bad("an interval below a step or a negative time", "evaluation");

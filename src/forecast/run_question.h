@@ -9,15 +9,21 @@
 //     evaluation: {every: 1000, time: 12 min}
 //     spares: 16
 //     within: 60 days
+//     phases:                          # the last one lasts until the run ends
+//       - {tokens: 252e6, global_batch: 1024, sequence_length: 4096}
+//       - {}
+//     planned: {every: 27 h, time: {mean: 20 min}}
 //     step: {variability: prism, exceeds: 20 s}   # without tokens and steps: of the step alone
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "document/fields.h"
 #include "forecast/checkpoint.h"
+#include "forecast/failure_rates.h"
 #include "forecast/step_distribution.h"
 #include "forecast/time_law.h"
 
@@ -30,6 +36,42 @@ struct EvaluationPauses {
 };
 const Fields<EvaluationPauses>& fields_of(const EvaluationPauses*);
 
+// A stretch of steps; what it does not state is as in the rest of the specification. All but the
+// last state one of tokens, steps and share.
+struct RunPhase {
+  std::string name;
+  std::string tokens;
+  std::optional<std::int64_t> steps;
+  std::optional<double> share;  // of the run
+  std::optional<std::int64_t> global_batch;
+  std::optional<std::int64_t> sequence_length;
+  std::string plan;  // settings over those of the plan: "cp=16,dp=8"
+  bool operator==(const RunPhase&) const = default;
+};
+const Fields<RunPhase>& fields_of(const RunPhase*);
+
+// Sequences of the first batch and of each increment, and the tokens until the whole batch.
+struct BatchRamp {
+  std::int64_t from = 0;
+  std::int64_t by = 0;
+  std::string over;
+  bool operator==(const BatchRamp&) const = default;
+};
+const Fields<BatchRamp>& fields_of(const BatchRamp*);
+
+struct PlannedQuestion {
+  std::optional<Seconds> every;  // empty: as often as in the run of the failure rates
+  TimeLaw time;
+  bool operator==(const PlannedQuestion&) const = default;
+};
+const Fields<PlannedQuestion>& fields_of(const PlannedQuestion*);
+
+struct ElasticQuestion {
+  double least = 1;  // of the data-parallel replicas
+  bool operator==(const ElasticQuestion&) const = default;
+};
+const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*);
+
 struct RunQuestion {
   std::string tokens;  // "15.6T", "300B"
   std::optional<std::int64_t> steps;
@@ -40,6 +82,11 @@ struct RunQuestion {
   std::optional<TimeLaw> queue;  // at the start and after each failure
   std::optional<std::int64_t> spares;
   std::optional<TimeLaw> repair;  // of a node, where there are spares
+  std::vector<RunPhase> phases;   // empty: all steps are alike
+  std::optional<BatchRamp> batch_ramp;
+  std::optional<PlannedQuestion> planned;
+  std::optional<FailingRacks> racks;  // empty: those of the failure rates
+  std::optional<ElasticQuestion> elastic;
   std::optional<Seconds> within;  // how likely the run ends by then
   std::string price;              // of the catalog, or "2.95 $/h"; empty: the median
   double pue = 1;                 // power of the site over that of the accelerators
@@ -51,6 +98,7 @@ struct RunQuestion {
 };
 const Fields<RunQuestion>& fields_of(const RunQuestion*);
 
+inline constexpr std::int64_t kMostPhases = 100;
 inline constexpr std::int64_t kMostRuns = 1'000'000;
 inline constexpr double kMostCarbon = 1e6;  // burning coal gives about 1,000
 

@@ -106,6 +106,14 @@ inline constexpr auto kResults<CheckpointLevel> = table<CheckpointLevel>(
     field<&CheckpointLevel::survives>("survives", "probability that a failure leaves it intact"));
 
 template <>
+inline constexpr auto kResults<ForecastPhase> = table<ForecastPhase>(
+    "phase", "A stretch of steps that are alike.", field<&ForecastPhase::name>("as it was called"),
+    field<&ForecastPhase::steps>("of the phase"), field<&ForecastPhase::tokens>("of the phase"),
+    field<&ForecastPhase::global_batch>("sequences of a step"),
+    field<&ForecastPhase::sequence_length>("tokens of a sequence"),
+    field<&ForecastPhase::step_time>("step_time_s", "of one step"));
+
+template <>
 inline constexpr auto kResults<Knob> = table<Knob>(
     "change", "A cause made better by a half, on the same random numbers.",
     field<&Knob::name>("change", "what is better"), field<&Knob::ettr>("ettr", "mean with it"),
@@ -131,7 +139,9 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field("tokens", "of the run; null: steps were given",
           [](const RunForecast& f) { return f.tokens; }),
     field<&RunForecast::steps>("steps", "of the run"),
-    field<&RunForecast::step_time>("step_time_s", "of one step, as orrery estimate predicts it"),
+    field<&RunForecast::step_time>("step_time_s",
+                                   "of one step, as orrery estimate predicts it; the mean of phases"),
+    field<&RunForecast::phases>("one or more"),
     field("step_time_low_s", "lower end of the interval of the step time",
           [](const RunForecast& f) { return f.step_interval.low; }),
     field("step_time_high_s", "upper end of the interval of the step time",
@@ -167,6 +177,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
           [](const RunForecast& f) { return row_of(f.ettr); }),
     field("interruptions", "failures of a run, those during restarts included",
           [](const RunForecast& f) { return row_of(f.interruptions); }),
+    field<&RunForecast::planned>("planned_interruptions", "mean of the runs"),
     field("badput_s", "where the rest of the mean wall-clock time goes",
           [](const RunForecast& f) { return LostTime{f.badput}; }),
     field<&RunForecast::exact_ettr>(

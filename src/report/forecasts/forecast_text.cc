@@ -76,8 +76,9 @@ Table answer_table(const RunForecast& f) {
 
 std::string run_sentence(const RunForecast& f) {
   std::string out =
-      fmt::format("{} steps of {} on {} GPUs in {} {}: {} without a failure", grouped(f.steps),
-                  to_text(f.step_time), grouped(f.accelerators), grouped(f.nodes),
+      fmt::format("{} steps of {}{} on {} GPUs in {} {}: {} without a failure", grouped(f.steps),
+                  to_text(f.step_time), f.phases.size() > 1 ? " on average" : "",
+                  grouped(f.accelerators), grouped(f.nodes),
                   f.nodes == 1 ? "node" : "nodes", span_words(f.healthy));
   return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
 }
@@ -87,6 +88,26 @@ std::string in_time_sentence(const RunForecast& f) {
   return fmt::format("ends within {} with a probability of {} ({} to {})", unbroken_span(*f.within),
                      share_words(f.ends_within.value), share_words(f.ends_within.low),
                      share_words(f.ends_within.high));
+}
+
+Table phase_table(const RunForecast& f) {
+  Table table(left("", 4), right("tokens", 3), right("steps", 3), right("sequences", 2),
+              right("of tokens", 2), right("step", 4), right("time", 4));
+  const auto add = [&](const ForecastPhase& p) {
+    table.row(shortened(printable(p.name), 24), compact(p.tokens), grouped(p.steps),
+              grouped(p.global_batch), grouped(p.sequence_length), to_text(p.step_time),
+              span_words(p.healthy()));
+  };
+  constexpr std::size_t kShown = 12;  // of a ramp: the first and the last ones
+  const std::size_t all = f.phases.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    if (all <= kShown || i < kShown / 2 || i + kShown / 2 >= all) {
+      add(f.phases[i]);
+    } else if (i == kShown / 2) {
+      table.row("...", "", "", "", "", "", "");
+    }
+  }
+  return table;
 }
 
 std::vector<std::string> spread_sentences(const RunForecast& f) {
@@ -106,9 +127,10 @@ std::vector<std::string> cause_sentences(const RunForecast& f) {
   const std::string failures = std::isfinite(f.mean_time_to_failure.value())
                                    ? "a failure every " + to_text(f.mean_time_to_failure)
                                    : "no failures";
-  std::vector<std::string> out{fmt::format("{} ({}) · {} from a failure to the next step ({})",
-                                           failures, f.failures.name, to_text(f.mean_restart),
-                                           f.restart.name)};
+  std::vector<std::string> out{fmt::format(
+      "{} ({}) · {} from a failure to the next step ({}){}", failures, f.failures.name,
+      to_text(f.mean_restart), f.restart.name,
+      f.planned > 0 ? fmt::format(" · {} planned interruptions", count(f.planned)) : "")};
   if (f.levels.size() > 1) {
     out.push_back("copies in memory " + save_words(f.levels.front(), f.step_time));
   }
@@ -159,6 +181,7 @@ std::string forecast_text(const RunForecast& f, const Subject& subject, const Te
   out += distribution_line(f.walls, span_words, style);
   if (f.within) out += wrapped("→ " + in_time_sentence(f), 2, style);
   out += lines(spread_sentences(f), style) + "\n" + lines(cause_sentences(f), style);
+  if (f.phases.size() > 1) out += section("Phases", "without a failure", phase_table(f), style);
   out += section("Where the time goes", "mean of the runs", loss_table(f), style);
   out +=
       section("What would help", "each better by a half, the rest as it is", knob_table(f), style);

@@ -1,0 +1,215 @@
+#include "forecast/scaling_law.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace orrery {
+namespace {
+
+constexpr std::array kCountedParameters = std::to_array<EnumName<CountedParameters>>(
+    {{CountedParameters::all, "all"},
+     {CountedParameters::without_embeddings, "without_embeddings"}});
+
+constexpr double kMostTrainedTokens = 1e18;
+
+double term(const LossTerm& t, double x) { return t.coefficient / std::pow(x, t.exponent); }
+// What gives that term.
+double inverse(const LossTerm& t, double value) {
+  return std::pow(t.coefficient / value, 1 / t.exponent);
+}
+
+// What the two terms of a law share of a loss. Errors: nothing is left for them.
+Result<double> reducible(const ScalingLaw& law, double loss) {
+  const double least = std::pow(law.irreducible, law.power);
+  if (!(loss > least && loss <= 100)) {
+    return bad_input(fmt::format("no model has a loss of {} by {}", loss, law.name),
+                     "forecast.loss", fmt::format("write one above {:.4g}, 100 at most", least));
+  }
+  return std::pow(loss, 1 / law.power) - law.irreducible;
+}
+
+std::string spelled(double n) { return fmt::format("{:.3g}", n); }
+
+double of_block(const Block& block) {
+  double sum = 0;
+  for (const Operator& op : block.operators) sum += op.auxiliary ? 0 : op.parameters;
+  return sum;
+}
+
+template <class T>
+Result<T> load(const Catalog& catalog, std::string_view kind, std::string_view name) {
+  ORRERY_TRY(const Document document, catalog.find(kind, name));
+  return read<T>(document);
+}
+
+}  // namespace
+
+std::span<const EnumName<CountedParameters>> names_of(CountedParameters) {
+  return kCountedParameters;
+}
+
+const Fields<LossTerm>& fields_of(const LossTerm*) {
+  static const Fields<LossTerm> table = Fields<LossTerm>("term of a loss")
+                                            .required<&LossTerm::coefficient>("nats a token")
+                                            .required<&LossTerm::exponent>("how fast it falls");
+  return table;
+}
+
+const Fields<FittedRange>& fields_of(const FittedRange*) {
+  static const Fields<FittedRange> table = Fields<FittedRange>("range of a fit")
+                                               .required<&FittedRange::least>("of the runs")
+                                               .required<&FittedRange::most>("of the runs");
+  return table;
+}
+
+const Fields<ScalingLaw>& fields_of(const ScalingLaw*) {
+  static const Fields<ScalingLaw> table =
+      Fields<ScalingLaw>("scaling law")
+          .required<&ScalingLaw::name>("identifier")
+          .required<&ScalingLaw::title>("whose runs it was fitted to")
+          .required<&ScalingLaw::irreducible>("what no model goes below")
+          .required<&ScalingLaw::parameters>("what more parameters reduce")
+          .required<&ScalingLaw::tokens>("what more tokens reduce")
+          .optional<&ScalingLaw::power>("of the sum of the three")
+          .optional<&ScalingLaw::counts>("which parameters")
+          .required<&ScalingLaw::critical_batch>("name in the catalog's critical batches")
+          .required<&ScalingLaw::trained_parameters>("of the runs")
+          .required<&ScalingLaw::trained_tokens>("of the runs")
+          .required<&ScalingLaw::provenance>("where the constants come from");
+  return table;
+}
+
+const Fields<CriticalBatch>& fields_of(const CriticalBatch*) {
+  static const Fields<CriticalBatch> table =
+      Fields<CriticalBatch>("critical batch")
+          .required<&CriticalBatch::name>("identifier")
+          .required<&CriticalBatch::title>("what makes it critical")
+          .required<&CriticalBatch::tokens>("of the batch, before the powers")
+          .optional<&CriticalBatch::tokens_exponent>("of the tokens of the run")
+          .optional<&CriticalBatch::loss_exponent>("of the loss, by which it is divided")
+          .required<&CriticalBatch::extra>("share of tokens more than with tiny batches")
+          .required<&CriticalBatch::provenance>("where the constants come from");
+  return table;
+}
+
+double CriticalBatch::at(double trained_tokens, double loss) const {
+  return tokens * std::pow(trained_tokens, tokens_exponent) / std::pow(loss, loss_exponent);
+}
+
+double CriticalBatch::extra_share(double batch, double critical) const {
+  return batch <= critical ? 0 : (1 + extra * batch / critical) / (1 + extra) - 1;
+}
+
+double ScalingLaw::loss(double parameters_of_model, double trained) const {
+  return std::pow(irreducible + term(parameters, parameters_of_model) + term(tokens, trained),
+                  power);
+}
+
+Allocation ScalingLaw::best_of(double compute) const {
+  const double both = parameters.exponent + tokens.exponent;
+  const double g = std::pow(parameters.exponent * parameters.coefficient /
+                                (tokens.exponent * tokens.coefficient),
+                            1 / both);
+  const double size = g * std::pow(compute / 6, tokens.exponent / both);
+  const double trained = compute / 6 / size;
+  return {size, trained, loss(size, trained)};
+}
+
+Result<Allocation> ScalingLaw::cheapest(double target) const {
+  ORRERY_TRY(const double rest, reducible(*this, target));
+  const double both = parameters.exponent + tokens.exponent;
+  return Allocation{inverse(parameters, rest * tokens.exponent / both),
+                    inverse(tokens, rest * parameters.exponent / both), target};
+}
+
+Result<double> ScalingLaw::tokens_to(double target, double parameters_of_model) const {
+  ORRERY_TRY(const Allocation best, cheapest(target));
+  ORRERY_TRY(const double rest, reducible(*this, target));
+  const double left = rest - term(parameters, parameters_of_model);
+  const double trained = left > 0 ? inverse(tokens, left) : kMostTrainedTokens;
+  if (trained < kMostTrainedTokens) return std::max(trained, 1.0);
+  return bad_input(
+      fmt::format("a model of {} parameters does not reach a loss of {} by {}",
+                  spelled(parameters_of_model), target, name),
+      "forecast.loss",
+      fmt::format("more than {} parameters are needed; the least compute has {} and {} tokens",
+                  spelled(inverse(parameters, rest)), spelled(best.parameters),
+                  spelled(best.tokens)));
+}
+
+Result<std::vector<Allocation>> ScalingLaw::sizes_within(double target, double compute) const {
+  ORRERY_TRY(const Allocation best, cheapest(target));
+  if (best.compute() > compute) {
+    return bad_input(fmt::format("{} FLOPs do not reach a loss of {} by {}", spelled(compute),
+                                 target, name),
+                     "--compute",
+                     fmt::format("write {} or more", spelled(best.compute() * 1.001)));
+  }
+  ORRERY_TRY(const double rest, reducible(*this, target));
+  const auto with = [&](double size) {
+    return Allocation{size, inverse(tokens, rest - term(parameters, size)), target};
+  };
+  // The compute falls from the least size, which takes for ever, to the best one, and rises beyond.
+  const auto boundary = [&](double affordable, double beyond) {
+    for (int i = 0; i < 200; ++i) {
+      const double middle = std::sqrt(affordable * beyond);
+      (with(middle).compute() <= compute ? affordable : beyond) = middle;
+    }
+    return with(affordable);
+  };
+  const double tokens_at_least = inverse(tokens, rest);
+  return std::vector{boundary(best.parameters, inverse(parameters, rest)),
+                     boundary(best.parameters, 2 * compute / (6 * tokens_at_least))};
+}
+
+std::vector<std::string> ScalingLaw::beyond_fit(const Allocation& allocation) const {
+  std::vector<std::string> out;
+  const auto add = [&](double value, const FittedRange& range, std::string_view of) {
+    if (value >= range.least && value <= range.most) return;
+    out.push_back(fmt::format("{} was fitted to {} to {} {}: {} are outside", name,
+                              spelled(range.least), spelled(range.most), of, spelled(value)));
+  };
+  add(allocation.parameters, trained_parameters, "parameters");
+  add(allocation.tokens, trained_tokens, "tokens");
+  return out;
+}
+
+Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name) {
+  ORRERY_TRY(ScalingLaw law, load<ScalingLaw>(catalog, "scaling-laws", name));
+  for (const double constant : {law.parameters.coefficient, law.parameters.exponent,
+                                law.tokens.coefficient, law.tokens.exponent, law.power}) {
+    if (!(constant > 0)) return bad_input("a constant that is not above 0", law.name);
+  }
+  if (!(law.irreducible >= 0)) return bad_input("a negative loss", law.name);
+  return law;
+}
+
+Result<CriticalBatch> load_critical_batch(const Catalog& catalog, std::string_view name) {
+  ORRERY_TRY(CriticalBatch batch, load<CriticalBatch>(catalog, "critical-batches", name));
+  if (!(batch.tokens > 0 && batch.extra > 0)) {
+    return bad_input("a constant that is not above 0", batch.name);
+  }
+  return batch;
+}
+
+double counted_parameters(const Model& model, CountedParameters counts) {
+  const double active = active_parameters(model);
+  if (counts == CountedParameters::all) return active;
+  return active - of_block(model.embedding) - of_block(model.head);
+}
+
+Result<double> parse_compute(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(number >= 1 && number <= 1e40)) {
+    return bad_input("'" + std::string(text) + "' is not a number of FLOPs from 1 to 1e40",
+                     "--compute", "write 1e25");
+  }
+  return number;
+}
+
+}  // namespace orrery
