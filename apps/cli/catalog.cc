@@ -60,6 +60,13 @@ std::vector<Shown> columns_of(const std::string& kind) {
             {"between nodes", {"communication", "between_nodes"}},
             {"of", {"title"}}};
   }
+  if (kind == "scaling-laws") {
+    return {{"irreducible", {"irreducible"}},
+            {"parameters", {"parameters", "exponent"}},
+            {"tokens", {"tokens", "exponent"}},
+            {"of", {"title"}}};
+  }
+  if (kind == "critical-batches") return {{"of", {"title"}}};
   if (kind == "restarts") return {{"of", {"title"}}};
   if (kind == "software") return {{"framework", {"title"}}};
   if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};

@@ -64,6 +64,10 @@ struct ForecastOptions {
   std::string checkpoint;  // "interval=30min,mode=asynchronous,bandwidth=2TB/s"
   std::string spares;
   std::string within;
+  std::string budget;
+  std::string loss;
+  std::string law;
+  std::string compute;
   std::string price;
   std::string runs;
   std::string seed;

@@ -16,6 +16,7 @@
 #include "report/forecasts/forecast_html.h"
 #include "report/forecasts/forecast_json.h"
 #include "report/forecasts/forecast_text.h"
+#include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
 #include "report_files.h"
 
@@ -29,7 +30,10 @@ constexpr auto kRunOptions = std::to_array<std::pair<const char*, std::string Fo
     {"failures", &ForecastOptions::failures},
     {"restart", &ForecastOptions::restart},
     {"spares", &ForecastOptions::spares},
+    {"loss", &ForecastOptions::loss},
+    {"law", &ForecastOptions::law},
     {"within", &ForecastOptions::within},
+    {"budget", &ForecastOptions::budget},
     {"price", &ForecastOptions::price},
     {"runs", &ForecastOptions::runs},
     {"seed", &ForecastOptions::seed},
@@ -91,8 +95,11 @@ Result<RunQuestion> run_question(const ForecastOptions& options, const Value& st
       if (!(options.*option).empty()) fields.set(key, scalar(options.*option));
     }
     // The one given here replaces the other one of the specification.
-    if (!options.tokens.empty() && options.steps.empty()) fields.set("steps", Value::null());
-    if (!options.steps.empty() && options.tokens.empty()) fields.set("tokens", Value::null());
+    if (!options.tokens.empty() || !options.steps.empty() || !options.loss.empty()) {
+      if (options.tokens.empty()) fields.set("tokens", Value::null());
+      if (options.steps.empty()) fields.set("steps", Value::null());
+      if (options.loss.empty()) fields.set("loss", Value::null());
+    }
     if (!options.checkpoint.empty()) {
       const Value* before = fields.find("checkpoint");
       ORRERY_TRY(Value checkpoint,
@@ -143,6 +150,8 @@ Result<void> check_meaning(const ForecastOptions& o, bool run) {
                                             {"--checkpoint", !o.checkpoint.empty()},
                                             {"--spares", !o.spares.empty()},
                                             {"--within", !o.within.empty()},
+                                            {"--budget", !o.budget.empty()},
+                                            {"--law", !o.law.empty()},
                                             {"--price", !o.price.empty()},
                                             {"--runs", !o.runs.empty()}});
   const auto of_step = std::to_array<Given>({{"--variability", !o.variability.empty()},
@@ -172,6 +181,29 @@ Result<int> answer(const ForecastOptions& options, const Common& common, const H
   return print(text(text_style()) + (file.empty() ? "" : "\nreport    " + file + "\n"));
 }
 
+// Without a model: which sizes reach a loss, or what a compute reaches.
+Result<int> sizes_command(const ForecastOptions& options, const Common& common) {
+  for (const auto& [key, option] : kRunOptions) {
+    if ((options.*option).empty() || option == &ForecastOptions::loss ||
+        option == &ForecastOptions::law) {
+      continue;
+    }
+    return bad_input("an option of a run, and no model is given", "--" + std::string(key),
+                     "write a model, or leave it out to see which sizes the law says");
+  }
+  SizeQuestion question;
+  if (!options.law.empty()) question.law = options.law;
+  if (!options.loss.empty()) {
+    ORRERY_TRY(question.loss, at("--loss", read_real(scalar(options.loss))));
+  }
+  if (!options.compute.empty()) {
+    ORRERY_TRY(question.compute, parse_compute(options.compute));
+  }
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const SizeAnswer sizes, sizes_of(question, catalog));
+  return print(common.json ? to_json(sizes_json(sizes)) : sizes_text(sizes, text_style()));
+}
+
 Result<int> fit_command(const FaultFit& fitted, const ForecastOptions& options,
                         const Common& common) {
   return answer(
@@ -192,6 +224,14 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
     if (options.question.model.empty()) return fit_command(fitted, options, common);
     recorded = std::move(fitted.rates);
   }
+  if (!options.compute.empty() && !options.question.model.empty()) {
+    return bad_input("a compute, and a model whose size is known", "--compute",
+                     "leave out the model, or write --tokens");
+  }
+  if (options.question.model.empty() && options.log.empty() &&
+      (!options.loss.empty() || !options.compute.empty())) {
+    return sizes_command(options, common);
+  }
   if (options.question.model.empty()) {
     return fail(ErrorCode::bad_input, "neither a model nor a log of faults is given", "forecast",
                 "write orrery forecast llama-3.1-405b --on ..., or orrery forecast --log FILE");
@@ -199,7 +239,7 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
   ORRERY_TRY(const auto question, run_question(options, spec.forecast));
-  const bool run_asked = !question.tokens.empty() || question.steps || !question.phases.empty() ||
+  const bool run_asked = !question.tokens.empty() || question.steps || question.loss || !question.phases.empty() ||
                          question.batch_ramp || question.planned || question.elastic;
   ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked));
   ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));

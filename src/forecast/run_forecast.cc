@@ -263,11 +263,44 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
   return out;
 }
 
+// Of the tokens of the run, or of those that reach the stated loss.
+Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQuestion& question,
+                             double batch, const Catalog& catalog) {
+  const std::string name = question.law.empty() ? std::string(kUsualLaw) : question.law;
+  ORRERY_TRY(const ScalingLaw law, at("forecast.law", load_scaling_law(catalog, name)));
+  ORRERY_TRY(const CriticalBatch critical, load_critical_batch(catalog, law.critical_batch));
+  LossForecast out{.law = name, .run = {}, .cheapest = {}, .batch = batch};
+  out.run.parameters = counted_parameters(model, law.counts);
+  if (question.loss) {
+    out.run.loss = *question.loss;
+    ORRERY_TRY(out.run.tokens, law.tokens_to(*question.loss, out.run.parameters));
+  } else {
+    for (const ForecastPhase& phase : run.phases) out.run.tokens += phase.tokens;
+    out.run.loss = law.loss(out.run.parameters, out.run.tokens);
+  }
+  ORRERY_TRY(out.cheapest, law.cheapest(out.run.loss));
+  out.critical = critical.at(out.run.tokens, out.run.loss);
+  out.extra_share = critical.extra_share(batch, out.critical);
+  run.assumed.push_back(fmt::format("loss: {}, {}", law.name, law.provenance.source));
+  run.assumed.push_back(fmt::format("critical batch: {}, {}", critical.title,
+                                    critical.provenance.source));
+  if (model.experts > 0) run.assumed.emplace_back("of the experts the active parameters count");
+  if (!law.covers(out.run)) run.assumed.push_back(law.extrapolated());
+  return out;
+}
+
 // Its length and its size.
 Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Estimate& estimate,
                           const RunQuestion& question, const Catalog& catalog) {
-  if (!question.steps) {
+  if (!question.tokens.empty()) {
     ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
+  }
+  const Training& training = step.training();
+  const double batch = static_cast<double>(training.global_batch) *
+                       static_cast<double>(training.sequence_length);
+  if (question.loss) {
+    ORRERY_TRY(out.loss, loss_of(out, step.model(), question, batch, catalog));
+    out.tokens = out.loss->run.tokens * (1 + out.loss->extra_share);
   }
   ORRERY_TRY(out.phases, phases_of(step, estimate, question, out.tokens, catalog));
   for (const ForecastPhase& phase : out.phases) {
@@ -276,6 +309,9 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
   }
   out.step_time = out.phases.size() == 1 ? out.phases.front().step_time
                                          : out.healthy / static_cast<double>(out.steps);
+  if (!question.loss && !question.law.empty()) {
+    ORRERY_TRY(out.loss, loss_of(out, step.model(), question, batch, catalog));
+  }
   const double longer = out.step_time / estimate.step_time;
   out.step_interval = estimate.interval;
   out.step_interval.low *= longer;
@@ -411,8 +447,9 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
   out.interruptions = run_spread_of(std::move(interruptions));
 }
 
-Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
-                       const RunQuestion& question, const Catalog& catalog) {
+Result<void> price_run(RunForecast& out, const std::vector<RunOutcome>& runs,
+                       const Accelerator& accelerator, const RunQuestion& question,
+                       const Catalog& catalog) {
   ORRERY_TRY(const auto price, price_of(question, accelerator.name, catalog));
   if (price) {
     if (price->price > kMostPrice) {
@@ -423,6 +460,15 @@ Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
   }
   if (accelerator.power) out.power = *accelerator.power * question.pue;
   out.carbon = question.carbon;
+  if (question.budget.empty()) return {};
+  if (!out.price) {
+    return bad_input("a budget, and no price of " + accelerator.name, "forecast.budget",
+                     "write --price 2.95$/h");
+  }
+  ORRERY_TRY(out.budget, parse_budget(question.budget));
+  const auto affordable = std::ranges::count_if(
+      runs, [&](const RunOutcome& run) { return out.cost(wall_of(run)) <= *out.budget; });
+  out.costs_at_most = share_of(static_cast<std::size_t>(affordable), runs.size());
   return {};
 }
 
@@ -453,9 +499,9 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
   const RunModel& model = out.model;
   ORRERY_TRY(const auto runs, simulate_runs(model, question.runs, question.seed, threads));
   summarize(out, runs, question);
-  ORRERY_RETURN_IF_ERROR(price_run(out, step.cluster().accelerator, question, catalog));
+  ORRERY_RETURN_IF_ERROR(price_run(out, runs, step.cluster().accelerator, question, catalog));
   out.knobs = knobs_of(model, runs, question.seed, threads);
-  out.assumed = step.defaults;
+  out.assumed.insert(out.assumed.begin(), step.defaults.begin(), step.defaults.end());
   std::ranges::move(assumptions_of(out, question, model), std::back_inserter(out.assumed));
   return out;
 }

@@ -26,6 +26,7 @@
 #include "forecast/run_question.h"
 #include "forecast/run_simulation.h"
 #include "forecast/run_spread.h"
+#include "forecast/scaling_law.h"
 
 namespace orrery {
 
@@ -36,6 +37,16 @@ struct Knob {
   Seconds saved;     // of the mean wall-clock time; below 0: it costs
   // What the cause doubled would add to it; empty if the run would not end, or nothing is doubled.
   std::optional<Seconds> doubled = {};
+};
+
+// What a scaling law says of the run.
+struct LossForecast {
+  std::string law;
+  Allocation run;          // the counted parameters, the law's tokens, the loss
+  Allocation cheapest;     // of that loss
+  double batch = 0;        // tokens of a step of the last phase
+  double critical = 0;     // batch
+  double extra_share = 0;  // of tokens beyond those of the law, for the batch
 };
 
 struct RunForecast {
@@ -69,8 +80,11 @@ struct RunForecast {
   // Closed form of exponential failures and blocking saves, where the run has these, no spares and
   // no evaluations.
   std::optional<double> exact_ettr;
+  std::optional<LossForecast> loss;
   std::optional<Seconds> within;
   RunQuantile<double> ends_within;  // probability
+  std::optional<Dollars> budget;
+  RunQuantile<double> costs_at_most;  // probability
 
   std::string price_name;
   std::optional<DollarsPerSecond> price;  // of an accelerator

@@ -128,6 +128,8 @@ const Fields<RunQuestion>& fields_of(const RunQuestion*) {
       Fields<RunQuestion>("forecast")
           .optional<&RunQuestion::tokens>("of the run: 15.6T, 300B")
           .optional<&RunQuestion::steps>("of the run, in place of tokens")
+          .optional<&RunQuestion::loss>("to reach, in place of tokens: nats a token")
+          .optional<&RunQuestion::law>("name in the catalog's scaling laws")
           .optional<&RunQuestion::failures>("name in the catalog's failures")
           .optional<&RunQuestion::restart>("name in the catalog's restarts")
           .optional<&RunQuestion::checkpoint>("how and how often state is saved")
@@ -141,6 +143,7 @@ const Fields<RunQuestion>& fields_of(const RunQuestion*) {
           .optional<&RunQuestion::racks>("failures of racks or switches, where there are spares")
           .optional<&RunQuestion::elastic>("goes on with fewer replicas, where there are spares")
           .optional<&RunQuestion::within>("how likely the run ends by then")
+          .optional<&RunQuestion::budget>("how likely the run costs no more: 10M$")
           .optional<&RunQuestion::price>("name in the catalog's prices, or 2.95 $/h")
           .optional<&RunQuestion::pue>("power of the site over that of the accelerators")
           .optional<&RunQuestion::carbon>("grams of CO2 a kWh")
@@ -155,8 +158,12 @@ Result<void> check(const RunQuestion& q) {
     return fail(ErrorCode::bad_input, std::move(message), "forecast." + std::move(key),
                 std::move(hint));
   };
-  if (q.tokens.empty() == !q.steps) {
-    return bad(q.steps ? "both tokens and steps are given" : "the length of the run is not given",
+  const int lengths = static_cast<int>(!q.tokens.empty()) + static_cast<int>(q.steps.has_value()) +
+                      static_cast<int>(q.loss.has_value());
+  if (lengths != 1) {
+    return bad(lengths == 0 ? "the length of the run is not given"
+               : q.loss     ? "a loss and another length are given"
+                            : "both tokens and steps are given",
                "tokens", "write --tokens 15.6T, or --steps 100000");
   }
   if (q.steps && *q.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
@@ -184,6 +191,24 @@ Result<void> check(const RunQuestion& q) {
                fmt::format("write 100 to {}: quantiles of fewer mean little", kMostRuns));
   }
   return {};
+}
+
+Result<Dollars> parse_budget(std::string_view text) {
+  std::string_view digits = text;
+  if (digits.ends_with('$')) digits.remove_suffix(1);
+  double scale = 1;
+  if (digits.ends_with('k')) scale = 1e3;
+  if (digits.ends_with('M')) scale = 1e6;
+  if (digits.ends_with('B')) scale = 1e9;
+  if (scale > 1) digits.remove_suffix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() ||
+      !(number * scale >= 1 && number * scale <= 1e15)) {
+    return bad_input("'" + std::string(text) + "' is not an amount of 1 to 1e15 dollars",
+                     "forecast.budget", "write 10M$");
+  }
+  return Dollars(number * scale);
 }
 
 Result<double> parse_tokens(std::string_view text) {

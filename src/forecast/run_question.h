@@ -74,6 +74,8 @@ const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*);
 
 struct RunQuestion {
   std::string tokens;  // "15.6T", "300B"
+  std::optional<double> loss;  // in place of tokens: those that reach it
+  std::string law;             // of the catalog; empty: of a loss the usual one
   std::optional<std::int64_t> steps;
   std::string failures = "meta-llama-3";  // of the catalog
   std::string restart = "bytedance";      // of the catalog
@@ -88,6 +90,7 @@ struct RunQuestion {
   std::optional<FailingRacks> racks;  // empty: those of the failure rates
   std::optional<ElasticQuestion> elastic;
   std::optional<Seconds> within;  // how likely the run ends by then
+  std::string budget;             // how likely the run costs no more: "10M$"
   std::string price;              // of the catalog, or "2.95 $/h"; empty: the median
   double pue = 1;                 // power of the site over that of the accelerators
   std::optional<double> carbon;   // grams of CO2 a kWh
@@ -104,6 +107,9 @@ inline constexpr double kMostCarbon = 1e6;  // burning coal gives about 1,000
 
 // Errors: neither or both of tokens and steps; probabilities, times and factors that cannot be.
 Result<void> check(const RunQuestion& question);
+
+// "10M$" is 10e6 dollars, "2.5B$" 2.5e9. Errors: not an amount of 1 to 1e15 dollars.
+Result<Dollars> parse_budget(std::string_view text);
 
 // "15.6T" is 15.6e12, "300B" is 300e9; a plain number is one. Errors: not a number of 1 to 1e18.
 Result<double> parse_tokens(std::string_view text);

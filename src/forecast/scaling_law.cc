@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -31,7 +32,13 @@ Result<double> reducible(const ScalingLaw& law, double loss) {
   return std::pow(loss, 1 / law.power) - law.irreducible;
 }
 
-std::string spelled(double n) { return fmt::format("{:.3g}", n); }
+// "8.03 B", as papers count parameters and tokens.
+std::string spelled(double n) {
+  if (n >= 1e15) return fmt::format("{:.3g}", n);
+  if (n >= 1e12) return fmt::format("{:.3g} T", n / 1e12);
+  if (n >= 1e9) return fmt::format("{:.3g} B", n / 1e9);
+  return n >= 1e6 ? fmt::format("{:.3g} M", n / 1e6) : fmt::format("{:.3g}", n);
+}
 
 double of_block(const Block& block) {
   double sum = 0;
@@ -143,10 +150,10 @@ Result<double> ScalingLaw::tokens_to(double target, double parameters_of_model) 
 Result<std::vector<Allocation>> ScalingLaw::sizes_within(double target, double compute) const {
   ORRERY_TRY(const Allocation best, cheapest(target));
   if (best.compute() > compute) {
-    return bad_input(fmt::format("{} FLOPs do not reach a loss of {} by {}", spelled(compute),
-                                 target, name),
+    return bad_input(fmt::format("{:.3g} FLOPs do not reach a loss of {} by {}", compute, target,
+                                 name),
                      "--compute",
-                     fmt::format("write {} or more", spelled(best.compute() * 1.001)));
+                     fmt::format("write {:.3g} or more", best.compute() * 1.01));
   }
   ORRERY_TRY(const double rest, reducible(*this, target));
   const auto with = [&](double size) {
@@ -165,16 +172,18 @@ Result<std::vector<Allocation>> ScalingLaw::sizes_within(double target, double c
                      boundary(best.parameters, 2 * compute / (6 * tokens_at_least))};
 }
 
-std::vector<std::string> ScalingLaw::beyond_fit(const Allocation& allocation) const {
-  std::vector<std::string> out;
-  const auto add = [&](double value, const FittedRange& range, std::string_view of) {
-    if (value >= range.least && value <= range.most) return;
-    out.push_back(fmt::format("{} was fitted to {} to {} {}: {} are outside", name,
-                              spelled(range.least), spelled(range.most), of, spelled(value)));
+bool ScalingLaw::covers(const Allocation& allocation) const {
+  const auto within = [](double value, const FittedRange& range) {
+    return value >= range.least && value <= range.most;
   };
-  add(allocation.parameters, trained_parameters, "parameters");
-  add(allocation.tokens, trained_tokens, "tokens");
-  return out;
+  return within(allocation.parameters, trained_parameters) &&
+         within(allocation.tokens, trained_tokens);
+}
+
+std::string ScalingLaw::extrapolated() const {
+  return fmt::format("{} was fitted to {} to {} parameters and {} to {} tokens, and goes beyond here",
+                     name, spelled(trained_parameters.least), spelled(trained_parameters.most),
+                     spelled(trained_tokens.least), spelled(trained_tokens.most));
 }
 
 Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name) {
@@ -199,6 +208,37 @@ double counted_parameters(const Model& model, CountedParameters counts) {
   const double active = active_parameters(model);
   if (counts == CountedParameters::all) return active;
   return active - of_block(model.embedding) - of_block(model.head);
+}
+
+Result<SizeAnswer> sizes_of(const SizeQuestion& question, const Catalog& catalog) {
+  ORRERY_TRY(const ScalingLaw law, at("--law", load_scaling_law(catalog, question.law)));
+  ORRERY_TRY(const CriticalBatch critical, load_critical_batch(catalog, law.critical_batch));
+  SizeAnswer out{.law = law.name, .choices = {}, .assumed = {}};
+  const auto add = [&](std::string choice, const Allocation& size) {
+    out.choices.push_back({std::move(choice), size, critical.at(size.tokens, size.loss)});
+  };
+  if (question.loss) {
+    ORRERY_TRY(const Allocation best, law.cheapest(*question.loss));
+    if (question.compute) {
+      ORRERY_TRY(const auto sizes, law.sizes_within(*question.loss, *question.compute));
+      add("smallest model", sizes.front());
+      add("least compute", best);
+      add("largest model", sizes.back());
+    } else {
+      add("least compute", best);
+    }
+  }
+  if (question.compute) add("least loss", law.best_of(*question.compute));
+  out.assumed.push_back(fmt::format("loss: {}, {}", law.title, law.provenance.source));
+  out.assumed.push_back(law.counts == CountedParameters::all ? "all parameters count"
+                                                             : "embeddings do not count");
+  out.assumed.emplace_back("compute is 6 x parameters x tokens");
+  out.assumed.push_back(
+      fmt::format("critical batch: {}, {}", critical.title, critical.provenance.source));
+  if (!std::ranges::all_of(out.choices, [&](const SizeChoice& c) { return law.covers(c.size); })) {
+    out.assumed.push_back(law.extrapolated());
+  }
+  return out;
 }
 
 Result<double> parse_compute(std::string_view text) {

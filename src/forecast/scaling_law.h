@@ -24,6 +24,7 @@
 // too high a loss), schedules of the learning rate.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,8 +100,9 @@ struct ScalingLaw {
   // The smallest and the largest model that reach the loss within the compute. Errors: as
   // cheapest(); too little compute, with the least.
   [[nodiscard]] Result<std::vector<Allocation>> sizes_within(double loss, double compute) const;
-  // Sentences: where an allocation lies outside of what the law was fitted to.
-  [[nodiscard]] std::vector<std::string> beyond_fit(const Allocation& allocation) const;
+  // Whether it lies within what the law was fitted to; and the sentence where it does not.
+  [[nodiscard]] bool covers(const Allocation& allocation) const;
+  [[nodiscard]] std::string extrapolated() const;
 };
 const Fields<ScalingLaw>& fields_of(const ScalingLaw*);
 
@@ -112,6 +114,28 @@ Result<CriticalBatch> load_critical_batch(const Catalog& catalog, std::string_vi
 
 // What a law counts of a model: of its experts the active ones.
 double counted_parameters(const Model& model, CountedParameters counts);
+
+// A loss, a compute or both.
+struct SizeQuestion {
+  std::string law{kUsualLaw};
+  std::optional<double> loss;
+  std::optional<double> compute;
+};
+
+struct SizeChoice {
+  std::string choice;  // "least compute", "smallest model", "largest model", "least loss"
+  Allocation size;
+  double critical_batch = 0;  // tokens
+};
+
+struct SizeAnswer {
+  std::string law;
+  std::vector<SizeChoice> choices;
+  std::vector<std::string> assumed;  // sentences
+};
+
+// Errors: as the functions of the law; unknown names.
+Result<SizeAnswer> sizes_of(const SizeQuestion& question, const Catalog& catalog);
 
 // Errors: not a number of 1 to 1e40.
 Result<double> parse_compute(std::string_view text);

@@ -7,6 +7,7 @@
 #include "report/collectives/collective_report.h"
 #include "report/fleet/fleet_report.h"
 #include "report/forecasts/forecast_json.h"
+#include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
 #include "report/plans/plans_json.h"
 #include "report/schedules/comparison_report.h"
@@ -41,6 +42,8 @@ std::span<const DocumentKind> document_kinds() {
                    &fault_fit_document},
       DocumentKind{"check-1", "orrery check --json", &collectives_document},
       DocumentKind{"fleet-1", "orrery fleet --json", &fleet_document},
+      DocumentKind{"forecast-sizes-1", "orrery forecast --loss or --compute --json without a model",
+                   &sizes_document},
       DocumentKind{"schedule-compare-1", "orrery schedule compare --json", &comparison_document},
       DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},
       DocumentKind{"trace-diff-1", "orrery trace diff --json", &difference_document},

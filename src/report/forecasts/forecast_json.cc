@@ -56,6 +56,11 @@ struct Probability {
   RunQuantile<double> share;
 };
 
+struct Affordable {
+  Dollars budget;
+  RunQuantile<double> share;
+};
+
 }  // namespace
 
 template <>
@@ -134,6 +139,35 @@ inline constexpr auto kResults<Probability> =
                              [](const Probability& p) { return p.share.high; }));
 
 template <>
+inline constexpr auto kResults<Affordable> =
+    table<Affordable>("affordable", "How likely the run costs no more.",
+                      field("budget_dollars", "the amount that was asked for",
+                            [](const Affordable& a) { return a.budget.value(); }),
+                      field("probability", "share of the simulated runs",
+                            [](const Affordable& a) { return a.share.value; }),
+                      field("low", "lower end of its 95 % interval",
+                            [](const Affordable& a) { return a.share.low; }),
+                      field("high", "upper end of its 95 % interval",
+                            [](const Affordable& a) { return a.share.high; }));
+
+template <>
+inline constexpr auto kResults<LossForecast> = table<LossForecast>(
+    "loss", "What a scaling law says of the run.",
+    field<&LossForecast::law>("name in the catalog"),
+    field<&LossForecast::run, &Allocation::loss>("loss", "nats a token"),
+    field<&LossForecast::run, &Allocation::parameters>("parameters", "that the law counts"),
+    field<&LossForecast::run, &Allocation::tokens>("tokens", "that the law says"),
+    field<&LossForecast::cheapest, &Allocation::parameters>("cheapest_parameters",
+                                                            "of that loss for the least compute"),
+    field<&LossForecast::cheapest, &Allocation::tokens>("cheapest_tokens",
+                                                        "of that loss for the least compute"),
+    field("compute_over_cheapest", "6 x parameters x tokens over that of the least compute",
+          [](const LossForecast& l) { return l.run.compute() / l.cheapest.compute(); }),
+    field<&LossForecast::batch>("batch_tokens", "of a step"),
+    field<&LossForecast::critical>("critical_batch_tokens", "beyond which a batch costs tokens"),
+    field<&LossForecast::extra_share>("extra_share", "tokens beyond the law's, for the batch"));
+
+template <>
 inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     "forecast", "A whole training run.",
     field("tokens", "of the run; null: steps were given",
@@ -189,6 +223,12 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
                      return f.within ? std::optional(Probability{*f.within, f.ends_within})
                                      : std::nullopt;
                    }),
+    optional_field("affordable", "with --budget",
+                   [](const RunForecast& f) {
+                     return f.budget ? std::optional(Affordable{*f.budget, f.costs_at_most})
+                                     : std::nullopt;
+                   }),
+    optional_field("loss", "with --loss or --law", [](const RunForecast& f) { return f.loss; }),
     field(
         "gpu_hours", "accelerators x wall-clock time",
         [](const RunForecast& f) { return of_wall(f, [&](Seconds s) { return f.gpu_hours(s); }); }),

@@ -83,11 +83,33 @@ std::string run_sentence(const RunForecast& f) {
   return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
 }
 
-std::string in_time_sentence(const RunForecast& f) {
-  if (!f.within) return "";
-  return fmt::format("ends within {} with a probability of {} ({} to {})", unbroken_span(*f.within),
-                     share_words(f.ends_within.value), share_words(f.ends_within.low),
-                     share_words(f.ends_within.high));
+std::vector<std::string> answer_sentences(const RunForecast& f) {
+  std::vector<std::string> out;
+  if (f.loss) {
+    const LossForecast& l = *f.loss;
+    out.push_back(
+        fmt::format("a loss of {:.4g} with {} tokens, by {}; it takes {:.2f} times the least "
+                    "compute, that of {} parameters and {} tokens",
+                    l.run.loss, unbroken(compact(l.run.tokens)), l.law,
+                    l.run.compute() / l.cheapest.compute(), unbroken(billions(l.cheapest.parameters)),
+                    unbroken(compact(l.cheapest.tokens))));
+    const bool counted = f.tokens && l.run.tokens < *f.tokens;
+    out.push_back(fmt::format("a step of {} tokens is {:.2g} times the critical batch of {}{}",
+                              unbroken(compact(l.batch)), l.batch / l.critical,
+                              unbroken(compact(l.critical)),
+                              l.extra_share > 0
+                                  ? fmt::format(": it takes {} more tokens, which are {}in the run",
+                                                share_words(l.extra_share), counted ? "" : "not ")
+                                  : " and costs no tokens"));
+  }
+  const auto likely = [&](std::string_view what, const RunQuantile<double>& share) {
+    out.push_back(fmt::format("{} with a probability of {} ({} to {})", what,
+                              share_words(share.value), share_words(share.low),
+                              share_words(share.high)));
+  };
+  if (f.budget) likely("costs at most " + dollars(*f.budget), f.costs_at_most);
+  if (f.within) likely("ends within " + unbroken_span(*f.within), f.ends_within);
+  return out;
 }
 
 Table phase_table(const RunForecast& f) {
@@ -179,7 +201,7 @@ std::string forecast_text(const RunForecast& f, const Subject& subject, const Te
   std::string out = subject_heading(subject, style);
   out += wrapped(run_sentence(f), 2, style) + "\n" + answer_table(f).text(style) + "\n";
   out += distribution_line(f.walls, span_words, style);
-  if (f.within) out += wrapped("→ " + in_time_sentence(f), 2, style);
+  for (const std::string& sentence : answer_sentences(f)) out += wrapped("→ " + sentence, 2, style);
   out += lines(spread_sentences(f), style) + "\n" + lines(cause_sentences(f), style);
   if (f.phases.size() > 1) out += section("Phases", "without a failure", phase_table(f), style);
   out += section("Where the time goes", "mean of the runs", loss_table(f), style);

@@ -21,12 +21,13 @@ std::string fault_fit_text(const FaultFit& fit, const TextStyle& style);
 
 // What the page has in common with the text.
 Table answer_table(const RunForecast& forecast);
+Table phase_table(const RunForecast& forecast);
 Table loss_table(const RunForecast& forecast);
 Table knob_table(const RunForecast& forecast);
 std::string fault_sentence(const FaultFit& fit);
 Table fit_table(const FaultFit& fit);
 std::string run_sentence(const RunForecast& forecast);
-std::string in_time_sentence(const RunForecast& forecast);  // empty if it was not asked for
+std::vector<std::string> answer_sentences(const RunForecast& forecast);  // to what was asked
 std::vector<std::string> spread_sentences(const RunForecast& forecast);  // how sure the figures are
 std::vector<std::string> cause_sentences(const RunForecast& forecast);   // failures, checkpoints
 // "89.6 days", below two days "18.7 h", below 0.1 h "58.7 s"; and "$35.2 M".
