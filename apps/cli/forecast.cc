@@ -239,8 +239,9 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
   ORRERY_TRY(const auto question, run_question(options, spec.forecast));
-  const bool run_asked = !question.tokens.empty() || question.steps || question.loss || !question.phases.empty() ||
-                         question.batch_ramp || question.planned || question.elastic;
+  const bool run_asked = !question.tokens.empty() || question.steps || question.loss ||
+                         !question.phases.empty() || question.batch_ramp || question.planned ||
+                         question.elastic;
   ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked));
   ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));

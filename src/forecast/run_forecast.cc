@@ -237,22 +237,25 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
     out.push_back("checkpoints and evaluations come every so many steps in all phases");
   }
   if (model.planned) {
-    out.push_back(fmt::format("a planned interruption after every {} of running{}: the state is "
-                              "saved, the run is down for {} and starts again",
-                              to_text(model.planned->every),
-                              q.planned->every ? "" : " (as often as " + f.failures.name + ")",
-                              in_words(model.planned->time)));
+    out.push_back(
+        fmt::format("a planned interruption after every {} of running{}: the state is "
+                    "saved, the run is down for {} and starts again",
+                    to_text(model.planned->every),
+                    q.planned->every ? "" : " (as often as " + f.failures.name + ")",
+                    in_words(model.planned->time)));
   }
   if (model.racks.share > 0 && q.spares) {
-    out.push_back(fmt::format("{:.3g} % of the failures take out {} nodes, which are repaired "
-                              "together",
-                              100 * model.racks.share, model.racks.nodes));
+    out.push_back(
+        fmt::format("{:.3g} % of the failures take out {} nodes, which are repaired "
+                    "together",
+                    100 * model.racks.share, model.racks.nodes));
   }
   if (model.elastic) {
-    out.push_back(fmt::format("without spares the run goes on with {} of {} replicas or more: the "
-                              "batch stays, the step takes longer in proportion, and repaired "
-                              "nodes join it without a pause",
-                              model.elastic->least, model.elastic->replicas));
+    out.push_back(
+        fmt::format("without spares the run goes on with {} of {} replicas or more: the "
+                    "batch stays, the step takes longer in proportion, and repaired "
+                    "nodes join it without a pause",
+                    model.elastic->least, model.elastic->replicas));
   }
   if (!q.spares) out.push_back("there is always another node for one that fails");
   if (f.price) out.push_back("price " + f.price_name + ", also while the run waits");
@@ -282,8 +285,8 @@ Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQues
   out.critical = critical.at(out.run.tokens, out.run.loss);
   out.extra_share = critical.extra_share(batch, out.critical);
   run.assumed.push_back(fmt::format("loss: {}, {}", law.name, law.provenance.source));
-  run.assumed.push_back(fmt::format("critical batch: {}, {}", critical.title,
-                                    critical.provenance.source));
+  run.assumed.push_back(
+      fmt::format("critical batch: {}, {}", critical.title, critical.provenance.source));
   if (model.experts > 0) run.assumed.emplace_back("of the experts the active parameters count");
   if (!law.covers(out.run)) run.assumed.push_back(law.extrapolated());
   return out;
@@ -296,8 +299,8 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
     ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
   }
   const Training& training = step.training();
-  const double batch = static_cast<double>(training.global_batch) *
-                       static_cast<double>(training.sequence_length);
+  const double batch =
+      static_cast<double>(training.global_batch) * static_cast<double>(training.sequence_length);
   if (question.loss) {
     ORRERY_TRY(out.loss, loss_of(out, step.model(), question, batch, catalog));
     out.tokens = out.loss->run.tokens * (1 + out.loss->extra_share);
@@ -341,9 +344,9 @@ Result<void> choose_facts(RunForecast& out, const RunQuestion& question,
 Result<PlannedStops> planned_stops_of(const PlannedQuestion& planned, const FailureRates& rates) {
   if (planned.every) return PlannedStops{*planned.every, planned.time};
   if (!rates.planned || *rates.planned < 1 || !rates.days) {
-    return bad_input("how often the run is stopped is not given, and " + rates.name +
-                         " does not say it",
-                     "forecast.planned.every", "write every: 27 h");
+    return bad_input(
+        "how often the run is stopped is not given, and " + rates.name + " does not say it",
+        "forecast.planned.every", "write every: 27 h");
   }
   const Seconds every = *rates.days / static_cast<double>(*rates.planned) * Seconds(86400);
   return PlannedStops{every, planned.time};

@@ -73,7 +73,7 @@ struct RunForecast {
   RunSpread<Seconds> wall;
   RunSpread<double> ettr;
   RunSpread<double> interruptions;
-  double planned = 0;  // mean of the stops that are planned
+  double planned = 0;                      // mean of the stops that are planned
   std::array<Seconds, kBadputs> badput{};  // means
   std::uint64_t median_run = 0;            // the one whose wall-clock time is the median
   std::int64_t median_interruptions = 0;   // of that run

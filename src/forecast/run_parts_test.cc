@@ -66,8 +66,8 @@ TEST(RunParts, SpendEveryNanosecondOnce) {
     const auto& b = run.badput_ns;
     EXPECT_EQ(run.wall_ns,
               run.productive_ns + std::accumulate(b.begin(), b.end(), std::int64_t{0}));
-    EXPECT_EQ(run.productive_ns, 10'000 * kBillion + 13 * kBillion +
-                                     13'999 * 7'000'000'001 + 5'000 * 20 * kBillion);
+    EXPECT_EQ(run.productive_ns,
+              10'000 * kBillion + 13 * kBillion + 13'999 * 7'000'000'001 + 5'000 * 20 * kBillion);
     for (const std::int64_t ns : b) EXPECT_GE(ns, 0);
   }
   EXPECT_GT(total(runs, Badput::planned_interruptions), 0);
@@ -80,7 +80,9 @@ TEST(RunParts, MayBeCutIntoPhasesOfTheSameStep) {
   RunModel m = with_all_parts();
   m.later.clear();
   const auto whole = runs_of(m);
-  for (const std::int64_t after : {1, 59, 60, 61, 12'345, 19'999}) m.later.push_back({after, m.step});
+  for (const std::int64_t after : {1, 59, 60, 61, 12'345, 19'999}) {
+    m.later.push_back({after, m.step});
+  }
   EXPECT_EQ(runs_of(m), whole);
 }
 
@@ -161,8 +163,7 @@ TEST(PlannedStops, ThatAreFrequentStillLetTheRunEnd) {
   m.planned = PlannedStops{Seconds(1), {.mean = Seconds(60)}};
   EXPECT_EQ(runs_of(m, 1).front().planned, 499);
   m.planned->every = Seconds(0);
-  EXPECT_EQ(check(m).error().text(),
-            "planned.every: an interval that is not above 0 (write 27 h)");
+  EXPECT_EQ(check(m).error().text(), "planned.every: an interval that is not above 0 (write 27 h)");
 }
 
 TEST(ElasticRun, WithRepairsThatTakeNoTimeAlwaysHasAnotherNode) {

@@ -35,7 +35,8 @@ Result<std::vector<RunPhase>> phases_of_ramp(const BatchRamp& ramp, std::int64_t
   for (std::int64_t batch = ramp.from; batch < global_batch; batch += ramp.by) {
     RunPhase phase;
     phase.name = fmt::format("batch of {}", batch);
-    phase.tokens = fmt::format("{}", over * static_cast<double>(ramp.by) / static_cast<double>(rise));
+    phase.tokens =
+        fmt::format("{}", over * static_cast<double>(ramp.by) / static_cast<double>(rise));
     phase.global_batch = batch;
     out.push_back(std::move(phase));
   }
@@ -77,8 +78,8 @@ Result<std::vector<ForecastPhase>> phases_of(const PredictedStep& step, const Es
   }
   if (asked.empty()) asked.emplace_back();
   std::vector<ForecastPhase> out;
-  double trained = 0;          // tokens
-  double end = 0;              // of the phase, in tokens
+  double trained = 0;  // tokens
+  double end = 0;      // of the phase, in tokens
   std::int64_t steps_done = 0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const RunPhase& phase = asked[i];

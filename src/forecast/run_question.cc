@@ -65,9 +65,13 @@ Result<void> check_parts(const RunQuestion& q) {
   if (q.racks) {
     ORRERY_RETURN_IF_ERROR(at("forecast", check(*q.racks)));
     if (!q.spares) {
-      return bad_input("without a number of spares there is always another node",
-                       "forecast.racks", "write spares as well: 0 or more");
+      return bad_input("without a number of spares there is always another node", "forecast.racks",
+                       "write spares as well: 0 or more");
     }
+  }
+  if (q.elastic && !q.spares) {
+    return bad_input("without a number of spares there is always another node", "forecast.elastic",
+                     "write spares as well: 0 or more");
   }
   if (q.elastic && !(q.elastic->least > 0 && q.elastic->least <= 1)) {
     return bad_input(fmt::format("a share of {}", q.elastic->least), "forecast.elastic.least",
@@ -164,7 +168,7 @@ Result<void> check(const RunQuestion& q) {
     return bad(lengths == 0 ? "the length of the run is not given"
                : q.loss     ? "a loss and another length are given"
                             : "both tokens and steps are given",
-               "tokens", "write --tokens 15.6T, or --steps 100000");
+               "tokens", q.loss ? "leave one out" : "write --tokens 15.6T, or --steps 100000");
   }
   if (q.steps && *q.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
   ORRERY_RETURN_IF_ERROR(check_parts(q));

@@ -73,7 +73,7 @@ struct ElasticQuestion {
 const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*);
 
 struct RunQuestion {
-  std::string tokens;  // "15.6T", "300B"
+  std::string tokens;          // "15.6T", "300B"
   std::optional<double> loss;  // in place of tokens: those that reach it
   std::string law;             // of the catalog; empty: of a loss the usual one
   std::optional<std::int64_t> steps;

@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace orrery;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto tokens = parse_tokens(text); tokens && !std::isfinite(*tokens)) std::abort();
+  if (const auto budget = parse_budget(text); budget && !(budget->value() > 0)) std::abort();
   const auto document = parse_yaml(text, "spec.yaml");
   if (!document) return 0;
   const Value* section = document->root.find("forecast");

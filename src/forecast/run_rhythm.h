@@ -50,6 +50,12 @@ struct RunRhythm {
       levels.push_back({l.every, nanoseconds(l.blocked), nanoseconds(l.durable),
                         nanoseconds(l.restore), l.survives});
     }
+    pauses_at_once = static_cast<double>(evaluation);
+    pauses_per_step = pauses_at_once / static_cast<double>(evaluate_every);
+    for (const Level& l : levels) {
+      pauses_at_once += static_cast<double>(l.blocked);
+      pauses_per_step += static_cast<double>(l.blocked) / static_cast<double>(l.every);
+    }
   }
 
   [[nodiscard]] const Phase& phase_of_step(std::int64_t number) const {
@@ -70,6 +76,7 @@ struct RunRhythm {
     return from >= last.begin ? (to - from) * last.step : trained(to) - trained(from);
   }
   [[nodiscard]] std::int64_t evaluations(std::int64_t from, std::int64_t to) const {
+    if (evaluation == 0) return 0;
     return evaluation * (to / evaluate_every - from / evaluate_every);
   }
   [[nodiscard]] std::int64_t saves(std::int64_t from, std::int64_t to) const {
@@ -114,6 +121,8 @@ struct RunRhythm {
   std::int64_t steps, evaluate_every, evaluation;
   std::vector<Phase> phases;
   std::vector<Level> levels;
+  double pauses_per_step = 0;  // on average
+  double pauses_at_once = 0;   // after one step, at most
 
  private:
   [[nodiscard]] std::int64_t done_within(const Phase& phase, std::int64_t from, std::int64_t end,
@@ -121,18 +130,12 @@ struct RunRhythm {
     std::int64_t low = from;
     std::int64_t high = std::min(end, from + time / phase.step);
     // Pauses are spread evenly up to one of each kind, which leaves few steps to search.
-    double per_step = static_cast<double>(phase.step) +
-                      static_cast<double>(evaluation) / static_cast<double>(evaluate_every);
-    double slack = static_cast<double>(evaluation);
-    for (const Level& l : levels) {
-      per_step += static_cast<double>(l.blocked) / static_cast<double>(l.every);
-      slack += static_cast<double>(l.blocked);
-    }
+    const double per_step = static_cast<double>(phase.step) + pauses_per_step;
     const auto guess = [&](double at) {
       return from + static_cast<std::int64_t>(std::max(at, 0.0) / per_step);
     };
-    low = std::clamp(guess(static_cast<double>(time) - slack) - 1, from, high);
-    high = std::min(high, guess(static_cast<double>(time) + slack) + 1);
+    low = std::clamp(guess(static_cast<double>(time) - pauses_at_once) - 1, from, high);
+    high = std::min(high, guess(static_cast<double>(time) + pauses_at_once) + 1);
     while (low < high) {
       const std::int64_t middle = low + (high - low + 1) / 2;
       if (elapsed(from, middle) <= time) {

@@ -43,10 +43,10 @@ static_assert(lemons < RandomDraws::kPurposes);
 struct Prepared {
   const RunModel& model;
   std::vector<RunRhythm> rhythms;  // by how many replicas are missing
-  TimeLaw gaps;            // of mean 1 s
-  double normal_rate;      // of a node that is no lemon, per second
-  std::int64_t limit;      // of wall-clock time
-  std::uint64_t failures;  // the most that a run may have
+  TimeLaw gaps;                    // of mean 1 s
+  double normal_rate;              // of a node that is no lemon, per second
+  std::int64_t limit;              // of wall-clock time
+  std::uint64_t failures;          // the most that a run may have
 };
 
 class Run {
@@ -283,7 +283,7 @@ class Run {
   RunRecord* record_;
   RunOutcome out_;
   std::int64_t now_ = 0;
-  std::int64_t at_ = 0;       // steps that are done
+  std::int64_t at_ = 0;            // steps that are done
   std::int64_t failure_ = 0;       // when the next one comes
   std::int64_t planned_ = kNever;  // when the run is to be stopped
   std::int64_t restore_ = 0;       // of the checkpoint to continue from
@@ -325,8 +325,8 @@ Seconds time_without_failures(const RunModel& m) {
   const Seconds time = time_of_steps_and_pauses(m);
   if (!m.planned) return time;
   const CheckpointLevel& last = m.checkpoints.back();
-  return time + planned_stops(m) * (last.durable + mean_of(m.planned->time) + mean_of(m.restart) +
-                                    last.restore);
+  return time + planned_stops(m) *
+                    (last.durable + mean_of(m.planned->time) + mean_of(m.restart) + last.restore);
 }
 
 Result<void> check_levels(const RunModel& m) {
@@ -520,8 +520,8 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   std::vector<RunRhythm> rhythms{RunRhythm(model)};
   for (std::int64_t left = model.elastic ? model.elastic->replicas - 1 : 0;
        model.elastic && left >= model.elastic->least; --left) {
-    rhythms.emplace_back(
-        model, static_cast<double>(model.elastic->replicas) / static_cast<double>(left));
+    rhythms.emplace_back(model,
+                         static_cast<double>(model.elastic->replicas) / static_cast<double>(left));
   }
   const Prepared prepared{
       model,

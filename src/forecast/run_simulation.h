@@ -75,7 +75,7 @@ struct ElasticReplicas {
 struct RunModel {
   std::int64_t steps = 0;
   Seconds step;
-  std::vector<LaterSteps> later;  // by ascending `after`
+  std::vector<LaterSteps> later;    // by ascending `after`
   std::int64_t evaluate_every = 0;  // steps; 0: never
   Seconds evaluation;
   std::vector<CheckpointLevel> checkpoints;  // none: a failure loses everything

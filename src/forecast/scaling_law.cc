@@ -117,9 +117,9 @@ double ScalingLaw::loss(double parameters_of_model, double trained) const {
 
 Allocation ScalingLaw::best_of(double compute) const {
   const double both = parameters.exponent + tokens.exponent;
-  const double g = std::pow(parameters.exponent * parameters.coefficient /
-                                (tokens.exponent * tokens.coefficient),
-                            1 / both);
+  const double g = std::pow(
+      parameters.exponent * parameters.coefficient / (tokens.exponent * tokens.coefficient),
+      1 / both);
   const double size = g * std::pow(compute / 6, tokens.exponent / both);
   const double trained = compute / 6 / size;
   return {size, trained, loss(size, trained)};
@@ -150,10 +150,9 @@ Result<double> ScalingLaw::tokens_to(double target, double parameters_of_model) 
 Result<std::vector<Allocation>> ScalingLaw::sizes_within(double target, double compute) const {
   ORRERY_TRY(const Allocation best, cheapest(target));
   if (best.compute() > compute) {
-    return bad_input(fmt::format("{:.3g} FLOPs do not reach a loss of {} by {}", compute, target,
-                                 name),
-                     "--compute",
-                     fmt::format("write {:.3g} or more", best.compute() * 1.01));
+    return bad_input(
+        fmt::format("{:.3g} FLOPs do not reach a loss of {} by {}", compute, target, name),
+        "--compute", fmt::format("write {:.3g} or more", best.compute() * 1.01));
   }
   ORRERY_TRY(const double rest, reducible(*this, target));
   const auto with = [&](double size) {
@@ -181,9 +180,10 @@ bool ScalingLaw::covers(const Allocation& allocation) const {
 }
 
 std::string ScalingLaw::extrapolated() const {
-  return fmt::format("{} was fitted to {} to {} parameters and {} to {} tokens, and goes beyond here",
-                     name, spelled(trained_parameters.least), spelled(trained_parameters.most),
-                     spelled(trained_tokens.least), spelled(trained_tokens.most));
+  return fmt::format(
+      "{} was fitted to {} to {} parameters and {} to {} tokens, and goes beyond here", name,
+      spelled(trained_parameters.least), spelled(trained_parameters.most),
+      spelled(trained_tokens.least), spelled(trained_tokens.most));
 }
 
 Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name) {

@@ -14,6 +14,7 @@
 #include "document/value.h"
 #include "report/documents.h"
 #include "report/forecasts/forecast_json.h"
+#include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/sample_estimate.h"
@@ -194,6 +195,10 @@ TEST(JsonSchema, ForecastHasExactlyTheDocumentedKeys) {
   all.price = DollarsPerSecond(0.001);
   all.power = Watts(700);
   all.carbon = 400;
+  all.phases.resize(2);
+  all.loss.emplace().law = "kaplan";
+  all.loss->cheapest = {1e9, 1e9, 2};
+  all.budget = Dollars(1e6);
   all.knobs = {{"half the failures", 0.9, Seconds(3)}};
   all.assumed = {"a sentence"};
   for (const RunForecast& run : {never, all}) {
@@ -411,6 +416,13 @@ TEST(JsonSchema, ScheduleHasExactlyTheDocumentedKeys) {
     const auto document = parse_json(schedule_json(*run, {&schedule, 2, 9.5}), "schedule");
     EXPECT_THAT(Checker(rules).problems(document->root), testing::IsEmpty()) << schedule.name;
   }
+}
+
+TEST(JsonSchema, SizesHaveExactlyTheDocumentedKeys) {
+  const auto answer = sizes_of({.law = "kaplan", .loss = 2, .compute = 1e24}, Catalog::built_in());
+  ASSERT_TRUE(answer);
+  EXPECT_THAT(Checker(schema("forecast-sizes-1.json")).problems(sizes_json(*answer)),
+              testing::IsEmpty());
 }
 
 TEST(JsonSchema, ComparisonHasExactlyTheDocumentedKeys) {

@@ -173,8 +173,8 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field("tokens", "of the run; null: steps were given",
           [](const RunForecast& f) { return f.tokens; }),
     field<&RunForecast::steps>("steps", "of the run"),
-    field<&RunForecast::step_time>("step_time_s",
-                                   "of one step, as orrery estimate predicts it; the mean of phases"),
+    field<&RunForecast::step_time>(
+        "step_time_s", "of one step, as orrery estimate predicts it; the mean of phases"),
     field<&RunForecast::phases>("one or more"),
     field("step_time_low_s", "lower end of the interval of the step time",
           [](const RunForecast& f) { return f.step_interval.low; }),

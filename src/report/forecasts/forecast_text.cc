@@ -75,11 +75,10 @@ Table answer_table(const RunForecast& f) {
 }
 
 std::string run_sentence(const RunForecast& f) {
-  std::string out =
-      fmt::format("{} steps of {}{} on {} GPUs in {} {}: {} without a failure", grouped(f.steps),
-                  to_text(f.step_time), f.phases.size() > 1 ? " on average" : "",
-                  grouped(f.accelerators), grouped(f.nodes),
-                  f.nodes == 1 ? "node" : "nodes", span_words(f.healthy));
+  std::string out = fmt::format(
+      "{} steps of {}{} on {} GPUs in {} {}: {} without a failure", grouped(f.steps),
+      to_text(f.step_time), f.phases.size() > 1 ? " on average" : "", grouped(f.accelerators),
+      grouped(f.nodes), f.nodes == 1 ? "node" : "nodes", span_words(f.healthy));
   return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
 }
 

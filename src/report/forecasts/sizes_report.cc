@@ -30,8 +30,9 @@ Value sizes_json(const SizeAnswer& a) { return answer(a); }
 const Description& sizes_document() { return description_of<SizeAnswer>(); }
 
 std::string sizes_text(const SizeAnswer& answer, const TextStyle& style) {
-  Table table(left(answer.law, 4), right("parameters", 3), right("tokens", 3), right("a parameter", 2),
-              right("FLOPs", 3), right("loss", 3), right("critical batch", 2));
+  Table table(left(answer.law, 4), right("parameters", 3), right("tokens", 3),
+              right("a parameter", 2), right("FLOPs", 3), right("loss", 3),
+              right("critical batch", 2));
   for (const SizeChoice& c : answer.choices) {
     table.row(c.choice, billions(c.size.parameters), compact(c.size.tokens),
               fmt::format("{:.3g}", c.size.tokens / c.size.parameters),
