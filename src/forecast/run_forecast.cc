@@ -9,6 +9,7 @@
 
 #include "cluster/price.h"
 #include "forecast/ettr.h"
+#include "forecast/routed_law.h"
 #include "units/grouped.h"
 #include "units/quantity_text.h"
 
@@ -266,6 +267,26 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
   return out;
 }
 
+// What the active parameters are worth with the experts among which they are chosen.
+Result<double> dense_parameters(double active, const Model& model, const RunQuestion& question,
+                                RunForecast& run, const Catalog& catalog) {
+  if (question.routing.empty()) {
+    if (model.experts > 0) run.assumed.emplace_back("of the experts the active parameters count");
+    return active;
+  }
+  if (model.experts == 0) return bad_input("the model has no experts", "forecast.routing");
+  ORRERY_TRY(const RoutedLaw law,
+             at("forecast.routing", load_routed_law(catalog, question.routing)));
+  const double choice =
+      static_cast<double>(model.experts) / static_cast<double>(model.experts_of_a_token);
+  const double worth = law.dense_equivalent(active, choice);
+  run.assumed.push_back(fmt::format(
+      "{:.3g} B active parameters out of {:.3g} times as many experts are worth {:.3g} B "
+      "dense ones, as in runs of 130 B tokens: {}, {}",
+      active / 1e9, choice, worth / 1e9, law.title, law.provenance.source));
+  return worth;
+}
+
 // Of the tokens of the run, or of those that reach the stated loss.
 Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQuestion& question,
                              double batch, const Catalog& catalog) {
@@ -274,12 +295,13 @@ Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQues
   ORRERY_TRY(const CriticalBatch critical, load_critical_batch(catalog, law.critical_batch));
   LossForecast out{.law = name, .run = {}, .cheapest = {}, .batch = batch};
   out.run.parameters = counted_parameters(model, law.counts);
+  ORRERY_TRY(out.worth, dense_parameters(out.run.parameters, model, question, run, catalog));
   if (question.loss) {
     out.run.loss = *question.loss;
-    ORRERY_TRY(out.run.tokens, law.tokens_to(*question.loss, out.run.parameters));
+    ORRERY_TRY(out.run.tokens, law.tokens_to(*question.loss, out.worth));
   } else {
     for (const ForecastPhase& phase : run.phases) out.run.tokens += phase.tokens;
-    out.run.loss = law.loss(out.run.parameters, out.run.tokens);
+    out.run.loss = law.loss(out.worth, out.run.tokens);
   }
   ORRERY_TRY(out.cheapest, law.cheapest(out.run.loss));
   out.critical = critical.at(out.run.tokens, out.run.loss);
@@ -287,7 +309,6 @@ Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQues
   run.assumed.push_back(fmt::format("loss: {}, {}", law.name, law.provenance.source));
   run.assumed.push_back(
       fmt::format("critical batch: {}, {}", critical.title, critical.provenance.source));
-  if (model.experts > 0) run.assumed.emplace_back("of the experts the active parameters count");
   if (!law.covers(out.run)) run.assumed.push_back(law.extrapolated());
   return out;
 }
@@ -388,7 +409,11 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
   }
   model.racks = question.racks.value_or(out.failures.racks);
   if (question.elastic) {
-    const std::int64_t replicas = step.plan().dp;
+    const Plan& plan = step.plan();
+    // Ranks whose experts are divided among them leave together.
+    const std::int64_t together = std::max<std::int64_t>(
+        1, plan.ep * std::max<std::int64_t>(plan.etp, 1) / (plan.tp * plan.cp));
+    const std::int64_t replicas = std::max<std::int64_t>(1, plan.dp / together);
     model.elastic = ElasticReplicas{
         replicas, std::llround(std::ceil(question.elastic->least * static_cast<double>(replicas)))};
   }

@@ -42,7 +42,8 @@ struct Knob {
 // What a scaling law says of the run.
 struct LossForecast {
   std::string law;
-  Allocation run;          // the counted parameters, the law's tokens, the loss
+  Allocation run;          // the active parameters that count, the law's tokens, the loss
+  double worth = 0;        // dense parameters; those that are active but for a law of experts
   Allocation cheapest;     // of that loss
   double batch = 0;        // tokens of a step of the last phase
   double critical = 0;     // batch

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "forecast/run_simulation.h"
+
 namespace orrery {
 namespace {
 
@@ -33,6 +35,9 @@ Result<void> check_phases(const RunQuestion& q) {
     if (phase.steps.value_or(1) < 1 || phase.global_batch.value_or(1) < 1 ||
         phase.sequence_length.value_or(1) < 1) {
       return bad_input("a number below 1", place, "write 1 or more");
+    }
+    if (phase.steps.value_or(1) > kMostSteps) {
+      return bad_input("more than 1e15 steps", place);
     }
     if (phase.share && !(*phase.share > 0 && *phase.share < 1)) {
       return bad_input(fmt::format("a share of {}", *phase.share), place,
@@ -73,9 +78,9 @@ Result<void> check_parts(const RunQuestion& q) {
     return bad_input("without a number of spares there is always another node", "forecast.elastic",
                      "write spares as well: 0 or more");
   }
-  if (q.elastic && !(q.elastic->least > 0 && q.elastic->least <= 1)) {
+  if (q.elastic && !(q.elastic->least >= kLeastReplicas && q.elastic->least <= 1)) {
     return bad_input(fmt::format("a share of {}", q.elastic->least), "forecast.elastic.least",
-                     "write one above 0, and 1 at most");
+                     fmt::format("write {} to 1", kLeastReplicas));
   }
   return {};
 }
@@ -134,6 +139,8 @@ const Fields<RunQuestion>& fields_of(const RunQuestion*) {
           .optional<&RunQuestion::steps>("of the run, in place of tokens")
           .optional<&RunQuestion::loss>("to reach, in place of tokens: nats a token")
           .optional<&RunQuestion::law>("name in the catalog's scaling laws")
+          .optional<&RunQuestion::routing>(
+              "name in the catalog's routed laws: what experts are worth")
           .optional<&RunQuestion::failures>("name in the catalog's failures")
           .optional<&RunQuestion::restart>("name in the catalog's restarts")
           .optional<&RunQuestion::checkpoint>("how and how often state is saved")
@@ -171,6 +178,11 @@ Result<void> check(const RunQuestion& q) {
                "tokens", q.loss ? "leave one out" : "write --tokens 15.6T, or --steps 100000");
   }
   if (q.steps && *q.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
+  if (q.steps.value_or(1) > kMostSteps) return bad("more than 1e15 steps", "steps");
+  if (!q.routing.empty() && !q.loss && q.law.empty()) {
+    return bad("what experts are worth matters to a loss alone", "routing",
+               "write loss or law as well");
+  }
   ORRERY_RETURN_IF_ERROR(check_parts(q));
   ORRERY_RETURN_IF_ERROR(check(q.checkpoint));
   if (q.evaluation && (q.evaluation->every < 1 || q.evaluation->time < Seconds(0))) {

@@ -76,6 +76,7 @@ struct RunQuestion {
   std::string tokens;          // "15.6T", "300B"
   std::optional<double> loss;  // in place of tokens: those that reach it
   std::string law;             // of the catalog; empty: of a loss the usual one
+  std::string routing;         // what experts are worth, of the catalog; empty: the active ones
   std::optional<std::int64_t> steps;
   std::string failures = "meta-llama-3";  // of the catalog
   std::string restart = "bytedance";      // of the catalog
@@ -102,6 +103,7 @@ struct RunQuestion {
 const Fields<RunQuestion>& fields_of(const RunQuestion*);
 
 inline constexpr std::int64_t kMostPhases = 100;
+inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000;
 inline constexpr std::int64_t kMostRuns = 1'000'000;
 inline constexpr double kMostCarbon = 1e6;  // burning coal gives about 1,000
 

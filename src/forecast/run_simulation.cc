@@ -22,7 +22,7 @@ constexpr Seconds kYear{365.25 * 86400};
 // 1 / kLeastEttr times that still fits into 64 bits of nanoseconds (292 years).
 constexpr Seconds kLongestRun{10 * 365.25 * 86400};
 constexpr std::size_t kMostStages = 20;
-constexpr std::int64_t kMostRhythms = 1'000'000;
+constexpr std::int64_t kMostRhythms = 100'000;
 constexpr std::size_t kMostLevels = 4;
 
 // What random numbers are drawn for.
@@ -417,8 +417,12 @@ Result<void> check_losses(const RunModel& m) {
                        "write spares as well: 0 or more");
     }
     const std::int64_t fewer = m.elastic->replicas - m.elastic->least;
-    if (m.elastic->least < 1 || fewer < 0) {
-      return bad_input("replicas below 1 or above those of the job", "elastic");
+    const double share =
+        static_cast<double>(m.elastic->least) / static_cast<double>(m.elastic->replicas);
+    if (m.elastic->least < 1 || !(share >= kLeastReplicas && share <= 1)) {
+      return bad_input(fmt::format("a run that goes on with {} of {} replicas", m.elastic->least,
+                                   m.elastic->replicas),
+                       "elastic", fmt::format("write a share of {} to 1", kLeastReplicas));
     }
     if (fewer * static_cast<std::int64_t>(m.later.size() + 1) > kMostRhythms) {
       return bad_input(fmt::format("a run with up to {} replicas fewer", fewer), "elastic.least",
@@ -502,8 +506,12 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   ORRERY_INVARIANT(record == nullptr || runs == 1);
   const Seconds healthy = time_without_failures(model);
   const Hertz failures = static_cast<double>(model.nodes) * model.failure_rate;
-  const double expected =
-      ((healthy * failures).value() + planned_stops(model)) * static_cast<double>(runs);
+  if (const double stops = planned_stops(model) * static_cast<double>(runs);
+      stops > kMostFailures) {
+    return bad_input(fmt::format("{:.1e} planned interruptions to simulate", stops),
+                     "forecast.planned.every", "write a longer time, or a smaller --runs");
+  }
+  const double expected = (healthy * failures).value() * static_cast<double>(runs);
   if (expected > kMostFailures) {
     return fail(ErrorCode::bad_input, fmt::format("{:.1e} failures to simulate", expected),
                 "forecast.runs",

@@ -137,6 +137,7 @@ std::vector<double> shares_of_failures(const std::vector<CheckpointLevel>& level
 inline constexpr double kLeastEttr = 0.05;
 // Of all runs together: some two minutes of a core.
 inline constexpr double kMostFailures = 1e9;
+inline constexpr double kLeastReplicas = 0.1;  // share with which an elastic run goes on
 inline constexpr std::int64_t kMostSpares = 1'000'000'000;
 
 // Errors: what is impossible in the model; a run that would never end, with the largest interval of

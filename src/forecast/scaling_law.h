@@ -20,8 +20,8 @@
 // scaling). The tokens of a law are those of runs at critical batches: up to there a larger batch
 // costs nothing, and beyond it the tokens grow by (1 + extra batch / critical) / (1 + extra).
 //
-// Left out: data that repeat, quality of data, experts (their active parameters count, which gives
-// too high a loss), schedules of the learning rate.
+// Left out: data that repeat, quality of data, experts (routed_law.h), schedules of the learning
+// rate.
 #pragma once
 
 #include <optional>

@@ -156,6 +156,7 @@ inline constexpr auto kResults<LossForecast> = table<LossForecast>(
     field<&LossForecast::law>("name in the catalog"),
     field<&LossForecast::run, &Allocation::loss>("loss", "nats a token"),
     field<&LossForecast::run, &Allocation::parameters>("parameters", "that the law counts"),
+    field<&LossForecast::worth>("dense_parameters", "what they are worth with their experts"),
     field<&LossForecast::run, &Allocation::tokens>("tokens", "that the law says"),
     field<&LossForecast::cheapest, &Allocation::parameters>("cheapest_parameters",
                                                             "of that loss for the least compute"),
