@@ -215,6 +215,10 @@ Result<int> fit_command(const FaultFit& fitted, const ForecastOptions& options,
 }  // namespace
 
 Result<int> forecast_command(const ForecastOptions& options, const Common& common) {
+  if (!options.compute.empty() && !(options.question.model.empty() && options.log.empty())) {
+    return bad_input("a compute is for the choice of a size", "--compute",
+                     "leave out the model and the log, or leave this out");
+  }
   std::optional<FailureRates> recorded;
   if (!options.log.empty()) {
     ORRERY_RETURN_IF_ERROR(check_log(options));
@@ -223,10 +227,6 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
                fit(log, {.last_day = options.log_days, .nodes = options.log_nodes}));
     if (options.question.model.empty()) return fit_command(fitted, options, common);
     recorded = std::move(fitted.rates);
-  }
-  if (!options.compute.empty() && !options.question.model.empty()) {
-    return bad_input("a compute, and a model whose size is known", "--compute",
-                     "leave out the model, or write --tokens");
   }
   if (options.question.model.empty() && options.log.empty() &&
       (!options.loss.empty() || !options.compute.empty())) {

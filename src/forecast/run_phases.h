@@ -10,6 +10,8 @@
 // Left out: the time to change from one phase to the next, phases on another number of accelerators.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -229,6 +229,15 @@ Result<SizeAnswer> sizes_of(const SizeQuestion& question, const Catalog& catalog
     }
   }
   if (question.compute) add("least loss", law.best_of(*question.compute));
+  for (const SizeChoice& choice : out.choices) {
+    for (const double count : {choice.size.parameters, choice.size.tokens}) {
+      if (count >= 1 && count <= kMostTrainedTokens) continue;
+      return bad_input(fmt::format("{} says a model of {:.3g} parameters and {:.3g} tokens",
+                                   law.name, choice.size.parameters, choice.size.tokens),
+                       question.loss ? "--loss" : "--compute",
+                       "write one that models of 1 to 1e18 parameters and tokens have");
+    }
+  }
   out.assumed.push_back(fmt::format("loss: {}, {}", law.title, law.provenance.source));
   out.assumed.push_back(law.counts == CountedParameters::all ? "all parameters count"
                                                              : "embeddings do not count");

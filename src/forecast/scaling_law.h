@@ -25,6 +25,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -134,7 +135,7 @@ struct SizeAnswer {
   std::vector<std::string> assumed;  // sentences
 };
 
-// Errors: as the functions of the law; unknown names.
+// Errors: as the functions of the law; unknown names; sizes that no model has.
 Result<SizeAnswer> sizes_of(const SizeQuestion& question, const Catalog& catalog);
 
 // Errors: not a number of 1 to 1e40.
