@@ -70,7 +70,8 @@ void add_forecast(CLI::App* app, ForecastOptions& f) {
   app->add_option("--runs", f.runs, "to simulate (default: 10000)");
   app->add_option("--seed", f.seed, "of the random numbers (default: 1)");
   app->add_option("--variability", f.variability,
-                  "of the step's operations, of orrery catalog variability (default: prism)");
+                  "of the step's operations, of orrery catalog variability or a file of orrery "
+                  "trace spreads (default: prism)");
   app->add_option("--spread", f.spread, "over it: products.spatial=0.03,...");
   app->add_option("--slow", f.slow, "a slow node: stage=3,time=1.3,nodes=1");
   app->add_option("--slow-node", f.slow_node,

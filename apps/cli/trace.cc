@@ -13,13 +13,14 @@ TraceSubcommand trace_whatif(CLI::App& trace);
 TraceSubcommand trace_diff(CLI::App& trace);
 TraceSubcommand trace_spec(CLI::App& trace);
 TraceSubcommand trace_kernels(CLI::App& trace);
+TraceSubcommand trace_spreads(CLI::App& trace);
 TraceSubcommand trace_convert(CLI::App& trace);
 
 namespace {
 
 constexpr std::array kSubcommands = {
-    trace_info, trace_analyze, trace_replay,  trace_whatif,
-    trace_diff, trace_spec,    trace_kernels, trace_convert,
+    trace_info, trace_analyze, trace_replay,  trace_whatif,  trace_diff,
+    trace_spec, trace_kernels, trace_spreads, trace_convert,
 };
 
 }  // namespace

@@ -161,7 +161,7 @@ std::vector<std::string> assumptions_of(const StepDistribution& d) {
 const Fields<StepQuestion>& fields_of(const StepQuestion*) {
   static const Fields<StepQuestion> table =
       Fields<StepQuestion>("distribution of a step")
-          .optional<&StepQuestion::variability>("name in the catalog's variability")
+          .optional<&StepQuestion::variability>("name in the catalog's variability, or a file")
           .optional<&StepQuestion::spread>("settings over it: products.spatial=0.03")
           .optional<&StepQuestion::slow>("nodes that are slower than the others")
           .optional<&StepQuestion::slow_node>(

@@ -60,7 +60,8 @@ const Fields<Variability>& fields_of(const Variability*);
 
 // Errors: spreads below 0 or above what the forms describe, a correlation outside [0, 1], NaN.
 Result<void> check(const Variability& variability);
-// From the catalog. Errors: unknown name; an entry that breaks check().
+// From the catalog, or a file such as orrery trace spreads writes. Errors: unknown name; an entry
+// that breaks check().
 Result<Variability> load_variability(const Catalog& catalog, std::string_view name);
 // With settings such as "products.spatial=0.03,communication.correlation=0" over it. Errors: a key
 // that it does not have, with those it has; what check() refuses.

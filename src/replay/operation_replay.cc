@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace orrery {
@@ -17,13 +18,41 @@ constexpr double kClocksDisagreePs = -0.01 * 1e12;
 
 double picoseconds(Seconds s) { return std::nearbyint(s.value() * 1e12); }
 
-// One step as recorded, by rank * slots + slot; whole picoseconds.
-struct StepTimes {
-  std::int32_t step = 0;
-  double recorded = 0;
-  std::vector<double> duration;  // a communication: its transfer
-  std::vector<double> delay;
-};
+// A transfer that ends 10 ms or more before its last participant begins, on its clock, takes 0.
+OperationStep step_of(const OperationGraph& graph, std::int32_t step,
+                      const std::vector<double>& start, const std::vector<double>& end) {
+  OperationStep out;
+  out.step = step;
+  const double begin = *std::min_element(start.begin(), start.end());
+  out.recorded = *std::max_element(end.begin(), end.end()) - begin;
+  const std::size_t slots = graph.slots.size();
+  for (std::size_t at = 0; at < start.size(); ++at) {
+    const OperationSlot& slot = graph.slots[at % slots];
+    const std::size_t own = at / slots;
+    double ready = begin;
+    if (!slot.after.empty()) ready = -1e300;
+    for (const std::uint32_t before : slot.after) {
+      ready = std::max(ready, end[own * slots + before]);
+    }
+    out.delay.push_back(start[at] - ready);
+    if (!is_communication(slot.type)) {
+      out.duration.push_back(end[at] - start[at]);
+      continue;
+    }
+    double met = start[at];
+    const std::size_t first = slot.across_ranks ? 0 : own;
+    const std::size_t last =
+        slot.across_ranks ? static_cast<std::size_t>(graph.data_parallel_ranks) - 1 : first;
+    for (std::size_t rank = first; rank <= last; ++rank) {
+      for (const std::uint32_t member : slot.group) {
+        met = std::max(met, start[rank * slots + member]);
+      }
+    }
+    const double transfer = end[at] - met;
+    out.duration.push_back(transfer <= kClocksDisagreePs ? 0 : transfer);
+  }
+  return out;
+}
 
 // The parts of a job, by the name they have in the result.
 std::string type_part(OperationType type) {
@@ -42,16 +71,18 @@ class Replayer {
       : timeline_(timeline), graph_(graph), places_(graph.delay_node.size()) {}
 
   Result<OperationReplay> replayed() {
-    take_steps();
+    steps_ = recorded_operations(timeline_, graph_);
     if (steps_.empty()) {
       return bad_input("no step has all operations of the first", "",
                        "whole steps of every stage and data-parallel rank");
     }
     find_ideal();
     OperationReplay result;
-    result.incomplete_steps = incomplete_;
+    std::set<std::int32_t> all;
+    for (const TimedOperation& o : timeline_.operations) all.insert(o.step);
+    result.incomplete_steps = all.size() - steps_.size();
     result.negative_durations = timeline_.negative_durations.size();
-    for (const StepTimes& step : steps_) {
+    for (const OperationStep& step : steps_) {
       result.steps.push_back({step.step, seconds(step.recorded), seconds(base(step)),
                               seconds(makespan(step.duration)), seconds(ideal_makespan_)});
       no_delay_ += result.steps.back().no_delay.value();
@@ -77,71 +108,9 @@ class Replayer {
     return graph_.slots[at % graph_.slots.size()];
   }
 
-  void take_steps() {
-    std::map<std::tuple<std::int32_t, OperationType, std::int32_t>, std::size_t> slots;
-    for (std::size_t s = 0; s < graph_.slots.size(); ++s) {
-      slots[{graph_.slots[s].stage, graph_.slots[s].type, graph_.slots[s].sequence}] = s;
-    }
-    const auto& operations = timeline_.operations;
-    for (std::size_t from = 0; from < operations.size();) {
-      std::size_t to = from;
-      std::vector<double> start(places_, std::nan(""));
-      std::vector<double> end(places_, std::nan(""));
-      for (; to < operations.size() && operations[to].step == operations[from].step; ++to) {
-        const TimedOperation& o = operations[to];
-        const auto found = slots.find({o.stage, o.type, o.sequence});
-        if (found == slots.end()) continue;
-        const std::size_t at =
-            static_cast<std::size_t>(o.data_parallel_rank) * graph_.slots.size() + found->second;
-        start[at] = picoseconds(o.start);
-        end[at] = picoseconds(o.end);
-      }
-      const bool whole = std::ranges::none_of(start, [](double time) { return std::isnan(time); });
-      if (whole) {
-        steps_.push_back(times_of(operations[from].step, start, end));
-      } else {
-        ++incomplete_;
-      }
-      from = to;
-    }
-  }
-
-  [[nodiscard]] StepTimes times_of(std::int32_t step, const std::vector<double>& start,
-                                   const std::vector<double>& end) const {
-    StepTimes times;
-    times.step = step;
-    const double begin = *std::ranges::min_element(start);
-    times.recorded = *std::ranges::max_element(end) - begin;
-    const std::size_t slots = graph_.slots.size();
-    for (std::size_t at = 0; at < places_; ++at) {
-      double ready = begin;
-      if (!slot(at).after.empty()) ready = -1e300;
-      for (const std::uint32_t before : slot(at).after) {
-        ready = std::max(ready, end[rank_of(at) * slots + before]);
-      }
-      times.delay.push_back(start[at] - ready);
-      if (!is_communication(slot(at).type)) {
-        times.duration.push_back(end[at] - start[at]);
-        continue;
-      }
-      double met = start[at];
-      const std::size_t first = slot(at).across_ranks ? 0 : rank_of(at);
-      const std::size_t last =
-          slot(at).across_ranks ? static_cast<std::size_t>(graph_.data_parallel_ranks) - 1 : first;
-      for (std::size_t rank = first; rank <= last; ++rank) {
-        for (const std::uint32_t member : slot(at).group) {
-          met = std::max(met, start[rank * slots + member]);
-        }
-      }
-      const double transfer = end[at] - met;
-      times.duration.push_back(transfer <= kClocksDisagreePs ? 0 : transfer);
-    }
-    return times;
-  }
-
   void find_ideal() {
     std::array<std::vector<double>, kOperationTypes> by_type;
-    for (const StepTimes& step : steps_) {
+    for (const OperationStep& step : steps_) {
       for (std::size_t at = 0; at < places_; ++at) {
         by_type[static_cast<std::size_t>(slot(at).type)].push_back(step.duration[at]);
       }
@@ -177,7 +146,7 @@ class Replayer {
   [[nodiscard]] double makespan(const std::vector<double>& durations) const {
     return simulated(durations, nullptr);
   }
-  [[nodiscard]] double base(const StepTimes& step) const {
+  [[nodiscard]] double base(const OperationStep& step) const {
     return simulated(step.duration, &step.delay);
   }
 
@@ -188,7 +157,7 @@ class Replayer {
     std::vector<PartSlowdown> result;
     for (const auto& [part, places] : parts) {
       double sum = 0;
-      for (const StepTimes& step : steps_) {
+      for (const OperationStep& step : steps_) {
         std::vector<double> durations = ideal_;
         for (const std::size_t at : places) durations[at] = step.duration[at];
         sum += makespan(durations);
@@ -203,15 +172,43 @@ class Replayer {
   const OperationTimeline& timeline_;
   const OperationGraph& graph_;
   std::size_t places_;
-  std::vector<StepTimes> steps_;
+  std::vector<OperationStep> steps_;
   std::vector<double> ideal_;
   double ideal_makespan_ = 0;
   double no_delay_ = 0;
   double base_ = 0;
-  std::size_t incomplete_ = 0;
 };
 
 }  // namespace
+
+std::vector<OperationStep> recorded_operations(const OperationTimeline& timeline,
+                                               const OperationGraph& graph) {
+  std::map<std::tuple<std::int32_t, OperationType, std::int32_t>, std::size_t> slots;
+  for (std::size_t s = 0; s < graph.slots.size(); ++s) {
+    slots[{graph.slots[s].stage, graph.slots[s].type, graph.slots[s].sequence}] = s;
+  }
+  std::vector<OperationStep> out;
+  const auto& operations = timeline.operations;
+  for (std::size_t from = 0; from < operations.size();) {
+    std::size_t to = from;
+    std::vector<double> start(graph.delay_node.size(), std::nan(""));
+    std::vector<double> end(graph.delay_node.size(), std::nan(""));
+    for (; to < operations.size() && operations[to].step == operations[from].step; ++to) {
+      const TimedOperation& o = operations[to];
+      const auto found = slots.find({o.stage, o.type, o.sequence});
+      if (found == slots.end()) continue;
+      const std::size_t at =
+          static_cast<std::size_t>(o.data_parallel_rank) * graph.slots.size() + found->second;
+      start[at] = picoseconds(o.start);
+      end[at] = picoseconds(o.end);
+    }
+    const bool whole =
+        std::none_of(start.begin(), start.end(), [](double time) { return std::isnan(time); });
+    if (whole) out.push_back(step_of(graph, operations[from].step, start, end));
+    from = to;
+  }
+  return out;
+}
 
 Result<OperationReplay> replay_operations(const OperationTimeline& timeline) {
   ORRERY_TRY(const OperationGraph graph, operation_graph(timeline));

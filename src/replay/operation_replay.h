@@ -30,6 +30,17 @@
 
 namespace orrery {
 
+// One step as recorded. By rank * slots + slot, in whole picoseconds.
+struct OperationStep {
+  std::int32_t step = 0;
+  double recorded = 0;           // from the first start to the last end
+  std::vector<double> duration;  // of a communication its transfer
+  std::vector<double> delay;     // before it started
+};
+// The steps that have all operations of the first.
+std::vector<OperationStep> recorded_operations(const OperationTimeline& timeline,
+                                               const OperationGraph& graph);
+
 struct ReplayedOperationStep {
   std::int32_t step = 0;
   Seconds recorded;  // from the first start to the last end

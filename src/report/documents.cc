@@ -16,6 +16,7 @@
 #include "report/traces/graph_replay_report.h"
 #include "report/traces/kernel_report.h"
 #include "report/traces/replay_report.h"
+#include "report/traces/spreads_report.h"
 #include "report/traces/whatif_report.h"
 
 namespace orrery {
@@ -48,6 +49,7 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"trace-analyze-1", "orrery trace analyze --json", &analysis_document},
       DocumentKind{"trace-diff-1", "orrery trace diff --json", &difference_document},
       DocumentKind{"trace-kernels-1", "orrery trace kernels --json", &kernel_document},
+      DocumentKind{"trace-spreads-1", "orrery trace spreads --json", &spreads_document},
       DocumentKind{"trace-replay-1", "orrery trace replay --json", &replay_document},
       DocumentKind{"trace-replay-operations-1",
                    "orrery trace replay --json of an operation timeline",

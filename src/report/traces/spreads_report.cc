@@ -1,0 +1,138 @@
+#include "report/traces/spreads_report.h"
+
+#include <fmt/format.h>
+
+#include "report/drawing/table.h"
+#include "report/traces/recorded_values.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kLongestName = 44;
+
+std::string in_percent(const std::optional<double>& share) { return share ? percent(*share) : "-"; }
+
+std::string_view law_of(const FittedSpread& row) {
+  if (!row.nearest) return "too few";
+  return row.empirical() ? "empirical" : to_text(row.nearest->law.law);
+}
+
+Table kind_table(const FittedSpreads& spreads) {
+  Table table(left("", 4), right("recorded", 4), right("samples", 3), right("kept", 4),
+              left("because", 2));
+  for (const KindSpread& kind : spreads.kinds) {
+    const bool kept = !kind.kept_because.empty();
+    const auto number = [&](double value) {
+      return kind.key.ends_with("correlation") ? fmt::format("{:.3g}", value) : percent(value);
+    };
+    table.row(kind.key, kept ? "" : number(kind.value), kind.samples,
+              kept ? number(kind.kept) : "", kind.kept_because);
+  }
+  return table;
+}
+
+Table operation_table(const FittedSpreads& spreads, std::size_t top) {
+  Table table(left("", 9).at_least(20), left("of", 2).at_least(12), left("work", 0), right("samples", 3),
+              right("mean", 4), right("varies by", 5), right("spatial", 4), right("temporal", 4),
+              right("in a step", 3), left("law", 4), right("distance", 2), right("at most", 2));
+  for (const FittedSpread& row : first(spreads.rows, top)) {
+    table.row(shortened(printable(row.signature.name), kLongestName),
+              shortened(printable(row.signature.form), kLongestName), to_text(row.signature.work), row.samples,
+              row.mean, percent(row.variation), in_percent(row.parts.spatial),
+              in_percent(row.parts.temporal), in_percent(row.parts.within), law_of(row),
+              row.nearest ? fmt::format("{:.3f}", row.nearest->distance) : "",
+              row.nearest ? fmt::format("{:.3f}", row.largest_distance()) : "");
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string spreads_text(const FittedSpreads& spreads, std::size_t top, const TextStyle& style) {
+  std::int64_t waited = 0;
+  for (const FittedSpread& row : spreads.rows) waited += row.waited;
+  std::string out = wrapped(
+      fmt::format("{} durations of {} operations, from {} {} in {} {}", grouped(spreads.samples),
+                  grouped(static_cast<std::int64_t>(spreads.rows.size())), grouped(spreads.ranks),
+                  spreads.ranks == 1 ? "rank" : "ranks", grouped(spreads.steps),
+                  spreads.steps == 1 ? "step" : "steps"),
+      2, style);
+  out += section("What a forecast draws from",
+                 fmt::format("standard deviation over mean; kept: of {}", spreads.kept_name),
+                 kind_table(spreads), style);
+  out += section("Operations", "most time first", operation_table(spreads, top), style);
+  for (const std::string& sentence : spreads.remarks) out += wrapped(sentence, 2, style);
+  if (waited > 0) {
+    out += wrapped(fmt::format("{} communications are left out as transfers that waited: not all "
+                               "of their ranks are recorded, and Otsu's threshold parts them",
+                               grouped(waited)),
+                   2, style);
+  }
+  for (const std::string& sentence : spreads.assumed) {
+    out += wrapped("Assumed: " + sentence, 2, style);
+  }
+  return out;
+}
+
+template <>
+inline constexpr auto kResults<FittedSpread> = table<FittedSpread>(
+    "operation spread", "How much one operation varies.",
+    field("work", "what a forecast draws it with",
+          [](const FittedSpread& r) { return r.signature.work; }),
+    field("name", "of the kernel, collective or operation",
+          [](const FittedSpread& r) { return words(r.signature.name); }),
+    field("form", "its shapes or grid, its group and bytes, its stage",
+          [](const FittedSpread& r) { return words(r.signature.form); }),
+    field<&FittedSpread::samples>("that were fitted; of a collective one an instance"),
+    field<&FittedSpread::waited>("samples left out because they waited, by Otsu's threshold"),
+    field<&FittedSpread::places>("ranks, or groups of them"),
+    field<&FittedSpread::steps>("in which it was recorded"),
+    field<&FittedSpread::mean>("mean_s", "of the samples"),
+    field<&FittedSpread::total>("total_s", "of the samples"),
+    field<&FittedSpread::variation>("standard deviation over mean, of all samples"),
+    field("spatial", "the same from place to place; null: of one place",
+          [](const FittedSpread& r) { return r.parts.spatial; }),
+    field("temporal", "of a place from step to step; null: of one step",
+          [](const FittedSpread& r) { return r.parts.temporal; }),
+    field("within_step", "from call to call of a step; null: of one call",
+          [](const FittedSpread& r) { return r.parts.within; }),
+    field("law", "the nearest of normal, gamma and log_normal; empirical: none is near enough",
+          [](const FittedSpread& r) {
+            return r.nearest ? std::optional(std::string(law_of(r))) : std::nullopt;
+          }),
+    field("distance", "Kolmogorov-Smirnov, of the nearest; null: fewer than 20 samples",
+          [](const FittedSpread& r) {
+            return r.nearest ? std::optional(r.nearest->distance) : std::nullopt;
+          }),
+    field("largest_distance", "1.36 / sqrt(samples), above which the law is empirical",
+          [](const FittedSpread& r) { return r.largest_distance(); }));
+
+template <>
+inline constexpr auto kResults<KindSpread> = table<KindSpread>(
+    "kind spread", "One number of a variability.",
+    field<&KindSpread::key>("of the variability, as --spread names it"),
+    field<&KindSpread::value>("of the fitted variability"),
+    field<&KindSpread::kept>("of the variability that is kept where nothing is fitted"),
+    field<&KindSpread::samples>("it was fitted to; where nothing is fitted, those there are"),
+    field("kept_because", "null: it is fitted", [](const KindSpread& k) {
+      return k.kept_because.empty() ? std::nullopt : std::optional(k.kept_because);
+    }));
+
+template <>
+inline constexpr auto kResults<FittedSpreads> = table<FittedSpreads>(
+    "recorded_spreads", "How much the operations of a recording vary.",
+    schema_version<FittedSpreads, 1>(),
+    constant<FittedSpreads>("kind", "what the document is", "trace-spreads"),
+    field<&FittedSpreads::ranks>("that are recorded"),
+    field<&FittedSpreads::steps>("the most of any rank"),
+    field<&FittedSpreads::samples>("durations"),
+    field<&FittedSpreads::kinds>("what a forecast draws from"),
+    field<&FittedSpreads::rows>("operations", "most time first"),
+    field<&FittedSpreads::kept_name>("kept", "variability that gives what is not fitted"),
+    field<&FittedSpreads::remarks>("what is left out, a sentence each"),
+    field<&FittedSpreads::assumed>("a sentence each"));
+
+Value spreads_json(const FittedSpreads& spreads) { return answer(spreads); }
+const Description& spreads_document() { return description_of<FittedSpreads>(); }
+
+}  // namespace orrery
