@@ -1,5 +1,7 @@
 // orrery trace spreads: how much the operations of a recorded run vary, as a variability that orrery
 // forecast takes.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -47,6 +49,10 @@ Result<int> fit_spreads(const SpreadOptions& options, const Common& common) {
   ORRERY_TRY(const auto sources, trace_sources(options.files.files));
   ORRERY_TRY(auto recorded, samples_of(options, sources, common));
   const DurationSamples samples = without_first_steps(std::move(recorded), options.skip);
+  if (samples.samples.empty() && options.skip > 0) {
+    return bad_input(fmt::format("--skip {} leaves no step", options.skip), sources.files[0],
+                     "orrery trace info counts its steps");
+  }
   const std::string recording = std::filesystem::path(sources.files.front()).filename().string();
   const std::string name = options.write.empty()
                                ? "recorded"

@@ -32,12 +32,13 @@ Table kind_table(const FittedSpreads& spreads) {
 }
 
 Table operation_table(const FittedSpreads& spreads, std::size_t top) {
-  Table table(left("", 9).at_least(20), left("of", 2).at_least(12), left("work", 0), right("samples", 3),
-              right("mean", 4), right("varies by", 5), right("spatial", 4), right("temporal", 4),
-              right("in a step", 3), left("law", 4), right("distance", 2), right("at most", 2));
+  Table table(left("", 9).at_least(18), left("of", 8).at_least(22), right("samples", 3),
+              right("mean", 4), right("varies by", 7), right("spatial", 6), right("temporal", 6),
+              right("in a step", 1), left("law", 5).at_least(10), right("distance", 2),
+              right("at most", 1));
   for (const FittedSpread& row : first(spreads.rows, top)) {
     table.row(shortened(printable(row.signature.name), kLongestName),
-              shortened(printable(row.signature.form), kLongestName), to_text(row.signature.work), row.samples,
+              shortened(printable(row.signature.form), kLongestName), row.samples,
               row.mean, percent(row.variation), in_percent(row.parts.spatial),
               in_percent(row.parts.temporal), in_percent(row.parts.within), law_of(row),
               row.nearest ? fmt::format("{:.3f}", row.nearest->distance) : "",
