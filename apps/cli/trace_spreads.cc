@@ -1,5 +1,5 @@
-// orrery trace spreads: how much the operations of a recorded run vary, as a variability that orrery
-// forecast takes.
+// orrery trace spreads: how much the operations of a recorded run vary, as a variability that
+// orrery forecast takes.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -303,7 +303,8 @@ Result<FittedSpreads> fitted_spreads(const DurationSamples& samples, const Varia
              kOneRank},
             {"memory_bound.temporal", kMemoryBound, temporal_square, kept.memory_bound.temporal,
              kOneStep},
-            {"communication.within_node", kWithin, whole_square, kept.communication.within_node, ""},
+            {"communication.within_node", kWithin, whole_square, kept.communication.within_node,
+             ""},
             {"communication.between_nodes", kBetween, whole_square,
              kept.communication.between_nodes, ""}})) {
     out.kinds.push_back(spread_of_kind(number, out.rows));
@@ -330,7 +331,8 @@ Result<FittedSpreads> fitted_spreads(const DurationSamples& samples, const Varia
                   .unverified = {},
                   .notes = "fitted by orrery trace spreads: " + (fits.empty() ? "none" : fits)};
   if (!keeps.empty()) {
-    v.provenance.notes += fmt::format("; kept of {}, {}: {}", kept.name, kept.provenance.source, keeps);
+    v.provenance.notes +=
+        fmt::format("; kept of {}, {}: {}", kept.name, kept.provenance.source, keeps);
   }
   return out;
 }

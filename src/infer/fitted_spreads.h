@@ -64,7 +64,9 @@ struct FittedSpread {
   SpreadParts parts;
   std::optional<LawFit> nearest;  // none: too few samples
   [[nodiscard]] double largest_distance() const;
-  [[nodiscard]] bool empirical() const { return !nearest || nearest->distance > largest_distance(); }
+  [[nodiscard]] bool empirical() const {
+    return !nearest || nearest->distance > largest_distance();
+  }
 };
 
 // What a recording says of one number of a variability, and what is kept of the catalog's.
