@@ -1,6 +1,4 @@
 // orrery fleet: a shared cluster of many jobs.
-#include "fleet/fleet_forecast.h"
-
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "command.h"
+#include "fleet/fleet_forecast.h"
 #include "progress.h"
 #include "report/fleet/fleet_report.h"
 

@@ -62,9 +62,11 @@ void add_forecast(CLI::App* app, ForecastOptions& f) {
   app->add_option("--spares", f.spares, "nodes that stand ready (default: always another)");
   app->add_option("--within", f.within, "say how likely the run ends by then: 60days");
   app->add_option("--budget", f.budget, "say how likely the run costs no more: 10M$");
-  app->add_option("--loss", f.loss,
-                  "nats a token to reach, in place of --tokens; without a model: the sizes that do");
-  app->add_option("--law", f.law, "of orrery catalog scaling-laws (default: chinchilla-replicated)");
+  app->add_option(
+      "--loss", f.loss,
+      "nats a token to reach, in place of --tokens; without a model: the sizes that do");
+  app->add_option("--law", f.law,
+                  "of orrery catalog scaling-laws (default: chinchilla-replicated)");
   app->add_option("--compute", f.compute, "without a model: the best size of so many FLOPs: 1e25");
   app->add_option("--price", f.price, "of orrery catalog prices, or 2.95$/h (default: the median)");
   app->add_option("--runs", f.runs, "to simulate (default: 10000)");

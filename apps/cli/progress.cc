@@ -17,19 +17,18 @@ namespace {
 std::atomic<bool> interrupt_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// The signal then does what it does to any program.
-void end_by_signal(int signal) {
-  remove_unfinished_files();
-  (void)std::signal(signal, SIG_DFL);
-  (void)std::raise(signal);
-}
-
 void note_interrupt(int) {
   interrupt_flag.store(true);
   (void)std::signal(SIGINT, end_by_signal);
 }
 
 }  // namespace
+
+void end_by_signal(int signal) {
+  remove_unfinished_files();
+  (void)std::signal(signal, SIG_DFL);
+  (void)std::raise(signal);
+}
 
 void remove_unfinished_files_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {

@@ -16,6 +16,9 @@ namespace orrery::cli {
 // started the program ignores them (nohup).
 void remove_unfinished_files_on_signals();
 
+// Removes unfinished files; the signal then does what it does to any program.
+void end_by_signal(int signal);
+
 class Progress {
  public:
   static constexpr Seconds kWithoutEnd{std::numeric_limits<double>::infinity()};

@@ -37,8 +37,8 @@ Result<DurationSamples> samples_of(const SpreadOptions& options, const TraceSour
   }
   ORRERY_TRY(const auto seen, read_seen_as_recorded(options.files, Ranks::any, common));
   if (is_simulated(seen.run.source)) {
-    return bad_input("its times are simulated, and simulated times do not vary",
-                     sources.files[0], "give what was recorded");
+    return bad_input("its times are simulated, and simulated times do not vary", sources.files[0],
+                     "give what was recorded");
   }
   return duration_samples(seen.run, options.per_node);
 }
@@ -54,9 +54,8 @@ Result<int> fit_spreads(const SpreadOptions& options, const Common& common) {
                      "orrery trace info counts its steps");
   }
   const std::string recording = std::filesystem::path(sources.files.front()).filename().string();
-  const std::string name = options.write.empty()
-                               ? "recorded"
-                               : std::filesystem::path(options.write).stem().string();
+  const std::string name =
+      options.write.empty() ? "recorded" : std::filesystem::path(options.write).stem().string();
   ORRERY_TRY(const auto spreads, fitted_spreads(samples, kept, name, recording));
   if (!options.write.empty()) {
     const auto entry = fields_of(&spreads.variability).write_all(spreads.variability);
@@ -90,8 +89,8 @@ TraceSubcommand trace_spreads(CLI::App& trace) {
   app->footer(
       "Example:\n  orrery trace spreads validation/traces/StragglerAnalysis/timeline-ST.json.gz "
       "--write st.yaml");
-  return TraceSubcommand{
-      app, [options](const Common& common) { return fit_spreads(*options, common); }};
+  return TraceSubcommand{app,
+                         [options](const Common& common) { return fit_spreads(*options, common); }};
 }
 
 }  // namespace orrery::cli

@@ -14,8 +14,8 @@ namespace orrery {
 namespace {
 
 constexpr double kUsualDays = 30;
-constexpr double kGpuHour = 3.6e6;        // GPU x ms
-constexpr double kMostFleetFailures = 1e7;  // of a simulation
+constexpr double kGpuHour = 3.6e6;                   // GPU x ms
+constexpr double kMostFleetFailures = 1e7;           // of a simulation
 constexpr std::int64_t kMostSimulated = 30'000'000;  // jobs of all simulations
 
 struct Setting {
@@ -114,8 +114,8 @@ void summarize_fleet(FleetForecast& out, std::span<FleetOutcome> outcomes) {
       return ratio(total(o, second), total(o, first) + total(o, second));
     });
   };
-  out.utilisation = over_seeds(
-      outcomes, [](const FleetOutcome& o) { return ratio(allocated(o), capacity(o)); });
+  out.utilisation =
+      over_seeds(outcomes, [](const FleetOutcome& o) { return ratio(allocated(o), capacity(o)); });
   out.goodput = over_seeds(outcomes, [](const FleetOutcome& o) {
     return ratio(total(o, &SizeOutcome::productive), capacity(o));
   });
@@ -167,13 +167,14 @@ SchedulerResult result_of(Setting setting, std::span<const FleetOutcome> outcome
   SchedulerResult out;
   out.scheduler = setting.scheduler;
   out.estimates = setting.estimates;
-  out.utilisation = over_seeds(
-      outcomes, [](const FleetOutcome& o) { return ratio(allocated(o), capacity(o)); });
+  out.utilisation =
+      over_seeds(outcomes, [](const FleetOutcome& o) { return ratio(allocated(o), capacity(o)); });
   out.queue_s = over_seeds(
       outcomes, [](const FleetOutcome& o) { return mean_of_all(o, &SizeOutcome::queue_s); });
   out.completion_s = over_seeds(outcomes, completion);
   out.ratio = over_seeds(outcomes, [&](const FleetOutcome& o) {
-    return ratio(completion(o), completion(with_means[static_cast<std::size_t>(&o - outcomes.data())]));
+    return ratio(completion(o),
+                 completion(with_means[static_cast<std::size_t>(&o - outcomes.data())]));
   });
   out.ended = over_seeds(outcomes, [](const FleetOutcome& o) {
     return ratio(total(o, &SizeOutcome::ended), total(o, &SizeOutcome::submitted));
@@ -217,9 +218,9 @@ std::vector<std::string> fleet_assumptions(const FleetForecast& f) {
   if (f.jobs.empty()) {
     out.push_back(fmt::format("{:.0f} jobs a day of the sizes and durations of {}: {}",
                               m.jobs_a_day, m.name, m.provenance.source));
-    out.push_back(fmt::format(
-        "the logarithm of a run time is uncertain by {:g} to {:g} before the job runs",
-        m.uncertainty.least, m.uncertainty.most));
+    out.push_back(
+        fmt::format("the logarithm of a run time is uncertain by {:g} to {:g} before the job runs",
+                    m.uncertainty.least, m.uncertainty.most));
     for (const JobClass& c : m.classes) {
       if (c.gpus > m.nodes * m.gpus_per_node) {
         out.push_back(fmt::format("no jobs of {} GPUs: they are larger than the cluster", c.gpus));
@@ -317,13 +318,13 @@ Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalo
   }
   const auto seeds = static_cast<std::size_t>(question.seeds);
   const std::size_t tasks = settings.size() * seeds;
-  const double jobs = list.jobs.empty() ? mix.jobs_a_day * model.days
-                                        : static_cast<double>(list.jobs.size());
+  const double jobs =
+      list.jobs.empty() ? mix.jobs_a_day * model.days : static_cast<double>(list.jobs.size());
   if (!(jobs <= kMostJobs && jobs * static_cast<double>(tasks) <= kMostSimulated)) {
-    return bad_input(fmt::format("{:.3g} jobs in {} simulations", jobs, tasks), "fleet.days",
-                     fmt::format("at most {:.0e} jobs, {:.0e} in all: fewer --days or --seeds",
-                                 static_cast<double>(kMostJobs),
-                                 static_cast<double>(kMostSimulated)));
+    return bad_input(
+        fmt::format("{:.3g} jobs in {} simulations", jobs, tasks), "fleet.days",
+        fmt::format("at most {:.0e} jobs, {:.0e} in all: fewer --days or --seeds",
+                    static_cast<double>(kMostJobs), static_cast<double>(kMostSimulated)));
   }
 
   std::vector<FleetOutcome> outcomes(tasks);

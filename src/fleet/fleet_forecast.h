@@ -85,7 +85,7 @@ struct FleetForecast {
   std::vector<FleetSize> sizes;  // that have jobs
   // Shares of the GPU time of the cluster, which add up to 1.
   double productive = 0, rework = 0, restarting = 0, idle = 0, down = 0;
-  double gpu_hours = 0;  // of the cluster, of all seeds
+  double gpu_hours = 0;                 // of the cluster, of all seeds
   std::array<double, kJobEnds> ends{};  // shares of the attempts
   SeedSpread utilisation, goodput, ettr, queue_s, completion_s;
   SeedSpread lost_by_rule, lost;                  // GPU-hours a day, both orders
@@ -97,7 +97,7 @@ struct FleetForecast {
 struct FleetRunOptions {
   bool compare = false;
   int threads = 0;
-  std::function<void(double)> progress = {};        // the share that is done; from any thread
+  std::function<void(double)> progress = {};       // the share that is done; from any thread
   const std::atomic<bool>* interrupted = nullptr;  // no further simulation begins
 };
 

@@ -106,8 +106,8 @@ class FleetRun {
 
   Result<FleetOutcome> run() {
     const bool all = !(model_.days > 0);
-    const std::int64_t horizon = static_cast<std::int64_t>(
-        (all ? kMostFleetDays : model_.days) * static_cast<double>(kDayOfMs));
+    const std::int64_t horizon = static_cast<std::int64_t>((all ? kMostFleetDays : model_.days) *
+                                                           static_cast<double>(kDayOfMs));
     if (!jobs_.empty()) events_.push({Event::arrival, jobs_[0].submit_ms, 0});
     next_failure();
     std::size_t left = jobs_.size();
@@ -250,8 +250,8 @@ class FleetRun {
     events_.push({Event::end, work_start(job) + jobs_[j].work_ms - job.done_ms,
                   static_cast<std::int64_t>(j), job.attempt});
     if (rule_.preempts && job.nodes > 0) {
-      events_.push({Event::can_preempt, now_ + ms_of(model_.preempt_after),
-                    static_cast<std::int64_t>(j)});
+      events_.push(
+          {Event::can_preempt, now_ + ms_of(model_.preempt_after), static_cast<std::int64_t>(j)});
     }
   }
 
@@ -318,8 +318,8 @@ class FleetRun {
     if (why == JobEnd::preempted) {
       enqueue(j);
     } else {
-      events_.push({Event::requeue, now_ + ms_of(model_.requeue_after),
-                    static_cast<std::int64_t>(j)});
+      events_.push(
+          {Event::requeue, now_ + ms_of(model_.requeue_after), static_cast<std::int64_t>(j)});
     }
   }
 
@@ -395,7 +395,8 @@ class FleetRun {
       LiveJob& job = live_[j];
       if (fits(job)) {
         // A part of a node that is shared already costs no whole one.
-        const bool shares = job.nodes == 0 && free_.free_of(free_.with_room(job.gpus)) < model_.gpus_per_node;
+        const bool shares =
+            job.nodes == 0 && free_.free_of(free_.with_room(job.gpus)) < model_.gpus_per_node;
         const std::int64_t takes = shares ? 0 : std::max<std::int64_t>(1, job.nodes);
         const auto restart = (job.started ? restart_ms_ : start_ms_)[size_of(job.gpus)];
         const double end = static_cast<double>(now_ + restart - job.done_ms) + job.estimate_ms;

@@ -35,7 +35,7 @@ namespace orrery {
 struct FleetModel {
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 8;
-  double days = 0;  // 0: until all jobs have ended
+  double days = 0;                             // 0: until all jobs have ended
   Hertz failure_rate = {};                     // of a node
   TimeLaw gaps{.law = TimeForm::exponential};  // the form alone
   LemonNodes lemons = {};
@@ -55,15 +55,15 @@ std::size_t size_of(std::int64_t gpus);
 
 struct SizeOutcome {
   std::int64_t submitted = 0, started = 0, ended = 0;
-  std::int64_t failures = 0;               // attempts that the hardware killed
-  std::int64_t preempted = 0;              // attempts
-  std::int64_t second_order = 0;           // preemptions by its jobs after failures
-  std::int64_t productive = 0;             // GPU x ms, here and below
-  std::int64_t rework = 0;                 // work lost
+  std::int64_t failures = 0;      // attempts that the hardware killed
+  std::int64_t preempted = 0;     // attempts
+  std::int64_t second_order = 0;  // preemptions by its jobs after failures
+  std::int64_t productive = 0;    // GPU x ms, here and below
+  std::int64_t rework = 0;        // work lost
   std::int64_t restart = 0;
   std::int64_t rule_first = 0, rule_second = 0;  // goodput lost by the published rule
   std::int64_t lost_first = 0, lost_second = 0;  // and as it was
-  double ended_wall = 0;  // of jobs that ended, from submission
+  double ended_wall = 0;                         // of jobs that ended, from submission
   double ended_work = 0;
   std::vector<float> queue_s;       // from submission to the first start
   std::vector<float> completion_s;  // from submission to the end

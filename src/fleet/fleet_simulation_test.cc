@@ -64,9 +64,9 @@ TEST(Fleet, AccountsForEveryGpuMillisecondWithEveryScheduler) {
 }
 
 TEST(Fleet, LosesNothingWithoutFailuresAndPreemption) {
-  const auto o = *simulate_fleet(small_cluster(4, 0),
-                                 std::vector{job(0, 8, 3), job(0, 32, 5), job(10, 4, 1)},
-                                 RandomDraws(1, 0));
+  const auto o =
+      *simulate_fleet(small_cluster(4, 0), std::vector{job(0, 8, 3), job(0, 32, 5), job(10, 4, 1)},
+                      RandomDraws(1, 0));
   std::int64_t rework = 0;
   std::int64_t productive = 0;
   for (const SizeOutcome& s : o.sizes) {
@@ -101,8 +101,8 @@ TEST(Fleet, LossGrowsWithTheSquareOfTheSize) {
   const auto lost = [](std::int64_t nodes) {
     double sum = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const auto o = *simulate_fleet(small_cluster(600, 0.02),
-                                     std::vector{job(0, nodes * 8, 300)}, RandomDraws(2, seed));
+      const auto o = *simulate_fleet(small_cluster(600, 0.02), std::vector{job(0, nodes * 8, 300)},
+                                     RandomDraws(2, seed));
       const SizeOutcome& s = o.sizes[size_of(nodes * 8)];
       sum += static_cast<double>(s.rule_first * nodes) / s.ended_wall;
     }
@@ -152,7 +152,8 @@ TEST(Fleet, MixesHaveThePublishedShares) {
     double single, large;
     std::int64_t largest;
   };
-  for (const Published& p : {Published{"meta-rsc-1", 0.4, 0.66, 4096}, {"meta-rsc-2", 0.4, 0.52, 0}}) {
+  for (const Published& p :
+       {Published{"meta-rsc-1", 0.4, 0.66, 4096}, {"meta-rsc-2", 0.4, 0.52, 0}}) {
     const JobMix mix = *load_job_mix(Catalog::built_in(), p.name);
     double all = 0, server = 0, large = 0, largest = 0;
     double jobs_single = 0, jobs_server = 0, jobs_largest = 0;
@@ -175,8 +176,8 @@ TEST(Fleet, MixesHaveThePublishedShares) {
     EXPECT_NEAR(large / all, p.large, 0.03);
     EXPECT_NEAR(largest / all, p.largest > 0 ? 0.12 : 0, 0.03);
     EXPECT_LT(jobs_largest / n, 0.01);
-    EXPECT_NEAR(all / (200 * 24.0 * kHourMs * 8 * static_cast<double>(mix.nodes)),
-                *mix.utilisation, 0.05);  // without restarts and rework
+    EXPECT_NEAR(all / (200 * 24.0 * kHourMs * 8 * static_cast<double>(mix.nodes)), *mix.utilisation,
+                0.05);  // without restarts and rework
   }
 }
 
@@ -196,8 +197,8 @@ TEST(Fleet, GivesTheSameForAnyNumberOfThreadsAndMoreLossWithMoreFailures) {
 }
 
 TEST(JobList, ReadsRowsAndRefusesImpossibleOnes) {
-  const auto list = parse_job_list("submit,gpus,duration,priority,p95\n60,8,3600,2,7200\n0,1,10,,\n",
-                                   "jobs.csv");
+  const auto list =
+      parse_job_list("submit,gpus,duration,priority,p95\n60,8,3600,2,7200\n0,1,10,,\n", "jobs.csv");
   ASSERT_TRUE(list);
   EXPECT_EQ(list->jobs[0].gpus, 1);
   EXPECT_EQ(list->jobs[0].spread, 0);

@@ -44,23 +44,24 @@ std::vector<FleetJob> jobs_of(const JobMix& mix, std::int64_t nodes, double days
   const double gap_ms = kDayMs / (mix.jobs_a_day * scale);
   const double lifetime_ms = mix.lifetime.value() * 1e3;
   double own = 0;
-  for (const EndShare& e : mix.ends) own += static_cast<std::size_t>(e.end) < kOwnEnds ? e.share : 0;
+  for (const EndShare& e : mix.ends)
+    own += static_cast<std::size_t>(e.end) < kOwnEnds ? e.share : 0;
   std::vector<FleetJob> out;
   double now = 0;
   for (std::uint64_t i = 0;; ++i) {
     now += -gap_ms * std::log(draws.uniform(arrival, i));
     if (!(now < days * kDayMs)) break;
     double left = draws.uniform(size, i);
-    const auto which = std::ranges::find_if(
-        mix.classes, [&](const JobClass& c) { return (left -= c.share) < 0; });
+    const auto which =
+        std::ranges::find_if(mix.classes, [&](const JobClass& c) { return (left -= c.share) < 0; });
     const JobClass& of = which == mix.classes.end() ? mix.classes.back() : *which;
     if (of.gpus > nodes * mix.gpus_per_node) continue;
-    FleetJob job{.submit_ms = static_cast<std::int64_t>(now),
-                 .gpus = of.gpus,
-                 .mean_ms = std::max(1.0, time_at(of.duration, draws.uniform(length, i)).value() * 1e3),
-                 .spread = std::lerp(mix.uncertainty.least, mix.uncertainty.most,
-                                     draws.uniform(doubt, i)),
-                 .priority = of.priority};
+    FleetJob job{
+        .submit_ms = static_cast<std::int64_t>(now),
+        .gpus = of.gpus,
+        .mean_ms = std::max(1.0, time_at(of.duration, draws.uniform(length, i)).value() * 1e3),
+        .spread = std::lerp(mix.uncertainty.least, mix.uncertainty.most, draws.uniform(doubt, i)),
+        .priority = of.priority};
     double end = own * draws.uniform(ending, i);
     for (const EndShare& e : mix.ends) {
       if (static_cast<std::size_t>(e.end) >= kOwnEnds || e.share == 0) continue;
@@ -102,8 +103,9 @@ Result<JobList> parse_job_list(std::string_view text, std::string name) {
   JobList out{table.name, {}};
   for (const CommaSeparated::Record& record : table.records) {
     const auto refuse = [&](std::size_t c, const std::string& what) {
-      return bad_input(fmt::format("{} '{}' is not {}", kColumns[c], record.fields[*column[c]], what),
-                       fmt::format("{}: line {}", table.name, record.line));
+      return bad_input(
+          fmt::format("{} '{}' is not {}", kColumns[c], record.fields[*column[c]], what),
+          fmt::format("{}: line {}", table.name, record.line));
     };
     const auto value = [&](std::size_t c, double least, double most) {
       return number_of(record.fields[*column[c]], least, most);
@@ -124,15 +126,14 @@ Result<JobList> parse_job_list(std::string_view text, std::string name) {
     }
     if (column[4] && !record.fields[*column[4]].empty()) {
       // p95 / mean = exp(1.645 s - s^2 / 2); the smaller of the two solutions.
-      const double most = *duration * std::exp(kZ95 * kMostUncertainty -
-                                               kMostUncertainty * kMostUncertainty / 2);
+      const double most =
+          *duration * std::exp(kZ95 * kMostUncertainty - kMostUncertainty * kMostUncertainty / 2);
       const auto p95 = value(4, *duration, most);
       if (!p95) {
         return refuse(4, fmt::format("a time of 1 to {:.2f} times the duration, which is the mean",
                                      most / *duration));
       }
-      job.spread =
-          kZ95 - std::sqrt(std::max(0.0, kZ95 * kZ95 - 2 * std::log(*p95 / *duration)));
+      job.spread = kZ95 - std::sqrt(std::max(0.0, kZ95 * kZ95 - 2 * std::log(*p95 / *duration)));
     }
     out.jobs.push_back(job);
   }

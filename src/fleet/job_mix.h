@@ -61,13 +61,13 @@ struct JobMix {
   std::vector<JobClass> classes;
   std::vector<EndShare> ends;  // as published; those of the job's own are drawn in their ratio
   RunTimeUncertainty uncertainty;
-  Seconds preempt_after;  // an attempt is safe before
-  Seconds requeue_after;  // a failure, until the job is queued again
-  Seconds lifetime;       // of the work of a job
-  Seconds checkpoint;     // work between two
-  std::string failures;   // of the catalog
-  std::string restart;    // of the catalog
-  TimeLaw repair;         // of a node that failed
+  Seconds preempt_after;               // an attempt is safe before
+  Seconds requeue_after;               // a failure, until the job is queued again
+  Seconds lifetime;                    // of the work of a job
+  Seconds checkpoint;                  // work between two
+  std::string failures;                // of the catalog
+  std::string restart;                 // of the catalog
+  TimeLaw repair;                      // of a node that failed
   std::optional<double> utilisation;   // published
   std::optional<double> second_order;  // published share of the goodput lost to hardware
   Provenance provenance;

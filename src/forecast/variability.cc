@@ -102,10 +102,10 @@ Result<void> check(const Variability& variability) {
 }
 
 Result<Variability> load_variability(const Catalog& catalog, std::string_view name) {
-  const bool file = name == "-" || name.find('/') != std::string_view::npos || name.ends_with(".yaml") ||
-                    name.ends_with(".yml") || name.ends_with(".json");
-  ORRERY_TRY(const Document document, file ? read_document(std::string(name))
-                                           : catalog.find("variability", name));
+  const bool file = name == "-" || name.find('/') != std::string_view::npos ||
+                    name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
+  ORRERY_TRY(const Document document,
+             file ? read_document(std::string(name)) : catalog.find("variability", name));
   ORRERY_TRY(Variability variability, read<Variability>(document));
   if (auto sound = check(variability); !sound) return fail(at(document.name, sound.error()));
   return variability;

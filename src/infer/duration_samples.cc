@@ -103,8 +103,8 @@ void add_kernels(const RankSteps& rank, std::int32_t place, Collector& to) {
     const std::uint32_t shapes = shapes_of(trace, rank.started, e);
     std::array<std::int32_t, 3> grid{};
     if (shapes == 0 && trace.details[e] != kNoDetails) grid = trace.kernels[trace.details[e]].grid;
-    const auto [at, is_new] = known.try_emplace({trace.name[e], op == kNoEvent ? 0 : trace.name[op],
-                                                 shapes, grid[0], grid[1], grid[2]});
+    const auto [at, is_new] = known.try_emplace(
+        {trace.name[e], op == kNoEvent ? 0 : trace.name[op], shapes, grid[0], grid[1], grid[2]});
     if (is_new) {
       at->second = to.signature(
           {.work = work_of(kernel_class(trace.name_of(e), inner, "")),
@@ -167,9 +167,8 @@ void add_communication(std::span<const RecordedTrace> run, std::span<const RankS
     std::string form = pair       ? "ranks " + instance.group
                        : size > 1 ? fmt::format("{} ranks", size)
                                   : "ranks not recorded";
-    form += message.bytes > 0
-                ? ", " + to_text(Bytes(static_cast<double>(message.bytes)))
-                : ", sizes not recorded";
+    form += message.bytes > 0 ? ", " + to_text(Bytes(static_cast<double>(message.bytes)))
+                              : ", sizes not recorded";
     const bool named = message.collective != Collective::other;
     to.add({to.signature({within ? SampledWork::within_node : SampledWork::between_nodes,
                           named ? std::string(to_text(message.collective)) : instance.collective,
@@ -264,9 +263,8 @@ DurationSamples without_first_steps(DurationSamples samples, std::int64_t steps)
   std::set<std::int32_t> all;
   for (const DurationSample& s : samples.samples) all.insert(s.step);
   const auto kept = std::next(all.begin(), std::min(steps, static_cast<std::int64_t>(all.size())));
-  std::erase_if(samples.samples, [&](const DurationSample& s) {
-    return kept == all.end() || s.step < *kept;
-  });
+  std::erase_if(samples.samples,
+                [&](const DurationSample& s) { return kept == all.end() || s.step < *kept; });
   samples.steps = std::max<std::int64_t>(samples.steps - steps, 0);
   samples.assumed.push_back(
       fmt::format("the first {} of a recording {} no part of it: the job warms up",

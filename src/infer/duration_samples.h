@@ -57,7 +57,7 @@ struct DurationSamples {
   std::vector<DurationSignature> signatures;
   std::vector<DurationSample> samples;  // by signature, place, step
   std::int64_t ranks = 0;
-  std::int64_t steps = 0;  // the most of any rank
+  std::int64_t steps = 0;         // the most of any rank
   std::int64_t without_time = 0;  // left out: their clocks disagree
   std::vector<std::string> assumed;
 };

@@ -49,8 +49,8 @@ FittedSpread fitted(const DurationSignature& signature, std::vector<DurationSamp
     std::vector<double> values;
     for (const DurationSample& s : samples) values.push_back(s.seconds);
     if (const auto threshold = otsu_threshold(std::move(values))) {
-      out.waited = static_cast<std::int64_t>(std::erase_if(
-          samples, [&](const DurationSample& s) { return s.seconds > *threshold; }));
+      out.waited = static_cast<std::int64_t>(
+          std::erase_if(samples, [&](const DurationSample& s) { return s.seconds > *threshold; }));
     }
   }
   Deviations all;
@@ -124,10 +124,10 @@ KindSpread spread_of_kind(const FittedNumber& number, std::span<const FittedSpre
     return out;
   }
   out.samples = all;
-  out.kept_because = all == 0  ? "not recorded"
-                     : enough  ? std::string(number.lacks)
-                     : !sizes  ? "sizes are not recorded"
-                               : fmt::format("fewer than {} samples of any signature", kLeastTimes);
+  out.kept_because = all == 0 ? "not recorded"
+                     : enough ? std::string(number.lacks)
+                     : !sizes ? "sizes are not recorded"
+                              : fmt::format("fewer than {} samples of any signature", kLeastTimes);
   return out;
 }
 
@@ -151,8 +151,8 @@ KindSpread correlation_of(const DurationSamples& samples, double kept) {
     ++out.samples;
   }
   if (steps.size() < kLeastTimes) {
-    out.kept_because = fmt::format("fewer than {} steps of communication without waiting",
-                                   kLeastTimes);
+    out.kept_because =
+        fmt::format("fewer than {} steps of communication without waiting", kLeastTimes);
     return out;
   }
   // n0 = (N - sum n^2 / N) / (k - 1),  r = (between - within) / (between + (n0 - 1) within)
@@ -197,8 +197,7 @@ std::optional<double> otsu_threshold(std::vector<double> values) {
   for (std::size_t i = 1; i < values.size(); ++i) {
     below += values[i - 1];
     const auto n0 = static_cast<double>(i);
-    const double between =
-        n0 * (n - n0) / n * square(below / n0 - (sum - below) / (n - n0));
+    const double between = n0 * (n - n0) / n * square(below / n0 - (sum - below) / (n - n0));
     if (between > best && values[i - 1] < values[i]) {
       best = between;
       split = i;
@@ -210,11 +209,11 @@ std::optional<double> otsu_threshold(std::vector<double> values) {
 
 SpreadParts spread_parts(std::span<const DurationSample> samples) {
   Deviations places;
-  double within = 0;                       // squares
-  double of_steps = 0;                     // squares of the cells' means
+  double within = 0;    // squares
+  double of_steps = 0;  // squares of the cells' means
   std::size_t cells = 0;
-  double calls = 0;                        // sum of 1 / calls of a cell
-  double steps = 0;                        // sum of 1 / cells of a place
+  double calls = 0;  // sum of 1 / calls of a cell
+  double steps = 0;  // sum of 1 / cells of a place
   double sum = 0;
   for (std::size_t i = 0; i < samples.size();) {
     Deviations place;
@@ -248,14 +247,13 @@ SpreadParts spread_parts(std::span<const DurationSample> samples) {
   }
   if (cells > places.count) {
     cell_variance = of_steps / static_cast<double>(cells - places.count);
-    out.temporal =
-        per_mean(cell_variance - call_variance * calls / static_cast<double>(cells));
+    out.temporal = per_mean(cell_variance - call_variance * calls / static_cast<double>(cells));
   } else if (cells > 0) {
     cell_variance = call_variance * calls / static_cast<double>(cells);
   }
   if (places.count > 1) {
-    out.spatial = per_mean(places.variance() -
-                           cell_variance * steps / static_cast<double>(places.count));
+    out.spatial =
+        per_mean(places.variance() - cell_variance * steps / static_cast<double>(places.count));
   }
   return out;
 }

@@ -71,7 +71,7 @@ struct FittedSpread {
 
 // What a recording says of one number of a variability, and what is kept of the catalog's.
 struct KindSpread {
-  std::string key;  // "products.spatial"
+  std::string key;           // "products.spatial"
   double value = 0;          // of the variability that was fitted
   double kept = 0;           // of the one that is kept where nothing is fitted
   std::int64_t samples = 0;  // of the signatures it is of

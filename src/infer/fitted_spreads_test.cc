@@ -38,8 +38,7 @@ DurationSamples known_samples(SampledWork work, std::int32_t ranks, std::int32_t
 }
 
 TEST(FittedSpreads, RecoverHowSamplesWereMade) {
-  const SpreadParts parts =
-      spread_parts(known_samples(SampledWork::products, 200, 20).samples);
+  const SpreadParts parts = spread_parts(known_samples(SampledWork::products, 200, 20).samples);
   EXPECT_NEAR(parts.spatial.value_or(0), kSpatial, 0.006);
   EXPECT_NEAR(parts.temporal.value_or(0), kTemporal, 0.001);
   EXPECT_NEAR(parts.within.value_or(0), kWithin, 0.0005);

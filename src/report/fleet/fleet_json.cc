@@ -18,10 +18,9 @@ EndShares published_ends(const FleetForecast& f) {
 }  // namespace
 
 template <>
-inline constexpr auto kResults<SeedSpread> =
-    table<SeedSpread>("range", "A figure over the seeds.", field<&SeedSpread::mean>("of the seeds"),
-                      field<&SeedSpread::least>("of the seeds"),
-                      field<&SeedSpread::most>("of the seeds"));
+inline constexpr auto kResults<SeedSpread> = table<SeedSpread>(
+    "range", "A figure over the seeds.", field<&SeedSpread::mean>("of the seeds"),
+    field<&SeedSpread::least>("of the seeds"), field<&SeedSpread::most>("of the seeds"));
 
 template <>
 inline constexpr auto kResults<FleetSize> = table<FleetSize>(
@@ -82,7 +81,8 @@ inline constexpr auto kResults<FleetForecast> = table<FleetForecast>(
     field("failures", "name of the failure rates; empty: none",
           [](const FleetForecast& f) { return f.failures.name; }),
     field<&FleetForecast::restart>("name of the restart times"),
-    field("checkpoint_s", "work between two", [](const FleetForecast& f) { return f.mix.checkpoint; }),
+    field("checkpoint_s", "work between two",
+          [](const FleetForecast& f) { return f.mix.checkpoint; }),
     field<&FleetForecast::jobs_of_a_seed>("jobs", "submitted, mean of the seeds"),
     field<&FleetForecast::utilisation>("allocated share of the GPU time"),
     field("published_utilisation", "null: none",
@@ -95,8 +95,7 @@ inline constexpr auto kResults<FleetForecast> = table<FleetForecast>(
         "lost_by_rule_gpu_hours_a_day",
         "goodput lost to hardware: min(run time, 30 min) x GPUs, of killed and preempted jobs"),
     field<&FleetForecast::second_order_by_rule>("of it lost by preemptions of requeued jobs"),
-    field<&FleetForecast::lost>("lost_gpu_hours_a_day",
-                                "rework and restarts of the same attempts"),
+    field<&FleetForecast::lost>("lost_gpu_hours_a_day", "rework and restarts of the same attempts"),
     field<&FleetForecast::second_order>("of it lost by preemptions of requeued jobs"),
     field("published_second_order", "by the rule; null: none",
           [](const FleetForecast& f) { return f.mix.second_order; }),

@@ -18,7 +18,8 @@ std::string wait_words(double seconds) {
   return fmt::format("{:.1f} days", seconds / 86400);
 }
 std::string sizes_words(const FleetSize& s) {
-  return s.least == s.most ? grouped(s.most) : fmt::format("{} to {}", grouped(s.least), grouped(s.most));
+  return s.least == s.most ? grouped(s.most)
+                           : fmt::format("{} to {}", grouped(s.least), grouped(s.most));
 }
 double hours_of(std::int64_t gpu_ms) { return static_cast<double>(gpu_ms) / 3.6e6; }
 std::string percent_or(const std::optional<double>& share, const char* none) {
@@ -99,8 +100,8 @@ Table end_table(const FleetForecast& f) {
 
 Table scheduler_table(const FleetForecast& f) {
   Table table(left("scheduler", 5), left("estimates", 5), right("utilisation", 2),
-              right("queue", 3), right("completion", 4), right("over mean", 4),
-              right("least", 2), right("most", 2), right("ended", 1));
+              right("queue", 3), right("completion", 4), right("over mean", 4), right("least", 2),
+              right("most", 2), right("ended", 1));
   for (const SchedulerResult& r : f.comparison) {
     const bool p95 = r.estimates == Estimates::p95;
     const auto times = [&](double x) { return p95 ? fmt::format("{:.2f}", x) : ""; };
@@ -130,7 +131,8 @@ std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
                  size_table(f), style);
   out += section("Where the GPU time goes", "of all seeds", time_table(f), style);
   out += section("How attempts end", "", end_table(f), style);
-  out += section("Schedulers", "the same jobs and failures; over mean: completion time, p95 over mean estimates",
+  out += section("Schedulers",
+                 "the same jobs and failures; over mean: completion time, p95 over mean estimates",
                  scheduler_table(f), style);
   out += heading("Assumed", "", style);
   std::string sentence;

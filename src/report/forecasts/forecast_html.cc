@@ -414,12 +414,10 @@ std::string forecast_html(const RunForecast& f, const Subject& subject) {
   std::string answers;
   for (const std::string& sentence : answer_sentences(f)) answers += finding("The run:", sentence);
   const std::string phases =
-      f.phases.size() > 1
-          ? html_section("Phases", "without a failure", phase_table(f).html())
-          : "";
+      f.phases.size() > 1 ? html_section("Phases", "without a failure", phase_table(f).html()) : "";
   return page("forecast of a run", subject, run_sentence(f),
-              run_tiles(f) + answers + when_it_ends(f) + phases + where_time_goes(f) + one_run(f) + what_would_help(f) +
-                  failures_and_checkpoints(f) + html_assumed(f.assumed));
+              run_tiles(f) + answers + when_it_ends(f) + phases + where_time_goes(f) + one_run(f) +
+                  what_would_help(f) + failures_and_checkpoints(f) + html_assumed(f.assumed));
 }
 
 std::string step_distribution_html(const StepDistribution& d, const Subject& subject) {

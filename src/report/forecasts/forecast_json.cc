@@ -139,21 +139,19 @@ inline constexpr auto kResults<Probability> =
                              [](const Probability& p) { return p.share.high; }));
 
 template <>
-inline constexpr auto kResults<Affordable> =
-    table<Affordable>("affordable", "How likely the run costs no more.",
-                      field("budget_dollars", "the amount that was asked for",
-                            [](const Affordable& a) { return a.budget.value(); }),
-                      field("probability", "share of the simulated runs",
-                            [](const Affordable& a) { return a.share.value; }),
-                      field("low", "lower end of its 95 % interval",
-                            [](const Affordable& a) { return a.share.low; }),
-                      field("high", "upper end of its 95 % interval",
-                            [](const Affordable& a) { return a.share.high; }));
+inline constexpr auto kResults<Affordable> = table<Affordable>(
+    "affordable", "How likely the run costs no more.",
+    field("budget_dollars", "the amount that was asked for",
+          [](const Affordable& a) { return a.budget.value(); }),
+    field("probability", "share of the simulated runs",
+          [](const Affordable& a) { return a.share.value; }),
+    field("low", "lower end of its 95 % interval", [](const Affordable& a) { return a.share.low; }),
+    field("high", "upper end of its 95 % interval",
+          [](const Affordable& a) { return a.share.high; }));
 
 template <>
 inline constexpr auto kResults<LossForecast> = table<LossForecast>(
-    "loss", "What a scaling law says of the run.",
-    field<&LossForecast::law>("name in the catalog"),
+    "loss", "What a scaling law says of the run.", field<&LossForecast::law>("name in the catalog"),
     field<&LossForecast::run, &Allocation::loss>("loss", "nats a token"),
     field<&LossForecast::run, &Allocation::parameters>("parameters", "that the law counts"),
     field<&LossForecast::worth>("dense_parameters", "what they are worth with their experts"),

@@ -86,20 +86,18 @@ std::vector<std::string> answer_sentences(const RunForecast& f) {
   std::vector<std::string> out;
   if (f.loss) {
     const LossForecast& l = *f.loss;
-    out.push_back(
-        fmt::format("a loss of {:.4g} with {} tokens, by {}; it takes {:.2f} times the least "
-                    "compute, that of {} parameters and {} tokens",
-                    l.run.loss, unbroken(compact(l.run.tokens)), l.law,
-                    l.run.compute() / l.cheapest.compute(), unbroken(billions(l.cheapest.parameters)),
-                    unbroken(compact(l.cheapest.tokens))));
+    out.push_back(fmt::format(
+        "a loss of {:.4g} with {} tokens, by {}; it takes {:.2f} times the least "
+        "compute, that of {} parameters and {} tokens",
+        l.run.loss, unbroken(compact(l.run.tokens)), l.law, l.run.compute() / l.cheapest.compute(),
+        unbroken(billions(l.cheapest.parameters)), unbroken(compact(l.cheapest.tokens))));
     const bool counted = f.tokens && l.run.tokens < *f.tokens;
-    out.push_back(fmt::format("a step of {} tokens is {:.2g} times the critical batch of {}{}",
-                              unbroken(compact(l.batch)), l.batch / l.critical,
-                              unbroken(compact(l.critical)),
-                              l.extra_share > 0
-                                  ? fmt::format(": it takes {} more tokens, which are {}in the run",
-                                                share_words(l.extra_share), counted ? "" : "not ")
-                                  : " and costs no tokens"));
+    out.push_back(fmt::format(
+        "a step of {} tokens is {:.2g} times the critical batch of {}{}",
+        unbroken(compact(l.batch)), l.batch / l.critical, unbroken(compact(l.critical)),
+        l.extra_share > 0 ? fmt::format(": it takes {} more tokens, which are {}in the run",
+                                        share_words(l.extra_share), counted ? "" : "not ")
+                          : " and costs no tokens"));
   }
   const auto likely = [&](std::string_view what, const RunQuantile<double>& share) {
     out.push_back(fmt::format("{} with a probability of {} ({} to {})", what,

@@ -25,8 +25,8 @@ Table kind_table(const FittedSpreads& spreads) {
     const auto number = [&](double value) {
       return kind.key.ends_with("correlation") ? fmt::format("{:.3g}", value) : percent(value);
     };
-    table.row(kind.key, kept ? "" : number(kind.value), kind.samples,
-              kept ? number(kind.kept) : "", kind.kept_because);
+    table.row(kind.key, kept ? "" : number(kind.value), kind.samples, kept ? number(kind.kept) : "",
+              kind.kept_because);
   }
   return table;
 }
@@ -38,9 +38,9 @@ Table operation_table(const FittedSpreads& spreads, std::size_t top) {
               right("at most", 1));
   for (const FittedSpread& row : first(spreads.rows, top)) {
     table.row(shortened(printable(row.signature.name), kLongestName),
-              shortened(printable(row.signature.form), kLongestName), row.samples,
-              row.mean, percent(row.variation), in_percent(row.parts.spatial),
-              in_percent(row.parts.temporal), in_percent(row.parts.within), law_of(row),
+              shortened(printable(row.signature.form), kLongestName), row.samples, row.mean,
+              percent(row.variation), in_percent(row.parts.spatial), in_percent(row.parts.temporal),
+              in_percent(row.parts.within), law_of(row),
               row.nearest ? fmt::format("{:.3f}", row.nearest->distance) : "",
               row.nearest ? fmt::format("{:.3f}", row.largest_distance()) : "");
   }
