@@ -353,8 +353,9 @@ class FleetRun {
     if (queue_.size() > 1) backfill();
   }
 
-  // Makes room for a job of whole nodes among the jobs of higher rank that have run long enough: those
-  // of the highest rank first, of these the latest. Nothing is preempted if that is not enough.
+  // Makes room for a job of whole nodes among the jobs of higher rank that have run long enough:
+  // those of the highest rank first, of these the latest. Nothing is preempted if that is not
+  // enough.
   bool preempt_for(std::size_t j) {
     const std::int64_t needed = live_[j].nodes - free_.whole();
     if (live_[j].nodes == 0) return false;

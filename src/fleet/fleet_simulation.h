@@ -1,18 +1,18 @@
 // A shared cluster, simulated from event to event: jobs arrive, start on all their nodes at once
 // (gang scheduling), end, are killed by failures of nodes or preempted, and go back to the queue.
 //
-// Jobs of less than a node share nodes (the fullest with room); larger ones take whole nodes, and all
-// GPUs of these are theirs. An attempt begins with a restart, then works; work is kept in
-// steps of the checkpoint interval. Failures strike all nodes as one renewal process; a failed node
-// kills what runs on it and is out for its repair. Failure k comes at the same time and strikes the
-// same node whatever the scheduler (common random numbers). A killed job is in the queue again after
+// Jobs of less than a node share nodes (the fullest with room); larger ones take whole nodes, and
+// all GPUs of these are theirs. An attempt begins with a restart, then works; work is kept in steps
+// of the checkpoint interval. Failures strike all nodes as one renewal process; a failed node kills
+// what runs on it and is out for its repair. Failure k comes at the same time and strikes the same
+// node whatever the scheduler (common random numbers). A killed job is in the queue again after
 // `requeue_after`, when others may have taken its nodes.
 //
 //   nodes x GPUs x time = productive + rework + restart + idle + down       exactly, in GPU x ms
 //
 // Goodput lost to hardware (arXiv 2410.21680, section III) by the published rule:
 //
-//   min(run time of the attempt, 30 min) x GPUs, of each job that a failure kills (first order), and
+// min(run time of the attempt, 30 min) x GPUs, of each job that a failure kills (first order), and
 //   of each that the requeued job preempts to start again (second order);
 //
 // and as it was: work since the last checkpoint and the restart of those attempts. Both are counted

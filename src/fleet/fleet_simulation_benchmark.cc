@@ -11,15 +11,15 @@ void thirty_days(benchmark::State& state) {
   const JobMix mix = *load_job_mix(catalog, "meta-rsc-1");
   const RandomDraws draws(1, 0);
   const auto jobs = jobs_of(mix, 2048, 30, draws);
-  const FleetModel model{
-      .nodes = 2048,
-      .days = 30,
-      .failure_rate = rate_of_node(*load_failure_rates(catalog, mix.failures), 8),
-      .repair = mix.repair,
-      .restart = *load_restart_times(catalog, mix.restart),
-      .checkpoint = mix.checkpoint,
-      .preempt_after = mix.preempt_after,
-      .scheduler = static_cast<Scheduler>(state.range(0))};
+  FleetModel model;
+  model.nodes = 2048;
+  model.days = 30;
+  model.failure_rate = rate_of_node(*load_failure_rates(catalog, mix.failures), 8);
+  model.repair = mix.repair;
+  model.restart = *load_restart_times(catalog, mix.restart);
+  model.checkpoint = mix.checkpoint;
+  model.preempt_after = mix.preempt_after;
+  model.scheduler = static_cast<Scheduler>(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(simulate_fleet(model, jobs, draws)->idle);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(jobs.size()));
   state.SetLabel(std::string(to_text(model.scheduler)));

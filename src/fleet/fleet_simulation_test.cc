@@ -112,7 +112,8 @@ TEST(Fleet, LossGrowsWithTheSquareOfTheSize) {
 }
 
 TEST(Fleet, BackfillsWithoutDelayingTheFirstInTheQueue) {
-  // 4 nodes: 3 are busy for 10 h; a job of 4 waits; one of 5 h fits before it, one of 20 h does not.
+  // 4 nodes: 3 are busy for 10 h; a job of 4 waits; one of 5 h fits before it, one of 20 h does
+  // not.
   const auto o = *simulate_fleet(
       [] {
         FleetModel m = small_cluster(4, 0);
@@ -176,8 +177,10 @@ TEST(Fleet, MixesHaveThePublishedShares) {
     EXPECT_NEAR(large / all, p.large, 0.03);
     EXPECT_NEAR(largest / all, p.largest > 0 ? 0.12 : 0, 0.03);
     EXPECT_LT(jobs_largest / n, 0.01);
-    EXPECT_NEAR(all / (200 * 24.0 * kHourMs * 8 * static_cast<double>(mix.nodes)), *mix.utilisation,
-                0.05);  // without restarts and rework
+    // Starts and lost work come on top.
+    const double load = all / (200 * 24.0 * kHourMs * 8 * static_cast<double>(mix.nodes));
+    EXPECT_GT(load, *mix.utilisation - 0.1);
+    EXPECT_LT(load, *mix.utilisation);
   }
 }
 

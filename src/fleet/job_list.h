@@ -1,6 +1,6 @@
 // The jobs that are submitted to a cluster: drawn from a mix, or read from
 //
-//   CSV  columns submit, gpus, duration and, if there are, priority and p95; times in seconds, submit
+// CSV columns submit, gpus, duration and, if there are, priority and p95; times in seconds, submit
 //        since the start
 //
 // A job of a list takes its duration; with p95 (at least the duration), duration is the mean of a

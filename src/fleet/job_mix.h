@@ -1,5 +1,5 @@
-// The jobs of a shared cluster as published shares: sizes, how long they take, how they end, and the
-// rules of its scheduler. A fact of catalog/job-mixes.
+// The jobs of a shared cluster as published shares: sizes, how long they take, how they end, and
+// the rules of its scheduler. A fact of catalog/job-mixes.
 //
 // A job of a class has a mean run time, drawn from the class's law, and takes
 //

@@ -1,5 +1,6 @@
-// In which order queued jobs start. Each scheduler is a rank of a job, lower first, and says whether
-// a job that cannot start may preempt jobs of higher rank; of equal ranks the older job is first.
+// In which order queued jobs start. Each scheduler is a rank of a job, lower first, and says
+// whether a job that cannot start may preempt jobs of higher rank; of equal ranks the older job is
+// first.
 //
 //   fifo      0                                          no preemption
 //   priority  -priority                                  preempts (as Slurm does)
@@ -8,9 +9,10 @@
 //   deadline  submission + 2 x estimate of all its work  no preemption: shortest first, with age
 //
 // With all of them the first job that cannot start gets a reservation at the time at which, by the
-// estimates, enough nodes are free; jobs behind it may only start if they end by then or take none of
-// these nodes (EASY backfilling: Lifka 1995). Parts of nodes that are shared already are free to all. A job that outlives its estimate is taken to need twice as long (Tsafrir,
-// Etsion and Feitelson 2007, correction of predictions).
+// estimates, enough nodes are free; jobs behind it may only start if they end by then or take none
+// of these nodes (EASY backfilling: Lifka 1995). Parts of nodes that are shared already are free to
+// all. A job that outlives its estimate is taken to need twice as long (Tsafrir, Etsion and
+// Feitelson 2007, correction of predictions).
 #pragma once
 
 #include <array>
