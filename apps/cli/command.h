@@ -46,14 +46,6 @@ struct EstimateOptions {
   std::string graph;         // a file; empty: none
 };
 
-struct SearchCommandOptions {
-  Question question;
-  int top = 10;
-  std::vector<std::string> schedules;  // empty: the default ones
-  bool all_axes = false;
-  double time_limit = 0;  // seconds; 0: none
-};
-
 struct ForecastOptions {
   Question question;  // without a model: the log alone
   // Empty: what the specification says.
@@ -68,6 +60,9 @@ struct ForecastOptions {
   std::string loss;
   std::string law;
   std::string compute;
+  std::string start;  // dates
+  std::string by;
+  std::string step_at;
   std::string price;
   std::string runs;
   std::string seed;
@@ -80,6 +75,17 @@ struct ForecastOptions {
   std::string log;             // of faults, in place of `failures`
   std::int64_t log_nodes = 0;  // of its cluster; 0: those that it names
   double log_days = 0;         // 0: until its last event
+};
+
+struct SearchCommandOptions {
+  Question question;
+  int top = 0;                         // plans to show; 0: the usual number
+  std::vector<std::string> schedules;  // empty: the default ones
+  bool all_axes = false;
+  double time_limit = 0;           // seconds; 0: none
+  std::string objective;           // empty: step-time
+  std::vector<std::int64_t> gpus;  // sizes of the run; empty: the whole cluster
+  ForecastOptions run;             // those of its options that describe the run
 };
 
 struct CheckOptions {

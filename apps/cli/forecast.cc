@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csignal>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "estimate/predicted_step.h"
 #include "forecast/fault_fit.h"
 #include "forecast/run_forecast.h"
+#include "progress.h"
 #include "question.h"
 #include "report/drawing/figures.h"
 #include "report/forecasts/forecast_html.h"
@@ -34,6 +36,9 @@ constexpr auto kRunOptions = std::to_array<std::pair<const char*, std::string Fo
     {"law", &ForecastOptions::law},
     {"within", &ForecastOptions::within},
     {"budget", &ForecastOptions::budget},
+    {"start", &ForecastOptions::start},
+    {"by", &ForecastOptions::by},
+    {"step_at", &ForecastOptions::step_at},
     {"price", &ForecastOptions::price},
     {"runs", &ForecastOptions::runs},
     {"seed", &ForecastOptions::seed},
@@ -88,6 +93,8 @@ Result<void> set_step(const ForecastOptions& options, Value& fields) {
   return {};
 }
 
+}  // namespace
+
 Result<RunQuestion> run_question(const ForecastOptions& options, const Value& stated) {
   Value fields = stated.kind() == Value::Kind::null ? Value::map() : stated;
   if (fields.kind() == Value::Kind::map) {
@@ -100,6 +107,8 @@ Result<RunQuestion> run_question(const ForecastOptions& options, const Value& st
       if (options.steps.empty()) fields.set("steps", Value::null());
       if (options.loss.empty()) fields.set("loss", Value::null());
     }
+    if (!options.within.empty() && options.by.empty()) fields.set("by", Value::null());
+    if (!options.by.empty() && options.within.empty()) fields.set("within", Value::null());
     if (!options.checkpoint.empty()) {
       const Value* before = fields.find("checkpoint");
       ORRERY_TRY(Value checkpoint,
@@ -108,11 +117,16 @@ Result<RunQuestion> run_question(const ForecastOptions& options, const Value& st
       fields.set("checkpoint", std::move(checkpoint));
     }
     ORRERY_RETURN_IF_ERROR(set_step(options, fields));
+    const bool varies =
+        !options.slow.empty() || !options.spread.empty() || !options.variability.empty();
+    if (varies && fields.find("step_at") == nullptr) fields.set("step_at", scalar("mean"));
   }
   auto question = Codec<RunQuestion>::read(fields);
   if (!question) return fail(at("forecast", question.error()));
   return question;
 }
+
+namespace {
 
 // What contradicts the log, or has no meaning without a model.
 Result<void> check_log(const ForecastOptions& options) {
@@ -139,7 +153,7 @@ Result<void> check_log(const ForecastOptions& options) {
 
 // A run has a length; without one the question is about its step. Options of the other question
 // would have no effect.
-Result<void> check_meaning(const ForecastOptions& o, bool run) {
+Result<void> check_meaning(const ForecastOptions& o, bool run, StepOfRun step_at) {
   struct Given {
     const char* option;
     bool given;
@@ -152,23 +166,44 @@ Result<void> check_meaning(const ForecastOptions& o, bool run) {
                                             {"--within", !o.within.empty()},
                                             {"--budget", !o.budget.empty()},
                                             {"--law", !o.law.empty()},
+                                            {"--start", !o.start.empty()},
+                                            {"--by", !o.by.empty()},
+                                            {"--step-at", !o.step_at.empty()},
                                             {"--price", !o.price.empty()},
                                             {"--runs", !o.runs.empty()}});
-  const auto of_step = std::to_array<Given>({{"--variability", !o.variability.empty()},
+  // The last four are of a run as well whose steps are those of a distribution.
+  const auto of_step = std::to_array<Given>({{"--slow-node", !o.slow_node.empty()},
+                                             {"--exceeds", !o.exceeds.empty()},
+                                             {"--variability", !o.variability.empty()},
                                              {"--spread", !o.spread.empty()},
                                              {"--slow", !o.slow.empty()},
-                                             {"--slow-node", !o.slow_node.empty()},
-                                             {"--exceeds", !o.exceeds.empty()},
                                              {"--samples", !o.samples.empty()}});
-  for (const Given& one : run ? std::span<const Given>(of_step) : std::span<const Given>(of_run)) {
+  const std::span<const Given> refused = !run ? std::span<const Given>(of_run)
+                                         : step_at == StepOfRun::predicted
+                                             ? std::span<const Given>(of_step)
+                                             : std::span<const Given>(of_step).first(2);
+  for (const Given& one : refused) {
     if (!one.given) continue;
     return run ? bad_input(
                      "an option of the distribution of a step, and the length of a run is given",
-                     one.option, "leave out --tokens and --steps to ask about the step")
+                     one.option,
+                     "leave out --tokens and --steps to ask about the step, or write --step-at "
+                     "mean")
                : bad_input("an option of a run, and its length is not given", one.option,
                            "write --tokens 15T or --steps N");
   }
   return {};
+}
+
+// Does some work and shows how far it is. There is no answer to a part of it, so that Ctrl-C ends
+// the program.
+template <class Work>
+auto with_progress(const Common& common, const char* words, const Work& work) {
+  Progress progress(!common.quiet);
+  return work([&](double share) {
+    if (Progress::interrupted()) end_by_signal(SIGINT);
+    progress.show(share, words);
+  });
 }
 
 // Writes the page that is asked for, then the answer as a document or as text.
@@ -239,10 +274,9 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
   ORRERY_TRY(const auto question, run_question(options, spec.forecast));
-  const bool run_asked = !question.tokens.empty() || question.steps || question.loss ||
-                         !question.phases.empty() || question.batch_ramp || question.planned ||
-                         question.elastic;
-  ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked));
+  const bool run_asked = has_length(question) || !question.phases.empty() || question.batch_ramp ||
+                         question.planned || question.elastic;
+  ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked, question.step_at));
   ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));
   const Estimate figures = estimate(step, errors);
@@ -254,14 +288,19 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   }
   const Subject subject = subject_of(spec.scenario);
   if (!run_asked) {
-    ORRERY_TRY(const auto times,
-               step_distribution(step, figures, question.step, catalog, common.threads));
+    ORRERY_TRY(const auto times, with_progress(common, "steps drawn", [&](const Progressed& tell) {
+                 return step_distribution(step, figures, question.step, catalog, common.threads,
+                                          tell);
+               }));
     return answer(
         options, common, [&] { return step_distribution_html(times, subject); },
         [&] { return step_distribution_json(times, subject); },
         [&](const TextStyle& style) { return step_distribution_text(times, subject, style); });
   }
-  ORRERY_TRY(const auto run, forecast(step, figures, question, recorded, catalog, common.threads));
+  ORRERY_TRY(const auto run, with_progress(common, "runs simulated", [&](const Progressed& tell) {
+               return forecast(step, figures, question, recorded, catalog,
+                               {.threads = common.threads, .progressed = tell});
+             }));
   return answer(
       options, common, [&] { return forecast_html(run, subject); },
       [&] { return forecast_json(run, subject); },

@@ -46,12 +46,8 @@ void add_question(CLI::App* app, Question& q) {
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
 }
 
-void add_forecast(CLI::App* app, ForecastOptions& f) {
-  add_question(app, f.question);
-  app->get_option("model")->required(false);
-  for (const char* file : {"--timeline", "--expanded"}) {
-    app->remove_option(app->get_option(file));
-  }
+// What describes a run.
+void add_run(CLI::App* app, ForecastOptions& f) {
   app->add_option("--tokens", f.tokens, "of the run: 15.6T, 300B");
   app->add_option("--steps", f.steps, "of the run, in place of tokens");
   app->add_option("--failures", f.failures, "failure rates, of orrery catalog failures");
@@ -60,15 +56,29 @@ void add_forecast(CLI::App* app, ForecastOptions& f) {
                   "interval=30min,mode=asynchronous,bandwidth=2TB/s,...; what is left out is "
                   "computed, the interval is then the best one");
   app->add_option("--spares", f.spares, "nodes that stand ready (default: always another)");
-  app->add_option("--within", f.within, "say how likely the run ends by then: 60days");
-  app->add_option("--budget", f.budget, "say how likely the run costs no more: 10M$");
+  app->add_option("--price", f.price, "of orrery catalog prices, or 2.95$/h (default: the median)");
+}
+
+void add_forecast(CLI::App* app, ForecastOptions& f) {
+  add_question(app, f.question);
+  app->get_option("model")->required(false);
+  for (const char* file : {"--timeline", "--expanded"}) {
+    app->remove_option(app->get_option(file));
+  }
+  add_run(app, f);
   app->add_option(
       "--loss", f.loss,
       "nats a token to reach, in place of --tokens; without a model: the sizes that do");
   app->add_option("--law", f.law,
                   "of orrery catalog scaling-laws (default: chinchilla-replicated)");
   app->add_option("--compute", f.compute, "without a model: the best size of so many FLOPs: 1e25");
-  app->add_option("--price", f.price, "of orrery catalog prices, or 2.95$/h (default: the median)");
+  app->add_option("--within", f.within, "say how likely the run ends by then: 60days");
+  app->add_option("--budget", f.budget, "say how likely the run costs no more: 10M$");
+  app->add_option("--start", f.start, "date on which the run starts: 2026-12-01");
+  app->add_option("--by", f.by, "say how likely the run ends before this date: 2027-03-01");
+  app->add_option("--step-at", f.step_at,
+                  "every step of the run takes: predicted, or the mean or p95 of its distribution "
+                  "(default: predicted; with --slow, --spread or --variability: mean)");
   app->add_option("--runs", f.runs, "to simulate (default: 10000)");
   app->add_option("--seed", f.seed, "of the random numbers (default: 1)");
   app->add_option("--variability", f.variability,
@@ -291,7 +301,10 @@ int run(int argc, char** argv) {
   SearchCommandOptions search;
   CLI::App* search_app = app.add_subcommand("search", "find the best plan");
   add_question(search_app, search.question);
-  search_app->add_option("--top", search.top, "plans to show")->check(CLI::Range(1, 1000));
+  search_app
+      ->add_option("--top", search.top,
+                   "plans to show (default: 10; of a run 3, or the best one of each size)")
+      ->check(CLI::Range(1, 1000));
   search_app
       ->add_option("--schedules", search.schedules,
                    "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those with a "
@@ -305,6 +318,14 @@ int run(int argc, char** argv) {
       ->add_option("--time-limit", search.time_limit,
                    "stop after this many seconds and print the best plans so far")
       ->check(number_within(0.001, 1e6));
+  search_app->add_option("--objective", search.objective,
+                         "what is best: step-time (the default), or of a whole run with its "
+                         "failures: goodput, time-to-train, cost");
+  search_app
+      ->add_option("--gpus", search.gpus,
+                   "sizes of the run to choose among: 1024,2048 (default: the whole cluster)")
+      ->delimiter(',');
+  add_run(search_app, search.run);
   search_app->footer(
       "Fields that --plan or the specification states are kept, all others are searched.\n"
       "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");

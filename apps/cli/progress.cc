@@ -56,8 +56,12 @@ bool Progress::over() const { return interrupted() || elapsed() > at_most_; }
 void Progress::show(const std::string& text) { show(elapsed() / at_most_, text); }
 
 void Progress::show(double fraction, const std::string& text) {
-  if (!wanted_ || elapsed() < Seconds(0.3)) return;
+  constexpr Seconds kUnseen(0.3);
+  constexpr Seconds kBetween(0.05);
+  const Seconds now = elapsed();
+  if (!wanted_ || now < kUnseen || now < shown_at_ + kBetween) return;
   shown_ = true;
+  shown_at_ = now;
   constexpr int kCells = 24;
   const int full = std::clamp(static_cast<int>(fraction * kCells), 0, kCells);
   std::string bar;

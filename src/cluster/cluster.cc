@@ -114,6 +114,9 @@ Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
                   "accelerators", "at most " + text(cluster.accelerators));
   }
   ORRERY_RETURN_IF_ERROR(check_count(accelerators, cluster.accelerators_per_node));
+  if (const std::string whole = ":" + text(cluster.accelerators); cluster.name.ends_with(whole)) {
+    cluster.name.resize(cluster.name.size() - whole.size());
+  }
   cluster.name += ":" + text(accelerators);
   cluster.accelerators = accelerators;
   cluster.accelerators_per_node = std::min(cluster.accelerators_per_node, accelerators);

@@ -168,7 +168,13 @@ std::string key_tables(const Description& document, std::vector<const Descriptio
   std::string out;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const Description& map = *queue[i];
-    if (std::ranges::find(written, &map) != written.end()) continue;
+    // A type that several files describe has a description in each.
+    if (std::ranges::any_of(written, [&](const Description* other) {
+          return other == &map || (other->name == map.name && other->sentence == map.sentence &&
+                                   other->fields.size() == map.fields.size());
+        })) {
+      continue;
+    }
     written.push_back(&map);
     if (i > 0) out += "\n**" + map.name + "**: " + map.sentence + "\n\n";
     out += "| key | value | meaning |\n| --- | --- | --- |\n";

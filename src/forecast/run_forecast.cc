@@ -18,6 +18,8 @@ namespace {
 
 constexpr Seconds kForecastHour{3600};
 constexpr std::int64_t kKnobRuns = 1000;
+constexpr double kMostKnobs = 9;  // simulations
+constexpr double kShareOfSampling = 0.3;
 constexpr DollarsPerSecond kMostPrice{1e6 / 3600};  // of an accelerator; all figures stay finite
 
 struct NamedPrice {
@@ -114,11 +116,13 @@ std::vector<CheckpointLevel> with_half_the_interval(const RunModel& model) {
 }
 
 std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>& runs,
-                           std::uint64_t seed, int threads) {
+                           std::uint64_t seed, int threads, const Progressed& progressed) {
   const std::int64_t count = std::min(kKnobRuns, static_cast<std::int64_t>(runs.size()));
   const Means base = means(runs, count);
   std::vector<Knob> out;
+  double done = 0;  // simulations
   const auto turned = [&](const auto& change, double by) -> std::optional<Means> {
+    if (progressed) progressed(done++ / kMostKnobs);
     RunModel other = model;
     change(other, by);
     const auto simulated = simulate_runs(other, count, seed, threads);
@@ -259,7 +263,10 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
                     model.elastic->least, model.elastic->replicas));
   }
   if (!q.spares) out.push_back("there is always another node for one that fails");
-  if (f.price) out.push_back("price " + f.price_name + ", also while the run waits");
+  if (f.price) {
+    out.push_back("price " + f.price_name + ", also while the run waits" +
+                  (q.spares ? "; spares cost nothing" : ""));
+  }
   if (f.power) {
     out.push_back(fmt::format("accelerators draw their design power all the time{}",
                               q.pue > 1 ? "" : "; nothing else draws any"));
@@ -313,9 +320,36 @@ Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQues
   return out;
 }
 
+// How long a step of the run takes.
+Result<Seconds> step_time_of(RunForecast& out, const PredictedStep& step, const Estimate& estimate,
+                             const RunQuestion& question, const Catalog& catalog,
+                             const ForecastWork& work) {
+  out.step_at = question.step_at;
+  if (question.step_at == StepOfRun::predicted) return estimate.step_time;
+  std::optional<StepTimes> times = work.sampled_step;
+  if (!times) {
+    ORRERY_TRY(times,
+               sampled_step_times(step, estimate.step_time, question.step, catalog, work.threads,
+                                  part_of_work(work.progressed, 0, kShareOfSampling)));
+  }
+  const Seconds taken = question.step_at == StepOfRun::mean ? times->mean : times->p95.value;
+  const double longer = taken / estimate.step_time;
+  std::string sentence = fmt::format(
+      "every step takes the {} of its distribution, {:.1f} % {} than predicted{}: spreads {}{}",
+      to_text(question.step_at), 100 * std::abs(longer - 1), longer < 1 ? "less" : "more",
+      has_phases(question) ? ", in every phase as with the plan and the batch of the run" : "",
+      question.step.variability, question.step.spread.empty() ? "" : ", " + question.step.spread);
+  for (const SlowNodes& slow : question.step.slow) {
+    sentence += fmt::format(", {} {} of stage {} {:g} times as long throughout", slow.nodes,
+                            slow.nodes == 1 ? "node" : "nodes", slow.stage, slow.time);
+  }
+  out.assumed.push_back(std::move(sentence));
+  return taken;
+}
+
 // Its length and its size.
 Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Estimate& estimate,
-                          const RunQuestion& question, const Catalog& catalog) {
+                          const RunQuestion& question, const Catalog& catalog, Seconds taken) {
   if (!question.tokens.empty()) {
     ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
   }
@@ -327,7 +361,10 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
     out.tokens = out.loss->run.tokens * (1 + out.loss->extra_share);
   }
   ORRERY_TRY(out.phases, phases_of(step, estimate, question, out.tokens, catalog));
-  for (const ForecastPhase& phase : out.phases) {
+  for (ForecastPhase& phase : out.phases) {
+    if (out.step_at != StepOfRun::predicted) {
+      phase.step_time = phase.step_time / estimate.step_time * taken;
+    }
     out.steps += phase.steps;
     out.healthy += phase.healthy();
   }
@@ -336,10 +373,9 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
   if (!question.loss && !question.law.empty()) {
     ORRERY_TRY(out.loss, loss_of(out, step.model(), question, batch, catalog));
   }
-  const double longer = out.step_time / estimate.step_time;
   out.step_interval = estimate.interval;
-  out.step_interval.low *= longer;
-  out.step_interval.high *= longer;
+  out.step_interval.low *= out.step_time / estimate.step_time;
+  out.step_interval.high *= out.step_time / estimate.step_time;
   out.accelerators = step.cluster().accelerators;
   out.nodes = step.cluster().accelerators / step.cluster().accelerators_per_node;
   out.checkpoint =
@@ -373,6 +409,14 @@ Result<PlannedStops> planned_stops_of(const PlannedQuestion& planned, const Fail
   return PlannedStops{every, planned.time};
 }
 
+// Of a node, where there are spares.
+Result<TimeLaw> repair_of(const RunQuestion& question, const FailureRates& failures) {
+  const auto& repair = question.repair ? question.repair : failures.repair;
+  if (repair || !question.spares) return repair.value_or(TimeLaw{});
+  return bad_input("spares need a time of repair, which " + failures.name + " does not have",
+                   "forecast.spares", "write repair: {law: log_normal, median: 30 h, spread: 1.5}");
+}
+
 // The run to simulate; notes in `out` what follows from it without a simulation.
 Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
                           const RunQuestion& question) {
@@ -398,15 +442,7 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
     model.restart.push_back({.name = "queue", .time = *question.queue, .first_start = true});
   }
   model.spares = question.spares;
-  if (question.spares) {
-    const auto& repair = question.repair ? question.repair : out.failures.repair;
-    if (!repair) {
-      return fail(ErrorCode::bad_input,
-                  "spares need a time of repair, which " + out.failures.name + " does not have",
-                  "forecast.spares", "write repair: {law: log_normal, median: 30 h, spread: 1.5}");
-    }
-    model.repair = *repair;
-  }
+  ORRERY_TRY(model.repair, repair_of(question, out.failures));
   model.racks = question.racks.value_or(out.failures.racks);
   if (question.elastic) {
     const Plan& plan = step.plan();
@@ -459,10 +495,11 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
       out.badput[i] += Seconds(static_cast<double>(run.badput_ns[i]) * 1e-9) * share;
     }
   }
-  if (question.within) {
-    out.within = question.within;
-    const auto in_time =
-        std::ranges::count_if(wall, [&](Seconds w) { return w <= *question.within; });
+  out.within = time_allowed(question);
+  if (!question.start.empty()) out.start = *parse_date(question.start);
+  if (!question.by.empty()) out.by = *parse_date(question.by);
+  if (out.within) {
+    const auto in_time = std::ranges::count_if(wall, [&](Seconds w) { return w <= *out.within; });
     out.ends_within = share_of(static_cast<std::size_t>(in_time), wall.size());
   }
   out.wall = run_spread_of(wall);
@@ -475,9 +512,8 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
   out.interruptions = run_spread_of(std::move(interruptions));
 }
 
-Result<void> price_run(RunForecast& out, const std::vector<RunOutcome>& runs,
-                       const Accelerator& accelerator, const RunQuestion& question,
-                       const Catalog& catalog) {
+Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
+                       const RunQuestion& question, const Catalog& catalog) {
   ORRERY_TRY(const auto price, price_of(question, accelerator.name, catalog));
   if (price) {
     if (price->price > kMostPrice) {
@@ -494,9 +530,6 @@ Result<void> price_run(RunForecast& out, const std::vector<RunOutcome>& runs,
                      "write --price 2.95$/h");
   }
   ORRERY_TRY(out.budget, parse_budget(question.budget));
-  const auto affordable = std::ranges::count_if(
-      runs, [&](const RunOutcome& run) { return out.cost(wall_of(run)) <= *out.budget; });
-  out.costs_at_most = share_of(static_cast<std::size_t>(affordable), runs.size());
   return {};
 }
 
@@ -515,21 +548,46 @@ double RunForecast::carbon_kg(Seconds wall_time) const {
   return energy(wall_time).value() / 3.6e6 * carbon.value_or(0) / 1000;
 }
 
+Result<std::optional<DollarsPerSecond>> check_run(const RunQuestion& question,
+                                                  const Accelerator& accelerator,
+                                                  const Catalog& catalog) {
+  ORRERY_RETURN_IF_ERROR(check(question));
+  RunForecast out;
+  ORRERY_RETURN_IF_ERROR(choose_facts(out, question, std::nullopt, catalog));
+  ORRERY_RETURN_IF_ERROR(repair_of(question, out.failures));
+  ORRERY_RETURN_IF_ERROR(price_run(out, accelerator, question, catalog));
+  return out.price;
+}
+
 Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate,
                              const RunQuestion& question,
                              const std::optional<FailureRates>& failures, const Catalog& catalog,
-                             int threads) {
+                             const ForecastWork& work) {
   ORRERY_RETURN_IF_ERROR(check(question));
   RunForecast out;
-  ORRERY_RETURN_IF_ERROR(describe_run(out, step, estimate, question, catalog));
+  out.assumed = step.defaults;
+  ORRERY_TRY(const Seconds taken, step_time_of(out, step, estimate, question, catalog, work));
+  ORRERY_RETURN_IF_ERROR(describe_run(out, step, estimate, question, catalog, taken));
   ORRERY_RETURN_IF_ERROR(choose_facts(out, question, failures, catalog));
   ORRERY_TRY(out.model, model_of(out, step, question));
   const RunModel& model = out.model;
-  ORRERY_TRY(const auto runs, simulate_runs(model, question.runs, question.seed, threads));
+  const double begin = question.step_at == StepOfRun::predicted ? 0 : kShareOfSampling;
+  const auto simulated_runs = static_cast<double>(question.runs);
+  const double end = begin + (1 - begin) * simulated_runs /
+                                 (simulated_runs + kMostKnobs * static_cast<double>(kKnobRuns));
+  ORRERY_TRY(const auto runs, simulate_runs(model, question.runs, question.seed, work.threads,
+                                            part_of_work(work.progressed, begin, end)));
   summarize(out, runs, question);
-  ORRERY_RETURN_IF_ERROR(price_run(out, runs, step.cluster().accelerator, question, catalog));
-  out.knobs = knobs_of(model, runs, question.seed, threads);
-  out.assumed.insert(out.assumed.begin(), step.defaults.begin(), step.defaults.end());
+  ORRERY_RETURN_IF_ERROR(price_run(out, step.cluster().accelerator, question, catalog));
+  if (out.budget) {
+    const auto affordable = std::ranges::count_if(
+        out.walls, [&](Seconds wall) { return out.cost(wall) <= *out.budget; });
+    out.costs_at_most = share_of(static_cast<std::size_t>(affordable), runs.size());
+  }
+  if (work.knobs) {
+    out.knobs =
+        knobs_of(model, runs, question.seed, work.threads, part_of_work(work.progressed, end, 1));
+  }
   std::ranges::move(assumptions_of(out, question, model), std::back_inserter(out.assumed));
   return out;
 }

@@ -2,7 +2,8 @@
 // costs, and which change would help most.
 //
 //   steps = ceil(tokens / tokens of a step),   wall-clock time = simulation of the steps, each as
-//   long as the one `estimate` predicts, with failures, checkpoints and restarts (run_simulation.h)
+//   long as the one `estimate` predicts (or, where asked, as the mean or the p95 of its
+//   distribution), with failures, checkpoints and restarts (run_simulation.h)
 //   GPU-hours = accelerators x wall,  cost = price x GPU-hours,
 //   energy = accelerators x design power x PUE x wall,  carbon = energy x intensity
 //
@@ -53,7 +54,8 @@ struct LossForecast {
 struct RunForecast {
   std::optional<double> tokens;
   std::int64_t steps = 0;
-  Seconds step_time;  // mean
+  StepOfRun step_at = StepOfRun::predicted;
+  Seconds step_time;  // that of the run, the mean of phases
   std::vector<ForecastPhase> phases;
   StepTimeInterval step_interval;
   Seconds healthy;  // steps x step time
@@ -84,6 +86,8 @@ struct RunForecast {
   std::optional<LossForecast> loss;
   std::optional<Seconds> within;
   RunQuantile<double> ends_within;  // probability
+  std::optional<std::chrono::sys_days> start;
+  std::optional<std::chrono::sys_days> by;  // what `within` stands for
   std::optional<Dollars> budget;
   RunQuantile<double> costs_at_most;  // probability
 
@@ -101,11 +105,25 @@ struct RunForecast {
   [[nodiscard]] double carbon_kg(Seconds wall_time) const;  // where there is an intensity
 };
 
+// What is refused before the step is known: what check() refuses, unknown names, spares without a
+// time of repair. The price of an accelerator, if there is one.
+Result<std::optional<DollarsPerSecond>> check_run(const RunQuestion& question,
+                                                  const Accelerator& accelerator,
+                                                  const Catalog& catalog);
+
+// How it is worked out.
+struct ForecastWork {
+  int threads = 0;
+  Progressed progressed = {};
+  bool knobs = true;                           // also what would help
+  std::optional<StepTimes> sampled_step = {};  // the distribution of the step, where it is known
+};
+
 // `failures` in place of those that the question names. Errors: what check() refuses; unknown
 // names; spares without a time of repair; a run that would never end.
 Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate,
                              const RunQuestion& question,
                              const std::optional<FailureRates>& failures, const Catalog& catalog,
-                             int threads);
+                             const ForecastWork& work);
 
 }  // namespace orrery

@@ -32,7 +32,7 @@ const PredictedStep& step_of_405b() {
 Result<RunForecast> asked(const RunQuestion& question,
                           const std::optional<FailureRates>& failures = std::nullopt) {
   return forecast(step_of_405b(), estimate(step_of_405b()), question, failures, Catalog::built_in(),
-                  2);
+                  {.threads = 2});
 }
 
 RunQuestion of_tokens(std::string tokens) {
@@ -166,8 +166,8 @@ TEST(RunForecast, LoadsNothingTwice) {
 
 TEST(RunForecast, SaysWhereTheTimesOfARestartWereNotMeasured) {
   const auto said = [](const PredictedStep& step) {
-    const auto run =
-        forecast(step, estimate(step), of_tokens("1T"), std::nullopt, Catalog::built_in(), 2);
+    const auto run = forecast(step, estimate(step), of_tokens("1T"), std::nullopt,
+                              Catalog::built_in(), {.threads = 2});
     std::string all;
     for (const std::string& sentence : run->assumed) all += sentence + "\n";
     return all;
@@ -302,6 +302,55 @@ TEST(RunForecast, ThatCannotBeIsRefused) {
   q.repair = TimeLaw{.mean = Seconds(3600)};
   q.spares = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(refusal(q), "spares: 9223372036854775807 spares (write 0 to 1000000000)");
+}
+
+TEST(Dates, AreReadAsTheCalendarHasThem) {
+  EXPECT_EQ(date_text(*parse_date("2028-02-29")), "2028-02-29");
+  EXPECT_EQ(*parse_date("2027-03-01") - *parse_date("2026-12-01"), std::chrono::days(90));
+  for (const char* wrong : {"", "2026-02-29", "2026-13-01", "2026-00-10", "2026-1-1", "20261201--",
+                            "1969-12-31", "2200-01-01", "2026-12-0x", "+026-12-01"}) {
+    EXPECT_FALSE(parse_date(wrong)) << wrong;
+  }
+}
+
+TEST(RunForecast, EndsBeforeADateAsWithinTheDaysUntilThen) {
+  RunQuestion q = of_tokens("1T");
+  q.within = Seconds(6 * 86400.0);
+  const auto within = asked(q);
+  q.within = std::nullopt;
+  q.start = "2028-02-25";
+  q.by = "2028-03-02";
+  const auto by = asked(q);
+  ASSERT_TRUE(within && by);
+  EXPECT_EQ(within->ends_within.value, by->ends_within.value);
+  EXPECT_EQ(by->within, within->within);
+  q.by = q.start;
+  EXPECT_EQ(refusal(q), "forecast.by: 2028-02-25 is not after the start, 2028-02-25");
+  q.start.clear();
+  EXPECT_NE(refusal(q).find("no start of the run"), std::string::npos);
+}
+
+TEST(RunForecast, TakesTheStepThatItsDistributionSays) {
+  RunQuestion q = of_tokens("1T");
+  q.runs = 100;
+  q.step.samples = 200;
+  const auto predicted = asked(q);
+  q.step_at = StepOfRun::p95;
+  const auto p95 = asked(q);
+  q.step_at = StepOfRun::mean;
+  const auto mean = asked(q);
+  q.step.slow = {{.stage = 3, .nodes = 1, .time = 1.3}};
+  const auto slow = asked(q);
+  ASSERT_TRUE(predicted && p95 && mean && slow);
+  EXPECT_EQ(predicted->step_time, estimate(step_of_405b()).step_time);
+  EXPECT_LT(predicted->step_time, mean->step_time);
+  EXPECT_LT(mean->step_time, p95->step_time);
+  EXPECT_LT(mean->step_time, slow->step_time);
+  EXPECT_LT(mean->wall.mean, slow->wall.mean);
+  EXPECT_EQ(slow->healthy, static_cast<double>(slow->steps) * slow->step_time);
+  q.step.variability = "none";
+  q.step.slow.clear();
+  EXPECT_EQ(asked(q)->wall.mean, predicted->wall.mean);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ RunQuestion run_of_200b(std::vector<RunPhase> phases = {}) {
 }
 
 Result<RunForecast> forecast_of_8b(const RunQuestion& q) {
-  return forecast(step_of_8b(), estimate(step_of_8b()), q, std::nullopt, Catalog::built_in(), 2);
+  return forecast(step_of_8b(), estimate(step_of_8b()), q, std::nullopt, Catalog::built_in(),
+                  {.threads = 2});
 }
 
 RunPhase phase_of_tokens(std::string tokens) {
@@ -77,6 +78,24 @@ TEST(RunPhases, TakeTheStepsThatArePredictedForThem) {
   EXPECT_GE(tokens, 200e9);
   EXPECT_LT(tokens, 200e9 + 512 * 8192);
   EXPECT_NEAR(sum / run->wall.mean, 1, 1e-9);
+}
+
+TEST(RunPhases, TakeLongerInProportionWhereEveryStepDoes) {
+  RunPhase shorter = phase_of_tokens("20B");
+  shorter.sequence_length = 4096;
+  RunQuestion q = run_of_200b({shorter, {}});
+  q.step.samples = 200;
+  const auto predicted = forecast_of_8b(q);
+  q.step_at = StepOfRun::p95;
+  const auto longer = forecast_of_8b(q);
+  ASSERT_TRUE(predicted && longer) << longer.error().text();
+  const double ratio = longer->step_time / predicted->step_time;
+  EXPECT_GT(ratio, 1.001);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(longer->phases[i].step_time / predicted->phases[i].step_time, ratio, 1e-12);
+    EXPECT_EQ(longer->phases[i].steps, predicted->phases[i].steps);
+  }
+  EXPECT_NEAR(longer->healthy / predicted->healthy, ratio, 1e-12);
 }
 
 // Megatron-LM's rule, walked step by step.

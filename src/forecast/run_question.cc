@@ -154,15 +154,36 @@ const Fields<RunQuestion>& fields_of(const RunQuestion*) {
           .optional<&RunQuestion::racks>("failures of racks or switches, where there are spares")
           .optional<&RunQuestion::elastic>("goes on with fewer replicas, where there are spares")
           .optional<&RunQuestion::within>("how likely the run ends by then")
+          .optional<&RunQuestion::start>("date on which the run starts: 2026-12-01")
+          .optional<&RunQuestion::by>("how likely the run ends before this date: 2027-03-01")
           .optional<&RunQuestion::budget>("how likely the run costs no more: 10M$")
           .optional<&RunQuestion::price>("name in the catalog's prices, or 2.95 $/h")
           .optional<&RunQuestion::pue>("power of the site over that of the accelerators")
           .optional<&RunQuestion::carbon>("grams of CO2 a kWh")
           .optional<&RunQuestion::runs>("to simulate")
           .optional<&RunQuestion::seed>("of the random numbers")
+          .optional<&RunQuestion::step_at>("how long every step takes")
           .optional<&RunQuestion::step>("how the time of a step varies");
   return table;
 }
+
+namespace {
+
+Result<void> check_dates(const RunQuestion& q) {
+  for (const auto& [date, key] : {std::pair{&q.start, "forecast.start"}, {&q.by, "forecast.by"}}) {
+    if (date->empty()) continue;
+    if (auto read = parse_date(*date); !read) return fail(at(key, read.error()));
+  }
+  if (q.by.empty()) return {};
+  if (q.start.empty()) {
+    return bad_input("an end, and no start of the run", "forecast.by", "write --start 2026-12-01");
+  }
+  if (q.within) return bad_input("both within and by are given", "forecast.by", "leave out one");
+  if (*parse_date(q.by) > *parse_date(q.start)) return {};
+  return bad_input(q.by + " is not after the start, " + q.start, "forecast.by");
+}
+
+}  // namespace
 
 Result<void> check(const RunQuestion& q) {
   const auto bad = [](std::string message, std::string key, std::string hint = "") {
@@ -177,6 +198,7 @@ Result<void> check(const RunQuestion& q) {
                             : "both tokens and steps are given",
                "tokens", q.loss ? "leave one out" : "write --tokens 15.6T, or --steps 100000");
   }
+  if (!q.tokens.empty()) ORRERY_RETURN_IF_ERROR(parse_tokens(q.tokens));
   if (q.steps && *q.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
   if (q.steps.value_or(1) > kMostSteps) return bad("more than 1e15 steps", "steps");
   if (!q.routing.empty() && !q.loss && q.law.empty()) {
@@ -195,6 +217,7 @@ Result<void> check(const RunQuestion& q) {
     }
   }
   if (q.within && !(*q.within > Seconds(0))) return bad("is not above 0", "within");
+  ORRERY_RETURN_IF_ERROR(check_dates(q));
   if (!(q.pue >= 1 && q.pue <= 10)) {
     return bad(fmt::format("a factor of {}", q.pue), "pue", "write 1 or more, such as 1.2");
   }
@@ -242,6 +265,39 @@ Result<double> parse_tokens(std::string_view text) {
                 "forecast.tokens", "write 15.6T or 300B");
   }
   return number * scale;
+}
+
+Result<std::chrono::sys_days> parse_date(std::string_view text) {
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  const auto number = [&](std::size_t from, std::size_t digits, auto& out) {
+    const char* begin = text.data() + from;
+    return std::from_chars(begin, begin + digits, out).ptr == begin + digits;
+  };
+  if (text.size() == 10 && text[4] == '-' && text[7] == '-' && number(0, 4, year) &&
+      number(5, 2, month) && number(8, 2, day) && year >= 1970 && year < 2200) {
+    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                           std::chrono::day(day)};
+    if (date.ok()) return std::chrono::sys_days(date);
+  }
+  return bad_input("'" + std::string(text) + "' is not a date of the years 1970 to 2199", "",
+                   "write 2026-12-01");
+}
+
+std::string date_text(std::chrono::sys_days date) {
+  const std::chrono::year_month_day d(date);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(d.year()),
+                     static_cast<unsigned>(d.month()), static_cast<unsigned>(d.day()));
+}
+
+bool has_length(const RunQuestion& q) { return !q.tokens.empty() || q.steps || q.loss; }
+
+bool has_phases(const RunQuestion& q) { return !q.phases.empty() || q.batch_ramp; }
+
+std::optional<Seconds> time_allowed(const RunQuestion& q) {
+  if (q.by.empty()) return q.within;
+  return Seconds(std::chrono::duration<double>(*parse_date(q.by) - *parse_date(q.start)).count());
 }
 
 }  // namespace orrery

@@ -8,14 +8,16 @@
 //     checkpoint: {interval: 30 min, mode: asynchronous, bandwidth: 2 TB/s}
 //     evaluation: {every: 1000, time: 12 min}
 //     spares: 16
-//     within: 60 days
+//     within: 60 days                  # or start: 2026-12-01 and by: 2027-03-01
 //     phases:                          # the last one lasts until the run ends
 //       - {tokens: 252e6, global_batch: 1024, sequence_length: 4096}
 //       - {}
 //     planned: {every: 27 h, time: {mean: 20 min}}
+//     step_at: p95                     # of the distribution that `step` describes
 //     step: {variability: prism, exceeds: 20 s}   # without tokens and steps: of the step alone
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -71,6 +73,9 @@ struct ElasticQuestion {
   bool operator==(const ElasticQuestion&) const = default;
 };
 const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*);
+// How long every step of a run takes: as predicted, or what its distribution says of steps on
+// machines that differ.
+enum class StepOfRun { predicted, mean, p95 };
 
 struct RunQuestion {
   std::string tokens;          // "15.6T", "300B"
@@ -91,12 +96,15 @@ struct RunQuestion {
   std::optional<FailingRacks> racks;  // empty: those of the failure rates
   std::optional<ElasticQuestion> elastic;
   std::optional<Seconds> within;  // how likely the run ends by then
+  std::string start;              // a date, "2026-12-01"
+  std::string by;                 // how likely the run ends before this date, in place of `within`
   std::string budget;             // how likely the run costs no more: "10M$"
   std::string price;              // of the catalog, or "2.95 $/h"; empty: the median
   double pue = 1;                 // power of the site over that of the accelerators
   std::optional<double> carbon;   // grams of CO2 a kWh
   std::int64_t runs = 10'000;
   std::uint64_t seed = 1;
+  StepOfRun step_at = StepOfRun::predicted;
   StepQuestion step;  // how its time varies
   bool operator==(const RunQuestion&) const = default;
 };
@@ -107,7 +115,8 @@ inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000;
 inline constexpr std::int64_t kMostRuns = 1'000'000;
 inline constexpr double kMostCarbon = 1e6;  // burning coal gives about 1,000
 
-// Errors: neither or both of tokens and steps; probabilities, times and factors that cannot be.
+// Errors: neither or both of tokens and steps; probabilities, times, dates and factors that cannot
+// be.
 Result<void> check(const RunQuestion& question);
 
 // "10M$" is 10e6 dollars, "2.5B$" 2.5e9. Errors: not an amount of 1 to 1e15 dollars.
@@ -115,5 +124,15 @@ Result<Dollars> parse_budget(std::string_view text);
 
 // "15.6T" is 15.6e12, "300B" is 300e9; a plain number is one. Errors: not a number of 1 to 1e18.
 Result<double> parse_tokens(std::string_view text);
+
+bool has_length(const RunQuestion& question);  // tokens, steps or a loss
+bool has_phases(const RunQuestion& question);  // or a ramp, which is a list of them
+
+// "2026-12-01", and back. Errors: no date of the years 1970 to 2199.
+Result<std::chrono::sys_days> parse_date(std::string_view text);
+std::string date_text(std::chrono::sys_days date);
+
+// The time that a checked question asks about, from the first moment of `start` to that of `by`.
+std::optional<Seconds> time_allowed(const RunQuestion& question);
 
 }  // namespace orrery

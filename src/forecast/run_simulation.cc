@@ -501,7 +501,8 @@ Result<void> check(const RunModel& m) {
 }
 
 Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_t runs,
-                                              std::uint64_t seed, int threads, RunRecord* record) {
+                                              std::uint64_t seed, int threads,
+                                              const Progressed& progressed, RunRecord* record) {
   ORRERY_RETURN_IF_ERROR(check(model));
   ORRERY_INVARIANT(record == nullptr || runs == 1);
   const Seconds healthy = time_without_failures(model);
@@ -541,7 +542,7 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   std::vector<RunOutcome> out(static_cast<std::size_t>(runs));
   constexpr std::size_t kBlock = 16;
   std::atomic<bool> all_end{true};
-  parallel_for((out.size() + kBlock - 1) / kBlock, threads_to_use(threads), [&](std::size_t block) {
+  const auto simulate_block = [&](std::size_t block) {
     for (std::size_t i = block * kBlock; i < std::min(out.size(), (block + 1) * kBlock); ++i) {
       if (!all_end) return;
       if (auto outcome =
@@ -551,7 +552,9 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
         all_end = false;
       }
     }
-  });
+  };
+  parallel_for((out.size() + kBlock - 1) / kBlock, threads_to_use(threads), simulate_block,
+               progressed);
   if (!all_end) {
     return fail(ErrorCode::bad_input, "a run of " + std::to_string(runs) + " does not end",
                 "failures", "it fails faster than it restarts, or waits for spares for ever");

@@ -40,6 +40,7 @@
 #include "forecast/badput.h"
 #include "forecast/failure_rates.h"
 #include "forecast/restart_times.h"
+#include "parallel/parallel_for.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -148,6 +149,7 @@ Result<void> check(const RunModel& model);
 // that does not end. With a record `runs` is 1.
 Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_t runs,
                                               std::uint64_t seed, int threads,
+                                              const Progressed& progressed = {},
                                               RunRecord* record = nullptr);
 
 }  // namespace orrery

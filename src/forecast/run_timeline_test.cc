@@ -29,7 +29,7 @@ RunModel model_that_fails() {
 
 std::vector<RunStretch> timeline_of(const RunModel& m, std::uint64_t run, const RunOutcome& same) {
   RunRecord record{.run = run};
-  const auto again = simulate_runs(m, 1, 3, 1, &record);
+  const auto again = simulate_runs(m, 1, 3, 1, {}, &record);
   EXPECT_TRUE(again && again->front() == same) << "run " << run;
   return run_timeline(record, same);
 }

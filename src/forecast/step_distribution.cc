@@ -94,9 +94,10 @@ std::vector<Seconds> with_prediction_error(std::vector<Seconds> times, const Est
 }
 
 std::vector<TailShare> tail_of(const VaryingStep& work, const StepDraws& draws, Seconds p95,
-                               std::int64_t samples, int threads) {
+                               std::int64_t samples, int threads, const Progressed& progressed) {
   std::vector<TailShare> out;
   for (std::size_t k = 0; k < kVaryingWork; ++k) {
+    if (progressed) progressed(static_cast<double>(k) / kVaryingWork);
     double time = 0;
     for (std::size_t d = 0; d < work.devices(); ++d) time += work.parts(d)[k];
     if (time <= 0) continue;
@@ -111,10 +112,14 @@ std::vector<TailShare> tail_of(const VaryingStep& work, const StepDraws& draws, 
 }
 
 std::vector<SlowStage> slow_stages_of(const VaryingStep& work, const StepDraws& draws, double time,
-                                      Seconds p95, std::int64_t samples, int threads) {
+                                      Seconds p95, std::int64_t samples, int threads,
+                                      const Progressed& progressed) {
   std::vector<SlowStage> out;
   if (time <= 1) return out;
   for (std::size_t stage = 0; stage < work.devices(); ++stage) {
+    if (progressed) {
+      progressed(static_cast<double>(stage) / static_cast<double>(work.devices()));
+    }
     StepDraws other = draws;
     other.slow.push_back({.stage = static_cast<std::int64_t>(stage), .nodes = 1, .time = time});
     const Seconds with =
@@ -134,6 +139,36 @@ std::vector<FewerReplicas> fewer_replicas(const VaryingStep& work, StepDraws dra
     out.push_back({static_cast<std::int64_t>(dropped), times.p50.value, times.p95.value});
   }
   if (out.size() == 1) out.clear();
+  return out;
+}
+
+// What the samples are drawn from.
+Result<StepDraws> draws_of(const VaryingStep& work, const StepQuestion& question,
+                           const Catalog& catalog) {
+  const Cluster& cluster = work.step().cluster();
+  const std::int64_t in_node = std::max<std::int64_t>(1, cluster.accelerators_per_node);
+  ORRERY_RETURN_IF_ERROR(check(question, work, (cluster.accelerators + in_node - 1) / in_node));
+  ORRERY_TRY(Variability variability, variability_of(question, catalog));
+  return StepDraws{
+      .variability = std::move(variability), .slow = question.slow, .seed = question.seed};
+}
+
+struct UnscaledTimes {
+  std::vector<Seconds> times;
+  double scale = 1;
+};
+UnscaledTimes unscaled_times(const VaryingStep& work, const StepDraws& draws, Seconds predicted,
+                             std::int64_t samples, int threads, const Progressed& progressed) {
+  UnscaledTimes out{.times = times_of(sample_steps(work, draws, samples, threads, progressed))};
+  StepDraws alike = draws;
+  alike.slow.clear();
+  const Seconds median =
+      draws.slow.empty()
+          ? step_times(std::vector(out.times)).p50.value
+          : step_times(
+                times_of(sample_steps(work, alike, std::min(samples, kComparedSamples), threads)))
+                .p50.value;
+  out.scale = predicted / median;
   return out;
 }
 
@@ -172,20 +207,19 @@ const Fields<StepQuestion>& fields_of(const StepQuestion*) {
   return table;
 }
 
-Result<StepDistribution> step_distribution(const PredictedStep& step, const Estimate& estimate,
-                                           const StepQuestion& question, const Catalog& catalog,
-                                           int threads) {
-  const VaryingStep work(step);
-  const std::int64_t in_node = std::max<std::int64_t>(1, step.cluster().accelerators_per_node);
-  ORRERY_RETURN_IF_ERROR(
-      check(question, work, (step.cluster().accelerators + in_node - 1) / in_node));
+Result<Variability> variability_of(const StepQuestion& question, const Catalog& catalog) {
   auto known = load_variability(catalog, question.variability);
   if (!known) return fail(at("forecast.step.variability", known.error()));
-  auto set = with_settings(std::move(*known), question.spread);
-  if (!set) return fail(at("forecast.step.spread", set.error()));
+  return at("forecast.step.spread", with_settings(std::move(*known), question.spread));
+}
 
+Result<StepDistribution> step_distribution(const PredictedStep& step, const Estimate& estimate,
+                                           const StepQuestion& question, const Catalog& catalog,
+                                           int threads, const Progressed& progressed) {
+  const VaryingStep work(step);
+  ORRERY_TRY(const StepDraws draws, draws_of(work, question, catalog));
   StepDistribution out;
-  out.variability = std::move(*set);
+  out.variability = draws.variability;
   out.predicted = estimate.step_time;
   out.interval = estimate.interval;
   out.accelerators = step.cluster().accelerators;
@@ -194,18 +228,17 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
   out.samples = question.samples;
   out.seed = question.seed;
   out.slow_node = question.slow_node;
-  const StepDraws draws{
-      .variability = out.variability, .slow = question.slow, .seed = question.seed};
-  std::vector<Seconds> times = times_of(sample_steps(work, draws, question.samples, threads));
+  // In numbers of samples of two replicas each.
   const std::int64_t compared = std::min(question.samples, kComparedSamples);
+  const double of_tail = kVaryingWork;
+  const double of_stages = question.slow.empty() ? static_cast<double>(work.devices()) : 0;
+  const double of_replicas = static_cast<double>(kComparedReplicas) / kCandidates;
+  const double of_times = static_cast<double>(question.samples) / static_cast<double>(compared);
+  const double all = of_times + of_tail + of_stages + of_replicas;
+  auto [times, scale] = unscaled_times(work, draws, estimate.step_time, question.samples, threads,
+                                       part_of_work(progressed, 0, of_times / all));
+  out.scale = scale;
   const Seconds p95 = step_times({times.begin(), times.begin() + compared}).p95.value;
-  StepDraws alike = draws;
-  alike.slow.clear();
-  const Seconds median =
-      draws.slow.empty()
-          ? step_times(std::vector(times)).p50.value
-          : step_times(times_of(sample_steps(work, alike, compared, threads))).p50.value;
-  out.scale = estimate.step_time / median;
   for (Seconds& t : times) t *= out.scale;
   out.sampled_together = with_prediction_error(times, estimate, question.seed);
   out.together = step_times(out.sampled_together);
@@ -217,22 +250,36 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
   }
   out.times = step_times(times);
   out.sampled = std::move(times);
-  out.tail = tail_of(work, draws, p95, compared, threads);
+  out.tail = tail_of(work, draws, p95, compared, threads,
+                     part_of_work(progressed, of_times / all, (of_times + of_tail) / all));
   if (question.slow.empty()) {
-    out.slow_stages = slow_stages_of(work, draws, question.slow_node, p95, compared, threads);
+    out.slow_stages =
+        slow_stages_of(work, draws, question.slow_node, p95, compared, threads,
+                       part_of_work(progressed, (of_times + of_tail) / all, 1 - of_replicas / all));
   }
   // More candidates take a replica a little longer, so that only the ratios are taken from them.
   out.fewer = fewer_replicas(work, draws, compared, threads);
   if (!out.fewer.empty()) {
-    const FewerReplicas all = out.fewer.front();
+    const FewerReplicas none = out.fewer.front();
     for (FewerReplicas& f : out.fewer) {
-      f.p50 = f.p50 / all.p50 * out.times.p50.value;
-      f.p95 = f.p95 / all.p95 * out.times.p95.value;
+      f.p50 = f.p50 / none.p50 * out.times.p50.value;
+      f.p95 = f.p95 / none.p95 * out.times.p95.value;
     }
   }
   out.assumed = step.defaults;
   std::ranges::move(assumptions_of(out), std::back_inserter(out.assumed));
   return out;
+}
+
+Result<StepTimes> sampled_step_times(const PredictedStep& step, Seconds predicted,
+                                     const StepQuestion& question, const Catalog& catalog,
+                                     int threads, const Progressed& progressed) {
+  const VaryingStep work(step);
+  ORRERY_TRY(const StepDraws draws, draws_of(work, question, catalog));
+  auto [times, scale] =
+      unscaled_times(work, draws, predicted, question.samples, threads, progressed);
+  for (Seconds& t : times) t *= scale;
+  return step_times(std::move(times));
 }
 
 }  // namespace orrery

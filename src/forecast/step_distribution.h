@@ -82,9 +82,16 @@ struct StepDistribution {
   std::vector<std::string> assumed;  // sentences
 };
 
+// Its spreads. Errors: an unknown name; settings that cannot be.
+Result<Variability> variability_of(const StepQuestion& question, const Catalog& catalog);
+
 // Errors: unknown names; spreads, stages, times and counts that cannot be.
 Result<StepDistribution> step_distribution(const PredictedStep& step, const Estimate& estimate,
                                            const StepQuestion& question, const Catalog& catalog,
-                                           int threads);
+                                           int threads, const Progressed& progressed = {});
+// Its times alone.
+Result<StepTimes> sampled_step_times(const PredictedStep& step, Seconds predicted,
+                                     const StepQuestion& question, const Catalog& catalog,
+                                     int threads, const Progressed& progressed = {});
 
 }  // namespace orrery

@@ -11,7 +11,6 @@
 #include "forecast/time_law.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
-#include "parallel/parallel_for.h"
 
 namespace orrery {
 namespace {
@@ -472,13 +471,13 @@ VaryingStep::VaryingStep(const PredictedStep& step)
 }
 
 StepSamples sample_steps(const VaryingStep& work, const StepDraws& draws, std::int64_t samples,
-                         int threads) {
+                         int threads, const Progressed& progressed) {
   const StepSampler first(work, draws);
   const std::size_t kept = first.kept();
   const std::size_t at_once = first.samples_at_once() * kBatchesAtOnce;
   const auto count = static_cast<std::size_t>(samples);
   StepSamples out{kept, std::vector<double>(count * kept)};
-  parallel_for((count + at_once - 1) / at_once, threads_to_use(threads), [&](std::size_t job) {
+  const auto sample_job = [&](std::size_t job) {
     StepSampler sampler(work, draws);
     const std::size_t last = std::min((job + 1) * at_once, count);
     for (std::size_t i = job * at_once; i < last; i += sampler.samples_at_once()) {
@@ -486,7 +485,8 @@ StepSamples sample_steps(const VaryingStep& work, const StepDraws& draws, std::i
       sampler.sample(static_cast<std::int64_t>(i),
                      std::span(out.times_ps).subspan(i * kept, some * kept));
     }
-  });
+  };
+  parallel_for((count + at_once - 1) / at_once, threads_to_use(threads), sample_job, progressed);
   return out;
 }
 

@@ -39,6 +39,7 @@
 
 #include "estimate/predicted_step.h"
 #include "forecast/variability.h"
+#include "parallel/parallel_for.h"
 
 namespace orrery {
 
@@ -113,6 +114,6 @@ struct StepSamples {
 };
 // Sample i depends on the seed and i alone. Of checked spreads and stages that exist.
 StepSamples sample_steps(const VaryingStep& work, const StepDraws& draws, std::int64_t samples,
-                         int threads);
+                         int threads, const Progressed& progressed = {});
 
 }  // namespace orrery

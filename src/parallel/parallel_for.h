@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -44,6 +45,27 @@ void parallel_for(std::size_t count, int threads, const F& f) {
   }
   work();
   for (std::future<void>& other : others) other.get();
+}
+
+// Is told the share of some work that is done, by the thread that asked for the work. May be empty.
+using Progressed = std::function<void(double share)>;
+
+// The same, and tells `progressed`.
+template <class F>
+void parallel_for(std::size_t count, int threads, const F& f, const Progressed& progressed) {
+  const auto caller = std::this_thread::get_id();
+  parallel_for(count, threads, [&](std::size_t i) {
+    f(i);
+    if (progressed && std::this_thread::get_id() == caller) {
+      progressed(static_cast<double>(i + 1) / static_cast<double>(count));
+    }
+  });
+}
+
+// What is told of one part of the work, from `begin` to `end` of the whole.
+inline Progressed part_of_work(const Progressed& whole, double begin, double end) {
+  if (!whole) return {};
+  return [&whole, begin, end](double share) { whole(begin + (end - begin) * share); };
 }
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 #include "report/collectives/collective_report.h"
 #include "report/fleet/fleet_report.h"
 #include "report/forecasts/forecast_json.h"
+#include "report/forecasts/run_search_report.h"
 #include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
 #include "report/plans/plans_json.h"
@@ -36,6 +37,7 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"error-1", "any command with --json that is refused", &description_of<Error>},
       DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
       DocumentKind{"search-1", "orrery search --json", &search_document},
+      DocumentKind{"search-run-1", "orrery search --objective --json", &run_search_document},
       DocumentKind{"forecast-1", "orrery forecast --json", &forecast_document},
       DocumentKind{"forecast-step-1", "orrery forecast --json without tokens or steps",
                    &step_distribution_document},

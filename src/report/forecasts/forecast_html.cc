@@ -257,7 +257,7 @@ DrawnRun drawn(const std::vector<RunStretch>& stretches, std::int64_t wall_ns) {
 std::string one_run(const RunForecast& f) {
   if (f.median_interruptions > kMostDrawnInterruptions) return "";
   RunRecord record{.run = f.median_run};
-  const auto run = simulate_runs(f.model, 1, f.seed, 1, &record);
+  const auto run = simulate_runs(f.model, 1, f.seed, 1, {}, &record);
   if (!run) return "";
   const RunOutcome& outcome = run->front();
   const DrawnRun picture = drawn(run_timeline(record, outcome), outcome.wall_ns);

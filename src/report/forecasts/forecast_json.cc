@@ -172,8 +172,9 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field("tokens", "of the run; null: steps were given",
           [](const RunForecast& f) { return f.tokens; }),
     field<&RunForecast::steps>("steps", "of the run"),
-    field<&RunForecast::step_time>(
-        "step_time_s", "of one step, as orrery estimate predicts it; the mean of phases"),
+    field<&RunForecast::step_at>(
+        "step_at", "as orrery estimate predicts it, or the mean or p95 of its distribution"),
+    field<&RunForecast::step_time>("step_time_s", "of every step of the run; the mean of phases"),
     field<&RunForecast::phases>("one or more"),
     field("step_time_low_s", "lower end of the interval of the step time",
           [](const RunForecast& f) { return f.step_interval.low; }),
@@ -217,7 +218,14 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
         "closed_form_ettr",
         "from the exact equation of independent failures and blocking saves; null: the run has "
         "others, copies in memory, spares, or evaluations"),
-    optional_field("in_time", "with --within",
+    optional_field("start", "with --start: the date",
+                   [](const RunForecast& f) {
+                     return f.start ? std::optional(date_text(*f.start)) : std::nullopt;
+                   }),
+    optional_field(
+        "by", "with --by: the date",
+        [](const RunForecast& f) { return f.by ? std::optional(date_text(*f.by)) : std::nullopt; }),
+    optional_field("in_time", "with --within or --by",
                    [](const RunForecast& f) {
                      return f.within ? std::optional(Probability{*f.within, f.ends_within})
                                      : std::nullopt;

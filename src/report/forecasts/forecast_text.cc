@@ -65,6 +65,11 @@ Table answer_table(const RunForecast& f) {
               words(spread.mean));
   };
   add("wall-clock time", f.wall, span_words);
+  if (f.start) {
+    add("ends on", f.wall, [&](Seconds s) {
+      return date_text(*f.start + std::chrono::days(static_cast<std::int64_t>(s / kDay)));
+    });
+  }
   add("ETTR", f.ettr, percent);
   add("interruptions", f.interruptions, count);
   add("GPU-hours", f.wall, [&](Seconds s) { return compact(f.gpu_hours(s)); });
@@ -105,7 +110,12 @@ std::vector<std::string> answer_sentences(const RunForecast& f) {
                               share_words(share.high)));
   };
   if (f.budget) likely("costs at most " + dollars(*f.budget), f.costs_at_most);
-  if (f.within) likely("ends within " + unbroken_span(*f.within), f.ends_within);
+  if (f.within) {
+    likely(f.by ? fmt::format("ends before {}, {} after {},", date_text(*f.by),
+                              unbroken_span(*f.within), date_text(*f.start))
+                : "ends within " + unbroken_span(*f.within),
+           f.ends_within);
+  }
   return out;
 }
 

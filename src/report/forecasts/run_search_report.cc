@@ -1,0 +1,272 @@
+#include "report/forecasts/run_search_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/results.h"
+#include "report/drawing/table.h"
+#include "report/forecasts/forecast_text.h"
+#include "report/plans/plan_text.h"
+
+namespace orrery {
+namespace {
+
+struct RunSearchDocument {
+  const RunSearchResult& result;
+  const Subject& subject;
+  Seconds elapsed;
+};
+
+// A run and the objective by which it is judged.
+struct RankedRow {
+  const RankedRun& ranked;
+  const RunSearchResult& result;
+};
+
+std::vector<RankedRow> rows_of(const RunSearchResult& r) {
+  std::vector<RankedRow> out;
+  for (const RankedRun& run : r.runs) out.push_back({run, r});
+  return out;
+}
+
+// Of the objective from the best run to another one.
+double change(const RankedRun& run, const RunSearchResult& r) {
+  return figure(r.objective, run) / figure(r.objective, r.runs.front()) - 1;
+}
+
+bool same_run(const RankedRun& a, const RankedRun& b) {
+  return a.plan.gpus == b.plan.gpus && a.plan.plan == b.plan.plan;
+}
+
+std::string_view words_of(RunObjective objective) {
+  switch (objective) {
+    case RunObjective::goodput:
+      return "goodput";
+    case RunObjective::time_to_train:
+      return "time to train";
+    case RunObjective::cost:
+      return "cost";
+  }
+  return "";
+}
+
+}  // namespace
+
+template <>
+inline constexpr auto kResults<RankedRow> = table<RankedRow>(
+    "ranked run", "A plan at a size of the run, with what the run gives.",
+    field("gpus", "accelerators of the run", [](const RankedRow& r) { return r.ranked.plan.gpus; }),
+    optional_field("spares", "nodes that stand ready, where their number is stated",
+                   [](const RankedRow& r) { return r.ranked.spares; }),
+    field("plan", "the plan", [](const RankedRow& r) { return r.ranked.plan.plan; }),
+    field("settings", "what `orrery estimate --plan` takes for it",
+          [](const RankedRow& r) { return plan_settings(r.ranked.plan.plan); }),
+    field("step_time_s", "as orrery estimate predicts it; the median of the distribution",
+          [](const RankedRow& r) { return r.ranked.plan.step_time; }),
+    field("step_p95_s", "of the distribution of the step, which every step of the run takes",
+          [](const RankedRow& r) { return r.ranked.step.p95.value; }),
+    field("step_p95_low_s", "lower end of its 95 % interval",
+          [](const RankedRow& r) { return r.ranked.step.p95.low; }),
+    field("step_p95_high_s", "upper end of its 95 % interval",
+          [](const RankedRow& r) { return r.ranked.step.p95.high; }),
+    field("peak_memory_bytes", "of the worst stage",
+          [](const RankedRow& r) { return r.ranked.plan.peak_memory; }),
+    field("ettr", "mean", [](const RankedRow& r) { return r.ranked.run.ettr.mean; }),
+    field("tokens_per_second", "goodput: tokens of a step / step_p95_s x ettr",
+          [](const RankedRow& r) { return r.ranked.goodput(); }),
+    field("steps", "of the run", [](const RankedRow& r) { return r.ranked.run.steps; }),
+    field("wall_p50_s", "wall-clock time of the median run",
+          [](const RankedRow& r) { return r.ranked.run.wall.p50.value; }),
+    field("wall_p95_s", "95 % of the runs take less",
+          [](const RankedRow& r) { return r.ranked.run.wall.p95.value; }),
+    optional_field("cost_dollars", "mean, where there is a price",
+                   [](const RankedRow& r) {
+                     const RunForecast& f = r.ranked.run;
+                     return f.price ? std::optional(f.cost(f.wall.mean).value()) : std::nullopt;
+                   }),
+    field("change", "of the objective over that of the best run, minus 1",
+          [](const RankedRow& r) { return change(r.ranked, r.result); }));
+
+template <>
+inline constexpr auto kResults<SearchedSize> = table<SearchedSize>(
+    "searched size", "A number of accelerators of the run.",
+    field<&SearchedSize::accelerators>("gpus", "accelerators of the run"),
+    field<&SearchedSize::considered>("considered", "shape-valid plans"),
+    field<&SearchedSize::simulated>("simulated", "of these: predicted"),
+    field<&SearchedSize::sampled>("sampled", "of these: their distribution was drawn"),
+    field<&SearchedSize::proven>("proven", "no plan that was not sampled can be better"),
+    field<&SearchedSize::no_run>("no_run", "why there is none; empty: there is"));
+
+template <>
+inline constexpr auto kResults<RunSearchDocument> = table<RunSearchDocument>(
+    "run search document", "The best plans and sizes of a whole run.",
+    schema_version<RunSearchDocument, 1>(),
+    field("model", "name of the model", [](const RunSearchDocument& d) { return d.subject.model; }),
+    field("cluster", "name of the cluster",
+          [](const RunSearchDocument& d) { return d.subject.cluster; }),
+    field("objective", "what is best: goodput, time-to-train or cost",
+          [](const RunSearchDocument& d) { return d.result.objective; }),
+    field("length_given", "false: of a run of 30 days, which is the matter of goodput alone",
+          [](const RunSearchDocument& d) { return d.result.length_given; }),
+    field("runs", "best first, the best ones of every size",
+          [](const RunSearchDocument& d) { return rows_of(d.result); }),
+    optional_field("shortest_step", "the run of the plan and size with the shortest step_time_s",
+                   [](const RunSearchDocument& d) {
+                     return d.result.fastest ? std::optional(RankedRow{*d.result.fastest, d.result})
+                                             : std::nullopt;
+                   }),
+    field("as_good", "sampled plans of the winner's size within the interval of its step_p95_s",
+          [](const RunSearchDocument& d) { return d.result.as_good; }),
+    field("sizes", "largest first", [](const RunSearchDocument& d) { return d.result.sizes; }),
+    field("interrupted", "the best so far",
+          [](const RunSearchDocument& d) { return d.result.interrupted; }),
+    field("assumed", "sentences about the best run",
+          [](const RunSearchDocument& d) {
+            return d.result.runs.empty() ? std::vector<std::string>()
+                                         : d.result.runs.front().run.assumed;
+          }),
+    field("elapsed_s", "that the search took",
+          [](const RunSearchDocument& d) { return d.elapsed; }));
+
+namespace {
+
+Table runs_table(const RunSearchResult& r) {
+  const auto some = [&](std::int64_t Plan::* degree) {
+    return std::ranges::any_of(r.runs,
+                               [&](const RankedRun& run) { return run.plan.plan.*degree > 1; });
+  };
+  const RankedRun& best = r.runs.front();
+  const bool priced = r.length_given && best.run.price.has_value();
+  Table table(left("", 7).telling_rows_apart(),
+              right("GPUs").telling_rows_apart().shown_if(r.sizes.size() > 1),
+              right("spares").shown_if(best.spares.has_value()), right("tp").telling_rows_apart(),
+              right("cp").telling_rows_apart().shown_if(some(&Plan::cp)),
+              right("pp").telling_rows_apart(),
+              right("ep").telling_rows_apart().shown_if(some(&Plan::ep)), right("step p50", 3),
+              right("p95", 8), right("ETTR", 5), right("tokens/s", 6),
+              right("time, p95", 6).shown_if(r.length_given), right("cost", 6).shown_if(priced),
+              right("beside best", 9));
+  const auto add = [&](std::string_view place, const RankedRun& run, Ink ink) {
+    const Plan& p = run.plan.plan;
+    table.row_in(ink, place, run.plan.gpus, run.spares.value_or(0), p.tp, p.cp, p.pp, p.ep,
+                 run.plan.step_time, run.step.p95.value, percent(run.run.ettr.mean),
+                 compact(run.goodput()), span_words(run.run.wall.p95.value),
+                 dollars(run.run.cost(run.run.wall.mean)),
+                 &run == &best ? "" : signed_percent(change(run, r)));
+  };
+  for (std::size_t i = 0; i < r.runs.size(); ++i) {
+    add(std::to_string(i + 1), r.runs[i], {.bold = i == 0});
+  }
+  if (r.fastest && std::ranges::none_of(
+                       r.runs, [&](const RankedRun& run) { return same_run(run, *r.fastest); })) {
+    table.add_rule();
+    add("shortest step", *r.fastest, {});
+  }
+  return table;
+}
+
+// What the plan of the shortest step would have given instead.
+std::string instead(const RunSearchResult& r) {
+  if (!r.fastest) return "→ the size with the shortest step has no run";
+  const RankedRun& best = r.runs.front();
+  const RankedRun& other = *r.fastest;
+  if (same_run(best, other)) return "→ the plan of the shortest step is also the best one";
+  const auto over = [](double now, double then) { return signed_percent(now / then - 1); };
+  std::string out =
+      fmt::format("→ the plan of the shortest step, {} on {} GPUs, would give {} tokens/s ({})",
+                  to_text(other.plan.step_time), grouped(other.plan.gpus), compact(other.goodput()),
+                  over(other.goodput(), best.goodput()));
+  if (!r.length_given) return out;
+  const Seconds time = other.run.wall.p95.value;
+  out += fmt::format(" and end within {} ({})", span_words(time),
+                     over(time.value(), best.run.wall.p95.value.value()));
+  if (!other.run.price) return out;
+  const Dollars cost = other.run.cost(other.run.wall.mean);
+  return out + fmt::format(" for {} ({})", dollars(cost),
+                           over(cost.value(), best.run.cost(best.run.wall.mean).value()));
+}
+
+Table sizes_table(const RunSearchResult& r) {
+  Table table(right("GPUs", 4), right("plans", 2), right("simulated", 2), right("sampled", 3),
+              left("", 3));
+  for (const SearchedSize& s : r.sizes) {
+    table.row(s.accelerators, s.considered, s.simulated, s.sampled,
+              !s.no_run.empty() ? "no run"
+              : s.proven        ? "no other plan can be better"
+                                : "a plan that was not sampled may be better");
+  }
+  return table;
+}
+
+// With the reasons of those that have no run.
+std::string sizes_text(const RunSearchResult& r, const TextStyle& style) {
+  std::string out =
+      section("Sizes of the run", "sampled: plans whose steps were drawn", sizes_table(r), style);
+  for (const SearchedSize& s : r.sizes) {
+    if (!s.no_run.empty()) {
+      out += wrapped(fmt::format("{} GPUs: {}", grouped(s.accelerators), s.no_run), 2, style);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Value run_search_json(const RunSearchResult& result, const Subject& subject, Seconds elapsed) {
+  return answer(RunSearchDocument{result, subject, elapsed});
+}
+const Description& run_search_document() { return description_of<RunSearchDocument>(); }
+
+std::string run_search_text(const RunSearchResult& r, const Subject& subject, Seconds elapsed,
+                            const TextStyle& style) {
+  const std::string what = fmt::format("{} on {}", model_in_words(subject), subject.cluster);
+  const auto title = [&](const std::string& words) {
+    return "  " +
+           painted(shortened(printable(words), longest_line(style) - 2), {.bold = true}, style) +
+           "\n" + wrapped(in_words(subject.size), 2, style);
+  };
+  if (r.runs.empty()) {
+    return title((r.interrupted ? "Stopped before a run was found for " : "No plan fits: ") +
+                 what) +
+           sizes_text(r, style);
+  }
+  const RankedRun& best = r.runs.front();
+  std::string out = title(fmt::format("Best by {} for {}", words_of(r.objective), what));
+  const double tokens = static_cast<double>(best.plan.training.global_batch) *
+                        static_cast<double>(best.plan.training.sequence_length);
+  out += wrapped(
+      fmt::format("{} in steps of {} tokens; every step takes the p95 of its distribution",
+                  r.length_given ? compact(static_cast<double>(best.run.steps) * tokens) + " tokens"
+                                 : "30 days",
+                  grouped(std::llround(tokens))),
+      2, style);
+  if (r.interrupted) out += wrapped("interrupted: the best so far", 2, style);
+  if (elapsed.value() > 0) out += wrapped("took " + to_text(elapsed), 2, style);
+  out += "\n" + runs_table(r).text(style) + "\n";
+  out += fmt::format("  best: --plan {}\n", plan_settings(best.plan.plan));
+  if (r.fastest && !same_run(best, *r.fastest)) {
+    out += fmt::format("  shortest step: --plan {}\n", plan_settings(r.fastest->plan.plan));
+  }
+  out += "\n";
+  out += wrapped(instead(r), 2, style);
+  out += wrapped(
+      fmt::format(
+          "{} samples of a step, {} runs: p95 of the best step lies between {} and {}{}",
+          grouped(kSearchedSamples), grouped(best.run.runs), to_text(best.step.p95.low),
+          to_text(best.step.p95.high),
+          r.as_good > 1
+              ? fmt::format("; {} other {} of this size {} not above that", grouped(r.as_good - 1),
+                            r.as_good == 2 ? "plan" : "plans", r.as_good == 2 ? "is" : "are")
+              : ""),
+      2, style);
+  out += sizes_text(r, style) + heading("Assumed", "", style);
+  std::string sentence;
+  for (const std::string& item : best.run.assumed) {
+    sentence += (sentence.empty() ? "" : " · ") + item;
+  }
+  return out + wrapped(sentence, 2, style);
+}
+
+}  // namespace orrery
