@@ -15,8 +15,6 @@ namespace orrery::cli {
 // Removes unfinished files on Ctrl-C, the end of the terminal and a plain kill, unless whoever
 // started the program ignores them (nohup).
 void remove_unfinished_files_on_signals();
-// Ends the program by this signal, as it does any other, without what is unfinished.
-void end_by_signal(int signal);
 
 // Removes unfinished files; the signal then does what it does to any program.
 void end_by_signal(int signal);

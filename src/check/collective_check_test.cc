@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cost/collective/collective.h"
@@ -74,7 +75,8 @@ CollectiveResults measured_on(const Cluster& ill) {
 
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(
+      std::lround(share * static_cast<double>(values.size() - 1)))];
 }
 
 // The intervals are the quantiles of the published rows, those of the sick fabric and an outlier of

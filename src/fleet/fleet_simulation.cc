@@ -14,25 +14,6 @@
 
 namespace orrery {
 
-std::span<const EnumName<Scheduler>> names_of(Scheduler) {
-  static constexpr std::array<EnumName<Scheduler>, kSchedulers> kNames = {{
-      {Scheduler::fifo, "fifo"},
-      {Scheduler::priority, "priority"},
-      {Scheduler::shortest, "shortest"},
-      {Scheduler::srtf, "srtf"},
-      {Scheduler::deadline, "deadline"},
-  }};
-  return kNames;
-}
-
-std::span<const EnumName<Estimates>> names_of(Estimates) {
-  static constexpr std::array<EnumName<Estimates>, 2> kNames = {{
-      {Estimates::mean, "mean"},
-      {Estimates::p95, "p95"},
-  }};
-  return kNames;
-}
-
 std::size_t size_of(std::int64_t gpus) {
   return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(gpus - 1)));
 }
@@ -40,8 +21,8 @@ std::size_t size_of(std::int64_t gpus) {
 namespace {
 
 constexpr std::int64_t kDayOfMs = 86'400'000;
-constexpr std::int64_t kRuleMs = 30 * 60'000;  // arXiv 2410.21680: half an hourly checkpoint
-constexpr std::size_t kBackfillDepth = 500;    // Slurm, bf_max_job_test
+constexpr std::int64_t kRuleMs = 1'800'000;  // 30 min, arXiv 2410.21680: half an hourly checkpoint
+constexpr std::size_t kBackfillDepth = 500;  // Slurm, bf_max_job_test
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 // Beside those of the jobs, in job_list.cc.

@@ -66,7 +66,8 @@ std::vector<FleetJob> jobs_of(const JobMix& mix, std::int64_t nodes, double days
     for (const EndShare& e : mix.ends) {
       if (static_cast<std::size_t>(e.end) >= kOwnEnds || e.share == 0) continue;
       job.end = e.end;
-      if ((end -= e.share) < 0) break;
+      end -= e.share;
+      if (end < 0) break;
     }
     job.mean_ms = std::min(job.mean_ms, lifetime_ms);
     const double takes =

@@ -7,19 +7,6 @@
 
 namespace orrery {
 
-std::span<const EnumName<JobEnd>> names_of(JobEnd) {
-  static constexpr std::array<EnumName<JobEnd>, kJobEnds> kNames = {{
-      {JobEnd::completed, "completed"},
-      {JobEnd::failed, "failed"},
-      {JobEnd::cancelled, "cancelled"},
-      {JobEnd::out_of_memory, "out_of_memory"},
-      {JobEnd::timeout, "timeout"},
-      {JobEnd::preempted, "preempted"},
-      {JobEnd::requeued, "requeued"},
-  }};
-  return kNames;
-}
-
 const Fields<JobClass>& fields_of(const JobClass*) {
   static const Fields<JobClass> table =
       Fields<JobClass>("class of jobs")

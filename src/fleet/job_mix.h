@@ -27,7 +27,6 @@ namespace orrery {
 enum class JobEnd { completed, failed, cancelled, out_of_memory, timeout, preempted, requeued };
 inline constexpr std::size_t kJobEnds = 7;
 inline constexpr std::size_t kOwnEnds = 4;
-std::span<const EnumName<JobEnd>> names_of(JobEnd);
 
 struct JobClass {
   std::int64_t gpus = 0;

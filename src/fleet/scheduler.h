@@ -19,17 +19,13 @@
 #include <cstdint>
 #include <span>
 
-#include "outcome/enum_names.h"
-
 namespace orrery {
 
 enum class Scheduler { fifo, priority, shortest, srtf, deadline };
 inline constexpr std::size_t kSchedulers = 5;
-std::span<const EnumName<Scheduler>> names_of(Scheduler);
 
 // What the scheduler is told of a run time: its mean, or the time of which 95 % take less.
 enum class Estimates { mean, p95 };
-std::span<const EnumName<Estimates>> names_of(Estimates);
 
 struct RankedJob {
   double submit_ms = 0;

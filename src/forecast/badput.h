@@ -27,7 +27,6 @@ enum class Badput {
 };
 inline constexpr std::size_t kBadputs = 9;
 
-std::span<const EnumName<Badput>> names_of(Badput);
 // "checkpoint saves", "steps done again"
 std::string_view label(Badput badput);
 

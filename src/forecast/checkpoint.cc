@@ -9,9 +9,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::array kSaveModes = std::to_array<EnumName<SaveMode>>(
-    {{SaveMode::blocking, "blocking"}, {SaveMode::asynchronous, "asynchronous"}});
-
 template <class Q>
 Result<void> above_zero(const std::optional<Q>& value, std::string_view key) {
   if (!value || value->value() > 0) return {};
@@ -19,8 +16,6 @@ Result<void> above_zero(const std::optional<Q>& value, std::string_view key) {
 }
 
 }  // namespace
-
-std::span<const EnumName<SaveMode>> names_of(SaveMode) { return kSaveModes; }
 
 const Fields<MemoryReplicas>& fields_of(const MemoryReplicas*) {
   static const Fields<MemoryReplicas> table =

@@ -32,7 +32,6 @@ inline constexpr BytesPerSecond kStorageOfNode{1.2e9};
 inline constexpr BytesPerSecond kStorageOfAll{276e9};
 
 enum class SaveMode { blocking, asynchronous };
-std::span<const EnumName<SaveMode>> names_of(SaveMode);
 
 // Copies in the memory of other nodes, beside the checkpoints on storage.
 struct MemoryReplicas {

@@ -67,7 +67,7 @@ TEST(RunParts, SpendEveryNanosecondOnce) {
     EXPECT_EQ(run.wall_ns,
               run.productive_ns + std::accumulate(b.begin(), b.end(), std::int64_t{0}));
     EXPECT_EQ(run.productive_ns,
-              10'000 * kBillion + 13 * kBillion + 13'999 * 7'000'000'001 + 5'000 * 20 * kBillion);
+              10'000 * kBillion + 13 * kBillion + 13'999 * 7'000'000'001 + kBillion * 5'000 * 20);
     for (const std::int64_t ns : b) EXPECT_GE(ns, 0);
   }
   EXPECT_GT(total(runs, Badput::planned_interruptions), 0);
@@ -154,7 +154,7 @@ TEST(PlannedStops, TakeTheirTimeAndLoseNoStep) {
   EXPECT_EQ(run.planned, 5);  // the sixth would come at the end
   EXPECT_EQ(run.interruptions, 0);
   EXPECT_EQ(run.wall_ns, (600'000 + 120 + 5 * (40 + 900 + 120)) * kBillion);
-  EXPECT_EQ(total({run}, Badput::planned_interruptions), 5 * 900 * kBillion);
+  EXPECT_EQ(total({run}, Badput::planned_interruptions), kBillion * 5 * 900);
   EXPECT_EQ(total({run}, Badput::wasted_progress_from_disruption), 0);
 }
 
@@ -200,7 +200,7 @@ TEST(ElasticRun, GoesOnWithFewerReplicasUntilARepairEnds) {
             60'000 * kBillion + 120 * kBillion + 2'012 * 10'666'666'667);
   m.repair.mean = Seconds(120 + 16 * 10);  // 15 steps later
   EXPECT_EQ(runs_of(m, 1).front().wall_ns,
-            60'120 * kBillion + 15 * 10'666'666'667 + 1'997 * 10 * kBillion);
+            60'120 * kBillion + 15 * 10'666'666'667 + kBillion * 1'997 * 10);
 }
 
 TEST(ElasticRun, EndsBeforeOneThatWaits) {

@@ -10,10 +10,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::array kCountedParameters = std::to_array<EnumName<CountedParameters>>(
-    {{CountedParameters::all, "all"},
-     {CountedParameters::without_embeddings, "without_embeddings"}});
-
 constexpr double kMostTrainedTokens = 1e18;
 
 double term(const LossTerm& t, double x) { return t.coefficient / std::pow(x, t.exponent); }
@@ -53,10 +49,6 @@ Result<T> load(const Catalog& catalog, std::string_view kind, std::string_view n
 }
 
 }  // namespace
-
-std::span<const EnumName<CountedParameters>> names_of(CountedParameters) {
-  return kCountedParameters;
-}
 
 const Fields<LossTerm>& fields_of(const LossTerm*) {
   static const Fields<LossTerm> table = Fields<LossTerm>("term of a loss")

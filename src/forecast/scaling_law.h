@@ -51,7 +51,6 @@ struct FittedRange {
 const Fields<FittedRange>& fields_of(const FittedRange*);
 
 enum class CountedParameters { all, without_embeddings };
-std::span<const EnumName<CountedParameters>> names_of(CountedParameters);
 
 struct CriticalBatch {
   std::string name;

@@ -12,17 +12,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::array kTimeForms = std::to_array<EnumName<TimeForm>>({
-    {TimeForm::exactly, "exactly"},
-    {TimeForm::uniform, "uniform"},
-    {TimeForm::exponential, "exponential"},
-    {TimeForm::weibull, "weibull"},
-    {TimeForm::log_normal, "log_normal"},
-    {TimeForm::normal, "normal"},
-    {TimeForm::gamma, "gamma"},
-    {TimeForm::sampled, "sampled"},
-});
-
 // Numerator over denominator of a rational function; coefficients of falling powers.
 double ratio_at(double r, const std::array<double, 8>& above, const std::array<double, 8>& below) {
   const auto at = [r](const std::array<double, 8>& c) {
@@ -88,8 +77,6 @@ Result<void> stated(const TimeLaw& law, bool wanted, bool given, std::string_vie
 }
 
 }  // namespace
-
-std::span<const EnumName<TimeForm>> names_of(TimeForm) { return kTimeForms; }
 
 const Fields<TimeLaw>& fields_of(const TimeLaw*) {
   static const Fields<TimeLaw> table =

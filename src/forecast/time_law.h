@@ -26,7 +26,6 @@
 namespace orrery {
 
 enum class TimeForm { exactly, uniform, exponential, weibull, log_normal, normal, gamma, sampled };
-std::span<const EnumName<TimeForm>> names_of(TimeForm);
 
 // Of the fields a law has those of its form, and no others.
 struct TimeLaw {

@@ -9,17 +9,6 @@
 namespace orrery {
 namespace {
 
-constexpr auto kVaryingNames = std::to_array<EnumName<VaryingWork>>({
-    {VaryingWork::products, "products"},
-    {VaryingWork::attention, "attention"},
-    {VaryingWork::memory_bound, "memory_bound"},
-    {VaryingWork::tp, "tp"},
-    {VaryingWork::cp, "cp"},
-    {VaryingWork::ep, "ep"},
-    {VaryingWork::pp, "pp"},
-    {VaryingWork::dp, "dp"},
-});
-
 // Above, a factor that is normal would often be below 0.
 constexpr double kMostTemporal = 0.5;
 // Far above any measured one: with it a collective in a thousand takes 37 times the mean.
@@ -44,8 +33,6 @@ std::array<NamedNumber, 9> numbers_of(Variability& v) {
 }
 
 }  // namespace
-
-std::span<const EnumName<VaryingWork>> names_of(VaryingWork) { return kVaryingNames; }
 
 const Fields<KernelSpread>& fields_of(const KernelSpread*) {
   static const Fields<KernelSpread> table =

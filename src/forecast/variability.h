@@ -27,7 +27,6 @@ namespace orrery {
 enum class VaryingWork : std::uint8_t { products, attention, memory_bound, tp, cp, ep, pp, dp };
 inline constexpr std::size_t kVaryingWork = 8;
 inline constexpr std::size_t kComputingKinds = 3;  // the first ones
-std::span<const EnumName<VaryingWork>> names_of(VaryingWork);
 
 struct KernelSpread {
   double spatial = 0;   // from one accelerator to another

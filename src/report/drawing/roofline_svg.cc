@@ -21,7 +21,6 @@ constexpr double kBottom = kHeight - 46;
 
 using svg::line;
 using svg::number;
-constexpr auto text_at = svg::text;
 
 struct LogAxis {
   double low = 0;  // exponents of ten
@@ -45,15 +44,15 @@ std::string grid(const LogAxis& x, const LogAxis& y) {
   for (double e = x.low; e <= x.high + 1e-9; ++e) {
     const double value = std::pow(10.0, e);
     out += line(x.at(value), kTop, x.at(value), kBottom, "grid");
-    out += text_at(x.at(value), kBottom + 17, "tick middle", fmt::format("{:g}", value));
+    out += svg::text(x.at(value), kBottom + 17, "tick middle", fmt::format("{:g}", value));
   }
   for (double e = y.low; e <= y.high + 1e-9; ++e) {
     const double value = std::pow(10.0, e);
     out += line(kLeft, y.at(value), kRight, y.at(value), "grid");
-    out += text_at(kLeft - 8, y.at(value) + 4, "tick end", to_text(FlopsPerSecond(value)));
+    out += svg::text(kLeft - 8, y.at(value) + 4, "tick end", to_text(FlopsPerSecond(value)));
   }
   out += line(kLeft, kBottom, kRight, kBottom, "axis");
-  return out + text_at((kLeft + kRight) / 2, kHeight - 6, "axis-title middle", "FLOP per byte");
+  return out + svg::text((kLeft + kRight) / 2, kHeight - 6, "axis-title middle", "FLOP per byte");
 }
 
 }  // namespace
@@ -92,14 +91,14 @@ std::string roofline_svg(const RooflineChart& chart) {
   const double start = std::max(left, floor / beta);
   if (start < ridge) {
     out += line(x.at(start), y.at(start * beta), x.at(ridge), y.at(highest_peak), "roof");
-    out += text_at(x.at(start) + 8, std::max(kTop + 10, y.at(start * beta) - 26), "note",
-                   chart.bandwidth_label);
+    out += svg::text(x.at(start) + 8, std::max(kTop + 10, y.at(start * beta) - 26), "note",
+                     chart.bandwidth_label);
   }
   for (const RooflinePeak& p : chart.peaks) {
     const double from = std::max(left, p.rate.value() / beta);
     if (from >= right || p.rate.value() < floor) continue;
     out += line(x.at(from), y.at(p.rate.value()), kRight, y.at(p.rate.value()), "roof");
-    out += text_at(kRight, y.at(p.rate.value()) - 6, "note end", p.label);
+    out += svg::text(kRight, y.at(p.rate.value()) - 6, "note end", p.label);
   }
   for (const RooflinePoint* p : points) {
     const double radius = 3 + 26 * std::sqrt(std::clamp(p->share, 0.0, 1.0));

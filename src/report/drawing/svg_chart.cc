@@ -18,7 +18,6 @@ using svg::kWidth;
 using svg::line;
 using svg::number;
 using svg::rectangle;
-constexpr auto text_at = svg::text;
 
 std::string axis_number(double x) { return fmt::format("{:.6g}", x); }
 
@@ -59,7 +58,7 @@ std::string stacked_bar_svg(std::span<const ChartSegment> segments, std::string_
     const double gap = width > 4 ? 1.5 : 0;
     out += rectangle(x, 0, width - gap, kHeight, "c-" + s.css_class, s.tip);
     if (display_width(s.label) * kCharacter + 16 < width) {
-      out += text_at(x + 9, kHeight / 2 + 4.5, "inside", s.label);
+      out += svg::text(x + 9, kHeight / 2 + 4.5, "inside", s.label);
     }
     x += width;
   }
@@ -81,9 +80,9 @@ std::string column_chart_svg(const ColumnChart& chart) {
   std::string out = svg::open(kWidth, kHeight, chart.name);
   for (double tick = 0; tick <= top * (1 + 1e-9); tick += step) {
     out += line(kLeft, y_of(tick), kWidth, y_of(tick), tick == 0 ? "axis" : "grid");
-    out += text_at(kLeft - 8, y_of(tick) + 4, "tick end", axis_number(tick));
+    out += svg::text(kLeft - 8, y_of(tick) + 4, "tick end", axis_number(tick));
   }
-  out += text_at(0, 12, "axis-title", chart.unit);
+  out += svg::text(0, 12, "axis-title", chart.unit);
   const double pitch =
       (kWidth - kLeft - 12) / static_cast<double>(std::max<std::size_t>(chart.columns.size(), 1));
   const double width = std::clamp(pitch * 0.72, 0.5, 56.0);
@@ -99,14 +98,14 @@ std::string column_chart_svg(const ColumnChart& chart) {
     }
     const double half = display_width(chart.columns[i].label) * kCharacter / 2;
     if (i % every == 0 && centre + half <= kWidth) {
-      out += text_at(centre, kBottom + 17, "tick middle", chart.columns[i].label);
+      out += svg::text(centre, kBottom + 17, "tick middle", chart.columns[i].label);
     }
   }
   if (chart.limit > 0) {
     out += line(kLeft, y_of(chart.limit), kWidth, y_of(chart.limit), "limit");
-    out += text_at(kWidth, y_of(chart.limit) - 6, "limit-label end", chart.limit_label);
+    out += svg::text(kWidth, y_of(chart.limit) - 6, "limit-label end", chart.limit_label);
   }
-  out += text_at(kLeft + (kWidth - kLeft) / 2, kHeight - 4, "axis-title middle", chart.axis);
+  out += svg::text(kLeft + (kWidth - kLeft) / 2, kHeight - 4, "axis-title middle", chart.axis);
   return out + "</svg>";
 }
 
@@ -147,16 +146,16 @@ std::string scatter_chart_svg(const ScatterChart& chart) {
   for (int i = 0; i <= ticks(vertical); ++i) {
     const double value = vertical.low + i * vertical.step;
     out += line(kLeft, y_of(value), kRight, y_of(value), "grid");
-    out += text_at(kLeft - 8, y_of(value) + 4, "tick end", axis_number(value));
+    out += svg::text(kLeft - 8, y_of(value) + 4, "tick end", axis_number(value));
   }
   for (int i = 0; i <= ticks(horizontal); ++i) {
     const double value = horizontal.low + i * horizontal.step;
     out += line(x_of(value), kTop, x_of(value), kBottom, "grid");
-    out += text_at(x_of(value), kBottom + 17, "tick middle", axis_number(value));
+    out += svg::text(x_of(value), kBottom + 17, "tick middle", axis_number(value));
   }
   out += line(kLeft, kBottom, kRight, kBottom, "axis");
-  out += text_at(0, 12, "axis-title", chart.y_axis);
-  out += text_at((kLeft + kRight) / 2, kHeight - 6, "axis-title middle", chart.x_axis);
+  out += svg::text(0, 12, "axis-title", chart.y_axis);
+  out += svg::text((kLeft + kRight) / 2, kHeight - 6, "axis-title middle", chart.x_axis);
   if (chart.points.size() > 1) {
     out += R"(<polyline class="front" points=")";
     for (const ScatterPoint& p : chart.points) {
@@ -171,8 +170,8 @@ std::string scatter_chart_svg(const ScatterChart& chart) {
                    html_text(p.css_class), number(x_of(p.x)), number(y_of(p.y)), html_text(p.tip));
     if (!p.label.empty()) {
       const bool flip = x_of(p.x) > kWidth * 0.75;
-      out += text_at(x_of(p.x) + (flip ? -11 : 11), y_of(p.y) + (flip ? 20 : -8),
-                     flip ? "note end" : "note", p.label);
+      out += svg::text(x_of(p.x) + (flip ? -11 : 11), y_of(p.y) + (flip ? 20 : -8),
+                       flip ? "note end" : "note", p.label);
     }
   }
   return out + "</svg>";

@@ -20,7 +20,6 @@ namespace {
 using svg::kWidth;
 using svg::line;
 using svg::number;
-constexpr auto text_at = svg::text;
 constexpr double kLeft = 92;  // room for kLongestLabel digits of a wide font
 constexpr std::size_t kLongestLabel = 10;
 constexpr double kRight = kWidth - 8;
@@ -42,7 +41,7 @@ std::string time_ticks(double seconds, double top, double bottom) {
     const double x = kLeft + t / seconds * (kRight - kLeft);
     out += line(x, top, x, bottom, "grid");
     const char* const place = x > kRight - 20 ? "tick end" : "tick middle";
-    out += text_at(x, bottom + 16, place, t == 0 ? "0" : moment(t, step));
+    out += svg::text(x, bottom + 16, place, t == 0 ? "0" : moment(t, step));
   }
   return out;
 }
@@ -89,9 +88,9 @@ std::string time_chart_svg(const TimeChart& chart) {
   for (double tick = 0; tick <= highest * (1 + 1e-9); tick += step) {
     const double y = kBottom - tick / highest * (kBottom - kTop);
     out += line(kLeft, y, kRight, y, tick == 0 ? "axis" : "grid");
-    out += text_at(kLeft - 8, y + 4, "tick end", fmt::format("{:.6g}", tick));
+    out += svg::text(kLeft - 8, y + 4, "tick end", fmt::format("{:.6g}", tick));
   }
-  out += text_at(0, 12, "axis-title", chart.unit);
+  out += svg::text(0, 12, "axis-title", chart.unit);
   if (chart.axis) out += time_ticks(chart.seconds, kTop, kBottom);
   bool first = true;
   for (const TimeSeries& s : chart.series) {
@@ -113,7 +112,8 @@ std::string band_chart_svg(const BandChart& chart) {
   out += time_ticks(chart.seconds, kTop, bottom);
   double top = kTop;
   for (const Band& band : chart.bands) {
-    out += text_at(kLeft - 8, top + row / 2 + 3, "tick end", shortened(band.label, kLongestLabel));
+    out +=
+        svg::text(kLeft - 8, top + row / 2 + 3, "tick end", shortened(band.label, kLongestLabel));
     std::vector<double> below;
     for (std::size_t c = 0; c < band.shares.size() && c < chart.css_classes.size(); ++c) {
       const std::vector<double>& shares = band.shares[c];
