@@ -190,7 +190,7 @@ Result<void> check_meaning(const ForecastOptions& o, bool run, StepOfRun step_at
                      "leave out --tokens and --steps to ask about the step, or write --step-at "
                      "mean")
                : bad_input("an option of a run, and its length is not given", one.option,
-                           "write --tokens 15T or --steps N");
+                           "write --tokens 15T, --steps N or --loss 2");
   }
   return {};
 }
@@ -224,7 +224,7 @@ Result<int> sizes_command(const ForecastOptions& options, const Common& common) 
       continue;
     }
     return bad_input("an option of a run, and no model is given", "--" + std::string(key),
-                     "write a model, or leave it out to see which sizes the law says");
+                     "write a model, or leave it out to see the sizes that the law gives");
   }
   SizeQuestion question;
   if (!options.law.empty()) question.law = options.law;
@@ -251,7 +251,7 @@ Result<int> fit_command(const FaultFit& fitted, const ForecastOptions& options,
 
 Result<int> forecast_command(const ForecastOptions& options, const Common& common) {
   if (!options.compute.empty() && !(options.question.model.empty() && options.log.empty())) {
-    return bad_input("a compute is for the choice of a size", "--compute",
+    return bad_input("it chooses the size of a model, and a model or a log is given", "--compute",
                      "leave out the model and the log, or leave this out");
   }
   std::optional<FailureRates> recorded;
@@ -269,7 +269,8 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   }
   if (options.question.model.empty()) {
     return fail(ErrorCode::bad_input, "neither a model nor a log of faults is given", "forecast",
-                "write orrery forecast llama-3.1-405b --on ..., or orrery forecast --log FILE");
+                "write orrery forecast llama-3.1-405b --on ..., orrery forecast --log FILE, or "
+                "orrery forecast --loss 1.9");
   }
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <utility>
-
-#include "parallel/parallel_for.h"
 
 namespace orrery {
 namespace {
@@ -268,7 +265,6 @@ Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalo
   ORRERY_TRY(JobMix mix, mix_of(question, catalog));
   FleetForecast out;
   out.mix = mix;
-  out.jobs = question.jobs;
   out.scheduler = question.scheduler;
   out.estimates = question.estimates;
   out.restart = mix.restart;
@@ -296,11 +292,12 @@ Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalo
   JobList list;
   if (!question.jobs.empty()) {
     ORRERY_TRY(list, read_job_list(question.jobs));
+    out.jobs = list.name;
     const auto largest = std::ranges::max_element(list.jobs, {}, &FleetJob::gpus);
     if (largest->gpus > mix.nodes * mix.gpus_per_node) {
       return bad_input(fmt::format("a job of {} GPUs, and the cluster has {}", largest->gpus,
                                    mix.nodes * mix.gpus_per_node),
-                       list.name, "write more --nodes");
+                       list.name, "write a larger --nodes");
     }
   }
   model.days = question.days.value_or(list.jobs.empty() ? kUsualDays : 0);
@@ -329,12 +326,10 @@ Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalo
 
   std::vector<FleetOutcome> outcomes(tasks);
   std::vector<std::optional<Error>> errors(tasks);
-  std::mutex reporting;
-  std::size_t done = 0;
   const auto stopped = [&] {
     return options.interrupted != nullptr && options.interrupted->load();
   };
-  parallel_for(tasks, threads_to_use(options.threads), [&](std::size_t i) {
+  const auto simulate_one = [&](std::size_t i) {
     if (stopped()) return;
     const RandomDraws draws(question.seed, i % seeds);
     FleetModel own = model;
@@ -349,12 +344,8 @@ Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalo
     } else {
       errors[i] = std::move(outcome.error());
     }
-    const std::scoped_lock lock(reporting);
-    ++done;
-    if (options.progress) {
-      options.progress(static_cast<double>(done) / static_cast<double>(tasks));
-    }
-  });
+  };
+  parallel_for(tasks, threads_to_use(options.threads), simulate_one, options.progress);
   if (stopped()) return bad_input("interrupted", "fleet");
   for (std::optional<Error>& error : errors) {
     if (error) return fail(std::move(*error));

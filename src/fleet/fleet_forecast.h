@@ -16,12 +16,12 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fleet/fleet_simulation.h"
+#include "parallel/parallel_for.h"
 
 namespace orrery {
 
@@ -97,7 +97,7 @@ struct FleetForecast {
 struct FleetRunOptions {
   bool compare = false;
   int threads = 0;
-  std::function<void(double)> progress = {};       // the share that is done; from any thread
+  Progressed progress = {};
   const std::atomic<bool>* interrupted = nullptr;  // no further simulation begins
 };
 

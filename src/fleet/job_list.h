@@ -44,7 +44,7 @@ std::vector<FleetJob> jobs_of(const JobMix& mix, std::int64_t nodes, double days
 // The same jobs with the times drawn that they take.
 std::vector<FleetJob> with_run_times(std::vector<FleetJob> jobs, const RandomDraws& draws);
 
-// Errors: columns that lack, rows that cannot be, by their line; no jobs at all.
+// Errors: missing columns; impossible rows, by their line; no jobs at all.
 Result<JobList> parse_job_list(std::string_view text, std::string name);
 // Of a file, or "-".
 Result<JobList> read_job_list(const std::string& path);

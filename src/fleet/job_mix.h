@@ -76,7 +76,7 @@ const Fields<JobMix>& fields_of(const JobMix*);
 
 inline constexpr std::int64_t kMostNodes = 100'000;
 inline constexpr std::int64_t kMostGpusOfNode = 256;
-inline constexpr double kMostUncertainty = 1.5;  // p95 / mean has its maximum near 1.645
+inline constexpr double kMostUncertainty = 1.5;  // p95 / mean is largest at s = 1.645
 
 // Errors: shares that do not add up to 1, sizes, times and counts that cannot be.
 Result<void> check(const JobMix& mix);

@@ -1,4 +1,4 @@
-// In which order queued jobs start. Each scheduler is a rank of a job, lower first, and says
+// In which order queued jobs start. Each scheduler ranks the jobs, the lowest rank first, and says
 // whether a job that cannot start may preempt jobs of higher rank; of equal ranks the older job is
 // first.
 //

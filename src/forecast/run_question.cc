@@ -26,7 +26,8 @@ Result<void> check_phases(const RunQuestion& q) {
                        "leave it out: it lasts until the run ends");
     }
     if (!last && lengths != 1) {
-      return bad_input("not one of tokens, steps and share", place, "write one of them");
+      return bad_input("exactly one of tokens, steps and share is needed", place,
+                       "write one of them");
     }
     if (!phase.tokens.empty() && q.steps) {
       return bad_input("tokens of a phase of a run that is given in steps", place,
@@ -63,7 +64,7 @@ Result<void> check_parts(const RunQuestion& q) {
   ORRERY_RETURN_IF_ERROR(check_phases(q));
   if (q.planned) {
     if (q.planned->every && !(*q.planned->every > Seconds(0))) {
-      return bad_input("is not above 0", "forecast.planned.every", "write 27 h");
+      return bad_input("an interval that is not above 0", "forecast.planned.every", "write 27 h");
     }
     ORRERY_RETURN_IF_ERROR(at("forecast.planned.time", check(q.planned->time)));
   }
@@ -196,7 +197,8 @@ Result<void> check(const RunQuestion& q) {
     return bad(lengths == 0 ? "the length of the run is not given"
                : q.loss     ? "a loss and another length are given"
                             : "both tokens and steps are given",
-               "tokens", q.loss ? "leave one out" : "write --tokens 15.6T, or --steps 100000");
+               "tokens",
+               q.loss ? "leave one out" : "write --tokens 15.6T, --steps 100000 or --loss 2");
   }
   if (!q.tokens.empty()) ORRERY_RETURN_IF_ERROR(parse_tokens(q.tokens));
   if (q.steps && *q.steps < 1) return bad("a run without steps", "steps", "write 1 or more");

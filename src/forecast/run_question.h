@@ -115,7 +115,7 @@ inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000;
 inline constexpr std::int64_t kMostRuns = 1'000'000;
 inline constexpr double kMostCarbon = 1e6;  // burning coal gives about 1,000
 
-// Errors: neither or both of tokens and steps; probabilities, times, dates and factors that cannot
+// Errors: not exactly one of tokens, steps and loss; probabilities, times, dates and factors that cannot
 // be.
 Result<void> check(const RunQuestion& question);
 

@@ -22,7 +22,7 @@ double inverse(const LossTerm& t, double value) {
 Result<double> reducible(const ScalingLaw& law, double loss) {
   const double least = std::pow(law.irreducible, law.power);
   if (!(loss > least && loss <= 100)) {
-    return bad_input(fmt::format("no model has a loss of {} by {}", loss, law.name),
+    return bad_input(fmt::format("no model reaches a loss of {} by {}", loss, law.name),
                      "forecast.loss", fmt::format("write one above {:.4g}, 100 at most", least));
   }
   return std::pow(loss, 1 / law.power) - law.irreducible;

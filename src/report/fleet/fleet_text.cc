@@ -115,15 +115,16 @@ Table scheduler_table(const FleetForecast& f) {
 }  // namespace
 
 std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
+  const std::int64_t jobs = std::llround(f.jobs_of_a_seed);
   std::string out =
       "  " +
       painted(shortened(printable(f.jobs.empty() ? f.mix.name : f.jobs), longest_line(style) - 2),
               kBold, style) +
       "\n";
   out += wrapped(
-      fmt::format("{} nodes of {} GPUs, {:.3g} days, {} jobs · scheduler {}, {} estimates · {} {}",
-                  grouped(f.mix.nodes), f.mix.gpus_per_node, f.days,
-                  grouped(std::llround(f.jobs_of_a_seed)), to_text(f.scheduler),
+      fmt::format("{} {} of {} GPUs, {:.3g} days, {} {} · scheduler {}, {} estimates · {} {}",
+                  grouped(f.mix.nodes), f.mix.nodes == 1 ? "node" : "nodes", f.mix.gpus_per_node,
+                  f.days, grouped(jobs), jobs == 1 ? "job" : "jobs", to_text(f.scheduler),
                   to_text(f.estimates), f.seeds, f.seeds == 1 ? "seed" : "seeds"),
       2, style);
   out += "\n" + headline(f).text(style);
