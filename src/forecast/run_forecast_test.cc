@@ -263,8 +263,8 @@ TEST(RunForecast, ShowsWhatSparesAreWorth) {
 
 TEST(RunForecast, ThatCannotBeIsRefused) {
   EXPECT_EQ(refusal(RunQuestion{}),
-            "forecast.tokens: the length of the run is not given (write --tokens 15.6T, or --steps "
-            "100000)");
+            "forecast.tokens: the length of the run is not given (write --tokens 15.6T, --steps "
+            "100000 or --loss 2)");
   RunQuestion q = of_tokens("1T");
   q.failures = "meta-rsc";
   EXPECT_EQ(refusal(q),

@@ -138,8 +138,9 @@ TEST(RunPhases, ThatCannotRunAreRefusedByName) {
   EXPECT_EQ(refusal(run_of_200b({phase_of_tokens("200B"), {}})),
             "forecast.phases, phase 2: the other phases leave no step for the last one (write a "
             "longer run, or shorter phases)");
-  EXPECT_EQ(refusal(run_of_200b({{}, {}})),
-            "forecast.phases[0]: not one of tokens, steps and share (write one of them)");
+  EXPECT_EQ(
+      refusal(run_of_200b({{}, {}})),
+      "forecast.phases[0]: exactly one of tokens, steps and share is needed (write one of them)");
   EXPECT_EQ(refusal(run_of_200b({phase_of_tokens("20B")})),
             "forecast.phases[0]: the last phase states its length (leave it out: it lasts until "
             "the run ends)");

@@ -70,9 +70,10 @@ TEST(ScalingLaw, FindsTheTokensThatReachALoss) {
     EXPECT_NEAR(law.loss(70e9, *tokens), 2.3, 1e-9);
   }
   const ScalingLaw law = law_named("chinchilla-replicated");
-  EXPECT_EQ(law.tokens_to(1.8, 70e9).error().text(),
-            "forecast.loss: no model has a loss of 1.8 by chinchilla-replicated (write one above "
-            "1.817, 100 at most)");
+  EXPECT_EQ(
+      law.tokens_to(1.8, 70e9).error().text(),
+      "forecast.loss: no model reaches a loss of 1.8 by chinchilla-replicated (write one above "
+      "1.817, 100 at most)");
   EXPECT_EQ(law.tokens_to(1.9, 8e9).error().text(),
             "forecast.loss: a model of 8 B parameters does not reach a loss of 1.9 by "
             "chinchilla-replicated (more than 66.9 B parameters are needed; the least compute has "
