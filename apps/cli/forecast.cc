@@ -146,9 +146,31 @@ Result<void> check_log(const ForecastOptions& options) {
     return bad("an option of a run, and no model is given", "--" + std::string(key),
                "write a model, or leave it out to see what the log says");
   }
-  if (options.checkpoint.empty()) return {};
-  return bad("an option of a run, and no model is given", "--checkpoint",
-             "write a model, or leave it out to see what the log says");
+  return {};
+}
+
+// What only a model has.
+Result<void> check_without_model(const ForecastOptions& o, bool page) {
+  const Question& q = o.question;
+  for (const auto& [option, value] : {std::pair{"--on", &q.cluster},
+                                      {"--plan", &q.plan},
+                                      {"--seq", &q.sequence_length},
+                                      {"--global-batch", &q.global_batch},
+                                      {"--workload", &q.workload},
+                                      {"--precision", &q.precision},
+                                      {"--software", &q.software},
+                                      {"--checkpoint", &o.checkpoint},
+                                      {"--variability", &o.variability},
+                                      {"--spread", &o.spread},
+                                      {"--slow", &o.slow},
+                                      {"--slow-node", &o.slow_node},
+                                      {"--exceeds", &o.exceeds},
+                                      {"--samples", &o.samples},
+                                      {"--html", page ? &q.model : &q.html}}) {
+    if (value->empty()) continue;
+    return bad_input("no model is given", option, "write a model, or leave this out");
+  }
+  return {};
 }
 
 // A run has a length; without one the question is about its step. Options of the other question
@@ -192,6 +214,10 @@ Result<void> check_meaning(const ForecastOptions& o, bool run, StepOfRun step_at
                : bad_input("an option of a run, and its length is not given", one.option,
                            "write --tokens 15T, --steps N or --loss 2");
   }
+  if (!o.slow.empty() && !o.slow_node.empty()) {
+    return bad_input("a slow node is stated, and another one is looked for", "--slow-node",
+                     "leave out one of --slow and --slow-node");
+  }
   return {};
 }
 
@@ -226,6 +252,7 @@ Result<int> sizes_command(const ForecastOptions& options, const Common& common) 
     return bad_input("an option of a run, and no model is given", "--" + std::string(key),
                      "write a model, or leave it out to see the sizes that the law gives");
   }
+  ORRERY_RETURN_IF_ERROR(check_without_model(options, false));
   SizeQuestion question;
   if (!options.law.empty()) question.law = options.law;
   if (!options.loss.empty()) {
@@ -241,6 +268,7 @@ Result<int> sizes_command(const ForecastOptions& options, const Common& common) 
 
 Result<int> fit_command(const FaultFit& fitted, const ForecastOptions& options,
                         const Common& common) {
+  ORRERY_RETURN_IF_ERROR(check_without_model(options, true));
   return answer(
       options, common, [&] { return fault_fit_html(fitted); },
       [&] { return fault_fit_json(fitted); },

@@ -85,6 +85,10 @@ class ResultsReader {
       CollectiveResults& test = out_[i];
       if (test.sizes.empty()) return bad_input("a test without any size", name_);
       const auto kind = known_[i] ? known_[i] : stated_;
+      if (stated_ && kind != stated_) {
+        return bad_input(fmt::format("{} was measured", to_text(*kind)), "--collective",
+                         "leave it out, for the text says it");
+      }
       if (!kind) {
         return bad_input("the text does not say which collective was measured", name_,
                          "write --collective all_reduce, or keep the line \"# Collective test "
@@ -150,16 +154,17 @@ class ResultsReader {
         if (!us || !(*us >= 0 && *us <= 1e12)) return bad("a time in microseconds");
         times.emplace_back(*us * 1e-6);
       } else if (titles_[i] == "#wrong" && words[i] != "N/A") {
-        const auto wrong = parsed_number<double>(words[i]);
-        if (!wrong || !(*wrong >= 0 && *wrong <= 1e15)) return bad("a number of wrong elements");
-        size.wrong += static_cast<std::int64_t>(*wrong);
+        const auto wrong = parsed_number<std::int32_t>(words[i]);
+        if (!wrong || *wrong < 0) return bad("a number of wrong elements");
+        size.wrong += *wrong;
       }
     }
     if (times.empty()) return bad_input("the titles name no time", place());
     size.time = times.front();
     if (times.size() > 1) size.in_place = times[1];
-    // A rank with fewer bytes than ranks has nothing to send.
-    if (size.payload <= Bytes(0) || size.time <= Seconds(0)) return {};
+    // A rank with fewer elements than ranks has nothing to send.
+    if (size.payload <= Bytes(0)) return {};
+    if (size.time <= Seconds(0)) return bad_input("a time of 0", place());
     if (out_.back().sizes.size() == kMostMeasuredSizes) {
       return bad_input(fmt::format("more than {} sizes", kMostMeasuredSizes), place());
     }

@@ -202,9 +202,9 @@ Result<JobMix> mix_of(const FleetQuestion& q, const Catalog& catalog) {
     return bad_input(fmt::format("{} seeds", q.seeds), "fleet.seeds",
                      fmt::format("write 1 to {}", kMostSeeds));
   }
-  if (q.days && !(*q.days > 0 && *q.days <= kMostFleetDays)) {
+  if (q.days && !(*q.days >= kLeastFleetDays && *q.days <= kMostFleetDays)) {
     return bad_input(fmt::format("{} days", *q.days), "fleet.days",
-                     fmt::format("write a number above 0, at most {}", kMostFleetDays));
+                     fmt::format("write at least a minute (0.0007), at most {}", kMostFleetDays));
   }
   return mix;
 }

@@ -78,6 +78,7 @@ struct FleetOutcome {
   std::int64_t waiting = 0;  // jobs in the queue at the end
 };
 
+inline constexpr double kLeastFleetDays = 1.0 / 1440;  // a minute
 inline constexpr double kMostFleetDays = 3650;
 
 // Jobs are sorted by submission, have their work, and fit into the cluster. Errors: jobs that never

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kDayMs = 86'400'000;
 constexpr double kZ95 = 1.6448536269514722;  // standard normal quantile of 0.95
-constexpr double kLongestSeconds = 3.2e8;    // ten years
+constexpr double kLongestSeconds = 3e8;      // within kMostFleetDays
 
 // What the random numbers of a job are for; fleet_simulation.cc has its own from 16 on.
 enum JobDraw : std::uint64_t { arrival, size, length, doubt, luck, ending };

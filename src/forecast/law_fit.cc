@@ -53,10 +53,9 @@ Result<std::vector<LawFit>> fit_laws(std::span<const Seconds> times) {
        .mean = Seconds(plain.mean),
        .deviation = Seconds(plain.deviation)});
   const double s = std::log(plain.mean) - of_logarithm.mean;
-  if (s > 0) {
-    add({.law = TimeForm::gamma,
-         .mean = Seconds(plain.mean),
-         .shape = (3 - s + std::sqrt((s - 3) * (s - 3) + 24 * s)) / (12 * s)});
+  const double shape = (3 - s + std::sqrt((s - 3) * (s - 3) + 24 * s)) / (12 * s);
+  if (s > 0 && shape <= kMostShape) {  // where times hardly vary, the normal law is the same
+    add({.law = TimeForm::gamma, .mean = Seconds(plain.mean), .shape = shape});
   }
   add({.law = TimeForm::log_normal,
        .median = Seconds(std::exp(of_logarithm.mean)),

@@ -9,7 +9,7 @@
 
 #include "cluster/price.h"
 #include "forecast/ettr.h"
-#include "forecast/routed_law.h"
+#include "forecast/run_loss.h"
 #include "units/grouped.h"
 #include "units/quantity_text.h"
 
@@ -274,52 +274,6 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
   return out;
 }
 
-// What the active parameters are worth with the experts among which they are chosen.
-Result<double> dense_parameters(double active, const Model& model, const RunQuestion& question,
-                                RunForecast& run, const Catalog& catalog) {
-  if (question.routing.empty()) {
-    if (model.experts > 0) run.assumed.emplace_back("of the experts the active parameters count");
-    return active;
-  }
-  if (model.experts == 0) return bad_input("the model has no experts", "forecast.routing");
-  ORRERY_TRY(const RoutedLaw law,
-             at("forecast.routing", load_routed_law(catalog, question.routing)));
-  const double choice =
-      static_cast<double>(model.experts) / static_cast<double>(model.experts_of_a_token);
-  const double worth = law.dense_equivalent(active, choice);
-  run.assumed.push_back(fmt::format(
-      "{:.3g} B active parameters out of {:.3g} times as many experts are worth {:.3g} B "
-      "dense ones, as in runs of 130 B tokens: {}, {}",
-      active / 1e9, choice, worth / 1e9, law.title, law.provenance.source));
-  return worth;
-}
-
-// Of the tokens of the run, or of those that reach the stated loss.
-Result<LossForecast> loss_of(RunForecast& run, const Model& model, const RunQuestion& question,
-                             double batch, const Catalog& catalog) {
-  const std::string name = question.law.empty() ? std::string(kUsualLaw) : question.law;
-  ORRERY_TRY(const ScalingLaw law, at("forecast.law", load_scaling_law(catalog, name)));
-  ORRERY_TRY(const CriticalBatch critical, load_critical_batch(catalog, law.critical_batch));
-  LossForecast out{.law = name, .run = {}, .cheapest = {}, .batch = batch};
-  out.run.parameters = counted_parameters(model, law.counts);
-  ORRERY_TRY(out.worth, dense_parameters(out.run.parameters, model, question, run, catalog));
-  if (question.loss) {
-    out.run.loss = *question.loss;
-    ORRERY_TRY(out.run.tokens, law.tokens_to(*question.loss, out.worth));
-  } else {
-    for (const ForecastPhase& phase : run.phases) out.run.tokens += phase.tokens;
-    out.run.loss = law.loss(out.worth, out.run.tokens);
-  }
-  ORRERY_TRY(out.cheapest, law.cheapest(out.run.loss));
-  out.critical = critical.at(out.run.tokens, out.run.loss);
-  out.extra_share = critical.extra_share(batch, out.critical);
-  run.assumed.push_back(fmt::format("loss: {}, {}", law.name, law.provenance.source));
-  run.assumed.push_back(
-      fmt::format("critical batch: {}, {}", critical.title, critical.provenance.source));
-  if (!law.covers(out.run)) run.assumed.push_back(law.extrapolated());
-  return out;
-}
-
 // How long a step of the run takes.
 Result<Seconds> step_time_of(RunForecast& out, const PredictedStep& step, const Estimate& estimate,
                              const RunQuestion& question, const Catalog& catalog,
@@ -354,6 +308,15 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
     ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
   }
   const Training& training = step.training();
+  if (training.workload != Workload::training) {
+    return bad_input("a run that trains nothing has no checkpoints and reaches no loss", "workload",
+                     "orrery estimate predicts its step");
+  }
+  if ((question.loss || !question.law.empty()) &&
+      trained_parameters(step.model()) < parameters(step.model())) {
+    return bad_input("scaling laws are of pre-training, and the model has adapters",
+                     "forecast.loss", "write --tokens or --steps, without --law");
+  }
   const double batch =
       static_cast<double>(training.global_batch) * static_cast<double>(training.sequence_length);
   if (question.loss) {
@@ -470,9 +433,14 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
     out.mean_restart += shares[l] * model.checkpoints[l].restore;
   }
   const CheckpointLevel& last = model.checkpoints.back();
-  if (model.checkpoints.size() == 1 && last.durable <= last.blocked && !model.spares &&
-      model.gaps.law == TimeForm::exponential && !(model.lemons.share > 0) &&
-      model.evaluate_every == 0 && model.later.empty() && !model.planned) {
+  Seconds first_start;  // which the closed form leaves out
+  for (const RestartStage& stage : model.restart) {
+    if (stage.first_start) first_start += mean_of(stage.time) * stage.share;
+  }
+  if (model.checkpoints.size() == 1 && first_start < 0.01 * out.healthy &&
+      last.durable <= last.blocked && !model.spares && model.gaps.law == TimeForm::exponential &&
+      !(model.lemons.share > 0) && model.evaluate_every == 0 && model.later.empty() &&
+      !model.planned) {
     out.exact_ettr = exact_ettr(
         {rate, out.mean_restart, static_cast<double>(last.every) * model.step, last.blocked});
   }

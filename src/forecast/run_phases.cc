@@ -46,7 +46,7 @@ Result<std::vector<RunPhase>> phases_of_ramp(const BatchRamp& ramp, std::int64_t
 
 // The step of a phase: the one of the run where it has nothing of its own.
 Result<Seconds> priced(const RunPhase& phase, ForecastPhase& out, const PredictedStep& step,
-                       const Estimate& whole, const Catalog& catalog) {
+                       const Estimate& whole, bool elastic, const Catalog& catalog) {
   Scenario scenario = step.priced->scenario;
   if (phase.sequence_length) scenario.training.sequence_length = *phase.sequence_length;
   if (phase.global_batch) scenario.training.global_batch = *phase.global_batch;
@@ -57,6 +57,11 @@ Result<Seconds> priced(const RunPhase& phase, ForecastPhase& out, const Predicte
     ORRERY_TRY(scenario.plan, parse_plan(phase.plan, scenario.plan));
   }
   ORRERY_TRY(const PredictedStep predicted, predict(std::move(scenario), catalog));
+  if (elastic && predicted.plan().dp != step.plan().dp) {
+    return bad_input(fmt::format("dp = {} in an elastic run whose other steps have {}",
+                                 predicted.plan().dp, step.plan().dp),
+                     "plan", "write plans of the same dp, or leave out `elastic`");
+  }
   const Estimate own = estimate(predicted);
   if (own.verdict == Verdict::does_not_fit) {
     return bad_input(fmt::format("the plan does not fit: it needs {:.1f} GiB and has {:.1f} GiB",
@@ -87,7 +92,7 @@ Result<std::vector<ForecastPhase>> phases_of(const PredictedStep& step, const Es
     ForecastPhase one;
     one.name = phase.name.empty() ? fmt::format("phase {}", i + 1) : phase.name;
     const std::string place = "forecast.phases, " + one.name;
-    auto step_time = priced(phase, one, step, whole, catalog);
+    auto step_time = priced(phase, one, step, whole, question.elastic.has_value(), catalog);
     if (!step_time) return fail(at(place, step_time.error()));
     one.step_time = *step_time;
     if (last && !tokens) {
@@ -95,6 +100,7 @@ Result<std::vector<ForecastPhase>> phases_of(const PredictedStep& step, const Es
     } else if (phase.steps || (phase.share && !tokens)) {
       one.steps = phase.steps ? *phase.steps
                               : std::llround(*phase.share * static_cast<double>(*question.steps));
+      if (one.steps < 1) return bad_input("a share of less than a step", place);
       end = trained + static_cast<double>(one.steps) * tokens_of_step(one);
     } else {
       double length = 0;

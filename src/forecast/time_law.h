@@ -27,6 +27,8 @@ namespace orrery {
 
 enum class TimeForm { exactly, uniform, exponential, weibull, log_normal, normal, gamma, sampled };
 
+inline constexpr double kMostShape = 1e4;
+
 // Of the fields a law has those of its form, and no others.
 struct TimeLaw {
   TimeForm law = TimeForm::exactly;

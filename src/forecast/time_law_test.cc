@@ -53,7 +53,7 @@ TEST(TimeLaw, ThatIsImpossibleIsRefused) {
   EXPECT_EQ(refusal({.law = TimeForm::uniform, .least = Seconds(2), .most = Seconds(1)}),
             "most: the most is below the least");
   EXPECT_EQ(refusal({.law = TimeForm::weibull, .mean = Seconds(1), .shape = 0}),
-            "shape: a shape of 0 (write 0.1 or more; 1 is exponential)");
+            "shape: a shape of 0 (write 0.1 to 10000; 1 is exponential)");
 }
 
 TEST(TimeLaw, HasTheFieldsOfItsFormAndNoOthers) {

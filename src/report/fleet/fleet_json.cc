@@ -28,6 +28,7 @@ inline constexpr auto kResults<FleetSize> = table<FleetSize>(
     field<&FleetSize::least>("least_gpus", "of a job"),
     field<&FleetSize::most>("most_gpus", "of a job"),
     field<&FleetSize::sum, &SizeOutcome::submitted>("jobs", "submitted"),
+    field<&FleetSize::sum, &SizeOutcome::started>("started", "of these"),
     field<&FleetSize::sum, &SizeOutcome::ended>("ended", "of these"),
     field<&FleetSize::gpu_time>("gpu_time", "share of the GPU time that is allocated"),
     field<&FleetSize::queue_p50>("queue_p50_s", "from submission to the first start, median"),

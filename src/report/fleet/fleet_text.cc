@@ -112,6 +112,24 @@ Table scheduler_table(const FleetForecast& f) {
   return table;
 }
 
+// Jobs that the end of the simulation cut off are in no mean of queues and completion times.
+std::string unended_words(const FleetForecast& f, const TextStyle& style) {
+  std::int64_t submitted = 0;
+  std::int64_t started = 0;
+  std::int64_t ended = 0;
+  for (const FleetSize& s : f.sizes) {
+    submitted += s.sum.submitted;
+    started += s.sum.started;
+    ended += s.sum.ended;
+  }
+  if (ended == submitted) return "";
+  return wrapped(
+      fmt::format("at the end, {} of {} jobs of all seeds had not started and {} had not "
+                  "ended; queue and completion times leave them out",
+                  grouped(submitted - started), grouped(submitted), grouped(submitted - ended)),
+      2, style);
+}
+
 }  // namespace
 
 std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
@@ -127,7 +145,7 @@ std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
                   f.days, grouped(jobs), jobs == 1 ? "job" : "jobs", to_text(f.scheduler),
                   to_text(f.estimates), f.seeds, f.seeds == 1 ? "seed" : "seeds"),
       2, style);
-  out += "\n" + headline(f).text(style);
+  out += "\n" + headline(f).text(style) + unended_words(f, style);
   out += section("By size", "of all seeds; medians, and lost to hardware by the rule",
                  size_table(f), style);
   out += section("Where the GPU time goes", "of all seeds", time_table(f), style);

@@ -93,7 +93,7 @@ std::vector<std::string> answer_sentences(const RunForecast& f) {
     const LossForecast& l = *f.loss;
     out.push_back(fmt::format(
         "a loss of {:.4g} with {} tokens, by {}; it takes {:.2f} times the least "
-        "compute, that of {} parameters and {} tokens",
+        "compute of a dense model, that of {} parameters and {} tokens",
         l.run.loss, unbroken(compact(l.run.tokens)), l.law, l.run.compute() / l.cheapest.compute(),
         unbroken(billions(l.cheapest.parameters)), unbroken(compact(l.cheapest.tokens))));
     const bool counted = f.tokens && l.run.tokens < *f.tokens;
