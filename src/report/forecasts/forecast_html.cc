@@ -412,7 +412,9 @@ std::string page(std::string_view what, const Subject& subject, const std::strin
 
 std::string forecast_html(const RunForecast& f, const Subject& subject) {
   std::string answers;
-  for (const std::string& sentence : answer_sentences(f)) answers += finding("The run:", sentence);
+  for (const std::string& sentence : answer_sentences(f)) {
+    answers += finding(sentence.starts_with("a ") ? "Scaling law:" : "The run", sentence);
+  }
   const std::string phases =
       f.phases.size() > 1 ? html_section("Phases", "without a failure", phase_table(f).html()) : "";
   return page("forecast of a run", subject, run_sentence(f),
