@@ -107,7 +107,7 @@ TEST(BatchRamp, GrowsAsThatOfMegatron) {
       phases_of(step_of_8b(), estimate(step_of_8b()), q, 200e9, Catalog::built_in());
   ASSERT_TRUE(phases) << phases.error().text();
   std::map<std::int64_t, std::int64_t> steps;
-  const double increments = (512 - 128) / 64;
+  const double increments = 6;  // of 64, from 128 to 512
   for (double consumed = 0; consumed * 8192 < 200e9;) {
     const auto batch = std::min<std::int64_t>(
         512, 128 + 64 * static_cast<std::int64_t>(consumed / (samples / increments)));

@@ -26,7 +26,7 @@ DurationSamples known_samples(SampledWork work, std::int32_t ranks, std::int32_t
   for (std::int32_t r = 0; r < ranks; ++r) {
     for (std::int32_t s = 0; s < steps; ++s) {
       for (std::int32_t c = 0; c < 8; ++c) {
-        const auto cell = static_cast<std::uint64_t>(r * 1000 + s);
+        const auto cell = static_cast<std::uint64_t>(r) * 1000 + static_cast<std::uint64_t>(s);
         const double varies = 1 + kSpatial * normal_of(1, static_cast<std::uint64_t>(r)) +
                               kTemporal * normal_of(2, cell) +
                               kWithin * normal_of(3, cell * 8 + static_cast<std::uint64_t>(c));
@@ -83,7 +83,8 @@ TEST(FittedSpreads, FindTheCommunicationOfAStepAlike) {
   for (std::int32_t s = 0; s < 400; ++s) {
     const double network = normal_of(4, static_cast<std::uint64_t>(s));
     for (std::int32_t c = 0; c < 10; ++c) {
-      const double own = normal_of(5, static_cast<std::uint64_t>(s * 10 + c));
+      const double own =
+          normal_of(5, static_cast<std::uint64_t>(s) * 10 + static_cast<std::uint64_t>(c));
       const double z = std::sqrt(kShare) * network + std::sqrt(1 - kShare) * own;
       samples.samples.push_back({0, 0, s, 1e-3 * std::exp(0.3 * z), false});
     }
