@@ -78,8 +78,9 @@ TraceSubcommand trace_spreads(CLI::App& trace) {
   app->add_option("--keep", options->keep,
                   "the variability, by name or file, that gives what the recording does not")
       ->capture_default_str();
-  app->add_option("--per-node", options->per_node,
-                  "accelerators of a node (default: as many as the recording names devices, else 8)")
+  app->add_option(
+         "--per-node", options->per_node,
+         "accelerators of a node (default: as many as the recording names devices, else 8)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
   app->add_option("--skip", options->skip, "leave out the first steps, in which a job warms up")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
