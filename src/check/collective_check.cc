@@ -74,8 +74,11 @@ double best_share(double least, double most, const std::function<double(double)>
   while (high - low > 0.01) {
     const double a = high - kGolden * (high - low);
     const double b = low + kGolden * (high - low);
-    (error(std::exp(a)) <= error(std::exp(b)) ? high : low) =
-        error(std::exp(a)) <= error(std::exp(b)) ? b : a;
+    if (error(std::exp(a)) <= error(std::exp(b))) {
+      high = b;
+    } else {
+      low = a;
+    }
   }
   return std::exp((low + high) / 2);
 }
@@ -87,7 +90,7 @@ void scale_levels(System& system, bool network, double share) {
   }
 }
 
-// "as if one of 8 cards of a node were in use"; empty if the share is not that of whole cards.
+// "as if 1 of the 8 cards of a node were in use"; empty if the share is not that of whole cards.
 std::string in_cards(double share, std::int64_t cards) {
   for (std::int64_t used = 1; used < cards; used *= 2) {
     if (std::abs(std::log(share * static_cast<double>(cards) / static_cast<double>(used))) < 0.12) {

@@ -147,8 +147,6 @@ class ResultsReader {
         const auto bytes = parsed_number<std::uint64_t>(words[i]);
         if (!bytes || *bytes > 1'000'000'000'000'000) return bad("a size in bytes");
         size.payload = Bytes(static_cast<double>(*bytes));
-      } else if (titles_[i] == "type") {
-        size.type = words[i];
       } else if (titles_[i] == "time") {
         const auto us = parsed_number<double>(words[i]);
         if (!us || !(*us >= 0 && *us <= 1e12)) return bad("a time in microseconds");

@@ -27,8 +27,7 @@ namespace orrery {
 struct MeasuredSize {
   std::size_t line = 0;
   Bytes payload = {};
-  std::string type = {};  // of an element: "float"
-  Seconds time = {};      // out of place; in place where only that was measured
+  Seconds time = {};  // out of place; in place where only that was measured
   std::optional<Seconds> in_place = {};
   std::int64_t wrong = 0;  // elements with wrong values; 0 too where nothing was validated
 };
@@ -40,7 +39,7 @@ struct CollectiveResults {
   std::vector<MeasuredSize> sizes = {};
 };
 
-inline constexpr std::size_t kMostMeasuredSizes = 100'000;
+inline constexpr std::size_t kMostMeasuredSizes = 10'000;
 
 // Every test of the text. `stated` names the collective where the text does not. Errors: no line of
 // titles or no sizes; a row that does not have the columns that its titles name, or numbers in them,
