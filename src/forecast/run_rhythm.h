@@ -19,11 +19,12 @@
 
 namespace orrery {
 
-inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+// A moment that does not come.
+inline constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
 
 inline std::int64_t nanoseconds(Seconds s) {
   const double ns = s.value() * 1e9;
-  return ns < 9e18 ? std::llround(ns) : kNever;
+  return ns < 9e18 ? std::llround(ns) : kNeverNs;
 }
 
 struct RunRhythm {
@@ -39,7 +40,7 @@ struct RunRhythm {
 
   explicit RunRhythm(const RunModel& m, double slower = 1)
       : steps(m.steps),
-        evaluate_every(m.evaluate_every > 0 ? m.evaluate_every : kNever),
+        evaluate_every(m.evaluate_every > 0 ? m.evaluate_every : kNeverNs),
         evaluation(m.evaluate_every > 0 ? nanoseconds(m.evaluation) : 0),
         phases{{0, nanoseconds(m.step * slower), 0}} {
     for (const LaterSteps& later : m.later) {

@@ -109,7 +109,7 @@ class Run {
   [[nodiscard]] std::int64_t next_stop() const {
     std::int64_t moment = planned_;
     if (missing_ > 0) moment = std::min(moment, repairs_.front().end);
-    if (moment == kNever) return r_->steps;
+    if (moment == kNeverNs) return r_->steps;
     const std::int64_t time = std::max<std::int64_t>(moment - now_, 0);
     const std::int64_t done = r_->done_after(at_, time);
     return done < r_->steps && r_->elapsed(at_, done) < time ? done + 1 : done;
@@ -169,7 +169,7 @@ class Run {
   }
 
   void next_planned() {
-    if (m_.planned) planned_ = now_ + std::min(nanoseconds(m_.planned->every), kNever - now_);
+    if (m_.planned) planned_ = now_ + std::min(nanoseconds(m_.planned->every), kNeverNs - now_);
   }
 
   // A failure at this moment: what survives it, which node leaves, when the next one comes.
@@ -273,7 +273,7 @@ class Run {
 
   [[nodiscard]] std::int64_t after(Seconds time) const {
     const std::int64_t ns = nanoseconds(time);
-    return ns < kNever - now_ ? now_ + ns : kNever;
+    return ns < kNeverNs - now_ ? now_ + ns : kNeverNs;
   }
 
   const Prepared& p_;
@@ -283,15 +283,15 @@ class Run {
   RunRecord* record_;
   RunOutcome out_;
   std::int64_t now_ = 0;
-  std::int64_t at_ = 0;            // steps that are done
-  std::int64_t failure_ = 0;       // when the next one comes
-  std::int64_t planned_ = kNever;  // when the run is to be stopped
-  std::int64_t restore_ = 0;       // of the checkpoint to continue from
+  std::int64_t at_ = 0;              // steps that are done
+  std::int64_t failure_ = 0;         // when the next one comes
+  std::int64_t planned_ = kNeverNs;  // when the run is to be stopped
+  std::int64_t restore_ = 0;         // of the checkpoint to continue from
   std::uint64_t failures_ = 0;
   std::array<std::int64_t, kMostLevels> safe_{};  // newest durable step of each level
   struct Save {
     std::int64_t step = 0;
-    std::int64_t durable = kNever;
+    std::int64_t durable = kNeverNs;
   };
   std::array<Save, kMostLevels> under_way_{};  // begun before the speed changed
   std::int64_t lemons_ = 0;
@@ -537,7 +537,7 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
       std::move(rhythms),
       with_mean(model.gaps, Seconds(1)),
       model.failure_rate.value() / (1 + model.lemons.share * (model.lemons.factor - 1)),
-      std::min(nanoseconds(limit), kNever / 2),
+      std::min(nanoseconds(limit), kNeverNs / 2),
       most};
   std::vector<RunOutcome> out(static_cast<std::size_t>(runs));
   constexpr std::size_t kBlock = 16;
