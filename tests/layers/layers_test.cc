@@ -129,12 +129,14 @@ TEST(Layers, ThirdPartyHeadersStayInTheirFolder) {
 }
 
 // Two types of one name in two files are one type to the linker: inline members of either are used
-// for both. Nothing else reports it, so names are counted here; unnamed namespaces may repeat them.
-TEST(Layers, ATypeIsDefinedInOneFileOnly) {
+// for both. So are two inline constants, whatever their types. Nothing else reports it, so names are
+// counted here; unnamed namespaces may repeat them.
+TEST(Layers, ATypeOrInlineConstantIsDefinedInOneFileOnly) {
   const std::regex opens(R"(^(?:inline )?namespace\s*([\w:]*)\s*\{.*)");
   const std::regex closes(R"(^\}\s*// namespace.*)");
   const std::regex defines(
       R"(^(?:template <.*> )?(?:struct|class|enum|enum class) (\w+)(?: final)?(?: : [^;]*)? \{.*)");
+  const std::regex constant(R"(^inline constexpr [^=({;]* (k\w+)(?: =.*|\{.*))");
   std::map<std::string, std::set<std::string>> homes;
   for (const char* folder : {"src", "apps"}) {
     for (const SourceFile& file : source_files(kRoot, folder, {".h", ".cc"})) {
@@ -147,7 +149,8 @@ TEST(Layers, ATypeIsDefinedInOneFileOnly) {
         } else if (std::regex_match(line, closes)) {
           if (!spaces.empty()) spaces.pop_back();
         } else if (std::find(spaces.begin(), spaces.end(), "") == spaces.end() &&
-                   std::regex_match(line, match, defines)) {
+                   (std::regex_match(line, match, defines) ||
+                    std::regex_match(line, match, constant))) {
           std::string name;
           for (const std::string& space : spaces) name += space + "::";
           homes[name + match[1].str()].insert(file.path);
