@@ -242,7 +242,7 @@ Result<CollectiveCheck> check(const CollectiveResults& results, const Cluster& c
                       : size.time > checked.high ? SizeVerdict::slow
                       : size.time < checked.low  ? SizeVerdict::fast
                                                  : SizeVerdict::as_expected;
-    out.sizes.push_back(std::move(checked));
+    out.sizes.push_back(checked);
   }
   const bool slow = std::ranges::any_of(
       out.sizes, [](const CheckedSize& s) { return s.verdict == SizeVerdict::slow; });

@@ -166,7 +166,7 @@ class ResultsReader {
     if (out_.back().sizes.size() == kMostMeasuredSizes) {
       return bad_input(fmt::format("more than {} sizes", kMostMeasuredSizes), place());
     }
-    out_.back().sizes.push_back(std::move(size));
+    out_.back().sizes.push_back(size);
     return {};
   }
 
