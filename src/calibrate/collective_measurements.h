@@ -3,19 +3,21 @@
 // Columns: accelerator, collective (all-reduce, all-gather, reduce-scatter, all-to-all, broadcast),
 // dtype, num_gpus, bytes, latency_us; between nodes machine and num_nodes as well instead of dtype,
 // and send-recv for one message. `bytes` follows nccl-tests (cost/collective/collective.h). Rows of
-// dtype int8 ran without in-switch reduction. `machine` names the fabric that is fitted; the
-// accelerator determines the links inside its nodes. Source of the tables shipped with the product:
-// validation/kernels/README-collectives.md.
+// dtype int8 ran without in-switch reduction. `machine` names the system that is fitted,
+// of one node or more; the accelerator determines the links inside its nodes. Source of the tables
+// shipped with the product: validation/kernels/README-collectives.md.
 //
 // A row is reported and left out if a cell is missing or not a number, if it repeats another row,
 // if it is faster than the links of its accelerator allow, or if its ranks do not fill its nodes
 // evenly.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrate/calibration.h"
@@ -54,19 +56,21 @@ std::vector<CollectiveMeasurement> network_measurements(std::span<const CommaSep
 // The node of an accelerator.
 struct MeasuredNode {
   std::string architecture;
-  FabricLevel level;
+  FabricLevel level;      // the scale-up domain
+  std::int64_t size = 1;  // accelerators in one node; the domain may span several
 };
 
 // Those of the catalog, each looked up once.
 class MeasuredNodes {
  public:
   explicit MeasuredNodes(const Catalog& catalog) : catalog_(catalog) {}
-  // Null: the catalog has no such accelerator, or it is not joined to others in a node.
-  const MeasuredNode* of(const std::string& accelerator);
+  // The scale-up domain as it is in a cluster of `ranks`, at least 8. Null: the catalog has no such
+  // accelerator, or it is not joined to others in a node.
+  const MeasuredNode* of(const std::string& accelerator, std::int64_t ranks = 8);
 
  private:
   const Catalog& catalog_;
-  std::map<std::string, std::optional<MeasuredNode>> known_;
+  std::map<std::pair<std::string, std::int64_t>, std::optional<MeasuredNode>> known_;
 };
 
 }  // namespace orrery

@@ -7,13 +7,24 @@
 //                              ratio
 //   ring.node.simple           a step inside a node while a Simple ring waits for the network
 //   low_latency                ceiling of LL between nodes
+//
+// or, where the switches of a node reduce, instead of these:
+//
+//   base                       of rings and trees, as a share of the catalog's
+//   in_switch.step, .tree_network_step, .efficiency
+//   tree.network.low_latency   a step between nodes with LL
+//   low_latency
+//
+// and for either
+//
 //   rate of g ranks per node   total rate of the cards that serve g ranks of a node; how many cards
 //                              they reach, and through which bus, depends on the machine
 //
-// Bases and steps inside nodes remain those of one node (catalog/collectives/). LL128 is tried and
-// left out if it makes the fit worse: between nodes a library allows it only where stores arrive
-// in order. Folds are by payload: all shapes of one payload are held out together. No file
-// is written, because the catalog names fabrics and the measured machine may not be one of them.
+// A node is a scale-up domain here, of one server or more. What is not listed remains as in one
+// node (catalog/collectives/). LL128 is tried and left out if it makes the fit worse: between nodes
+// a library allows it only where stores arrive in order. Folds are by payload: all shapes of one
+// payload are held out together. No file is written, because the catalog names fabrics and the
+// measured machine may not be one of them.
 //
 // Valid for groups that fill their nodes evenly. Deterministic. About a second for 200 rows.
 #pragma once

@@ -34,14 +34,15 @@ std::vector<PublishedSystem> published_systems() {
   std::map<std::string, PublishedSystem> systems;
   for (const CommaSeparated::Record& record : table->records) {
     const std::string ranks = column(record, "num_gpus");
-    PublishedSystem& system = systems[column(record, "source")];
-    system.source = column(record, "source");
+    PublishedSystem& system = systems[column(record, "machine")];
+    system.source = column(record, "machine");
     system.cluster = cluster_of(column(record, "accelerator"), ranks);
     system.results.ranks = std::stoll(ranks);
     system.results.nodes = std::stoll(column(record, "num_nodes"));
-    system.results.sizes.push_back({.line = static_cast<std::size_t>(record.line),
-                                    .payload = Bytes(std::stod(column(record, "bytes"))),
-                                    .time = Seconds(std::stod(column(record, "time_us")) * 1e-6)});
+    system.results.sizes.push_back(
+        {.line = static_cast<std::size_t>(record.line),
+         .payload = Bytes(std::stod(column(record, "bytes"))),
+         .time = Seconds(std::stod(column(record, "latency_us")) * 1e-6)});
   }
   std::vector<PublishedSystem> out;
   for (auto& [source, system] : systems) out.push_back(std::move(system));
