@@ -30,9 +30,10 @@ struct Question {
   std::string global_batch;     // "2048" sequences, "4M" tokens
   std::string workload;
   std::string precision;
-  std::string software;           // a profile of the catalog
-  std::int64_t adapter_rank = 0;  // of low-rank adapters; 0: everything is trained
-  std::string adapt;              // which products they adapt
+  std::string software;               // a profile of the catalog
+  std::int64_t adapter_rank = 0;      // of low-rank adapters; 0: everything is trained
+  std::string adapt;                  // which products they adapt
+  std::vector<std::string> settings;  // "network=2x"
   std::string html;
   std::string timeline;
   bool expanded = false;
@@ -41,6 +42,7 @@ struct Question {
 struct EstimateOptions {
   Question question;
   bool explain = false;
+  bool sensitivity = false;  // what more of each resource would gain
   std::string chakra;        // a folder for one .et a rank
   std::string chakra_ranks;  // "0-7,16"; empty: all
   std::string graph;         // a file; empty: none

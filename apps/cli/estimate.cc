@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command.h"
+#include "estimate/sensitivity.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
 #include "graph_files.h"
@@ -147,6 +148,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
                                       {" --software ", &q.software}}) {
     if (!value->empty()) search += option + *value;
   }
+  for (const std::string& setting : q.settings) search += " --set '" + setting + "'";
   return "  " +
          painted(fmt::format("{}: it needs {} and has {}.", style_of(figures.verdict).words,
                              gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
@@ -164,6 +166,10 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   const Estimate figures = estimate(step, errors);
 
   const Subject subject = subject_of(spec.scenario);
+  EstimateExtras extras;
+  if (options.sensitivity) {
+    ORRERY_TRY(extras.sensitivity, sensitivities(step, catalog));
+  }
   ORRERY_TRY(const auto written, write_files(options, common, step, figures));
   const auto answered = [&](const std::string& answer) {
     const int printed = print(answer);
@@ -172,9 +178,8 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
                : printed;
   };
   if (common.json) {
-    std::optional<std::vector<Derivation>> explained;
-    if (options.explain) explained = explain(step, figures);
-    return answered(to_json(estimate_json(figures, subject, explained)));
+    if (options.explain) extras.explained = explain(step, figures);
+    return answered(to_json(estimate_json(figures, subject, extras)));
   }
   const TextStyle style = text_style();
   std::string text =
@@ -182,6 +187,7 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   if (step.plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(step), style);
   }
+  if (extras.sensitivity) text += sensitivity_text(*extras.sensitivity, style);
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
   for (const std::string& line : written) text += "\n" + line;
   if (!written.empty()) text += "\n";

@@ -41,6 +41,10 @@ void add_question(CLI::App* app, Question& q) {
                   "train low-rank adapters (LoRA) of this rank beside the frozen model")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   app->add_option("--adapted-products", q.adapt, "which products have adapters: attention, all");
+  app->add_option("--set", q.settings,
+                  "change one setting: network=2x, hbm=1.5x, cluster.levels.0.latency=1us; also "
+                  "compute, memory, scale-up, latency")
+      ->allow_extra_args(false);
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
@@ -285,6 +289,8 @@ int run(int argc, char** argv) {
   CLI::App* estimate_app = app.add_subcommand("estimate", "predict one training step");
   add_question(estimate_app, estimate.question);
   estimate_app->add_flag("--explain", estimate.explain, "show the derivation of every figure");
+  estimate_app->add_flag("--sensitivity", estimate.sensitivity,
+                         "what 10 % more of each resource would gain");
   CLI::Option* chakra =
       estimate_app->add_option("--chakra", estimate.chakra,
                                "write the step as Chakra traces into this folder, one .et a rank");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "estimate/estimate.h"
+#include "estimate/setting.h"
 #include "model/family.h"
 #include "model/transformer/transformer.h"
 #include "outcome/parsed_number.h"
@@ -149,6 +150,11 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     ORRERY_TRY(SoftwareProfile software, load_software(catalog, usual));
     choose_software(spec, std::move(software));
     spec.scenario.software_stated = false;
+  }
+  for (const std::string& setting : q.settings) {
+    ORRERY_RETURN_IF_ERROR(change(spec.scenario, setting));
+    if (setting.starts_with("plan."))
+      spec.stated.push_back(setting.substr(5, setting.find_first_of(".=", 5) - 5));
   }
   complete_zero(spec);
   return spec;

@@ -179,7 +179,8 @@ TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
               testing::IsEmpty());
   const Value explained =
       estimate_json(with_empty_figures(), sample_subject(),
-                    std::vector<Derivation>{{"mfu", "a / b", "1 / 2", "50 %", "a paper"}});
+                    {.explained = {{{"mfu", "a / b", "1 / 2", "50 %", "a paper"}}},
+                     .sensitivity = {{{"network", Seconds(1), 0.1}}}});
   EXPECT_THAT(Checker(rules).problems(explained), testing::IsEmpty());
 }
 

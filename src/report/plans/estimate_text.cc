@@ -275,4 +275,15 @@ std::string derivations_text(std::span<const Derivation> derivations, const Text
   return out;
 }
 
+std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle& style) {
+  Table table(Column{.title = "10 % more of"}, right("step time"), right("saved"),
+              Column{.title = "", .longest_bar = 40});
+  const double most = rows.empty() ? 0 : std::max(rows.front().saved, 1e-9);
+  for (const Sensitivity& row : rows) {
+    table.row(row.resource, row.step_time, percent(row.saved), bar_of({{row.saved / most}}));
+  }
+  return section("What more would gain", "10 % more bandwidth or rate, 10 % less latency", table,
+                 style);
+}
+
 }  // namespace orrery

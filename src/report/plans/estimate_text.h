@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "estimate/estimate.h"
+#include "estimate/sensitivity.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
 #include "report/plans/subject.h"
@@ -24,6 +25,9 @@ std::string assumed_text(const Estimate& estimate, const TextStyle& style);
 
 // "--explain": every figure with formula, inputs and source.
 std::string derivations_text(std::span<const Derivation> derivations, const TextStyle& style);
+
+// "--sensitivity": what more of each resource would gain, as a tornado chart.
+std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle& style);
 
 // How a verdict is shown.
 struct VerdictStyle {

@@ -29,7 +29,7 @@ struct NumberedStage {
 struct EstimateDocument {
   const Estimate& estimate;
   const Subject& subject;
-  const std::optional<std::vector<Derivation>>& explained;
+  const EstimateExtras& extras;
 };
 
 struct ParetoPoint {
@@ -219,12 +219,22 @@ inline constexpr auto kResults<Subject> = table<Subject>(
         "flops_per_token", "model FLOPs of a token, by which mfu is counted"));
 
 template <>
+inline constexpr auto kResults<Sensitivity> = table<Sensitivity>(
+    "sensitivity", "The step with 10 % more of one resource.",
+    field<&Sensitivity::resource>("which: compute, hbm, scale-up, network, latency"),
+    field("step_time_s", "time of one step with more of it",
+          [](const Sensitivity& s) { return round_to_picoseconds(s.step_time); }),
+    field("saved", "share of the step time", [](const Sensitivity& s) { return finite(s.saved); }));
+
+template <>
 inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
     fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
     fields_within([](const EstimateDocument& d) -> const Estimate& { return d.estimate; }),
     optional_field("explain", "with --explain: the derivation of every figure",
-                   [](const EstimateDocument& d) { return d.explained; }));
+                   [](const EstimateDocument& d) { return d.extras.explained; }),
+    optional_field("sensitivity", "with --sensitivity: what 10 % more of a resource would gain",
+                   [](const EstimateDocument& d) { return d.extras.sensitivity; }));
 
 template <>
 inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(
@@ -307,8 +317,8 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
           [](const SearchDocument& d) { return d.result.least_memory; }));
 
 Value estimate_json(const Estimate& estimate, const Subject& subject,
-                    const std::optional<std::vector<Derivation>>& explained) {
-  return answer(EstimateDocument{estimate, subject, explained});
+                    const EstimateExtras& extras) {
+  return answer(EstimateDocument{estimate, subject, extras});
 }
 
 const Description& estimate_document() { return description_of<EstimateDocument>(); }

@@ -11,14 +11,19 @@
 
 #include "document/description.h"
 #include "estimate/estimate.h"
+#include "estimate/sensitivity.h"
 #include "report/plans/subject.h"
 #include "search/search.h"
 
 namespace orrery {
 
-// `explained`: the derivations that the document shall show.
+// What the document shows besides the figures, if it is asked for.
+struct EstimateExtras {
+  std::optional<std::vector<Derivation>> explained;
+  std::optional<std::vector<Sensitivity>> sensitivity;
+};
 Value estimate_json(const Estimate& estimate, const Subject& subject,
-                    const std::optional<std::vector<Derivation>>& explained = std::nullopt);
+                    const EstimateExtras& extras = {});
 const Description& estimate_document();
 
 // Everything but `elapsed_s` is the same at every run and thread count.

@@ -1,0 +1,111 @@
+#include "estimate/setting.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "estimate/predicted_step.h"
+#include "estimate/sensitivity.h"
+#include "estimate/spec.h"
+
+namespace orrery {
+namespace {
+
+using testing::HasSubstr;
+
+Scenario small_scenario() {
+  const Catalog& catalog = Catalog::built_in();
+  Scenario out;
+  out.model = load_model("llama-3.1-8b", catalog).value();
+  out.cluster = parse_cluster("h100-sxm:16", catalog).value();
+  out.training.global_batch = 64;
+  out.training.sequence_length = 4096;
+  out.plan = parse_plan("tp=2,pp=2,micro_batch=1").value();
+  return out;
+}
+
+Scenario with(std::string_view setting) {
+  Scenario out = small_scenario();
+  const auto done = change(out, setting);
+  EXPECT_TRUE(done) << setting << ": " << (done ? "" : done.error().message);
+  return out;
+}
+
+Error refused(std::string_view setting) {
+  Scenario out = small_scenario();
+  const auto done = change(out, setting);
+  return done ? Error{} : done.error();
+}
+
+TEST(Setting, MultipliesResources) {
+  const Scenario before = small_scenario();
+  EXPECT_EQ(with("network=2x").cluster.levels[1].bandwidth, before.cluster.levels[1].bandwidth * 2);
+  EXPECT_EQ(with("network=2x").cluster.levels[0], before.cluster.levels[0]);
+  EXPECT_EQ(with("scale-up=0.5x").cluster.levels[0].bandwidth,
+            before.cluster.levels[0].bandwidth * 0.5);
+  EXPECT_EQ(with("hbm=3x").cluster.accelerator.memory.bandwidth,
+            before.cluster.accelerator.memory.bandwidth * 3);
+  EXPECT_EQ(with("memory=2x").cluster.accelerator.memory.capacity,
+            before.cluster.accelerator.memory.capacity * 2);
+  for (const std::size_t level : {0U, 1U}) {
+    EXPECT_EQ(with("latency=4x").cluster.levels[level].latency,
+              before.cluster.levels[level].latency * 4);
+  }
+  const Accelerator faster = with("compute=2x").cluster.accelerator;
+  for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp8}) {
+    EXPECT_EQ(faster.peak(format)->value(), before.cluster.accelerator.peak(format)->value() * 2);
+  }
+  EXPECT_EQ(faster.achieved.bf16->value(), before.cluster.accelerator.achieved.bf16->value() * 2);
+}
+
+TEST(Setting, ReplacesFieldsByTheirPlaceInTheSpecification) {
+  EXPECT_EQ(with("cluster.levels.1.bandwidth=100 GB/s").cluster.levels[1].bandwidth,
+            BytesPerSecond(100e9));
+  EXPECT_EQ(with("cluster.levels.1.oversubscription=7").cluster.levels[1].oversubscription, 7);
+  EXPECT_EQ(with("plan.micro_batch=2x").plan.micro_batch, 2);
+  EXPECT_EQ(with("training.global_batch=128").training.global_batch, 128);
+  const Scenario renamed = with("cluster.levels.*.efficiency=0.5");
+  for (const FabricLevel& level : renamed.cluster.levels) EXPECT_EQ(level.efficiency, 0.5);
+}
+
+// What is no longer the cluster of that name is said.
+TEST(Setting, SaysWhatItChanged) {
+  const Scenario changed = with("hbm=2x");
+  EXPECT_THAT(changed.cluster.assumed.back(), HasSubstr("6.7 TB/s instead of 3.35 TB/s"));
+  EXPECT_EQ(changed.cluster.assumed.size(), small_scenario().cluster.assumed.size() + 1);
+}
+
+TEST(Setting, RefusesInWords) {
+  EXPECT_THAT(refused("network").message, HasSubstr("has no value"));
+  EXPECT_THAT(refused("netwerk=2x").hint, HasSubstr("network"));
+  EXPECT_THAT(refused("cluser.levels.0.latency=1us").hint, HasSubstr("cluster"));
+  EXPECT_THAT(refused("cluster.levels.nvlnk.latency=1us").message, HasSubstr("'nvlnk'"));
+  EXPECT_THAT(refused("plan.micro_bach=2").message, HasSubstr("micro_bach"));
+  EXPECT_THAT(refused("plan.schedule=2x").message, HasSubstr("no number"));
+  EXPECT_THAT(refused("cluster.levels=3").message, HasSubstr("more than one value"));
+  EXPECT_THAT(refused("hbm=fast").message, HasSubstr("fast"));
+  EXPECT_FALSE(refused("network=0x").message.empty());
+  EXPECT_FALSE(refused("network=-1x").message.empty());
+  EXPECT_FALSE(refused("cluster.levels.1.oversubscription=0.5").message.empty());
+  EXPECT_FALSE(refused("plan.tp.inner=2").message.empty());
+  EXPECT_FALSE(refused("=2x").message.empty());
+  EXPECT_FALSE(refused("plan.=2").message.empty());
+}
+
+// More of a resource never makes the step longer, and doing nothing changes nothing.
+TEST(Sensitivity, MoreOfAResourceDoesNotHurt) {
+  const Catalog& catalog = Catalog::built_in();
+  const PredictedStep step = predict(small_scenario(), catalog).value();
+  const auto rows = sensitivities(step, catalog).value();
+  ASSERT_EQ(rows.size(), 5U);
+  for (const Sensitivity& row : rows) {
+    EXPECT_GE(row.saved, 0) << row.resource;
+    EXPECT_LE(row.saved, kMoreOfAResource) << row.resource;
+    EXPECT_LE(row.step_time, step.folded.time.seconds()) << row.resource;
+  }
+  EXPECT_EQ(rows.front().resource, "compute");
+  EXPECT_TRUE(std::ranges::is_sorted(rows, std::greater{}, &Sensitivity::saved));
+}
+
+}  // namespace
+}  // namespace orrery
