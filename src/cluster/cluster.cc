@@ -61,6 +61,7 @@ Result<void> check(const FabricLevel& level) {
     return refuse("an efficiency outside (0, 1]", field("efficiency"),
                   "the share of the nominal bandwidth that large transfers reach");
   }
+  if (level.transport) return at("transport", check(*level.transport));
   return {};
 }
 

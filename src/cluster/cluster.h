@@ -5,11 +5,12 @@
 // levels; the last one joins all accelerators. A level between sites is a wide-area link.
 // Accelerators fill the levels in order of their number.
 //
-// Three ways to name one:
+// Four ways to name one:
 //   h100-sxm:1024                  that many accelerators in their usual servers (`default_node` of
 //                                  the catalog), one rail-optimised network of full bisection
 //   meta-h100-24k-roce:16384       a cluster of the catalog, or part of it; also a node: aws-p5:512
 //   cluster.yaml, cluster.yaml:64  a file, see docs/clusters.md
+//   h100-sxm:1024+h100-sxm:1024@metro-pair    equal sites joined by a link (cluster/sites.h)
 //
 // Not modelled: mixed accelerators; sites of different size; routes inside a torus or dragonfly
 // (their levels are modelled as switched).
@@ -46,7 +47,7 @@ const Fields<Cluster>& fields_of(const Cluster*);
 inline constexpr std::int64_t kMaxAccelerators = 10'000'000;
 inline constexpr std::size_t kMaxFabricLevels = 16;
 
-// A cluster by any of the three names above. Errors: unknown name with the nearest known one; a
+// A cluster by any of the names above. Errors: unknown name with the nearest known one; a
 // count that is not a whole number of nodes, with the nearest two that are; more than there are.
 Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog);
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "cluster/fabric.h"
-#include "cluster/link.h"
+#include "cluster/sites.h"
 
 namespace orrery {
 
@@ -51,6 +51,7 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional<&ClusterDescription::link>("name in the catalog's links")
           .optional<&ClusterDescription::link_bandwidth>("of one site to the others, one direction")
           .optional<&ClusterDescription::link_round_trip_time>("between two sites")
+          .optional<&ClusterDescription::transport>("how messages travel over that link")
           .optional<&ClusterDescription::provenance>("where the figures come from");
   return table;
 }
@@ -256,68 +257,6 @@ void override_level(FabricLevel& level, const LevelDescription& described) {
   level.oversubscription = described.oversubscription.value_or(1);
 }
 
-Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
-  if (!d.node.empty() || !d.accelerator.empty() || !d.fabric.empty() || !d.levels.empty() ||
-      d.accelerators != 0 || d.host_path) {
-    return bad_input("sites are clusters of their own", "sites",
-                     "leave out node, accelerator, accelerators, fabric, host_path and levels");
-  }
-  std::vector<Cluster> sites;
-  for (std::size_t i = 0; i < d.sites.size(); ++i) {
-    const std::string place = "sites[" + std::to_string(i) + "]";
-    // A catalog entry may have sites too; one that names itself must not recurse forever.
-    const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
-    if (catalog.contains("clusters", head)) {
-      ORRERY_TRY(const Document document, catalog.find("clusters", head));
-      if (document.root.find("sites") != nullptr) {
-        return unsupported("a site cannot have sites of its own", place);
-      }
-    }
-    auto site = parse_cluster_name(d.sites[i], catalog);
-    if (!site) return fail(at(place, site.error()));
-    const Cluster& first = sites.empty() ? *site : sites.front();
-    if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
-        site->levels != first.levels || site->host_path != first.host_path) {
-      return unsupported(
-          "site " + site->name + " differs from " + first.name + "; only equal sites are modelled",
-          place);
-    }
-    sites.push_back(std::move(*site));
-  }
-  Link link;
-  if (!d.link.empty()) {
-    ORRERY_TRY(link, load_link(catalog, d.link));
-  }
-  const std::optional<BytesPerSecond> bandwidth =
-      d.link_bandwidth ? d.link_bandwidth : link.bandwidth;
-  const std::optional<Seconds> round_trip =
-      d.link_round_trip_time ? d.link_round_trip_time : link.round_trip_time;
-  if (!bandwidth) {
-    return bad_input("the bandwidth between the sites is not known", "link_bandwidth",
-                     "give `link_bandwidth`, such as \"3.2 Tb/s\"");
-  }
-  if (!round_trip) {
-    return bad_input("the latency between the sites is not known", "link_round_trip_time",
-                     "give `link` or `link_round_trip_time`");
-  }
-  Cluster cluster = std::move(sites.front());
-  const std::int64_t per_site = cluster.accelerators;
-  const auto count = static_cast<std::int64_t>(d.sites.size());
-  cluster.name = d.name;
-  cluster.provenance = d.provenance;
-  cluster.accelerators = per_site * count;
-  if (count > 1) {
-    FabricLevel top;
-    top.name = d.link.empty() ? "link" : d.link;
-    top.accelerators = cluster.accelerators;
-    top.bandwidth = *bandwidth / static_cast<double>(per_site);
-    top.latency = *round_trip / 2;
-    cluster.levels.push_back(std::move(top));
-    cluster.assumed.push_back("loss and repeated packets between the sites: none");
-  }
-  return cluster;
-}
-
 }  // namespace
 
 Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalog) {
@@ -331,7 +270,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
     return bad_input("missing field 'node' in cluster", "",
                      "a name in the catalog's nodes, or give `accelerator` or `sites`");
   }
-  if (!d.link.empty() || d.link_bandwidth || d.link_round_trip_time) {
+  if (!d.link.empty() || d.link_bandwidth || d.link_round_trip_time || d.transport) {
     return bad_input("a link needs sites that it joins", "link",
                      "give `sites`, or leave out `link`");
   }

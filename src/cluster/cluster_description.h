@@ -50,6 +50,7 @@ struct ClusterDescription {
   std::string link;                              // ... joined by this link of the catalog
   std::optional<BytesPerSecond> link_bandwidth;  // of one site to the others, one direction
   std::optional<Seconds> link_round_trip_time;
+  std::optional<Transport> transport;  // its packet drop rate, where 0, is that of the link
   Provenance provenance;
   bool operator==(const ClusterDescription&) const = default;
 };

@@ -272,8 +272,23 @@ link_bandwidth: 3.2 Tb/s
   const FabricLevel& top = c->levels.back();
   EXPECT_EQ(top.name, "metro-pair");
   EXPECT_EQ(top.accelerators, 2048);
-  EXPECT_DOUBLE_EQ(top.bandwidth.value(), 3.2e12 / 8 / 1024);
+  // No faster than into the network of a site; all of a site divide the link.
+  EXPECT_EQ(top.bandwidth, c->levels[1].bandwidth);
+  EXPECT_DOUBLE_EQ(delivery(top).rate.value(), 3.2e12 / 8 / 1024 * (1 - 1e-8));
+  EXPECT_DOUBLE_EQ(delivery(top, 1e-3).rate.value(),
+                   top.bandwidth.value() * top.efficiency * (1 - 1e-8));
   EXPECT_DOUBLE_EQ(top.latency.value(), 0.2e-3);  // half of catalog/links/metro-pair.yaml
+}
+
+TEST(ShortForm, JoinsSitesByALink) {
+  const Cluster c = parse("h100-sxm:1024+h100-sxm:1024@metro-pair");
+  EXPECT_EQ(c.accelerators, 2048);
+  EXPECT_EQ(c.levels.back().name, "metro-pair");
+  EXPECT_EQ(c.levels.back().transport->packet_drop_rate, 1e-8);
+  EXPECT_THAT(error_of("h100-sxm:8+h100-sxm:8"), HasSubstr("@metro-pair"));
+  EXPECT_THAT(error_of("h100-sxm:8+@metro-pair"), HasSubstr("sites[1]"));
+  EXPECT_THAT(error_of("h100-sxm:8+h100-sxm:8@metro-pai"), HasSubstr("'metro-pair'"));
+  EXPECT_THAT(error_of("h100-sxm:8+a100-80gb-sxm:8@metro-pair"), HasSubstr("only equal sites"));
 }
 
 TEST(ClusterFile, RefusesSitesThatAreNotModelled) {
@@ -285,6 +300,9 @@ TEST(ClusterFile, RefusesSitesThatAreNotModelled) {
               HasSubstr("link_round_trip_time"));
   EXPECT_THAT(yaml_error("name: x\nsites: [h100-sxm:8, h100-sxm:8]\nlink: metro-par\n"),
               HasSubstr("did you mean 'metro-pair'?"));
+  EXPECT_THAT(yaml_error("name: x\nsites: [h100-sxm:8, h100-sxm:8]\nlink: metro-pair\n"
+                         "transport: {packet_drop_rate: 1}\n"),
+              HasSubstr("transport: packet_drop_rate: a packet drop rate outside 0 to 0.5"));
   EXPECT_THAT(yaml_error("name: x\nsites: [/etc/passwd]\nlink: metro-pair\n"),
               HasSubstr("is a file; here only a name will do"));
   EXPECT_THAT(yaml_error("name: x\nnode: dgx-h100\nsites: [h100-sxm:8]\nlink: metro-pair\n"),

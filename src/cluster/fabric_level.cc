@@ -1,5 +1,6 @@
 #include "cluster/fabric_level.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace orrery {
@@ -18,8 +19,16 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*) {
           .optional<&FabricLevel::efficiency>(
               "share of the nominal bandwidth that large transfers reach")
           .optional<&FabricLevel::in_switch_reduction>(
-              "the switch adds up the contributions of an all-reduce");
+              "the switch adds up the contributions of an all-reduce")
+          .optional<&FabricLevel::transport>("how messages travel over a long link");
   return table;
+}
+
+Delivery delivery(const FabricLevel& level, double crossing) {
+  const BytesPerSecond rate =
+      level.bandwidth * (level.efficiency / std::max(1.0, level.oversubscription * crossing));
+  if (!level.transport) return {.rate = rate, .repeats = Seconds(0)};
+  return delivery(rate, level.latency, *level.transport);
 }
 
 std::string_view fabric_of(const FabricLevel& level) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "cluster/transport.h"
 #include "document/fields.h"
 #include "units/quantity.h"
 
@@ -16,13 +18,24 @@ struct FabricLevel {
   std::int64_t accelerators = 0;  // accelerators below one unit of this level
   BytesPerSecond bandwidth;       // per accelerator, one direction, nominal
   Seconds latency;                // one message, device to device
-  double oversubscription = 1;  // 1 = full bisection; the usable share of bandwidth is its inverse
+  double oversubscription =
+      1;                  // 1 = full bisection; what all accelerators send at once is divided by it
   double efficiency = 1;  // share of nominal that large transfers reach, before protocol effects
-  bool in_switch_reduction = false;  // NVLink SHARP and the like
-  std::string fabric{};              // of the catalog; empty: the one called `name`
+  bool in_switch_reduction = false;      // NVLink SHARP and the like
+  std::string fabric{};                  // of the catalog; empty: the one called `name`
+  std::optional<Transport> transport{};  // of a long link; empty: nothing is lost, no window
   bool operator==(const FabricLevel&) const = default;
 };
 const Fields<FabricLevel>& fields_of(const FabricLevel*);
+
+// What one accelerator gets of a level when the share `crossing` of those below it send over its
+// uplinks at once:
+//
+//   rate = bandwidth * efficiency * min(1, 1 / (oversubscription * crossing)),
+//
+// and what its transport leaves of that. A collective of a whole mesh axis has all accelerators
+// cross (1); stages of a pipeline that lie in two units cross with those of one stage only.
+Delivery delivery(const FabricLevel& level, double crossing = 1);
 
 std::string_view fabric_of(const FabricLevel& level);
 

@@ -1,9 +1,10 @@
-// The three names of a cluster (cluster.h): short form, catalog entry, file.
+// The names of a cluster (cluster.h): short form, catalog entry, file, sites.
 #include <cmath>
 #include <optional>
 
 #include "cluster/cluster.h"
 #include "cluster/cluster_description.h"
+#include "cluster/sites.h"
 
 namespace orrery {
 namespace {
@@ -105,8 +106,12 @@ Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog
     return unsupported("'" + std::string(text.substr(0, 100)) +
                        "' is a file; here only a name will do");
   }
+  const std::string shown(text.substr(0, 100));
+  if (text.find_first_of("+@") != std::string_view::npos) {
+    return at(shown, parse_sites(text, catalog));
+  }
   ORRERY_TRY(const Name name, split(text));
-  return at(std::string(text.substr(0, 100)), named(name, catalog));
+  return at(shown, named(name, catalog));
 }
 
 Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog) {

@@ -91,10 +91,12 @@ struct Communication {
   bool operator==(const Communication&) const = default;
 };
 
-// From one rank to another that shares a unit of fabric level `level` with it.
+// From one rank to another that shares a unit of fabric level `level` with it, while the share
+// `crossing` of the accelerators of a unit below send such messages out of it.
 struct Message {
   Bytes bytes;
   std::uint32_t level = 0;
+  double crossing = 1;
   bool operator==(const Message&) const = default;
 };
 

@@ -13,7 +13,8 @@ class ActivityPrice {
     return price(c, groups_[c.group.value()].shape, context_);
   }
   Seconds operator()(const Message& message) const {
-    return point_to_point(message.bytes, context_.pairwise[message.level], context_.collectives);
+    return point_to_point(message.bytes, context_.pairwise[message.level], context_.collectives,
+                          message.crossing);
   }
   Seconds operator()(const HostCopy& copy) const {
     const auto& link = context_.cluster.accelerator.host_link.bandwidth;

@@ -112,6 +112,9 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
     std::size_t level = 0;
     while (level + 1 < domain.size() && from / domain[level] != to / domain[level]) ++level;
     out.boundary_level.push_back(level);
+    const std::int64_t unit = level == 0 ? 1 : domain[level - 1];
+    out.boundary_crossing.push_back(
+        std::min(1.0, static_cast<double>(pp.stride) / static_cast<double>(unit)));
   }
   return out;
 }

@@ -47,8 +47,11 @@ struct RankLayout {
   GroupShape expert_shard;  // the same for an expert's parameter
   GroupShape expert_outer;
   GroupShape world;
-  GroupShape end_stages;                     // first and last stage: tied embeddings
-  std::vector<std::size_t> boundary_level;   // fabric level between stage i and i+1 (mod pp)
+  GroupShape end_stages;                    // first and last stage: tied embeddings
+  std::vector<std::size_t> boundary_level;  // fabric level between stage i and i+1 (mod pp)
+  // Which share of the accelerators of a unit below that level sends such a message out of the unit
+  // at once: those of one stage. Forward and backward messages cross at different times.
+  std::vector<double> boundary_crossing;
   std::vector<Group> groups;                 // the same shapes with their labels, by StepGroup
   std::vector<std::vector<RankSpan>> spans;  // of each group, from the fastest outwards
 };

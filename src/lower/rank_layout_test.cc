@@ -22,6 +22,25 @@ TEST(RankLayout, TensorParallelStaysInTheNodeAndReplicasLeaveIt) {
   EXPECT_EQ(layout.boundary_level, std::vector<std::size_t>(16, 1));
 }
 
+// Counted rank by rank: of the accelerators of a site, those whose next stage lies in another site.
+TEST(RankLayout, OnlyTheRanksOfOneStageCrossBetweenSites) {
+  const Cluster sites = cluster("h100-sxm:64+h100-sxm:64@metro-pair");
+  for (const char* text :
+       {"tp=8,pp=4,dp=4,placement=tp+cp+dp+pp", "tp=4,pp=8,dp=4,placement=tp+cp+dp+pp",
+        "tp=8,pp=2,dp=8,placement=tp+cp+dp+pp"}) {
+    const Plan plan = *parse_plan(text);
+    const RankLayout layout = rank_layout(plan, sites);
+    const std::int64_t stride = plan.tp * plan.dp;
+    const std::int64_t boundary = plan.pp / 2 - 1;  // from the last stage of the first site
+    std::int64_t crossing = 0;
+    for (std::int64_t rank = 0; rank < 64; ++rank) crossing += (rank + stride) / 64 != 0 ? 1 : 0;
+    EXPECT_EQ(layout.boundary_level[static_cast<std::size_t>(boundary)], 2U);
+    EXPECT_DOUBLE_EQ(layout.boundary_crossing[static_cast<std::size_t>(boundary)],
+                     static_cast<double>(crossing) / 64)
+        << text;
+  }
+}
+
 TEST(RankLayout, PlacementMovesAnAxisInwards) {
   Plan plan = *parse_plan("tp=2,pp=4,dp=8,placement=tp+cp+pp+dp");
   const RankLayout layout = rank_layout(plan, cluster("h100-sxm:64"));

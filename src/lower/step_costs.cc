@@ -158,8 +158,9 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   out.transfer.resize(static_cast<std::size_t>(out.shape.devices));
   if (out.shape.devices > 1) {
     for (std::size_t i = 0; i < out.transfer.size(); ++i) {
-      const std::size_t level = out.layout->boundary_level[i];
-      if (i > 0 && level == out.layout->boundary_level[i - 1]) {
+      const RankLayout& layout = *out.layout;
+      if (i > 0 && layout.boundary_level[i] == layout.boundary_level[i - 1] &&
+          layout.boundary_crossing[i] == layout.boundary_crossing[i - 1]) {
         out.transfer[i] = out.transfer[i - 1];
       } else {
         out.transfer[i] = price(out.transfer_parts(i), groups, costs);

@@ -165,7 +165,8 @@ OperationParts StepCosts::transfer_parts(std::size_t boundary_index) const {
   const bool pieces = costs.software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;
   OperationParts out = {
       {.what = Message{pieces ? boundary / static_cast<double>(plan.tp) : boundary,
-                       static_cast<std::uint32_t>(layout->boundary_level[boundary_index])}}};
+                       static_cast<std::uint32_t>(layout->boundary_level[boundary_index]),
+                       layout->boundary_crossing[boundary_index]}}};
   if (pieces) {
     out.push_back({.what = communication(CollectiveKind::all_gather, StepGroup::tensor, boundary),
                    .rounding = Rounding::with_previous});

@@ -34,8 +34,9 @@ CollectiveChoice collective(CollectiveKind kind, Bytes payload, const GroupShape
                             const std::vector<FabricLevel>& levels,
                             const CollectiveParameters& parameters);
 
-// One message between two ranks whose innermost common fabric level is `level`.
+// One message between two ranks whose innermost common fabric level is `level`, while the share
+// `crossing` of the accelerators of a unit below that level send one out of it.
 Seconds point_to_point(Bytes payload, const FabricLevel& level,
-                       const CollectiveParameters& parameters);
+                       const CollectiveParameters& parameters, double crossing = 1);
 
 }  // namespace orrery

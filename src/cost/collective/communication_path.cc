@@ -77,8 +77,9 @@ CommunicationPath communication_path(const GroupShape& group,
     c.outer = outer;
     c.hops = units(group.size, inner) - units(group.size, outer);
     c.tree_depth = depth(units(outer, inner));
-    c.latency = level.latency;
-    c.rate = level.bandwidth * (level.efficiency / level.oversubscription);
+    const Delivery delivered = delivery(level);
+    c.latency = level.latency + delivered.repeats;
+    c.rate = delivered.rate;
     if (c.link == LinkKind::pcie) c.rate = std::min(c.rate, host_rate(outer, parameters));
     if (c.link == LinkKind::network) {
       c.share = parameters.network_share;

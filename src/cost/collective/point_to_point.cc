@@ -14,12 +14,13 @@ BytesPerSecond pairwise_rate(const Crossing& crossing, Protocol protocol,
 }
 
 Seconds point_to_point(Bytes payload, const FabricLevel& level,
-                       const CollectiveParameters& parameters) {
+                       const CollectiveParameters& parameters, double crossing) {
   Crossing c;
   // The name tells the kind of link; a link of unknown name is scale-up if its switch can reduce.
   c.link = link_kind(level, level.in_switch_reduction ? 0 : 1);
-  c.latency = level.latency;
-  c.rate = level.bandwidth * (level.efficiency / level.oversubscription);
+  const Delivery delivered = delivery(level, crossing);
+  c.latency = level.latency + delivered.repeats;
+  c.rate = delivered.rate;
   const ProtocolLatencies& base = parameters.pairwise.latency.base;
   return base.low_latency + step_latency(parameters.pairwise.latency, c, Protocol::low_latency) +
          payload / c.rate;

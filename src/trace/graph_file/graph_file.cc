@@ -29,7 +29,7 @@ namespace {
 //   {"memory": B, "launches": 3}
 //   {"collective": "all_gather", "group": 1, "bytes": B, "pieces": 1, "times": 1}, and of exchanges
 //   of tokens "tokens", "token_bytes", "top_k", "experts", "away"
-//   {"message": B, "level": 1}   {"host_copy": B}   {"seconds": S}
+//   {"message": B, "level": 1, "crossing": 1}   {"host_copy": B}   {"seconds": S}
 //
 // with "rounding": "with_previous" where it applies. Numbers that are 1 or 0 by default are left
 // out.
@@ -93,7 +93,9 @@ struct PartText {
     return out;
   }
   std::string operator()(const Message& m) const {
-    return fmt::format("\"message\": {}, \"level\": {}", m.bytes.value(), m.level);
+    std::string out = fmt::format("\"message\": {}, \"level\": {}", m.bytes.value(), m.level);
+    if (m.crossing != 1) out += fmt::format(", \"crossing\": {}", m.crossing);
+    return out;
   }
   std::string operator()(const HostCopy& c) const {
     return fmt::format("\"host_copy\": {}", c.bytes.value());
@@ -209,7 +211,8 @@ std::optional<OperationPart> read_operation_part(dom::element e, std::size_t gro
   if (r.has("collective")) {
     out.what = read_communication(r, groups);
   } else if (r.has("message")) {
-    out.what = Message{Bytes(r.number("message")), r.whole("level", 0, 1e6)};
+    out.what =
+        Message{Bytes(r.number("message")), r.whole("level", 0, 1e6), r.number("crossing", 1)};
   } else if (r.has("host_copy")) {
     out.what = HostCopy{Bytes(r.number("host_copy"))};
   } else if (r.has("seconds")) {

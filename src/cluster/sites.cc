@@ -1,0 +1,119 @@
+#include "cluster/sites.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/link.h"
+
+namespace orrery {
+
+Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
+  if (!d.node.empty() || !d.accelerator.empty() || !d.fabric.empty() || !d.levels.empty() ||
+      d.accelerators != 0 || d.host_path) {
+    return bad_input("sites are clusters of their own", "sites",
+                     "leave out node, accelerator, accelerators, fabric, host_path and levels");
+  }
+  if (d.sites.size() > 1000) {
+    return bad_input(std::to_string(d.sites.size()) + " sites", "sites", "at most 1000");
+  }
+  std::vector<Cluster> sites;
+  for (std::size_t i = 0; i < d.sites.size(); ++i) {
+    const std::string place = "sites[" + std::to_string(i) + "]";
+    // A catalog entry may have sites too; one that names itself must not recurse forever.
+    const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
+    if (catalog.contains("clusters", head)) {
+      ORRERY_TRY(const Document document, catalog.find("clusters", head));
+      if (document.root.find("sites") != nullptr) {
+        return unsupported("a site cannot have sites of its own", place);
+      }
+    }
+    auto site = parse_cluster_name(d.sites[i], catalog);
+    if (!site) return fail(at(place, site.error()));
+    const Cluster& first = sites.empty() ? *site : sites.front();
+    if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
+        site->levels != first.levels || site->host_path != first.host_path) {
+      return unsupported(
+          "site " + site->name + " differs from " + first.name + "; only equal sites are modelled",
+          place);
+    }
+    sites.push_back(std::move(*site));
+  }
+  Link link;
+  if (!d.link.empty()) {
+    ORRERY_TRY(link, load_link(catalog, d.link));
+  }
+  Transport transport = d.transport.value_or(Transport{});
+  if (transport.packet_drop_rate == 0) {
+    transport.packet_drop_rate = link.packet_drop_rate.value_or(0);
+  }
+  ORRERY_RETURN_IF_ERROR(at("transport", check(transport)));
+  const std::optional<BytesPerSecond> bandwidth =
+      d.link_bandwidth ? d.link_bandwidth : link.bandwidth;
+  const std::optional<Seconds> round_trip =
+      d.link_round_trip_time ? d.link_round_trip_time : link.round_trip_time;
+  if (!bandwidth) {
+    return bad_input("the bandwidth between the sites is not known", "link_bandwidth",
+                     "give `link_bandwidth`, such as \"3.2 Tb/s\"");
+  }
+  if (!(*bandwidth > BytesPerSecond(0))) {
+    return bad_input("the bandwidth between the sites must be greater than 0", "link_bandwidth",
+                     "such as \"3.2 Tb/s\"");
+  }
+  if (!round_trip) {
+    return bad_input("the latency between the sites is not known", "link_round_trip_time",
+                     "give `link` or `link_round_trip_time`");
+  }
+  Cluster cluster = std::move(sites.front());
+  const std::int64_t per_site = cluster.accelerators;
+  const auto count = static_cast<std::int64_t>(d.sites.size());
+  cluster.name = d.name;
+  cluster.provenance = d.provenance;
+  cluster.accelerators = per_site * count;
+  if (count == 1) return cluster;
+
+  const FabricLevel& inside = cluster.levels.back();
+  const bool has_network = cluster.levels.size() > 1;
+  FabricLevel top;
+  top.name = d.link.empty() ? "link" : d.link;
+  top.accelerators = cluster.accelerators;
+  top.bandwidth = has_network ? inside.bandwidth : *bandwidth / static_cast<double>(per_site);
+  top.efficiency = has_network ? inside.efficiency : 1;
+  top.oversubscription =
+      std::max(1.0, top.bandwidth * (top.efficiency * static_cast<double>(per_site)) / *bandwidth);
+  top.latency = *round_trip / 2;
+  if (transport.packet_drop_rate > 0 || transport.window) top.transport = transport;
+  cluster.levels.push_back(std::move(top));
+  if (!d.transport) {
+    cluster.assumed.push_back(
+        transport.packet_drop_rate > 0
+            ? "transport between the sites: lost packets alone are repeated, no limit of the window"
+            : "loss and repeated packets between the sites: none");
+  }
+  return cluster;
+}
+
+Result<Cluster> parse_sites(std::string_view text, const Catalog& catalog) {
+  ClusterDescription description;
+  const auto sign = text.rfind('@');
+  if (sign == std::string_view::npos) {
+    return bad_input("the link between the sites is missing", "",
+                     "write its name after the sites, such as " + std::string(text.substr(0, 100)) +
+                         "@metro-pair");
+  }
+  description.name = text;
+  description.link = text.substr(sign + 1);
+  std::string_view sites = text.substr(0, sign);
+  for (;;) {
+    const auto plus = sites.find('+');
+    description.sites.emplace_back(sites.substr(0, plus));
+    if (plus == std::string_view::npos) break;
+    sites.remove_prefix(plus + 1);
+  }
+  ORRERY_TRY(Cluster cluster, build_sites(description, catalog));
+  ORRERY_RETURN_IF_ERROR(check(cluster));
+  return cluster;
+}
+
+}  // namespace orrery
