@@ -43,6 +43,7 @@ struct EstimateOptions {
   Question question;
   bool explain = false;
   bool sensitivity = false;  // what more of each resource would gain
+  bool traffic = false;      // what each mesh axis sends over each level
   std::string chakra;        // a folder for one .et a rank
   std::string chakra_ranks;  // "0-7,16"; empty: all
   std::string graph;         // a file; empty: none

@@ -170,6 +170,9 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   if (options.sensitivity) {
     ORRERY_TRY(extras.sensitivity, sensitivities(step, catalog));
   }
+  if (options.traffic) {
+    ORRERY_TRY(extras.traffic, traffic(step));
+  }
   ORRERY_TRY(const auto written, write_files(options, common, step, figures));
   const auto answered = [&](const std::string& answer) {
     const int printed = print(answer);
@@ -188,6 +191,7 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
     text += "\n" + pipeline_text(pipeline_spans(step), style);
   }
   if (extras.sensitivity) text += sensitivity_text(*extras.sensitivity, style);
+  if (extras.traffic) text += traffic_text(*extras.traffic, style);
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
   for (const std::string& line : written) text += "\n" + line;
   if (!written.empty()) text += "\n";

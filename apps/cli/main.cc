@@ -291,6 +291,8 @@ int run(int argc, char** argv) {
   estimate_app->add_flag("--explain", estimate.explain, "show the derivation of every figure");
   estimate_app->add_flag("--sensitivity", estimate.sensitivity,
                          "what 10 % more of each resource would gain");
+  estimate_app->add_flag("--traffic", estimate.traffic,
+                         "how much each mesh axis sends over each level of the network");
   CLI::Option* chakra =
       estimate_app->add_option("--chakra", estimate.chakra,
                                "write the step as Chakra traces into this folder, one .et a rank");

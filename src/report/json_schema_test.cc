@@ -180,7 +180,8 @@ TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
   const Value explained =
       estimate_json(with_empty_figures(), sample_subject(),
                     {.explained = {{{"mfu", "a / b", "1 / 2", "50 %", "a paper"}}},
-                     .sensitivity = {{{"network", Seconds(1), 0.1}}}});
+                     .sensitivity = {{{"network", Seconds(1), 0.1}}},
+                     .traffic = {{{{"tensor", {Bytes(1)}}}, {{"nvlink", Bytes(1), 0.5}}}}});
   EXPECT_THAT(Checker(rules).problems(explained), testing::IsEmpty());
 }
 

@@ -286,4 +286,27 @@ std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle&
                  style);
 }
 
+std::string traffic_text(const StepTraffic& traffic, const TextStyle& style) {
+  std::vector<Column> columns = {left("axis", 3)};
+  for (const LevelTraffic& level : traffic.levels) columns.push_back(right(level.level, 2));
+  Table table(std::move(columns));
+  for (const AxisTraffic& axis : traffic.axes) {
+    std::vector<Cell> row = {cell(axis.axis)};
+    for (const Bytes bytes : axis.by_level)
+      row.push_back(bytes > Bytes(0) ? cell(bytes) : dim("-"));
+    table.add_row(std::move(row));
+  }
+  table.add_rule();
+  std::vector<Cell> all = {bold("all")};
+  std::vector<Cell> busy = {cell("of the step")};
+  for (const LevelTraffic& level : traffic.levels) {
+    all.push_back(bold(level.bytes));
+    busy.push_back(cell(percent(level.use)));
+  }
+  table.add_row(std::move(all));
+  table.add_row(std::move(busy));
+  return section("What crosses the network",
+                 "bytes that leave a unit below each level, of one GPU in one step", table, style);
+}
+
 }  // namespace orrery

@@ -7,6 +7,7 @@
 
 #include "estimate/estimate.h"
 #include "estimate/sensitivity.h"
+#include "estimate/traffic.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
 #include "report/plans/subject.h"
@@ -28,6 +29,9 @@ std::string derivations_text(std::span<const Derivation> derivations, const Text
 
 // "--sensitivity": what more of each resource would gain, as a tornado chart.
 std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle& style);
+
+// "--traffic": which mesh axis sends how much over which level.
+std::string traffic_text(const StepTraffic& traffic, const TextStyle& style);
 
 // How a verdict is shown.
 struct VerdictStyle {

@@ -227,6 +227,31 @@ inline constexpr auto kResults<Sensitivity> = table<Sensitivity>(
     field("saved", "share of the step time", [](const Sensitivity& s) { return finite(s.saved); }));
 
 template <>
+inline constexpr auto kResults<AxisTraffic> = table<AxisTraffic>(
+    "axis_traffic", "What one mesh axis sends in a step.",
+    field<&AxisTraffic::axis>("the group of ranks: tensor, context, replicas, pipeline, ..."),
+    field("bytes", "of one GPU on average, by fabric level from the inside out",
+          [](const AxisTraffic& a) {
+            std::vector<double> out;
+            for (const Bytes b : a.by_level) out.push_back(b.value());
+            return out;
+          }));
+
+template <>
+inline constexpr auto kResults<LevelTraffic> =
+    table<LevelTraffic>("level_traffic", "What all axes send over one fabric level in a step.",
+                        field<&LevelTraffic::level>("name of the level"),
+                        field("bytes", "of one GPU on average, that leave a unit below the level",
+                              [](const LevelTraffic& l) { return finite(l.bytes.value()); }),
+                        field("use", "share of the step in which they would fill the level",
+                              [](const LevelTraffic& l) { return finite(l.use); }));
+
+template <>
+inline constexpr auto kResults<StepTraffic> = table<StepTraffic>(
+    "traffic", "What a step sends over the network, counted at the sender.",
+    field<&StepTraffic::axes>("by mesh axis"), field<&StepTraffic::levels>("by fabric level"));
+
+template <>
 inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
     fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
@@ -234,7 +259,9 @@ inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     optional_field("explain", "with --explain: the derivation of every figure",
                    [](const EstimateDocument& d) { return d.extras.explained; }),
     optional_field("sensitivity", "with --sensitivity: what 10 % more of a resource would gain",
-                   [](const EstimateDocument& d) { return d.extras.sensitivity; }));
+                   [](const EstimateDocument& d) { return d.extras.sensitivity; }),
+    optional_field("traffic", "with --traffic: what crosses the network",
+                   [](const EstimateDocument& d) { return d.extras.traffic; }));
 
 template <>
 inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(

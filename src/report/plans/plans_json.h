@@ -12,6 +12,7 @@
 #include "document/description.h"
 #include "estimate/estimate.h"
 #include "estimate/sensitivity.h"
+#include "estimate/traffic.h"
 #include "report/plans/subject.h"
 #include "search/search.h"
 
@@ -21,6 +22,7 @@ namespace orrery {
 struct EstimateExtras {
   std::optional<std::vector<Derivation>> explained;
   std::optional<std::vector<Sensitivity>> sensitivity;
+  std::optional<StepTraffic> traffic;
 };
 Value estimate_json(const Estimate& estimate, const Subject& subject,
                     const EstimateExtras& extras = {});
