@@ -18,8 +18,9 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   if (d.sites.size() > 1000) {
     return bad_input(std::to_string(d.sites.size()) + " sites", "sites", "at most 1000");
   }
-  std::vector<Cluster> sites;
+  std::optional<Cluster> first;
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
+    if (i > 0 && d.sites[i] == d.sites.front()) continue;
     const std::string place = "sites[" + std::to_string(i) + "]";
     // A catalog entry may have sites too; one that names itself must not recurse forever.
     const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
@@ -31,14 +32,14 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     }
     auto site = parse_cluster_name(d.sites[i], catalog);
     if (!site) return fail(at(place, site.error()));
-    const Cluster& first = sites.empty() ? *site : sites.front();
-    if (site->accelerator != first.accelerator || site->accelerators != first.accelerators ||
-        site->levels != first.levels || site->host_path != first.host_path) {
+    if (first && (site->accelerator != first->accelerator ||
+                  site->accelerators != first->accelerators || site->levels != first->levels ||
+                  site->host_path != first->host_path)) {
       return unsupported(
-          "site " + site->name + " differs from " + first.name + "; only equal sites are modelled",
+          "site " + site->name + " differs from " + first->name + "; only equal sites are modelled",
           place);
     }
-    sites.push_back(std::move(*site));
+    if (!first) first = std::move(*site);
   }
   Link link;
   if (!d.link.empty()) {
@@ -65,7 +66,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     return bad_input("the latency between the sites is not known", "link_round_trip_time",
                      "give `link` or `link_round_trip_time`");
   }
-  Cluster cluster = std::move(sites.front());
+  Cluster cluster = std::move(*first);
   const std::int64_t per_site = cluster.accelerators;
   const auto count = static_cast<std::int64_t>(d.sites.size());
   cluster.name = d.name;
