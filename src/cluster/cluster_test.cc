@@ -289,6 +289,9 @@ TEST(ShortForm, JoinsSitesByALink) {
   EXPECT_THAT(error_of("h100-sxm:8+@metro-pair"), HasSubstr("sites[1]"));
   EXPECT_THAT(error_of("h100-sxm:8+h100-sxm:8@metro-pai"), HasSubstr("'metro-pair'"));
   EXPECT_THAT(error_of("h100-sxm:8+a100-80gb-sxm:8@metro-pair"), HasSubstr("only equal sites"));
+  EXPECT_THAT(error_of("h100-sxm:8@metro-pair+h100-sxm:8@metro-pair"),
+              HasSubstr("sites[0]: a site cannot have sites of its own"));
+  EXPECT_THAT(error_of(std::string(60000, '@')), HasSubstr("a site cannot have sites of its own"));
 }
 
 TEST(ClusterFile, RefusesSitesThatAreNotModelled) {

@@ -22,14 +22,15 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
     if (i > 0 && d.sites[i] == d.sites.front()) continue;
     const std::string place = "sites[" + std::to_string(i) + "]";
-    // A catalog entry may have sites too; one that names itself must not recurse forever.
+    // Neither a short form nor a catalog entry may have sites too: a text of many '@', or an entry
+    // that names itself, must not recurse.
     const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
+    bool has_sites = d.sites[i].find_first_of("+@") != std::string::npos;
     if (catalog.contains("clusters", head)) {
       ORRERY_TRY(const Document document, catalog.find("clusters", head));
-      if (document.root.find("sites") != nullptr) {
-        return unsupported("a site cannot have sites of its own", place);
-      }
+      has_sites = has_sites || document.root.find("sites") != nullptr;
     }
+    if (has_sites) return unsupported("a site cannot have sites of its own", place);
     auto site = parse_cluster_name(d.sites[i], catalog);
     if (!site) return fail(at(place, site.error()));
     if (first && (site->accelerator != first->accelerator ||
