@@ -85,6 +85,7 @@ struct SearchCommandOptions {
   int top = 0;                         // plans to show; 0: the usual number
   std::vector<std::string> schedules;  // empty: the default ones
   bool all_axes = false;
+  bool sites = false;              // what crosses the outermost level, and against which baselines
   double time_limit = 0;           // seconds; 0: none
   std::string objective;           // empty: step-time
   std::vector<std::int64_t> gpus;  // sizes of the run; empty: the whole cluster

@@ -322,6 +322,10 @@ int run(int argc, char** argv) {
       "--all-axes", search.all_axes,
       "also vary, on the best plans, what a search does not try by default: overlap, HSDP groups, "
       "single recomputed modules, every schedule and more");
+  search_app->add_flag(
+      "--sites", search.sites,
+      "of several sites: every order of the mesh axes, which axis crosses between the sites, "
+      "against a plan made for one site and against choosing one thing alone");
   search_app
       ->add_option("--time-limit", search.time_limit,
                    "stop after this many seconds and print the best plans so far")

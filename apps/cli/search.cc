@@ -11,10 +11,12 @@
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/forecasts/run_search_report.h"
+#include "report/plans/across_sites_text.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/search_text.h"
 #include "report_files.h"
 #include "schedule/schedule.h"
+#include "search/across_sites.h"
 
 namespace orrery::cli {
 namespace {
@@ -140,8 +142,9 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
 
-  const auto space = space_of(spec, options.schedules);
+  auto space = space_of(spec, options.schedules);
   if (!space) return fail(at("--schedules", space.error()));
+  if (options.sites && space->placements.empty()) space->placements = placements_across_sites();
 
   // Searches with progress and within the limit of time.
   const auto timed = [&](int usual_top, Seconds& elapsed, const auto& find) {
@@ -166,16 +169,30 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
     return found;
   };
   if (!options.objective.empty() && options.objective != "step-time") {
+    if (options.sites) {
+      return bad_input("--sites compares the time of a step", "--objective",
+                       "leave out --objective or --sites");
+    }
     return search_for_run(options, common, catalog, spec, *space, timed);
   }
   ORRERY_RETURN_IF_ERROR(check_objective(options));
 
   constexpr int kUsualTop = 10;
   Seconds elapsed;
-  ORRERY_TRY(const SearchResult found,
-             timed(kUsualTop, elapsed, [&](const SearchOptions& search_options) {
-               return search(spec.scenario, *space, search_options, catalog);
-             }));
+  std::optional<AcrossSites> across;
+  ORRERY_TRY(
+      const SearchResult found, timed(kUsualTop, elapsed, [&](const SearchOptions& search_options) {
+        auto result = search(spec.scenario, *space, search_options, catalog);
+        if (!options.sites || !result || !result->winner) return result;
+        auto sites = search_across_sites(spec.scenario, *space, *result, search_options, catalog);
+        if (!sites) return Result<SearchResult>(fail(sites.error()));
+        if (*sites) {
+          across = std::move(**sites);
+        } else {
+          result->interrupted = true;
+        }
+        return result;
+      }));
   const Subject subject = subject_of(spec.scenario);
 
   std::vector<std::string> files;
@@ -184,9 +201,10 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
                write_files(options.question, *found.winner, found.plans.front(), &found, elapsed));
   }
   const bool fits = !found.plans.empty();
-  if (common.json) return answered(to_json(search_json(found, subject, elapsed)), fits);
+  if (common.json) return answered(to_json(search_json(found, subject, elapsed, across)), fits);
   const TextStyle style = text_style();
   std::string text = search_text(found, subject, elapsed, style);
+  if (across) text += across_sites_text(*across, style);
   if (found.winner && found.winner->plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(*found.winner), style);
   }

@@ -33,9 +33,9 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     if (has_sites) return unsupported("a site cannot have sites of its own", place);
     auto site = parse_cluster_name(d.sites[i], catalog);
     if (!site) return fail(at(place, site.error()));
-    if (first && (site->accelerator != first->accelerator ||
-                  site->accelerators != first->accelerators || site->levels != first->levels ||
-                  site->host_path != first->host_path)) {
+    if (first &&
+        (site->accelerator != first->accelerator || site->accelerators != first->accelerators ||
+         site->levels != first->levels || site->host_path != first->host_path)) {
       return unsupported(
           "site " + site->name + " differs from " + first->name + "; only equal sites are modelled",
           place);

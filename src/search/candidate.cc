@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "schedule/schedule.h"
@@ -108,6 +109,44 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   return plan;
 }
 
+namespace {
+
+struct Degrees {
+  std::int64_t tp = 1, cp = 1, pp = 1, dp = 1;
+  [[nodiscard]] std::int64_t of(MeshAxis axis) const {
+    switch (axis) {
+      case MeshAxis::tp:
+        return tp;
+      case MeshAxis::cp:
+        return cp;
+      case MeshAxis::pp:
+        return pp;
+      case MeshAxis::dp:
+        return dp;
+      case MeshAxis::ep:
+        break;  // taken from the others
+    }
+    return 1;
+  }
+};
+
+// Whether an earlier placement puts the axes of more than one rank in the same order.
+bool repeats_a_placement(const std::vector<std::vector<MeshAxis>>& placements, std::size_t index,
+                         const Degrees& degrees) {
+  const auto order = [&](const std::vector<MeshAxis>& placement) {
+    std::vector<MeshAxis> out;
+    std::ranges::copy_if(placement, std::back_inserter(out),
+                         [&](MeshAxis a) { return degrees.of(a) > 1; });
+    return out;
+  };
+  if (index == 0) return false;
+  const std::vector<MeshAxis> own = order(placements[index]);
+  return std::any_of(placements.begin(), placements.begin() + static_cast<std::ptrdiff_t>(index),
+                     [&](const auto& earlier) { return order(earlier) == own; });
+}
+
+}  // namespace
+
 std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& scenario) {
   const std::int64_t gpus = scenario.cluster.accelerators;
   std::vector<CandidateGroup> out;
@@ -124,8 +163,10 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
               std::find(space.dp.begin(), space.dp.end(), dp) == space.dp.end()) {
             continue;
           }
-          // Without both axes the two placements are one.
-          if (placement > 0 && (pp == 1 || dp == 1)) continue;
+          if (repeats_a_placement(space.placements, placement,
+                                  {.tp = tp, .cp = cp, .pp = pp, .dp = dp})) {
+            continue;
+          }
           for (const std::int64_t ep : space.ep) {
             for (const std::int64_t micro_batch : space.micro_batch) {
               if (micro_batch < 1 || ep < 1) continue;

@@ -45,6 +45,7 @@ struct SearchDocument {
   const SearchResult& result;
   const Subject& subject;
   Seconds elapsed;
+  const std::optional<AcrossSites>& sites;
 };
 
 constexpr auto kComputing = [](const ComputeLines& lines, Category c) { return lines.of[c]; };
@@ -307,6 +308,52 @@ inline constexpr auto kResults<NearMiss> = table<NearMiss>(
     field<&NearMiss::stage>("its fullest stage"), field<&NearMiss::plan>("the plan"));
 
 template <>
+inline constexpr auto kResults<PlanAcrossSites> = table<PlanAcrossSites>(
+    "plan_across_sites", "A plan, and what it sends between sites.",
+    field<&PlanAcrossSites::name>("what was chosen for the sites, or which axis lies outermost"),
+    field("step_time_s", "time of one step",
+          [](const PlanAcrossSites& p) { return round_to_picoseconds(p.estimate.step_time); }),
+    field("bytes_across", "that leave a site in one step, of one GPU on average",
+          [](const PlanAcrossSites& p) { return finite(p.across.value()); }),
+    field("peak_memory_bytes", "expected peak of the fullest stage",
+          [](const PlanAcrossSites& p) { return p.estimate.peak_memory; }),
+    field("mfu", "model FLOPs utilisation",
+          [](const PlanAcrossSites& p) { return finite(p.estimate.mfu); }),
+    field("plan", "the plan", [](const PlanAcrossSites& p) { return p.estimate.plan; }));
+
+template <>
+inline constexpr auto kResults<LinkChange> =
+    table<LinkChange>("link_change", "The best plan where the link between the sites is another.",
+                      field<&LinkChange::change>("what is changed"),
+                      field("step_time_s", "time of one step",
+                            [](const LinkChange& c) { return round_to_picoseconds(c.step_time); }));
+
+template <>
+inline constexpr auto kResults<LinkNeeds> = table<LinkNeeds>(
+    "link_needs", "What an accelerator keeps under way to fill its part of the link.",
+    field<&LinkNeeds::round_trip>("round_trip_s", "of the link"),
+    field("rate_bytes_per_s", "of one accelerator of the best plan while it crosses",
+          [](const LinkNeeds& n) { return finite(n.rate.value()); }),
+    field("in_flight_bytes", "rate times round trip",
+          [](const LinkNeeds& n) { return finite(n.in_flight.value()); }));
+
+template <>
+inline constexpr auto kResults<AcrossSites> = table<AcrossSites>(
+    "across_sites", "What crosses between the sites of a cluster.",
+    field<&AcrossSites::level>("the outermost level of the network"),
+    field<&AcrossSites::sites>("units below it"),
+    field<&AcrossSites::production>("the best plan for one site, run across them"),
+    field<&AcrossSites::production_in_one_site>("production_in_one_site_s",
+                                                "its step time in one site"),
+    field<&AcrossSites::one_axis>("that plan with one thing chosen for the sites, fastest first"),
+    optional_field("together", "these choices combined, where they are a plan that fits",
+                   [](const AcrossSites& a) { return a.together; }),
+    field<&AcrossSites::outermost>("the best plan for each axis across the sites, fastest first"),
+    field<&AcrossSites::best>("the best plan of all"),
+    field<&AcrossSites::changes>("the best plan over other links"),
+    field<&AcrossSites::needs>("what the link asks of the transport"));
+
+template <>
 inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
     "search document", "The best plans of a space.", schema_version<SearchDocument, 1>(),
     fields_within([](const SearchDocument& d) -> const Subject& { return d.subject; }),
@@ -341,7 +388,9 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
     field("near_misses", "plans that might be faster but do not fit",
           [](const SearchDocument& d) { return d.result.near_misses; }),
     field("least_memory", "when nothing fits: the plan that needs least memory",
-          [](const SearchDocument& d) { return d.result.least_memory; }));
+          [](const SearchDocument& d) { return d.result.least_memory; }),
+    optional_field("across_sites", "with --sites: what crosses between the sites",
+                   [](const SearchDocument& d) { return d.sites; }));
 
 Value estimate_json(const Estimate& estimate, const Subject& subject,
                     const EstimateExtras& extras) {
@@ -350,8 +399,9 @@ Value estimate_json(const Estimate& estimate, const Subject& subject,
 
 const Description& estimate_document() { return description_of<EstimateDocument>(); }
 
-Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed) {
-  return answer(SearchDocument{result, subject, elapsed});
+Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed,
+                  const std::optional<AcrossSites>& sites) {
+  return answer(SearchDocument{result, subject, elapsed, sites});
 }
 
 const Description& search_document() { return description_of<SearchDocument>(); }

@@ -14,6 +14,7 @@
 #include "estimate/sensitivity.h"
 #include "estimate/traffic.h"
 #include "report/plans/subject.h"
+#include "search/across_sites.h"
 #include "search/search.h"
 
 namespace orrery {
@@ -29,7 +30,8 @@ Value estimate_json(const Estimate& estimate, const Subject& subject,
 const Description& estimate_document();
 
 // Everything but `elapsed_s` is the same at every run and thread count.
-Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed);
+Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed,
+                  const std::optional<AcrossSites>& sites = {});
 const Description& search_document();
 
 }  // namespace orrery

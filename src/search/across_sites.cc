@@ -1,0 +1,322 @@
+#include "search/across_sites.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "estimate/traffic.h"
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+const std::vector<MeshAxis> kProductionOrder = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp,
+                                                MeshAxis::dp};
+
+// The same accelerators where the outermost level is like the one inside it.
+Scenario in_one_site(Scenario scenario) {
+  std::vector<FabricLevel>& levels = scenario.cluster.levels;
+  FabricLevel& outer = levels.back();
+  const FabricLevel& inner = levels[levels.size() - 2];
+  const std::int64_t accelerators = outer.accelerators;
+  const std::string name = outer.name;
+  outer = inner;
+  outer.fabric = std::string(fabric_of(inner));
+  outer.name = name;
+  outer.accelerators = accelerators;
+  return scenario;
+}
+
+// A space of that plan alone.
+SearchSpace only(const Plan& plan, SearchSpace space) {
+  space.tp = {plan.tp};
+  space.cp = {plan.cp};
+  space.pp = {plan.pp};
+  space.dp = {plan.dp};
+  space.ep = {plan.ep};
+  space.chunks = {plan.chunks};
+  space.micro_batch = {plan.micro_batch};
+  space.zero = {plan.zero};
+  space.recompute = {plan.recompute};
+  space.recompute_layers = {plan.recompute_layers};
+  space.modules = {plan.recompute_modules};
+  space.dispatch = {plan.dispatch};
+  space.context_parallel = {plan.context_parallel};
+  space.schedules = {plan.schedule};
+  space.placements = {plan.placement};
+  return space;
+}
+
+// One thing to choose for the sites: which axes of the space are open, and how its value goes from
+// one plan to another.
+struct Choice {
+  const char* name;
+  void (*open)(SearchSpace& space, const SearchSpace& all);
+  void (*take)(Plan& to, const Plan& from);
+};
+constexpr std::array kChoices = {
+    Choice{"placement",
+           [](SearchSpace& s, const SearchSpace& all) { s.placements = all.placements; },
+           [](Plan& to, const Plan& from) { to.placement = from.placement; }},
+    Choice{"schedule",
+           [](SearchSpace& s, const SearchSpace& all) {
+             s.schedules = all.schedules;
+             s.chunks = all.chunks;
+           },
+           [](Plan& to, const Plan& from) {
+             to.schedule = from.schedule;
+             to.chunks = from.chunks;
+           }},
+    Choice{"micro_batch",
+           [](SearchSpace& s, const SearchSpace& all) { s.micro_batch = all.micro_batch; },
+           [](Plan& to, const Plan& from) { to.micro_batch = from.micro_batch; }},
+    Choice{"zero",
+           [](SearchSpace& s, const SearchSpace& all) {
+             s.zero = all.zero;
+             s.pipeline_zero = all.pipeline_zero;
+           },
+           [](Plan& to, const Plan& from) { to.zero = from.zero; }},
+    Choice{"recompute",
+           [](SearchSpace& s, const SearchSpace& all) {
+             s.recompute = all.recompute;
+             s.recompute_layers = all.recompute_layers;
+             s.modules = all.modules;
+           },
+           [](Plan& to, const Plan& from) {
+             to.recompute = from.recompute;
+             to.recompute_layers = from.recompute_layers;
+             to.recompute_modules = from.recompute_modules;
+           }},
+    Choice{"degrees",
+           [](SearchSpace& s, const SearchSpace& all) {
+             s.tp = all.tp;
+             s.cp = all.cp;
+             s.pp = all.pp;
+             s.dp = all.dp;
+             s.ep = all.ep;
+           },
+           [](Plan& to, const Plan& from) {
+             to.tp = from.tp;
+             to.cp = from.cp;
+             to.pp = from.pp;
+             to.dp = from.dp;
+             to.ep = from.ep;
+             to.etp = from.etp;
+             to.sequence_parallel = from.sequence_parallel;
+           }},
+};
+
+// The last axis of the placement that has more than one rank.
+MeshAxis outermost_axis(const Plan& plan) {
+  MeshAxis out = MeshAxis::dp;
+  for (const MeshAxis axis : plan.placement) {
+    if ((axis == MeshAxis::pp && plan.pp > 1) || (axis == MeshAxis::cp && plan.cp > 1) ||
+        (axis == MeshAxis::dp && plan.dp > 1)) {
+      out = axis;
+    }
+  }
+  return out;
+}
+
+bool faster(const PlanAcrossSites& a, const PlanAcrossSites& b) {
+  return a.estimate.step_time < b.estimate.step_time;
+}
+
+class AcrossSearch {
+ public:
+  AcrossSearch(const Scenario& scenario, SearchSpace space, const SearchOptions& options,
+               const Catalog& catalog)
+      : scenario_(scenario),
+        space_(std::move(space)),
+        options_(options),
+        catalog_(catalog),
+        progress_(options.progress) {
+    options_.top = 1;
+    options_.all_axes = false;  // what is compared differs on the axes of the space alone
+    options_.progress = nullptr;
+  }
+
+  Result<AcrossSites> run(const SearchResult& found) {
+    const std::vector<FabricLevel>& levels = scenario_.cluster.levels;
+    AcrossSites out;
+    out.level = levels.back().name;
+    const std::int64_t site = levels[levels.size() - 2].accelerators;
+    out.sites = (scenario_.cluster.accelerators + site - 1) / site;
+
+    ORRERY_TRY(out.best, measured("best", *found.winner));
+    out.outermost.push_back(out.best);
+    const MeshAxis outermost = outermost_axis(found.winner->plan());
+    out.outermost.front().name = to_text(outermost);
+    for (const MeshAxis axis : {MeshAxis::pp, MeshAxis::dp, MeshAxis::cp}) {
+      SearchSpace space = space_;
+      std::erase_if(space.placements, [&](const auto& order) { return order.back() != axis; });
+      if (axis == outermost || space.placements.empty()) continue;
+      if (axis == MeshAxis::pp) std::erase(space.pp, 1);
+      if (axis == MeshAxis::cp) std::erase(space.cp, 1);
+      if (space.pp.empty() || space.cp.empty()) continue;
+      auto best = best_of(std::string(to_text(axis)), space);
+      // An axis that the model or the batch does not allow there is left out.
+      if (best && *best) out.outermost.push_back(std::move(**best));
+    }
+    std::ranges::stable_sort(out.outermost, faster);
+    report(0.6);
+
+    ORRERY_RETURN_IF_ERROR(baselines(out));
+    ORRERY_RETURN_IF_ERROR(link(out));
+    report(1);
+    return out;
+  }
+
+ private:
+  void report(double fraction) const {
+    if (progress_) progress_(fraction, "what crosses between the sites");
+  }
+
+  Result<PlanAcrossSites> measured(std::string name, const PredictedStep& step) const {
+    ORRERY_TRY(const StepTraffic sent, traffic(step));
+    return PlanAcrossSites{std::move(name), estimate(step), sent.levels.back().bytes};
+  }
+
+  // Nothing where no plan fits.
+  Result<std::optional<PlanAcrossSites>> best_of(std::string name, const SearchSpace& space) const {
+    ORRERY_TRY(const SearchResult found, search(scenario_, space, options_, catalog_));
+    if (!found.winner) return std::optional<PlanAcrossSites>();
+    ORRERY_TRY(PlanAcrossSites out, measured(std::move(name), *found.winner));
+    return std::optional(std::move(out));
+  }
+
+  Result<void> baselines(AcrossSites& out) {
+    SearchSpace usual = space_;
+    usual.placements = {kProductionOrder};
+    usual.schedules = {"1f1b", "interleaved_1f1b"};
+    ORRERY_TRY(const SearchResult inside,
+               search(in_one_site(scenario_), usual, options_, catalog_));
+    if (inside.plans.empty()) {
+      return fail(ErrorCode::unsupported, "no plan with the usual schedules fits in memory",
+                  "search", "leave --sites out");
+    }
+    const Plan production = inside.plans.front().plan;
+    out.production_in_one_site = inside.plans.front().step_time;
+    ORRERY_TRY(out.production, of_plan("production", production));
+
+    Plan together = production;
+    for (const Choice& choice : kChoices) {
+      SearchSpace space = only(production, space_);
+      choice.open(space, space_);
+      ORRERY_TRY(auto found, best_of(choice.name, space));
+      if (!found) continue;
+      choice.take(together, found->estimate.plan);
+      out.one_axis.push_back(std::move(*found));
+    }
+    std::ranges::stable_sort(out.one_axis, faster);
+    if (auto combined = of_plan("together", together)) {
+      if (combined->estimate.verdict != Verdict::does_not_fit) out.together = std::move(*combined);
+    }
+    report(0.9);
+    return {};
+  }
+
+  Result<PlanAcrossSites> of_plan(std::string name, const Plan& plan) const {
+    Scenario scenario = scenario_;
+    scenario.plan = plan;
+    ORRERY_TRY(const PredictedStep step, predict(std::move(scenario), catalog_));
+    return measured(std::move(name), step);
+  }
+
+  // The best plan when the link is another.
+  Result<void> link(AcrossSites& out) const {
+    const auto changed = [&](std::string words, auto change) -> Result<void> {
+      Scenario scenario = scenario_;
+      scenario.plan = out.best.estimate.plan;
+      change(scenario.cluster.levels.back());
+      ORRERY_TRY(const PredictedStep step, predict(std::move(scenario), catalog_));
+      out.changes.push_back({std::move(words), step.folded.time.seconds()});
+      return {};
+    };
+    const auto lossy = [](double rate, Recovery recovery) {
+      return [=](FabricLevel& l) {
+        Transport transport = l.transport.value_or(Transport{});
+        transport.packet_drop_rate = rate;
+        transport.recovery = recovery;
+        l.transport = transport;
+      };
+    };
+    const FabricLevel& level = scenario_.cluster.levels.back();
+    ORRERY_RETURN_IF_ERROR(
+        changed("half the bandwidth", [](FabricLevel& l) { l.oversubscription *= 2; }));
+    ORRERY_RETURN_IF_ERROR(changed("twice the bandwidth", [](FabricLevel& l) {
+      l.oversubscription = std::max(1.0, l.oversubscription / 2);
+    }));
+    ORRERY_RETURN_IF_ERROR(changed("twice the latency", [](FabricLevel& l) { l.latency *= 2; }));
+    ORRERY_RETURN_IF_ERROR(
+        changed("ten times the latency", [](FabricLevel& l) { l.latency *= 10; }));
+    ORRERY_RETURN_IF_ERROR(
+        changed("no losses, any window", [](FabricLevel& l) { l.transport = {}; }));
+    ORRERY_RETURN_IF_ERROR(
+        changed("losses of 1e-5, selective repeat", lossy(1e-5, Recovery::selective)));
+    ORRERY_RETURN_IF_ERROR(changed("losses of 1e-5, go-back-n", lossy(1e-5, Recovery::go_back_n)));
+
+    const Plan& plan = out.best.estimate.plan;
+    const RankLayout layout = rank_layout(plan, scenario_.cluster);
+    double crossing = 1;
+    if (outermost_axis(plan) == MeshAxis::pp) {
+      for (std::size_t i = 0; i < layout.boundary_level.size(); ++i) {
+        if (layout.boundary_level[i] + 1 == scenario_.cluster.levels.size()) {
+          crossing = layout.boundary_crossing[i];
+        }
+      }
+    }
+    out.needs.round_trip = level.latency * 2;
+    out.needs.rate = delivery(level, crossing).rate;
+    out.needs.in_flight = out.needs.rate * out.needs.round_trip;
+    return {};
+  }
+
+  const Scenario& scenario_;
+  SearchSpace space_;
+  SearchOptions options_;
+  const Catalog& catalog_;
+  std::function<void(double, const std::string&)> progress_;
+};
+
+}  // namespace
+
+std::vector<std::vector<MeshAxis>> placements_across_sites() {
+  std::vector<std::vector<MeshAxis>> out;
+  std::vector<MeshAxis> rest = {MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
+  std::ranges::sort(rest);
+  do {
+    out.push_back({MeshAxis::tp});
+    out.back().insert(out.back().end(), rest.begin(), rest.end());
+  } while (std::ranges::next_permutation(rest).found);
+  return out;
+}
+
+SpeedUp speed_up(Seconds before, Seconds after) { return {before / after - 1, 1 - after / before}; }
+
+Result<std::optional<AcrossSites>> search_across_sites(const Scenario& scenario,
+                                                       const SearchSpace& space,
+                                                       const SearchResult& found,
+                                                       const SearchOptions& options,
+                                                       const Catalog& catalog) {
+  ORRERY_INVARIANT(found.winner != nullptr);
+  if (scenario.cluster.levels.size() < 2) {
+    return bad_input("all of " + scenario.cluster.name + " is one scale-up domain", "--sites",
+                     "a cluster of several sites, such as h100-sxm:1024+h100-sxm:1024@metro-pair");
+  }
+  const auto stopped = [&] {
+    return (options.interrupted != nullptr && options.interrupted->load()) ||
+           (options.deadline && std::chrono::steady_clock::now() >= *options.deadline);
+  };
+  if (found.interrupted || stopped()) return std::optional<AcrossSites>();
+  Scenario sized = scenario;  // with the sequence length and the batch that the search settled on
+  sized.training = found.winner->training();
+  auto out = AcrossSearch(sized, default_space(sized, space), options, catalog).run(found);
+  if (stopped()) return std::optional<AcrossSites>();
+  if (!out) return fail(out.error());
+  return std::optional(std::move(*out));
+}
+
+}  // namespace orrery

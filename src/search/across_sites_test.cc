@@ -1,0 +1,158 @@
+// What crosses between sites, on small models and clusters.
+#include "search/across_sites.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "lower/random_plan.h"
+
+namespace orrery {
+namespace {
+
+// Two sites of 16 GPUs; `bandwidth` of one to the other.
+Scenario two_sites(BytesPerSecond bandwidth, Seconds latency) {
+  Scenario s;
+  s.model = small_model("llama-3-8b", 8);
+  s.cluster = *parse_cluster("h100-sxm:16+h100-sxm:16@metro-pair", Catalog::built_in());
+  FabricLevel& link = s.cluster.levels.back();
+  link.transport = {};
+  link.latency = latency;
+  link.oversubscription = std::max(1.0, link.bandwidth * (link.efficiency * 16) / bandwidth);
+  s.training.sequence_length = 4096;
+  s.training.global_batch = 32;
+  return s;
+}
+
+SearchSpace small_space() {
+  SearchSpace space;
+  space.tp = {1, 2};
+  space.cp = {1, 2};
+  space.pp = {1, 2, 4};
+  space.micro_batch = {1, 2};
+  space.zero = {1};
+  space.recompute = {Recompute::none};
+  space.schedules = {"1f1b", "interleaved_1f1b", "breadth_first"};
+  space.placements = placements_across_sites();
+  return space;
+}
+
+AcrossSites across(const Scenario& scenario, const SearchSpace& space = small_space(),
+                   int threads = 1) {
+  SearchOptions options;
+  options.top = 1;
+  options.threads = threads;
+  const auto found = search(scenario, space, options, Catalog::built_in());
+  EXPECT_TRUE(found) << found.error().text();
+  auto out = search_across_sites(scenario, space, *found, options, Catalog::built_in());
+  EXPECT_TRUE(out) << out.error().text();
+  return **out;
+}
+
+TEST(AcrossSites, TheJointChoiceIsNoSlowerThanAnyOther) {
+  const AcrossSites a = across(two_sites(BytesPerSecond(10e9), Seconds(1e-3)));
+  EXPECT_EQ(a.sites, 2);
+  EXPECT_EQ(a.level, "metro-pair");
+  const Seconds best = a.best.estimate.step_time;
+  EXPECT_LE(best, a.production.estimate.step_time);
+  ASSERT_FALSE(a.one_axis.empty());
+  for (const PlanAcrossSites& p : a.one_axis) {
+    EXPECT_LE(best, p.estimate.step_time) << p.name;
+    EXPECT_LE(p.estimate.step_time, a.production.estimate.step_time) << p.name;
+  }
+  if (a.together) {
+    EXPECT_LE(best, a.together->estimate.step_time);
+  }
+  ASSERT_GE(a.outermost.size(), 2U);
+  EXPECT_EQ(a.outermost.front().estimate.step_time, best);
+  EXPECT_TRUE(std::ranges::is_sorted(
+      a.outermost, {}, [](const PlanAcrossSites& p) { return p.estimate.step_time; }));
+}
+
+// A link that is as good as the network inside takes nothing.
+TEST(AcrossSites, WithoutAPenaltyTheUsualPlanTakesAsLongAsInOneSite) {
+  Scenario s = two_sites(BytesPerSecond(1e15), Seconds(0));
+  const std::vector<FabricLevel>& levels = s.cluster.levels;
+  s.cluster.levels.back().latency = levels[levels.size() - 2].latency;
+  const AcrossSites a = across(s);
+  EXPECT_NEAR(a.production.estimate.step_time / a.production_in_one_site, 1, 1e-9);
+}
+
+TEST(AcrossSites, OverAVerySlowLinkTheFewestBytesCross) {
+  const AcrossSites a = across(two_sites(BytesPerSecond(1e8), Seconds(1e-3)));
+  for (const PlanAcrossSites& p : a.outermost) EXPECT_LE(a.best.across, p.across) << p.name;
+  for (const PlanAcrossSites& p : a.one_axis) EXPECT_LE(a.best.across, p.across) << p.name;
+  EXPECT_LT(a.best.across, a.production.across);
+}
+
+TEST(AcrossSites, ASlowerLinkNeverHelps) {
+  const AcrossSites a = across(two_sites(BytesPerSecond(20e9), Seconds(5e-3)));
+  const Seconds best = a.best.estimate.step_time;
+  for (const LinkChange& c : a.changes) {
+    if (c.change == "half the bandwidth" || c.change == "ten times the latency") {
+      EXPECT_GE(c.step_time, best) << c.change;
+    }
+    if (c.change == "twice the bandwidth") {
+      EXPECT_LE(c.step_time, best);
+    }
+  }
+  EXPECT_DOUBLE_EQ(a.needs.round_trip.value(), 10e-3);
+  EXPECT_DOUBLE_EQ(a.needs.in_flight.value(), a.needs.rate.value() * 10e-3);
+}
+
+TEST(AcrossSites, TheResultDoesNotDependOnTheNumberOfThreads) {
+  const Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  const AcrossSites one = across(s, small_space(), 1);
+  const AcrossSites two = across(s, small_space(), 2);
+  EXPECT_EQ(one.best.estimate.plan, two.best.estimate.plan);
+  ASSERT_EQ(one.one_axis.size(), two.one_axis.size());
+  for (std::size_t i = 0; i < one.one_axis.size(); ++i) {
+    EXPECT_EQ(one.one_axis[i].name, two.one_axis[i].name);
+    EXPECT_EQ(one.one_axis[i].estimate.step_time, two.one_axis[i].estimate.step_time);
+  }
+}
+
+TEST(AcrossSites, RefusesAClusterOfOneLevel) {
+  Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  s.cluster = *parse_cluster("h100-sxm:8", Catalog::built_in());
+  SearchSpace space = small_space();
+  SearchOptions options;
+  options.top = 1;
+  const auto found = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(found);
+  const auto a = search_across_sites(s, space, *found, options, Catalog::built_in());
+  ASSERT_FALSE(a);
+  EXPECT_THAT(a.error().text(), testing::HasSubstr("one scale-up domain"));
+  EXPECT_THAT(a.error().text(), testing::HasSubstr("@metro-pair"));
+}
+
+TEST(AcrossSites, IsLeftOutWhereTheSearchWasInterrupted) {
+  const Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  SearchOptions options;
+  const auto found = search(s, small_space(), options, Catalog::built_in());
+  ASSERT_TRUE(found);
+  const std::atomic<bool> interrupted = true;
+  options.interrupted = &interrupted;
+  const auto a = search_across_sites(s, small_space(), *found, options, Catalog::built_in());
+  ASSERT_TRUE(a);
+  EXPECT_FALSE(*a);
+}
+
+TEST(SpeedUp, HasTwoDefinitions) {
+  const SpeedUp s = speed_up(Seconds(3), Seconds(2));
+  EXPECT_DOUBLE_EQ(s.over_new, 0.5);
+  EXPECT_DOUBLE_EQ(s.of_old, 1.0 / 3);
+}
+
+TEST(Placements, KeepTensorParallelismInnermostAndAreDistinct) {
+  auto placements = placements_across_sites();
+  EXPECT_EQ(placements.size(), 6U);
+  for (const auto& p : placements) EXPECT_EQ(p.front(), MeshAxis::tp);
+  std::ranges::sort(placements);
+  EXPECT_TRUE(std::ranges::adjacent_find(placements) == placements.end());
+}
+
+}  // namespace
+}  // namespace orrery
