@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace orrery {
@@ -62,6 +63,26 @@ Result<std::vector<LawFit>> fit_laws(std::span<const Seconds> times) {
        .spread = of_logarithm.deviation});
   std::ranges::stable_sort(out, {}, &LawFit::distance);
   return out;
+}
+
+std::size_t warm_up(std::span<const Seconds> times) {
+  const std::size_t n = times.size();
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  // From the end, with Welford's running mean and sum of squares of the times behind d.
+  double mean = 0;
+  double squares = 0;
+  for (std::size_t d = n; d-- > 0;) {
+    const auto count = static_cast<double>(n - d);
+    const double off = times[d].value() - mean;
+    mean += off / count;
+    squares += off * (times[d].value() - mean);
+    if (d <= n / 2 && squares / (count * count) <= least) {
+      least = squares / (count * count);
+      best = d;
+    }
+  }
+  return best;
 }
 
 double kolmogorov_smirnov(const TimeLaw& law, std::span<const Seconds> times) {

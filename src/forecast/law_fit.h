@@ -5,10 +5,16 @@
 //               (Minka 2002, within 1.5 % of the largest likelihood)
 //   log_normal  mean and standard deviation of the logarithms
 //
-// The nearest has the least Kolmogorov-Smirnov distance sup |F_law - F_sample|. Left out: mixtures,
+// A warm-up is left out by the marginal standard error rule (White, Simulation 69(6), 1997): of n
+// times in order, the first d that make
+//
+//   sum over i > d of (x_i - mean of x_(d+1) ... x_n)^2 / (n - d)^2
+//
+// least, d at most n / 2. The nearest has the least Kolmogorov-Smirnov distance sup |F_law - F_sample|. Left out: mixtures,
 // times that depend on the one before.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -28,6 +34,9 @@ struct LawFit {
 // Normal, gamma and log-normal, the nearest first. Errors: fewer than kLeastTimes; times that are
 // not above 0.
 Result<std::vector<LawFit>> fit_laws(std::span<const Seconds> times);
+
+// How many of the first of these times, in the order in which they were measured, are a warm-up.
+std::size_t warm_up(std::span<const Seconds> times);
 
 // `times` must not be empty.
 double kolmogorov_smirnov(const TimeLaw& law, std::span<const Seconds> times);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "forecast/random_draws.h"
 
@@ -99,6 +100,39 @@ TEST(LawFit, TooFewTimesAreRefusedInWords) {
   times.back() = Seconds(0);
   EXPECT_EQ(fit_laws(times).error().text(),
             "a time that is not above 0: 0 s (leave out steps that were not measured)");
+}
+
+// By the definition, with every mean and sum of squares from the beginning.
+TEST(WarmUp, LeavesOutWhatItsRuleSays) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> noise(10, 1);
+  for (int round = 0; round < 200; ++round) {
+    const int n = 2 + round % 60;
+    const int slow = round % 9;
+    std::vector<Seconds> times;
+    for (int i = 0; i < n; ++i) times.emplace_back(noise(random) + (i < slow ? 20 : 0));
+    std::size_t best = 0;
+    double least = 1e300;
+    for (std::size_t d = 0; d <= times.size() / 2; ++d) {
+      double mean = 0;
+      for (std::size_t i = d; i < times.size(); ++i) mean += times[i].value();
+      const auto left = static_cast<double>(times.size() - d);
+      mean /= left;
+      double sum = 0;
+      for (std::size_t i = d; i < times.size(); ++i) {
+        sum += (times[i].value() - mean) * (times[i].value() - mean);
+      }
+      if (sum / left / left < least * (1 - 1e-9)) {
+        least = sum / left / left;
+        best = d;
+      }
+    }
+    EXPECT_EQ(warm_up(times), best) << "round " << round;
+    if (n > 4 * slow) {
+      EXPECT_GE(warm_up(times), static_cast<std::size_t>(slow));
+    }
+  }
+  EXPECT_EQ(warm_up({}), 0U);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "forecast/random_draws.h"
+#include "forecast/step_moments.h"
 #include "forecast/time_law.h"
 
 namespace orrery {
@@ -142,6 +143,25 @@ std::vector<FewerReplicas> fewer_replicas(const VaryingStep& work, StepDraws dra
   return out;
 }
 
+// Unscaled times of the step of a larger batch, by replicas that are not needed.
+std::vector<CodedStep> coded_steps(const PredictedStep& step, StepDraws draws,
+                                   const Catalog& catalog, std::int64_t samples, int threads) {
+  std::vector<CodedStep> out;
+  draws.candidates = kComparedReplicas;
+  for (std::size_t tolerated = 1; tolerated <= kMostDropped; ++tolerated) {
+    Scenario larger = step.priced->scenario;
+    larger.plan = step.plan();
+    larger.training.global_batch *= static_cast<std::int64_t>(tolerated) + 1;
+    const auto predicted = predict(std::move(larger), catalog);
+    if (!predicted) break;
+    const StepSamples simulated = sample_steps(VaryingStep(*predicted), draws, samples, threads);
+    if (simulated.kept <= tolerated) break;
+    const StepTimes times = step_times(times_of(simulated, tolerated));
+    out.push_back({static_cast<std::int64_t>(tolerated), times.p50.value, times.p95.value});
+  }
+  return out;
+}
+
 // What the samples are drawn from.
 Result<StepDraws> draws_of(const VaryingStep& work, const StepQuestion& question,
                            const Catalog& catalog) {
@@ -232,7 +252,8 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
   const std::int64_t compared = std::min(question.samples, kComparedSamples);
   const double of_tail = kVaryingWork;
   const double of_stages = question.slow.empty() ? static_cast<double>(work.devices()) : 0;
-  const double of_replicas = static_cast<double>(kComparedReplicas) / kCandidates;
+  // Without coding, and with it for two and three times the batch.
+  const double of_replicas = 6.0 * static_cast<double>(kComparedReplicas) / kCandidates;
   const double of_times = static_cast<double>(question.samples) / static_cast<double>(compared);
   const double all = of_times + of_tail + of_stages + of_replicas;
   auto [times, scale] = unscaled_times(work, draws, estimate.step_time, question.samples, threads,
@@ -265,6 +286,15 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
       f.p50 = f.p50 / none.p50 * out.times.p50.value;
       f.p95 = f.p95 / none.p95 * out.times.p95.value;
     }
+    out.coded = coded_steps(step, draws, catalog, compared, threads);
+    for (CodedStep& c : out.coded) {
+      c.p50 = c.p50 / none.p50 * out.times.p50.value;
+      c.p95 = c.p95 / none.p95 * out.times.p95.value;
+    }
+  }
+  if (const auto moments = step_moments(work, draws)) {
+    out.moments_p50 = moments->quantile(0.5) * out.scale;
+    out.moments_p95 = moments->quantile(0.95) * out.scale;
   }
   out.assumed = step.defaults;
   std::ranges::move(assumptions_of(out), std::back_inserter(out.assumed));

@@ -5,7 +5,13 @@
 //   tail by kind   the fall of p95 when this kind of work takes the same time always; the falls
 //                  need not add up
 //   slow node      p95 with one node slower, in each stage in turn
-//   replicas left  quantiles of the step that waits for all replicas but the slowest one or two
+//   replicas left  quantiles of the step that waits for all replicas but the slowest one or two:
+//                  what spare replicas (backup workers, arXiv 1604.00981) save
+//   coded          the same step with gradient coding (Tandon et al., arXiv 1612.03301, Theorem 1):
+//                  every replica computes the gradients of s + 1 parts of the batch, so that those
+//                  of any s replicas are not needed. Predicted as the step of a batch (s + 1) times
+//                  as large that waits for all replicas but the slowest s
+//   moments        p50 and p95 without samples (step_moments.h), as a check
 //   scale          predicted time / median of the samples without slow nodes, by which all times
 //                  are multiplied: the prediction is fitted to measured steps, which vary too, so
 //                  that it contains what waiting for the slowest usually costs
@@ -54,6 +60,10 @@ struct FewerReplicas {
   std::int64_t dropped = 0;
   Seconds p50, p95;
 };
+struct CodedStep {
+  std::int64_t tolerated = 0;  // s, slow replicas that are not needed
+  Seconds p50, p95;
+};
 struct StepTimes {
   RunQuantile<Seconds> p5, p50, p95, p99, p99_9;
   Seconds mean;
@@ -72,6 +82,9 @@ struct StepDistribution {
   std::vector<TailShare> tail;         // most first
   std::vector<SlowStage> slow_stages;  // by stage
   std::vector<FewerReplicas> fewer;
+  std::vector<CodedStep> coded;        // empty where such a batch cannot be predicted
+  std::optional<Seconds> moments_p50;  // absent where step_moments() is
+  std::optional<Seconds> moments_p95;
   std::int64_t accelerators = 0;
   std::int64_t lock_step = 1;  // accelerators of a stage that meet in every layer
   std::int64_t replicas = 1;

@@ -9,6 +9,7 @@
 
 #include "forecast/random_draws.h"
 #include "forecast/time_law.h"
+#include "forecast/varying_factor.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
 
@@ -91,16 +92,6 @@ bool replicas_meet(const PredictedStep& step) {
   return (plan.zero == 3 && moves.weights != ShardMove::each_step) ||
          (plan.zero >= 2 && moves.gradients != ShardMove::each_step);
 }
-
-// exp(s z - s^2 / 2) of a coefficient of variation.
-struct LogNormalFactor {
-  double s = 0;
-  explicit LogNormalFactor(double variation) : s(std::sqrt(std::log1p(variation * variation))) {}
-  double operator()(double z) const { return std::exp(s * (z - s / 2)); }
-};
-
-// z of the maximum of n, given ln u: the standard normal quantile of u^(1/n), exact near 1.
-double slowest_of(double log_u, double n) { return -normal_quantile(-std::expm1(log_u / n)); }
 
 // The standard normal quantile from a table, linear between its points and exact in the tails: off
 // by less than 1e-4 standard deviations, which is more than any spread is known with.

@@ -227,6 +227,9 @@ TEST(JsonSchema, StepDistributionHasExactlyTheDocumentedKeys) {
   all.tail = {{VaryingWork::tp, 0.01}};
   all.slow_stages = {{3, 1.1}};
   all.fewer = {{1, Seconds(6), Seconds(7)}};
+  all.coded = {{1, Seconds(11), Seconds(12)}};
+  all.moments_p50 = Seconds(6);
+  all.moments_p95 = Seconds(7);
   all.assumed = {"a sentence"};
   for (const StepDistribution& distribution : {StepDistribution{}, all}) {
     EXPECT_THAT(Checker(schema("forecast-step-1.json"))

@@ -39,15 +39,20 @@ std::string exceeds_sentence(const StepDistribution& d) {
 }
 
 std::vector<std::string> sample_sentences(const StepDistribution& d) {
-  return {
+  std::vector<std::string> out = {
       fmt::format("{} samples: p50 lies between {} and {}, p95 between {} and {}, p99.9 between {} "
                   "and {}",
                   grouped(d.samples), to_text(d.times.p50.low), to_text(d.times.p50.high),
                   to_text(d.times.p95.low), to_text(d.times.p95.high), to_text(d.times.p99_9.low),
-                  to_text(d.times.p99_9.high)),
-      fmt::format("{} accelerators of a stage meet in every layer, {} {} at the end of the step",
-                  grouped(d.lock_step), grouped(d.replicas),
-                  d.replicas == 1 ? "replica" : "replicas")};
+                  to_text(d.times.p99_9.high))};
+  if (d.moments_p50 && d.moments_p95) {
+    out.push_back(fmt::format("without samples, by moments and Clark's maximum: p50 {}, p95 {}",
+                              to_text(*d.moments_p50), to_text(*d.moments_p95)));
+  }
+  out.push_back(fmt::format(
+      "{} accelerators of a stage meet in every layer, {} {} at the end of the step",
+      grouped(d.lock_step), grouped(d.replicas), d.replicas == 1 ? "replica" : "replicas"));
+  return out;
 }
 
 Table quantile_table(const StepDistribution& d) {
@@ -117,12 +122,20 @@ Table slow_table(const StepDistribution& d) {
   return table;
 }
 
+// Over the step that waits for all replicas: "-0.38 %".
+std::string change_of_p95(const StepDistribution& d, Seconds p95) {
+  return fmt::format("{:+.2f} %", 100 * (p95 / d.fewer.front().p95 - 1));
+}
+
 Table replica_table(const StepDistribution& d) {
-  Table table(left("waits for", 3), right("p50", 3), right("p95", 3), right("p95 shorter by", 2));
+  Table table(left("waits for", 3), right("p50", 3), right("p95", 3), right("p95 changes by", 2));
   for (const FewerReplicas& f : d.fewer) {
     table.row(f.dropped == 0 ? "all replicas" : fmt::format("all but the slowest {}", f.dropped),
-              to_text(f.p50), to_text(f.p95),
-              fmt::format("{:.2f} %", 100 * (1 - f.p95 / d.fewer.front().p95)));
+              to_text(f.p50), to_text(f.p95), change_of_p95(d, f.p95));
+  }
+  for (const CodedStep& c : d.coded) {
+    table.row(fmt::format("gradient coding, without {}", c.tolerated), to_text(c.p50),
+              to_text(c.p95), change_of_p95(d, c.p95));
   }
   return table;
 }
@@ -172,6 +185,13 @@ inline constexpr auto kResults<FewerReplicas> = table<FewerReplicas>(
     field<&FewerReplicas::p95>("p95_s", "95 % of the steps are shorter"));
 
 template <>
+inline constexpr auto kResults<CodedStep> = table<CodedStep>(
+    "coded step", "A step with gradient coding, each replica with as many parts more of the batch.",
+    field<&CodedStep::tolerated>("tolerated", "slow replicas whose gradients are not needed"),
+    field<&CodedStep::p50>("p50_s", "the median"),
+    field<&CodedStep::p95>("p95_s", "95 % of the steps are shorter"));
+
+template <>
 inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
     "step distribution", "The distribution of the time of a step.",
     field<&StepDistribution::predicted>("step_time_s", "as orrery estimate predicts it"),
@@ -198,6 +218,11 @@ inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
     field<&StepDistribution::slow_stages>(
         "slow_stages", "with one slow node, by stage; empty if slow nodes are stated"),
     field<&StepDistribution::fewer>("fewer_replicas", "empty if there is one replica"),
+    field<&StepDistribution::coded>("gradient_coding", "empty where it cannot be predicted"),
+    optional_field("moments_p50_s", "the median by moments and Clark's maximum, without samples",
+                   [](const StepDistribution& d) { return d.moments_p50; }),
+    optional_field("moments_p95_s", "p95 in the same way",
+                   [](const StepDistribution& d) { return d.moments_p95; }),
     field<&StepDistribution::accelerators>("gpus", "accelerators of the job"),
     field<&StepDistribution::lock_step>("lock_step",
                                         "accelerators of a stage that meet in every layer"),
@@ -238,7 +263,8 @@ std::string step_distribution_text(const StepDistribution& d, const Subject& sub
                    slow_table(d), style);
   }
   if (!d.fewer.empty()) {
-    out += section("What spare replicas would save", "", replica_table(d), style);
+    out +=
+        section("What spare replicas and gradient coding would save", "", replica_table(d), style);
   }
   return out + assumed_text(d.assumed, style);
 }
