@@ -27,8 +27,10 @@ class JsonBuilder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonB
   // handler's type directly; the base class only fills in the events that are not handled.
   bool Null() { return scalar(Value::Kind::null, ""); }
   bool Bool(bool b) { return scalar(Value::Kind::boolean, b ? "true" : "false"); }
+  // Python writes "Infinity" and "NaN", which no field takes as a number.
   bool RawNumber(const char* s, rapidjson::SizeType n, bool) {
-    return scalar(Value::Kind::number, std::string(s, n));
+    const bool digits = s[n > 1 && s[0] == '-' ? 1 : 0] <= '9';
+    return scalar(digits ? Value::Kind::number : Value::Kind::text, std::string(s, n));
   }
   bool String(const char* s, rapidjson::SizeType n, bool) {
     return valid(s, n) && scalar(Value::Kind::text, std::string(s, n));
@@ -75,9 +77,9 @@ Result<Document> parse_json(std::string_view text, std::string name) {
   rapidjson::MemoryStream stream(text.data(), text.size());
   JsonBuilder handler(text, stream);
   rapidjson::Reader reader;
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseNumbersAsStringsFlag |
-                              rapidjson::kParseValidateEncodingFlag;
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
+      rapidjson::kParseNanAndInfFlag | rapidjson::kParseValidateEncodingFlag;
   reader.Parse<kFlags>(stream, handler);
   if (handler.builder.failed()) return fail(at(std::move(name), handler.builder.error()));
   if (reader.HasParseError()) {

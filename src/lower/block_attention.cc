@@ -27,6 +27,15 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
   shape.causal = a.causal;
   shape.fused_softmax = s_.costs.software.softmax == Kernels::fused;
   shape.wide_softmax = works_on_fp32_scores(s_.costs.software);
+  if (a.chunked) {
+    // Pieces of the sequence that do not see each other: so many shorter sequences.
+    shape.window = 0;
+    if (shape.keys > a.window) {
+      shape.batch *= shape.keys / a.window;
+      shape.queries = shape.keys = a.window;
+      return shape;
+    }
+  }
   if (exchanges_heads(s_.plan)) {
     shape.queries *= b.cp;
     shape.heads /= b.cp;

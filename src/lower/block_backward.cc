@@ -32,6 +32,12 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
       }
       return;
     }
+    case OperatorKind::batched_gemm:
+      // One product of the same FLOPs for the gradient of either factor.
+      for (int i = 0; i < op.backward_products; ++i) {
+        out.compute(op.name, category, batched_product(op));
+      }
+      return;
     case OperatorKind::attention:
       backward_attention(out, op, category);
       return;

@@ -409,5 +409,82 @@ TEST(NarrowFormats, LogitsStayWide) {
   EXPECT_EQ(head(NumberFormat::fp8), head(NumberFormat::bf16));
 }
 
+Model one_layer(Architecture a) {
+  a.num_layers = 1;
+  a.hidden = 4096;
+  a.vocab = 1000;
+  return *build_model(a);
+}
+
+Model mamba_2() {
+  Architecture a;
+  a.mixers = {Mixer::state_space};
+  a.feed_forwards = {FeedForwardPart::none};
+  a.state_space = StateSpace{.inner = 8192, .state = 128, .heads = 128, .groups = 8};
+  return one_layer(a);
+}
+
+// The work of a state-space layer grows with the tokens alone; its backward has two products for
+// one of the forward, and computes scores and states again.
+TEST(StateSpaceLayer, CostsWhatItsTokensDo) {
+  const auto pass = [](std::int64_t sequence) {
+    Priced p(mamba_2(), "h100-sxm:8", "dp=8", sequence);
+    return p.costs(Backward::fused).blocks[0];
+  };
+  const BlockCost once = pass(8192);
+  const BlockCost twice = pass(16384);
+  const auto core = [](const BlockPass& p) {
+    return p.breakdown[Category::attention_core].count();
+  };
+  EXPECT_NEAR(core(twice.forward) / core(once.forward), 2, 0.1);
+  EXPECT_NEAR(core(twice.backward) / core(once.backward), 2, 0.1);
+  EXPECT_GT(core(once.backward), 2 * core(once.forward));
+  EXPECT_LT(core(once.backward), 3 * core(once.forward));
+  // On two ranks half of it on each.
+  Priced halved(mamba_2(), "h100-sxm:8", "tp=2", 16384);
+  const BlockCost& half = halved.costs(Backward::fused).blocks[0];
+  EXPECT_NEAR(core(half.forward) / core(twice.forward), 0.5, 0.05);
+}
+
+// No product of a scan runs faster than the device's peak allows.
+TEST(StateSpaceLayer, IsNoFasterThanItsFlops) {
+  const Model model = mamba_2();
+  const Binding b{.sequence_length = 8192};
+  Flops flops(0);
+  for (const Operator& op : model.blocks[0].operators) flops += model_flops(op, Phase::forward, b);
+  Priced p(mamba_2(), "h100-sxm:8", "dp=8", 8192);
+  const double seconds = p.costs(Backward::fused).blocks[0].forward.time.count() * 1e-12;
+  EXPECT_GT(seconds, flops.value() / 989e12);
+  EXPECT_LT(seconds, 4 * flops.value() / 989e12);
+}
+
+// Pieces of a sequence that do not see each other cost what as many sequences do.
+TEST(ChunkedAttention, CostsThatOfShorterSequences) {
+  Architecture a;
+  a.ffn_hidden = 4096;
+  a.num_heads = 32;
+  a.head_dim = 128;
+  const Model whole = one_layer(a);
+  // The attention kernel does not tell four sequences from four times the heads.
+  a.num_heads = 128;
+  const Model heads = one_layer(a);
+  a.num_heads = 32;
+  a.sliding_window = 2048;
+  a.chunked_attention = true;
+  const Model pieces = one_layer(a);
+  Priced chunked(pieces, "h100-sxm:8", "dp=8", 8192);
+  Priced shorter(heads, "h100-sxm:8", "dp=8", 2048);
+  const auto& one = chunked.costs(Backward::fused).blocks[0];
+  const auto& other = shorter.costs(Backward::fused).blocks[0];
+  EXPECT_EQ(one.forward.breakdown[Category::attention_core],
+            other.forward.breakdown[Category::attention_core]);
+  EXPECT_EQ(one.backward.breakdown[Category::attention_core],
+            other.backward.breakdown[Category::attention_core]);
+  Priced unchanged(pieces, "h100-sxm:8", "dp=8", 2048);
+  Priced plain(whole, "h100-sxm:8", "dp=8", 2048);
+  EXPECT_EQ(unchanged.costs(Backward::fused).blocks[0].forward.time,
+            plain.costs(Backward::fused).blocks[0].forward.time);
+}
+
 }  // namespace
 }  // namespace orrery

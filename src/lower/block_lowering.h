@@ -149,6 +149,11 @@ class BlockLowering {
                                double groups = 1) const {
     return orrery::product(GemmShape{m, n, k, groups}, format_of(op));
   }
+  // Of two activations, which narrow recipes leave in 16 bits.
+  [[nodiscard]] Kernel batched_product(const Operator& op) const {
+    return orrery::product(GemmShape{extent(op.m), extent(op.n), extent(op.k), extent(op.groups)},
+                           format_of(op));
+  }
   // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
   // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
   void cast(PassBuilder& out, const Operator& op, double elements, Category category) const {
@@ -278,6 +283,9 @@ class BlockLowering {
                     product(op, extent(op.m) / groups, extent(op.n), extent(op.k), groups));
         return;
       }
+      case OperatorKind::batched_gemm:
+        out.compute(op.name, category, batched_product(op));
+        return;
       case OperatorKind::attention:
         forward_attention(out, op, category);
         return;

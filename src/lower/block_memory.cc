@@ -36,6 +36,11 @@ class OperatorReader {
         out.gradients = element_ * extent(op.m) * (extent(op.n) + extent(op.k));
         if (!s_.facts.fused_weight_gradients) out.kernel = weight(op);
         break;
+      case OperatorKind::batched_gemm:
+        out.gradients =
+            element_ * extent(op.groups) *
+            (extent(op.m) * (extent(op.k) + extent(op.n)) + extent(op.k) * extent(op.n));
+        break;
       case OperatorKind::attention:
         attention(op, out);
         break;
@@ -144,10 +149,12 @@ double element_of(const BlockMemorySetting& setting) {
 
 // One element a token and channel, sharded as the sequence is.
 double block_input(const Block& block, const BlockMemorySetting& setting) {
-  return block.operators.empty()
-             ? 0
-             : element_of(setting) * size(block.operators.front().rows, setting.binding) *
-                   setting.hidden;
+  if (block.operators.empty()) return 0;
+  const Operator& first = block.operators.front();
+  // A block that does not begin with a norm begins with the product of its branch.
+  Dimension rows = is_product(first) ? first.m : first.rows;
+  if (is_product(first)) rows.axis = LogicalAxis::sequence;
+  return element_of(setting) * size(rows, setting.binding) * setting.hidden;
 }
 
 // The input that a product keeps, without what else it keeps of its results.

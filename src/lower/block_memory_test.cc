@@ -269,5 +269,25 @@ TEST(BlockMemory, FrameworkFactsAddWhatTheySay) {
       2 * 3 * 4096.0 * 14336 / 4);
 }
 
+// Kept of a token: the inputs of norm and projection (2h each), the projection's result, what the
+// scan returns for its gate, and the output product's input.
+TEST(BlockMemory, AStateSpaceLayerKeepsNoStates) {
+  Architecture a;
+  a.num_layers = 1;
+  a.hidden = 4096;
+  a.vocab = 1000;
+  a.mixers = {Mixer::state_space};
+  a.feed_forwards = {FeedForwardPart::none};
+  a.state_space = StateSpace{.inner = 8192, .state = 128, .heads = 128, .groups = 8};
+  const Model model = *build_model(a);
+  const double in = 2 * 8192 + 2 * 8 * 128 + 128;
+  for (const double length : {4096.0, 65536.0}) {
+    const Layer layer(bound(1, length, 1, false), MemoryFacts{}, AttentionKernel::flash_2);
+    const BlockMemory memory = layer.memory(model.blocks[0], Recompute::none);
+    EXPECT_DOUBLE_EQ(memory.saved.value(), 2 * length * (4096 + 4096 + in + 8192 + 8192));
+    EXPECT_GT(memory.working, Bytes(2 * length * in));
+  }
+}
+
 }  // namespace
 }  // namespace orrery

@@ -53,9 +53,11 @@ Flops model_flops_per_sequence(const Model& model, double sequence_length, Atten
     }
     if (op.kind == OperatorKind::attention && op.attention.causal &&
         count == AttentionCount::causal) {
-      // The q-th query sees min(q, w) keys: w (1 - w / 2s) in the mean, half of s without a window.
+      // The q-th query sees min(q, w) keys: w (1 - w / 2s) in the mean, half of s without a window,
+      // half of w in a chunk.
       const double window = op.attention.window > 0 ? op.attention.window : sequence_length;
-      flops *= 1 - std::min(window, sequence_length) / (2 * sequence_length);
+      const double seen = std::min(window, sequence_length);
+      flops *= 1 - seen / (2 * (op.attention.chunked ? seen : sequence_length));
     }
     return flops;
   }));

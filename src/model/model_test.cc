@@ -335,5 +335,145 @@ TEST(Model, ContradictionsAreRefused) {
               HasSubstr("num_encoder_layers is 2, must be 0 to 0"));
 }
 
+// Sums of a block's operators of one kind.
+double products(const Block& block, OperatorKind kind, const Binding& b) {
+  double sum = 0;
+  for (const Operator& op : block.operators) {
+    if (op.kind == kind) sum += model_flops(op, Phase::forward, b).value();
+  }
+  return sum;
+}
+
+Architecture mamba_2() {  // Mamba-Codestral-7B, one layer
+  Architecture a;
+  a.num_layers = 1;
+  a.hidden = 4096;
+  a.vocab = 1000;
+  a.mixers = {Mixer::state_space};
+  a.feed_forwards = {FeedForwardPart::none};
+  a.state_space = StateSpace{.inner = 8192, .state = 128, .heads = 128, .groups = 8};
+  return a;
+}
+
+// arXiv 2405.21060 s.6: scores of each group, states and output of each head.
+TEST(StateSpaceLayer, HasTheFlopsOfItsChunks) {
+  const Model model = built(mamba_2());
+  ASSERT_EQ(model.blocks.size(), 1u);
+  EXPECT_EQ(model.blocks[0].name, "state-space layer");
+  const double tokens = 4096;
+  const Binding b{.sequence_length = tokens};
+  const double q = 256, n = 128, p = 64, heads = 128, groups = 8;
+  const double chunks = tokens * (2 * groups * q * n + 2 * heads * n * p + 2 * heads * p * (q + n));
+  EXPECT_DOUBLE_EQ(products(model.blocks[0], OperatorKind::batched_gemm, b), chunks);
+  const double in = 2 * 8192 + 2 * 8 * 128 + 128;
+  EXPECT_DOUBLE_EQ(products(model.blocks[0], OperatorKind::gemm, b),
+                   2 * tokens * 4096 * (in + 8192));
+  // Backward: both factors of each product.
+  for (const Operator& op : model.blocks[0].operators) {
+    if (op.kind != OperatorKind::batched_gemm) continue;
+    EXPECT_EQ(model_flops(op, Phase::input_gradient, b), 2 * model_flops(op, Phase::forward, b));
+    EXPECT_EQ(model_flops(op, Phase::weight_gradient, b), Flops(0));
+  }
+}
+
+// Twice the sequence is twice the work, of attention four times.
+TEST(StateSpaceLayer, GrowsWithTheSequence) {
+  const Model state = built(mamba_2());
+  const auto flops = [](const Model& model, double tokens) {
+    return model_flops_per_sequence(model, tokens, AttentionCount::full).value();
+  };
+  EXPECT_DOUBLE_EQ(flops(state, 8192), 2 * flops(state, 4096));
+  EXPECT_GT(flops(built(gpt()), 8192), 2.05 * flops(built(gpt()), 4096));
+}
+
+TEST(StateSpaceLayer, IsDividedWithItsHeads) {
+  const Model model = built(mamba_2());
+  const Binding whole{.sequence_length = 4096};
+  const Binding half{.sequence_length = 4096, .tp = 2, .sequence_parallel = true};
+  for (const Operator& op : model.blocks[0].operators) {
+    const Flops all = model_flops(op, Phase::forward, whole);
+    EXPECT_EQ(model_flops(op, Phase::forward, half), 0.5 * all) << op.name;
+    const bool everywhere = op.name == "state_space.norm";
+    EXPECT_DOUBLE_EQ(parameters_on_rank(op, half),
+                     parameters_on_rank(op, whole) / (everywhere ? 1 : 2))
+        << op.name;
+  }
+}
+
+// Qwen3-Next: 2048 wide, 16 key heads and 32 value heads of 128, chunks of 64.
+TEST(GatedDeltaLayer, HasTheFlopsOfItsChunksAndTheParametersOfItsMatrices) {
+  Architecture a;
+  a.num_layers = 1;
+  a.hidden = 2048;
+  a.ffn_hidden = 1;
+  a.num_heads = 16;
+  a.vocab = 1000;
+  a.mixers = {Mixer::gated_delta};
+  a.feed_forwards = {FeedForwardPart::none};
+  a.gated_delta = GatedDelta{.key_heads = 16, .key_dim = 128, .value_heads = 32, .value_dim = 128};
+  const Model model = built(a);
+  const double tokens = 4096, heads = 32, k = 128, v = 128, q = 64;
+  const double chunks =
+      tokens * heads *
+      (4 * q * k + 2.0 / 3 * q * q + 2 * q * (k + v) + 4 * k * v + 2 * v * (k + q));
+  EXPECT_NEAR(
+      products(model.blocks[0], OperatorKind::batched_gemm, Binding{.sequence_length = tokens}),
+      chunks, 1e-9 * chunks);
+  double parameters = 0;
+  for (const Operator& op : model.blocks[0].operators) parameters += op.parameters;
+  const double key = 2048, value = 4096;
+  EXPECT_EQ(parameters, 2048 * (2 * key + 2 * value + 64) + 4 * (2 * key + value) + 2 * 32 + 128 +
+                            value * 2048 + 2048);
+}
+
+// A sequence of four chunks is four sequences.
+TEST(ChunkedAttention, CountsTheTokensOfTheChunk) {
+  Architecture a = gpt();
+  a.sliding_window = 1024;
+  a.chunked_attention = true;
+  Architecture whole = gpt();
+  for (const AttentionCount count : {AttentionCount::full, AttentionCount::causal}) {
+    EXPECT_DOUBLE_EQ(model_flops_per_sequence(built(a), 4096, count).value(),
+                     4 * model_flops_per_sequence(built(whole), 1024, count).value());
+  }
+}
+
+TEST(Model, LayersThatMakeNoSenseAreRefused) {
+  const auto problem = [](auto change) {
+    Architecture a = mamba_2();
+    change(a);
+    const auto model = build_model(a);
+    return model ? std::string("accepted") : model.error().text();
+  };
+  EXPECT_EQ(problem([](Architecture&) {}), "accepted");
+  EXPECT_THAT(problem([](Architecture& a) { a.state_space.reset(); }),
+              HasSubstr("state_space and a state-space among the mixers go together"));
+  EXPECT_THAT(problem([](Architecture& a) { a.gated_delta = GatedDelta{1, 1, 1, 1}; }),
+              HasSubstr("gated_delta and a gated-delta among the mixers go together"));
+  EXPECT_THAT(problem([](Architecture& a) { a.gated_delta = GatedDelta{2, 1, 3, 1}; }),
+              HasSubstr("value_heads is 3, must be a multiple of key_heads 2"));
+  EXPECT_THAT(problem([](Architecture& a) { a.state_space->heads = 100; }),
+              HasSubstr("state_space.heads is 100: must divide inner 8192"));
+  EXPECT_THAT(problem([](Architecture& a) { a.state_space->heads = 0; }),
+              HasSubstr("state_space.step_rank is 0"));
+  EXPECT_THAT(problem([](Architecture& a) { a.mixers.push_back(Mixer::none); }),
+              HasSubstr("a layer whose mixer and feed-forward are none does nothing"));
+  EXPECT_THAT(problem([](Architecture& a) { a.mixers.push_back(Mixer::local_attention); }),
+              HasSubstr("local-attention among the mixers needs sliding_window"));
+  EXPECT_THAT(problem([](Architecture& a) { a.feed_forwards = {FeedForwardPart::experts}; }),
+              HasSubstr("experts among the feed_forwards need moe"));
+  EXPECT_THAT(problem([](Architecture& a) { a.chunked_attention = true; }),
+              HasSubstr("chunked_attention needs sliding_window"));
+  EXPECT_THAT(problem([](Architecture& a) { a.parallel_block = true; }),
+              HasSubstr("parallel_block with mixers or feed_forwards is not modelled"));
+  EXPECT_THAT(problem([](Architecture& a) {
+                a.kind = ModelKind::encoder_decoder;
+                a.num_encoder_layers = 1;
+              }),
+              HasSubstr("mixers and feed_forwards in an encoder-decoder are not modelled"));
+  EXPECT_THAT(problem([](Architecture& a) { a.mixers.resize(20'000, Mixer::state_space); }),
+              HasSubstr("mixers and feed_forwards are at most 10000"));
+}
+
 }  // namespace
 }  // namespace orrery

@@ -60,6 +60,11 @@ Flops model_flops(const Operator& op, Phase phase, const Binding& b) {
     case OperatorKind::grouped_gemm:
       if (phase == Phase::weight_gradient && op.frozen) return Flops(0);
       return Flops(2 * size(op.m, b) * size(op.n, b) * size(op.k, b));
+    case OperatorKind::batched_gemm: {
+      if (phase == Phase::weight_gradient) return Flops(0);
+      const double forward = 2 * size(op.groups, b) * size(op.m, b) * size(op.n, b) * size(op.k, b);
+      return Flops(phase == Phase::forward ? forward : 2 * forward);
+    }
     case OperatorKind::attention: {
       if (phase == Phase::weight_gradient) return Flops(0);
       const AttentionCore& core = op.attention;

@@ -57,6 +57,7 @@ double size(const Dimension& d, const Binding& b);
 enum class OperatorKind {
   gemm,           // y[m,n] = x[m,k] w[k,n]
   grouped_gemm,   // `groups` products that share m rows among them; one per local expert
+  batched_gemm,   // `groups` products of two activations each, of m, n and k; no weights
   attention,      // softmax(q k^T) v, fused or not as the kernel decides
   elementwise,    // bytes decide: norms, activations, rotary embedding, residual, permutation
   embedding,      // row look-up (F) and scatter-add (W)
@@ -109,7 +110,8 @@ struct AttentionCore {
   double kv_heads = 0;
   double query_key_dim = 0;  // per head
   double value_dim = 0;
-  double window = 0;  // tokens each query sees at most; 0: all
+  double window = 0;     // tokens each query sees at most; 0: all
+  bool chunked = false;  // the window lies still: tokens see those of their own piece of it
   bool causal = true;
   bool cross = false;  // keys and values from the encoder (source tokens)
 };
@@ -131,7 +133,8 @@ struct Operator {
   // vocabulary, k width. attention: m queries and n keys say by their symbol which sequence (tokens
   // or source_tokens) each comes from.
   Dimension m, n, k;
-  Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts)
+  Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts); batched_gemm: products
+  int backward_products = 2;  // batched_gemm: of its shape; 3 if its forward is computed again
   AttentionCore attention;
 
   // elementwise, embedding, cross_entropy: rows x width elements, and how many times an array of
@@ -173,8 +176,9 @@ inline bool is_product(const Operator& op) {
 enum class Phase { forward, input_gradient, weight_gradient };
 
 // FLOPs on one rank of one microbatch. Attention is counted in full (not causal); a gemm's phase is
-// 2mnk each; attention's input gradient is twice its forward (no recomputation), its weight
-// gradient zero; so is a frozen product's. Elementwise work counts zero.
+// 2mnk each; the input gradient of attention and of products of activations is twice their forward
+// (no recomputation), their weight gradient zero; so is a frozen product's. Elementwise work counts
+// zero.
 Flops model_flops(const Operator& op, Phase phase, const Binding& b);
 
 // Parameters of this operator on one rank (before data-parallel sharding).

@@ -1,5 +1,7 @@
 #include "model/transformer/architecture.h"
 
+#include <algorithm>
+
 namespace orrery {
 
 bool is_gated(FeedForwardKind kind) {
@@ -33,6 +35,37 @@ const Fields<MixtureOfExperts>& fields_of(const MixtureOfExperts*) {
           .optional<&T::layer_interval>("1: each layer has experts, 2: each second")
           .optional<&T::num_groups>("groups of experts of limited routing")
           .optional<&T::top_groups>("groups a token may reach");
+  return table;
+}
+
+const Fields<StateSpace>& fields_of(const StateSpace*) {
+  using T = StateSpace;
+  static const Fields<T> table =
+      Fields<T>("state space")
+          .required<&T::inner>("channels")
+          .required<&T::state>("numbers that a channel carries along")
+          .optional<&T::heads>("of Mamba-2; 0: Mamba, a scan of each channel")
+          .optional<&T::groups>("of heads that share input and output matrices")
+          .optional<&T::step_rank>("rank of Mamba's step sizes")
+          .optional<&T::convolution>("tokens the convolution reaches over")
+          .optional<&T::chunk>("tokens of a chunk of Mamba-2")
+          .optional<&T::bias>("biases on the projections")
+          .optional<&T::convolution_bias>("bias of the convolution")
+          .optional<&T::inner_norms>("norms on steps, input and output matrices")
+          .optional<&T::gated_norm>("of Mamba-2, before the output's projection");
+  return table;
+}
+
+const Fields<GatedDelta>& fields_of(const GatedDelta*) {
+  using T = GatedDelta;
+  static const Fields<T> table =
+      Fields<T>("gated delta rule")
+          .required<&T::key_heads>("heads of query and key")
+          .required<&T::key_dim>("width of a query or key head")
+          .required<&T::value_heads>("heads of the values")
+          .required<&T::value_dim>("width of a value head")
+          .optional<&T::convolution>("tokens the convolution reaches over")
+          .optional<&T::chunk>("tokens of a chunk");
   return table;
 }
 
@@ -88,6 +121,11 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::sliding_window>("tokens a query sees; 0: all")
           .optional<&T::global_attention_every>(
               "with a window: each so-many-th layer sees all; 0: none")
+          .optional<&T::chunked_attention>("the window lies still: pieces of the sequence")
+          .optional<&T::mixers>("first halves of the layers, repeated over them")
+          .optional<&T::feed_forwards>("second halves of the layers, repeated over them")
+          .optional<&T::state_space>("state-space layers")
+          .optional<&T::gated_delta>("layers of the gated delta rule")
           .optional<&T::vocab>("rows of the embedding; 0: none")
           .optional<&T::tie_embeddings>("logits share the embedding matrix")
           .optional<&T::position_encoding>("learned positions have parameters")
@@ -98,6 +136,8 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::linear_bias>("biases on all products of a layer")
           .optional<&T::qkv_bias>("biases on query, key and value")
           .optional<&T::qk_norm>("norms on query and key heads")
+          .optional<&T::qk_norm_scale>("what those norms have parameters for")
+          .optional<&T::attention_gate>("a gate on attention's output")
           .optional<&T::embedding_norm>("norm after the embedding")
           .optional<&T::moe>("mixture of experts")
           .optional<&T::vision>("image input")
@@ -108,6 +148,45 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::published_parameters>("what the authors state")
           .optional<&T::provenance>("where the facts come from");
   return table;
+}
+
+namespace {
+
+template <class Part>
+Part in_pattern(const std::vector<Part>& pattern, std::int64_t layer) {
+  return pattern[static_cast<std::size_t>(layer) % pattern.size()];
+}
+
+}  // namespace
+
+Mixer mixer_of(const Architecture& a, std::int64_t layer) {
+  if (!a.mixers.empty()) return in_pattern(a.mixers, layer);
+  const bool all = a.sliding_window == 0 ||
+                   (a.global_attention_every > 0 && (layer + 1) % a.global_attention_every == 0);
+  return all ? Mixer::attention : Mixer::local_attention;
+}
+
+FeedForwardPart feed_forward_of(const Architecture& a, std::int64_t layer) {
+  if (!a.feed_forwards.empty()) return in_pattern(a.feed_forwards, layer);
+  if (!a.moe || layer < a.moe->first_dense_layers) return FeedForwardPart::dense;
+  const std::int64_t place = layer - a.moe->first_dense_layers;
+  return (place + 1) % a.moe->layer_interval == 0 ? FeedForwardPart::experts
+                                                  : FeedForwardPart::dense;
+}
+
+bool has_mixer(const Architecture& a, Mixer mixer) {
+  return std::ranges::find(a.mixers, mixer) != a.mixers.end();
+}
+
+bool has_attention(const Architecture& a) {
+  return a.mixers.empty() || has_mixer(a, Mixer::attention) || has_mixer(a, Mixer::local_attention);
+}
+
+bool has_feed_forward(const Architecture& a, FeedForwardPart part) {
+  if (a.feed_forwards.empty()) {
+    return part == FeedForwardPart::dense || (a.moe && part == FeedForwardPart::experts);
+  }
+  return std::ranges::find(a.feed_forwards, part) != a.feed_forwards.end();
 }
 
 Architecture completed(Architecture a) {

@@ -24,10 +24,27 @@ enum class AttentionKind { mha, gqa, mqa, mla };
 enum class PositionEncoding { rope, learned, alibi, relative, relative_bias, none };
 template <>
 inline constexpr char kWordSeparator<PositionEncoding> = '-';  // "relative-bias"
-// sandwich: a norm before and one after each of attention and feed-forward (Gemma 2, 3).
-enum class NormKind { layernorm, rmsnorm, rmsnorm_sandwich };
+// sandwich: a norm before and one after each of attention and feed-forward (Gemma 2, 3); post: only
+// that after (OLMo 2). layernorm_scale has no shift (Cohere), layernorm_plain no parameters (OLMo).
+enum class NormKind {
+  layernorm,
+  layernorm_scale,
+  layernorm_plain,
+  rmsnorm,
+  rmsnorm_sandwich,
+  rmsnorm_post,
+};
 template <>
 inline constexpr char kWordSeparator<NormKind> = '-';  // "rmsnorm-sandwich"
+// What norms on query and key heads have parameters for: the width of a head, shared by all heads,
+// every channel of every head, or nothing.
+enum class QueryKeyScale { head, channels, none };
+// The two halves of a layer. `state_space` and `gated_delta` carry a state along the sequence
+// instead of attending to its tokens.
+enum class Mixer { attention, local_attention, state_space, gated_delta, none };
+template <>
+inline constexpr char kWordSeparator<Mixer> = '-';  // "local-attention"
+enum class FeedForwardPart { dense, experts, none };
 
 // A gated feed-forward has three matrices (gate, up, down), a plain one two.
 bool is_gated(FeedForwardKind kind);
@@ -59,6 +76,36 @@ struct MixtureOfExperts {
   bool operator==(const MixtureOfExperts&) const = default;
 };
 const Fields<MixtureOfExperts>& fields_of(const MixtureOfExperts*);
+
+// A selective state-space layer (blocks.h). With heads Mamba-2 (arXiv 2405.21060): products over
+// chunks of the sequence. Without, Mamba (arXiv 2312.00752): a scan of each channel.
+struct StateSpace {
+  std::int64_t inner = 0;        // channels
+  std::int64_t state = 0;        // numbers that each channel carries along
+  std::int64_t heads = 0;        // 0: Mamba
+  std::int64_t groups = 1;       // of heads that share their input and output matrices
+  std::int64_t step_rank = 0;    // of Mamba's step sizes
+  std::int64_t convolution = 4;  // tokens it reaches over
+  std::int64_t chunk = 256;      // tokens
+  bool bias = false;             // of the projections
+  bool convolution_bias = true;
+  bool inner_norms = false;  // on steps, input and output matrices (Jamba)
+  bool gated_norm = true;    // of Mamba-2, before the output's projection
+  bool operator==(const StateSpace&) const = default;
+};
+const Fields<StateSpace>& fields_of(const StateSpace*);
+
+// Linear attention by the gated delta rule (arXiv 2412.06464; blocks.h).
+struct GatedDelta {
+  std::int64_t key_heads = 0;
+  std::int64_t key_dim = 0;  // of a head
+  std::int64_t value_heads = 0;
+  std::int64_t value_dim = 0;
+  std::int64_t convolution = 4;
+  std::int64_t chunk = 64;
+  bool operator==(const GatedDelta&) const = default;
+};
+const Fields<GatedDelta>& fields_of(const GatedDelta*);
 
 // Image input. A vision encoder needs `patch`; a decoder that also sees images (Gemma 3) describes
 // its tower here, which is not part of the operators.
@@ -112,7 +159,14 @@ struct Architecture {
   std::optional<LatentAttention> latent_attention;
   std::int64_t sliding_window = 0;  // tokens a query sees at most; 0: all
   std::int64_t global_attention_every =
-      0;                   // with a window: each so-many-th layer sees all; 0: none
+      0;                           // with a window: each so-many-th layer sees all; 0: none
+  bool chunked_attention = false;  // the window lies still: pieces of the sequence (Llama 4)
+  // The halves of the layers, repeated over them. Empty: attention, as the window says, and a
+  // feed-forward, as `moe` says.
+  std::vector<Mixer> mixers;
+  std::vector<FeedForwardPart> feed_forwards;
+  std::optional<StateSpace> state_space;
+  std::optional<GatedDelta> gated_delta;
   std::int64_t vocab = 0;  // 0: none (vision encoder)
   bool tie_embeddings = false;
   PositionEncoding position_encoding = PositionEncoding::rope;
@@ -123,6 +177,8 @@ struct Architecture {
   bool linear_bias = false;         // biases on all products of attention and feed-forward
   bool qkv_bias = false;            // biases on query, key, value only
   bool qk_norm = false;
+  QueryKeyScale qk_norm_scale = QueryKeyScale::head;
+  bool attention_gate = false;  // a sigmoid of the layer's input multiplies attention's output
   bool embedding_norm = false;  // a norm right after the embedding (BLOOM)
   std::optional<MixtureOfExperts> moe;
   std::optional<VisionInput> vision;
@@ -134,6 +190,14 @@ struct Architecture {
   bool operator==(const Architecture&) const = default;
 };
 const Fields<Architecture>& fields_of(const Architecture*);
+
+// The half of a layer, from the pattern or, without one, from window and experts.
+Mixer mixer_of(const Architecture& architecture, std::int64_t layer);
+FeedForwardPart feed_forward_of(const Architecture& architecture, std::int64_t layer);
+// Whether any layer of the decoder (or encoder) has one of them.
+bool has_attention(const Architecture& architecture);
+bool has_mixer(const Architecture& architecture, Mixer mixer);
+bool has_feed_forward(const Architecture& architecture, FeedForwardPart part);
 
 // Fills what follows from other fields: num_kv_heads, head_dim, attention.
 Architecture completed(Architecture architecture);

@@ -1,4 +1,5 @@
 // What makes an architecture impossible or absurd.
+#include <algorithm>
 #include <string>
 
 #include "model/transformer/architecture.h"
@@ -63,6 +64,64 @@ void check_attention(const Architecture& a, Problems& p) {
   }
 }
 
+void check_state_space(const StateSpace& s, Problems& p) {
+  p.range("state_space.inner", s.inner, 1, kMaxWidth);
+  p.range("state_space.state", s.state, 1, kMaxWidth);
+  p.range("state_space.heads", s.heads, 0, kMaxHeads);
+  p.range("state_space.groups", s.groups, 1, kMaxHeads);
+  p.range("state_space.step_rank", s.step_rank, s.heads == 0 ? 1 : 0, kMaxWidth);
+  p.range("state_space.convolution", s.convolution, 1, kMaxWidth);
+  p.range("state_space.chunk", s.chunk, 1, kMaxTokens);
+  p.require(s.heads <= 0 || s.groups <= 0 || (s.inner % s.heads == 0 && s.heads % s.groups == 0),
+            "state_space.heads is " + std::to_string(s.heads) + ": must divide inner " +
+                std::to_string(s.inner) + " and be a multiple of groups " +
+                std::to_string(s.groups));
+}
+
+void check_gated_delta(const GatedDelta& g, Problems& p) {
+  p.range("gated_delta.key_heads", g.key_heads, 1, kMaxHeads);
+  p.range("gated_delta.key_dim", g.key_dim, 1, kMaxWidth);
+  p.range("gated_delta.value_heads", g.value_heads, 1, kMaxHeads);
+  p.range("gated_delta.value_dim", g.value_dim, 1, kMaxWidth);
+  p.range("gated_delta.convolution", g.convolution, 1, kMaxWidth);
+  p.range("gated_delta.chunk", g.chunk, 1, kMaxTokens);
+  p.require(g.key_heads <= 0 || g.value_heads % g.key_heads == 0,
+            "gated_delta.value_heads is " + std::to_string(g.value_heads) +
+                ", must be a multiple of key_heads " + std::to_string(g.key_heads));
+}
+
+// The halves of the layers, and what they need.
+void check_layers(const Architecture& a, Problems& p) {
+  const bool pattern = !a.mixers.empty() || !a.feed_forwards.empty();
+  p.require(!pattern || a.kind != ModelKind::encoder_decoder,
+            "mixers and feed_forwards in an encoder-decoder are not modelled");
+  p.require(!pattern || !a.parallel_block,
+            "parallel_block with mixers or feed_forwards is not modelled");
+  p.require(a.mixers.size() <= kMaxLayers && a.feed_forwards.size() <= kMaxLayers,
+            "mixers and feed_forwards are at most " + std::to_string(kMaxLayers));
+  p.require(has_mixer(a, Mixer::state_space) == a.state_space.has_value(),
+            "state_space and a state-space among the mixers go together: give both or neither");
+  p.require(has_mixer(a, Mixer::gated_delta) == a.gated_delta.has_value(),
+            "gated_delta and a gated-delta among the mixers go together: give both or neither");
+  p.require(!has_mixer(a, Mixer::local_attention) || a.sliding_window > 0,
+            "local-attention among the mixers needs sliding_window: the tokens a query sees");
+  p.require(!has_feed_forward(a, FeedForwardPart::experts) || a.moe.has_value(),
+            "experts among the feed_forwards need moe: what they are");
+  p.require(!a.chunked_attention || a.sliding_window > 0,
+            "chunked_attention needs sliding_window: the tokens of a piece");
+  const std::size_t layers = std::max<std::size_t>({a.mixers.size(), a.feed_forwards.size(), 1});
+  bool empty = false;
+  for (std::size_t i = 0; i < std::min<std::size_t>(layers, kMaxLayers); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    empty = empty ||
+            (!a.mixers.empty() && !a.feed_forwards.empty() && mixer_of(a, layer) == Mixer::none &&
+             feed_forward_of(a, layer) == FeedForwardPart::none);
+  }
+  p.require(!empty, "a layer whose mixer and feed-forward are none does nothing");
+  if (a.state_space) check_state_space(*a.state_space, p);
+  if (a.gated_delta) check_gated_delta(*a.gated_delta, p);
+}
+
 void check_experts(const Architecture& a, Problems& p) {
   const MixtureOfExperts& moe = *a.moe;
   p.range("moe.num_experts", moe.num_experts, 1, kMaxExperts);
@@ -107,8 +166,10 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   Problems p;
   p.range("num_layers", a.num_layers, 1, kMaxLayers);
   p.range("hidden", a.hidden, 1, kMaxWidth);
-  p.range("ffn_hidden", a.ffn_hidden, 1, 10 * kMaxWidth);
-  check_attention(a, p);
+  p.range("ffn_hidden", a.ffn_hidden, has_feed_forward(a, FeedForwardPart::dense) ? 1 : 0,
+          10 * kMaxWidth);
+  if (has_attention(a)) check_attention(a, p);
+  check_layers(a, p);
   if (a.moe) check_experts(a, p);
   check_kind(a, p);
   if (a.adapters) {
@@ -123,8 +184,9 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   p.range("max_position", a.max_position, a.position_encoding == PositionEncoding::learned ? 1 : 0,
           kMaxTokens);
   p.range("parallel_norms", a.parallel_norms, 1, 2);
-  p.require(!a.parallel_block || a.norm != NormKind::rmsnorm_sandwich,
-            "parallel_block with norm rmsnorm-sandwich is not modelled");
+  p.require(!a.parallel_block ||
+                (a.norm != NormKind::rmsnorm_sandwich && a.norm != NormKind::rmsnorm_post),
+            "parallel_block with norm rmsnorm-sandwich or rmsnorm-post is not modelled");
   return p.take();
 }
 

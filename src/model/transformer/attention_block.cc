@@ -18,6 +18,12 @@ void BlockWriter::self_attention() {
     project_heads();
   }
   attention_core("attention.core", query_key, value, false);
+  if (a_.attention_gate) {
+    // Reads the output and the gate, writes their product; both are kept for it.
+    const Dimension width = fixed(heads * value, LogicalAxis::heads);
+    elementwise("attention.gate", OperatorClass::elementwise, whole_rows(), width, 3, 5).saved = {
+        {whole_rows(), fixed(2 * heads * value, LogicalAxis::heads), ElementKind::activation}};
+  }
   // The output is kept at two bytes: a fused kernel's backward pass reads it too.
   Operator& projection =
       gemm("attention.projection", OperatorClass::attention_projection,
@@ -33,16 +39,18 @@ void BlockWriter::project_heads() {
   const double key = static_cast<double>(a_.num_kv_heads) * d;
   const double bias = a_.qkv_bias || a_.linear_bias ? 1 : 0;
   const Dimension query_key = fixed(query + key, LogicalAxis::heads);
-  Operator& product =
-      gemm("attention.qkv", OperatorClass::attention_projection, Boundary::column,
-           fixed(query + 2 * key, LogicalAxis::heads), fixed(h), (h + bias) * (query + 2 * key));
+  const double width = query + 2 * key + (a_.attention_gate ? query : 0);
+  Operator& product = gemm("attention.qkv", OperatorClass::attention_projection, Boundary::column,
+                           fixed(width, LogicalAxis::heads), fixed(h), (h + bias) * width);
   product.saved.push_back(
       {whole_rows(), fixed(key, LogicalAxis::heads), ElementKind::activation});  // values
   if (a_.qk_norm) {
     Operator& norm = elementwise("attention.query_key_norm", OperatorClass::normalization,
                                  whole_rows(), query_key, 2, 3);
     norm.elementwise = norm_kind();
-    norm.parameters = 2 * d;
+    norm.parameters = a_.qk_norm_scale == QueryKeyScale::head       ? 2 * d
+                      : a_.qk_norm_scale == QueryKeyScale::channels ? query + key
+                                                                    : 0;
     norm.saved = {{whole_rows(), query_key, ElementKind::activation}};
   }
   if (a_.position_encoding == PositionEncoding::rope) {
@@ -141,7 +149,10 @@ void BlockWriter::attention_core(std::string_view name, double query_key, double
   op.attention.kv_heads = static_cast<double>(a_.latent_attention ? a_.num_heads : a_.num_kv_heads);
   op.attention.query_key_dim = query_key;
   op.attention.value_dim = value;
-  op.attention.window = kind_.windowed && !cross ? static_cast<double>(a_.sliding_window) : 0;
+  if (kind_.mixer == Mixer::local_attention && !cross) {
+    op.attention.window = static_cast<double>(a_.sliding_window);
+    op.attention.chunked = a_.chunked_attention;
+  }
   op.attention.causal = decoder && !kind_.encoder && !cross;
   op.attention.cross = cross;
   op.saved = {{whole_rows(), fixed(op.attention.heads, LogicalAxis::heads), ElementKind::fp32}};

@@ -16,10 +16,13 @@ Dimension BlockWriter::routed_rows() const {
 }
 
 ElementwiseKind BlockWriter::norm_kind() const {
-  return a_.norm == NormKind::layernorm ? ElementwiseKind::layer_norm : ElementwiseKind::rms_norm;
+  const bool layer = a_.norm == NormKind::layernorm || a_.norm == NormKind::layernorm_scale ||
+                     a_.norm == NormKind::layernorm_plain;
+  return layer ? ElementwiseKind::layer_norm : ElementwiseKind::rms_norm;
 }
 
 double BlockWriter::norm_parameters() const {
+  if (a_.norm == NormKind::layernorm_plain) return 0;
   return static_cast<double>(a_.hidden) * (a_.norm == NormKind::layernorm ? 2 : 1);
 }
 
@@ -102,31 +105,56 @@ void BlockWriter::residual(std::string_view name, double inputs) {
 }
 
 void BlockWriter::layer() {
-  const bool sandwich = a_.norm == NormKind::rmsnorm_sandwich;
-  norm("attention.norm", stream_rows());
-  self_attention();
-  if (sandwich) norm("attention.post_norm", stream_rows());
-  if (!a_.parallel_block) residual("attention.residual", 2);
+  if (kind_.mixer != Mixer::none) mix();
   if (kind_.cross) {
     norm("cross_attention.norm", stream_rows());
     cross_attention();
     residual("cross_attention.residual", 2);
   }
-  if (!a_.parallel_block || a_.parallel_norms == 2) norm("feed_forward.norm", stream_rows());
-  if (kind_.experts) {
-    experts();
-  } else {
-    feed_forward();
+  if (kind_.feed_forward != FeedForwardPart::none) {
+    if (norms_before() && (!a_.parallel_block || a_.parallel_norms == 2)) {
+      norm("feed_forward.norm", stream_rows());
+    }
+    if (kind_.feed_forward == FeedForwardPart::experts) {
+      experts();
+    } else {
+      feed_forward();
+    }
+    if (norms_behind()) norm("feed_forward.post_norm", stream_rows());
+    // In a parallel block the partial sums of both branches are added before the one reduction.
+    residual("feed_forward.residual", 2);
   }
-  if (sandwich) norm("feed_forward.post_norm", stream_rows());
-  // In a parallel block the partial sums of both branches are added before the one reduction.
-  residual("feed_forward.residual", 2);
   if (kind_.final_norm) {
     norm("encoder.final_norm", stream_rows());
     // The encoder's output, read by the cross-attention of all decoder layers.
     operators_.back().saved.push_back(
         {stream_rows(), fixed(static_cast<double>(a_.hidden)), ElementKind::gemm_operand});
   }
+}
+
+void BlockWriter::mix() {
+  const bool state_space_layer = kind_.mixer == Mixer::state_space;
+  const bool attends = !state_space_layer && kind_.mixer != Mixer::gated_delta;
+  const auto name = [&](std::string_view attention, std::string_view state,
+                        std::string_view delta) {
+    return attends ? attention : state_space_layer ? state : delta;
+  };
+  if (norms_before()) {
+    norm(name("attention.norm", "state_space.norm", "gated_delta.norm"), stream_rows());
+  }
+  if (attends) {
+    self_attention();
+  } else if (state_space_layer) {
+    state_space();
+  } else {
+    gated_delta();
+  }
+  if (norms_behind()) {
+    norm(name("attention.post_norm", "state_space.post_norm", "gated_delta.post_norm"),
+         stream_rows());
+  }
+  if (a_.parallel_block) return;
+  residual(name("attention.residual", "state_space.residual", "gated_delta.residual"), 2);
 }
 
 void BlockWriter::feed_forward() {

@@ -5,6 +5,7 @@
 // which keeps one log-sum-exp per query and head (arXiv 2205.14135): 32 b s h bytes of a GPT layer
 // instead of 34 b s h (the two dropped bytes are the dropout masks of the residual branches), and
 // 4 b s a instead of 5 b a s^2. Score tensors of an unfused kernel are added by the memory model.
+// Layers that carry a state: state_block.cc.
 #pragma once
 
 #include <string_view>
@@ -18,10 +19,10 @@ namespace orrery {
 
 // Which sequence a layer works on, and how its attention looks around.
 struct LayerKind {
-  bool encoder = false;     // on the source side of an encoder-decoder
-  bool cross = false;       // reads the encoder's output as well
-  bool experts = false;     // feed-forward by experts
-  bool windowed = false;    // attends within the sliding window only
+  bool encoder = false;  // on the source side of an encoder-decoder
+  bool cross = false;    // reads the encoder's output as well
+  Mixer mixer = Mixer::attention;
+  FeedForwardPart feed_forward = FeedForwardPart::dense;
   bool final_norm = false;  // last encoder layer: the encoder's final norm follows
   bool auxiliary = false;   // of a multi-token prediction module
   bool operator==(const LayerKind&) const = default;
@@ -47,6 +48,11 @@ class BlockWriter {
   std::vector<Operator> take() { return std::move(operators_); }
 
  private:
+  void mix();
+  void state_space();
+  void scan_channels();
+  void scan_chunks();
+  void gated_delta();
   void self_attention();
   void project_heads();
   void project_latent();
@@ -61,10 +67,19 @@ class BlockWriter {
   enum class Input { kept, shared };
   Operator& gemm(std::string_view name, OperatorClass op_class, Boundary boundary, Dimension n,
                  Dimension k, double parameters, Input input = Input::kept);
+  // `each` products of m x n x k a chunk of so many tokens, divided with the heads.
+  Operator& chunk_product(std::string_view name, double each, double chunk, double m, double n,
+                          double k, int backward_products);
+  // Depthwise along the sequence; its output is computed again in the backward.
+  void convolution(std::string_view name, double channels, double parameters);
   Operator& grouped_gemm(std::string_view name, Dimension n, Dimension k, double parameters);
   Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
                         Dimension width, double forward_passes, double backward_passes);
   void norm(std::string_view name, Dimension rows);
+  [[nodiscard]] bool norms_before() const { return a_.norm != NormKind::rmsnorm_post; }
+  [[nodiscard]] bool norms_behind() const {
+    return a_.norm == NormKind::rmsnorm_post || a_.norm == NormKind::rmsnorm_sandwich;
+  }
   void residual(std::string_view name, double inputs);
   Operator& append(Operator op);
 

@@ -13,17 +13,17 @@ using Broken = std::optional<std::string>;
 // Not with latent attention, whose heads are all query heads.
 bool copies_key_value_heads(const Architecture& a, std::int64_t tp) {
   const std::int64_t heads = a.num_kv_heads;
-  return !a.latent_attention && heads > 0 && tp > heads && tp % heads == 0;
+  return has_attention(a) && !a.latent_attention && heads > 0 && tp > heads && tp % heads == 0;
 }
 
 Broken attention_heads(const Architecture& a, const Division& d) {
-  if (a.num_heads % d.tp == 0) return {};
+  if (!has_attention(a) || a.num_heads % d.tp == 0) return {};
   return fmt::format("tp {} does not divide {} attention heads", d.tp, a.num_heads);
 }
 
 Broken key_value_heads(const Architecture& a, const Division& d) {
-  if (a.latent_attention || a.num_kv_heads == 0 || a.num_kv_heads % d.tp == 0 ||
-      copies_key_value_heads(a, d.tp)) {
+  if (!has_attention(a) || a.latent_attention || a.num_kv_heads == 0 ||
+      a.num_kv_heads % d.tp == 0 || copies_key_value_heads(a, d.tp)) {
     return {};
   }
   return fmt::format(
@@ -48,6 +48,50 @@ Broken exchanged_heads(const Architecture& a, const Division& d) {
       "context_parallel=all-to-all divides whole heads over tp {} x cp {} = {} ranks: {} attention "
       "heads and {} key-value heads are not both a multiple; use ring or all-gather",
       d.tp, d.cp, ranks, a.num_heads, key_heads);
+}
+
+// Megatron-Core divides heads and groups of Mamba-2 (megatron/core/ssm/mamba_mixer.py). Channels of
+// Mamba belong to no heads.
+Broken state_heads(const Architecture& a, const Division& d) {
+  if (a.state_space) {
+    const StateSpace& s = *a.state_space;
+    if (s.heads > 0 && (s.heads % d.tp != 0 || s.groups % d.tp != 0)) {
+      return fmt::format("tp {} does not divide {} state-space heads in {} groups", d.tp, s.heads,
+                         s.groups);
+    }
+    if (s.inner % d.tp != 0) {
+      return fmt::format("tp {} does not divide {} state-space channels", d.tp, s.inner);
+    }
+  }
+  if (a.gated_delta && a.gated_delta->key_heads % d.tp != 0) {
+    return fmt::format("tp {} does not divide {} key heads of the gated delta rule", d.tp,
+                       a.gated_delta->key_heads);
+  }
+  return {};
+}
+
+Broken carried_state(const Architecture& a, const Division& d) {
+  if (d.cp == 1 || (!a.state_space && !a.gated_delta)) return {};
+  return fmt::format(
+      "cp {}: layers that carry a state along the sequence are not modelled in pieces of it; use "
+      "cp 1",
+      d.cp);
+}
+
+Broken attention_chunks(const Architecture& a, const Division& d) {
+  if (!a.chunked_attention || a.sliding_window == 0 || d.sequence_length <= a.sliding_window) {
+    return {};
+  }
+  if (d.cp > 1) {
+    return fmt::format(
+        "cp {}: attention in chunks of {} tokens is not modelled in pieces of a sequence of {}; "
+        "use "
+        "cp 1",
+        d.cp, a.sliding_window, d.sequence_length);
+  }
+  if (d.sequence_length % a.sliding_window == 0) return {};
+  return fmt::format("a sequence of {} tokens is not a multiple of the attention's chunk of {}",
+                     d.sequence_length, a.sliding_window);
 }
 
 Broken sequence(const Architecture&, const Division& d) {
@@ -83,6 +127,9 @@ constexpr TransformerDivisionRule kRules[] = {
     {"key-value heads", key_value_heads},
     {"feed-forward width", feed_forward_width},
     {"exchanged heads", exchanged_heads},
+    {"state heads", state_heads},
+    {"carried state", carried_state},
+    {"attention chunks", attention_chunks},
     {"sequence", sequence},
     {"experts", experts},
     {"expert width", expert_width},

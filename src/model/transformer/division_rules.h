@@ -4,7 +4,8 @@
 // parallelism the tokens of a sequence, or whole heads where it exchanges them by an all-to-all;
 // expert parallelism whole experts, and tensor parallelism inside them their width. Where there are
 // fewer key-value heads than tensor-parallel ranks, and the heads divide the ranks, each rank holds
-// one head, so that several hold a copy. Source: Megatron-Core, megatron/core/transformer.
+// one head, so that several hold a copy. Layers that carry a state divide by their own heads,
+// groups or channels, and not along the sequence. Source: Megatron-Core, megatron/core/transformer.
 #pragma once
 
 #include <optional>

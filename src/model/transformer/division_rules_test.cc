@@ -28,6 +28,14 @@ Architecture mixture() {
   return a;
 }
 
+Architecture hybrid() {
+  Architecture a = dense();
+  a.mixers = {Mixer::attention, Mixer::state_space, Mixer::gated_delta};
+  a.state_space = StateSpace{.inner = 1024, .state = 16, .heads = 16, .groups = 2};
+  a.gated_delta = GatedDelta{.key_heads = 4, .key_dim = 64, .value_heads = 8, .value_dim = 64};
+  return a;
+}
+
 struct Refused {
   const char* rule;
   Architecture architecture;
@@ -38,6 +46,13 @@ struct Refused {
 TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
   Architecture wide = dense();
   wide.ffn_hidden = 4095;
+  Architecture channels = hybrid();
+  channels.state_space = StateSpace{.inner = 1001, .state = 16, .step_rank = 8};
+  Architecture chunked = dense();
+  chunked.sliding_window = 1024;
+  chunked.chunked_attention = true;
+  Architecture keys = hybrid();
+  keys.state_space->groups = 8;
   const std::vector<Refused> cases = {
       {"attention heads", dense(), {.tp = 16}, "tp 16 does not divide 24 attention heads"},
       {"key-value heads",
@@ -50,6 +65,23 @@ TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
        {.cp = 4, .exchanges_heads = true, .sequence_length = 4096},
        "context_parallel=all-to-all divides whole heads over tp 1 x cp 4 = 4 ranks: 24 attention "
        "heads and 6 key-value heads are not both a multiple; use ring or all-gather"},
+      {"state heads", hybrid(), {.tp = 4}, "tp 4 does not divide 16 state-space heads in 2 groups"},
+      {"state heads", channels, {.tp = 2}, "tp 2 does not divide 1001 state-space channels"},
+      {"state heads", keys, {.tp = 8}, "tp 8 does not divide 4 key heads of the gated delta rule"},
+      {"carried state",
+       hybrid(),
+       {.cp = 2, .sequence_length = 4096},
+       "cp 2: layers that carry a state along the sequence are not modelled in pieces of it; use "
+       "cp 1"},
+      {"attention chunks",
+       chunked,
+       {.cp = 2, .sequence_length = 4096},
+       "cp 2: attention in chunks of 1024 tokens is not modelled in pieces of a sequence of 4096; "
+       "use cp 1"},
+      {"attention chunks",
+       chunked,
+       {.sequence_length = 1536},
+       "a sequence of 1536 tokens is not a multiple of the attention's chunk of 1024"},
       {"sequence",
        dense(),
        {.tp = 2, .sequence_parallel = true, .sequence_length = 4095},

@@ -1,56 +1,67 @@
 #include "model/transformer/hugging_face.h"
 
+#include <algorithm>
 #include <array>
 
-#include "model/transformer/hugging_face_keys.h"
+#include "model/transformer/config_rules.h"
 
 namespace orrery {
 
 namespace {
 
-struct Family {
-  std::string_view model_type;
-  HuggingFaceFamily read;
-};
-
-constexpr std::array kHuggingFaceFamilies{
-    Family{"llama", read_llama},
-    Family{"mistral", read_mistral},
-    Family{"mixtral", read_mixtral},
-    Family{"qwen2", read_qwen2},
-    Family{"qwen2_moe", read_qwen2_moe},
-    Family{"qwen3", read_qwen3},
-    Family{"qwen3_moe", read_qwen3_moe},
-    Family{"gemma2", read_gemma2},
-    Family{"gemma3", read_gemma3},
-    Family{"gemma3_text", read_gemma3},
-    Family{"deepseek_v2", read_deepseek},
-    Family{"deepseek_v3", read_deepseek},
-    Family{"deepseek_v32", read_deepseek},
-    Family{"kimi_k2", read_deepseek},
-    Family{"gpt2", read_gpt2},
-    Family{"gpt_neox", read_gpt_neox},
-    Family{"opt", read_opt},
-    Family{"bloom", read_bloom},
-    Family{"falcon", read_falcon},
-    Family{"RefinedWeb", read_falcon},
-    Family{"RefinedWebModel", read_falcon},
-    Family{"phi", read_phi},
-    Family{"phi3", read_phi3},
-};
+constexpr std::string_view kKind = "hugging-face";
+// What entries of model types have, and those that others are like do not.
+constexpr std::string_view kTitle = "title";
+// The entry of a model type that has none.
+constexpr std::string_view kUnknown = "other-decoders";
+// Where configurations of several modalities keep that of their decoder.
+constexpr std::array kDecoderKeys{"text_config", "llm_config", "language_config", "thinker_config"};
 
 // "meta-llama/Llama-3.1-8B" -> "Llama-3.1-8B".
 std::string model_name(ConfigKeys& keys, const std::string& model_type) {
-  std::string path = keys.text("_name_or_path", "");
+  std::string path = keys.text("_name_or_path").value_or("");
   while (!path.empty() && path.back() == '/') path.pop_back();
   const std::string name = path.substr(path.rfind('/') + 1);
   return name.empty() || name == "." ? model_type : name;
 }
 
-std::string known_types() {
+std::string joined(const std::vector<std::string>& words) {
   std::string out;
-  for (const Family& family : kHuggingFaceFamilies) {
-    out += (out.empty() ? "" : ", ") + std::string(family.model_type);
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+constexpr std::string_view kHint =
+    "describe the model in YAML; orrery catalog hugging-face lists the model types that are known";
+
+// The decoder's part of a configuration, and what else the configuration describes.
+struct Part {
+  const Value* decoder;
+  std::string type;
+  std::vector<std::string> beside;
+};
+
+Part decoder_of(const Value& root, std::string type) {
+  Part out{&root, std::move(type), {}};
+  bool found = true;
+  while (found) {
+    const Value& map = *out.decoder;
+    found = false;
+    for (const auto& [key, value] : map.members()) {
+      if (value.kind() != Value::Kind::map) continue;
+      const bool decoder = std::ranges::find(kDecoderKeys, key) != kDecoderKeys.end();
+      if (decoder && !found) {
+        found = true;
+        out.decoder = &value;
+      } else if (key.starts_with("vision") || key.starts_with("audio") ||
+                 key.starts_with("talker") || key.starts_with("projector")) {
+        out.beside.push_back(key);
+      }
+    }
+    if (found) {
+      const Value* inner = out.decoder->find("model_type");
+      if (inner != nullptr && inner->is_scalar()) out.type = inner->scalar_text();
+    }
   }
   return out;
 }
@@ -67,47 +78,55 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
   if (root.kind() != Value::Kind::map) {
     return bad_input("expected a map with the keys of a config.json", document.name);
   }
-  // A multimodal configuration keeps its decoder's keys one level down.
-  const Value* text_config = root.find("text_config");
-  const bool nested = text_config != nullptr && text_config->kind() == Value::Kind::map;
   ConfigKeys outer(root);
-  ConfigKeys keys(nested ? *text_config : root);
-  const std::string outer_type = outer.text("model_type", "");
-  std::string model_type = keys.text("model_type", outer_type);
-
-  Architecture a;
-  a.name = model_name(outer, model_type.empty() ? "unnamed" : model_type);
-  a.family = model_type;
-  a.provenance = {.source = document.name, .verified = true, .unverified = {}, .notes = ""};
-  HuggingFaceFamily reader = nullptr;
-  for (const Family& family : kHuggingFaceFamilies) {
-    if (family.model_type == model_type) reader = family.read;
-  }
-  const bool known = reader != nullptr;
-  if (!known) {
-    reader = read_llama_like;
-    a.assumed.push_back("model type '" + model_type + "' is not known: read by the keys of llama");
-  }
-  reader(keys, a);
+  const std::string outer_type = outer.text("model_type").value_or("");
+  const std::string name = model_name(outer, outer_type.empty() ? "unnamed" : outer_type);
   ORRERY_RETURN_IF_ERROR(at(document.name, outer.outcome(outer_type)));
-  if (auto r = keys.outcome(model_type); !r) {
+  const Part part = decoder_of(root, outer_type);
+  const bool nested = part.decoder != &root;
+  const std::string& type = part.type;
+
+  const Catalog& catalog = Catalog::built_in();
+  const auto entry = catalog.find(kKind, type);
+  const bool known = entry && entry->root.find(kTitle) != nullptr;
+  ORRERY_TRY(ConfigRules rules, ConfigRules::of(catalog, known ? type : kUnknown, nested));
+  Value decoder = *part.decoder;
+  const Value* ties = root.find("tie_word_embeddings");
+  if (ties != nullptr && decoder.find("tie_word_embeddings") == nullptr) {
+    decoder.set("tie_word_embeddings", *ties);
+  }
+  ConfigKeys keys(decoder);
+  const Value fields = rules.fields(keys);
+  auto understood = rules.without_shape();
+  understood.insert(part.beside.begin(), part.beside.end());
+  const std::vector<std::string> others = keys.not_understood(understood);
+  if (auto r = keys.outcome(type); !r) {
     Error error = at(document.name, r.error());
     if (!known) {
       error.code = ErrorCode::unsupported;
-      error.message = "model type '" + model_type + "' is not known, and " + error.message +
+      error.message = "model type '" + type + "' is not known, and " + error.message +
                       ", which a decoder like Llama has";
-      error.hint = "describe the model in YAML, or use one of: " + known_types();
+      error.hint = kHint;
     }
     return fail(std::move(error));
   }
+  if (!known && !others.empty()) {
+    return unsupported(
+        "model type '" + type + "' is not known, and a decoder like Llama has no " + joined(others),
+        document.name, std::string(kHint));
+  }
+  ORRERY_TRY(Architecture a, read<Architecture>(Document{document.name, fields}));
+  a.name = name;
+  a.family = type;
+  a.provenance = {.source = document.name, .verified = true, .unverified = {}, .notes = ""};
+  if (!part.beside.empty()) {
+    a.assumed.push_back("the model is its decoder: " + joined(part.beside) +
+                        (part.beside.size() > 1 ? " are left out" : " is left out"));
+  }
   if (!known) {
-    if (const auto others = keys.not_understood(); !others.empty()) {
-      std::string names;
-      for (const std::string& key : others) names += (names.empty() ? "" : ", ") + key;
-      return unsupported(
-          "model type '" + model_type + "' is not known, and a decoder like Llama has no " + names,
-          document.name, "describe the model in YAML, or use one of: " + known_types());
-    }
+    a.assumed.push_back("model type '" + type + "' is not known: read by the keys of llama");
+  } else if (!others.empty()) {
+    a.assumed.push_back("keys of the configuration that were not understood: " + joined(others));
   }
   return completed(std::move(a));
 }

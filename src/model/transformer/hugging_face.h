@@ -1,8 +1,9 @@
 // Architectures from the config.json of a model on the Hugging Face Hub.
 //
-// Keys and defaults are those of the configuration classes of the `transformers` library. A family
-// is one row of the table in hugging_face.cc; a model type that is in no row is read with the keys
-// of Llama, which most newer decoders share, if all of them are there.
+// Keys and defaults are those of the configuration classes of the `transformers` library, as
+// entries of catalog/hugging-face/ state them (config_rules.h); a model type that has no entry is
+// read with the keys of Llama, which most newer decoders share, if all of them are there and no
+// others.
 #pragma once
 
 #include "model/transformer/architecture.h"

@@ -2,9 +2,15 @@
 // testdata/hugging_face/README.md) give the parameter counts stated for the published weights.
 #include "model/transformer/hugging_face.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "catalog/catalog.h"
+#include "document/comma_separated.h"
+#include "model/family.h"
 #include "model/model.h"
 #include "model/transformer/transformer.h"
 
@@ -27,57 +33,122 @@ Result<Architecture> read_text(std::string_view text) {
   return read_architecture(*document);
 }
 
+// A row of testdata/hugging_face/published.csv: a count with its source, or no count and the key
+// that the refusal names.
 struct Published {
-  const char* file;
-  double parameters;        // elements in the published weights
-  double tolerance = 1e-4;  // an output bias (Phi) and such are not counted; else of the rounding
+  std::string file, count, source;
+  [[nodiscard]] bool refused() const { return count.empty(); }
+  // Of a count of the published weights, what is not counted: an output's bias, a router's. Of a
+  // rounded one, the rounding.
+  [[nodiscard]] double tolerance() const { return source == "Hub" ? 1e-4 : 1e-2; }
 };
 
-class HuggingFaceConfig : public testing::TestWithParam<Published> {};
-
-TEST_P(HuggingFaceConfig, CountsTheParametersOfThePublishedWeights) {
-  const auto a = read_config(GetParam().file);
-  ASSERT_TRUE(a) << a.error().text();
-  const auto model = build_model(*a);
-  ASSERT_TRUE(model) << model.error().text();
-  EXPECT_NEAR(parameters(*model) / GetParam().parameters, 1, GetParam().tolerance)
-      << std::fixed << parameters(*model);
+std::vector<Published> published() {
+  const std::string path =
+      std::string(ORRERY_SOURCE_DIR) + "/src/model/testdata/hugging_face/published.csv";
+  const auto text = read_file(path);
+  const auto table = parse_comma_separated(text.value_or(""), path);
+  std::vector<Published> out;
+  if (!table) return out;
+  for (const auto& record : table->records) {
+    out.push_back({record.fields[0], record.fields[1], record.fields[2]});
+  }
+  return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Families, HuggingFaceConfig,
-    testing::Values(
-        Published{"llama-7b", 6'738'415'616}, Published{"llama-3.2-1b", 1'235'814'400},
-        Published{"llama-3.3-70b", 70'553'706'496}, Published{"mistral-7b-v0.1", 7'241'732'096},
-        Published{"mistral-small-24b-2501", 23'572'403'200},
-        Published{"mixtral-8x7b-v0.1", 46'702'792'704},
-        Published{"mixtral-8x22b-instruct-v0.1", 140'630'071'296},
-        Published{"qwen1.5-0.5b", 463'987'712}, Published{"qwen2.5-72b", 72'706'203'648},
-        Published{"qwen1.5-moe-a2.7b", 14'315'784'192}, Published{"qwen2-57b-a14b", 57.4e9, 0.001},
-        Published{"qwen3-0.6b", 596'049'920}, Published{"qwen3-4b-instruct-2507", 4'022'468'096},
-        Published{"qwen3-30b-a3b", 30'532'122'624},
-        Published{"qwen3-coder-480b-a35b", 480'154'875'392}, Published{"gemma-2-9b", 9'241'705'984},
-        Published{"gemma-2-2b", 2'614'341'888},
-        // without the image tower
-        Published{"gemma-3-27b", 27.0e9, 0.002}, Published{"gemma-3-4b", 3.88e9, 0.001},
-        Published{"gemma-3-270m", 268'098'176}, Published{"deepseek-v2-lite", 15'706'484'224},
-        Published{"deepseek-v2.5-1210", 235'741'434'880}, Published{"deepseek-v3", 671'026'419'200},
-        Published{"deepseek-v3.1", 671'026'419'200}, Published{"gpt2", 124'439'808},
-        Published{"gpt2-xl", 1'557'611'200}, Published{"gpt-neox-20b", 20'554'567'680},
-        Published{"pythia-12b", 11'846'072'320}, Published{"opt-125m", 125'239'296},
-        Published{"opt-66b", 66e9, 0.008}, Published{"bloom-560m", 559'214'592},
-        Published{"bloomz", 176'247'271'424}, Published{"falcon-rw-1b", 1'311'625'216},
-        Published{"falcon-7b", 6'921'720'704}, Published{"falcon-40b-refinedweb", 41'303'293'952},
-        Published{"falcon-11b", 11.1e9, 0.005}, Published{"phi-1", 1'418'270'720},
-        Published{"phi-2", 2'779'683'840}, Published{"phi-3-mini-4k", 3'821'079'552},
-        Published{"phi-4-mini", 3'836'021'760}),
-    [](const testing::TestParamInfo<Published>& test) {
-      std::string name = test.param.file;
-      for (char& c : name) {
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-      }
-      return name;
-    });
+std::string repository(const std::string& file) {
+  const auto document = read_document(std::string(ORRERY_SOURCE_DIR) +
+                                      "/src/model/testdata/hugging_face/" + file + ".json");
+  const Value* path = document ? document->root.find("_name_or_path") : nullptr;
+  return path != nullptr ? path->scalar_text() : file;
+}
+
+TEST(HuggingFaceConfig, CountsTheParametersOfThePublishedWeights) {
+  std::set<std::string> families;
+  int counted = 0;
+  for (const Published& p : published()) {
+    if (p.refused()) continue;
+    const auto a = read_config(p.file);
+    ASSERT_TRUE(a) << a.error().text();
+    const auto model = build_model(*a);
+    ASSERT_TRUE(model) << model.error().text();
+    EXPECT_NEAR(parameters(*model) / std::stod(p.count), 1, p.tolerance())
+        << p.file << ": " << std::fixed << parameters(*model);
+    families.insert(a->family);
+    ++counted;
+  }
+  EXPECT_GE(counted, 40);
+  EXPECT_GE(families.size(), 30u);
+}
+
+TEST(HuggingFaceConfig, RefusalsNameTheKey) {
+  int refused = 0;
+  for (const Published& p : published()) {
+    if (!p.refused()) continue;
+    const auto a = read_config(p.file);
+    ASSERT_FALSE(a) << p.file;
+    EXPECT_EQ(a.error().code, ErrorCode::unsupported) << p.file;
+    EXPECT_THAT(a.error().text(), HasSubstr(p.source)) << p.file;
+    ++refused;
+  }
+  EXPECT_GE(refused, 8);
+}
+
+// The table of docs/hugging-face.md is made here.
+TEST(HuggingFaceConfig, TheDocumentationSaysWhatIsRead) {
+  std::string table;
+  for (const Published& p : published()) {
+    const auto a = read_config(p.file);
+    if (p.refused()) {
+      table += fmt::format("| `{}` | | refused for `{}` | | |\n", repository(p.file), p.source);
+      continue;
+    }
+    ASSERT_TRUE(a) << p.file;
+    const double count = parameters(build_model(*a).value_or(Model{}));
+    const double stated = std::stod(p.count);
+    table +=
+        fmt::format("| `{}` | `{}` | {:.5g} B ({}) | {:.5g} B | {:+.2f} % |\n", repository(p.file),
+                    a->family, stated / 1e9, p.source, count / 1e9, 100 * (count / stated - 1));
+  }
+  const auto page = read_file(std::string(ORRERY_SOURCE_DIR) + "/docs/hugging-face.md");
+  ASSERT_TRUE(page);
+  EXPECT_NE(page->find(table), std::string::npos)
+      << "docs/hugging-face.md should have this table:\n"
+      << table;
+}
+
+// Every entry of the table of model types is read by at least one configuration, or is one that
+// others are like.
+TEST(HuggingFaceConfig, EveryModelTypeHasAConfiguration) {
+  std::set<std::string> read;
+  for (const Published& p : published()) {
+    const auto a = read_config(p.file);
+    if (a) read.insert(Catalog::built_in().find("hugging-face", a->family)->name);
+  }
+  for (const std::string& name : Catalog::built_in().names("hugging-face")) {
+    const auto entry = Catalog::built_in().find("hugging-face", name);
+    ASSERT_TRUE(entry);
+    if (entry->root.find("title") == nullptr) continue;
+    const bool only_like = name == "glm";  // which glm4 is like
+    EXPECT_EQ(read.contains(entry->name), !only_like) << name;
+  }
+}
+
+// A model of the Hub that has an entry in the catalog is the same model there.
+TEST(HuggingFaceConfig, TheCatalogAgreesWithTheConfigurationOfTheSameName) {
+  int compared = 0;
+  for (const Published& p : published()) {
+    const auto a = read_config(p.file);
+    const auto entry = Catalog::built_in().find("models", repository(p.file));
+    if (!a || !entry) continue;
+    const auto ours = read_model(*entry);
+    ASSERT_TRUE(ours);
+    const double count = parameters(build_model(*a).value_or(Model{}));
+    EXPECT_NEAR(parameters(*ours) / count, 1, 1e-3) << repository(p.file);
+    ++compared;
+  }
+  EXPECT_GE(compared, 10);
+}
 
 TEST(HuggingFace, ReadsWhatIsNoParameter) {
   const auto mistral = read_config("mistral-7b-v0.1");
@@ -102,15 +173,15 @@ TEST(HuggingFace, ReadsWhatIsNoParameter) {
 }
 
 TEST(HuggingFace, UnknownModelTypeNamesTheKeysThatAreMissing) {
-  const auto bert = read_text(R"({"model_type": "bert", "hidden_size": 768,
+  const auto roberta = read_text(R"({"model_type": "roberta", "hidden_size": 768,
     "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
     "vocab_size": 30522, "hidden_act": "gelu"})");
-  ASSERT_FALSE(bert);
-  EXPECT_EQ(bert.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(bert.error().text(),
-              HasSubstr("model type 'bert' is not known, and config of model type 'bert' lacks "
-                        "num_key_value_heads, rms_norm_eps"));
-  EXPECT_THAT(bert.error().hint, HasSubstr("llama"));
+  ASSERT_FALSE(roberta);
+  EXPECT_EQ(roberta.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(roberta.error().text(),
+              HasSubstr("model type 'roberta' is not known, and config of model type 'roberta' "
+                        "lacks num_key_value_heads, rms_norm_eps"));
+  EXPECT_THAT(roberta.error().hint, HasSubstr("orrery catalog hugging-face"));
 }
 
 TEST(HuggingFace, UnknownModelTypeWithTheKeysOfLlamaIsReadAndSaysSo) {
@@ -126,17 +197,124 @@ TEST(HuggingFace, UnknownModelTypeWithTheKeysOfLlamaIsReadAndSaysSo) {
   EXPECT_NEAR(parameters(*model), 41.873e9, 0.01e9);
 }
 
-// A Mamba layer in two of three layers: half of the parameters of a Llama with these keys.
 TEST(HuggingFace, UnknownModelTypeIsRefusedForKeysThatLlamaHasNot) {
-  const auto a = read_text(R"({"model_type": "jamba", "hidden_size": 4096, "use_cache": true,
+  const auto a = read_text(R"({"model_type": "zamba", "hidden_size": 4096, "use_cache": true,
     "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
     "intermediate_size": 14336, "vocab_size": 65536, "hidden_act": "silu", "rms_norm_eps": 1e-06,
     "num_experts": 16, "num_experts_per_tok": 2, "attn_layer_period": 8, "mamba_d_state": 16,
     "mamba_proj_bias": false, "rope_scaling": null, "expert_layer_period": 2})");
   ASSERT_FALSE(a);
   EXPECT_EQ(a.error().message,
-            "model type 'jamba' is not known, and a decoder like Llama has no attn_layer_period, "
+            "model type 'zamba' is not known, and a decoder like Llama has no attn_layer_period, "
             "mamba_d_state, expert_layer_period");
+}
+
+constexpr std::string_view kSmall =
+    R"("hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 100, "rms_norm_eps": 1e-6)";
+
+Result<Architecture> read_small(std::string_view rest) {
+  return read_text("{" + std::string(kSmall) + ", " + std::string(rest) + "}");
+}
+
+TEST(HuggingFace, KeysOfAKnownTypeThatAreNotUnderstoodAreSaid) {
+  const auto a = read_small(R"("model_type": "llama", "mixture_of_depths": 2, "off": false,
+    "nothing": 0, "empty": [])");
+  ASSERT_TRUE(a) << a.error().text();
+  EXPECT_THAT(a->assumed, ElementsAre("keys of the configuration that were not understood: "
+                                      "mixture_of_depths"));
+  const auto nested = read_text(R"({"model_type": "mpt", "d_model": 64, "n_heads": 4, "n_layers": 2,
+    "vocab_size": 100, "attn_config": {"alibi": true, "sparse": 3}})");
+  ASSERT_TRUE(nested) << nested.error().text();
+  EXPECT_THAT(nested->assumed, ElementsAre(HasSubstr("attn_config.sparse")));
+}
+
+TEST(HuggingFace, APartOfAModelSaysWhatIsLeftOut) {
+  const auto a = read_config("llava-1.5-7b");
+  ASSERT_TRUE(a);
+  EXPECT_THAT(a->assumed, ElementsAre("the model is its decoder: vision_config is left out"));
+  EXPECT_EQ(a->family, "llama");
+  EXPECT_THAT(read_config("qwen2-vl-7b")->assumed, ElementsAre(HasSubstr("vision_config")));
+  EXPECT_TRUE(read_config("llama-3.2-1b")->assumed.empty());
+}
+
+TEST(HuggingFace, LayersOfHybridsAreThoseOfTheConfiguration) {
+  const auto llama = read_config("llama-4-maverick");
+  ASSERT_TRUE(llama);
+  EXPECT_TRUE(llama->chunked_attention);
+  EXPECT_EQ(llama->sliding_window, 8192);
+  EXPECT_EQ(llama->global_attention_every, 4);
+  EXPECT_EQ(feed_forward_of(*llama, 0), FeedForwardPart::dense);
+  EXPECT_EQ(feed_forward_of(*llama, 1), FeedForwardPart::experts);
+  const auto jamba = read_config("jamba-v0.1");
+  ASSERT_TRUE(jamba);
+  EXPECT_EQ(mixer_of(*jamba, 3), Mixer::state_space);
+  EXPECT_EQ(mixer_of(*jamba, 4), Mixer::attention);
+  EXPECT_EQ(mixer_of(*jamba, 12), Mixer::attention);
+  EXPECT_EQ(feed_forward_of(*jamba, 1), FeedForwardPart::experts);
+  const auto nemotron = read_config("nemotron-h-56b");
+  ASSERT_TRUE(nemotron);  // M-M-M-M*-
+  EXPECT_EQ(mixer_of(*nemotron, 0), Mixer::state_space);
+  EXPECT_EQ(feed_forward_of(*nemotron, 0), FeedForwardPart::none);
+  EXPECT_EQ(mixer_of(*nemotron, 1), Mixer::none);
+  EXPECT_EQ(mixer_of(*nemotron, 7), Mixer::attention);
+  const auto qwen = read_config("qwen3-next-80b-a3b");
+  ASSERT_TRUE(qwen);
+  EXPECT_EQ(qwen->mixers, (std::vector{Mixer::gated_delta, Mixer::gated_delta, Mixer::gated_delta,
+                                       Mixer::attention}));
+  EXPECT_TRUE(qwen->attention_gate);
+  const auto exaone = read_config("exaone-4.0-32b");
+  ASSERT_TRUE(exaone);
+  EXPECT_EQ(exaone->global_attention_every, 4);
+}
+
+TEST(HuggingFace, LayersThatAlternateUnevenlyAreAPattern) {
+  const auto a = read_small(R"("model_type": "mistral", "sliding_window": 16, "layer_types":
+    ["full_attention", "sliding_attention", "sliding_attention", "full_attention"])");
+  ASSERT_TRUE(a) << a.error().text();
+  EXPECT_EQ(a->mixers,
+            (std::vector{Mixer::attention, Mixer::local_attention, Mixer::local_attention}));
+  const auto experts = read_small(R"("model_type": "qwen3_moe", "num_experts": 4,
+    "num_experts_per_tok": 2, "moe_intermediate_size": 32, "mlp_only_layers": [2])");
+  ASSERT_TRUE(experts) << experts.error().text();
+  EXPECT_EQ(feed_forward_of(*experts, 1), FeedForwardPart::experts);
+  EXPECT_EQ(feed_forward_of(*experts, 2), FeedForwardPart::dense);
+}
+
+TEST(HuggingFace, LayersThatCannotBeAreRefused) {
+  const auto letters = read_small(R"("model_type": "nemotron_h", "hybrid_override_pattern":
+    "M-M-M-")");
+  ASSERT_FALSE(letters);
+  EXPECT_THAT(letters.error().text(),
+              HasSubstr("hybrid_override_pattern: 6 layers, but the model has 4"));
+  const auto few = read_small(R"("model_type": "llama", "layer_types": ["full_attention"])");
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.error().text(),
+            "config.json: line 2, layer_types: 1 layers, but the model has 4 "
+            "(one for each layer)");
+  const auto word = read_small(R"("model_type": "llama", "layer_types":
+    ["full_attention", "full_attention", "hyena", "full_attention"])");
+  ASSERT_FALSE(word);
+  EXPECT_THAT(word.error().text(), HasSubstr("layer_types: layer type 'hyena' is not modelled"));
+  const auto index = read_small(R"("model_type": "bamba", "attn_layer_indices": [7])");
+  ASSERT_FALSE(index);
+  EXPECT_THAT(index.error().text(), HasSubstr("attn_layer_indices: '7' is not a layer (0 to 3)"));
+  const auto zero = read_text(R"({"model_type": "vit", "hidden_size": 64, "num_hidden_layers": 1,
+    "num_attention_heads": 1, "intermediate_size": 64, "patch_size": 0})");
+  ASSERT_FALSE(zero);
+  EXPECT_THAT(zero.error().text(), HasSubstr("patch_size: number 0 is out of range"));
+  const auto large = read_text(R"({"model_type": "mpt", "d_model": 1000000000, "n_heads": 4,
+    "n_layers": 2, "vocab_size": 100})");
+  ASSERT_FALSE(large);
+  EXPECT_THAT(large.error().text(), HasSubstr("'expansion_ratio * d_model' is out of range"));
+}
+
+TEST(HuggingFace, QwenLeadingLayersWithoutTheWindow) {
+  const auto a = read_small(R"("model_type": "qwen2", "use_sliding_window": true,
+    "sliding_window": 16, "max_window_layers": 3)");
+  ASSERT_TRUE(a) << a.error().text();
+  EXPECT_EQ(mixer_of(*a, 2), Mixer::attention);
+  EXPECT_EQ(mixer_of(*a, 3), Mixer::local_attention);
 }
 
 TEST(HuggingFace, KnownFamilyNamesAllMissingKeys) {

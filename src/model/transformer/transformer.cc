@@ -12,23 +12,37 @@
 namespace orrery {
 namespace {
 
-bool sees_all(const Architecture& a, std::int64_t layer) {
-  if (a.sliding_window == 0) return true;
-  return a.global_attention_every > 0 && (layer + 1) % a.global_attention_every == 0;
-}
-
-bool has_experts(const Architecture& a, std::int64_t layer) {
-  if (!a.moe || layer < a.moe->first_dense_layers) return false;
-  const std::int64_t place = layer - a.moe->first_dense_layers;
-  return (place + 1) % a.moe->layer_interval == 0;
-}
-
 std::string block_name(const Architecture& a, const LayerKind& kind) {
   std::string name = kind.final_norm ? "last " : "";
   if (kind.encoder) name += "encoder ";
   if (a.kind == ModelKind::encoder_decoder && !kind.encoder) name += "decoder ";
-  if (kind.windowed) name += "local ";
-  return name + (kind.experts ? "expert layer" : "dense layer");
+  const bool alone = kind.feed_forward == FeedForwardPart::none;
+  switch (kind.mixer) {
+    case Mixer::attention:
+      if (alone) name += "attention ";
+      break;
+    case Mixer::local_attention:
+      name += alone ? "local attention " : "local ";
+      break;
+    case Mixer::state_space:
+      name += "state-space ";
+      break;
+    case Mixer::gated_delta:
+      name += "gated-delta ";
+      break;
+    case Mixer::none:
+      name += "feed-forward ";
+      break;
+  }
+  if (alone) return name + "layer";
+  return name + (kind.feed_forward == FeedForwardPart::experts ? "expert layer" : "dense layer");
+}
+
+// What tensor parallelism divides: heads, or channels where no layer has heads.
+std::int64_t tensor_parts(const Architecture& a) {
+  if (has_attention(a)) return a.num_heads;
+  if (a.state_space) return a.state_space->heads > 0 ? a.state_space->heads : a.state_space->inner;
+  return a.gated_delta ? a.gated_delta->key_heads : 1;
 }
 
 void add_layer(Model& model, const Architecture& a, std::vector<LayerKind>& kinds, LayerKind kind) {
@@ -59,7 +73,12 @@ Result<Model> build_model(const Architecture& architecture) {
   model.name = a.name;
   model.width = static_cast<double>(a.hidden);
   model.assumed = a.assumed;
-  model.tensor_parts = a.num_heads;
+  if (a.state_space || a.gated_delta) {
+    model.assumed.emplace_back(
+        "layers that carry a state are priced by their products and bytes; no measured step has "
+        "them");
+  }
+  model.tensor_parts = tensor_parts(a);
   model.experts = a.moe ? a.moe->num_experts : 0;
   model.experts_of_a_token = a.moe ? a.moe->top_k : 0;
   model.ties_ends = a.tie_embeddings;
@@ -72,16 +91,16 @@ Result<Model> build_model(const Architecture& architecture) {
     for (std::int64_t i = 0; i < a.num_encoder_layers; ++i) {
       add_layer(model, a, kinds,
                 {.encoder = true,
-                 .experts = has_experts(a, i),
-                 .windowed = !sees_all(a, i),
+                 .mixer = mixer_of(a, i),
+                 .feed_forward = feed_forward_of(a, i),
                  .final_norm = i + 1 == a.num_encoder_layers});
     }
   }
   for (std::int64_t i = 0; i < a.num_layers; ++i) {
     add_layer(model, a, kinds,
               {.cross = a.kind == ModelKind::encoder_decoder,
-               .experts = has_experts(a, i),
-               .windowed = !sees_all(a, i)});
+               .mixer = mixer_of(a, i),
+               .feed_forward = feed_forward_of(a, i)});
   }
 
   BlockWriter embedding(a, {});
@@ -99,7 +118,8 @@ Result<Model> build_model(const Architecture& architecture) {
   for (std::int64_t i = 0; i < a.num_multi_token_prediction; ++i) {
     const std::int64_t last = a.num_layers - 1;
     BlockWriter module(
-        a, {.experts = has_experts(a, last), .windowed = !sees_all(a, last), .auxiliary = true});
+        a,
+        {.mixer = mixer_of(a, last), .feed_forward = feed_forward_of(a, last), .auxiliary = true});
     module.multi_token_prediction();
     std::vector<Operator> more = module.take();
     operators.insert(operators.end(), more.begin(), more.end());
