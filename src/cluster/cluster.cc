@@ -61,7 +61,8 @@ Result<void> check(const FabricLevel& level) {
     return refuse("an efficiency outside (0, 1]", field("efficiency"),
                   "the share of the nominal bandwidth that large transfers reach");
   }
-  if (level.transport) return at("transport", check(*level.transport));
+  if (level.transport) ORRERY_RETURN_IF_ERROR(at("transport", check(*level.transport)));
+  if (level.topology) return at("topology", check(*level.topology));
   return {};
 }
 

@@ -30,6 +30,8 @@ const Fields<LevelDescription>& fields_of(const LevelDescription*) {
               "share of the nominal bandwidth that large transfers reach")
           .optional<&LevelDescription::in_switch_reduction>(
               "the switch adds up the contributions of an all-reduce")
+          .optional<&LevelDescription::topology>(
+              "how the units below are wired; absent: one switch that never blocks")
           .optional<&LevelDescription::description>("in words");
   return table;
 }
@@ -244,6 +246,7 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   level.efficiency = described.efficiency.value_or(figures.efficiency);
   level.in_switch_reduction = described.in_switch_reduction.value_or(false);
   level.oversubscription = described.oversubscription.value_or(1);
+  level.topology = described.topology;
   return level;
 }
 
@@ -255,6 +258,7 @@ void override_level(FabricLevel& level, const LevelDescription& described) {
   level.efficiency = described.efficiency.value_or(level.efficiency);
   level.in_switch_reduction = described.in_switch_reduction.value_or(level.in_switch_reduction);
   level.oversubscription = described.oversubscription.value_or(1);
+  level.topology = described.topology;
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct LevelDescription {
   std::optional<double> oversubscription;
   std::optional<double> efficiency;
   std::optional<bool> in_switch_reduction;
+  std::optional<LevelTopology> topology;  // absent: one switch that never blocks
   std::string description;
   bool operator==(const LevelDescription&) const = default;
 };

@@ -20,7 +20,8 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*) {
               "share of the nominal bandwidth that large transfers reach")
           .optional<&FabricLevel::in_switch_reduction>(
               "the switch adds up the contributions of an all-reduce")
-          .optional<&FabricLevel::transport>("how messages travel over a long link");
+          .optional<&FabricLevel::transport>("how messages travel over a long link")
+          .optional<&FabricLevel::topology>("how its units are wired, for simulated flows");
   return table;
 }
 

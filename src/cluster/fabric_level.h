@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster/level_topology.h"
 #include "cluster/transport.h"
 #include "document/fields.h"
 #include "units/quantity.h"
@@ -21,9 +22,10 @@ struct FabricLevel {
   double oversubscription =
       1;                  // 1 = full bisection; what all accelerators send at once is divided by it
   double efficiency = 1;  // share of nominal that large transfers reach, before protocol effects
-  bool in_switch_reduction = false;      // NVLink SHARP and the like
-  std::string fabric{};                  // of the catalog; empty: the one called `name`
-  std::optional<Transport> transport{};  // of a long link; empty: nothing is lost, no window
+  bool in_switch_reduction = false;         // NVLink SHARP and the like
+  std::string fabric{};                     // of the catalog; empty: the one called `name`
+  std::optional<Transport> transport{};     // of a long link; empty: nothing is lost, no window
+  std::optional<LevelTopology> topology{};  // empty: one switch that never blocks
   bool operator==(const FabricLevel&) const = default;
 };
 const Fields<FabricLevel>& fields_of(const FabricLevel*);

@@ -90,7 +90,8 @@ Result<Cluster> named(const Name& name, const Catalog& catalog) {
 
 }  // namespace
 
-Result<Cluster> read_cluster(const Document& document, const Catalog& catalog) {
+Result<Cluster> read_cluster(const Document& stated, const Catalog& catalog) {
+  ORRERY_TRY(const Document document, catalog.with_base("clusters", stated));
   const Value* accelerator = document.root.find("accelerator");
   if (accelerator != nullptr && accelerator->kind() == Value::Kind::map) {
     ORRERY_TRY(Cluster cluster, read<Cluster>(document));

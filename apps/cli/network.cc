@@ -1,0 +1,51 @@
+// orrery network, orrery collective, orrery cluster: the graph of a network, collectives as flows
+// through it, and the steps of several jobs on it.
+#include "network/network.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "command.h"
+#include "estimate/shared_fabric.h"
+#include "network/collective_comparison.h"
+#include "report/network/network_report.h"
+
+namespace orrery::cli {
+
+Result<int> network_command(const NetworkOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto cluster, parse_cluster(options.cluster, catalog));
+  ORRERY_TRY(const auto network, network_of(cluster));
+  const NetworkFigures figures = figures_of(network, cluster.name);
+  return print(common.json ? to_json(network_json(figures)) : network_text(figures, text_style()));
+}
+
+Result<int> collective_command(const CollectiveOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const auto kind, at("collective", parse_enum<CollectiveKind>(options.collective)));
+  ORRERY_TRY(const auto payload, at("--size", parse_bytes(options.size)));
+  if (!(payload >= Bytes(1) && payload <= Bytes(1e15))) {
+    return bad_input("'" + options.size + "' is not between 1B and 1PB", "--size");
+  }
+  std::optional<ProgramAlgorithm> only;
+  if (!options.algorithm.empty()) {
+    ORRERY_TRY(only, at("--algorithm", parse_enum<ProgramAlgorithm>(options.algorithm)));
+  }
+  ORRERY_TRY(const auto cluster, parse_cluster(options.cluster, catalog));
+  ORRERY_TRY(const auto comparison,
+             compare_collective(cluster, catalog, kind, payload, options.ranks, only));
+  return print(common.json ? to_json(collective_json(comparison))
+                           : collective_text(comparison, text_style()));
+}
+
+Result<int> cluster_command(const ClusterOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  ORRERY_TRY(const Document document, read_document(options.jobs));
+  ORRERY_TRY(DescribedJobs jobs, read_jobs(document, catalog));
+  ORRERY_TRY(const SharedFabric shared, share_fabric(std::move(jobs), catalog));
+  return print(common.json ? to_json(shared_fabric_json(shared))
+                           : shared_fabric_text(shared, text_style()));
+}
+
+}  // namespace orrery::cli

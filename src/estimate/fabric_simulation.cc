@@ -1,0 +1,524 @@
+#include "estimate/fabric_simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "graph/edge_lists.h"
+#include "network/collective_comparison.h"
+#include "network/max_min.h"
+#include "network/program_run.h"
+
+namespace orrery {
+namespace {
+
+constexpr Bytes kProbe{1 << 30};
+constexpr int kMostDirectRanks = 256;  // of an all-to-all whose every pair is a flow
+constexpr std::uint32_t kPieces = 512;
+constexpr double kUnused = 1e-6;  // a smaller share of a link's time is none
+
+// What one communication of all groups of a pipeline device does to the network.
+struct Pattern {
+  double seconds_per_byte = 0;
+  std::vector<ResourceUse> links;  // the share of the time of each; then of resources
+  std::string busiest;
+};
+
+// How a communication of the graph runs on the network: all parts of one node's operation.
+struct NodeFlows {
+  double closed_ps = 0;
+  double alone_ps = 0;
+  std::vector<ResourceUse> uses;  // the patterns and their shares; then resources
+  std::size_t axis = 0;           // of the table of AxisFlows
+};
+
+class Patterns {
+ public:
+  explicit Patterns(const Cluster& fabric) : fabric_(fabric) {}
+
+  // Of a program on some groups; patterns are found once for each `key`.
+  template <class Key, class MakeRun>
+  Result<std::uint32_t> find(const Key& key, const MakeRun& make) {
+    const auto known = numbers_.find(key);
+    if (known != numbers_.end()) return known->second;
+    ORRERY_TRY(Pattern pattern, make());
+    const auto number = static_cast<std::uint32_t>(patterns_.size());
+    patterns_.push_back(std::move(pattern));
+    numbers_.emplace(key, number);
+    return number;
+  }
+
+  Result<Pattern> of_program(const Program& program, const std::vector<FabricLevel>& levels,
+                             const std::vector<std::vector<std::uint32_t>>& placements) {
+    Cluster cluster = fabric_;
+    cluster.levels = levels;
+    ORRERY_TRY(const Network network, network_of(cluster));
+    ORRERY_TRY(const ProgramRun done, run(program, kProbe, network, placements, Routing::spray));
+    Pattern out;
+    out.seconds_per_byte = done.time / Seconds(1) / kProbe.value();
+    double most = 0;
+    for (std::uint32_t l = 0; l < done.on_links.size(); ++l) {
+      const DirectedLink& link = network.links()[l];
+      const double share = done.on_links[l] / link.capacity / done.time;
+      if (share < kUnused) continue;
+      // Rounded, so that links used alike are recognized.
+      out.links.push_back({l, std::round(share * 1e9) / 1e9});
+      if (share > most * (1 + 1e-9)) {
+        most = share;
+        out.busiest = network.levels()[link.level].name;
+      }
+    }
+    links_ = network.links().size();
+    return out;
+  }
+
+  [[nodiscard]] const Pattern& operator[](std::uint32_t number) const { return patterns_[number]; }
+
+  // Replaces links by resources; gives their number.
+  std::size_t fold() {
+    std::vector<std::vector<std::pair<std::uint32_t, double>>> users(links_);
+    for (std::uint32_t p = 0; p < patterns_.size(); ++p) {
+      for (const ResourceUse& use : patterns_[p].links) {
+        users[use.resource].emplace_back(p, use.weight);
+      }
+      patterns_[p].links.clear();
+    }
+    std::sort(users.begin(), users.end());
+    users.erase(std::unique(users.begin(), users.end()), users.end());
+    std::uint32_t resources = 0;
+    for (const auto& link : users) {
+      if (link.empty()) continue;
+      for (const auto& [pattern, share] : link) {
+        patterns_[pattern].links.push_back({resources, share});
+      }
+      ++resources;
+    }
+    return resources;
+  }
+
+ private:
+  const Cluster& fabric_;
+  std::size_t links_ = 0;
+  std::vector<Pattern> patterns_;
+  // Job, device, group or message, collective, algorithm, protocol.
+  std::map<std::tuple<std::size_t, std::uint32_t, std::size_t, int, int, int>, std::uint32_t>
+      numbers_;
+};
+
+// One job: the graph of its step and what its nodes do to the network.
+class Job {
+ public:
+  Job(std::size_t number, const StepOnFabric& on, const Cluster& fabric, Patterns& patterns)
+      : number_(number), on_(on), fabric_(fabric), patterns_(patterns) {}
+
+  Result<void> prepare() {
+    ORRERY_TRY(simulated_, simulated(on_.step->costs, Folding::expanded));
+    const Graph& graph = this->graph();
+    flows_of_node_.resize(graph.size());
+    for (std::size_t n = 0; n < graph.size(); ++n) {
+      const std::uint32_t device = graph.stream_of(NodeIndex(n)).rank_class;
+      const std::uint32_t operation = graph.operation_index(NodeIndex(n)).value();
+      const auto key = std::pair(operation, device);
+      auto known = known_.find(key);
+      if (known == known_.end()) {
+        ORRERY_TRY(const std::uint32_t flows,
+                   at(std::string(graph.name(NodeIndex(n))), node_flows(NodeIndex(n), device)));
+        known = known_.emplace(key, flows).first;
+      }
+      flows_of_node_[n] = known->second;
+    }
+    std::vector<std::optional<std::uint32_t>> last(graph.streams().size());
+    const auto each_edge = [&](auto add) {
+      std::ranges::fill(last, std::nullopt);
+      for (std::uint32_t n = 0; n < graph.size(); ++n) {
+        const NodeIndex node(n);
+        for (const std::uint32_t p : graph.predecessors(node)) add(p, n);
+        const auto follow = [&](StreamIndex s) {
+          if (graph.streams()[s.value()].role == StreamRole::wire) return;
+          if (last[s.value()]) add(*last[s.value()], n);
+          last[s.value()] = n;
+        };
+        follow(graph.stream(node));
+        for (const StreamIndex s : graph.rendezvous_streams(node)) follow(s);
+      }
+    };
+    successors_.emplace(graph.size(), each_edge);
+    waits_at_first_.resize(graph.size());
+    each_edge([&](std::uint32_t, std::uint32_t n) { ++waits_at_first_[n]; });
+    return {};
+  }
+
+  // Patterns have become resources.
+  void resolve() {
+    for (NodeFlows& f : flows_) {
+      std::map<std::uint32_t, double> uses;
+      for (const ResourceUse& pattern : f.uses) {
+        for (const ResourceUse& use : patterns_[pattern.resource].links) {
+          uses[use.resource] += use.weight * pattern.weight;
+        }
+      }
+      f.uses.clear();
+      for (const auto& [resource, weight] : uses) f.uses.push_back({resource, weight});
+    }
+  }
+
+  [[nodiscard]] const Graph& graph() const { return simulated_.step.graph; }
+  // None: the node keeps its duration.
+  [[nodiscard]] const NodeFlows* flows(std::uint32_t node) const {
+    return flows_of_node_[node] == kNone ? nullptr : &flows_[flows_of_node_[node]];
+  }
+
+  // Begins a step: gives the nodes that wait for none.
+  std::vector<std::uint32_t> begin(double now) {
+    waits_ = waits_at_first_;
+    left_ = graph().size();
+    began_ = now;
+    ends_.assign(graph().size(), 0);
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t n = 0; n < waits_.size(); ++n) {
+      if (waits_[n] == 0) out.push_back(n);
+    }
+    return out;
+  }
+  // Calls `start(n)` for each node that can begin now; true where the step is over.
+  template <class Start>
+  bool end(std::uint32_t node, double began, double now, const Start& start) {
+    ends_[node] = now - began_;
+    if (const NodeFlows* f = flows(node); f != nullptr && steps_ == 0) {
+      AxisFlows& axis = axes_[f->axis];
+      ++axis.times;
+      axis.closed += Seconds(f->closed_ps * 1e-12);
+      axis.alone += Seconds(f->alone_ps * 1e-12);
+      axis.shared += Seconds((now - began) * 1e-12);
+    }
+    for (const std::uint32_t s : (*successors_)[node]) {
+      if (--waits_[s] == 0) start(s);
+    }
+    if (--left_ > 0) return false;
+    Timeline timeline{.end_ps = ends_, .makespan = Picoseconds(now - began_)};
+    for (double& e : timeline.end_ps) e = std::round(e);
+    // Between two repetitions the step is as long as what follows waits for it.
+    window_ = step_time(windows(on_.step->costs, simulated_.step, timeline)).seconds();
+    total_ += Seconds((now - began_) * 1e-12);
+    ++steps_;
+    return true;
+  }
+  [[nodiscard]] int steps() const { return steps_; }
+
+  [[nodiscard]] StepFlows answer(std::size_t resources) && {
+    StepFlows out;
+    out.closed = on_.step->folded.time.seconds();
+    out.time = steps_ == 1 ? window_ : total_ / static_cast<double>(steps_);
+    out.steps = steps_;
+    out.resources = static_cast<std::int64_t>(resources);
+    out.axes = std::move(axes_);
+    std::erase_if(out.axes, [](const AxisFlows& a) { return a.times == 0; });
+    return out;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  [[nodiscard]] const CostContext& context() const { return on_.step->costs.cache->context(); }
+  [[nodiscard]] const RankLayout& layout() const { return *on_.step->costs.layout; }
+  [[nodiscard]] RankSpan stages() const {
+    const auto& spans = layout().spans[static_cast<std::size_t>(StepGroup::stages)];
+    return spans.empty() ? RankSpan{} : spans.front();
+  }
+  [[nodiscard]] std::int64_t stage_of(std::int64_t rank) const {
+    return rank / stages().stride % stages().size;
+  }
+
+  std::size_t axis(std::string_view label, std::string_view collective) {
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      if (axes_[a].axis == label && axes_[a].collective == collective) return a;
+    }
+    axes_.emplace_back();
+    axes_.back().axis = label;
+    axes_.back().collective = collective;
+    return axes_.size() - 1;
+  }
+
+  // Of a node's operation on a device.
+  Result<std::uint32_t> node_flows(NodeIndex node, std::uint32_t device) {
+    const Operation& operation = graph().operation(node);
+    NodeFlows out;
+    double more = 0;  // than by the closed form
+    for (const OperationPart& part : operation.parts) {
+      ORRERY_TRY(const std::optional<Flowing> flowing, flowing_of(part, device));
+      if (!flowing) continue;
+      out.axis = flowing->axis;
+      const Pattern& pattern = patterns_[flowing->pattern];
+      if (axes_[out.axis].busiest.empty()) axes_[out.axis].busiest = pattern.busiest;
+      const double seconds = flowing->share * flowing->transfer.value();
+      more += flowing->share * (flowing->alone - flowing->closed).value();
+      out.uses.push_back({flowing->pattern, seconds});
+    }
+    if (out.uses.empty()) return kNone;
+    out.closed_ps = graph().duration(node).count();
+    out.alone_ps = std::max(0.0, out.closed_ps + more * 1e12);
+    if (!(out.alone_ps > 0)) return kNone;
+    for (ResourceUse& use : out.uses)
+      use.weight = std::min(1.0, use.weight / (out.alone_ps * 1e-12));
+    flows_.push_back(std::move(out));
+    return static_cast<std::uint32_t>(flows_.size() - 1);
+  }
+
+  struct Flowing {
+    std::uint32_t pattern = 0;
+    double share = 1;  // of the whole that the node takes
+    Seconds closed, alone;
+    Seconds transfer;  // of `alone`
+    std::size_t axis = 0;
+  };
+
+  Result<std::optional<Flowing>> flowing_of(const OperationPart& part, std::uint32_t device) {
+    if (const auto* c = std::get_if<Communication>(&part.what)) return collective_flow(*c, device);
+    if (const auto* m = std::get_if<Message>(&part.what)) return message_flow(*m, device);
+    return std::optional<Flowing>();
+  }
+
+  Result<std::optional<Flowing>> collective_flow(const Communication& c, std::uint32_t device) {
+    const Group& group = layout().groups[c.group.value()];
+    if (group.shape.size <= 1 ||
+        c.payload < kLatencyBound * static_cast<double>(group.shape.size)) {
+      return std::optional<Flowing>();
+    }
+    const bool tokens = std::holds_alternative<TokenExchange>(c.tokens);
+    const CollectiveParameters& parameters = context().collectives;
+    const std::vector<FabricLevel>& own = context().cluster.levels;
+    const CollectiveChoice choice =
+        collective(c.collective, c.payload, group.shape, own, parameters);
+    ProgramAlgorithm algorithm = program_algorithm(choice.algorithm);
+    if (algorithm == ProgramAlgorithm::direct && group.shape.size > kMostDirectRanks) {
+      algorithm = ProgramAlgorithm::hierarchical;
+    }
+    const auto key = std::tuple(number_, device, static_cast<std::size_t>(c.group.value()),
+                                static_cast<int>(c.collective), static_cast<int>(algorithm),
+                                static_cast<int>(choice.protocol));
+    ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<Pattern> {
+      const ProgramShape shape = shape_of(group.shape);
+      auto program = program_of(algorithm, c.collective, shape);
+      if (!program) {
+        program = program_of(c.collective == CollectiveKind::all_to_all  ? ProgramAlgorithm::direct
+                             : c.collective == CollectiveKind::broadcast ? ProgramAlgorithm::chain
+                                                                         : ProgramAlgorithm::ring,
+                             c.collective, shape);
+      }
+      const std::vector<FabricLevel> levels = library_levels(
+          fabric_.levels, parameters, c.collective, algorithm, choice.protocol, StepLatency::none);
+      return patterns_.of_program(*program, levels,
+                                  placements(static_cast<StepGroup>(c.group.value()), device));
+    }));
+    Flowing out;
+    out.pattern = pattern;
+    out.share = c.times / c.pieces * c.exposed;
+    out.axis = axis(group.label, to_text(c.collective));
+    out.transfer = Seconds(patterns_[pattern].seconds_per_byte * c.payload.value());
+    if (tokens) {
+      // Tokens go by kernels of their own, whose rate is measured; flows tell what shares the links.
+      out.closed = context().exchange(std::get<TokenExchange>(c.tokens), group.shape);
+      out.alone = out.closed;
+      out.transfer = std::min(out.transfer, out.closed);
+      return std::optional(out);
+    }
+    const CommunicationPath path = communication_path(group.shape, own, parameters);
+    out.closed = choice.time;
+    out.alone = out.transfer +
+                off_links(algorithm, c.collective, c.payload, path, choice.protocol, parameters)
+                    .value_or(std::max(Seconds(0), choice.time - out.transfer));
+    return std::optional(out);
+  }
+
+  Result<std::optional<Flowing>> message_flow(const Message& m, std::uint32_t device) {
+    const RankSpan span = stages();
+    if (span.size < 2 || !(m.bytes >= kLatencyBound)) return std::optional<Flowing>();
+    // To the next device or from it back to this one; the level tells which pair it is.
+    const auto next = static_cast<std::size_t>(device);
+    const std::size_t before =
+        (next + static_cast<std::size_t>(span.size) - 1) % static_cast<std::size_t>(span.size);
+    const std::vector<std::size_t>& levels = layout().boundary_level;
+    const bool forwards = levels[next] == m.level && next + 1 < static_cast<std::size_t>(span.size);
+    const std::int64_t step = forwards || levels[before] != m.level ? 1 : span.size - 1;
+    const auto key =
+        std::tuple(number_, device, kStepGroups + m.level, static_cast<int>(step), 0, 0);
+    const FabricLevel& level = context().pairwise[m.level];
+    ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<Pattern> {
+      Program program{.kind = CollectiveKind::broadcast, .ranks = 2};
+      program.rounds.push_back({.sends = {{.from = 0, .to = 1}}});
+      std::vector<std::vector<std::uint32_t>> pairs;
+      for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
+        if (stage_of(r) != static_cast<std::int64_t>(device)) continue;
+        const std::int64_t to = (stage_of(r) + step) % span.size;
+        const std::int64_t peer = r + (to - stage_of(r)) * span.stride;
+        pairs.push_back({on_.accelerators[static_cast<std::size_t>(r)],
+                         on_.accelerators[static_cast<std::size_t>(peer)]});
+      }
+      std::vector<FabricLevel> silent = fabric_.levels;
+      for (FabricLevel& l : silent) {
+        l.latency = Seconds(0);
+        l.efficiency = l.name == level.name ? level.efficiency : l.efficiency;
+      }
+      return patterns_.of_program(program, silent, pairs);
+    }));
+    Flowing out;
+    out.pattern = pattern;
+    out.axis = axis("pipeline", "message");
+    const CollectiveParameters& parameters = context().collectives;
+    out.closed = point_to_point(m.bytes, level, parameters, m.crossing);
+    const Seconds latency =
+        out.closed * 2.0 - point_to_point(m.bytes * 2, level, parameters, m.crossing);
+    out.transfer = Seconds(patterns_[pattern].seconds_per_byte * m.bytes.value());
+    out.alone = std::max(Seconds(0), latency) + out.transfer;
+    return std::optional(out);
+  }
+
+  // As programs see a group; flat where its units differ.
+  static ProgramShape shape_of(const GroupShape& group) {
+    ProgramShape out{.members = {}, .pieces = kPieces};
+    for (const int m : group.members) {
+      const auto here = static_cast<std::uint32_t>(m);
+      const std::uint32_t inside = out.members.empty() ? 1 : out.members.back();
+      if (here == inside) continue;
+      if (here % inside != 0) return {{static_cast<std::uint32_t>(group.size)}, kPieces};
+      out.members.push_back(here);
+    }
+    return out;
+  }
+
+  // The groups that ranks of the device are in, each once.
+  std::vector<std::vector<std::uint32_t>> placements(StepGroup group, std::uint32_t device) const {
+    std::vector<std::vector<std::uint32_t>> out;
+    std::vector<std::uint8_t> seen(on_.accelerators.size());
+    for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
+      if (seen[static_cast<std::size_t>(r)] != 0) continue;
+      if (stage_of(r) != static_cast<std::int64_t>(device)) continue;
+      std::vector<std::uint32_t> placed;
+      for (const std::int64_t m : members(layout(), group, r)) {
+        seen[static_cast<std::size_t>(m)] = 1;
+        placed.push_back(on_.accelerators[static_cast<std::size_t>(m)]);
+      }
+      out.push_back(std::move(placed));
+    }
+    return out;
+  }
+
+  std::size_t number_;
+  const StepOnFabric& on_;
+  const Cluster& fabric_;
+  Patterns& patterns_;
+  SimulatedStep simulated_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_;
+  std::vector<NodeFlows> flows_;
+  std::vector<std::uint32_t> flows_of_node_;
+  std::vector<AxisFlows> axes_;
+  std::optional<EdgeLists> successors_;
+  std::vector<std::uint32_t> waits_at_first_, waits_;
+  std::vector<double> ends_;
+  std::size_t left_ = 0;
+  double began_ = 0;
+  int steps_ = 0;
+  Seconds window_, total_;
+};
+
+// Events of all jobs in the order of time, in picoseconds.
+class Simulation {
+ public:
+  Simulation(std::vector<Job>& jobs, std::size_t resources, int steps)
+      : jobs_(jobs), steps_(steps), network_(std::vector<double>(resources, 1.0)) {}
+
+  void run() {
+    for (std::uint32_t j = 0; j < jobs_.size(); ++j) begin(j, 0);
+    while (!done_ && (!fixed_.empty() || network_.under_way() > 0)) {
+      const double fixed = fixed_.empty() ? kUnlimitedRate : fixed_.top().time;
+      const double flow = network_.under_way() > 0 ? network_.next_end() : kUnlimitedRate;
+      if (fixed <= flow) {
+        const Event event = fixed_.top();
+        fixed_.pop();
+        end(event.job, event.node, event.began, event.time);
+        continue;
+      }
+      for (const FlowSimulation::Flow f : network_.end_next()) {
+        const Event event = of_flow_[f];
+        end(event.job, event.node, event.began, flow);
+      }
+    }
+  }
+
+ private:
+  struct Event {
+    double time = 0;
+    std::uint32_t job = 0, node = 0;
+    double began = 0;
+    bool operator>(const Event& o) const {
+      return std::tie(time, job, node) > std::tie(o.time, o.job, o.node);
+    }
+  };
+
+  void begin(std::uint32_t job, double now) {
+    for (const std::uint32_t node : jobs_[job].begin(now)) start(job, node, now);
+  }
+  void start(std::uint32_t job, std::uint32_t node, double now) {
+    const NodeFlows* flows = jobs_[job].flows(node);
+    if (flows == nullptr) {
+      const double time = jobs_[job].graph().duration(NodeIndex(node)).count();
+      fixed_.push({now + time, job, node, now});
+      return;
+    }
+    const FlowSimulation::Flow f = network_.start(now, flows->uses, flows->alone_ps, 1);
+    if (of_flow_.size() <= f) of_flow_.resize(f + 1);
+    of_flow_[f] = {0, job, node, now};
+  }
+  void end(std::uint32_t job, std::uint32_t node, double began, double now) {
+    const bool over =
+        jobs_[job].end(node, began, now, [&](std::uint32_t next) { start(job, next, now); });
+    if (!over) return;
+    // Steps that are under way when all have done theirs are not counted.
+    done_ = std::ranges::all_of(jobs_, [&](const Job& j) { return j.steps() >= steps_; });
+    if (!done_) begin(job, now);
+  }
+
+  std::vector<Job>& jobs_;
+  int steps_;
+  bool done_ = false;
+  FlowSimulation network_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> fixed_;
+  std::vector<Event> of_flow_;
+};
+
+}  // namespace
+
+Result<std::vector<StepFlows>> simulate_on_fabric(const Cluster& fabric,
+                                                  std::span<const StepOnFabric> steps_of_jobs,
+                                                  int steps) {
+  Patterns patterns(fabric);
+  std::vector<Job> jobs;
+  jobs.reserve(steps_of_jobs.size());
+  for (std::size_t j = 0; j < steps_of_jobs.size(); ++j) {
+    jobs.emplace_back(j, steps_of_jobs[j], fabric, patterns);
+    ORRERY_RETURN_IF_ERROR(jobs.back().prepare());
+  }
+  const std::size_t resources = patterns.fold();
+  for (Job& job : jobs) job.resolve();
+  Simulation(jobs, resources, steps).run();
+  std::vector<StepFlows> out;
+  for (Job& job : jobs) out.push_back(std::move(job).answer(resources));
+  return out;
+}
+
+Result<StepFlows> step_flows(const PredictedStep& step) {
+  const Cluster& cluster = step.costs.cache->context().cluster;
+  StepOnFabric on{&step,
+                  std::vector<std::uint32_t>(static_cast<std::size_t>(cluster.accelerators))};
+  std::iota(on.accelerators.begin(), on.accelerators.end(), 0U);
+  ORRERY_TRY(std::vector<StepFlows> out, simulate_on_fabric(cluster, std::span(&on, 1), 1));
+  return std::move(out.front());
+}
+
+}  // namespace orrery

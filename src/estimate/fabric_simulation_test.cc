@@ -1,0 +1,127 @@
+#include "estimate/fabric_simulation.h"
+
+#include <gtest/gtest.h>
+
+#include "estimate/shared_fabric.h"
+#include "estimate/spec.h"
+
+namespace orrery {
+namespace {
+
+PredictedStep step_of(const std::string& text) {
+  const auto document = parse_yaml(text, "test");
+  EXPECT_TRUE(document);
+  auto spec = read_spec(*document, "", Catalog::built_in());
+  EXPECT_TRUE(spec) << spec.error().message;
+  auto step = predict(spec->scenario, Catalog::built_in());
+  EXPECT_TRUE(step) << step.error().message;
+  return std::move(*step);
+}
+
+// Nothing is oversubscribed and nothing runs beside anything else: flows are the closed forms.
+TEST(StepFlows, AreTheClosedFormsWhereNothingIsShared) {
+  const PredictedStep step = step_of(
+      "{model: llama-3.1-8b, cluster: 'h100-sxm:64', training: {sequence_length: 8192, "
+      "global_batch: 128}, plan: {tp: 2, pp: 4, micro_batch: 1}}");
+  const auto flows = step_flows(step);
+  ASSERT_TRUE(flows) << flows.error().message;
+  EXPECT_EQ(flows->closed, step.folded.time.seconds());
+  EXPECT_NEAR(flows->time / flows->closed, 1, 0.01);
+  EXPECT_GE(flows->axes.size(), 5U);
+  for (const AxisFlows& a : flows->axes) {
+    EXPECT_NEAR(a.alone / a.closed, 1, 0.02) << a.axis << " " << a.collective;
+    EXPECT_GE(a.shared / a.alone, 1 - 1e-9) << a.axis << " " << a.collective;
+  }
+}
+
+// Links that are used alike are one resource, so that more replicas cost nothing.
+TEST(StepFlows, HaveTheSizeOfThePlan) {
+  const auto of = [](const std::string& gpus) {
+    return *step_flows(
+        step_of("{model: llama-3.1-8b, cluster: 'h100-sxm:" + gpus +
+                "', training: {sequence_length: 8192, global_batch: 512}, plan: {tp: "
+                "8, pp: 2, micro_batch: 1}}"));
+  };
+  const StepFlows small = of("256");
+  const StepFlows large = of("1024");
+  EXPECT_EQ(small.resources, large.resources);
+  EXPECT_LT(large.resources, 40);
+}
+
+std::string jobs_on(const std::string& fabric, const std::string& jobs) {
+  return "{fabric: '" + fabric + "', jobs: [" + jobs + "]}";
+}
+std::string job(const std::string& name, const std::string& place) {
+  return "{name: " + name +
+         ", model: llama-3.1-8b, training: {sequence_length: 512, global_batch: 64}, plan: {tp: 1, "
+         "dp: {sharding: zero-3}, micro_batch: 1}, accelerators: 64, " +
+         place + "}";
+}
+
+Result<SharedFabric> shared(const std::string& text) {
+  auto jobs = read_jobs(*parse_yaml(text, "jobs.yaml"), Catalog::built_in());
+  if (!jobs) return fail(jobs.error());
+  return share_fabric(std::move(*jobs), Catalog::built_in());
+}
+
+const std::string kPods = std::string(ORRERY_SOURCE_DIR) + "/examples/oversubscribed-pods.yaml:256";
+
+TEST(SharedFabric, AJobAloneIsNotSlowed) {
+  const auto answer = shared(jobs_on(kPods, job("a", "first: 0, every: 2")));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->jobs[0].slow_down(), 1);
+  EXPECT_TRUE(answer->pairs.empty());
+}
+
+TEST(SharedFabric, JobsInPodsOfTheirOwnDoNotMeet) {
+  const auto answer = shared(jobs_on(kPods, job("a", "first: 0") + "," + job("b", "first: 64")));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_NEAR(answer->jobs[0].slow_down(), 1, 1e-9);
+  EXPECT_NEAR(answer->jobs[1].slow_down(), 1, 1e-9);
+}
+
+// Two equal jobs between the same pods share the spine evenly; the pair with it is named.
+TEST(SharedFabric, JobsThatShareASpineSlowEachOther) {
+  const auto answer =
+      shared(jobs_on(kPods, job("a", "first: 0, every: 2") + "," + job("b", "first: 8, every: 2") +
+                                "," + job("c", "first: 128")));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_GT(answer->jobs[0].slow_down(), 1.1);
+  EXPECT_NEAR(answer->jobs[0].slow_down(), answer->jobs[1].slow_down(), 0.02);
+  EXPECT_LT(answer->jobs[0].slow_down(), 2);
+  EXPECT_NEAR(answer->jobs[2].slow_down(), 1, 1e-9);
+  ASSERT_EQ(answer->pairs.size(), 3U);
+  EXPECT_EQ(answer->pairs[0].a, "a");
+  EXPECT_EQ(answer->pairs[0].b, "b");
+  EXPECT_EQ(answer->pairs[0].level, "spine");
+  EXPECT_NEAR(answer->pairs[1].slow_a, 1, 1e-9);
+}
+
+TEST(SharedFabric, RefusesWhatIsNotAListOfJobs) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{fabric: 'h100-sxm:64'}", "no list of jobs on a fabric"},
+      {jobs_on("h100-sxm:64", ""), "0 jobs"},
+      {jobs_on("h100-sxm:64", "7"), "a job that is no map"},
+      {jobs_on("h100-sxm:64", "{model: llama-3.1-8b, accelerators: 8}"),
+       "missing field 'name' in job"},
+      {jobs_on("h100-sxm:64", "{name: a, accelerators: 8}"), "job 'a' has no model"},
+      {jobs_on("h100-sxm:64", job("a", "first: 64")),
+       "job 'a' does not lie on the 64 accelerators of h100-sxm:64"},
+      {jobs_on("h100-sxm:64", job("a", "first: 8")), "job 'a' needs accelerator 64 of 64"},
+      {jobs_on("h100-sxm:128", job("a", "first: 4")), "job 'a' begins inside a node"},
+      {jobs_on("h100-sxm:128", job("a", "first: 0") + "," + job("a", "first: 64")),
+       "two jobs are called 'a'"},
+      {jobs_on("h100-sxm:128", job("a", "first: 0") + "," + job("b", "first: 56")),
+       "jobs 'a' and 'b' both have accelerator 56"},
+      {jobs_on("h100-sxm:64", job("a", "frist: 0")), "unknown field 'frist'"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto answer = shared(text);
+    ASSERT_FALSE(answer) << text;
+    EXPECT_EQ(answer.error().message, message);
+    EXPECT_FALSE(answer.error().hint.empty()) << message;
+  }
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,183 @@
+#include "estimate/shared_fabric.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "estimate/spec.h"
+
+namespace orrery {
+
+const Fields<JobPlacement>& fields_of(const JobPlacement*) {
+  static const Fields<JobPlacement> table =
+      Fields<JobPlacement>("job")
+          .required<&JobPlacement::name>("identifier")
+          .required<&JobPlacement::accelerators>("that it has")
+          .optional<&JobPlacement::first>("its first accelerator of the fabric")
+          .optional<&JobPlacement::every>("its nodes are every so-many-th one");
+  return table;
+}
+
+namespace {
+
+Failure refused(const Document& document, const Value& value, std::string message,
+                std::string hint) {
+  return bad_input(std::move(message), document.name + ": line " + std::to_string(value.line()),
+                   std::move(hint));
+}
+
+Result<std::vector<std::uint32_t>> accelerators_of(const JobPlacement& p, const Cluster& fabric) {
+  const std::int64_t node = fabric.accelerators_per_node;
+  if (p.accelerators < 1 || p.first < 0 || p.every < 1 || p.accelerators > fabric.accelerators ||
+      p.first >= fabric.accelerators || p.every > fabric.accelerators) {
+    return bad_input("job '" + p.name + "' does not lie on the " +
+                         std::to_string(fabric.accelerators) + " accelerators of " + fabric.name,
+                     "", "`accelerators` and `every` from 1, `first` from 0");
+  }
+  if (p.first % node != 0) {
+    return bad_input("job '" + p.name + "' begins inside a node", "",
+                     "`first` is a multiple of " + std::to_string(node));
+  }
+  std::vector<std::uint32_t> out;
+  for (std::int64_t r = 0; r < p.accelerators; ++r) {
+    const std::int64_t a = (p.first / node + r / node * p.every) * node + r % node;
+    if (a >= fabric.accelerators) {
+      return bad_input("job '" + p.name + "' needs accelerator " + std::to_string(a) + " of " +
+                           std::to_string(fabric.accelerators),
+                       "", "fewer accelerators, or a smaller `first` or `every`");
+    }
+    out.push_back(static_cast<std::uint32_t>(a));
+  }
+  return out;
+}
+
+Result<DescribedJob> described_job(const Document& document, const Value& item,
+                                   const Cluster& fabric, const std::string& fabric_name,
+                                   const Catalog& catalog) {
+  static constexpr std::array<std::string_view, 4> kPlacement = {"name", "accelerators", "first",
+                                                                 "every"};
+  if (item.kind() != Value::Kind::map) {
+    return refused(document, item, "a job that is no map", "name, model, accelerators, plan, ...");
+  }
+  Value placement = Value::map();
+  Value spec = Value::map();
+  for (const auto& [key, value] : item.members()) {
+    const bool places = std::ranges::find(kPlacement, key) != kPlacement.end();
+    (places ? placement : spec).append_member(key, value);
+  }
+  DescribedJob out;
+  ORRERY_TRY(out.placement, read<JobPlacement>(Document{document.name, placement}));
+  if (spec.find("model") == nullptr) {
+    return refused(document, item, "job '" + out.placement.name + "' has no model",
+                   "write `model: llama-3.1-8b`, as in a specification");
+  }
+  const std::string where =
+      document.name + ": line " + std::to_string(item.line()) + ": " + out.placement.name;
+  ORRERY_TRY(out.accelerators, at(where, accelerators_of(out.placement, fabric)));
+  const std::string part = fabric_name.substr(0, fabric_name.rfind(':')) + ":" +
+                           std::to_string(out.placement.accelerators);
+  ORRERY_TRY(Spec read_of, at(where, read_spec(Document{document.name, spec}, part, catalog)));
+  complete_zero(read_of);
+  out.scenario = std::move(read_of.scenario);
+  return out;
+}
+
+// The level whose use by the flows of both grew most in time.
+std::string shared_level(const std::vector<StepFlows>& both) {
+  std::string level;
+  double most = 0;
+  for (const StepFlows& flows : both) {
+    for (const AxisFlows& axis : flows.axes) {
+      const double grown = (axis.shared - axis.alone).value();
+      if (grown > most) {
+        most = grown;
+        level = axis.busiest;
+      }
+    }
+  }
+  return level;
+}
+
+}  // namespace
+
+Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog) {
+  const Value& root = document.root;
+  const Value* name = root.kind() == Value::Kind::map ? root.find("fabric") : nullptr;
+  const Value* listed = root.kind() == Value::Kind::map ? root.find("jobs") : nullptr;
+  if (name == nullptr || !name->is_scalar() || listed == nullptr ||
+      listed->kind() != Value::Kind::list || root.members().size() != 2) {
+    return refused(document, root, "no list of jobs on a fabric",
+                   "write `fabric: h100-sxm:1024` and `jobs: [...]`, and nothing else");
+  }
+  if (listed->items().empty() || listed->items().size() > kMostSharedJobs) {
+    return refused(document, *listed, std::to_string(listed->items().size()) + " jobs",
+                   "from 1 to " + std::to_string(kMostSharedJobs));
+  }
+  DescribedJobs out;
+  ORRERY_TRY(out.fabric,
+             at(document.name + ": fabric", parse_cluster(name->scalar_text(), catalog)));
+  std::vector<std::optional<std::size_t>> owner(static_cast<std::size_t>(out.fabric.accelerators));
+  for (const Value& item : listed->items()) {
+    ORRERY_TRY(DescribedJob job,
+               described_job(document, item, out.fabric, name->scalar_text(), catalog));
+    for (const DescribedJob& other : out.jobs) {
+      if (other.placement.name == job.placement.name) {
+        return refused(document, item, "two jobs are called '" + job.placement.name + "'",
+                       "give each a name of its own");
+      }
+    }
+    for (const std::uint32_t a : job.accelerators) {
+      if (owner[a]) {
+        return refused(document, item,
+                       "jobs '" + out.jobs[*owner[a]].placement.name + "' and '" +
+                           job.placement.name + "' both have accelerator " + std::to_string(a),
+                       "give each a `first` behind the others");
+      }
+      owner[a] = out.jobs.size();
+    }
+    out.jobs.push_back(std::move(job));
+  }
+  return out;
+}
+
+Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalog) {
+  ORRERY_TRY(const CostContext context, cost_context(described.fabric, catalog));
+  std::vector<PredictedStep> steps;
+  for (DescribedJob& job : described.jobs) {
+    ORRERY_TRY(PredictedStep step,
+               at(job.placement.name, predict(std::move(job.scenario), catalog)));
+    steps.push_back(std::move(step));
+  }
+  std::vector<StepOnFabric> all;
+  for (std::size_t j = 0; j < steps.size(); ++j) {
+    all.push_back({&steps[j], described.jobs[j].accelerators});
+  }
+  const auto simulate_jobs = [&](std::initializer_list<std::size_t> chosen) {
+    std::vector<StepOnFabric> on;
+    for (const std::size_t j : chosen) on.push_back(all[j]);
+    return simulate_on_fabric(context.cluster, on, kSharedSteps);
+  };
+  SharedFabric out;
+  out.fabric = described.fabric.name;
+  for (std::size_t j = 0; j < steps.size(); ++j) {
+    ORRERY_TRY(const std::vector<StepFlows> alone, simulate_jobs({j}));
+    out.jobs.push_back({described.jobs[j].placement, steps[j].model().name, alone[0].closed,
+                        alone[0].time, alone[0].time});
+  }
+  ORRERY_TRY(const std::vector<StepFlows> together,
+             simulate_on_fabric(context.cluster, all, kSharedSteps));
+  for (std::size_t j = 0; j < steps.size(); ++j) out.jobs[j].shared = together[j].time;
+  for (std::size_t a = 0; a < steps.size(); ++a) {
+    for (std::size_t b = a + 1; b < steps.size(); ++b) {
+      ORRERY_TRY(const std::vector<StepFlows> both, simulate_jobs({a, b}));
+      out.pairs.push_back({out.jobs[a].placement.name, out.jobs[b].placement.name,
+                           both[0].time / out.jobs[a].alone, both[1].time / out.jobs[b].alone,
+                           shared_level(both)});
+    }
+  }
+  std::ranges::stable_sort(out.pairs, std::ranges::greater(),
+                           [](const JobPair& p) { return std::max(p.slow_a, p.slow_b); });
+  return out;
+}
+
+}  // namespace orrery

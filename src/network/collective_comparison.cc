@@ -1,0 +1,234 @@
+#include "network/collective_comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "cost/collective/all_to_all.h"
+#include "cost/collective/communication_path.h"
+#include "cost/collective/hierarchical.h"
+#include "cost/collective/in_switch.h"
+#include "cost/collective/point_to_point.h"
+#include "cost/collective/ring.h"
+#include "cost/collective/tree.h"
+#include "network/program_run.h"
+
+namespace orrery {
+namespace {
+
+// With more ranks, only the all-to-all by level is simulated: the others have a flow for each pair.
+constexpr std::uint32_t kMostExchangeRanks = 64;
+
+double bus_factor(CollectiveKind kind, double ranks) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2 * (ranks - 1) / ranks;
+    case CollectiveKind::broadcast:
+      return 1;
+    default:
+      return (ranks - 1) / ranks;
+  }
+}
+
+}  // namespace
+
+std::optional<Seconds> closed_form(ProgramAlgorithm algorithm, CollectiveKind kind, Bytes payload,
+                                   const CommunicationPath& path, Protocol protocol,
+                                   const CollectiveParameters& parameters) {
+  const auto time = [&]() -> std::optional<Seconds> {
+    switch (algorithm) {
+      case ProgramAlgorithm::ring:
+        return ring_time(kind, payload, path, protocol, parameters);
+      case ProgramAlgorithm::double_tree:
+        return tree_time(kind, payload, path, protocol, parameters);
+      case ProgramAlgorithm::hierarchical:
+        if (kind == CollectiveKind::all_to_all) return std::nullopt;
+        return hierarchical_time(kind, payload, path, protocol, parameters,
+                                 {.phases = Phases::pipelined});
+      case ProgramAlgorithm::in_switch:
+        return in_switch_time(kind, payload, path, Protocol::simple, parameters);
+      case ProgramAlgorithm::direct:
+      case ProgramAlgorithm::pxn:
+        return all_to_all_time(kind, payload, path, protocol, parameters);
+      default:
+        return std::nullopt;
+    }
+  }();
+  return time && time->value() < 1e9 ? time : std::nullopt;
+}
+
+std::optional<Seconds> off_links(ProgramAlgorithm algorithm, CollectiveKind kind, Bytes payload,
+                                 const CommunicationPath& path, Protocol protocol,
+                                 const CollectiveParameters& parameters) {
+  const auto once = closed_form(algorithm, kind, payload, path, protocol, parameters);
+  const auto twice = closed_form(algorithm, kind, payload * 2, path, protocol, parameters);
+  if (!once || !twice) return std::nullopt;
+  Seconds out = std::max(Seconds(0), *once * 2.0 - *twice);
+  const bool copies = algorithm == ProgramAlgorithm::ring ||
+                      algorithm == ProgramAlgorithm::direct || algorithm == ProgramAlgorithm::pxn;
+  if (copies && kind != CollectiveKind::broadcast && parameters.local_copy > BytesPerSecond(0)) {
+    out += payload / static_cast<double>(path.ranks) / parameters.local_copy;
+  }
+  return out;
+}
+
+std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
+                                        const CollectiveParameters& parameters, CollectiveKind kind,
+                                        ProgramAlgorithm algorithm, Protocol protocol,
+                                        StepLatency latency) {
+  const double share = protocol == Protocol::low_latency       ? parameters.low_latency_share
+                       : protocol == Protocol::low_latency_128 ? parameters.low_latency_128_share
+                                                               : 1;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    Crossing crossing;
+    crossing.link = link_kind(levels[l], l);
+    crossing.latency = levels[l].latency;
+    levels[l].latency = latency == StepLatency::none
+                            ? Seconds(0)
+                            : step_latency(parameters.ring, crossing, protocol);
+    const bool network = crossing.link == LinkKind::network;
+    if (kind == CollectiveKind::all_to_all) {
+      crossing.rate = levels[l].bandwidth * levels[l].efficiency;
+      levels[l].efficiency = pairwise_rate(crossing, protocol, parameters) / levels[l].bandwidth;
+    } else {
+      levels[l].efficiency *= share * (network ? parameters.network_share : parameters.ring_share);
+      if (algorithm == ProgramAlgorithm::in_switch && !network) {
+        levels[l].efficiency *= parameters.in_switch.efficiency;
+      }
+    }
+  }
+  return levels;
+}
+
+std::optional<ProgramShape> shape_of_first(std::uint32_t ranks,
+                                           std::span<const FabricLevel> levels) {
+  ProgramShape out;
+  std::uint32_t inside = 1;
+  for (const FabricLevel& level : levels) {
+    const auto here = static_cast<std::uint32_t>(std::min<std::int64_t>(ranks, level.accelerators));
+    if (here == inside) continue;
+    if (here % inside != 0) return std::nullopt;
+    out.members.push_back(here);
+    inside = here;
+  }
+  if (ranks % inside != 0) return std::nullopt;
+  return out;
+}
+
+ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm) {
+  switch (algorithm) {
+    case CollectiveAlgorithm::ring:
+      return ProgramAlgorithm::ring;
+    case CollectiveAlgorithm::tree:
+      return ProgramAlgorithm::double_tree;
+    case CollectiveAlgorithm::hierarchical:
+      return ProgramAlgorithm::hierarchical;
+    case CollectiveAlgorithm::in_switch:
+      return ProgramAlgorithm::in_switch;
+    case CollectiveAlgorithm::parallel_trees:
+      return ProgramAlgorithm::bruck;
+    case CollectiveAlgorithm::pairwise:
+      break;
+  }
+  return ProgramAlgorithm::direct;
+}
+
+Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
+                                                CollectiveKind kind, Bytes payload,
+                                                std::int64_t ranks,
+                                                std::optional<ProgramAlgorithm> only) {
+  if (ranks == 0) ranks = cluster.accelerators;
+  if (ranks < 2 || ranks > cluster.accelerators) {
+    return bad_input(std::to_string(ranks) + " ranks on the " +
+                         std::to_string(cluster.accelerators) + " accelerators of " + cluster.name,
+                     "ranks", "from 2 to " + std::to_string(cluster.accelerators));
+  }
+  ORRERY_TRY(
+      const CollectiveParameters parameters,
+      load_collective_parameters(catalog, cluster.accelerator.architecture, cluster.host_path));
+  const auto members = static_cast<std::uint32_t>(ranks);
+  const auto shape = shape_of_first(members, cluster.levels);
+  if (!shape) {
+    return bad_input(
+        std::to_string(ranks) + " ranks do not fill the units of " + cluster.name + " evenly",
+        "ranks", "a multiple of " + std::to_string(cluster.levels.front().accelerators));
+  }
+  std::vector<std::int64_t> domains;
+  for (const FabricLevel& level : cluster.levels) domains.push_back(level.accelerators);
+  const GroupShape group = group_shape(static_cast<int>(ranks), 1, domains);
+
+  CollectiveComparison out;
+  out.cluster = cluster.name;
+  out.kind = kind;
+  out.ranks = ranks;
+  out.payload = payload;
+  out.bus_factor = bus_factor(kind, static_cast<double>(ranks));
+  out.library = collective(kind, payload, group, cluster.levels, parameters);
+  const CommunicationPath path = communication_path(group, cluster.levels, parameters);
+  Cluster reached = cluster;
+  std::vector<std::vector<std::uint32_t>> placement(1);
+  placement[0].resize(members);
+  std::iota(placement[0].begin(), placement[0].end(), 0U);
+
+  for (std::size_t i = 0; i < enumerators<ProgramAlgorithm>(); ++i) {
+    const auto algorithm = static_cast<ProgramAlgorithm>(i);
+    if (only && algorithm != *only) continue;
+    if (algorithm == ProgramAlgorithm::in_switch &&
+        (!path.reduces_in_switch || parameters.in_switch.efficiency <= 0)) {
+      continue;
+    }
+    if (kind == CollectiveKind::all_to_all && members > kMostExchangeRanks &&
+        algorithm != ProgramAlgorithm::hierarchical) {
+      continue;
+    }
+    ProgramShape shaped = *shape;
+    reached.levels = library_levels(cluster.levels, parameters, kind, algorithm,
+                                    out.library.protocol, StepLatency::of_ring);
+    const FabricLevel& last = reached.levels[shaped.members.size() - 1];
+    const double stages =
+        algorithm == ProgramAlgorithm::chain ? static_cast<double>(ranks - 1) : 24;
+    if (algorithm == ProgramAlgorithm::in_switch) shaped.pieces = 512;
+    if (algorithm != ProgramAlgorithm::hierarchical && algorithm != ProgramAlgorithm::in_switch) {
+      shaped.pieces = best_pieces(payload, stages, last.latency, delivery(last).rate);
+    }
+    const auto program = program_of(algorithm, kind, shaped);
+    if (!program) continue;
+    AlgorithmTimes times;
+    times.algorithm = algorithm;
+    const Protocol protocol = out.library.protocol;
+    times.closed_form = closed_form(algorithm, kind, payload, path, protocol, parameters);
+    const Seconds base = off_links(algorithm, kind, payload, path, protocol, parameters)
+                             .value_or(parameters.ring.base.of(protocol));
+    if (times.closed_form) {
+      reached.levels =
+          library_levels(cluster.levels, parameters, kind, algorithm, protocol, StepLatency::none);
+    }
+    ORRERY_TRY(const Network network, network_of(reached));
+    constexpr std::array kRoutings = {Routing::spray, Routing::ecmp, Routing::planned};
+    const std::array<Seconds*, 3> into = {&times.flows, &times.hashed, &times.planned};
+    for (std::size_t r = 0; r < kRoutings.size(); ++r) {
+      ORRERY_TRY(const ProgramRun done, run(*program, payload, network, placement, kRoutings[r]));
+      *into[r] = base + done.time;
+      if (kRoutings[r] != Routing::spray) continue;
+      for (std::size_t l = 0; l < done.on_links.size(); ++l) {
+        const DirectedLink& link = network.links()[l];
+        const double share = done.on_links[l] / link.capacity / done.time;
+        if (share <= times.busiest_share * (1 + 1e-9)) continue;
+        times.busiest_share = share;
+        times.busiest = network.levels()[link.level].name;
+      }
+    }
+    out.algorithms.push_back(std::move(times));
+  }
+  if (out.algorithms.empty()) {
+    return bad_input(only ? std::string(to_text(*only)) + " offers no " +
+                                std::string(to_text(kind)) + " on " + std::to_string(ranks) +
+                                " ranks of " + cluster.name
+                          : std::to_string(ranks) + " ranks are too many",
+                     only ? "algorithm" : "ranks", "leave out --algorithm to see those that do");
+  }
+  std::ranges::stable_sort(out.algorithms, {}, &AlgorithmTimes::flows);
+  return out;
+}
+
+}  // namespace orrery

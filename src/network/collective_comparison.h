@@ -1,0 +1,85 @@
+// One collective on one cluster by every algorithm and at three fidelities:
+//
+//   closed form   cost/collective: t = latency + bytes / rate by level; for the algorithms that it has
+//   flows         the program of the algorithm on the network's graph, each flow spread over all of
+//                 its paths
+//   hashed        the same with one path per flow, chosen by a hash (ECMP)
+//   planned       the same with paths that avoid each other (C4)
+//
+// All take the same constants: links of the graph are those of the levels as the communication library
+// reaches them with the protocol it would choose (`library_levels`), and what the closed form adds to
+// the carrying of bytes (`off_links`) is added to the flows, which then have no latency of their own.
+// So they differ in who shares which link. Algorithms without a closed form take the latency of a
+// ring's step for every send.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cost/collective/collective.h"
+#include "cost/collective/collective_parameters.h"
+#include "cost/collective/communication_path.h"
+#include "network/algorithms.h"
+#include "network/network.h"
+
+namespace orrery {
+
+// Levels whose latency is that of a ring's step, or none, and whose efficiency is what the library's
+// rings, its reduction in switches or its direct exchange make of it.
+enum class StepLatency : std::uint8_t { of_ring, none };
+std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
+                                        const CollectiveParameters& parameters, CollectiveKind kind,
+                                        ProgramAlgorithm algorithm, Protocol protocol,
+                                        StepLatency latency);
+
+// The first `ranks` accelerators as programs see them: one entry for each level that joins more of
+// them than the level inside. Empty: they do not fill its units evenly.
+std::optional<ProgramShape> shape_of_first(std::uint32_t ranks,
+                                           std::span<const FabricLevel> levels);
+
+// The algorithms of the cost model as programs.
+ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm);
+
+// What the cost model's algorithm takes; none: it has none, or does not offer the collective.
+std::optional<Seconds> closed_form(ProgramAlgorithm algorithm, CollectiveKind kind, Bytes payload,
+                                   const CommunicationPath& path, Protocol protocol,
+                                   const CollectiveParameters& parameters);
+
+// What of the closed form is not the carrying of bytes over links: what it takes however few there are,
+// 2 t(n) - t(2 n), and the copy of the rank's own part. None where there is no closed form.
+std::optional<Seconds> off_links(ProgramAlgorithm algorithm, CollectiveKind kind, Bytes payload,
+                                 const CommunicationPath& path, Protocol protocol,
+                                 const CollectiveParameters& parameters);
+
+struct AlgorithmTimes {
+  ProgramAlgorithm algorithm = ProgramAlgorithm::ring;
+  std::optional<Seconds> closed_form;
+  Seconds flows, hashed, planned;
+  std::string busiest;       // level whose link has most to carry, with spread flows
+  double busiest_share = 0;  // of the time in which that link is busy
+};
+
+struct CollectiveComparison {
+  std::string cluster;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::int64_t ranks = 0;
+  Bytes payload;
+  double bus_factor = 1;  // bus bandwidth = factor x payload / time
+  CollectiveChoice library;
+  std::vector<AlgorithmTimes> algorithms;  // the fastest by flows first
+};
+
+// The difference beyond which the closed form and the flows are said to disagree.
+inline constexpr double kAgree = 0.1;
+
+// `ranks` 0: all accelerators. `only` empty: every algorithm that offers the collective. Errors: more
+// ranks than there are; ranks that do not fill the units of a level evenly; an algorithm that does not
+// offer the collective.
+Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
+                                                CollectiveKind kind, Bytes payload,
+                                                std::int64_t ranks,
+                                                std::optional<ProgramAlgorithm> only);
+
+}  // namespace orrery

@@ -1,0 +1,537 @@
+#include "network/network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::uint32_t kMostMeshUnits = 1024;
+
+struct Wire {
+  std::uint32_t a = 0, b = 0;
+  std::uint32_t level = 0;
+  double capacity = 0;
+  double latency = 0;
+};
+
+std::uint32_t units_of(std::uint32_t accelerators, std::uint32_t size) {
+  return (accelerators + size - 1) / size;
+}
+
+double usable(const FabricLevel& level) { return level.bandwidth.value() * level.efficiency; }
+
+}  // namespace
+
+class NetworkBuilder {
+ public:
+  explicit NetworkBuilder(const Cluster& cluster) : cluster_(cluster) {}
+
+  Result<Network> build() {
+    if (cluster_.accelerators > kMostNetworkAccelerators) {
+      return bad_input(std::to_string(cluster_.accelerators) +
+                           " accelerators are more than a network graph holds",
+                       "accelerators", "at most " + std::to_string(kMostNetworkAccelerators));
+    }
+    net_.accelerators_ = static_cast<std::uint32_t>(cluster_.accelerators);
+    net_.levels_ = cluster_.levels;
+    vertices_ = net_.accelerators_;
+    for (std::size_t l = 0; l < cluster_.levels.size(); ++l) {
+      ORRERY_RETURN_IF_ERROR(at("levels[" + std::to_string(l) + "]: topology", add_tier(l)));
+    }
+    add_scale_up();
+    if (cluster_.levels.size() > 1) add_network();
+    finish();
+    return std::move(net_);
+  }
+
+ private:
+  Result<void> add_tier(std::size_t l) {
+    const FabricLevel& level = cluster_.levels[l];
+    const LevelTopology topology = level.topology.value_or(LevelTopology{});
+    Network::Tier tier;
+    tier.size = static_cast<std::uint32_t>(level.accelerators);
+    tier.wiring = topology.wiring;
+    tier.rails = topology.rails;
+    const bool outermost = l + 1 == cluster_.levels.size();
+    const std::uint32_t below = l == 0 ? 1 : net_.tiers_[l - 1].size;
+    if (l > 0 && tier.size % below != 0 && tier.size != net_.accelerators_) {
+      return bad_input("units of " + std::to_string(tier.size) + " accelerators cut those of " +
+                           std::to_string(below) + " below",
+                       "accelerators", "a multiple of " + std::to_string(below));
+    }
+    if (tier.wiring != LevelWiring::switched && l == 0 && net_.accelerators_ % tier.size != 0) {
+      return bad_input(std::to_string(net_.accelerators_) + " accelerators do not fill a " +
+                           std::string(to_text(tier.wiring)) + " of " + std::to_string(tier.size),
+                       "accelerators", "a multiple of " + std::to_string(tier.size));
+    }
+    if (tier.wiring == LevelWiring::torus) {
+      if (l != 0) return bad_input("a torus of units", "wiring", "a torus is the innermost level");
+      double product = 1;
+      for (const std::int64_t d : topology.dimensions) product *= static_cast<double>(d);
+      if (product != static_cast<double>(tier.size)) {
+        return bad_input("the dimensions hold " + std::to_string(std::llround(product)) + " of " +
+                             std::to_string(tier.size) + " accelerators",
+                         "dimensions", "their product is the size of the level");
+      }
+      for (const std::int64_t d : topology.dimensions) {
+        net_.dimensions_.push_back(static_cast<std::uint32_t>(d));
+      }
+    }
+    if (tier.wiring == LevelWiring::mesh) {
+      if (l != 0 && !outermost) {
+        return bad_input("a mesh of units below another level", "wiring",
+                         "a mesh is the innermost or the outermost level");
+      }
+      if (units_of(tier.size, below) > kMostMeshUnits) {
+        return bad_input("a mesh of " + std::to_string(units_of(tier.size, below)) + " units",
+                         "wiring", "at most " + std::to_string(kMostMeshUnits));
+      }
+      if (l > 1 && net_.tiers_[l - 1].rails) {
+        return bad_input("a mesh of units with rails", "wiring", "leave out `rails` below");
+      }
+    }
+    if (tier.rails && l == 0) {
+      return bad_input("rails of the scale-up level", "rails", "of the first network level");
+    }
+    if (tier.rails && l > 1 && !net_.tiers_[l - 1].rails) {
+      return bad_input("rails of a level whose units have none", "rails",
+                       "write `rails: true` at the first network level as well");
+    }
+    if (tier.wiring == LevelWiring::switched) {
+      tier.switches = static_cast<std::uint32_t>(topology.switches);
+      if (l > 1) {
+        const Network::Tier& lower = net_.tiers_[l - 1];
+        tier.planes =
+            lower.switches > 1 && tier.switches % lower.switches == 0 && lower.rails == tier.rails;
+        if (tier.rails && !tier.planes) {
+          return bad_input(std::to_string(tier.switches) + " switches for " +
+                               std::to_string(lower.switches) + " rails",
+                           "switches", "a multiple of the rails");
+        }
+      }
+      tier.first = vertices_;
+      vertices_ += units_of(net_.accelerators_, tier.size) * tier.switches;
+    }
+    net_.tiers_.push_back(tier);
+    if (tier.rails && outermost) {
+      const Network::Tier& inside = net_.tiers_[0];
+      if (inside.size % net_.tiers_[1].switches != 0 ||
+          net_.accelerators_ % net_.tiers_[1].switches != 0) {
+        return bad_input("the network is disconnected: " + std::to_string(net_.tiers_[1].switches) +
+                             " rails that only the scale-up links join, which reach " +
+                             std::to_string(inside.size) + " accelerators",
+                         "rails", "a level outside without `rails` joins them");
+      }
+      net_.rails_apart_ = true;
+    }
+    return {};
+  }
+
+  void wire(std::uint32_t a, std::uint32_t b, std::size_t level, double capacity, double latency) {
+    wires_.push_back({a, b, static_cast<std::uint32_t>(level), capacity, latency});
+  }
+
+  void add_scale_up() {
+    const FabricLevel& level = cluster_.levels.front();
+    const Network::Tier& tier = net_.tiers_.front();
+    const double capacity = usable(level) / level.oversubscription;
+    const double latency = level.latency.value();
+    for (std::uint32_t a = 0; a < net_.accelerators_; ++a) {
+      const std::uint32_t first = net_.unit(0, a) * tier.size;
+      if (tier.wiring == LevelWiring::switched) {
+        for (std::uint32_t s = 0; s < tier.switches; ++s) {
+          wire(a, net_.switch_of(0, a, s), 0, capacity / tier.switches, latency / 2);
+        }
+      } else if (tier.wiring == LevelWiring::mesh) {
+        const std::uint32_t end = std::min(net_.accelerators_, first + tier.size);
+        for (std::uint32_t b = a + 1; b < end; ++b) {
+          wire(a, b, 0, capacity / (tier.size - 1), latency);
+        }
+      } else {
+        add_torus_links(a, first, capacity, latency);
+      }
+    }
+  }
+
+  void add_torus_links(std::uint32_t a, std::uint32_t first, double capacity, double latency) {
+    std::uint32_t ports = 0;
+    for (const std::uint32_t d : net_.dimensions_) ports += d > 1 ? 2 : 0;
+    std::uint32_t stride = 1;
+    for (const std::uint32_t d : net_.dimensions_) {
+      const std::uint32_t place = (a - first) / stride % d;
+      // Of two accelerators along a dimension, both ports lead to the same neighbour.
+      const std::uint32_t next = place + 1 < d ? a + stride : a - stride * (d - 1);
+      const bool wraps_double = d == 2 && place == 1;
+      if (d > 1 && !wraps_double) {
+        wire(a, next, 0, capacity / ports * (d == 2 ? 2 : 1), latency);
+      }
+      stride *= d;
+    }
+  }
+
+  void add_network() {
+    const FabricLevel& first = cluster_.levels[1];
+    const Network::Tier& tier = net_.tiers_[1];
+    double card = 0;
+    for (std::size_t l = 1; l < cluster_.levels.size(); ++l) {
+      card = std::max(card, usable(cluster_.levels[l]));
+    }
+    const double half = first.latency.value() / 2;
+    const bool direct = tier.wiring == LevelWiring::switched &&
+                        (tier.rails || (tier.switches == 1 && first.oversubscription == 1));
+    if (direct) {
+      for (std::uint32_t a = 0; a < net_.accelerators_; ++a) {
+        const std::uint32_t which = tier.rails ? net_.rail(a) : 0;
+        wire(a, net_.switch_of(1, a, which), 1,
+             tier.rails ? std::min(card, usable(first)) / first.oversubscription : card, half);
+      }
+    } else {
+      net_.has_nodes_ = true;
+      net_.nodes_first_ = vertices_;
+      vertices_ += units_of(net_.accelerators_, net_.tiers_[0].size);
+      for (std::uint32_t a = 0; a < net_.accelerators_; ++a) {
+        wire(a, net_.nodes_first_ + net_.unit(0, a), 1, card, half / 2);
+      }
+      add_uplinks(1, half / 2);
+    }
+    for (std::size_t l = 2; l < cluster_.levels.size(); ++l) {
+      const double rise =
+          cluster_.levels[l].latency.value() - cluster_.levels[l - 1].latency.value();
+      add_uplinks(l, std::max(0.0, rise) / 2);
+    }
+  }
+
+  // The vertex by which unit `u` of level l - 1 is reached from outside, one of `lower_count`.
+  [[nodiscard]] std::uint32_t lower(std::size_t l, std::uint32_t u, std::uint32_t which) const {
+    if (l == 1) return net_.nodes_first_ + u;
+    return net_.tiers_[l - 1].first + u * net_.tiers_[l - 1].switches + which;
+  }
+
+  void add_uplinks(std::size_t l, double latency) {
+    const FabricLevel& level = cluster_.levels[l];
+    const Network::Tier& tier = net_.tiers_[l];
+    const std::uint32_t size = net_.tiers_[l - 1].size;
+    const std::uint32_t lowers = l == 1 ? 1 : net_.tiers_[l - 1].switches;
+    const double total = size * usable(level) / level.oversubscription;
+    const std::uint32_t units = units_of(net_.accelerators_, size);
+    for (std::uint32_t u = 0; u < units; ++u) {
+      if (tier.wiring == LevelWiring::mesh) {
+        const std::uint32_t peers = units_of(tier.size, size) - 1;
+        for (std::uint32_t v = u + 1; v < units; ++v) {
+          for (std::uint32_t s = 0; s < lowers; ++s) {
+            wire(lower(l, u, s), lower(l, v, s), l, total / peers / lowers, latency * 2);
+          }
+        }
+        continue;
+      }
+      for (std::uint32_t t = 0; t < tier.switches; ++t) {
+        const std::uint32_t upper = net_.switch_of(l, u * size, t);
+        if (tier.planes) {
+          wire(lower(l, u, t % lowers), upper, l, total / tier.switches, latency);
+        } else {
+          for (std::uint32_t s = 0; s < lowers; ++s) {
+            wire(lower(l, u, s), upper, l, total / tier.switches / lowers, latency);
+          }
+        }
+      }
+    }
+  }
+
+  void finish() {
+    net_.links_.reserve(2 * wires_.size());
+    for (const Wire& w : wires_) {
+      const BytesPerSecond capacity(w.capacity);
+      net_.links_.push_back({w.a, w.b, w.level, capacity, Seconds(w.latency)});
+      net_.links_.push_back({w.b, w.a, w.level, capacity, Seconds(w.latency)});
+    }
+    std::ranges::sort(net_.links_, [](const DirectedLink& a, const DirectedLink& b) {
+      return a.from != b.from ? a.from < b.from : a.to < b.to;
+    });
+    net_.offsets_.assign(vertices_ + 1, 0);
+    for (const DirectedLink& link : net_.links_) ++net_.offsets_[link.from + 1];
+    std::partial_sum(net_.offsets_.begin(), net_.offsets_.end(), net_.offsets_.begin());
+  }
+
+  const Cluster& cluster_;
+  Network net_;
+  std::uint32_t vertices_ = 0;
+  std::vector<Wire> wires_;
+};
+
+Result<Network> network_of(const Cluster& cluster) {
+  ORRERY_RETURN_IF_ERROR(check(cluster));
+  return NetworkBuilder(cluster).build();
+}
+
+std::uint32_t Network::switches(std::size_t level) const {
+  const std::uint32_t nodes =
+      level == 1 && has_nodes_ ? units_of(accelerators_, tiers_[0].size) : 0;
+  return units_of(accelerators_, tiers_[level].size) * tiers_[level].switches + nodes;
+}
+
+bool Network::has_scale_up_switch() const { return tiers_[0].switches > 0; }
+
+std::uint32_t Network::scale_up_switch(std::uint32_t accelerator) const {
+  ORRERY_INVARIANT(has_scale_up_switch());
+  return switch_of(0, accelerator, 0);
+}
+
+std::size_t Network::joining_level(std::uint32_t from, std::uint32_t to) const {
+  std::size_t level = 0;
+  while (level + 1 < tiers_.size() && unit(level, from) != unit(level, to)) ++level;
+  return level;
+}
+
+std::uint32_t Network::link(std::uint32_t from, std::uint32_t to) const {
+  const auto begin = links_.begin() + offsets_[from];
+  const auto found = std::lower_bound(
+      begin, links_.begin() + offsets_[from + 1], to,
+      [](const DirectedLink& link, std::uint32_t vertex) { return link.to < vertex; });
+  ORRERY_INVARIANT(found != links_.end() && found->from == from && found->to == to);
+  return static_cast<std::uint32_t>(found - links_.begin());
+}
+
+// The accelerator of `from`'s node on the rail of `to`, through which a path must go that no switch
+// joins; `from` itself where none is needed.
+std::uint32_t Network::crossing_peer(std::uint32_t from, std::uint32_t to) const {
+  if (!rails_apart_ || unit(0, from) == unit(0, to) || rail(from) == rail(to)) return from;
+  return std::min(accelerators_ - 1, unit(0, from) * tiers_[0].size + rail(to));
+}
+
+// The level whose switches join both: further out than the innermost common unit where both are on
+// different rails.
+std::size_t Network::top_level(std::uint32_t from, std::uint32_t to) const {
+  std::size_t top = joining_level(from, to);
+  if (top == 0) return 0;
+  while (tiers_[top].rails && rail(from) != rail(to)) ++top;
+  return top;
+}
+
+// Paths up to the switches of `top` and down again, or for one side below a given switch of it.
+std::uint64_t Network::choices(std::size_t top, bool below) const {
+  std::uint64_t out = below ? 1 : std::max<std::uint32_t>(1, tiers_[top].switches);
+  for (std::size_t l = top; l > 1; --l) {
+    const Tier& lower = tiers_[l - 1];
+    if (tiers_[l].planes) continue;
+    // With rails, only the switches of the own one are below.
+    out *= lower.rails ? lower.switches / tiers_[1].switches : lower.switches;
+  }
+  return out;
+}
+
+std::uint64_t Network::shortest_paths(std::uint32_t from, std::uint32_t to) const {
+  const std::uint32_t via = crossing_peer(from, to);
+  if (via != from) return shortest_paths(from, via) * shortest_paths(via, to);
+  const std::size_t top = top_level(from, to);
+  const Tier& tier = tiers_[top];
+  if (top == 0) return tier.wiring == LevelWiring::switched ? tier.switches : 1;
+  if (tier.wiring == LevelWiring::mesh) {
+    const std::uint64_t lowers = top == 1 ? 1 : tiers_[top - 1].switches;
+    const std::uint64_t down = top > 2 ? choices(top - 1, true) : 1;
+    return lowers * down * down;
+  }
+  std::uint64_t joined = tier.switches;
+  if (tier.rails) joined /= tiers_[1].switches;  // the switches of the rail
+  const std::uint64_t side = choices(top, true);
+  return joined * side * side;
+}
+
+std::uint64_t Network::paths(std::uint32_t from, std::uint32_t to) const {
+  const std::uint64_t shortest = shortest_paths(from, to);
+  if (crossing_peer(from, to) != from) return shortest;
+  const std::size_t top = top_level(from, to);
+  if (top == 0 || tiers_[top].wiring != LevelWiring::mesh) return shortest;
+  return shortest * (units_of(accelerators_, tiers_[top - 1].size) - 1);
+}
+
+// Appends the vertices between an accelerator and switch `which` of its unit of `level`, from below;
+// `rest` holds the choices that are left.
+void Network::append_climb(std::uint32_t accelerator, std::size_t level, std::uint32_t which,
+                           std::uint64_t& rest, std::vector<std::uint32_t>& vertices) const {
+  if (level == 0) {
+    vertices.push_back(nodes_first_ + unit(0, accelerator));
+    return;
+  }
+  if (level == 1) {
+    if (has_nodes_) vertices.push_back(nodes_first_ + unit(0, accelerator));
+  } else {
+    const std::uint32_t lowers = tiers_[level - 1].switches;
+    std::uint32_t lower = 0;
+    if (tiers_[level].planes) {
+      lower = which % lowers;
+    } else {
+      const bool rails = tiers_[level - 1].rails;
+      const std::uint32_t choices = rails ? lowers / tiers_[1].switches : lowers;
+      lower = static_cast<std::uint32_t>(rest % choices);
+      rest /= choices;
+      if (rails) lower = lower * tiers_[1].switches + rail(accelerator);
+    }
+    append_climb(accelerator, level - 1, lower, rest, vertices);
+  }
+  vertices.push_back(switch_of(level, accelerator, which));
+}
+
+void Network::append_torus(std::uint32_t from, std::uint32_t to,
+                           std::vector<std::uint32_t>& vertices) const {
+  std::uint32_t at = from;
+  std::uint32_t stride = 1;
+  const std::uint32_t first = unit(0, from) * tiers_[0].size;
+  for (const std::uint32_t d : dimensions_) {
+    const std::uint32_t target = (to - first) / stride % d;
+    for (;;) {
+      const std::uint32_t place = (at - first) / stride % d;
+      if (place == target) break;
+      const bool forwards = (target + d - place) % d <= d / 2;
+      const std::uint32_t next = forwards ? (place + 1) % d : (place + d - 1) % d;
+      at = at - place * stride + next * stride;
+      vertices.push_back(at);
+    }
+    stride *= d;
+  }
+}
+
+// The vertices behind `from`, up to and with `to`.
+void Network::append_vertices(std::uint32_t from, std::uint32_t to, std::uint64_t index,
+                              std::vector<std::uint32_t>& vertices) const {
+  const std::uint32_t via = crossing_peer(from, to);
+  if (via != from) {
+    const std::uint64_t inside = shortest_paths(from, via);
+    append_vertices(from, via, index % inside, vertices);
+    append_vertices(via, to, index / inside, vertices);
+    return;
+  }
+  const std::size_t top = top_level(from, to);
+  const Tier& tier = tiers_[top];
+  if (top == 0) {
+    if (tier.wiring == LevelWiring::torus) return append_torus(from, to, vertices);
+    if (tier.wiring == LevelWiring::switched) {
+      vertices.push_back(switch_of(0, from, static_cast<std::uint32_t>(index)));
+    }
+    vertices.push_back(to);
+    return;
+  }
+  std::vector<std::uint32_t> down;
+  if (tier.wiring == LevelWiring::mesh) {
+    const std::uint64_t shortest = shortest_paths(from, to);
+    std::uint64_t rest = index % shortest;
+    const std::uint32_t lowers = top == 1 ? 1 : tiers_[top - 1].switches;
+    const auto which = static_cast<std::uint32_t>(rest % lowers);
+    rest /= lowers;
+    append_climb(from, top - 1, which, rest, vertices);
+    if (const auto third = static_cast<std::uint32_t>(index / shortest); third > 0) {
+      const std::uint32_t near = std::min(unit(top - 1, from), unit(top - 1, to));
+      const std::uint32_t far = std::max(unit(top - 1, from), unit(top - 1, to));
+      std::uint32_t u = third - 1;
+      if (u >= near) ++u;
+      if (u >= far) ++u;
+      vertices.push_back(top == 1 ? nodes_first_ + u : tiers_[top - 1].first + u * lowers + which);
+    }
+    append_climb(to, top - 1, which, rest, down);
+  } else {
+    std::uint64_t joined = tier.switches;
+    if (tier.rails) joined /= tiers_[1].switches;
+    auto which = static_cast<std::uint32_t>(index % joined);
+    if (tier.rails) which = which * tiers_[1].switches + rail(from);
+    std::uint64_t rest = index / joined;
+    append_climb(from, top, which, rest, vertices);
+    append_climb(to, top, which, rest, down);
+    down.pop_back();
+  }
+  vertices.insert(vertices.end(), down.rbegin(), down.rend());
+  vertices.push_back(to);
+}
+
+void Network::append_path(std::uint32_t from, std::uint32_t to, std::uint64_t index,
+                          LinkPath& out) const {
+  std::vector<std::uint32_t> vertices;
+  append_vertices(from, to, index, vertices);
+  std::uint32_t at = from;
+  for (const std::uint32_t next : vertices) {
+    out.push_back(link(at, next));
+    at = next;
+  }
+}
+
+// Links from the lower half of the units of the outermost level to the upper half; a switch that
+// joins both stands on the side where it costs less.
+BytesPerSecond Network::bisection() const {
+  const std::uint32_t unit = tiers_.size() < 2 ? 1 : tiers_[tiers_.size() - 2].size;
+  const std::uint32_t half = units_of(accelerators_, unit) / 2 * unit;
+  std::vector<std::uint8_t> reaches(vertices());  // bit 0: the lower half, bit 1: the upper
+  const auto reach = [&](std::uint32_t vertex, std::uint32_t u, std::uint32_t size) {
+    reaches[vertex] = static_cast<std::uint8_t>(
+        (u * size < half ? 1 : 0) | (std::min((u + 1) * size, accelerators_) > half ? 2 : 0));
+  };
+  for (std::uint32_t a = 0; a < accelerators_; ++a) reach(a, a, 1);
+  for (const Tier& tier : tiers_) {
+    for (std::uint32_t i = 0; i < units_of(accelerators_, tier.size) * tier.switches; ++i) {
+      reach(tier.first + i, i / tier.switches, tier.size);
+    }
+  }
+  for (std::uint32_t v = nodes_first_; has_nodes_ && v < vertices(); ++v) {
+    reach(v, v - nodes_first_, tiers_[0].size);
+  }
+  std::vector<double> lower(vertices()), upper(vertices());
+  BytesPerSecond cut;
+  for (const DirectedLink& link : links_) {
+    if (reaches[link.from] == 1 && reaches[link.to] == 2) cut += link.capacity;
+    if (reaches[link.to] == 3 && reaches[link.from] != 3) {
+      (reaches[link.from] == 1 ? lower : upper)[link.to] += link.capacity.value();
+    }
+  }
+  for (std::uint32_t v = 0; v < vertices(); ++v) {
+    if (reaches[v] == 3) cut += BytesPerSecond(std::min(lower[v], upper[v]));
+  }
+  return cut;
+}
+
+NetworkFigures figures_of(const Network& network, std::string cluster) {
+  NetworkFigures out;
+  out.cluster = std::move(cluster);
+  out.accelerators = network.accelerators();
+  out.switches = network.vertices() - network.accelerators();
+  out.links = std::ssize(network.links()) / 2;
+  out.bisection = network.bisection();
+  for (std::size_t l = 0; l < network.levels().size(); ++l) {
+    const FabricLevel& level = network.levels()[l];
+    const LevelTopology topology = level.topology.value_or(LevelTopology{});
+    LevelFigures row;
+    row.name = level.name;
+    row.wiring = topology.wiring;
+    row.rails = topology.rails;
+    row.unit = level.accelerators;
+    row.units = units_of(network.accelerators(), static_cast<std::uint32_t>(level.accelerators));
+    row.switches = network.switches(l);
+    row.oversubscription = level.oversubscription;
+    row.latency = level.latency;
+    const std::int64_t below = l == 0 ? 1 : network.levels()[l - 1].accelerators;
+    row.uplinks =
+        BytesPerSecond(usable(level) * static_cast<double>(below)) / level.oversubscription;
+    out.levels.push_back(std::move(row));
+  }
+  for (const DirectedLink& link : network.links()) {
+    LevelFigures& row = out.levels[link.level];
+    if (link.from < link.to) ++row.links;
+    row.link = row.link > BytesPerSecond(0) ? std::min(row.link, link.capacity) : link.capacity;
+  }
+  out.bisection_share = out.bisection / (BytesPerSecond(usable(network.levels().back())) *
+                                         (static_cast<double>(network.accelerators()) / 2));
+  // Every accelerator sees the same network but for units that are not full and its place in a
+  // torus, so paths from the first to all others are enough.
+  LinkPath path;
+  for (std::uint32_t a = 1; a < network.accelerators(); ++a) {
+    path.clear();
+    network.append_path(0, a, 0, path);
+    Seconds latency;
+    for (const std::uint32_t l : path) latency += network.links()[l].latency;
+    out.diameter = std::max(out.diameter, std::ssize(path));
+    out.longest_latency = std::max(out.longest_latency, latency);
+  }
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,163 @@
+// A cluster's network as a graph: accelerators and switches joined by directed links with a
+// capacity and a latency, derived from the levels of the cluster and their topology, and the paths
+// through it.
+//
+// The links of a level carry what the level says. With b its bandwidth of one accelerator, e its
+// efficiency, r its oversubscription, and m the accelerators of a unit below it,
+//
+//   level 0            an accelerator's links to the switches, mesh or torus: b e / r together
+//   cards              b e of the network level that gives most
+//   uplinks, level l   m b e / r of one unit below, evenly over its links; none where the cards of
+//                      level 1 go to the level's switches themselves and r is 1
+//   latency            the links of a path between two units of level l - 1 add up to that of level
+//                      l; a hop of a torus or mesh has that of its level
+//
+// so that what all accelerators send over a level at once gets the rate of `delivery()`
+// (cluster/fabric_level.h). Paths are the shortest, up to the innermost level that joins both ends:
+// one for each choice of switches. Where rails are joined by nothing but the scale-up links, a path
+// passes the accelerator of the own node that is on the rail of the destination. Over a mesh of
+// units (a dragonfly) the direct links are the shortest paths; spread traffic takes those through
+// every third unit as well (Valiant, SIAM J. Comput. 11(2), 1982; Kim et al., ISCA 2008).
+//
+// Left out: links that fail, routes through the host, paths of unequal cost other than those.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "units/quantity.h"
+
+namespace orrery {
+
+struct DirectedLink {
+  std::uint32_t from = 0, to = 0;
+  std::uint32_t level = 0;
+  BytesPerSecond capacity;
+  Seconds latency;
+};
+
+// A path takes the links one after another; so many paths carry an equal part of a spread flow.
+using LinkPath = std::vector<std::uint32_t>;
+
+// How a flow chooses among the paths there are.
+enum class Routing : std::uint8_t {
+  ecmp,     // one of the shortest by a hash of both ends and the flow's number, as switches do
+  spray,    // an equal part over every path: packet spraying, adaptive routing
+  planned,  // the shortest that is least loaded by flows before it: planned paths (C4, 2406.04594)
+};
+
+class Network {
+ public:
+  // Accelerators are the vertices from 0; switches follow.
+  [[nodiscard]] std::uint32_t accelerators() const { return accelerators_; }
+  [[nodiscard]] std::uint32_t vertices() const {
+    return static_cast<std::uint32_t>(offsets_.size() - 1);
+  }
+  [[nodiscard]] std::span<const DirectedLink> links() const { return links_; }
+  [[nodiscard]] std::span<const DirectedLink> links_from(std::uint32_t vertex) const {
+    return std::span(links_).subspan(offsets_[vertex], offsets_[vertex + 1] - offsets_[vertex]);
+  }
+  // The link in the other direction.
+  [[nodiscard]] std::uint32_t reverse(std::uint32_t index) const {
+    return link(links_[index].to, links_[index].from);
+  }
+  // Switches of a level; those of the network side of nodes count to level 1.
+  [[nodiscard]] std::uint32_t switches(std::size_t level) const;
+  [[nodiscard]] std::span<const FabricLevel> levels() const { return levels_; }
+  // The switch that stands for the scale-up domain of an accelerator; the first of several.
+  // Level 0 must be switched.
+  [[nodiscard]] std::uint32_t scale_up_switch(std::uint32_t accelerator) const;
+  [[nodiscard]] bool has_scale_up_switch() const;
+
+  // Paths between two different accelerators: the shortest come first.
+  [[nodiscard]] std::uint64_t paths(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::uint64_t shortest_paths(std::uint32_t from, std::uint32_t to) const;
+  // Path `index` of them, appended to `out`.
+  void append_path(std::uint32_t from, std::uint32_t to, std::uint64_t index, LinkPath& out) const;
+  [[nodiscard]] BytesPerSecond bisection() const;  // see NetworkFigures
+  // The innermost level that joins both.
+  [[nodiscard]] std::size_t joining_level(std::uint32_t from, std::uint32_t to) const;
+
+ private:
+  friend class NetworkBuilder;
+  struct Tier {
+    std::uint32_t size = 0;      // accelerators of a unit
+    std::uint32_t first = 0;     // its first switch
+    std::uint32_t switches = 0;  // of one unit; 0: the level has none
+    LevelWiring wiring = LevelWiring::switched;
+    bool rails = false;
+    bool planes = false;  // switch t is wired to switch t modulo those of the level below
+  };
+  [[nodiscard]] std::uint32_t link(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::uint32_t unit(std::size_t level, std::uint32_t accelerator) const {
+    return accelerator / tiers_[level].size;
+  }
+  [[nodiscard]] std::uint32_t rail(std::uint32_t accelerator) const {
+    return accelerator % tiers_[0].size % tiers_[1].switches;
+  }
+  [[nodiscard]] std::uint32_t switch_of(std::size_t level, std::uint32_t accelerator,
+                                        std::uint32_t which) const {
+    return tiers_[level].first + unit(level, accelerator) * tiers_[level].switches + which;
+  }
+  [[nodiscard]] std::uint32_t crossing_peer(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::size_t top_level(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::uint64_t choices(std::size_t top, bool below) const;
+  void append_climb(std::uint32_t accelerator, std::size_t level, std::uint32_t which,
+                    std::uint64_t& rest, std::vector<std::uint32_t>& vertices) const;
+  void append_vertices(std::uint32_t from, std::uint32_t to, std::uint64_t index,
+                       std::vector<std::uint32_t>& vertices) const;
+  void append_torus(std::uint32_t from, std::uint32_t to,
+                    std::vector<std::uint32_t>& vertices) const;
+
+  std::uint32_t accelerators_ = 0;
+  std::vector<FabricLevel> levels_;
+  std::vector<Tier> tiers_;        // by level
+  std::uint32_t nodes_first_ = 0;  // vertices of the network side of nodes
+  bool has_nodes_ = false;
+  bool rails_apart_ = false;  // nothing but the scale-up links joins the rails
+  std::vector<std::uint32_t> dimensions_;
+  std::vector<std::uint32_t> offsets_ = {0};
+  std::vector<DirectedLink> links_;  // by `from`, then `to`
+};
+
+inline constexpr std::int64_t kMostNetworkAccelerators = 1'000'000;
+
+// Errors: more accelerators than a graph holds; dimensions that are not those of the torus; a mesh
+// of too many units; wirings that a level cannot have, or that leave accelerators disconnected.
+Result<Network> network_of(const Cluster& cluster);
+
+// One level of the graph.
+struct LevelFigures {
+  std::string name;
+  LevelWiring wiring = LevelWiring::switched;
+  bool rails = false;
+  std::int64_t unit = 0;  // accelerators of one unit
+  std::int64_t units = 0;
+  std::int64_t switches = 0;  // of all units
+  std::int64_t links = 0;     // in one direction
+  BytesPerSecond link;        // of one of them
+  BytesPerSecond uplinks;     // of one unit below, all its links of this level in one direction
+  double oversubscription = 1;
+  Seconds latency;  // of a message over it
+};
+
+// What the graph says of the whole.
+struct NetworkFigures {
+  std::string cluster;
+  std::int64_t accelerators = 0;
+  std::int64_t switches = 0;
+  std::int64_t links = 0;  // in one direction
+  // The least capacity between two halves of the units of the outermost level, one direction; of a
+  // torus, between its halves along the last dimension.
+  BytesPerSecond bisection;
+  double bisection_share = 0;  // of what half of the accelerators send at their cards' rate
+  std::int64_t diameter = 0;   // links of the longest shortest path
+  Seconds longest_latency;
+  std::vector<LevelFigures> levels;
+};
+NetworkFigures figures_of(const Network& network, std::string cluster);
+
+}  // namespace orrery

@@ -1,0 +1,285 @@
+#include "network/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "catalog/catalog.h"
+
+namespace orrery {
+namespace {
+
+FabricLevel level(std::string name, std::int64_t accelerators, double gigabytes,
+                  double microseconds, double oversubscription = 1,
+                  std::optional<LevelTopology> topology = {}) {
+  FabricLevel out;
+  out.name = std::move(name);
+  out.accelerators = accelerators;
+  out.bandwidth = BytesPerSecond(gigabytes * 1e9);
+  out.latency = Seconds(microseconds * 1e-6);
+  out.oversubscription = oversubscription;
+  out.topology = std::move(topology);
+  return out;
+}
+
+Cluster cluster(std::vector<FabricLevel> levels, std::int64_t per_node = 1) {
+  Cluster out = *parse_cluster("h100-sxm:8", Catalog::built_in());
+  out.levels = std::move(levels);
+  out.accelerators = out.levels.back().accelerators;
+  out.accelerators_per_node = per_node;
+  return out;
+}
+
+// Every path between every pair ends where it should and is shorter than twice the height.
+void check_paths(const Network& net) {
+  for (std::uint32_t a = 0; a < net.accelerators(); ++a) {
+    for (std::uint32_t b = 0; b < net.accelerators(); ++b) {
+      if (a == b) continue;
+      const std::uint64_t all = net.paths(a, b);
+      ASSERT_GE(all, net.shortest_paths(a, b));
+      std::set<LinkPath> different;
+      for (std::uint64_t k = 0; k < all; ++k) {
+        LinkPath path;
+        net.append_path(a, b, k, path);
+        ASSERT_FALSE(path.empty());
+        EXPECT_EQ(net.links()[path.front()].from, a);
+        EXPECT_EQ(net.links()[path.back()].to, b);
+        for (std::size_t i = 1; i < path.size(); ++i) {
+          EXPECT_EQ(net.links()[path[i]].from, net.links()[path[i - 1]].to);
+        }
+        different.insert(path);
+      }
+      EXPECT_EQ(different.size(), all) << a << " to " << b;
+    }
+  }
+}
+
+// A path's latency is that of the innermost level that joins both ends.
+void check_latencies(const Network& net) {
+  for (std::uint32_t b = 1; b < net.accelerators(); ++b) {
+    LinkPath path;
+    net.append_path(0, b, 0, path);
+    Seconds latency;
+    for (const std::uint32_t l : path) latency += net.links()[l].latency;
+    EXPECT_NEAR(latency.value(), net.levels()[net.joining_level(0, b)].latency.value(), 1e-12) << b;
+  }
+}
+
+TEST(Network, OneDomainIsAStar) {
+  const auto net = network_of(cluster({level("nvlink", 8, 450, 1)}));
+  ASSERT_TRUE(net) << net.error().message;
+  EXPECT_EQ(net->vertices(), 9U);
+  EXPECT_EQ(net->links().size(), 16U);
+  check_paths(*net);
+  check_latencies(*net);
+  const NetworkFigures figures = figures_of(*net, "");
+  EXPECT_DOUBLE_EQ(figures.bisection.value(), 4 * 450e9);
+  EXPECT_EQ(figures.diameter, 2);
+}
+
+TEST(Network, UplinksCarryWhatOversubscriptionLeaves) {
+  const auto net = network_of(cluster({level("nvlink", 4, 450, 1), level("rack", 8, 50, 4),
+                                       level("spine", 32, 50, 8, 7, LevelTopology{.switches = 4})},
+                                      4));
+  ASSERT_TRUE(net) << net.error().message;
+  check_paths(*net);
+  check_latencies(*net);
+  BytesPerSecond uplinks;
+  for (const DirectedLink& l : net->links()) {
+    if (l.level == 2 && l.from < l.to) uplinks += l.capacity;
+  }
+  EXPECT_NEAR(uplinks.value(), 4 * 8 * 50e9 / 7, 1);
+  EXPECT_NEAR(figures_of(*net, "").bisection.value(), 2 * 8 * 50e9 / 7, 1);
+  EXPECT_EQ(net->paths(0, 31), 4U);
+}
+
+TEST(Network, PlanesOfAClosKeepTheirSwitches) {
+  const auto net = network_of(
+      cluster({level("nvlink", 2, 450, 1), level("leaf", 4, 50, 4, 1, LevelTopology{.switches = 2}),
+               level("spine", 16, 50, 8, 1, LevelTopology{.switches = 4})},
+              2));
+  ASSERT_TRUE(net) << net.error().message;
+  check_paths(*net);
+  check_latencies(*net);
+  EXPECT_EQ(net->paths(0, 15), 4U);
+  EXPECT_EQ(net->paths(0, 2), 2U);
+}
+
+TEST(Network, RailsMeetAtTheSpineOrInTheNode) {
+  const LevelTopology rails{.switches = 4, .rails = true};
+  const auto joined =
+      network_of(cluster({level("nvlink", 4, 450, 1), level("leaf", 16, 50, 4, 1, rails),
+                          level("spine", 64, 50, 8, 1, LevelTopology{.switches = 2})},
+                         4));
+  ASSERT_TRUE(joined) << joined.error().message;
+  check_paths(*joined);
+  LinkPath path;
+  joined->append_path(0, 4, 0, path);  // the same rail
+  EXPECT_EQ(path.size(), 2U);
+  path.clear();
+  joined->append_path(0, 5, 0, path);  // another: by a spine
+  EXPECT_EQ(path.size(), 4U);
+
+  const auto apart =
+      network_of(cluster({level("nvlink", 4, 450, 1), level("plane", 64, 50, 4, 1, rails)}, 4));
+  ASSERT_TRUE(apart) << apart.error().message;
+  check_paths(*apart);
+  path.clear();
+  apart->append_path(0, 5, 0, path);  // by accelerator 1 of the own node
+  ASSERT_EQ(path.size(), 4U);
+  EXPECT_EQ(apart->links()[path[1]].to, 1U);
+}
+
+TEST(Network, GroupsOfADragonflyHaveDirectLinks) {
+  const auto net = network_of(
+      cluster({level("node", 2, 450, 1), level("group", 8, 25, 2),
+               level("system", 40, 25, 3, 2, LevelTopology{.wiring = LevelWiring::mesh})},
+              2));
+  ASSERT_TRUE(net) << net.error().message;
+  check_paths(*net);
+  check_latencies(*net);
+  EXPECT_EQ(net->shortest_paths(0, 39), 1U);
+  EXPECT_EQ(net->paths(0, 39), 4U);  // directly, and by three other groups
+  // 2 groups against 3, each pair with a quarter of what a group sends.
+  EXPECT_NEAR(figures_of(*net, "").bisection.value(), 6 * 8 * 25e9 / 2 / 4, 1);
+}
+
+TEST(Network, TorusGoesAlongEachDimensionTheShortWay) {
+  const LevelTopology torus{.wiring = LevelWiring::torus, .dimensions = {4, 4, 2}};
+  const auto net = network_of(cluster({level("ici", 32, 240, 1, 1, torus)}));
+  ASSERT_TRUE(net) << net.error().message;
+  check_paths(*net);
+  const NetworkFigures figures = figures_of(*net, "");
+  EXPECT_EQ(figures.diameter, 2 + 2 + 1);
+  // Both ports of the last dimension lead across.
+  EXPECT_NEAR(figures.bisection.value(), 16 * 2 * 240e9 / 6, 1);
+  BytesPerSecond out;
+  for (const DirectedLink& l : net->links_from(0)) out += l.capacity;
+  EXPECT_NEAR(out.value(), 240e9, 1);
+}
+
+TEST(Network, EveryClusterOfTheCatalogIsAGraph) {
+  for (const std::string& name : Catalog::built_in().names("clusters")) {
+    const auto described = parse_cluster(name, Catalog::built_in());
+    ASSERT_TRUE(described) << name;
+    const auto net = network_of(*described);
+    ASSERT_TRUE(net) << name << ": " << net.error().message;
+    const NetworkFigures figures = figures_of(*net, "");
+    EXPECT_GT(figures.bisection.value(), 0) << name;
+    // Uplinks of all units of the outermost level carry its rate for all accelerators.
+    if (described->levels.size() < 3) continue;
+    BytesPerSecond sum;
+    for (const DirectedLink& l : net->links()) {
+      if (l.level + 1 == described->levels.size() && l.from < l.to) sum += l.capacity;
+    }
+    const FabricLevel& top = described->levels.back();
+    const double shares = top.topology && top.topology->wiring == LevelWiring::mesh ? 2 : 1;
+    EXPECT_NEAR(shares * sum.value() /
+                    (delivery(top).rate.value() * static_cast<double>(described->accelerators)),
+                1, 0.15)
+        << name;
+  }
+}
+
+// Whatever is accepted has a path for every choice between every two accelerators.
+TEST(Network, RandomTopologiesAreConnected) {
+  std::mt19937_64 engine(14);
+  const auto one_of = [&](std::initializer_list<std::int64_t> values) {
+    return *(values.begin() + static_cast<std::ptrdiff_t>(engine() % values.size()));
+  };
+  int accepted = 0;
+  for (int i = 0; i < 1500; ++i) {
+    std::vector<FabricLevel> levels;
+    std::int64_t size = one_of({1, 2, 4, 6});
+    const std::int64_t node = size;
+    const auto count = static_cast<std::size_t>(one_of({1, 2, 3, 4}));
+    for (std::size_t l = 0; l < count; ++l) {
+      LevelTopology topology;
+      topology.switches = one_of({1, 1, 2, 3, 4});
+      topology.rails = one_of({0, 0, 1}) == 1;
+      if (one_of({0, 0, 0, 1}) == 1) topology = {.wiring = LevelWiring::mesh};
+      if (l == 0 && one_of({0, 0, 1}) == 1) {
+        topology = {.wiring = LevelWiring::torus, .dimensions = {size}};
+      }
+      levels.push_back(level("l" + std::to_string(l), size, 50, static_cast<double>(l + 1),
+                             static_cast<double>(one_of({1, 1, 2})), topology));
+      // The last unit of a level need not be full.
+      const bool last = l + 2 == count;
+      size = size * one_of({2, 3, 4}) + (last && l > 0 ? node * one_of({0, 1}) : 0);
+      if (size > 60) break;
+    }
+    const auto net = network_of(cluster(levels, node));
+    if (!net) continue;
+    ++accepted;
+    std::string shown;
+    for (const FabricLevel& l : levels) {
+      shown += std::to_string(l.accelerators) + (l.topology->rails ? " rails " : " ") +
+               std::string(to_text(l.topology->wiring)) + " " +
+               std::to_string(l.topology->switches) + "; ";
+    }
+    SCOPED_TRACE(shown);
+    check_paths(*net);
+    const NetworkFigures figures = figures_of(*net, "");
+    if (net->accelerators() > 1) {
+      EXPECT_GT(figures.bisection.value(), 0);
+    }
+    if (HasFailure()) FAIL() << "topology " << i;
+  }
+  EXPECT_GT(accepted, 300);
+}
+
+struct Refused {
+  std::vector<FabricLevel> levels;
+  std::string message;
+};
+
+TEST(Network, RefusesWhatCannotBeWired) {
+  using Topology = LevelTopology;
+  const FabricLevel node = level("node", 4, 450, 1);
+  const std::vector<Refused> cases = {
+      {{level("ici", 32, 240, 1, 1, Topology{.wiring = LevelWiring::torus, .dimensions = {4, 4}})},
+       "the dimensions hold 16 of 32 accelerators"},
+      {{node, level("x", 16, 50, 2, 1, Topology{.wiring = LevelWiring::torus, .dimensions = {4}})},
+       "a torus of units"},
+      {{level("node", 3, 450, 1),
+        level("plane", 12, 50, 2, 1, Topology{.switches = 4, .rails = true})},
+       "the network is disconnected: 4 rails that only the scale-up links join, which reach 3 "
+       "accelerators"},
+      {{node, level("leaf", 8, 50, 2),
+        level("spine", 16, 50, 2, 1, Topology{.switches = 4, .rails = true})},
+       "rails of a level whose units have none"},
+      {{node, level("leaf", 8, 50, 2, 1, Topology{.switches = 4, .rails = true}),
+        level("spine", 16, 50, 2, 1, Topology{.switches = 6, .rails = true})},
+       "6 switches for 4 rails"},
+      {{node, level("a", 8, 50, 2, 1, Topology{.wiring = LevelWiring::mesh}),
+        level("b", 16, 50, 3)},
+       "a mesh of units below another level"},
+      {{level("node", 4, 450, 1, 1, Topology{.rails = true})}, "rails of the scale-up level"},
+      {{node, level("leaf", 10, 50, 2), level("spine", 40, 50, 3)},
+       "units of 10 accelerators cut those of 4 below"},
+      {{node, level("leaf", 8, 0, 2)}, "the bandwidth of a level must be greater than 0"},
+      {{node, level("leaf", 8, 50, 2, 0.5)}, "an oversubscription outside 1 to 1000000"},
+      {{node, level("leaf", 8, 50, 2, 1, Topology{.switches = 0})}, "0 switches"},
+      {{node, level("leaf", 8, 50, 2, 1, Topology{.wiring = LevelWiring::mesh, .switches = 2})},
+       "a mesh has no switches of its own"},
+      {{level("ici", 8, 50, 2, 1, Topology{.wiring = LevelWiring::torus})},
+       "a torus without dimensions"},
+      {{level("ici", 8, 50, 2, 1, Topology{.wiring = LevelWiring::torus, .dimensions = {-8}})},
+       "impossible dimensions of a torus"},
+  };
+  for (const Refused& c : cases) {
+    const auto net = network_of(cluster(c.levels));
+    ASSERT_FALSE(net) << c.message;
+    EXPECT_EQ(net.error().message, c.message);
+    EXPECT_FALSE(net.error().hint.empty()) << c.message;
+  }
+  Cluster large = cluster({node});
+  large.accelerators = large.levels[0].accelerators = 2'000'000;
+  EXPECT_EQ(network_of(large).error().message,
+            "2000000 accelerators are more than a network graph holds");
+}
+
+}  // namespace
+}  // namespace orrery

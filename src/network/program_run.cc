@@ -1,0 +1,291 @@
+#include "network/program_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "network/max_min.h"
+#include "outcome/invariant.h"
+
+namespace orrery {
+namespace {
+
+// A mix of bits (splitmix64, Steele, Lea and Flood, OOPSLA 2014): the hash of a switch.
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// At most so many paths of a spread flow, evenly among all.
+constexpr std::uint64_t kMostSpread = 256;
+// Of a planned flow, those that are compared.
+constexpr std::uint64_t kMostPlanned = 256;
+
+struct Flow {
+  std::vector<ResourceUse> uses;
+  double latency = 0;
+  double bytes = 0;
+  double sends = 1;  // that are this one flow
+};
+
+class Runner {
+ public:
+  Runner(const Program& program, Bytes payload, const Network& network,
+         std::span<const std::vector<std::uint32_t>> placements, Routing routing)
+      : program_(program),
+        part_(payload.value() * program.part_share),
+        network_(network),
+        placements_(placements),
+        routing_(routing) {
+    out_.on_links.resize(network.links().size());
+    for (const DirectedLink& link : network.links()) capacities_.push_back(link.capacity.value());
+    if (routing == Routing::planned) loads_.resize(capacities_.size());
+  }
+
+  Result<ProgramRun> run() {
+    if (program_.switches > 0 && !network_.has_scale_up_switch()) {
+      return bad_input("the accelerators of a node are joined by no switch", "",
+                       "take an algorithm without reduction in the switch");
+    }
+    for (const Round& round : program_.rounds) {
+      if (round.sends.size() * placements_.size() > kMostFlows) {
+        return bad_input(std::to_string(round.sends.size() * placements_.size()) +
+                             " flows at the same time are too many",
+                         "", "at most " + std::to_string(kMostFlows) + "; take fewer ranks");
+      }
+    }
+    const bool in_sequence =
+        std::ranges::all_of(program_.rounds, [](const Round& r) { return r.after.empty(); });
+    out_.time = Seconds(in_sequence ? one_after_another() : side_by_side());
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t vertex(const std::vector<std::uint32_t>& placement,
+                                     std::uint32_t rank) const {
+    if (rank < program_.ranks) return placement[rank];
+    return network_.scale_up_switch(
+        placement[std::size_t{rank - program_.ranks} * program_.node_ranks]);
+  }
+
+  // Sends of a group between the same two ranks with as many parts are one flow.
+  std::vector<Flow> flows_of(const Round& round) {
+    using Ends = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+    std::vector<Ends> ends;
+    ends.reserve(round.sends.size());
+    for (const Send& send : round.sends) ends.emplace_back(send.from, send.to, send.count);
+    std::ranges::sort(ends);
+    std::vector<Flow> out;
+    for (std::size_t i = 0; i < ends.size();) {
+      std::size_t end = i;
+      while (end < ends.size() && ends[end] == ends[i]) ++end;
+      const auto [from, to, count] = ends[i];
+      for (const std::vector<std::uint32_t>& placement : placements_) {
+        Flow flow;
+        flow.bytes = part_ * count;
+        Seconds latency;
+        route(network_, vertex(placement, from), vertex(placement, to), routing_, 0, loads_,
+              flow.uses, latency);
+        flow.latency = latency.value();
+        flow.sends = static_cast<double>(end - i);
+        for (ResourceUse& use : flow.uses) {
+          use.weight *= flow.sends;
+          out_.on_links[use.resource] += Bytes(use.weight * flow.bytes * round.repeats);
+        }
+        out.push_back(std::move(flow));
+      }
+      i = end;
+    }
+    // Where a round is repeated, a part passes all of its sends in turn.
+    if (round.repeats > 1) {
+      double sum = 0;
+      double sends = 0;
+      for (const Flow& f : out) {
+        sum += f.latency * f.sends;
+        sends += f.sends;
+      }
+      for (Flow& f : out) f.latency = sum / sends;
+    }
+    return out;
+  }
+
+  // Each round by itself.
+  double one_after_another() {
+    double time = 0;
+    for (const Round& round : program_.rounds) time += alone(round) * round.repeats;
+    return time;
+  }
+
+  // Of one repetition with nothing beside it.
+  double alone(const Round& round) {
+    std::ranges::fill(loads_, 0);
+    const std::vector<Flow> flows = flows_of(round);
+    FlowSimulation simulation(capacities_);
+    std::multimap<double, const Flow*> waiting;
+    for (const Flow& f : flows) waiting.emplace(f.latency, &f);
+    out_.flows += flows.size();
+    double now = 0;
+    while (!waiting.empty() || simulation.under_way() > 0) {
+      const double starts = waiting.empty() ? kUnlimitedRate : waiting.begin()->first;
+      const double ends = simulation.under_way() > 0 ? simulation.next_end() : kUnlimitedRate;
+      now = std::min(starts, ends);
+      if (starts <= ends) {
+        for (; !waiting.empty() && waiting.begin()->first == now; waiting.erase(waiting.begin())) {
+          simulation.start(now, waiting.begin()->second->uses, waiting.begin()->second->bytes);
+        }
+      } else {
+        simulation.end_next();
+      }
+    }
+    return now;
+  }
+
+  struct Progress {
+    std::vector<Flow> flows;
+    std::vector<std::uint32_t> successors;
+    std::uint32_t waits = 0;  // rounds that have not ended
+    std::size_t under_way = 0;
+  };
+
+  // All rounds whose predecessors have ended at the same time. The repetitions of a round are one
+  // flow for each send, with the bytes and the latencies of all.
+  double side_by_side() {
+    std::vector<Progress> rounds(program_.rounds.size());
+    using Start = std::pair<double, std::pair<std::uint32_t, std::uint32_t>>;  // round, flow
+    std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting;
+    const auto begin = [&](std::uint32_t i, double now) {
+      Progress& p = rounds[i];
+      p.flows = flows_of(program_.rounds[i]);
+      p.under_way = p.flows.size();
+      out_.flows += p.flows.size();
+      for (std::uint32_t f = 0; f < p.flows.size(); ++f) {
+        waiting.push({now + p.flows[f].latency * program_.rounds[i].repeats, {i, f}});
+      }
+    };
+    for (std::uint32_t i = 0; i < rounds.size(); ++i) {
+      const Round& round = program_.rounds[i];
+      std::vector<std::uint32_t> after = round.after;
+      if (after.empty() && i > 0) after = {i - 1};
+      for (const std::uint32_t a : after) rounds[a].successors.push_back(i);
+      rounds[i].waits = static_cast<std::uint32_t>(after.size());
+    }
+    for (std::uint32_t i = 0; i < rounds.size(); ++i) {
+      if (rounds[i].waits == 0) begin(i, 0);
+    }
+    FlowSimulation simulation(capacities_);
+    std::vector<std::uint32_t> round_of;  // of a flow under way
+    double now = 0;
+    while (!waiting.empty() || simulation.under_way() > 0) {
+      const double starts = waiting.empty() ? kUnlimitedRate : waiting.top().first;
+      const double ends = simulation.under_way() > 0 ? simulation.next_end() : kUnlimitedRate;
+      now = std::min(starts, ends);
+      if (starts <= ends) {
+        for (; !waiting.empty() && waiting.top().first == now; waiting.pop()) {
+          const auto [i, f] = waiting.top().second;
+          const Flow& flow = rounds[i].flows[f];
+          const FlowSimulation::Flow id =
+              simulation.start(now, flow.uses, flow.bytes * program_.rounds[i].repeats);
+          if (round_of.size() <= id) round_of.resize(id + 1);
+          round_of[id] = i;
+        }
+        continue;
+      }
+      for (const FlowSimulation::Flow id : simulation.end_next()) {
+        const std::uint32_t i = round_of[id];
+        Progress& p = rounds[i];
+        if (--p.under_way > 0) continue;
+        p.flows = {};
+        for (const std::uint32_t s : p.successors) {
+          if (--rounds[s].waits == 0) begin(s, now);
+        }
+      }
+    }
+    return now;
+  }
+
+  const Program& program_;
+  double part_;  // bytes
+  const Network& network_;
+  std::span<const std::vector<std::uint32_t>> placements_;
+  Routing routing_;
+  std::vector<double> capacities_;
+  std::vector<double> loads_;
+  ProgramRun out_;
+};
+
+}  // namespace
+
+void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing routing,
+           std::uint64_t number, std::vector<double>& loads, std::vector<ResourceUse>& uses,
+           Seconds& latency) {
+  uses.clear();
+  latency = Seconds(0);
+  const auto add_link = [&](std::uint32_t link, double weight) {
+    uses.push_back({link, weight});
+    latency += network.links()[link].latency * weight;
+  };
+  if (from >= network.accelerators() || to >= network.accelerators()) {
+    // Between an accelerator and the switches of its scale-up domain, evenly.
+    const std::uint32_t accelerator = std::min(from, to);
+    std::uint32_t links = 0;
+    for (const DirectedLink& l : network.links_from(accelerator)) links += l.level == 0 ? 1 : 0;
+    for (const DirectedLink& l : network.links_from(accelerator)) {
+      if (l.level != 0) continue;
+      const auto up = static_cast<std::uint32_t>(&l - network.links().data());
+      const std::uint32_t link = from == accelerator ? up : network.reverse(up);
+      add_link(link, 1.0 / links);
+    }
+    return;
+  }
+  LinkPath path;
+  if (routing == Routing::spray) {
+    const std::uint64_t all = network.paths(from, to);
+    const std::uint64_t taken = std::min(all, kMostSpread);
+    for (std::uint64_t k = 0; k < taken; ++k) {
+      network.append_path(from, to, k * all / taken, path);
+    }
+    std::ranges::sort(path);
+    for (std::size_t i = 0; i < path.size();) {
+      std::size_t end = i;
+      while (end < path.size() && path[end] == path[i]) ++end;
+      add_link(path[i], static_cast<double>(end - i) / static_cast<double>(taken));
+      i = end;
+    }
+    return;
+  }
+  const std::uint64_t shortest = network.shortest_paths(from, to);
+  std::uint64_t chosen = 0;
+  if (routing == Routing::ecmp) {
+    chosen = mixed(mixed((std::uint64_t{from} << 32) | to) + number) % shortest;
+  } else {
+    double least = kUnlimitedRate;
+    for (std::uint64_t k = 0; k < std::min(shortest, kMostPlanned); ++k) {
+      path.clear();
+      network.append_path(from, to, k, path);
+      double most = 0;
+      for (const std::uint32_t link : path) most = std::max(most, loads[link]);
+      if (most < least) {
+        least = most;
+        chosen = k;
+      }
+    }
+  }
+  path.clear();
+  network.append_path(from, to, chosen, path);
+  for (const std::uint32_t link : path) {
+    add_link(link, 1);
+    if (routing == Routing::planned) loads[link] += 1 / network.links()[link].capacity.value();
+  }
+}
+
+Result<ProgramRun> run(const Program& program, Bytes payload, const Network& network,
+                       std::span<const std::vector<std::uint32_t>> placements, Routing routing) {
+  return Runner(program, payload, network, placements, routing).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,317 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "catalog/catalog.h"
+#include "cost/collective/all_to_all.h"
+#include "cost/collective/hierarchical.h"
+#include "cost/collective/ring.h"
+#include "network/algorithms.h"
+#include "network/program_run.h"
+#include "outcome/enum_names.h"
+
+namespace orrery {
+namespace {
+
+using Algorithm = ProgramAlgorithm;
+using Kind = CollectiveKind;
+using Placements = std::vector<std::vector<std::uint32_t>>;
+
+constexpr std::array kKinds = {Kind::all_reduce, Kind::all_gather, Kind::reduce_scatter,
+                               Kind::all_to_all, Kind::broadcast};
+
+std::vector<Algorithm> all_algorithms() {
+  std::vector<Algorithm> out;
+  for (std::size_t a = 0; a < enumerators<Algorithm>(); ++a)
+    out.push_back(static_cast<Algorithm>(a));
+  return out;
+}
+
+// So many nodes of `per_node` on one switch; rates in B/s.
+Cluster nodes_of(std::int64_t accelerators, std::int64_t per_node, double inside, double outside,
+                 double inside_latency, double outside_latency) {
+  Cluster out = *parse_cluster("h100-sxm:8", Catalog::built_in());
+  out.accelerators = accelerators;
+  out.accelerators_per_node = per_node;
+  out.levels = {{.name = "nvlink",
+                 .accelerators = std::min(per_node, accelerators),
+                 .bandwidth = BytesPerSecond(inside),
+                 .latency = Seconds(inside_latency),
+                 .in_switch_reduction = true}};
+  if (accelerators > per_node) {
+    out.levels.push_back({.name = "infiniband",
+                          .accelerators = accelerators,
+                          .bandwidth = BytesPerSecond(outside),
+                          .latency = Seconds(outside_latency)});
+  }
+  return out;
+}
+
+Network star(std::int64_t accelerators, double rate, double latency) {
+  return *network_of(nodes_of(accelerators, accelerators, rate, 0, latency, 0));
+}
+
+std::vector<std::uint32_t> first(std::uint32_t n) {
+  std::vector<std::uint32_t> out(n);
+  std::iota(out.begin(), out.end(), 0U);
+  return out;
+}
+
+ProgramShape shape_of(std::vector<std::uint32_t> members, std::uint32_t pieces = 8) {
+  return {.members = std::move(members), .pieces = pieces};
+}
+
+TEST(Program, EveryAlgorithmGivesEveryRankWhatItPromises) {
+  int verified = 0;
+  const std::vector<std::vector<std::uint32_t>> shapes = {
+      {2},  {3},    {4},    {5},     {7},    {8},        {12},
+      {16}, {4, 8}, {2, 6}, {4, 16}, {3, 9}, {2, 4, 12}, {4, 20}};
+  for (const auto& members : shapes) {
+    for (const std::uint32_t pieces : {1U, 3U, 8U}) {
+      for (const Algorithm a : all_algorithms()) {
+        for (const Kind kind : kKinds) {
+          const auto program = program_of(a, kind, shape_of(members, pieces));
+          if (!program) continue;
+          const auto result = verify(*program);
+          EXPECT_TRUE(result) << to_text(a) << " " << to_text(kind) << " of " << members.back()
+                              << " in " << pieces << ": "
+                              << (result ? ""
+                                         : result.error().where + ": " + result.error().message);
+          ++verified;
+        }
+      }
+    }
+  }
+  EXPECT_GT(verified, 600);
+}
+
+TEST(Program, WhatDoesNotArriveIsFound) {
+  Program lacking = *program_of(Algorithm::ring, Kind::all_reduce, shape_of({4}));
+  lacking.rounds.back().repeats = 2;
+  EXPECT_EQ(verify(lacking).error().message, "rank 0 ends without all of part 1");
+  Program twice = *program_of(Algorithm::recursive_doubling, Kind::all_reduce, shape_of({4}));
+  twice.rounds.push_back(twice.rounds.back());
+  EXPECT_EQ(verify(twice).error().message, "rank 2 adds part 0 twice");
+  Program early = *program_of(Algorithm::binomial, Kind::broadcast, shape_of({4}));
+  std::swap(early.rounds[0], early.rounds[1]);
+  EXPECT_EQ(verify(early).error().message, "rank 1 has nothing of part 0 to send");
+  Program astray = early;
+  astray.rounds[0].sends[0].to = 9;
+  EXPECT_EQ(verify(astray).error().message, "a send from 0 to 9");
+  Program large = *program_of(Algorithm::ring, Kind::all_reduce, shape_of({512}));
+  EXPECT_EQ(verify(large).error().message, "programs of more than 256 ranks are not verified");
+}
+
+struct Expected {
+  Algorithm algorithm;
+  Kind kind;
+  std::uint32_t ranks;
+  double latencies;  // of a message
+  double volume;     // in payloads, of a rank's link in one direction
+  std::uint32_t pieces = 8;
+};
+
+// Closed forms of the literature (network/algorithms.h) on one switch.
+TEST(Program, TakesTheTimeOfItsClosedForm) {
+  const std::vector<Expected> cases = {
+      {Algorithm::ring, Kind::all_reduce, 16, 30, 30.0 / 16},
+      {Algorithm::ring, Kind::all_gather, 16, 15, 15.0 / 16},
+      {Algorithm::ring, Kind::reduce_scatter, 5, 4, 4.0 / 5},
+      // Both directions end at the same card of one switch.
+      {Algorithm::bidirectional_ring, Kind::all_reduce, 16, 30, 30.0 / 16},
+      {Algorithm::recursive_doubling, Kind::all_reduce, 16, 4, 4},
+      {Algorithm::recursive_doubling, Kind::all_reduce, 20, 6, 6},
+      {Algorithm::recursive_doubling, Kind::all_gather, 16, 4, 15.0 / 16},
+      {Algorithm::halving_doubling, Kind::all_reduce, 16, 8, 30.0 / 16},
+      {Algorithm::halving_doubling, Kind::reduce_scatter, 16, 4, 15.0 / 16},
+      {Algorithm::halving_doubling, Kind::all_reduce, 20, 10, 30.0 / 16 + 2},
+      {Algorithm::bruck, Kind::all_gather, 13, 4, 12.0 / 13},
+      {Algorithm::binomial, Kind::broadcast, 16, 4,
+       1 + 2 + 4 + 8 - 11.0},  // each sends n at a time
+      {Algorithm::chain, Kind::broadcast, 16, 64 + 14, 78.0 / 64, 64},
+      {Algorithm::direct, Kind::all_to_all, 16, 1, 15.0 / 16},
+      {Algorithm::pairwise, Kind::all_to_all, 16, 15, 15.0 / 16},
+      // Of a tree over 16 ranks 4 deep, an inner rank has three pieces on its link at a time.
+      {Algorithm::tree, Kind::all_reduce, 15, 1000 + 5, 3 * 1005 / 1000.0, 1000},
+      {Algorithm::in_switch, Kind::all_reduce, 8, 0, 9.0 / 8, 64},
+  };
+  const double rate = 50e9;
+  const double latency = 4e-6;
+  for (const Expected& c : cases) {
+    const Network net = star(c.ranks, rate, latency);
+    const auto program = program_of(c.algorithm, c.kind, shape_of({c.ranks}, c.pieces));
+    ASSERT_TRUE(program) << to_text(c.algorithm);
+    const Bytes payload(1 << 30);
+    const auto run_of = run(*program, payload, net, Placements{first(c.ranks)}, Routing::ecmp);
+    ASSERT_TRUE(run_of) << run_of.error().message;
+    double volume = c.volume;
+    if (c.algorithm == Algorithm::binomial) volume = 4;
+    const double expected = c.latencies * latency + volume * payload.value() / rate;
+    // A reduction in the switch has four short phases to fill.
+    const double slack = c.algorithm == Algorithm::in_switch ? 0.06 : 0.01;
+    EXPECT_NEAR(run_of->time.value() / expected, 1, slack)
+        << to_text(c.algorithm) << " " << to_text(c.kind) << " of " << c.ranks;
+  }
+}
+
+TEST(Program, DoubleTreeUsesBothDirectionsOfEveryLink) {
+  const Network net = star(64, 50e9, 1e-6);
+  const Bytes payload(1 << 30);
+  const auto double_tree =
+      run(*program_of(Algorithm::double_tree, Kind::all_reduce, shape_of({64}, 1024)), payload, net,
+          Placements{first(64)}, Routing::ecmp);
+  EXPECT_NEAR(double_tree->time.value() / (2 * payload.value() / 50e9), 1, 0.08);
+}
+
+// Constants of a library that adds nothing to links and levels.
+CollectiveParameters plain() {
+  CollectiveParameters out;
+  out.algorithms = {CollectiveAlgorithm::ring, CollectiveAlgorithm::pairwise};
+  return out;
+}
+
+TEST(Program, AgreesWithTheCostModelWhereNothingIsInTheWay) {
+  const Cluster cluster = nodes_of(64, 8, 400e9, 50e9, 1e-6, 4e-6);
+  const Network net = *network_of(cluster);
+  const GroupShape group{.size = 64, .members = {8, 64}};
+  const CommunicationPath path = communication_path(group, cluster.levels, plain());
+  const Bytes payload(4e9);
+  const auto time = [&](Algorithm a, Kind kind) {
+    return run(*program_of(a, kind, shape_of({8, 64}, 1)), payload, net, Placements{first(64)},
+               Routing::ecmp)
+        ->time;
+  };
+  for (const Kind kind : {Kind::all_reduce, Kind::all_gather, Kind::reduce_scatter}) {
+    const Seconds expected = hierarchical_time(kind, payload, path, Protocol::simple, plain());
+    // Links have their latency once, where a library's Simple protocol waits for two messages.
+    EXPECT_NEAR(time(Algorithm::hierarchical, kind) / expected, 1, 0.01) << to_text(kind);
+  }
+  const Seconds exchange =
+      all_to_all_time(Kind::all_to_all, payload, path, Protocol::simple, plain());
+  EXPECT_NEAR(time(Algorithm::direct, Kind::all_to_all) / exchange, 1, 0.01);
+
+  // One rank per node: a flat ring is the same as one over the network alone.
+  const GroupShape column{.size = 8, .members = {1, 8}};
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t i = 0; i < 8; ++i) ranks.push_back(8 * i);
+  const CommunicationPath outside = communication_path(column, cluster.levels, plain());
+  const Seconds ring_expected =
+      ring_time(Kind::all_reduce, payload, outside, Protocol::simple, plain());
+  const auto ring_run = run(*program_of(Algorithm::ring, Kind::all_reduce, shape_of({8})), payload,
+                            net, Placements{ranks}, Routing::ecmp);
+  EXPECT_NEAR(ring_run->time / ring_expected, 1, 0.01);
+}
+
+TEST(Program, PhasesOfLevelsOverlapWhenTheDataAreInPieces) {
+  const Cluster cluster = nodes_of(64, 8, 100e9, 50e9, 0, 0);
+  const Network net = *network_of(cluster);
+  const Bytes payload(4e9);
+  const auto time = [&](std::uint32_t pieces) {
+    return run(*program_of(Algorithm::hierarchical, Kind::all_reduce, shape_of({8, 64}, pieces)),
+               payload, net, Placements{first(64)}, Routing::ecmp)
+        ->time.value();
+  };
+  const double inside = 2 * 7.0 / 8 * 4e9 / 100e9;
+  const double outside = 2 * 7.0 / 8 * (4e9 / 8) / 50e9;
+  EXPECT_NEAR(time(1), inside + outside, 1e-6);
+  EXPECT_LT(time(16), inside + outside);
+  EXPECT_GT(time(16), inside * 0.999);
+}
+
+// What a rank sends and receives does not depend on how the network routes it.
+TEST(Program, BytesOnLinksAreConserved) {
+  Cluster cluster = nodes_of(64, 8, 400e9, 50e9, 1e-6, 4e-6);
+  cluster.levels[1].accelerators = 16;
+  FabricLevel spine = cluster.levels[1];
+  spine.name = "spine";
+  spine.accelerators = 64;
+  spine.oversubscription = 2;
+  spine.topology = LevelTopology{.switches = 4};
+  cluster.levels.push_back(spine);
+  const Network net = *network_of(cluster);
+  const Bytes payload(1e9);
+  for (const Algorithm a : all_algorithms()) {
+    for (const Kind kind : kKinds) {
+      const auto program = program_of(a, kind, shape_of({8, 64}, 4));
+      if (!program || program->switches > 0) continue;
+      double sent = 0;
+      for (const Round& r : program->rounds) {
+        for (const Send& s : r.sends) {
+          sent += s.count * program->part_share * payload.value() * r.repeats;
+        }
+      }
+      std::vector<double> spine_bytes;
+      for (const Routing routing : {Routing::ecmp, Routing::spray, Routing::planned}) {
+        const auto done = run(*program, payload, net, Placements{first(64)}, routing);
+        ASSERT_TRUE(done);
+        double out = 0;
+        double in = 0;
+        double up = 0;
+        for (std::size_t l = 0; l < net.links().size(); ++l) {
+          const DirectedLink& link = net.links()[l];
+          if (link.from < net.accelerators()) out += done->on_links[l].value();
+          if (link.to < net.accelerators()) in += done->on_links[l].value();
+          if (link.level == 2 && link.from < link.to) up += done->on_links[l].value();
+        }
+        EXPECT_NEAR(out / sent, 1, 1e-9) << to_text(a);
+        EXPECT_NEAR(in / sent, 1, 1e-9) << to_text(a);
+        spine_bytes.push_back(up);
+      }
+      EXPECT_NEAR(spine_bytes[0], spine_bytes[1], 1e-3);
+      EXPECT_NEAR(spine_bytes[0], spine_bytes[2], 1e-3);
+    }
+  }
+}
+
+// Flows that collide on a spine are slower than spread ones, and planned ones are not.
+TEST(Routing, PlannedPathsAreAsGoodAsSpreadOnes) {
+  Cluster cluster = nodes_of(64, 1, 400e9, 50e9, 0, 0);
+  cluster.levels = {cluster.levels[0], cluster.levels[1], cluster.levels[1]};
+  cluster.levels[0].accelerators = 1;
+  cluster.levels[1].accelerators = 8;
+  cluster.levels[1].name = "leaf";
+  cluster.levels[2].topology = LevelTopology{.switches = 8};
+  const Network net = *network_of(cluster);
+  // Every accelerator of a leaf sends to one of the next leaf.
+  Program program{.kind = Kind::broadcast, .ranks = 64, .rounds = {Round{}}};
+  for (std::uint32_t r = 0; r < 64; ++r) {
+    program.rounds[0].sends.push_back({.from = r, .to = (r + 8) % 64});
+  }
+  const auto time = [&](Routing routing) {
+    return run(program, Bytes(50e9), net, Placements{first(64)}, routing)->time.value();
+  };
+  EXPECT_NEAR(time(Routing::spray), 1, 1e-9);
+  EXPECT_NEAR(time(Routing::planned), 1, 1e-9);
+  // 8 flows on 8 uplinks by hash: two or more meet somewhere.
+  EXPECT_GE(time(Routing::ecmp), 2);
+}
+
+TEST(Program, RefusesReductionWithoutASwitch) {
+  Cluster cluster = nodes_of(8, 8, 400e9, 0, 1e-6, 0);
+  cluster.levels[0].topology = LevelTopology{.wiring = LevelWiring::mesh};
+  const auto program = program_of(Algorithm::in_switch, Kind::all_reduce, shape_of({8}));
+  EXPECT_EQ(run(*program, Bytes(1e6), *network_of(cluster), Placements{first(8)}, Routing::ecmp)
+                .error()
+                .message,
+            "the accelerators of a node are joined by no switch");
+}
+
+TEST(Program, PiecesThatMakeAPipelineShortest) {
+  // 64 MiB over a chain of 16 at 5 us and 12 GB/s: pieces of 536 KB (1707.09414).
+  const double n = 64 << 20;
+  const std::uint32_t pieces = best_pieces(Bytes(n), 15, Seconds(5e-6), BytesPerSecond(12e9));
+  EXPECT_NEAR(n / pieces, 536e3, 5e3);
+  const Network net = star(16, 12e9, 5e-6);
+  const auto time = [&](std::uint32_t c) {
+    return run(*program_of(Algorithm::chain, Kind::broadcast, shape_of({16}, c)), Bytes(n), net,
+               Placements{first(16)}, Routing::ecmp)
+        ->time.value();
+  };
+  EXPECT_NEAR(time(pieces), 6914e-6, 20e-6);
+  EXPECT_LT(time(pieces), time(pieces / 2));
+  EXPECT_LT(time(pieces), time(pieces * 2));
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,214 @@
+#include "report/network/network_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "document/results.h"
+#include "report/drawing/table.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+std::string words_of(std::string_view name) {
+  std::string out(name);
+  std::ranges::replace(out, '_', '-');
+  return out;
+}
+
+std::string wiring_of(const LevelFigures& level) {
+  if (level.wiring != LevelWiring::switched) return std::string(to_text(level.wiring));
+  return level.rails ? "rails" : "switched";
+}
+
+// How far flows are from the closed form; empty where they agree.
+std::string disagreement(const AlgorithmTimes& a) {
+  if (!a.closed_form || std::abs(a.flows / *a.closed_form - 1) <= kAgree) return "";
+  return fmt::format(
+      "{}: flows take {:.2f} times the closed form; the links of level {} are busy "
+      "{} of the time",
+      words_of(to_text(a.algorithm)), a.flows / *a.closed_form, a.busiest,
+      percent(a.busiest_share));
+}
+
+}  // namespace
+
+std::string network_text(const NetworkFigures& n, const TextStyle& style) {
+  std::string out = wrapped(
+      fmt::format("{}: {} accelerators, {} switches, {} links; half of the accelerators send {} to "
+                  "the other half ({} of what their ports send); the longest path has {} links and "
+                  "takes {}",
+                  n.cluster, grouped(n.accelerators), grouped(n.switches), grouped(n.links),
+                  to_text(n.bisection), percent(n.bisection_share), n.diameter,
+                  to_text(n.longest_latency)),
+      2, style);
+  Table table(left("level", 9).telling_rows_apart(), left("wiring", 4), right("unit", 9),
+              right("units", 8), right("switches", 8), right("links", 7), right("a link", 6),
+              right("unit below", 8), right("oversubscribed", 9), right("latency", 6));
+  for (const LevelFigures& l : n.levels) {
+    table.row(l.name, wiring_of(l), l.unit, l.units, l.switches, l.links, l.link, l.uplinks,
+              fmt::format("1:{:g}", std::round(1000 * l.oversubscription) / 1000), l.latency);
+  }
+  return out + "\n" + table.text(style);
+}
+
+std::string collective_text(const CollectiveComparison& c, const TextStyle& style) {
+  std::string out = wrapped(
+      fmt::format("{} of {} among {} ranks of {}: the library takes {} ({}, {})",
+                  words_of(to_text(c.kind)), to_text(c.payload), grouped(c.ranks), c.cluster,
+                  to_text(c.library.time), words_of(to_text(c.library.algorithm)),
+                  words_of(to_text(c.library.protocol))),
+      2, style);
+  Table table(left("algorithm", 9).telling_rows_apart(), right("closed form", 7), right("flows", 9),
+              right("hashed", 6), right("planned", 5), right("bus bandwidth", 8),
+              left("busiest level", 4), right("busy", 3));
+  for (const AlgorithmTimes& a : c.algorithms) {
+    table.row(words_of(to_text(a.algorithm)), a.closed_form ? cell(*a.closed_form) : dim("none"),
+              bold(a.flows), a.hashed, a.planned, c.payload * c.bus_factor / a.flows, a.busiest,
+              percent(a.busiest_share));
+  }
+  out += "\n" + table.text(style);
+  for (const AlgorithmTimes& a : c.algorithms) {
+    if (const std::string said = disagreement(a); !said.empty())
+      out += "\n" + wrapped(said, 2, style);
+  }
+  return out;
+}
+
+std::string shared_fabric_text(const SharedFabric& s, const TextStyle& style) {
+  Table table(left("job", 9).telling_rows_apart(), left("model", 4), right("accelerators", 5),
+              right("from", 3), right("step alone", 6), right("step beside the others", 7),
+              right("slow-down", 9));
+  for (const SharedJob& j : s.jobs) {
+    table.row(j.placement.name, j.model, j.placement.accelerators, j.placement.first, j.alone,
+              j.shared, bold(fmt::format("{:.2f}", j.slow_down())));
+  }
+  std::string out = wrapped(fmt::format("{} {} on {}", grouped(std::ssize(s.jobs)),
+                                        s.jobs.size() == 1 ? "job" : "jobs", s.fabric),
+                            2, style);
+  out += "\n" + table.text(style);
+  constexpr double kNoticed = 1.005;
+  bool first = true;
+  for (const JobPair& p : s.pairs) {
+    if (std::max(p.slow_a, p.slow_b) < kNoticed) continue;
+    out += (first ? "\n" : "") +
+           wrapped(fmt::format("{} and {} slow each other {:.2f} and {:.2f} times on level {}{}",
+                               p.a, p.b, p.slow_a, p.slow_b, p.level,
+                               first ? ": keep them apart first" : ""),
+                   2, style);
+    first = false;
+  }
+  if (first && s.pairs.size() > 0)
+    out += "\n" + wrapped("no two of them slow each other", 2, style);
+  return out;
+}
+
+template <>
+inline constexpr auto kResults<LevelFigures> = table<LevelFigures>(
+    "network level", "A level of a network, from the inside out.",
+    field<&LevelFigures::name>("level", "its name"),
+    field<&LevelFigures::wiring>("wiring", "how the units below are joined"),
+    field<&LevelFigures::rails>("rails", "its switches join accelerators of equal place alone"),
+    field<&LevelFigures::unit>("unit_accelerators", "below one unit of the level"),
+    field<&LevelFigures::units>("units", "of the level"),
+    field<&LevelFigures::switches>("switches", "of all units"),
+    field<&LevelFigures::links>("links", "in one direction"),
+    field<&LevelFigures::link>("link_bytes_per_s", "of the narrowest link"),
+    field<&LevelFigures::uplinks>("unit_below_bytes_per_s", "that one unit below sends over it"),
+    field<&LevelFigures::oversubscription>("oversubscription", "1: full bisection"),
+    field<&LevelFigures::latency>("latency_s", "of a message between two units below"));
+
+template <>
+inline constexpr auto kResults<NetworkFigures> = table<NetworkFigures>(
+    "network", "The network of a cluster as a graph.",
+    schema_version<NetworkFigures, kSchemaVersion>(),
+    constant<NetworkFigures>("kind", "what the document is", "network"),
+    field<&NetworkFigures::cluster>("cluster", "its name"),
+    field<&NetworkFigures::accelerators>("accelerators", "vertices that compute"),
+    field<&NetworkFigures::switches>("switches", "all other vertices"),
+    field<&NetworkFigures::links>("links", "in one direction"),
+    field<&NetworkFigures::bisection>("bisection_bytes_per_s",
+                                      "from one half of the accelerators to the other"),
+    field<&NetworkFigures::bisection_share>("bisection_share",
+                                            "of what the ports of one half send"),
+    field<&NetworkFigures::diameter>("diameter", "links of the longest shortest path"),
+    field<&NetworkFigures::longest_latency>("longest_latency_s", "of a message over it"),
+    field<&NetworkFigures::levels>("levels", "from the inside out"));
+
+template <>
+inline constexpr auto kResults<AlgorithmTimes> = table<AlgorithmTimes>(
+    "algorithm times", "One algorithm at every fidelity.",
+    field<&AlgorithmTimes::algorithm>("algorithm", "its name"),
+    field<&AlgorithmTimes::closed_form>("closed_form_s", "null: the cost model does not have it"),
+    field<&AlgorithmTimes::flows>("flows_s", "flows spread over all paths"),
+    field<&AlgorithmTimes::hashed>("hashed_s", "one path a flow, by a hash (ECMP)"),
+    field<&AlgorithmTimes::planned>("planned_s", "one path a flow, planned"),
+    field<&AlgorithmTimes::busiest>("busiest_level", "whose link has most to carry"),
+    field<&AlgorithmTimes::busiest_share>("busiest_share",
+                                          "of the time in which that link is busy"),
+    field("agree", "the closed form and the flows are within 10 %; true where there is none",
+          [](const AlgorithmTimes& a) { return disagreement(a).empty(); }));
+
+template <>
+inline constexpr auto kResults<CollectiveComparison> = table<CollectiveComparison>(
+    "collective", "A collective by every algorithm that offers it.",
+    schema_version<CollectiveComparison, kSchemaVersion>(),
+    constant<CollectiveComparison>("kind", "what the document is", "collective"),
+    field<&CollectiveComparison::cluster>("cluster", "its name"),
+    field<&CollectiveComparison::kind>("collective", "that is compared"),
+    field<&CollectiveComparison::ranks>("ranks", "the first of the cluster"),
+    field<&CollectiveComparison::payload>("payload_bytes", "as nccl-tests count it"),
+    field<&CollectiveComparison::bus_factor>("bus_factor",
+                                             "bus bandwidth = factor x payload / time"),
+    field("library_s", "what the communication library takes, by the cost model",
+          [](const CollectiveComparison& c) { return c.library.time; }),
+    field("library_algorithm", "that it chooses",
+          [](const CollectiveComparison& c) { return c.library.algorithm; }),
+    field("library_protocol", "that it chooses",
+          [](const CollectiveComparison& c) { return c.library.protocol; }),
+    field<&CollectiveComparison::algorithms>("algorithms", "the fastest by flows first"));
+
+template <>
+inline constexpr auto kResults<SharedJob> = table<SharedJob>(
+    "shared job", "A job beside others.",
+    field("name", "of the job", [](const SharedJob& j) { return j.placement.name; }),
+    field<&SharedJob::model>("model", "that it trains"),
+    field("accelerators", "that it has",
+          [](const SharedJob& j) { return j.placement.accelerators; }),
+    field("first", "its first accelerator", [](const SharedJob& j) { return j.placement.first; }),
+    field("every", "its nodes are every so-many-th one",
+          [](const SharedJob& j) { return j.placement.every; }),
+    field<&SharedJob::closed>("closed_form_s",
+                              "a step by closed forms, on neighbouring accelerators"),
+    field<&SharedJob::alone>("alone_s", "a step by flows, alone on the fabric"),
+    field<&SharedJob::shared>("shared_s", "a step beside all others, on average"),
+    field("slow_down", "shared_s / alone_s", [](const SharedJob& j) { return j.slow_down(); }));
+
+template <>
+inline constexpr auto kResults<JobPair> =
+    table<JobPair>("pair of jobs", "Two jobs beside each other and no other.",
+                   field<&JobPair::a>("a", "one"), field<&JobPair::b>("b", "the other"),
+                   field<&JobPair::slow_a>("slow_down_a", "of the one beside the other"),
+                   field<&JobPair::slow_b>("slow_down_b", "of the other beside the one"),
+                   field<&JobPair::level>("level", "whose links they share most; empty: none"));
+
+template <>
+inline constexpr auto kResults<SharedFabric> = table<SharedFabric>(
+    "shared fabric", "Several jobs on one fabric.", schema_version<SharedFabric, kSchemaVersion>(),
+    constant<SharedFabric>("kind", "what the document is", "cluster"),
+    field<&SharedFabric::fabric>("fabric", "its name"),
+    field<&SharedFabric::jobs>("jobs", "in the order of the file"),
+    field<&SharedFabric::pairs>("pairs", "those that slow each other most first"));
+
+Value network_json(const NetworkFigures& network) { return answer(network); }
+const Description& network_document() { return description_of<NetworkFigures>(); }
+Value collective_json(const CollectiveComparison& comparison) { return answer(comparison); }
+const Description& collective_document() { return description_of<CollectiveComparison>(); }
+
+Value shared_fabric_json(const SharedFabric& shared) { return answer(shared); }
+const Description& shared_fabric_document() { return description_of<SharedFabric>(); }
+
+}  // namespace orrery
