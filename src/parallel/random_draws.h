@@ -1,6 +1,6 @@
-// The random numbers of one simulated run: a pure function of seed, run, purpose and index, so that
-// neither the number of threads nor what else a run draws changes them. The third failure of run 17
-// comes at the same quantile in every variant of a forecast (common random numbers).
+// Random numbers that are a pure function of seed, run, purpose and index, so that neither the number
+// of threads nor what else a run draws changes them. The third failure of run 17 comes at the same
+// quantile in every variant of a forecast (common random numbers).
 //
 //   u = (mix(key(seed, run) + (64 index + purpose) phi) / 2^64),   in (0, 1)
 //
@@ -9,7 +9,9 @@
 // starts are random among 2^64 points.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace orrery {
 
@@ -20,9 +22,16 @@ class RandomDraws {
   RandomDraws(std::uint64_t seed, std::uint64_t run) : key_(mixed(mixed(seed) + run * kPhi)) {}
 
   // purpose < kPurposes
+  [[nodiscard]] std::uint64_t bits(std::uint64_t purpose, std::uint64_t index) const {
+    return mixed(key_ + (index * kPurposes + purpose + 1) * kPhi);
+  }
   [[nodiscard]] double uniform(std::uint64_t purpose, std::uint64_t index) const {
-    const std::uint64_t bits = mixed(key_ + (index * kPurposes + purpose + 1) * kPhi);
-    return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+    return (static_cast<double>(bits(purpose, index) >> 11) + 0.5) * 0x1p-53;
+  }
+  // Of mean 0 and variance 1, from the purposes `purpose` and `purpose + 1` (Box and Muller 1958).
+  [[nodiscard]] double normal(std::uint64_t purpose, std::uint64_t index) const {
+    return std::sqrt(-2 * std::log(uniform(purpose, index))) *
+           std::cos(2 * std::numbers::pi * uniform(purpose + 1, index));
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "forecast/random_draws.h"
+#include "parallel/random_draws.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,18 @@
+// How far numeric changes move the weights of a small transformer, as text and as the JSON of
+// `orrery numerics train`.
+#pragma once
+
+#include <string>
+
+#include "document/description.h"
+#include "document/value.h"
+#include "numerics/small_transformer.h"
+#include "report/drawing/text_style.h"
+
+namespace orrery {
+
+std::string training_text(const TrainingStudy& study, const TextStyle& style);
+Value training_json(const TrainingStudy& study);
+const Description& training_document();
+
+}  // namespace orrery
