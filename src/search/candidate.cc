@@ -4,7 +4,9 @@
 #include <array>
 #include <iterator>
 #include <set>
+#include <tuple>
 
+#include "plan/plan_rules.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -84,6 +86,15 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
 
 bool is_stated(const SearchSpace& space, std::string_view field) {
   return std::ranges::find(space.stated, field) != space.stated.end();
+}
+
+bool by_bound(const Candidate& a, const Candidate& b) {
+  const auto key = [](const Candidate& c) {
+    return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
+                      c.context_parallel, c.dispatch, c.schedule, c.chunks, c.recompute,
+                      c.recompute_layers, c.modules, c.zero);
+  };
+  return key(a) < key(b);
 }
 
 Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std::int64_t gpus) {
@@ -370,6 +381,40 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
       });
     }
   }
+  return out;
+}
+
+std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space) {
+  Plan plan = scenario.plan;
+  plan.recompute = std::ranges::find(space.recompute, Recompute::selective) != space.recompute.end()
+                       ? Recompute::selective
+                       : space.recompute.front();
+  return recompute_module_problems(scenario.model, plan);
+}
+
+std::string no_valid_plan(const SearchSpace& space, const Scenario& scenario) {
+  std::string reasons = "no combination of degrees divides the GPUs and the global batch";
+  for (const CandidateGroup& group : groups(space, scenario)) {
+    const auto list =
+        members(group, space, static_cast<std::int64_t>(scenario.model.layers.size()));
+    if (list.empty()) continue;
+    const Plan plan = plan_of(list.front(), space, scenario.plan, scenario.cluster.accelerators);
+    const auto problems = plan_problems(scenario.model, scenario.cluster, scenario.training, plan);
+    if (problems.empty()) continue;
+    reasons = "for example " + to_text(plan) + ": " + problems.front();
+    break;
+  }
+  return "no valid plan in the space: " + reasons;
+}
+
+std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scenario& scenario,
+                                           bool all_axes) {
+  std::vector<std::string> out = {"attention", "layers"};
+  if (!all_axes) {
+    out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
+  }
+  if (scenario.model.experts == 0) std::erase(out, "etp");
+  std::erase_if(out, [&](const std::string& field) { return is_stated(space, field); });
   return out;
 }
 

@@ -30,6 +30,10 @@ struct Candidate {
   std::uint32_t stage = 0;    // the fullest
 };
 
+// Whether the bound of `a` is the lower. Ties are broken by everything a candidate is made of, so that
+// the order is total.
+bool by_bound(const Candidate& a, const Candidate& b);
+
 // The plan a candidate stands for.
 Plan plan_of(const Candidate& candidate, const SearchSpace& space, const Plan& base,
              std::int64_t gpus);
@@ -49,8 +53,18 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
 inline constexpr std::array<std::string_view, 5> kAxesOutsideTheSpace = {
     "etp", "group", "overlap", "sequence_parallel", "shard_group"};
 
+// Modules that no plan of the space can have: its plans with selective recomputation take them.
+std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space);
+
+// A sentence: why not even the simplest plan of the space is valid.
+std::string no_valid_plan(const SearchSpace& space, const Scenario& scenario);
+
 // Whether somebody stated that field of the plan ("zero", "overlap.pipeline"; "overlap" for all).
 bool is_stated(const SearchSpace& space, std::string_view field);
+
+// Fields of a plan that a search of the space does not vary.
+std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scenario& scenario,
+                                           bool all_axes);
 
 // A field of the plan that a search tries values of, and the value of a plan as it is shown.
 struct PlanAxis {

@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "lower/stage_memory.h"
@@ -43,13 +42,19 @@ class Search {
     if (options_.deadline) until_ = begin + (*options_.deadline - begin) * 2 / 3;
     price();
     until_ = options_.deadline;
-    if (result_.considered == 0 && !cut_short_) return nothing_valid();
+    if (result_.considered == 0 && !cut_short_)
+      return fail(ErrorCode::bad_input, no_valid_plan(space_, scenario_), "search");
     std::sort(fitting_.begin(), fitting_.end(), by_bound);
     if (fitting_.empty() && too_long_ > 0 && !cut_short_) {
       return fail(
           ErrorCode::unsupported,
           "every plan that fits takes more than 2.5 hours a step, the longest that is simulated",
           "search", "a smaller batch, shorter sequences or more GPUs");
+    }
+    if (options_.judge) {
+      judge_all();
+      if (!plans_.empty()) find_judged_runners_up();
+      return finish(assumed, errors);
     }
     find_best();
     if (!plans_.empty()) {
@@ -88,16 +93,6 @@ class Search {
     options_.progress(fraction, best);
   }
   [[nodiscard]] std::int64_t gpus() const { return scenario_.cluster.accelerators; }
-
-  // Ties are broken by everything a candidate is made of, so that the order is total.
-  static bool by_bound(const Candidate& a, const Candidate& b) {
-    const auto key = [](const Candidate& c) {
-      return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
-                        c.context_parallel, c.dispatch, c.schedule, c.chunks, c.recompute,
-                        c.recompute_layers, c.modules, c.zero);
-    };
-    return key(a) < key(b);
-  }
 
   // ---- every candidate: memory and bound ----
 
@@ -322,6 +317,67 @@ class Search {
     if (best) others_.push_back({"memory", "tight", "fits", *best});
   }
 
+  // ---- plans by what somebody else makes of them ----
+
+  void judge_all() {
+    constexpr std::size_t kJudged = 64;  // between two reports of progress
+    Judged& judged = result_.judged.emplace();
+    const auto top = static_cast<std::size_t>(std::max(1, options_.top));
+    const double priced = fraction_;
+    for (std::size_t begin = 0; begin < fitting_.size() && !stopped(); begin += kJudged) {
+      struct Answer {
+        Evaluated evaluated;
+        Result<std::optional<double>> value = std::optional<double>();
+      };
+      std::vector<Answer> answers(std::min(kJudged, fitting_.size() - begin));
+      parallel_for(answers.size(), threads_, [&](std::size_t k) {
+        const Candidate& c = fitting_[begin + k];
+        const auto step = predict(priced_, plan(begin + k));
+        ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported);
+        answers[k].evaluated = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
+        if (step) answers[k].value = options_.judge(estimate(*step));
+      });
+      for (std::size_t k = 0; k < answers.size(); ++k) {
+        const std::size_t i = begin + k;
+        evaluated_.emplace(i, answers[k].evaluated);
+        if (answers[k].evaluated.step_ps == kTooLong) continue;
+        ++judged.plans;
+        if (!answers[k].value) {
+          if (++judged.failed == 1) judged.failure = answers[k].value.error().text();
+        } else if (!*answers[k].value) {
+          ++judged.not_allowed;
+        } else {
+          values_.emplace(i, **answers[k].value);
+        }
+      }
+      report(priced + (0.95 - priced) * static_cast<double>(begin + answers.size()) /
+                          static_cast<double>(fitting_.size()));
+    }
+    for (const auto& [i, value] : values_) plans_.push_back(i);
+    std::ranges::sort(plans_, [&](std::size_t a, std::size_t b) { return better(a, b); });
+    plans_.resize(std::min(plans_.size(), top));
+    for (const std::size_t i : plans_) judged.values.push_back(values_.at(i));
+  }
+
+  [[nodiscard]] bool better(std::size_t a, std::size_t b) const {
+    const double x = values_.at(a);
+    const double y = values_.at(b);
+    return x != y ? x < y : faster(a, b);
+  }
+
+  void find_judged_runners_up() {
+    const Plan winner = plan(plans_.front());
+    for (const PlanAxis& axis : plan_axes()) {
+      const std::string value = axis.value(winner);
+      std::optional<std::size_t> best;
+      for (const auto& [i, judged] : values_) {
+        if (axis.value(plan(i)) != value && (!best || better(i, *best))) best = i;
+      }
+      if (best) others_.push_back({axis.name, value, axis.value(plan(*best)), *best});
+    }
+    report(1);
+  }
+
   // ---- the axes outside the space ----
 
   // From the best plans and the best with another value on each axis, one for each choice of
@@ -459,36 +515,9 @@ class Search {
     if (fitting_.empty() && least_) result_.least_memory.push_back(near_miss(*least_));
     result_.evaluated = static_cast<std::int64_t>(evaluated_.size() - improved_.size());
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
-    result_.not_searched = axes_not_searched();
+    result_.not_searched = axes_not_searched(space_, scenario_, options_.all_axes);
     result_.interrupted = cut_short_;
     return std::move(result_);
-  }
-
-  [[nodiscard]] std::vector<std::string> axes_not_searched() const {
-    std::vector<std::string> out = {"attention", "layers"};
-    if (!options_.all_axes) {
-      out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
-    }
-    if (scenario_.model.experts == 0) std::erase(out, "etp");
-    std::erase_if(out, [&](const std::string& field) { return is_stated(space_, field); });
-    return out;
-  }
-
-  // Why not even the simplest plan is valid.
-  [[nodiscard]] Result<SearchResult> nothing_valid() const {
-    std::string reasons = "no combination of degrees divides the GPUs and the global batch";
-    for (const CandidateGroup& group : groups(space_, scenario_)) {
-      const auto list =
-          members(group, space_, static_cast<std::int64_t>(scenario_.model.layers.size()));
-      if (list.empty()) continue;
-      const Plan plan = plan_of(list.front(), space_, scenario_.plan, gpus());
-      const auto problems =
-          plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan);
-      if (problems.empty()) continue;
-      reasons = "for example " + to_text(plan) + ": " + problems.front();
-      break;
-    }
-    return fail(ErrorCode::bad_input, "no valid plan in the space: " + reasons, "search");
   }
 
   struct Other {
@@ -511,20 +540,11 @@ class Search {
   std::optional<Candidate> least_;
   std::int64_t too_long_ = 0;
   std::map<std::size_t, Evaluated> evaluated_;  // by the index that plan() takes
+  std::map<std::size_t, double> values_;        // of those that were judged and are allowed
   std::vector<Plan> improved_;                  // on axes outside the space
   std::vector<std::size_t> plans_, pareto_;
   std::vector<Other> others_;
 };
-
-// Modules that no plan of the space can have: its plans with selective recomputation take them.
-std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space) {
-  Plan plan = scenario.plan;
-  const std::vector<Recompute>& tried = space.recompute;
-  plan.recompute = std::find(tried.begin(), tried.end(), Recompute::selective) != tried.end()
-                       ? Recompute::selective
-                       : tried.front();
-  return recompute_module_problems(scenario.model, plan);
-}
 
 }  // namespace
 
@@ -555,12 +575,17 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
   if (const auto problems = module_problems(filled, space); !problems.empty()) {
     return fail(ErrorCode::bad_input, problems.front(), "plan");
   }
+  if (options.judge && options.all_axes) {
+    return unsupported("plans that a function judges are those of the space", "all_axes",
+                       "leave it out");
+  }
   ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));
   // What completed the training, which no plan changes any more.
   std::erase_if(sized.assumed, [](const std::string& line) {
     return !line.starts_with("sequence length") && !line.starts_with("global batch");
   });
+  std::ranges::move(own_entries(catalog), std::back_inserter(sized.assumed));
   return Search(std::move(filled), std::move(space), options, std::move(context))
       .run(sized.assumed, errors);
 }

@@ -39,12 +39,19 @@ struct SearchSpace {
   std::vector<std::string> stated;
 };
 
+// What a plan is worth to whoever asks, in place of its step time: the smaller the better; none: it
+// is not allowed. Called by several threads. An error sets the plan aside.
+using Judge = std::function<Result<std::optional<double>>(const Estimate&)>;
+
 struct SearchOptions {
   int top = 10;
   int threads = 0;  // 0: all cores; the result does not depend on it
   // Improve the best plans, and the best with another value on each axis, on the axes outside the
   // space too: the best of all plans that differ on one axis, again until none is better.
   bool all_axes = false;
+  // If given, every plan that fits is simulated and judged, in order of its lower bound: nothing is
+  // known of the function that would set plans aside. Not with all_axes.
+  Judge judge;
   std::function<void(double fraction, const std::string& best)> progress;  // may be empty
   // The best so far when it turns true, or when this time has come.
   const std::atomic<bool>* interrupted = nullptr;
@@ -67,6 +74,14 @@ struct NearMiss {  // a faster-looking plan that does not fit
   int stage = 0;
 };
 
+struct Judged {
+  std::int64_t plans = 0;
+  std::int64_t not_allowed = 0;
+  std::int64_t failed = 0;     // set aside by an error
+  std::string failure;         // the first of these errors
+  std::vector<double> values;  // of SearchResult::plans
+};
+
 struct SearchResult {
   std::vector<Estimate> plans;                  // best first, each with its interval
   std::shared_ptr<const PredictedStep> winner;  // the step of the first; none if nothing fits
@@ -75,11 +90,12 @@ struct SearchResult {
                // step time; a point needs 1 % less memory than the one before
   std::vector<RunnerUp> runners_up;
   std::vector<NearMiss> near_misses;  // the fastest-looking first, at most three
-  std::int64_t considered = 0;  // shape-valid plans, each with its own memory and bound computed
-  std::int64_t too_large = 0;   // of these: do not fit
-  std::int64_t bounded = 0;     // of these: fit, but their bound is worse than the best plans
-  std::int64_t evaluated = 0;   // of these: simulated
-  std::int64_t improved = 0;    // beyond these: simulated because of all_axes
+  std::int64_t considered = 0;   // shape-valid plans, each with its own memory and bound computed
+  std::int64_t too_large = 0;    // of these: do not fit
+  std::int64_t bounded = 0;      // of these: fit, but their bound is worse than the best plans
+  std::int64_t evaluated = 0;    // of these: simulated
+  std::int64_t improved = 0;     // beyond these: simulated because of all_axes
+  std::optional<Judged> judged;  // if there was a judge
   std::vector<std::string> not_searched;  // fields of a plan, neither stated nor searched
   bool interrupted = false;
   std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
@@ -92,11 +108,11 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
                             const SearchOptions& options, const Catalog& catalog);
 
 // The space with every empty axis filled: tp divides the heads, up to twice the scale-up domain; cp
-// is a power of two that leaves 1024 tokens a rank, by all-gather, ring and all-to-all; pp up to the
-// number of layers; ep divides the experts, by either dispatch; chunks for every distinct number of
-// layers of a virtual stage; microbatches of 1 to 16 sequences; ZeRO 0 to 3; every recomputation,
-// three sets of modules of selective recomputation; every schedule that has a maintained
-// implementation; dp inside or outside pp.
+// is a power of two that leaves 1024 tokens a rank, by all-gather, ring and all-to-all; pp up to
+// the number of layers; ep divides the experts, by either dispatch; chunks for every distinct
+// number of layers of a virtual stage; microbatches of 1 to 16 sequences; ZeRO 0 to 3; every
+// recomputation, three sets of modules of selective recomputation; every schedule that has a
+// maintained implementation; dp inside or outside pp.
 SearchSpace default_space(const Scenario& scenario, SearchSpace space);
 
 }  // namespace orrery

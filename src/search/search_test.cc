@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "estimate/assumptions.h"
@@ -316,8 +317,8 @@ std::optional<Seconds> step_time(const Scenario& scenario) {
   return e.step_time;
 }
 
-// The scenarios of the documented commands "orrery estimate MODEL --on ... --plan ...", but for those
-// with options that this reading does not know.
+// The scenarios of the documented commands "orrery estimate MODEL --on ... --plan ...", but for
+// those with options that this reading does not know.
 std::vector<Scenario> documented_scenarios() {
   std::vector<std::filesystem::path> pages = {ORRERY_SOURCE_DIR "/README.md"};
   for (const auto& page : std::filesystem::directory_iterator(ORRERY_SOURCE_DIR "/docs")) {
@@ -457,8 +458,8 @@ TEST(Search, KeepsWhatIsStatedOnAllAxes) {
   EXPECT_EQ(found->not_searched, (std::vector<std::string>{"attention", "layers"}));
 }
 
-// The model's own batch where degrees divide it, else one that the replicas divide; either way every
-// plan assumes the batch that it was priced with.
+// The model's own batch where degrees divide it, else one that the replicas divide; either way
+// every plan assumes the batch that it was priced with.
 TEST(Search, SizesTheBatchThatNobodyStated) {
   const auto batch = [](const char* cluster, std::int64_t tokens) {
     Scenario s = scenario("llama-3-8b", 4, cluster, 4096, 0);
@@ -482,6 +483,56 @@ TEST(Search, SizesTheBatchThatNobodyStated) {
   EXPECT_EQ(batch("h100-sxm:1208", std::int64_t{1024} * 4096),
             1208);  // 8 x 151: no degrees divide 1,024
   EXPECT_EQ(batch("h100-sxm:16", 0), 16);
+}
+
+// With the step time as the objective, a judge finds what the search proves by its bounds.
+TEST(JudgedSearch, ByStepTimeIsTheSearch) {
+  const Scenario s = scenario("llama-3.1-8b", 8, "h100-sxm:16", 4096, 64);
+  SearchSpace space;
+  space.cp = {1};
+  SearchOptions options;
+  options.top = 3;
+  const auto expected = search(s, space, options, Catalog::built_in());
+  options.judge = [](const Estimate& e) { return std::optional(e.step_time.value()); };
+  const auto found = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(expected && found);
+  EXPECT_EQ(found->plans.front().step_time, expected->plans.front().step_time);
+  EXPECT_EQ(found->judged->values.front(), expected->plans.front().step_time.value());
+  EXPECT_EQ(found->judged->plans, found->considered - found->too_large);
+  ASSERT_FALSE(found->runners_up.empty());
+  for (const RunnerUp& r : found->runners_up) {
+    EXPECT_GE(r.best_other.step_time, found->plans.front().step_time) << r.axis;
+  }
+}
+
+TEST(JudgedSearch, MinimisesWhatItIsAskedAndKeepsToTheConstraint) {
+  const Scenario s = scenario("llama-3.1-8b", 8, "h100-sxm:16", 4096, 64);
+  SearchSpace space;
+  space.cp = {1};
+  std::mutex mutex;
+  std::optional<ByteCount> least;
+  SearchOptions options;
+  options.judge = [&](const Estimate& e) -> Result<std::optional<double>> {
+    if (e.plan.tp == 1) return std::optional<double>();
+    if (e.plan.pp == 2) return bad_input("no twos", "objective");
+    const std::lock_guard lock(mutex);
+    least = least ? std::min(*least, e.peak_memory) : e.peak_memory;
+    return std::optional(static_cast<double>(e.peak_memory));
+  };
+  const auto found = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->plans.front().peak_memory, *least);
+  EXPECT_GT(found->judged->not_allowed, 0);
+  EXPECT_GT(found->judged->failed, 0);
+  EXPECT_EQ(found->judged->failure, "objective: no twos");
+  for (const Estimate& e : found->plans) {
+    EXPECT_NE(e.plan.tp, 1);
+    EXPECT_NE(e.plan.pp, 2);
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(found->judged->values));
+  options.all_axes = true;
+  EXPECT_EQ(search(s, space, options, Catalog::built_in()).error().text(),
+            "all_axes: plans that a function judges are those of the space (leave it out)");
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+#include "search/stated_space.h"
+
+#include "schedule/schedule.h"
+
+namespace orrery {
+
+Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string>& named) {
+  SearchSpace space;
+  space.stated = spec.stated;
+  if (!named.empty()) space.stated.emplace_back("schedule");
+  for (const std::string& name : named) {
+    if (name == "all") {
+      for (const Schedule& s : schedules()) {
+        if (!s.asynchronous && s.virtual_stage != nullptr) space.schedules.emplace_back(s.name);
+      }
+      continue;
+    }
+    ORRERY_TRY(const Schedule* schedule, find_schedule(name));
+    space.schedules.emplace_back(schedule->name);
+  }
+  const Plan& plan = spec.scenario.plan;
+  for (const std::string& field : spec.stated) {
+    if (field == "tp") space.tp = {plan.tp};
+    if (field == "cp") space.cp = {plan.cp};
+    if (field == "pp") space.pp = {plan.pp};
+    if (field == "dp" && plan.dp > 0) space.dp = {plan.dp};
+    if (field == "recompute_layers") space.recompute_layers = {plan.recompute_layers};
+    if (field == "ep") space.ep = {plan.ep};
+    if (field == "chunks") space.chunks = {plan.chunks};
+    if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
+    if (field == "zero") space.zero = {plan.zero};
+    if (field == "recompute") space.recompute = {plan.recompute};
+    // Modules are of selective recomputation alone.
+    if (field == "recompute_modules" && space.recompute.empty()) {
+      space.recompute = {Recompute::selective};
+      space.stated.emplace_back("recompute");
+    }
+    if (field == "dispatch") space.dispatch = {plan.dispatch};
+    if (field == "context_parallel") space.context_parallel = {plan.context_parallel};
+    if (field == "schedule") space.schedules = {plan.schedule};
+    if (field == "placement") space.placements = {plan.placement};
+  }
+  return space;
+}
+
+}  // namespace orrery
