@@ -163,6 +163,71 @@ TEST(Catalog, RefusesAFileInPlaceOfADirectory) {
   }
 }
 
+TEST(Catalog, LiesOverTheBuiltInOne) {
+  const Scratch directory;
+  directory.write("accelerators/mine.yaml", "base: h100-sxm\nmemory: {bandwidth: 6.7 TB/s}\n");
+  directory.write("accelerators/a100-80gb-sxm.yaml",
+                  "base: a100-80gb-sxm\nmemory: {bandwidth: 3 TB/s}\n");
+  const auto catalog = Catalog::built_in_below(directory.path());
+  ASSERT_TRUE(catalog) << catalog.error().text();
+  EXPECT_EQ(catalog->kinds(), Catalog::built_in().kinds());
+  EXPECT_EQ(catalog->names("accelerators").size(),
+            Catalog::built_in().names("accelerators").size() + 1);
+  EXPECT_THAT(catalog->overlaid_in_use(), IsEmpty());
+
+  const auto built_in = Catalog::built_in().find("accelerators", "h100-sxm");
+  const auto mine = catalog->find("accelerators", "mine");
+  ASSERT_TRUE(mine) << mine.error().text();
+  EXPECT_EQ(mine->root.find("name")->scalar_text(), "mine");
+  EXPECT_EQ(mine->root.find("memory")->find("bandwidth")->scalar_text(), "6.7 TB/s");
+  EXPECT_EQ(mine->root.find("memory")->find("capacity")->scalar_text(),
+            built_in->root.find("memory")->find("capacity")->scalar_text());
+  EXPECT_EQ(mine->root.find("base"), nullptr);
+  // What the source of the base says is not said of the changed entry.
+  EXPECT_EQ(mine->root.find("provenance")->find("source")->scalar_text(),
+            "based on h100-sxm of the catalog");
+  EXPECT_EQ(mine->root.find("aliases"), nullptr);
+
+  const auto replaced = catalog->find("accelerators", "a100-80gb-sxm");
+  ASSERT_TRUE(replaced) << replaced.error().text();
+  EXPECT_EQ(replaced->root.find("memory")->find("bandwidth")->scalar_text(), "3 TB/s");
+
+  ASSERT_EQ(catalog->overlaid().size(), 2U);
+  ASSERT_EQ(catalog->overlaid_in_use().size(), 2U);
+  EXPECT_EQ(catalog->overlaid()[0].name, "a100-80gb-sxm");
+  EXPECT_TRUE(catalog->overlaid()[0].replaces);
+  EXPECT_EQ(catalog->overlaid()[1].name, "mine");
+  EXPECT_FALSE(catalog->overlaid()[1].replaces);
+}
+
+// The files of the repository over the catalog that was made of them change nothing.
+TEST(Catalog, OfTheSameFilesIsTheBuiltInOne) {
+  const auto catalog = Catalog::built_in_below(ORRERY_SOURCE_DIR "/catalog");
+  ASSERT_TRUE(catalog) << catalog.error().text();
+  EXPECT_THAT(catalog->overlaid(), IsEmpty());
+  EXPECT_EQ(catalog->names("models"), Catalog::built_in().names("models"));
+}
+
+TEST(Catalog, RefusesBasesThatDoNotEnd) {
+  const Scratch directory;
+  directory.write("links/a.yaml", "base: b\n");
+  directory.write("links/b.yaml", "base: a\n");
+  directory.write("links/c.yaml", "base: c\n");
+  directory.write("links/d.yaml", "base: no-such-link\n");
+  directory.write("links/e.yaml", "base: [a]\n");
+  const auto catalog = Catalog::built_in_below(directory.path());
+  ASSERT_TRUE(catalog) << catalog.error().text();
+  const auto refusal = [&](std::string_view name) {
+    const auto found = catalog->find("links", name);
+    return found ? "" : found.error().text();
+  };
+  EXPECT_THAT(refusal("a"), HasSubstr("more than 8 bases in a row"));
+  EXPECT_THAT(refusal("c"), HasSubstr("'c' is based on itself"));
+  EXPECT_THAT(refusal("d"), HasSubstr("d.yaml: line 1, base"));
+  EXPECT_THAT(refusal("d"), HasSubstr("no 'no-such-link' among the links"));
+  EXPECT_THAT(refusal("e"), HasSubstr("is not the name of an entry"));
+}
+
 TEST(Catalog, CostsNothingUntilAsked) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_TRUE(Catalog::built_in().contains("accelerators", "h100-sxm"));

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "document/value.h"
-#include "forecast/random_draws.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "document/value.h"
 #include "forecast/fault_fit.h"
-#include "forecast/random_draws.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 namespace {

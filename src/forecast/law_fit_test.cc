@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "forecast/random_draws.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 namespace {

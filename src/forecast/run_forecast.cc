@@ -7,7 +7,6 @@
 #include <iterator>
 #include <utility>
 
-#include "cluster/price.h"
 #include "forecast/ettr.h"
 #include "forecast/run_loss.h"
 #include "units/grouped.h"
@@ -16,45 +15,9 @@
 namespace orrery {
 namespace {
 
-constexpr Seconds kForecastHour{3600};
 constexpr std::int64_t kKnobRuns = 1000;
 constexpr double kMostKnobs = 9;  // simulations
 constexpr double kShareOfSampling = 0.3;
-constexpr DollarsPerSecond kMostPrice{1e6 / 3600};  // of an accelerator; all figures stay finite
-
-struct NamedPrice {
-  std::string name;
-  DollarsPerSecond price;
-};
-
-// The median of the catalog's prices of an accelerator; nothing if there are none.
-Result<std::optional<NamedPrice>> median_price(const std::string& accelerator,
-                                               const Catalog& catalog) {
-  std::vector<NamedPrice> known;
-  for (const std::string& name : catalog.names("prices")) {
-    ORRERY_TRY(const Price price, load_price(catalog, name));
-    if (price.accelerator == accelerator) known.push_back({name, price.price});
-  }
-  if (known.empty()) return std::nullopt;
-  std::ranges::sort(known, {}, &NamedPrice::price);
-  return known[(known.size() - 1) / 2];
-}
-
-Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
-                                           const std::string& accelerator, const Catalog& catalog) {
-  if (question.price.empty()) return median_price(accelerator, catalog);
-  if (question.price.find('$') != std::string::npos) {
-    auto stated = parse_dollars_per_second(question.price);
-    if (!stated) return fail(at("forecast.price", stated.error()));
-    if (!(*stated > DollarsPerSecond(0))) {
-      return fail(ErrorCode::bad_input, "a price that is not above 0", "forecast.price");
-    }
-    return NamedPrice{question.price, *stated};
-  }
-  auto price = load_price(catalog, question.price);
-  if (!price) return fail(at("forecast.price", price.error()));
-  return NamedPrice{price->name, price->price};
-}
 
 // Steps between two saves: those of the stated interval, or of the best one for exponential
 // failures that need this save; at least as many as it takes to become durable. All steps where no
@@ -482,16 +445,8 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
 
 Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
                        const RunQuestion& question, const Catalog& catalog) {
-  ORRERY_TRY(const auto price, price_of(question, accelerator.name, catalog));
-  if (price) {
-    if (price->price > kMostPrice) {
-      return fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
-    }
-    out.price_name = price->name;
-    out.price = price->price;
-  }
-  if (accelerator.power) out.power = *accelerator.power * question.pue;
-  out.carbon = question.carbon;
+  ORRERY_TRY(static_cast<RunCosts&>(out),
+             run_costs(accelerator, out.accelerators, question, catalog));
   if (question.budget.empty()) return {};
   if (!out.price) {
     return bad_input("a budget, and no price of " + accelerator.name, "forecast.budget",
@@ -502,19 +457,6 @@ Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
 }
 
 }  // namespace
-
-double RunForecast::gpu_hours(Seconds wall_time) const {
-  return static_cast<double>(accelerators) * (wall_time / kForecastHour);
-}
-Dollars RunForecast::cost(Seconds wall_time) const {
-  return static_cast<double>(accelerators) * (price.value_or(DollarsPerSecond(0)) * wall_time);
-}
-Joules RunForecast::energy(Seconds wall_time) const {
-  return static_cast<double>(accelerators) * (power.value_or(Watts(0)) * wall_time);
-}
-double RunForecast::carbon_kg(Seconds wall_time) const {
-  return energy(wall_time).value() / 3.6e6 * carbon.value_or(0) / 1000;
-}
 
 Result<std::optional<DollarsPerSecond>> check_run(const RunQuestion& question,
                                                   const Accelerator& accelerator,

@@ -4,8 +4,7 @@
 //   steps = ceil(tokens / tokens of a step),   wall-clock time = simulation of the steps, each as
 //   long as the one `estimate` predicts (or, where asked, as the mean or the p95 of its
 //   distribution), with failures, checkpoints and restarts (run_simulation.h)
-//   GPU-hours = accelerators x wall,  cost = price x GPU-hours,
-//   energy = accelerators x design power x PUE x wall,  carbon = energy x intensity
+//   GPU-hours, cost, energy and carbon follow from the wall-clock time (run_costs.h)
 //
 // The quantiles are those of the run's luck with failures. How far the step time itself may be off
 // is another matter: the interval of `estimate`, which scales all times, is stated beside them.
@@ -23,6 +22,7 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "forecast/checkpoint.h"
+#include "forecast/run_costs.h"
 #include "forecast/run_phases.h"
 #include "forecast/run_question.h"
 #include "forecast/run_simulation.h"
@@ -51,7 +51,7 @@ struct LossForecast {
   double extra_share = 0;  // of tokens beyond those of the law, for the batch
 };
 
-struct RunForecast {
+struct RunForecast : RunCosts {
   std::optional<double> tokens;
   std::int64_t steps = 0;
   StepOfRun step_at = StepOfRun::predicted;
@@ -59,7 +59,6 @@ struct RunForecast {
   std::vector<ForecastPhase> phases;
   StepTimeInterval step_interval;
   Seconds healthy;  // steps x step time
-  std::int64_t accelerators = 0;
   std::int64_t nodes = 0;
 
   FailureRates failures;
@@ -91,18 +90,8 @@ struct RunForecast {
   std::optional<Dollars> budget;
   RunQuantile<double> costs_at_most;  // probability
 
-  std::string price_name;
-  std::optional<DollarsPerSecond> price;  // of an accelerator
-  std::optional<Watts> power;             // of an accelerator, with PUE
-  std::optional<double> carbon;           // grams a kWh
-
   std::vector<Knob> knobs;           // by what they save, most first
   std::vector<std::string> assumed;  // sentences
-
-  [[nodiscard]] double gpu_hours(Seconds wall_time) const;
-  [[nodiscard]] Dollars cost(Seconds wall_time) const;      // where there is a price
-  [[nodiscard]] Joules energy(Seconds wall_time) const;     // where there is a power
-  [[nodiscard]] double carbon_kg(Seconds wall_time) const;  // where there is an intensity
 };
 
 // What is refused before the step is known: what check() refuses, unknown names, spares without a

@@ -48,6 +48,12 @@ Result<std::vector<RunPhase>> phases_of_ramp(const BatchRamp& ramp, std::int64_t
 Result<Seconds> priced(const RunPhase& phase, ForecastPhase& out, const PredictedStep& step,
                        const Estimate& whole, bool elastic, const Catalog& catalog) {
   Scenario scenario = step.priced->scenario;
+  // The plan of the step, but for what follows from the degrees, which a phase may change.
+  Plan& plan = scenario.plan;
+  plan = step.plan();
+  plan.dp = 0;
+  if (plan.etp == (plan.ep > 1 ? 1 : plan.tp)) plan.etp = 0;
+  if (plan.tp == 1) plan.sequence_parallel = Plan().sequence_parallel;
   if (phase.sequence_length) scenario.training.sequence_length = *phase.sequence_length;
   if (phase.global_batch) scenario.training.global_batch = *phase.global_batch;
   out.global_batch = scenario.training.global_batch;

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "forecast/ettr.h"
-#include "forecast/random_draws.h"
 #include "forecast/run_rhythm.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
+#include "parallel/random_draws.h"
 #include "units/quantity_text.h"
 
 namespace orrery {

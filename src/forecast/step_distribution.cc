@@ -6,9 +6,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "forecast/random_draws.h"
 #include "forecast/step_moments.h"
 #include "forecast/time_law.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 namespace {

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "forecast/step_samples.h"
+#include "forecast/time_law.h"
 
 namespace orrery {
 

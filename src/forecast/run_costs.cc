@@ -1,0 +1,107 @@
+#include "forecast/run_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cluster/price.h"
+#include "estimate/estimate.h"
+
+namespace orrery {
+namespace {
+
+constexpr Seconds kHourOfCosts{3600};
+constexpr DollarsPerSecond kMostPrice{1e6 / 3600};  // of an accelerator; all figures stay finite
+
+struct NamedPrice {
+  std::string name;
+  DollarsPerSecond price;
+};
+
+// The median of the catalog's prices of an accelerator; nothing if there are none.
+Result<std::optional<NamedPrice>> median_price(const std::string& accelerator,
+                                               const Catalog& catalog) {
+  std::vector<NamedPrice> known;
+  for (const std::string& name : catalog.names("prices")) {
+    ORRERY_TRY(const Price price, load_price(catalog, name));
+    if (price.accelerator == accelerator) known.push_back({name, price.price});
+  }
+  if (known.empty()) return std::nullopt;
+  std::ranges::sort(known, {}, &NamedPrice::price);
+  return known[(known.size() - 1) / 2];
+}
+
+Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
+                                           const std::string& accelerator, const Catalog& catalog) {
+  if (question.price.empty()) return median_price(accelerator, catalog);
+  if (question.price.find('$') != std::string::npos) {
+    auto stated = parse_dollars_per_second(question.price);
+    if (!stated) return fail(at("forecast.price", stated.error()));
+    if (!(*stated > DollarsPerSecond(0))) {
+      return fail(ErrorCode::bad_input, "a price that is not above 0", "forecast.price");
+    }
+    return NamedPrice{question.price, *stated};
+  }
+  auto price = load_price(catalog, question.price);
+  if (!price) return fail(at("forecast.price", price.error()));
+  return NamedPrice{price->name, price->price};
+}
+
+}  // namespace
+
+double RunCosts::gpu_hours(Seconds wall_time) const {
+  return static_cast<double>(accelerators) * (wall_time / kHourOfCosts);
+}
+Dollars RunCosts::cost(Seconds wall_time) const {
+  return static_cast<double>(accelerators) * (price.value_or(DollarsPerSecond(0)) * wall_time);
+}
+Joules RunCosts::energy(Seconds wall_time) const {
+  return static_cast<double>(accelerators) * (power.value_or(Watts(0)) * wall_time);
+}
+double RunCosts::carbon_kg(Seconds wall_time) const {
+  return energy(wall_time).value() / 3.6e6 * carbon.value_or(0) / 1000;
+}
+
+Result<RunCosts> run_costs(const Accelerator& accelerator, std::int64_t accelerators,
+                           const RunQuestion& question, const Catalog& catalog) {
+  RunCosts out;
+  out.accelerators = accelerators;
+  ORRERY_TRY(const auto price, price_of(question, accelerator.name, catalog));
+  if (price) {
+    if (price->price > kMostPrice) {
+      return fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
+    }
+    out.price_name = price->name;
+    out.price = price->price;
+  }
+  if (accelerator.power) out.power = *accelerator.power * question.pue;
+  out.carbon = question.carbon;
+  return out;
+}
+
+Result<HealthyRun> healthy_run(const Estimate& estimate, const Accelerator& accelerator,
+                               const RunQuestion& question, const Catalog& catalog) {
+  ORRERY_RETURN_IF_ERROR(check(question));
+  if (question.loss) {
+    return bad_input("how many tokens reach a loss is a matter of the whole run", "forecast.loss",
+                     "write --tokens, or ask orrery forecast");
+  }
+  if (has_phases(question)) {
+    return bad_input("the steps of the phases of a run differ from the one that is predicted",
+                     "forecast.phases", "orrery forecast predicts each of them");
+  }
+  HealthyRun out;
+  ORRERY_TRY(static_cast<RunCosts&>(out), run_costs(accelerator, estimate.gpus, question, catalog));
+  if (question.steps) {
+    out.steps = *question.steps;
+  } else {
+    ORRERY_TRY(out.tokens, parse_tokens(question.tokens));
+    const double of_step = static_cast<double>(estimate.training.global_batch) *
+                           static_cast<double>(estimate.training.sequence_length);
+    out.steps = static_cast<std::int64_t>(std::ceil(*out.tokens / of_step));
+  }
+  out.wall = static_cast<double>(out.steps) * estimate.step_time;
+  return out;
+}
+
+}  // namespace orrery

@@ -1,0 +1,49 @@
+// Several predicted steps side by side: a cell for each combination of models, clusters, plans and
+// batches, as a table for a terminal, as a page, as JSON and as CSV.
+//
+// A cell that is refused or does not fit says why and has no part in the choice of the best. The
+// best of a column is the best figure of all cells that fit, whatever the cells differ in: the
+// shortest step of two batches is that of the smaller one.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "document/description.h"
+#include "estimate/estimate.h"
+#include "forecast/run_costs.h"
+#include "report/drawing/text_style.h"
+
+namespace orrery {
+
+struct ComparedCell {
+  std::vector<std::string> values;  // one for each axis, as asked
+  // Both empty: refused.
+  std::optional<Estimate> estimate;
+  std::optional<HealthyRun> run;  // if its length is given
+  std::string refused;            // why
+};
+
+struct ComparisonAxis {
+  std::string name;  // "plan"
+  std::size_t values = 0;
+};
+
+struct PlanComparison {
+  std::vector<ComparisonAxis> axes;  // what is stated, the last one varying fastest
+  std::vector<ComparedCell> cells;
+};
+
+// Whether a cell fits, and with it whether there is a best one.
+bool fits(const ComparedCell& cell);
+
+std::string plan_comparison_text(const PlanComparison& comparison, const TextStyle& style);
+std::string plan_comparison_html(const PlanComparison& comparison);
+Value plan_comparison_json(const PlanComparison& comparison);
+// A line of column names, which are the keys of the JSON document, and one line for each cell.
+std::string plan_comparison_csv(const PlanComparison& comparison);
+const Description& plan_comparison_document();
+
+}  // namespace orrery
