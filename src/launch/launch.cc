@@ -1,0 +1,584 @@
+#include "launch/launch.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "estimate/spec.h"
+#include "launch/launch_table.h"
+#include "launch/launch_writer.h"
+#include "model/transformer/transformer.h"
+#include "outcome/nearest_name.h"
+#include "plan/completed_plan.h"
+
+namespace orrery {
+namespace {
+
+// ---- import ----
+
+bool fits_name(std::string_view pattern, std::string_view key) {
+  if (pattern.ends_with('*') && pattern.starts_with('*') && pattern.size() > 1) {
+    return key.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
+  }
+  if (pattern.ends_with('*')) return key.starts_with(pattern.substr(0, pattern.size() - 1));
+  if (pattern.starts_with('*')) return key.ends_with(pattern.substr(1));
+  return pattern == key;
+}
+
+std::string without_directory(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  return std::string(dot == std::string_view::npos ? key : key.substr(dot + 1));
+}
+
+// The key of the table for a key of a file.
+std::string key_in(const LaunchTable& table, const std::string& key) {
+  std::string out = table.last_key ? without_directory(key) : key;
+  for (const auto& [before, now] : table.renamed.all) {
+    if (out == before) return now;
+    if (out.starts_with(before + ".")) return now + out.substr(before.size());
+  }
+  return out;
+}
+
+// Keys that rules mention.
+LaunchSettings known_keys(const LaunchTable& table) {
+  LaunchSettings out;
+  for (const LaunchRule& rule : table.rules) {
+    for (const LaunchForm& form : rule.forms) {
+      for (const auto& [key, pattern] : form.flags.all) out.emplace(key, "");
+    }
+  }
+  return out;
+}
+
+const IrrelevantFlags* irrelevant_in(const LaunchTable& table, const std::string& key) {
+  for (const IrrelevantFlags& group : table.irrelevant) {
+    for (const std::string& pattern : group.flags) {
+      if (fits_name(pattern, key)) return &group;
+    }
+  }
+  return nullptr;
+}
+
+class Import {
+ public:
+  Import(const LaunchTable& table, LaunchFlags flags) : table_(table) {
+    for (LaunchFlag& flag : flags) {
+      keys_.push_back(key_in(table, flag.key));
+      flags_.push_back({std::move(flag), FlagUse::not_understood, ""});
+    }
+    for (std::size_t i = 0; i < flags_.size(); ++i) {
+      const auto [at, fresh] = last_.emplace(keys_[i], i);
+      if (fresh) continue;
+      repeated_[at->second] = flags_[i].flag.line;
+      at->second = i;
+    }
+  }
+
+  // Fields that the files cannot change.
+  void pin(const std::string& field, const std::string& value) {
+    settings[field] = value;
+    pinned_.emplace(field, "");
+  }
+
+  void apply() {
+    for (const LaunchRule& rule : table_.rules) apply(rule);
+    const LaunchSettings known = known_keys(table_);
+    for (std::size_t i = 0; i < flags_.size(); ++i) account(i, known);
+  }
+
+  LaunchSettings settings;
+  [[nodiscard]] const std::vector<AccountedFlag>& flags() const { return flags_; }
+  // Flags that the table knows and whose value is not known.
+  [[nodiscard]] std::vector<std::string> unresolved() const {
+    std::vector<std::string> out;
+    const LaunchSettings known = known_keys(table_);
+    for (const auto& [key, i] : last_) {
+      const LaunchFlag& flag = flags_[i].flag;
+      if (!flag.unresolved.empty() && known.contains(key)) {
+        out.push_back(flag.key + ": " + flag.unresolved);
+      }
+    }
+    return out;
+  }
+
+ private:
+  // The text of a flag; nullptr if it is not given.
+  const std::string* text_of(const std::string& key) const {
+    const auto found = last_.find(key);
+    if (found == last_.end()) return nullptr;
+    const LaunchFlag& flag = flags_[found->second].flag;
+    return flag.given ? &flag.value : nullptr;
+  }
+  bool is_unresolved(const std::string& key) const {
+    const auto found = last_.find(key);
+    return found != last_.end() && !flags_[found->second].flag.unresolved.empty();
+  }
+
+  void apply(const LaunchRule& rule) {
+    std::string missing;
+    for (const LaunchForm& form : rule.forms) {
+      LaunchSettings variables;
+      const bool fits =
+          std::ranges::all_of(form.when.all,
+                              [&](const auto& p) {
+                                const auto found = settings.find(p.first);
+                                return matches(p.second,
+                                               found == settings.end() ? nullptr : &found->second,
+                                               variables, settings);
+                              }) &&
+          std::ranges::all_of(form.flags.all, [&](const auto& p) {
+            return !is_unresolved(p.first) &&
+                   matches(p.second, text_of(p.first), variables, settings);
+          });
+      if (!fits) continue;
+      LaunchSettings set;
+      std::string unknown;
+      for (const auto& [field, pattern] : form.means.all) {
+        const auto value = filled(pattern, variables, settings, &unknown);
+        if (!unknown.empty()) break;
+        if (value) set[field] = *value;
+      }
+      if (!unknown.empty()) {
+        missing = unknown;
+        continue;
+      }
+      std::string fields;
+      for (const auto& [field, value] : set) {
+        if (!pinned_.contains(field)) settings[field] = value;
+        fields += (fields.empty() ? "" : ", ") + field + " = " + value;
+      }
+      for (const auto& [key, pattern] : form.flags.all) use(key, fields);
+      return;
+    }
+    for (const LaunchForm& form : rule.forms) {
+      for (const auto& [key, pattern] : form.flags.all) {
+        if (text_of(key) != nullptr && !missing.empty()) why_not_.emplace(key, missing);
+      }
+    }
+  }
+
+  void use(const std::string& key, const std::string& fields) {
+    if (text_of(key) == nullptr) return;
+    AccountedFlag& flag = flags_[last_.find(key)->second];
+    flag.use = FlagUse::used;
+    if (!fields.empty() && flag.what.find(fields) == std::string::npos) {
+      flag.what += (flag.what.empty() ? "" : ", ") + fields;
+    }
+  }
+
+  void account(std::size_t i, const LaunchSettings& known) {
+    AccountedFlag& flag = flags_[i];
+    const auto say = [&](FlagUse use, std::string why) {
+      flag.use = use;
+      flag.what = std::move(why);
+    };
+    const IrrelevantFlags* irrelevant = irrelevant_in(table_, keys_[i]);
+    if (flag.use == FlagUse::used) {
+      if (flag.what.empty()) flag.what = "nothing to set";
+      return;
+    }
+    if (!flag.flag.given) return say(FlagUse::irrelevant, "not set");
+    if (const auto again = repeated_.find(i); again != repeated_.end()) {
+      return say(FlagUse::irrelevant,
+                 "given again on line " + std::to_string(again->second) + ", which counts");
+    }
+    if (irrelevant != nullptr) return say(FlagUse::irrelevant, irrelevant->why);
+    if (flag.flag.value == "false" && known.contains(keys_[i])) {
+      return say(FlagUse::irrelevant, "off, as without it");
+    }
+    if (!flag.flag.unresolved.empty()) return say(FlagUse::not_understood, flag.flag.unresolved);
+    if (const auto why = why_not_.find(keys_[i]); why != why_not_.end()) {
+      return say(FlagUse::not_understood,
+                 why->second.starts_with("cluster.") || why->second == "plan.dp"
+                     ? "depends on the number of GPUs: give --on"
+                     : "depends on " + why->second + ", which is not known");
+    }
+    say(FlagUse::not_understood, known.contains(keys_[i])
+                                     ? "a value, or a combination, that has no counterpart"
+                                     : "not a flag that " + table_.title + "'s table has");
+  }
+
+  const LaunchTable& table_;
+  std::vector<AccountedFlag> flags_;
+  std::vector<std::string> keys_;               // of the table, by flag
+  std::map<std::string, std::size_t> last_;     // flag of each key that counts
+  std::map<std::size_t, int> repeated_;         // flags that are given again, and on which line
+  std::map<std::string, std::string> why_not_;  // what a flag depends on
+  LaunchSettings pinned_;
+};
+
+// Fields at or below a path, as a tree; digits are numbers, words of lists are items.
+Value subtree(const LaunchSettings& settings, std::string_view path,
+              const Description& description) {
+  Value out = Value::map();
+  for (const FieldDescription& field : description.fields) {
+    const std::string key = std::string(path) + "." + field.key;
+    if (field.shape.kind == ValueShape::Kind::map) {
+      Value inner = subtree(settings, key, field.shape.map());
+      if (!inner.members().empty()) out.set(field.key, std::move(inner));
+      continue;
+    }
+    const auto found = settings.find(key);
+    if (found == settings.end()) continue;
+    const auto scalar = [&](const std::string& text, const ValueShape& shape) {
+      const bool number =
+          shape.kind == ValueShape::Kind::integer || shape.kind == ValueShape::Kind::number;
+      const bool flag =
+          shape.kind == ValueShape::Kind::boolean && (text == "true" || text == "false");
+      return Value::scalar(number ? Value::Kind::number
+                           : flag ? Value::Kind::boolean
+                                  : Value::Kind::text,
+                           text, 0);
+    };
+    if (field.shape.kind == ValueShape::Kind::list) {
+      Value list = Value::list();
+      const std::string& text = found->second;
+      for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        list.append(scalar(text.substr(at, end - at), field.shape.item.front()));
+        at = end + 1;
+      }
+      out.set(field.key, std::move(list));
+    } else {
+      out.set(field.key, scalar(found->second, field.shape));
+    }
+  }
+  return out;
+}
+
+template <Described T>
+Value subtree_of(const LaunchSettings& settings, std::string_view path) {
+  return subtree(settings, path, fields_of(static_cast<const T*>(nullptr)).description());
+}
+
+// The same shape, whatever the names, sources and lengths.
+bool same_shape(const Architecture& a, const Architecture& b, bool vocabulary) {
+  return a.kind == b.kind && a.num_layers == b.num_layers && a.hidden == b.hidden &&
+         a.ffn_hidden == b.ffn_hidden && a.ffn == b.ffn && a.num_heads == b.num_heads &&
+         a.num_kv_heads == b.num_kv_heads && a.head_dim == b.head_dim &&
+         a.latent_attention == b.latent_attention && a.moe == b.moe && a.norm == b.norm &&
+         a.position_encoding == b.position_encoding && a.linear_bias == b.linear_bias &&
+         a.qkv_bias == b.qkv_bias && a.qk_norm == b.qk_norm &&
+         a.tie_embeddings == b.tie_embeddings && a.sliding_window == b.sliding_window &&
+         a.parallel_block == b.parallel_block && a.embedding_norm == b.embedding_norm &&
+         a.num_multi_token_prediction == b.num_multi_token_prediction &&
+         (!vocabulary || a.vocab == b.vocab);
+}
+
+// The catalog's name of an architecture; of several, the one with as many positions. Empty if there
+// is none. `vocabulary`: whether it has to be the same.
+std::string catalog_name(const Architecture& a, bool vocabulary, const Catalog& catalog) {
+  std::string out;
+  for (const std::string& name : catalog.names("models")) {
+    const auto document = catalog.find("models", name);
+    if (!document) continue;
+    const auto entry = read_architecture(*document);
+    if (!entry || !same_shape(a, *entry, vocabulary)) continue;
+    if (entry->max_position == a.max_position) return name;
+    if (out.empty()) out = name;
+  }
+  return out;
+}
+
+// A name of the catalog for one of Hugging Face ("meta-llama/Llama-2-7b-hf"); else the name itself.
+std::string model_name(const std::string& text, const Catalog& catalog) {
+  std::string name = text.substr(text.rfind('/') + 1);
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (name.starts_with("meta-")) name.erase(0, 5);
+  for (const char* ending : {"-hf", "-instruct", "-base", "-v0.1"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  }
+  return catalog.contains("models", name) ? name : text;
+}
+
+struct FoundModel {
+  std::string name;
+  Value value;  // for the specification
+};
+
+Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& settings,
+                            const LaunchTable& table, const Catalog& catalog,
+                            std::vector<std::string>& unsaid) {
+  std::string stated = question.model;
+  if (const auto found = settings.find("model"); stated.empty() && found != settings.end()) {
+    stated = model_name(found->second, catalog);
+  }
+  if (!stated.empty()) {
+    auto model = load_model(stated, catalog);
+    if (!model) {
+      Error error = model.error();
+      error.hint = "give --model NAME, a name of orrery catalog models or a config.json";
+      return fail(at("model", std::move(error)));
+    }
+    return FoundModel{model->name, Value::text(stated)};
+  }
+  if (!settings.contains("model.num_layers")) {
+    return bad_input("the files do not say the model", "",
+                     "give --model NAME, a name of orrery catalog models or a config.json");
+  }
+  const bool vocabulary = settings.contains("model.vocab");
+  const auto read_model_of = [&]() -> Result<Architecture> {
+    return read_architecture(Document{"model", subtree_of<Architecture>(settings, "model")});
+  };
+  ORRERY_TRY(Architecture architecture, read_model_of());
+  if (const std::string name = catalog_name(architecture, vocabulary, catalog); !name.empty()) {
+    if (!vocabulary)
+      unsaid.push_back("the vocabulary: that of " + name + ", which has the same shape");
+    return FoundModel{name, Value::text(name)};
+  }
+  for (const auto& [field, value] : table.assumed.all) {
+    if (!settings.emplace(field, value).second) continue;
+    unsaid.push_back(field + ": " + value + " is assumed");
+  }
+  if (!settings.contains("model.vocab")) {
+    return bad_input("the files do not say the vocabulary", "",
+                     "give --model NAME, a name of orrery catalog models or a config.json");
+  }
+  ORRERY_TRY(architecture, read_model_of());
+  architecture.name = "imported";
+  ORRERY_RETURN_IF_ERROR(build_model(architecture));
+  Value value = fields_of(&architecture).write(architecture);
+  return FoundModel{architecture.name, std::move(value)};
+}
+
+Result<LaunchTable> table_of(const LaunchQuestion& question, const Catalog& catalog) {
+  if (!question.framework.empty()) return load_launch_table(catalog, question.framework);
+  std::optional<LaunchTable> best;
+  std::size_t most = 0;
+  for (const std::string& name : catalog.names("launch")) {
+    ORRERY_TRY(LaunchTable table, load_launch_table(catalog, name));
+    const LaunchSettings known = known_keys(table);
+    bool used = false;
+    LaunchSettings found;  // flags that the table understands
+    for (const LaunchFile& file : question.files) {
+      if (std::ranges::find(table.syntaxes, file.syntax) == table.syntaxes.end()) continue;
+      for (const LaunchFlag& flag : file.flags) {
+        const std::string key = key_in(table, flag.key);
+        if (known.contains(key)) used = true;
+        if (known.contains(key) || irrelevant_in(table, key) != nullptr) found.emplace(key, "");
+      }
+    }
+    if (used && found.size() > most) {
+      most = found.size();
+      best = std::move(table);
+    }
+  }
+  if (!best) {
+    return bad_input("no flag of a known framework is in the files", "",
+                     name_hint("", catalog.names("launch")));
+  }
+  return *std::move(best);
+}
+
+void set_cluster(Import& import, const Cluster& cluster) {
+  import.pin("cluster.gpus", std::to_string(cluster.accelerators));
+  import.pin("cluster.gpus_per_node", std::to_string(cluster.accelerators_per_node));
+  import.pin("cluster.nodes",
+             std::to_string(cluster.accelerators /
+                            std::max<std::int64_t>(1, cluster.accelerators_per_node)));
+}
+
+}  // namespace
+
+Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catalog& catalog) {
+  ORRERY_TRY(const LaunchTable table, table_of(question, catalog));
+  LaunchFlags flags;
+  for (const LaunchFile& file : question.files) {
+    flags.insert(flags.end(), file.flags.begin(), file.flags.end());
+  }
+  Import import(table, std::move(flags));
+  std::string cluster = question.cluster;
+  const auto with_count = [&]() -> Result<void> {
+    ORRERY_TRY(const Cluster read, at("--on", parse_cluster(cluster, catalog)));
+    set_cluster(import, read);
+    return {};
+  };
+  const bool counted = cluster.find(':') != std::string::npos ||
+                       catalog.contains("clusters", cluster) || cluster.ends_with(".yaml");
+  if (counted) {
+    ORRERY_RETURN_IF_ERROR(with_count());
+  }
+  import.apply();
+  LaunchSettings& settings = import.settings;
+  if (!cluster.empty() && !counted) {
+    const auto gpus = settings.find("cluster.gpus");
+    if (gpus == settings.end()) {
+      return bad_input("the files do not say the number of GPUs", "--on",
+                       "write --on " + cluster + ":64");
+    }
+    cluster += ":" + gpus->second;
+    ORRERY_RETURN_IF_ERROR(at("--on", parse_cluster(cluster, catalog)));
+  }
+  ImportedLaunch out;
+  out.framework = table.name;
+  out.title = table.title;
+  out.software = settings.contains("software") ? settings["software"] : table.software;
+  out.flags = import.flags();
+  out.unsaid = import.unresolved();
+  if (cluster.empty()) {
+    const auto gpus = settings.find("cluster.gpus");
+    out.unsaid.push_back(
+        "the cluster: give --on" +
+        (gpus == settings.end() ? " h100-sxm:64" : " h100-sxm, for " + gpus->second + " GPUs"));
+  }
+  for (const char* field : {"training.global_batch", "training.sequence_length"}) {
+    if (!settings.contains(field)) {
+      out.unsaid.push_back(std::string(field) + ": left at its default");
+    }
+  }
+  ORRERY_TRY(FoundModel model, model_of(question, settings, table, catalog, out.unsaid));
+  out.model = model.name;
+  Value plan = subtree_of<Plan>(settings, "plan");
+  Value training = subtree_of<Training>(settings, "training");
+  ORRERY_TRY(out.plan, read<Plan>(Document{"plan", plan}));
+  ORRERY_TRY(out.training, read<Training>(Document{"training", training}));
+  out.specification = Value::map();
+  out.specification.set("model", std::move(model.value));
+  if (!cluster.empty()) out.specification.set("cluster", Value::text(cluster));
+  out.specification.set("software", Value::text(out.software));
+  out.specification.set("training", std::move(training));
+  out.specification.set("plan", std::move(plan));
+  return out;
+}
+
+// ---- emission ----
+
+namespace {
+
+LaunchSettings settings_of(const Scenario& scenario, const Plan& plan, const Catalog& catalog) {
+  LaunchSettings out;
+  const auto add = [&](const std::string& path, const Value& value) {
+    for (const LaunchFlag& leaf : leaves(value, "")) {
+      if (leaf.given) out[path + "." + leaf.key] = leaf.value;
+    }
+  };
+  add("plan", fields_of(&plan).write_all(plan));
+  add("training", fields_of(&scenario.training).write_all(scenario.training));
+  if (const Architecture* a = architecture_of(scenario.model)) {
+    const Architecture whole = completed(*a);
+    add("model", fields_of(a).write_all(whole));
+    for (const char* width : {"model.sliding_window", "model.moe.num_shared_experts"}) {
+      if (out.contains(width) && out[width] == "0") out.erase(width);
+    }
+    out["model"] =
+        catalog.contains("models", a->name) ? a->name : catalog_name(whole, true, catalog);
+  }
+  out["software"] = scenario.software.name;
+  const Cluster& cluster = scenario.cluster;
+  out["cluster.gpus"] = std::to_string(cluster.accelerators);
+  const std::int64_t per_node = std::max<std::int64_t>(1, cluster.accelerators_per_node);
+  out["cluster.gpus_per_node"] = std::to_string(per_node);
+  out["cluster.nodes"] = std::to_string(cluster.accelerators / per_node);
+  return out;
+}
+
+LaunchFlags flags_for(const LaunchTable& table, const LaunchSettings& settings) {
+  LaunchFlags out;
+  LaunchSettings written;
+  for (const LaunchRule& rule : table.rules) {
+    for (const LaunchForm& form : rule.forms) {
+      if (form.import) continue;
+      LaunchSettings variables;
+      const auto fits = [&](const auto& p) {
+        const auto found = settings.find(p.first);
+        return matches(p.second, found == settings.end() ? nullptr : &found->second, variables,
+                       settings);
+      };
+      if (!std::ranges::all_of(form.when.all, fits) || !std::ranges::all_of(form.means.all, fits)) {
+        continue;
+      }
+      std::string missing;
+      LaunchFlags flags;
+      for (const auto& [key, pattern] : form.flags.all) {
+        const auto value = filled(pattern, variables, settings, &missing);
+        if (value && !value->empty()) flags.push_back({key, *value, "", 0, true, ""});
+      }
+      if (!missing.empty()) continue;
+      for (LaunchFlag& flag : flags) {
+        if (written.emplace(flag.key, "").second) out.push_back(std::move(flag));
+      }
+      break;
+    }
+  }
+  return out;
+}
+
+// Fields of two values of a type that differ, as "path = text of the first".
+template <Described T>
+void differing(const std::string& path, const T& wanted, const T& got,
+               std::vector<std::string>& out) {
+  LaunchSettings other;
+  for (const LaunchFlag& leaf : leaves(fields_of(&got).write_all(got), "")) {
+    other[leaf.key] = leaf.value;
+  }
+  for (const LaunchFlag& leaf : leaves(fields_of(&wanted).write_all(wanted), "")) {
+    const auto found = other.find(leaf.key);
+    if (found == other.end() || found->second != leaf.value) {
+      out.push_back(path + "." + leaf.key + " = " + (leaf.value.empty() ? "none" : leaf.value));
+    }
+  }
+}
+
+}  // namespace
+
+namespace {
+
+Result<Architecture> read_catalog_model(const std::string& name, const Catalog& catalog) {
+  ORRERY_TRY(const Document document, catalog.find("models", name));
+  return read_architecture(document);
+}
+
+}  // namespace
+
+Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view framework,
+                                     const Catalog& catalog) {
+  ORRERY_TRY(const LaunchTable table, load_launch_table(catalog, framework));
+  const Plan plan = without_idle_fields(scenario.plan);
+  const LaunchSettings settings = settings_of(scenario, plan, catalog);
+  EmittedLaunch out;
+  out.flags = flags_for(table, settings);
+
+  // What does not come back from these flags is not expressed by them.
+  Import import(table, out.flags);
+  set_cluster(import, scenario.cluster);
+  import.apply();
+  std::vector<std::string> assumed;
+  const auto model = model_of({}, import.settings, table, catalog, assumed);
+  const Architecture* wanted = architecture_of(scenario.model);
+  const auto read_back = !model ? Result<Architecture>(fail({}))
+                         : model->value.kind() == Value::Kind::text
+                             ? read_catalog_model(model->name, catalog)
+                             : read_architecture(Document{"model", model->value});
+  const bool same_model =
+      model && wanted != nullptr && read_back && same_shape(*read_back, completed(*wanted), true);
+  if (!same_model) out.not_expressed.push_back("model = " + scenario.model.name);
+  ORRERY_TRY(const Plan read_plan,
+             read<Plan>(Document{"plan", subtree_of<Plan>(import.settings, "plan")}));
+  ORRERY_TRY(
+      Training training,
+      read<Training>(Document{"training", subtree_of<Training>(import.settings, "training")}));
+  const CompletedPlan completed_again =
+      completed_plan(scenario.model, scenario.cluster, training, read_plan);
+  const CompletedPlan completed_before =
+      completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
+  differing("plan", without_idle_fields(completed_before.plan),
+            without_idle_fields(completed_again.plan), out.not_expressed);
+  differing("training", completed_before.training, completed_again.training, out.not_expressed);
+
+  std::vector<std::string> comment = {"Written by Orrery for " + table.title + ": " +
+                                      scenario.model.name + " on " +
+                                      std::to_string(scenario.cluster.accelerators) + " x " +
+                                      scenario.cluster.accelerator.name + "."};
+  if (!out.not_expressed.empty()) {
+    comment.push_back("What its flags cannot say, and is left at their defaults:");
+    for (const std::string& field : out.not_expressed) comment.push_back("  " + field);
+  }
+  out.text = launch_text(table, out.flags, comment);
+  return out;
+}
+
+}  // namespace orrery

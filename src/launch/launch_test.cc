@@ -1,0 +1,572 @@
+#include "launch/launch.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "estimate/spec.h"
+#include "launch/launch_table.h"
+#include "model/transformer/transformer.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
+
+namespace orrery {
+namespace {
+
+const Catalog& catalog() { return Catalog::built_in(); }
+std::string published(const std::string& name) {
+  return std::string(ORRERY_SOURCE_DIR) + "/tests/launch/published/" + name;
+}
+
+Result<ImportedLaunch> import(const std::vector<std::string>& names, const std::string& cluster,
+                              const std::string& model = "") {
+  LaunchQuestion question;
+  for (const std::string& name : names) {
+    auto file = read_launch_file(published(name));
+    if (!file) return fail(file.error());
+    question.files.push_back(*std::move(file));
+  }
+  question.cluster = cluster;
+  question.model = model;
+  return import_launch(question, catalog());
+}
+
+std::vector<std::string> not_understood(const ImportedLaunch& launch) {
+  std::vector<std::string> out;
+  for (const AccountedFlag& f : launch.flags) {
+    if (f.use == FlagUse::not_understood) out.push_back(f.flag.key);
+  }
+  return out;
+}
+
+// ---- published launches ----
+
+struct Published {
+  std::vector<std::string> files;
+  std::string cluster;
+  std::string given_model;
+  std::string framework;
+  std::string model;
+  std::string plan;  // without defaults
+  std::int64_t sequence_length;
+  std::int64_t global_batch;
+  NumberFormat precision;
+  std::vector<std::string> not_understood;
+};
+
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
+void PrintTo(const Published& p, std::ostream* out) { *out << p.files.front(); }
+
+class PublishedLaunch : public testing::TestWithParam<Published> {};
+
+TEST_P(PublishedLaunch, IsWhatItsAuthorsRan) {
+  const Published& p = GetParam();
+  const auto launch = import(p.files, p.cluster, p.given_model);
+  ASSERT_TRUE(launch) << launch.error().text();
+  EXPECT_EQ(launch->framework, p.framework);
+  EXPECT_EQ(launch->model, p.model);
+  EXPECT_EQ(to_text(launch->plan), p.plan);
+  EXPECT_EQ(launch->training.sequence_length, p.sequence_length);
+  EXPECT_EQ(launch->training.global_batch, p.global_batch);
+  EXPECT_EQ(launch->training.precision, p.precision);
+  EXPECT_EQ(not_understood(*launch), p.not_understood);
+  for (const AccountedFlag& f : launch->flags) EXPECT_FALSE(f.what.empty()) << f.flag.key;
+}
+
+TEST_P(PublishedLaunch, IsASpecificationThatCanBeRead) {
+  const auto launch = import(GetParam().files, GetParam().cluster, GetParam().given_model);
+  ASSERT_TRUE(launch) << launch.error().text();
+  const auto document = parse_yaml(to_yaml(launch->specification), "imported");
+  ASSERT_TRUE(document) << document.error().text();
+  ASSERT_TRUE(is_spec(*document));
+  const auto spec = read_spec(*document, "", catalog());
+  ASSERT_TRUE(spec) << spec.error().text();
+  EXPECT_EQ(spec->scenario.plan, launch->plan);
+  const Scenario& s = spec->scenario;
+  const CompletedPlan plan = completed_plan(s.model, s.cluster, s.training, s.plan);
+  EXPECT_THAT(plan_problems(s.model, s.cluster, plan.training, plan.plan), testing::IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PublishedLaunch,
+    testing::Values(
+        Published{{"megatron-lm-2022-345m.sh"},
+                  "a100-80gb-sxm",
+                  "",
+                  "megatron-lm",
+                  "gpt-3-350m",
+                  "tp=2,pp=2,dp=2,sequence_parallel=false,micro_batch=4,zero=0,recompute=full,"
+                  "overlap.gradient_reduction=false",
+                  1024,
+                  16,
+                  NumberFormat::fp16,
+                  {}},
+        Published{{"megatron-lm-2026-gpt3-175b.sh"},
+                  "a100-80gb-sxm:1024",
+                  "",
+                  "megatron-lm",
+                  "gpt-3-175b",
+                  "tp=8,pp=16,dp=8,sequence_parallel=false,zero=0,overlap.gradient_reduction=false",
+                  2048,
+                  1536,
+                  NumberFormat::fp16,
+                  {}},
+        Published{{"megatron-lm-2026-llama3-8b-fp8.sh"},
+                  "h100-sxm",
+                  "",
+                  "megatron-lm",
+                  "imported",
+                  "dp=8",
+                  8192,
+                  128,
+                  NumberFormat::fp8,
+                  {"fp8_param_gather"}},
+        Published{{"megatron-lm-arguments.log"},
+                  "h100-sxm",
+                  "",
+                  "megatron-lm",
+                  "llama-2-70b",
+                  "tp=8,pp=4,dp=2,chunks=5",
+                  4096,
+                  512,
+                  NumberFormat::bf16,
+                  {}},
+        Published{{"torchtitan-2024-llama3-70b.toml"},
+                  "a100-80gb-sxm:64",
+                  "",
+                  "torchtitan",
+                  "llama-3.1-70b",
+                  "tp=8,dp=8,micro_batch=8,zero=3,recompute=full",
+                  8192,
+                  64,
+                  NumberFormat::bf16,
+                  {}},
+        Published{{"torchtitan-2025-llama3-8b.toml"},
+                  "a100-80gb-sxm:64",
+                  "",
+                  "torchtitan",
+                  "llama-3.1-8b",
+                  "dp=64,zero=3,recompute=alternate",
+                  8192,
+                  64,
+                  NumberFormat::bf16,
+                  {}},
+        Published{{"torchtitan-2025-llama3-405b.toml"},
+                  "h100-sxm:128",
+                  "",
+                  "torchtitan",
+                  "llama-3.1-405b",
+                  "tp=8,dp=16,micro_batch=2,zero=3,recompute=full,overlap.tensor_parallel=true",
+                  8192,
+                  32,
+                  NumberFormat::fp8,
+                  {}},
+        Published{{"deepspeed-zero3.json"},
+                  "a100-80gb-sxm:8",
+                  "llama-2-7b",
+                  "deepspeed",
+                  "llama-2-7b",
+                  "dp=8,zero=3",
+                  0,
+                  0,
+                  NumberFormat::fp16,
+                  {"zero_optimization.offload_optimizer.device",
+                   "zero_optimization.offload_optimizer.pin_memory",
+                   "zero_optimization.offload_param.device",
+                   "zero_optimization.offload_param.pin_memory"}},
+        Published{{"deepspeed-auto.json", "deepspeed-trainer.sh"},
+                  "a100-80gb-sxm",
+                  "",
+                  "deepspeed",
+                  "llama-2-7b",
+                  "dp=8,micro_batch=2,zero=2,recompute=full,overlap.parameter_gather=false",
+                  4096,
+                  64,
+                  NumberFormat::bf16,
+                  {}},
+        Published{{"nemo-2024-llama3-8b.yaml"},
+                  "h100-sxm",
+                  "",
+                  "nemo",
+                  "imported",
+                  "dp=128,sequence_parallel=false,context_parallel=ring",
+                  8192,
+                  2048,
+                  NumberFormat::bf16,
+                  {}},
+        Published{
+            {"nemo-2024-llama3.1-405b.yaml"},
+            "h100-sxm",
+            "",
+            "nemo",
+            "imported",
+            "tp=8,cp=2,pp=9,dp=32,context_parallel=ring,chunks=7,overlap.tensor_parallel=true",
+            8192,
+            2016,
+            NumberFormat::bf16,
+            {}},
+        Published{{"megatron-bridge-2025-llama3-8b.yaml"},
+                  "h100-sxm:64",
+                  "llama-3-8b",
+                  "megatron-bridge",
+                  "llama-3-8b",
+                  "tp=2,pp=2,dp=16,sequence_parallel=false,micro_batch=4,overlap.gradient_"
+                  "reduction=false,overlap.parameter_gather=false,overlap.pipeline=false",
+                  0,
+                  256,
+                  NumberFormat::bf16,
+                  {}},
+        Published{
+            {"megatron-bridge-2026-deepseek-v3.yaml"},
+            "h100-sxm:1024",
+            "",
+            "megatron-bridge",
+            "deepseek-v3",
+            "tp=2,pp=8,dp=64,ep=64,dispatch=deduplicated,chunks=4,recompute=selective,recompute_"
+            "modules=mla_up_proj+mlp,overlap.gradient_reduction=false,overlap.pipeline=false",
+            4096,
+            8192,
+            NumberFormat::fp8,
+            {"model.pipeline_model_parallel_layout"}},
+        Published{{"llm-foundry-2023-mpt-7b.yaml"},
+                  "a100-80gb-sxm:64",
+                  "",
+                  "llm-foundry",
+                  "imported",
+                  "dp=64,micro_batch=8,zero=3,recompute=full",
+                  2048,
+                  1024,
+                  NumberFormat::bf16,
+                  {}},
+        Published{{"llm-foundry-2023-mpt-1b.yaml"},
+                  "a100-80gb-sxm:8",
+                  "",
+                  "llm-foundry",
+                  "imported",
+                  "dp=8,micro_batch=4,zero=3",
+                  2048,
+                  512,
+                  NumberFormat::bf16,
+                  {}}));
+
+// ---- tables ----
+
+std::set<std::string> fields_of_specifications() {
+  std::set<std::string> out = {"model", "software", "cluster.gpus", "cluster.gpus_per_node",
+                               "cluster.nodes"};
+  const auto add = [&](auto& self, const std::string& path, const Description& d) -> void {
+    for (const FieldDescription& f : d.fields) {
+      out.insert(path + "." + f.key);
+      if (f.shape.kind == ValueShape::Kind::map) self(self, path + "." + f.key, f.shape.map());
+    }
+  };
+  add(add, "plan", fields_of(static_cast<const Plan*>(nullptr)).description());
+  add(add, "training", fields_of(static_cast<const Training*>(nullptr)).description());
+  add(add, "model", fields_of(static_cast<const Architecture*>(nullptr)).description());
+  return out;
+}
+
+TEST(LaunchTable, NamesOnlyFieldsThatExist) {
+  const std::set<std::string> fields = fields_of_specifications();
+  ASSERT_EQ(catalog().names("launch").size(), 6U);
+  for (const std::string& name : catalog().names("launch")) {
+    const auto table = load_launch_table(catalog(), name);
+    ASSERT_TRUE(table) << table.error().text();
+    EXPECT_TRUE(catalog().contains("software", table->software)) << name;
+    for (const LaunchRule& rule : table->rules) {
+      for (const LaunchForm& form : rule.forms) {
+        for (const auto& [field, pattern] : form.means.all) {
+          EXPECT_TRUE(fields.contains(field)) << name << ": " << field;
+        }
+        for (const auto& [field, pattern] : form.when.all) {
+          EXPECT_TRUE(fields.contains(field)) << name << ": " << field;
+        }
+      }
+    }
+  }
+}
+
+TEST(LaunchTable, SolvesFormulasForTheirOneUnknown) {
+  LaunchSettings variables;
+  const LaunchSettings settings = {{"plan.pp", "4"}, {"model.num_layers", "96"}};
+  const std::string three = "3";
+  EXPECT_TRUE(matches("model.num_layers / plan.pp / $n", &three, variables, settings));
+  EXPECT_EQ(variables["$n"], "8");
+  EXPECT_EQ(filled("$n * plan.pp", variables, settings, nullptr), "32");
+  variables.clear();
+  const std::string seven = "7";  // 24 / n is never 7
+  EXPECT_FALSE(matches("model.num_layers / plan.pp / $n", &seven, variables, settings));
+  std::string missing;
+  EXPECT_EQ(filled("$x * cluster.gpus", {{"$x", "2"}}, settings, &missing), std::nullopt);
+  EXPECT_EQ(missing, "cluster.gpus");
+}
+
+TEST(LaunchTable, BindsVariablesWithinATextAndKnowsAlternatives) {
+  LaunchSettings variables;
+  const std::string layers = "([0]*3+[1]*58)";
+  EXPECT_TRUE(matches("([0]*$d+[1]*$n)", &layers, variables, {}));
+  EXPECT_EQ(variables["$d"], "3");
+  EXPECT_EQ(variables["$n"], "58");
+  const std::string word = "false";
+  EXPECT_TRUE(matches("null|false", &word, variables, {}));
+  EXPECT_TRUE(matches("null|false", nullptr, variables, {}));
+  EXPECT_FALSE(matches("true", nullptr, variables, {}));
+}
+
+// ---- mistakes ----
+
+Result<ImportedLaunch> import_text(const std::string& text, const std::string& name,
+                                   const std::string& cluster = "") {
+  auto file = parse_launch_file(text, name);
+  if (!file) return fail(file.error());
+  LaunchQuestion question;
+  question.files.push_back(*std::move(file));
+  question.cluster = cluster;
+  return import_launch(question, catalog());
+}
+
+TEST(Import, ListsAnUnknownFlagAndNeverDropsIt) {
+  const auto launch =
+      import_text("[model]\nname='llama3'\nflavor='8B'\n[training]\nlocal_batch_size=2\nwarp=9\n",
+                  "a.toml", "h100-sxm:8");
+  ASSERT_TRUE(launch) << launch.error().text();
+  EXPECT_THAT(not_understood(*launch), testing::ElementsAre("training.warp"));
+}
+
+TEST(Import, SaysWhatDependsOnTheNumberOfGpus) {
+  const auto launch = import_text(
+      "[model]\nname='llama3'\nflavor='8B'\n[training]\nlocal_batch_size=2\n", "a.toml");
+  ASSERT_TRUE(launch) << launch.error().text();
+  EXPECT_EQ(launch->flags.back().what, "depends on the number of GPUs: give --on");
+  EXPECT_THAT(launch->unsaid, testing::Contains(testing::HasSubstr("the cluster")));
+}
+
+TEST(Import, RefusesFilesOfNoFramework) {
+  const auto launch = import_text("x: 1\n", "a.yaml");
+  ASSERT_FALSE(launch);
+  EXPECT_THAT(launch.error().text(), testing::HasSubstr("no flag of a known framework"));
+}
+
+TEST(Import, RefusesARunWithoutAModel) {
+  const auto launch = import_text("run --tensor-model-parallel-size 2\n", "a.sh", "h100-sxm:8");
+  ASSERT_FALSE(launch);
+  EXPECT_THAT(launch.error().text(), testing::HasSubstr("the files do not say the model"));
+}
+
+TEST(Import, RefusesAValueThatIsNoNumber) {
+  const auto launch = import_text(
+      "[model]\nname='llama3'\nflavor='8B'\n[parallelism]\ntensor_parallel_degree='two'\n",
+      "a.toml", "h100-sxm:8");
+  ASSERT_FALSE(launch);
+  EXPECT_THAT(launch.error().text(), testing::HasSubstr("tp: 'two' is not a whole number"));
+}
+
+TEST(Import, AsksForTheNumberOfGpusOfAClusterWithoutOne) {
+  const auto launch = import_text("[model]\nname='llama3'\nflavor='8B'\n", "a.toml", "h100-sxm");
+  ASSERT_FALSE(launch);
+  EXPECT_EQ(launch.error().text(),
+            "--on: the files do not say the number of GPUs (write --on h100-sxm:64)");
+}
+
+TEST(LaunchFiles, RefuseBrokenToml) {
+  const auto launch = import_text("a = \n", "a.toml");
+  ASSERT_FALSE(launch);
+  EXPECT_THAT(launch.error().text(), testing::StartsWith("a.toml: line 1: not valid TOML"));
+}
+
+// ---- the frameworks' own flags ----
+
+// Whether the framework's parser takes the value: its type, or one of its choices.
+bool takes(const std::string& kind, const std::string& value) {
+  const auto is_number = [&](std::string_view digits) {
+    return !value.empty() && value.find_first_not_of(digits) == std::string::npos;
+  };
+  if (kind == "whole") return is_number("-0123456789");
+  if (kind == "number") return is_number("-.0123456789");
+  if (kind == "switch") return value == "true" || value == "false";
+  if (kind == "text" || kind == "list") return !value.empty();
+  return (" " + kind + " ").find(" " + value + " ") != std::string::npos;
+}
+
+void expect_taken(const std::string& framework, const LaunchFlags& flags) {
+  static std::map<std::string, Document> tables;
+  if (!tables.contains(framework)) {
+    tables[framework] = *read_document(std::string(ORRERY_SOURCE_DIR) + "/tests/launch/flags/" +
+                                       framework + ".yaml");
+  }
+  for (const LaunchFlag& flag : flags) {
+    const Value* kind = tables[framework].root.find(flag.key);
+    ASSERT_NE(kind, nullptr) << framework << " has no flag " << flag.key;
+    EXPECT_TRUE(takes(kind->scalar_text(), flag.value))
+        << framework << ": " << flag.key << " = " << flag.value;
+    if (framework == "megatron-lm" && kind->scalar_text() == "switch") {
+      EXPECT_EQ(flag.value, "true") << flag.key;  // argparse: store_true
+    }
+  }
+}
+
+// ---- round trip ----
+
+template <class T>
+const T& one_of(const std::vector<T>& all, std::mt19937& random) {
+  return all[random() % all.size()];
+}
+
+Plan random_plan(std::mt19937& random, bool experts) {
+  Plan p;
+  p.tp = one_of<std::int64_t>({1, 2, 4, 8}, random);
+  p.pp = one_of<std::int64_t>({1, 1, 2, 4}, random);
+  p.cp = one_of<std::int64_t>({1, 1, 2}, random);
+  p.dp = 64 / (p.tp * p.pp * p.cp);
+  if (experts) p.ep = one_of<std::int64_t>({1, 2, 4, 8}, random);
+  if (p.ep > 1)
+    p.dispatch =
+        one_of<ExpertDispatch>({ExpertDispatch::all_to_all, ExpertDispatch::deduplicated}, random);
+  p.sequence_parallel = random() % 2 == 0;
+  p.context_parallel =
+      one_of<ContextParallel>({ContextParallel::ring, ContextParallel::all_gather}, random);
+  p.chunks = p.pp > 1 ? one_of<std::int64_t>({1, 2, 4}, random) : 1;
+  p.micro_batch = one_of<std::int64_t>({1, 2}, random);
+  p.zero = static_cast<std::int64_t>(random() % 4);
+  if (p.zero == 3 && p.dp >= 4) p.shard_group = one_of<std::int64_t>({0, p.dp * p.cp / 2}, random);
+  p.recompute = one_of<Recompute>(
+      {Recompute::none, Recompute::selective, Recompute::alternate, Recompute::full}, random);
+  if (p.recompute == Recompute::selective && random() % 2 == 0) {
+    p.recompute_modules = {RecomputeModule::core_attn, RecomputeModule::layernorm};
+  }
+  if (p.recompute == Recompute::full) p.recompute_layers = one_of<std::int64_t>({0, 1}, random);
+  p.attention =
+      one_of<AttentionKernel>({AttentionKernel::library, AttentionKernel::unfused}, random);
+  p.overlap.gradient_reduction = random() % 2 == 0;
+  p.overlap.parameter_gather = random() % 2 == 0;
+  p.overlap.tensor_parallel = random() % 4 == 0;
+  p.overlap.pipeline = random() % 2 == 0;
+  if (random() % 4 == 0) p.placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
+  return p;
+}
+
+// What is read back of the file, and the fields that the file says it cannot express.
+TEST(RoundTrip, LosesNothingThatIsNotListed) {
+  std::mt19937 random(7);
+  int plans = 0;
+  for (int i = 0; i < 100; ++i) {
+    Scenario s;
+    const std::string name = i % 2 == 0 ? "llama-3.1-8b" : "mixtral-8x7b";
+    s.model = *load_model(name, catalog());
+    s.cluster = *parse_cluster("h100-sxm:64", catalog());
+    s.training.sequence_length = 4096;
+    s.training.global_batch = 512;
+    s.training.precision = one_of<NumberFormat>({NumberFormat::bf16, NumberFormat::fp8}, random);
+    s.training.gradients = one_of<NumberFormat>({NumberFormat::fp32, NumberFormat::bf16}, random);
+    const CompletedPlan whole =
+        completed_plan(s.model, s.cluster, s.training, random_plan(random, i % 2 == 1));
+    if (!plan_problems(s.model, s.cluster, whole.training, whole.plan).empty()) continue;
+    ++plans;
+    s.training = whole.training;
+    s.plan = whole.plan;
+    for (const std::string& framework : catalog().names("launch")) {
+      const auto emitted = emitted_launch(s, framework, catalog());
+      ASSERT_TRUE(emitted) << emitted.error().text();
+      if (framework == "megatron-lm" || framework == "torchtitan") {
+        expect_taken(framework, emitted->flags);
+      }
+      const LaunchSyntax syntax = load_launch_table(catalog(), framework)->syntaxes.front();
+      const char* file = syntax == LaunchSyntax::toml   ? "a.toml"
+                         : syntax == LaunchSyntax::json ? "a.json"
+                         : syntax == LaunchSyntax::yaml ? "a.yaml"
+                                                        : "a.sh";
+      const auto parsed = parse_launch_file(emitted->text, file);
+      ASSERT_TRUE(parsed) << parsed.error().text() << emitted->text;
+      const auto back = import_launch({{*parsed}, framework, "h100-sxm:64", name}, catalog());
+      ASSERT_TRUE(back) << back.error().text() << emitted->text;
+      EXPECT_THAT(not_understood(*back), testing::IsEmpty()) << emitted->text;
+      const CompletedPlan again = completed_plan(s.model, s.cluster, back->training, back->plan);
+      const Plan got = without_idle_fields(again.plan);
+      const Plan wanted = without_idle_fields(s.plan);
+      std::set<std::string> listed;
+      for (const std::string& line : emitted->not_expressed) {
+        listed.insert(line.substr(0, line.find(" = ")));
+        EXPECT_THAT(emitted->text, testing::HasSubstr(line));
+      }
+      std::set<std::string> lost;
+      const auto compare = [&](const std::string& path, const Value& a, const Value& b) {
+        std::map<std::string, std::string> other;
+        for (const LaunchFlag& f : leaves(b, "")) other[f.key] = f.value;
+        for (const LaunchFlag& f : leaves(a, "")) {
+          if (other[f.key] != f.value) lost.insert(path + "." + f.key);
+        }
+      };
+      compare("plan", fields_of(&wanted).write_all(wanted), fields_of(&got).write_all(got));
+      compare("training", fields_of(&s.training).write_all(s.training),
+              fields_of(&again.training).write_all(again.training));
+      listed.erase("model");  // given to the import
+      EXPECT_EQ(lost, listed) << framework << "\n" << to_text(s.plan) << "\n" << emitted->text;
+    }
+  }
+  EXPECT_GT(plans, 50);
+}
+
+struct Expressible {
+  const char* framework;
+  const char* model;
+  const char* plan;
+  NumberFormat precision = NumberFormat::bf16;
+  NumberFormat gradients = NumberFormat::fp32;
+};
+
+// Plans within what a framework can say: nothing is listed, the model included.
+TEST(RoundTrip, IsExactWithinWhatAFrameworkCanSay) {
+  using enum NumberFormat;
+  const std::vector<Expressible> all = {
+      {"megatron-lm", "llama-3.1-8b", "tp=2,pp=4,chunks=4,micro_batch=2", fp8, bf16},
+      {"megatron-lm", "llama-3.1-70b",
+       "tp=8,pp=4,zero=0,recompute=full,recompute_layers=3,overlap.pipeline=false"},
+      {"megatron-lm", "mixtral-8x7b",
+       "tp=2,ep=8,dispatch=deduplicated,recompute=selective,recompute_modules=layernorm+moe_act"},
+      {"megatron-lm", "deepseek-v3", "pp=4,ep=16,cp=2,context_parallel=ring,zero=3"},
+      {"megatron-lm", "gpt-3-6.7b", "tp=2,sequence_parallel=false,zero=2,attention=unfused", fp16,
+       fp16},
+      {"torchtitan", "llama-3.1-8b", "zero=3,recompute=alternate"},
+      {"torchtitan", "llama-3.1-70b", "tp=8,zero=3,recompute=full,overlap.tensor_parallel=true",
+       fp8},
+      {"torchtitan", "llama-3.1-8b", "tp=2,cp=2,zero=3,shard_group=8,micro_batch=2"},
+      {"torchtitan", "llama-3.1-8b", "pp=4,chunks=2,schedule=zb_v,zero=3"},
+      {"torchtitan", "llama-3.1-8b", "zero=0,cp=4,context_parallel=ring", bf16, bf16},
+      {"nemo", "gpt-3-6.7b", "tp=2,pp=2,chunks=2,recompute=selective"},
+      {"megatron-bridge", "llama-3.1-8b", "tp=2,pp=2,chunks=2,cp=2,context_parallel=ring", fp8,
+       bf16},
+      {"llm-foundry", "gpt-3-6.7b", "zero=3,recompute=full,micro_batch=2", bf16, bf16},
+      {"llm-foundry", "gpt-3-1.3b", "zero=2"},
+      {"deepspeed", "llama-2-7b", "zero=3,micro_batch=2", bf16, bf16},
+      {"deepspeed", "llama-2-7b", "zero=2,tp=2,overlap.parameter_gather=false", fp16, fp16}};
+  for (const Expressible& e : all) {
+    Scenario s;
+    s.model = *load_model(e.model, catalog());
+    s.cluster = *parse_cluster("b200-sxm:64", catalog());
+    s.training.global_batch = 512;
+    s.training.precision = e.precision;
+    s.training.gradients = e.gradients;
+    s.training.dropout =
+        std::string(e.model).starts_with("gpt") && std::string(e.framework) != "llm-foundry";
+    const auto plan = parse_plan(e.plan);
+    ASSERT_TRUE(plan) << plan.error().text();
+    const CompletedPlan whole = completed_plan(s.model, s.cluster, s.training, *plan);
+    EXPECT_THAT(plan_problems(s.model, s.cluster, whole.training, whole.plan), testing::IsEmpty())
+        << e.plan;
+    s.training = whole.training;
+    s.plan = whole.plan;
+    const auto emitted = emitted_launch(s, e.framework, catalog());
+    ASSERT_TRUE(emitted) << emitted.error().text();
+    std::vector<std::string> without_model = emitted->not_expressed;
+    if (std::string(e.framework) == "deepspeed") {  // its file has no model
+      std::erase_if(without_model, [](const std::string& l) { return l.starts_with("model"); });
+    }
+    EXPECT_THAT(without_model, testing::IsEmpty()) << e.framework << " " << e.plan << "\n"
+                                                   << emitted->text;
+  }
+}
+
+}  // namespace
+}  // namespace orrery
