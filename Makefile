@@ -15,6 +15,7 @@ build/packages.%: packages.txt tools/install_packages.sh
 	@touch $@
 
 build/release/build.ninja: | build/packages.build
+build/python/build.ninja: | build/packages.build build/packages.python
 build/asan/build.ninja build/tsan/build.ninja build/lint/build.ninja build/fuzz-coverage/build.ninja: | build/packages.build build/packages.check
 
 build/%/build.ninja: CMakePresets.json
@@ -23,7 +24,7 @@ build/%/build.ninja: CMakePresets.json
 
 # ---- what people use -----------------------------------------------------------------------------
 
-.PHONY: help build demo install test check bench bench-large validate calibrate schedule-pictures format clean
+.PHONY: help build demo install package check-package test check bench bench-large validate calibrate schedule-pictures format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
@@ -36,12 +37,27 @@ demo: build/packages.build build/release/build.ninja ## the best plan for Llama 
 	tools/demo.sh
 
 PREFIX ?= /usr/local
-install: build/packages.build build/release/build.ninja ## the command, to PREFIX/bin (PREFIX=/usr/local)
-	cmake --build --preset release -j $(JOBS) --target orrery
+install: build/packages.build build/release/build.ninja ## the command and the library, below PREFIX (/usr/local)
+	cmake --build --preset release -j $(JOBS) --target orrery orrery_documents orrery_library
 	cmake --install build/release --prefix $(PREFIX)
+
+package: build/packages.build build/release/build.ninja ## Debian packages: build/release/*.deb
+	cmake --build --preset release -j $(JOBS) --target orrery orrery_documents orrery_library
+	cd build/release && cpack
+
+check-package: package build/packages.check ## the packages in a bare root of Debian 12, as root
+	tools/check_package.sh build/release
 
 test: build ## every test of the release build
 	ctest --test-dir build/release --output-on-failure -j $(JOBS)
+
+# The module is made of the same sources, position-independent; the command is for its tests alone,
+# which compare the answers of both.
+python: build/packages.python build/python/build.ninja build/release/build.ninja ## the Python module, built in build/python and tested
+	cmake --build build/python -j $(JOBS) --target python_module
+	cmake --build --preset release -j $(JOBS) --target orrery
+	PYTHONPATH=build/python /usr/bin/python3 -m unittest discover -s python/tests
+.PHONY: python
 
 bench: build ## the benchmarks, with ratios to their baselines
 	tools/bench.sh

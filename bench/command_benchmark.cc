@@ -49,8 +49,22 @@ void search_405b_one_thread(benchmark::State& state) {
   measure(state, question("search", {"--threads", "1"}));
 }
 
+// 1,000 cells: 4 clusters, 5 sequence lengths, 5 batches, 10 plans.
+void compare_1000_cells(benchmark::State& state) {
+  std::vector<std::string> words = {
+      "compare",   "llama-3.1-8b",   "--on",       "h100-sxm:8..64*2", "--seq",
+      "1k..5k+1k", "--global-batch", "64..320+64", "--plan",           "tp=1..8*2,zero=1"};
+  for (const char* plan :
+       {"tp=1,pp=2", "tp=1,pp=4", "tp=2,pp=2", "tp=2,pp=4", "tp=4,pp=2", "tp=2,recompute=full"}) {
+    words.insert(words.end(), {"--plan", plan});
+  }
+  words.emplace_back("--json");
+  measure(state, words);
+}
+
 BENCHMARK(start_up)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(estimate_405b)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(compare_1000_cells)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
 BENCHMARK(search_405b)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
 BENCHMARK(search_405b_one_thread)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the packages of one section of packages.txt that are missing; touches nothing otherwise.
 #
-#   tools/install_packages.sh build|check
+#   tools/install_packages.sh build|python|check
 set -eu
 section=$1
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)

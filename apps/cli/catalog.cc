@@ -67,7 +67,9 @@ std::vector<Shown> columns_of(const std::string& kind) {
             {"of", {"title"}}};
   }
   if (kind == "critical-batches") return {{"of", {"title"}}};
+  if (kind == "hugging-face") return {{"like", {"like"}}, {"of", {"title"}}};
   if (kind == "restarts") return {{"of", {"title"}}};
+  if (kind == "launch") return {{"framework", {"title"}}, {"releases", {"releases"}}};
   if (kind == "software") return {{"framework", {"title"}}};
   if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};
   if (kind == "nodes") {
@@ -180,7 +182,15 @@ Result<int> catalog_command(const CatalogOptions& options, const Common& common)
       table.row(kind, std::to_string(count));
       document.set(kind, Value::number(count));
     }
-    return print(common.json ? to_json(document) : table.text(text_style()));
+    std::string text = table.text(text_style());
+    Value own = Value::map();
+    for (const Catalog::Overlaid& entry : catalog.overlaid()) {
+      text += (own.members().empty() ? "\n" : "") + wrapped(entry.in_words(), 2, text_style());
+      own.set(std::string(entry.kind) + "/" + std::string(entry.name),
+              Value::text(std::string(entry.path)));
+    }
+    if (!own.members().empty()) document.set("overlaid", std::move(own));
+    return print(common.json ? to_json(document) : text);
   }
   if (catalog.names(options.kind).empty()) {
     return fail(ErrorCode::not_found, "unknown kind '" + options.kind + "'", "catalog",

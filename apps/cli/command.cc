@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "report/documents.h"
@@ -82,7 +84,24 @@ TextStyle text_style() {
 }
 
 Result<Catalog> open_catalog(const Common& common) {
-  if (!common.catalog.empty()) return Catalog::from_directory(common.catalog);
+  if (!common.catalog.empty()) return Catalog::built_in_below(common.catalog);
+  if (const char* own = std::getenv("ORRERY_CATALOG")) {
+    return *own == '\0' ? Result<Catalog>(Catalog::built_in())
+                        : at("ORRERY_CATALOG", Catalog::built_in_below(own));
+  }
+  const char* home = std::getenv("HOME");
+  const char* settings = std::getenv("XDG_CONFIG_HOME");
+  std::filesystem::path folder;
+  if (settings != nullptr && *settings == '/') {
+    folder = settings;
+  } else if (home != nullptr && *home == '/') {
+    folder = std::filesystem::path(home) / ".config";
+  }
+  std::error_code none;
+  folder /= "orrery/catalog";
+  if (folder.is_absolute() && std::filesystem::is_directory(folder, none)) {
+    return Catalog::built_in_below(folder.string());
+  }
   return Catalog::built_in();
 }
 

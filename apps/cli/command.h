@@ -18,7 +18,7 @@ struct Common {
   bool json = false;
   int threads = 0;
   bool quiet = false;   // no progress, no drawing of the pipeline
-  std::string catalog;  // a directory instead of the built-in catalog
+  std::string catalog;  // a directory whose entries lie over the built-in ones
 };
 
 // What `estimate` and `search` have in common.
@@ -34,6 +34,7 @@ struct Question {
   std::int64_t adapter_rank = 0;      // of low-rank adapters; 0: everything is trained
   std::string adapt;                  // which products they adapt
   std::vector<std::string> settings;  // "network=2x"
+  std::string emit;                   // a format; the plan is printed in it instead of the report
   std::string html;
   std::string timeline;
   bool expanded = false;
@@ -44,9 +45,30 @@ struct EstimateOptions {
   bool explain = false;
   bool sensitivity = false;  // what more of each resource would gain
   bool traffic = false;      // what each mesh axis sends over each level
+  std::string network;       // "flows": communications as flows; empty: closed forms alone
+  bool numerics = false;     // what the plan changes against bf16
   std::string chakra;        // a folder for one .et a rank
   std::string chakra_ranks;  // "0-7,16"; empty: all
   std::string graph;         // a file; empty: none
+  std::string tokens;        // of a run; empty: the step alone
+  std::string price;
+};
+
+// Every list is an axis: each of its texts is a list of values and ranges (document/value_list.h).
+struct CompareOptions {
+  std::vector<std::string> models;
+  std::vector<std::string> clusters;
+  std::vector<std::string> plans;
+  std::vector<std::string> sequence_lengths;
+  std::vector<std::string> global_batches;
+  std::vector<std::string> workloads;
+  std::vector<std::string> precisions;
+  std::vector<std::string> software;
+  std::vector<std::string> settings;  // each an axis of its own
+  std::string tokens;
+  std::string price;
+  std::string csv;
+  std::string html;
 };
 
 struct ForecastOptions {
@@ -86,8 +108,11 @@ struct SearchCommandOptions {
   std::vector<std::string> schedules;  // empty: the default ones
   bool all_axes = false;
   bool sites = false;              // what crosses the outermost level, and against which baselines
+  bool numerics = false;           // what the best plan changes against bf16
   double time_limit = 0;           // seconds; 0: none
   std::string objective;           // empty: step-time
+  std::string python;              // a file with objective or constraint; empty: none
+  bool isolate = false;            // its functions in processes
   std::vector<std::int64_t> gpus;  // sizes of the run; empty: the whole cluster
   ForecastOptions run;             // those of its options that describe the run
 };
@@ -96,6 +121,30 @@ struct CheckOptions {
   std::string file;
   std::string cluster;
   std::string collective;  // where the file does not say it
+};
+
+struct NetworkOptions {
+  std::string cluster;
+};
+
+struct CollectiveOptions {
+  std::string collective;
+  std::string size;
+  std::string cluster;
+  std::int64_t ranks = 0;  // 0: all
+  std::string algorithm;   // empty: every one
+};
+
+struct ClusterOptions {
+  std::string jobs;  // a file
+};
+
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string framework;  // of orrery catalog launch; empty: recognised
+  std::string cluster;
+  std::string model;
+  std::string yaml;  // a file for the specification; empty: none
 };
 
 struct FleetOptions {
@@ -157,8 +206,13 @@ struct CalibrateOptions {
 // Each gives the exit code.
 Result<int> estimate_command(const EstimateOptions& options, const Common& common);
 Result<int> search_command(const SearchCommandOptions& options, const Common& common);
+Result<int> compare_command(const CompareOptions& options, const Common& common);
 Result<int> forecast_command(const ForecastOptions& options, const Common& common);
+Result<int> import_command(const ImportOptions& options, const Common& common);
 Result<int> check_command(const CheckOptions& options, const Common& common);
+Result<int> network_command(const NetworkOptions& options, const Common& common);
+Result<int> collective_command(const CollectiveOptions& options, const Common& common);
+Result<int> cluster_command(const ClusterOptions& options, const Common& common);
 Result<int> fleet_command(const FleetOptions& options, const Common& common);
 Result<int> catalog_command(const CatalogOptions& options, const Common& common);
 Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common);
@@ -185,6 +239,8 @@ int print(const std::string& text);
 // CLICOLOR_FORCE. What is no terminal and has no COLUMNS cuts nothing.
 TextStyle text_style();
 
+// The built-in catalog below the entries of --catalog, $ORRERY_CATALOG (empty: none) or
+// ~/.config/orrery/catalog ($XDG_CONFIG_HOME in place of ~/.config), of the first that there is.
 Result<Catalog> open_catalog(const Common& common);
 
 }  // namespace orrery::cli

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,17 +13,21 @@
 #include <vector>
 
 #include "command.h"
+#include "emit.h"
 #include "estimate/sensitivity.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
 #include "graph_files.h"
 #include "outcome/parsed_number.h"
+#include "parallel/parallel_for.h"
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/plans/estimate_text.h"
+#include "report/plans/healthy_run_report.h"
 #include "report/plans/plans_json.h"
 #include "report_files.h"
+#include "search/default_step.h"
 #include "trace/chakra/chakra_file.h"
 
 namespace orrery::cli {
@@ -110,7 +115,8 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
 
 // The files that are asked for; gives a line about each. All of them show the one predicted step.
 Result<std::vector<std::string>> write_files(const EstimateOptions& options, const Common& common,
-                                             const PredictedStep& step, const Estimate& figures) {
+                                             const PredictedStep& step, const Estimate& figures,
+                                             const std::optional<HealthyRun>& run) {
   const bool draws_operations = options.question.expanded && !options.question.timeline.empty();
   std::optional<SimulatedStep> expanded;
   if (draws_operations || !options.chakra.empty() || !options.graph.empty()) {
@@ -118,7 +124,8 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
   }
   ORRERY_TRY(std::vector<std::string> out,
              write_report_files(options.question, step, draws_operations ? *expanded : step.folded,
-                                figures, nullptr, Seconds(0)));
+                                figures, nullptr, Seconds(0),
+                                run ? std::span(&*run, 1) : std::span<const HealthyRun>()));
   if (!options.chakra.empty()) {
     ORRERY_TRY(std::string line, write_step_chakra(StepChakra(step, *expanded), options.chakra,
                                                    options.chakra_ranks, common));
@@ -161,7 +168,10 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
 Result<int> estimate_command(const EstimateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
-  ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));
+  ORRERY_TRY(const auto step, default_step(spec, catalog, common.threads));
+  if (!options.question.emit.empty()) {
+    return emit(options.question.emit, step, catalog, common);
+  }
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));
   const Estimate figures = estimate(step, errors);
 
@@ -173,7 +183,14 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   if (options.traffic) {
     ORRERY_TRY(extras.traffic, traffic(step));
   }
-  ORRERY_TRY(const auto written, write_files(options, common, step, figures));
+  if (options.network == "flows") {
+    ORRERY_TRY(extras.flows, at("--network flows", step_flows(step)));
+  }
+  if (options.numerics) {
+    ORRERY_TRY(extras.numerics, plan_numerics(step, catalog, threads_to_use(common.threads)));
+  }
+  ORRERY_TRY(extras.run, run_of(options.tokens, options.price, spec, figures, catalog));
+  ORRERY_TRY(const auto written, write_files(options, common, step, figures, extras.run));
   const auto answered = [&](const std::string& answer) {
     const int printed = print(answer);
     return printed == ExitCode::done && figures.verdict == Verdict::does_not_fit
@@ -187,11 +204,17 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   const TextStyle style = text_style();
   std::string text =
       refusal_text(figures, options.question, style) + estimate_text(figures, subject, style);
+  if (extras.run) {
+    text +=
+        heading("The whole run", "", style) + wrapped(healthy_run_sentence(*extras.run), 2, style);
+  }
   if (step.plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(step), style);
   }
   if (extras.sensitivity) text += sensitivity_text(*extras.sensitivity, style);
   if (extras.traffic) text += traffic_text(*extras.traffic, style);
+  if (extras.flows) text += flows_text(*extras.flows, style);
+  if (extras.numerics) text += numerics_text(*extras.numerics, style);
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
   for (const std::string& line : written) text += "\n" + line;
   if (!written.empty()) text += "\n";

@@ -21,6 +21,7 @@
 #include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
 #include "report_files.h"
+#include "search/default_step.h"
 
 namespace orrery::cli {
 namespace {
@@ -306,7 +307,7 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   const bool run_asked = has_length(question) || !question.phases.empty() || question.batch_ramp ||
                          question.planned || question.elastic;
   ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked, question.step_at));
-  ORRERY_TRY(const auto step, predicted(spec, catalog, common.threads));
+  ORRERY_TRY(const auto step, default_step(spec, catalog, common.threads));
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));
   const Estimate figures = estimate(step, errors);
   if (figures.verdict == Verdict::does_not_fit) {

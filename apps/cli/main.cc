@@ -9,13 +9,17 @@
 #include <system_error>
 
 #include "command.h"
+#include "command_documents.h"
+#include "compare.h"
 #include "document/input_memory.h"
 #include "number_option.h"
+#include "numerics.h"
 #include "outcome/nearest_name.h"
 #include "parallel/parallel_for.h"
 #include "progress.h"
 #include "trace.h"
 #include "units/quantity_text.h"
+#include "version.h"
 
 namespace orrery::cli {
 namespace {
@@ -48,6 +52,23 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
+}
+
+void add_emit(CLI::App* app, Question& q) {
+  app->add_option("--emit", q.emit,
+                  "print the plan as a launch file instead: megatron, torchtitan, deepspeed, nemo, "
+                  "llm-foundry, megatron-bridge; as a specification: yaml; for --plan: plan");
+}
+
+void add_import(CLI::App* app, ImportOptions& o) {
+  app->add_option("files", o.files,
+                  "launch files of one run: shell scripts, YAML, TOML, JSON, logs")
+      ->required();
+  app->add_option("--on", o.cluster, "the cluster; its number of GPUs where the files say none");
+  app->add_option("--model", o.model, "in place of what the files say: as for estimate");
+  app->add_option("--from", o.framework, "of orrery catalog launch (default: recognised)");
+  app->add_option("--yaml", o.yaml, "write the specification, for orrery estimate");
+  app->footer("Example:\n  orrery import train.sh --on h100-sxm:64 --yaml spec.yaml");
 }
 
 // What describes a run.
@@ -176,6 +197,23 @@ void add_schedule(CLI::App* app, ScheduleCommandOptions& s) {
       "  orrery schedule compare --stages 8 --microbatches 32 --memory-limit 8");
 }
 
+void add_network(CLI::App* app, NetworkOptions& n) {
+  app->add_option("cluster", n.cluster, "a name, or a file: as for estimate")->required();
+  app->footer("Example:\n  orrery network meta-h100-24k-roce:2048");
+}
+
+void add_collective(CLI::App* app, CollectiveOptions& c) {
+  app->add_option("collective", c.collective,
+                  "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast")
+      ->required();
+  app->add_option("--size", c.size, "the payload, as nccl-tests count it: 1GiB")->required();
+  app->add_option("--on", c.cluster, "the cluster: h100-sxm:64, or as for estimate")->required();
+  app->add_option("--ranks", c.ranks, "the first so many accelerators (default: all)")
+      ->check(CLI::Range(std::int64_t{2}, std::int64_t{1'000'000}));
+  app->add_option("--algorithm", c.algorithm, "only this one: ring, double_tree, ...");
+  app->footer("Example:\n  orrery collective all_reduce --size 1GiB --on h100-sxm:64");
+}
+
 std::vector<std::string> commands_of(const CLI::App& level) {
   std::vector<std::string> known;
   for (const CLI::App* command : level.get_subcommands([](const CLI::App*) { return true; })) {
@@ -210,11 +248,6 @@ Command command_of(const CLI::App& app, std::span<char*> words) {
   return out;
 }
 
-std::string full_name(const CLI::App* app) {
-  return app->get_parent() == nullptr ? app->get_name()
-                                      : full_name(app->get_parent()) + " " + app->get_name();
-}
-
 std::vector<std::string> options_of(const CLI::App* app) {
   std::vector<std::string> out;
   for (; app != nullptr; app = app->get_parent()) {
@@ -230,7 +263,7 @@ std::vector<std::string> options_of(const CLI::App* app) {
 Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<char*> words) {
   const auto [command, unknown] = command_of(app, words);
   const std::vector<std::string> known = commands_of(*command);
-  const std::string help = full_name(command) + " --help";
+  const std::string help = full_name(*command) + " --help";
   if (!unknown.empty()) {
     return {ErrorCode::bad_input, "unknown command '" + unknown + "'", "",
             unknown == "help" ? "write " + help : name_hint(unknown, known)};
@@ -270,17 +303,22 @@ int run(int argc, char** argv) {
   app.name("orrery");
   app.require_subcommand(1);
   app.fallthrough();
-  app.set_version_flag("--version", "orrery 0.1.0");
+  app.set_version_flag("--version", version_text());
   Common common;
   app.add_flag("--json", common.json, "one JSON document on standard output");
   app.add_option("--threads", common.threads, "threads to use; the result does not depend on it")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--catalog", common.catalog, "a catalog directory instead of the built-in one");
+  app.add_option("--catalog", common.catalog,
+                 "a directory of entries over those of the built-in catalog");
   std::string input_limit;
   app.add_option("--max-input", input_limit,
                  "memory that an input may take beyond 128 bytes for each byte of its file "
                  "(default: 1GiB)");
   app.add_flag("-q", common.quiet, "no progress, and no drawing of the pipeline");
+  std::string shell;
+  app.add_option("--completion", shell, "print the completion of a shell: bash, zsh, fish");
+  std::string manual;
+  app.add_option("--manual", manual, "write manual pages into this folder");
   OutputChoice output;
   app.add_option("--color", output.colour, "colour text: auto (on a terminal), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -288,11 +326,19 @@ int run(int argc, char** argv) {
   EstimateOptions estimate;
   CLI::App* estimate_app = app.add_subcommand("estimate", "predict one training step");
   add_question(estimate_app, estimate.question);
+  add_emit(estimate_app, estimate.question);
   estimate_app->add_flag("--explain", estimate.explain, "show the derivation of every figure");
   estimate_app->add_flag("--sensitivity", estimate.sensitivity,
                          "what 10 % more of each resource would gain");
   estimate_app->add_flag("--traffic", estimate.traffic,
                          "how much each mesh axis sends over each level of the network");
+  estimate_app
+      ->add_option("--network", estimate.network,
+                   "closed-form (the default), or flows: also simulate communications as flows")
+      ->check(CLI::IsMember({"closed-form", "flows"}));
+  const char* numerics_help =
+      "what the plan changes against bf16, and the step time and deviation of every format";
+  estimate_app->add_flag("--numerics", estimate.numerics, numerics_help);
   CLI::Option* chakra =
       estimate_app->add_option("--chakra", estimate.chakra,
                                "write the step as Chakra traces into this folder, one .et a rank");
@@ -301,6 +347,7 @@ int run(int argc, char** argv) {
       ->needs(chakra);
   estimate_app->add_option("--graph", estimate.graph,
                            "write the step's graph, *.graph.json or *.graph.json.gz");
+  add_healthy_run(estimate_app, estimate.tokens, estimate.price);
   estimate_app->footer(
       "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
       "2048 "
@@ -309,6 +356,7 @@ int run(int argc, char** argv) {
   SearchCommandOptions search;
   CLI::App* search_app = app.add_subcommand("search", "find the best plan");
   add_question(search_app, search.question);
+  add_emit(search_app, search.question);
   search_app
       ->add_option("--top", search.top,
                    "plans to show (default: 10; of a run 3, or the best one of each size)")
@@ -330,9 +378,21 @@ int run(int argc, char** argv) {
       ->add_option("--time-limit", search.time_limit,
                    "stop after this many seconds and print the best plans so far")
       ->check(number_within(0.001, 1e6));
+  search_app->add_flag("--numerics", search.numerics, numerics_help);
   search_app->add_option("--objective", search.objective,
                          "what is best: step-time (the default), or of a whole run with its "
                          "failures: goodput, time-to-train, cost");
+  CLI::Option* python = search_app->add_option(
+      "--python", search.python,
+      "a file of Python that defines objective(step), which is minimised in "
+      "place of the step time, or constraint(step), or both; step has the keys "
+      "of estimate --json");
+  search_app
+      ->add_flag(
+          "--isolate", search.isolate,
+          "call them in processes of python3, where a crash is an error and every module can "
+          "be imported, instead of interpreters within this one")
+      ->needs(python);
   search_app
       ->add_option("--gpus", search.gpus,
                    "sizes of the run to choose among: 1024,2048 (default: the whole cluster)")
@@ -342,10 +402,20 @@ int run(int argc, char** argv) {
       "Fields that --plan or the specification states are kept, all others are searched.\n"
       "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");
 
+  CompareOptions compare;
+  CLI::App* compare_app = app.add_subcommand(
+      "compare", "models, clusters, plans and batches side by side: every combination");
+  add_compare(compare_app, compare);
+
   ForecastOptions forecast;
   CLI::App* forecast_app =
       app.add_subcommand("forecast", "a whole training run: days, failures, cost, and how likely");
   add_forecast(forecast_app, forecast);
+
+  ImportOptions import;
+  CLI::App* import_app =
+      app.add_subcommand("import", "launch files of a training framework as a specification");
+  add_import(import_app, import);
 
   CheckOptions check;
   CLI::App* check_app =
@@ -357,6 +427,20 @@ int run(int argc, char** argv) {
   check_app->add_option("--collective", check.collective,
                         "where the file does not say it: all_reduce, all_gather, ...");
   check_app->footer("Example:\n  orrery check all-reduce.txt --on h100-sxm:32");
+  NetworkOptions network;
+  CLI::App* network_app =
+      app.add_subcommand("network", "the network of a cluster as a graph: links, bisection, paths");
+  add_network(network_app, network);
+  CollectiveOptions one_collective;
+  CLI::App* collective_app = app.add_subcommand(
+      "collective", "a collective by every algorithm: closed form and simulated flows");
+  add_collective(collective_app, one_collective);
+  ClusterOptions shared;
+  CLI::App* cluster_app =
+      app.add_subcommand("cluster", "several jobs on one fabric: how they slow each other down");
+  cluster_app->add_option("jobs", shared.jobs, "a YAML file with the fabric and its jobs, or -")
+      ->required();
+  cluster_app->footer("Example:\n  orrery cluster examples/three-jobs.yaml");
   FleetOptions fleet;
   CLI::App* fleet_app =
       app.add_subcommand("fleet", "a shared cluster: many jobs, a scheduler, failures");
@@ -409,7 +493,15 @@ int run(int argc, char** argv) {
       "--cross-validate");
 
   const TraceSubcommand trace = add_trace(app);
+  const NumericsCommand numerics = add_numerics(app);
 
+  // These two need no command.
+  const auto wants = [&](std::string_view option) {
+    return std::any_of(argv + 1, argv + argc, [&](std::string_view word) {
+      return word == option || word.starts_with(std::string(option) + "=");
+    });
+  };
+  if (wants("--completion") || wants("--manual")) app.require_subcommand(0);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -431,15 +523,29 @@ int run(int argc, char** argv) {
       }
       input_memory() = static_cast<std::uint64_t>(bytes.value());
     }
+    if (!shell.empty()) {
+      ORRERY_TRY(const std::string script, completion_script(app, shell));
+      return print(script);
+    }
+    if (!manual.empty()) {
+      ORRERY_RETURN_IF_ERROR(write_manual_pages(app, manual));
+      return ExitCode::done;
+    }
     if (estimate_app->parsed()) return estimate_command(estimate, common);
     if (search_app->parsed()) return search_command(search, common);
+    if (compare_app->parsed()) return compare_command(compare, common);
     if (forecast_app->parsed()) return forecast_command(forecast, common);
+    if (network_app->parsed()) return network_command(network, common);
+    if (collective_app->parsed()) return collective_command(one_collective, common);
+    if (cluster_app->parsed()) return cluster_command(shared, common);
     if (fleet_app->parsed()) return fleet_command(fleet, common);
     if (schedule_app->parsed()) return schedule_command(schedule, common);
+    if (import_app->parsed()) return import_command(import, common);
     if (check_app->parsed()) return check_command(check, common);
     if (catalog_app->parsed()) return catalog_command(catalog, common);
     if (calibrate_app->parsed()) return calibrate_command(calibrate, common);
     if (trace.app->parsed()) return trace.run(common);
+    if (numerics.app->parsed()) return numerics.run(common);
     return validate_command(validate, common);
   }();
   return ended ? *ended : refuse(ended.error());

@@ -1,18 +1,11 @@
 #include "question.h"
 
-#include <fmt/format.h>
-
-#include <optional>
 #include <utility>
 
-#include "estimate/estimate.h"
-#include "estimate/setting.h"
 #include "model/family.h"
 #include "model/transformer/transformer.h"
 #include "outcome/parsed_number.h"
 #include "plan/completed_plan.h"
-#include "report/plans/plan_text.h"
-#include "search/search.h"
 
 namespace orrery::cli {
 namespace {
@@ -23,7 +16,7 @@ Result<Spec> subject(const Question& q, const Catalog& catalog) {
   if (file) {
     ORRERY_TRY(const Document document, read_document(q.model));
     if (is_spec(document)) return read_spec(document, q.cluster, catalog);
-    ORRERY_TRY(spec.scenario.model, read_model(document));
+    ORRERY_TRY(spec.scenario.model, read_based_model(document, catalog));
   } else {
     ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));
   }
@@ -74,36 +67,6 @@ Result<std::int64_t> sequences_of(const std::string& text, const Training& train
   return count.value / length;
 }
 
-// Where no part of a plan is stated and the default is too large for memory: the step of the fastest
-// plan that differs from the default in tp, pp, ep and recomputation. Nothing where none is found.
-std::optional<PredictedStep> split_to_fit(const Spec& spec, const Plan& plan,
-                                          const Catalog& catalog, int threads) {
-  SearchSpace space;
-  space.cp = space.chunks = space.micro_batch = {1};
-  space.zero = {plan.zero};
-  space.recompute_layers = {0};
-  space.modules.emplace_back();
-  space.dispatch = {plan.dispatch};
-  space.context_parallel = {plan.context_parallel};
-  space.schedules = {plan.schedule};
-  space.placements = {plan.placement};
-  SearchOptions options;
-  options.top = 1;
-  options.threads = threads;
-  const auto found = search(spec.scenario, space, options, catalog);
-  if (!found || !found->winner) return std::nullopt;
-  Scenario split = spec.scenario;
-  split.plan = found->winner->plan();
-  auto step = predict(std::move(split), catalog);
-  if (!step) return std::nullopt;
-  step->defaults.insert(
-      step->defaults.begin(),
-      fmt::format("plan {}: no plan was stated, and data parallelism alone does not fit; the "
-                  "fastest of {} plans that vary tp, pp, ep and recomputation",
-                  plan_settings(step->plan()), found->considered));
-  return *std::move(step);
-}
-
 }  // namespace
 
 Result<Spec> ask(const Question& q, const Catalog& catalog) {
@@ -145,27 +108,23 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
     if (!software) return fail(at("--software", software.error()));
     choose_software(spec, std::move(*software));
   }
-  const std::string& usual = spec.scenario.cluster.accelerator.usual_software;
-  if (!spec.scenario.software_stated && !usual.empty()) {
-    ORRERY_TRY(SoftwareProfile software, load_software(catalog, usual));
-    choose_software(spec, std::move(software));
-    spec.scenario.software_stated = false;
-  }
-  for (const std::string& setting : q.settings) {
-    ORRERY_RETURN_IF_ERROR(change(spec.scenario, setting));
-    if (setting.starts_with("plan."))
-      spec.stated.push_back(setting.substr(5, setting.find_first_of(".=", 5) - 5));
-  }
-  complete_zero(spec);
+  ORRERY_RETURN_IF_ERROR(complete(spec, q.settings, catalog));
   return spec;
 }
 
-Result<PredictedStep> predicted(const Spec& spec, const Catalog& catalog, int threads) {
-  ORRERY_TRY(PredictedStep step, predict(spec.scenario, catalog));
-  if (spec.stated.empty() && estimate(step).verdict == Verdict::does_not_fit) {
-    if (auto split = split_to_fit(spec, step.plan(), catalog, threads)) return *std::move(split);
+Result<std::optional<HealthyRun>> run_of(const std::string& tokens, const std::string& price,
+                                         const Spec& spec, const Estimate& estimate,
+                                         const Catalog& catalog) {
+  if (tokens.empty()) {
+    if (price.empty()) return std::nullopt;
+    return bad_input("a price, and the length of the run is not given", "--price",
+                     "write --tokens 15T");
   }
-  return step;
+  ForecastOptions options;
+  options.tokens = tokens;
+  options.price = price;
+  ORRERY_TRY(const RunQuestion question, run_question(options, spec.forecast));
+  return healthy_run(estimate, spec.scenario.cluster.accelerator, question, catalog);
 }
 
 }  // namespace orrery::cli

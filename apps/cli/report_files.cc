@@ -3,42 +3,23 @@
 #include <cstdio>
 
 #include "estimate/step_timeline.h"
-#include "model/transformer/transformer.h"
 #include "report/plans/html_report.h"
 #include "trace/perfetto/chrome_json.h"
 
 namespace orrery::cli {
 
-Subject subject_of(const Scenario& scenario) {
-  const std::string count = std::to_string(scenario.cluster.accelerators);
-  const std::string& name = scenario.cluster.name;
-  const Architecture* transformer = architecture_of(scenario.model);
-  return {.model = scenario.model.name,
-          .cluster = name.ends_with(":" + count) ? name : name + ":" + count,
-          .adapters = transformer != nullptr ? transformer->adapters : std::nullopt,
-          .size = size_of(scenario.model, scenario.training)};
-}
-
 Result<std::vector<std::string>> write_report_files(const Question& question,
                                                     const PredictedStep& step,
                                                     const SimulatedStep& drawn,
                                                     const Estimate& estimate,
-                                                    const SearchResult* found, Seconds elapsed) {
+                                                    const SearchResult* found, Seconds elapsed,
+                                                    std::span<const HealthyRun> runs) {
   std::vector<std::string> out;
   const Subject subject = subject_of(step.priced->scenario);
   std::string html;
   std::string timeline;
   if (!question.html.empty()) {
-    const std::vector<PipelineSpan> spans = pipeline_spans(step);
-    const std::vector<Derivation> derivations = explain(step, estimate);
-    HtmlReport report;
-    report.subject = subject;
-    report.estimate = &estimate;
-    report.pipeline = spans;
-    report.derivations = derivations;
-    report.search = found;
-    report.elapsed = elapsed;
-    html = html_report(report);
+    html = step_html(step, estimate, found, elapsed, runs);
   }
   if (!question.timeline.empty()) {
     timeline = chrome_json(timeline_spans(drawn), subject.model + " on " + subject.cluster);

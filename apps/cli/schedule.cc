@@ -18,6 +18,7 @@
 #include "report/schedules/schedule_spans.h"
 #include "report/schedules/schedule_text.h"
 #include "report/schedules/synthesis_report.h"
+#include "schedule/asked_schedule.h"
 #include "schedule/synthesis/synthesis.h"
 #include "trace/perfetto/chrome_json.h"
 
@@ -75,36 +76,15 @@ Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
   ORRERY_RETURN_IF_ERROR(check_counts(options));
   ORRERY_TRY(out.stated, stated_times(options.times));
   ORRERY_TRY(const double limit, memory_limit(options.memory_limit));
-  const int own = out.registered->chunks > 0 ? out.registered->chunks : 2;
-  ScheduleRequest request;
-  request.shape = {options.stages, options.microbatches, options.chunks > 0 ? options.chunks : own};
-  request.group = options.group;
-  request.memory_limit = limit;
-  std::string problems;
-  for (const std::string& problem : schedule_problems(*out.registered, request)) {
-    problems += (problems.empty() ? "" : "; ") + problem;
-  }
-  if (!problems.empty()) return bad_input(problems);
-  ORRERY_TRY(const ScaledTimes scaled,
-             scaled_times(out.stated, request.shape, TimesOf::virtual_stage));
-  request.times = scaled.times;
-  ORRERY_TRY(Pipeline made, pipeline(*out.registered, request));
-  ORRERY_TRY(
-      out.schedule,
-      measured_schedule(std::string(out.registered->name), std::move(made), scaled.times,
-                        scaled.unit, options.blocking ? Sends::blocking : Sends::asynchronous));
-  if (std::isfinite(limit)) {
-    out.limit = limit;
-    const double peak = out.schedule.peak_memory();
-    if (peak > limit * (1 + 1e-9)) {
-      return bad_input(
-          fmt::format("{} holds {:.6g}, more than {:.6g}", out.registered->name, peak, limit),
-          "--memory-limit",
-          fmt::format("the least limit it can keep is {:.6g}; orrery schedule compare shows "
-                      "what holds less",
-                      peak));
-    }
-  }
+  if (std::isfinite(limit)) out.limit = limit;
+  ORRERY_TRY(out.schedule, asked_schedule({.name = std::string(out.registered->name),
+                                           .stages = options.stages,
+                                           .microbatches = options.microbatches,
+                                           .chunks = options.chunks,
+                                           .group = options.group,
+                                           .times = out.stated,
+                                           .memory_limit = limit,
+                                           .blocking = options.blocking}));
   return out;
 }
 

@@ -3,70 +3,38 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
+#include <span>
+#include <vector>
 
+#include "emit.h"
 #include "estimate/step_timeline.h"
 #include "forecast/run_search.h"
 #include "heap.h"
+#include "parallel/parallel_for.h"
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/forecasts/run_search_report.h"
 #include "report/plans/across_sites_text.h"
+#include "report/plans/estimate_text.h"
 #include "report/plans/plans_json.h"
+#include "report/plans/python_judge.h"
 #include "report/plans/search_text.h"
 #include "report_files.h"
-#include "schedule/schedule.h"
 #include "search/across_sites.h"
+#include "search/stated_space.h"
 
 namespace orrery::cli {
 namespace {
 
-// Fields that are stated are kept: their axis has one value.
-Result<SearchSpace> space_of(const Spec& spec, const std::vector<std::string>& named) {
-  SearchSpace space;
-  space.stated = spec.stated;
-  if (!named.empty()) space.stated.emplace_back("schedule");
-  for (const std::string& name : named) {
-    if (name == "all") {
-      for (const Schedule& s : schedules()) {
-        if (!s.asynchronous && s.virtual_stage != nullptr) space.schedules.emplace_back(s.name);
-      }
-      continue;
-    }
-    ORRERY_TRY(const Schedule* schedule, find_schedule(name));
-    space.schedules.emplace_back(schedule->name);
-  }
-  const Plan& plan = spec.scenario.plan;
-  for (const std::string& field : spec.stated) {
-    if (field == "tp") space.tp = {plan.tp};
-    if (field == "cp") space.cp = {plan.cp};
-    if (field == "pp") space.pp = {plan.pp};
-    if (field == "dp" && plan.dp > 0) space.dp = {plan.dp};
-    if (field == "recompute_layers") space.recompute_layers = {plan.recompute_layers};
-    if (field == "ep") space.ep = {plan.ep};
-    if (field == "chunks") space.chunks = {plan.chunks};
-    if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
-    if (field == "zero") space.zero = {plan.zero};
-    if (field == "recompute") space.recompute = {plan.recompute};
-    // Modules are of selective recomputation alone.
-    if (field == "recompute_modules" && space.recompute.empty()) {
-      space.recompute = {Recompute::selective};
-      space.stated.emplace_back("recompute");
-    }
-    if (field == "dispatch") space.dispatch = {plan.dispatch};
-    if (field == "context_parallel") space.context_parallel = {plan.context_parallel};
-    if (field == "schedule") space.schedules = {plan.schedule};
-    if (field == "placement") space.placements = {plan.placement};
-  }
-  return space;
-}
-
 // Of the best plan; `found` is the search for the shortest step, or nullptr.
 Result<std::vector<std::string>> write_files(const Question& question, const PredictedStep& winner,
                                              const Estimate& figures, const SearchResult* found,
-                                             Seconds elapsed) {
+                                             Seconds elapsed,
+                                             std::span<const HealthyRun> runs = {}) {
   const auto write = [&](const SimulatedStep& drawn) {
-    return write_report_files(question, winner, drawn, figures, found, elapsed);
+    return write_report_files(question, winner, drawn, figures, found, elapsed, runs);
   };
   if (!question.expanded || question.timeline.empty()) return write(winner.folded);
   ORRERY_TRY(const SimulatedStep expanded, simulated(winner.costs, Folding::expanded));
@@ -77,13 +45,11 @@ Result<std::vector<std::string>> write_files(const Question& question, const Pre
 Result<void> check_objective(const SearchCommandOptions& o) {
   const auto of_run =
       std::to_array<std::pair<const char*, bool>>({{"--gpus", !o.gpus.empty()},
-                                                   {"--tokens", !o.run.tokens.empty()},
                                                    {"--steps", !o.run.steps.empty()},
                                                    {"--failures", !o.run.failures.empty()},
                                                    {"--restart", !o.run.restart.empty()},
                                                    {"--checkpoint", !o.run.checkpoint.empty()},
-                                                   {"--spares", !o.run.spares.empty()},
-                                                   {"--price", !o.run.price.empty()}});
+                                                   {"--spares", !o.run.spares.empty()}});
   for (const auto& [option, given] : of_run) {
     if (!given) continue;
     return bad_input("an option of a run, and the shortest step is searched", option,
@@ -123,6 +89,9 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
              timed(usual_top, elapsed, [&](const SearchOptions& search_options) {
                return search_runs(spec.scenario, question, search_options, catalog);
              }));
+  if (!options.question.emit.empty() && found.winner) {
+    return emit(options.question.emit, *found.winner, catalog, common);
+  }
   const Subject subject = subject_of(spec.scenario);
   std::vector<std::string> files;
   if (found.winner) {
@@ -142,7 +111,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
 
-  auto space = space_of(spec, options.schedules);
+  auto space = stated_space(spec, options.schedules);
   if (!space) return fail(at("--schedules", space.error()));
   if (options.sites && space->placements.empty()) space->placements = placements_across_sites();
 
@@ -173,41 +142,80 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
       return bad_input("--sites compares the time of a step", "--objective",
                        "leave out --objective or --sites");
     }
+    if (options.numerics) {
+      return bad_input("is of the plan with the shortest step", "--numerics",
+                       "leave out --objective, or ask orrery estimate of the plan");
+    }
+    if (!options.python.empty()) {
+      return bad_input("functions judge plans by their step, and a run is searched", "--python",
+                       "leave out --objective");
+    }
     return search_for_run(options, common, catalog, spec, *space, timed);
   }
   ORRERY_RETURN_IF_ERROR(check_objective(options));
 
+  const Subject subject = subject_of(spec.scenario);
+  Judge judge;
+  if (!options.python.empty()) {
+    if (options.sites) {
+      return bad_input("--sites compares the time of a step", "--python",
+                       "leave out --python or --sites");
+    }
+    if (options.all_axes) {
+      return bad_input("a function judges the plans of the space alone", "--all-axes",
+                       "leave out --all-axes or --python");
+    }
+    ORRERY_TRY(judge,
+               python_judge(options.python, threads_to_use(common.threads),
+                            options.isolate ? Interpreters::in_processes : Interpreters::in_threads,
+                            {}, subject));
+  }
   constexpr int kUsualTop = 10;
   Seconds elapsed;
-  std::optional<AcrossSites> across;
-  ORRERY_TRY(
-      const SearchResult found, timed(kUsualTop, elapsed, [&](const SearchOptions& search_options) {
-        auto result = search(spec.scenario, *space, search_options, catalog);
-        if (!options.sites || !result || !result->winner) return result;
-        auto sites = search_across_sites(spec.scenario, *space, *result, search_options, catalog);
-        if (!sites) return Result<SearchResult>(fail(sites.error()));
-        if (*sites) {
-          across = std::move(**sites);
-        } else {
-          result->interrupted = true;
-        }
-        return result;
-      }));
-  const Subject subject = subject_of(spec.scenario);
-
+  SearchExtras extras;
+  ORRERY_TRY(const SearchResult found, timed(kUsualTop, elapsed, [&](SearchOptions search_options) {
+               search_options.judge = judge;
+               auto result = search(spec.scenario, *space, search_options, catalog);
+               if (!options.sites || !result || !result->winner) return result;
+               auto sites =
+                   search_across_sites(spec.scenario, *space, *result, search_options, catalog);
+               if (!sites) return Result<SearchResult>(fail(sites.error()));
+               if (*sites) {
+                 extras.sites = std::move(**sites);
+               } else {
+                 result->interrupted = true;
+               }
+               return result;
+             }));
+  if (!options.question.emit.empty() && found.winner) {
+    return emit(options.question.emit, *found.winner, catalog, common);
+  }
+  for (const Estimate& plan : found.plans) {
+    ORRERY_TRY(const auto run, run_of(options.run.tokens, options.run.price, spec, plan, catalog));
+    if (!run) break;
+    if (!extras.runs) extras.runs.emplace();
+    extras.runs->push_back(*run);
+  }
+  const std::span<const HealthyRun> shown =
+      extras.runs ? *extras.runs : std::span<const HealthyRun>();
   std::vector<std::string> files;
   if (found.winner) {
-    ORRERY_TRY(files,
-               write_files(options.question, *found.winner, found.plans.front(), &found, elapsed));
+    ORRERY_TRY(files, write_files(options.question, *found.winner, found.plans.front(), &found,
+                                  elapsed, shown));
   }
   const bool fits = !found.plans.empty();
-  if (common.json) return answered(to_json(search_json(found, subject, elapsed, across)), fits);
+  if (options.numerics && found.winner) {
+    ORRERY_TRY(extras.numerics,
+               plan_numerics(*found.winner, catalog, threads_to_use(common.threads)));
+  }
+  if (common.json) return answered(to_json(search_json(found, subject, elapsed, extras)), fits);
   const TextStyle style = text_style();
-  std::string text = search_text(found, subject, elapsed, style);
-  if (across) text += across_sites_text(*across, style);
+  std::string text = search_text(found, subject, elapsed, style, shown);
+  if (extras.sites) text += across_sites_text(*extras.sites, style);
   if (found.winner && found.winner->plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(*found.winner), style);
   }
+  if (extras.numerics) text += numerics_text(*extras.numerics, style);
   return answered(text + text_of(files), fits);
 }
 

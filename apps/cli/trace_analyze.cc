@@ -1,25 +1,16 @@
 // orrery trace analyze: where the time of a recorded run went.
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "analyze/findings.h"
 #include "analyze/run_analysis.h"
 #include "document/value.h"
 #include "parallel/parallel_for.h"
-#include "replay/chakra_graph.h"
-#include "replay/graph_from_run.h"
-#include "replay/graph_path.h"
-#include "replay/step_path.h"
-#include "replay/time_slices.h"
 #include "report/traces/analysis_report.h"
 #include "trace.h"
 #include "trace_files.h"
-#include "whatif/edit_language.h"
-#include "whatif/whatif.h"
+#include "whatif/analyzed_run.h"
 
 namespace orrery::cli {
 namespace {
@@ -61,51 +52,6 @@ AnalysisOptions analysis_options(const AnalyzeOptions& options, const Common& co
   return out;
 }
 
-// By the graph of the run, which is made if it is not given; without --preset hta, whose own
-// construction analyze() has.
-Result<std::vector<StepPath>> paths_of(const SeenRun& seen, const RunGraph* graph,
-                                       const AnalysisOptions& options, const TraceFiles& files) {
-  if (options.preset == BreakdownPreset::hta) return std::vector<StepPath>();
-  const RecordedRun& run = seen.run;
-  if (const auto* file = std::get_if<GraphFile>(&seen.made_of)) return step_paths(*file, run);
-  if (const auto* traces = std::get_if<ChakraRun>(&seen.made_of)) {
-    const auto made = chakra_graph(*traces, chakra_options(files));
-    // Start times alone make a recording, but no graph where a communication has no duration.
-    return made ? step_paths(*traces, *made, run) : std::vector<StepPath>();
-  }
-  if (options.critical_annotation.empty()) {
-    // Nothing that could be replayed is no reason to withhold the rest.
-    return graph != nullptr ? step_paths(run.ranks, *graph) : std::vector<StepPath>();
-  }
-  std::vector<std::uint32_t> events;
-  for (const RecordedTrace& trace : run.ranks) {
-    ORRERY_TRY(const std::uint32_t event,
-               annotated_event(trace, options.critical_annotation, options.critical_instance));
-    events.push_back(event);
-  }
-  return step_paths(run.ranks, events);
-}
-
-// Of every rank, when another process had its device; what is simulated has none beside it.
-std::vector<Intervals> other_process_of(const RecordedRun& run, int threads) {
-  std::vector<Intervals> turns(run.ranks.size());
-  if (!has_calls(run.source)) return turns;
-  parallel_for(run.ranks.size(), threads,
-               [&](std::size_t i) { turns[i] = other_process_turns(run.ranks[i]); });
-  return turns;
-}
-
-// What the remedy of exposed communication gains, by the what-if that its finding names; not known
-// of what cannot be replayed.
-std::optional<FasterNetwork> faster_network(const RecordedRun& run, const RunGraph& graph,
-                                            const Catalog& catalog) {
-  const auto edits = parse_edits("bandwidth by 2", "--bandwidth");
-  if (!edits) return std::nullopt;
-  const auto answer = what_if(run.ranks, graph, *edits, catalog);
-  if (!answer || answer->before <= Seconds(0)) return std::nullopt;
-  return FasterNetwork{answer->before, answer->after};
-}
-
 Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   if (options.instance > 0 && options.critical.empty()) {
     return bad_input("--instance is of an annotation, and none is named", "",
@@ -119,22 +65,10 @@ Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   ORRERY_TRY(const auto seen, read_seen_as_recorded(files, Ranks::any, common));
   const RecordedRun* run = &seen.run;
   ORRERY_TRY(const auto place, place_of(*run, options.rank));
-  AnalysisOptions asked = analysis_options(options, common);
-  if (!options.critical.empty() && !has_calls(run->source) &&
-      asked.preset != BreakdownPreset::hta) {
-    return unsupported("the path of one annotation is known of a profiler's traces only",
-                       "--critical-path", "without it the path of the whole step is shown");
-  }
-  asked.other_process = other_process_of(*run, asked.threads);
-  ORRERY_TRY(auto analysis, analyze(*run, catalog, asked));
-  const bool exposed = std::ranges::any_of(
-      findings(analysis), [](const Finding& f) { return f.kind == FindingKind::communication; });
-  Result<GraphFromRun> made = unsupported("");
-  if (has_calls(run->source) && (exposed || asked.preset != BreakdownPreset::hta)) {
-    made = graph_from_run(run->ranks);
-  }
-  ORRERY_TRY(const auto paths, paths_of(seen, made ? &made->graph : nullptr, asked, files));
-  if (exposed && made) analysis.faster_network = faster_network(*run, made->graph, catalog);
+  ORRERY_TRY(const auto analyzed,
+             analyzed_run(seen, analysis_options(options, common), incomplete(files), catalog));
+  const RunAnalysis& analysis = analyzed.analysis;
+  const std::vector<StepPath>& paths = analyzed.paths;
   const AnalysisView view = {.rank = place,
                              .rows = options.rows,
                              .more = options.more ? MoreTables::all : MoreTables::none,

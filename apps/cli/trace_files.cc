@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "progress.h"
-#include "replay/simulated_recording.h"
 #include "trace/trace_inputs.h"
 
 namespace orrery::cli {
@@ -72,34 +71,20 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   };
   auto run = read_run(files.files, options);
   if (!run || files.may_be_empty) return run;
-  const bool empty = std::all_of(run->ranks.begin(), run->ranks.end(),
-                                 [](const RecordedTrace& trace) { return trace.size() == 0; });
-  if (empty) {
-    return bad_input("holds no events with a start and a duration", run->ranks[0].file,
-                     "orrery trace info says what else it holds");
-  }
-  return run;
+  return with_events(std::move(*run));
 }
 
 ChakraGraphOptions chakra_options(const TraceFiles& files) {
-  ChakraGraphOptions options;
-  if (files.partial) options.absent = AbsentDependencies::count_as_done;
-  return options;
+  return orrery::chakra_options(incomplete(files));
 }
 
 Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, const Common& common) {
   ORRERY_TRY(const TraceSources sources, trace_sources(files.files));
-  if (sources.format->chakra != nullptr) {
-    ORRERY_TRY(ChakraRun run, sources.format->chakra(sources.files, incomplete(files)));
-    ORRERY_TRY(RecordedRun seen,
-               simulated_recording(run, chakra_options(files),
-                                   files.recorded_clocks ? Clocks::as_recorded : Clocks::align));
-    return SeenRun{std::move(seen), std::move(run)};
-  }
-  if (sources.format->graph != nullptr) {
-    ORRERY_TRY(GraphFile graph, sources.format->graph(sources.files[0]));
-    ORRERY_TRY(RecordedRun seen, simulated_recording(graph, sources.files[0]));
-    return SeenRun{std::move(seen), std::move(graph)};
+  if (sources.format->chakra != nullptr || sources.format->graph != nullptr) {
+    RunOptions how;
+    how.kineto.incomplete = incomplete(files);
+    if (files.recorded_clocks) how.clocks = Clocks::as_recorded;
+    return seen_as_recorded(sources, how);
   }
   ORRERY_TRY(RecordedRun run, read_trace_files(files, ranks, common));
   return SeenRun{std::move(run), {}};

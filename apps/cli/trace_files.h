@@ -4,15 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "command.h"
-#include "replay/chakra_graph.h"
-#include "trace/chakra/chakra_run.h"
-#include "trace/graph_file/graph_file.h"
+#include "replay/seen_run.h"
 #include "trace/recorded_run.h"
-#include "trace/trace_inputs.h"
 
 namespace orrery::cli {
 
@@ -44,12 +40,6 @@ Incomplete incomplete(const TraceFiles& files);
 
 // Reads them, with progress on a terminal. Errors: of their readers; a run without any event.
 Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common);
-
-// What can be seen as a recording, with what it was made of where that has a graph of its own.
-struct SeenRun {
-  RecordedRun run;
-  std::variant<std::monostate, ChakraRun, GraphFile> made_of;
-};
 
 // The same of whatever can be seen as a recording: .et files and graphs too
 // (replay/simulated_recording.h).

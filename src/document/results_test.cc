@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "document/description.h"
+#include "document/result_key.h"
 
 namespace orrery {
 namespace {
@@ -92,6 +93,20 @@ TEST(Results, WriteMembersComputedValuesAndWhatTheContextSays) {
             R"("share":0.5,"stage":4},)"
             R"({"name":"copy","kind":"copy","duration":{"count":0,"total_s":0},"calls":0,)"
             R"("share":null}],"times_s":{"compute":0.25}})");
+}
+
+TEST(Results, OneKeyIsThatOfTheWhole) {
+  const Spread spread{2, 3'000'000'000};
+  const Value whole = answer(spread);
+  for (const auto& [key, value] : whole.members()) {
+    EXPECT_EQ(compact(answer_key(spread, key).value_or(Value())), compact(value)) << key;
+  }
+  EXPECT_FALSE(answer_key(spread, "mean_s"));
+  const Names names{{"a", "b"}};
+  const Row row{.name = 1};
+  const auto& fields = kResults<Row>.fields;
+  EXPECT_EQ(value_of_key(fields, "name", &row, &names)->scalar_text(), "b");
+  EXPECT_FALSE(value_of_key(fields, "stage", &row, &names)) << "an optional key that is left out";
 }
 
 TEST(Results, DescribeTheirSchema) {

@@ -17,6 +17,14 @@ Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
   return out;
 }
 
+std::vector<std::string> own_entries(const Catalog& catalog) {
+  std::vector<std::string> out;
+  for (const Catalog::Overlaid& own : catalog.overlaid_in_use()) {
+    out.push_back(own.in_words());
+  }
+  return out;
+}
+
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog) {
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
   return predict(std::move(scenario), catalog, conditions);
@@ -24,6 +32,21 @@ Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog) {
 
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
                               const TrainingConditions& conditions) {
+  ORRERY_TRY(PredictedStep out, predict(std::move(scenario), [&](Scenario s) {
+               return priced(std::move(s), catalog, conditions);
+             }));
+  for (std::string& own : own_entries(catalog)) out.defaults.push_back(std::move(own));
+  return out;
+}
+
+Result<std::shared_ptr<PricedScenario>> priced(Scenario scenario, const Catalog& catalog,
+                                               const TrainingConditions& conditions) {
+  ORRERY_TRY(CostContext context,
+             cost_context(scenario.cluster, catalog, conditions, scenario.software));
+  return std::make_shared<PricedScenario>(std::move(scenario), std::move(context));
+}
+
+Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing) {
   CompletedPlan completed =
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   const std::vector<std::string> problems =
@@ -33,12 +56,9 @@ Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
     for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
     return bad_input(std::move(all), "plan");
   }
-  ORRERY_TRY(CostContext context,
-             cost_context(scenario.cluster, catalog, conditions, scenario.software));
   scenario.training = completed.training;
-  ORRERY_TRY(PredictedStep out,
-             predict(std::make_shared<PricedScenario>(std::move(scenario), std::move(context)),
-                     completed.plan));
+  ORRERY_TRY(std::shared_ptr<PricedScenario> made, pricing(std::move(scenario)));
+  ORRERY_TRY(PredictedStep out, predict(std::move(made), completed.plan));
   out.defaults = std::move(completed.assumed);
   return out;
 }

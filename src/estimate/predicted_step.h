@@ -8,6 +8,7 @@
 // asks `simulated` for the expanded graph; it takes as long as the folded one, to the picosecond.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct PricedScenario {
   CostCache cache;          // refers to `scenario`
 };
 
+// Prices under these training conditions. Errors: costs that the catalog lacks.
+Result<std::shared_ptr<PricedScenario>> priced(Scenario scenario, const Catalog& catalog,
+                                               const TrainingConditions& conditions);
+
 // The graph of a step, and when each of its nodes runs.
 struct SimulatedStep {
   StepGraph step;
@@ -53,12 +58,19 @@ struct PredictedStep {
   [[nodiscard]] const Plan& plan() const { return costs.plan; }
 };
 
+// What was used so far of entries that lie over the built-in catalog, in words.
+std::vector<std::string> own_entries(const Catalog& catalog);
+
 // Errors: every reason why the plan cannot run, at once; costs that the catalog lacks; a step that
 // is longer than kLongestStep. A plan that does not fit in memory is no error.
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog);
 // Under other training conditions than the catalog's, which is what their calibration asks.
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
                               const TrainingConditions& conditions);
+// With prices that the caller makes of the scenario, whose training is complete by then, or has
+// kept (estimate/kept_prices.h).
+using ScenarioPricing = std::function<Result<std::shared_ptr<PricedScenario>>(Scenario)>;
+Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing);
 // One of many plans of a scenario; `plan` must be complete and valid.
 Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan);
 

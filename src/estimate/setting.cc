@@ -137,6 +137,16 @@ Result<Value> changed(const Value& old, std::span<const std::string_view> keys, 
   return bad_input("has no field '" + std::string(keys.front()) + "'", change.where);
 }
 
+// A cluster with all fields, also of its levels: a default within a list can be multiplied.
+Value whole(const Cluster& cluster) {
+  Value out = fields_of(&cluster).write_all(cluster);
+  Value levels = Value::list();
+  for (const FabricLevel& level : cluster.levels) {
+    levels.append(fields_of(&level).write_all(level));
+  }
+  return out.set("levels", std::move(levels));
+}
+
 // Reads a section again, with the change made.
 template <class T>
 Result<void> read_again(T& section, std::span<const std::string_view> keys, Change& change) {
@@ -155,8 +165,7 @@ Result<void> change_field(Scenario& scenario, std::string_view field, Change& ch
                      name_hint(field, known));
   }
   if (keys.front() == "cluster") {
-    ORRERY_TRY(const Value value,
-               changed(fields_of(&scenario.cluster).write_all(scenario.cluster), inner, change));
+    ORRERY_TRY(const Value value, changed(whole(scenario.cluster), inner, change));
     ORRERY_TRY(scenario.cluster,
                read_cluster(Document{std::string(kOption), value}, Catalog::built_in()));
     return {};

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "estimate/predicted_step.h"
 #include "estimate/sensitivity.h"
 #include "estimate/spec.h"
+#include "model/family.h"
 
 namespace orrery {
 namespace {
@@ -66,6 +69,72 @@ TEST(Setting, ReplacesFieldsByTheirPlaceInTheSpecification) {
   EXPECT_EQ(with("training.global_batch=128").training.global_batch, 128);
   const Scenario renamed = with("cluster.levels.*.efficiency=0.5");
   for (const FabricLevel& level : renamed.cluster.levels) EXPECT_EQ(level.efficiency, 0.5);
+}
+
+// The paths of all scalars within a value, and their texts.
+using Leaves = std::vector<std::pair<std::string, std::string>>;
+void add_leaves(const Value& value, const std::string& path, Leaves& out) {
+  for (const auto& [key, member] : value.members()) add_leaves(member, path + "." + key, out);
+  for (std::size_t i = 0; i < value.items().size(); ++i) {
+    add_leaves(value.items()[i], path + "." + std::to_string(i), out);
+  }
+  if (value.is_scalar() && value.kind() != Value::Kind::null) {
+    out.emplace_back(path, value.scalar_text());
+  }
+}
+template <class T>
+Value whole(const T& section) {
+  return fields_of(&section).write_all(section);
+}
+Leaves leaves_of(const Scenario& s) {
+  Leaves out;
+  add_leaves(whole(s.cluster), "cluster", out);
+  for (std::size_t i = 0; i < s.cluster.levels.size(); ++i) {
+    const std::string level = "cluster.levels." + std::to_string(i);
+    std::erase_if(out, [&](const auto& leaf) { return leaf.first.starts_with(level + "."); });
+    add_leaves(whole(s.cluster.levels[i]), level, out);
+  }
+  add_leaves(whole(s.plan), "plan", out);
+  add_leaves(whole(s.training), "training", out);
+  add_leaves(whole(s.software), "software", out);
+  add_leaves(s.model.family->write(s.model), "model", out);
+  return out;
+}
+
+// Every field that the tables of fields write: as it is and, of numbers, once as much are settings
+// that change nothing, whatever list the field is in.
+TEST(Setting, KnowsEveryFieldOfASpecification) {
+  const Catalog& catalog = Catalog::built_in();
+  std::size_t multiplied = 0;
+  for (const char* model : {"llama-3.1-8b", "deepseek-v3", "bert-large"}) {
+    for (const char* cluster : {"h100-sxm:16", "gb200-nvl72:144"}) {
+      Scenario scenario = small_scenario();
+      scenario.model = load_model(model, catalog).value();
+      scenario.cluster = parse_cluster(cluster, catalog).value();
+      scenario.cluster.assumed.clear();
+      const Leaves before = leaves_of(scenario);
+      ASSERT_GT(before.size(), 100U);
+      for (const auto& [path, text] : before) {
+        for (const std::string& value : {text, std::string("1x")}) {
+          const bool number = !text.empty() && text.find_first_not_of("0123456789.") != 0;
+          if (value == "1x" && !number) continue;
+          Scenario after = scenario;
+          const auto done = change(after, path + "=" + value);
+          ASSERT_TRUE(done) << path << "=" << value << ": " << done.error().text();
+          after.cluster.assumed.clear();
+          EXPECT_EQ(leaves_of(after), before) << path << "=" << value;
+          if (value == "1x") ++multiplied;
+        }
+      }
+    }
+  }
+  EXPECT_GT(multiplied, 100U);
+}
+
+// A default that lies within a list is a number like any other.
+TEST(Setting, MultipliesDefaultsWithinLists) {
+  EXPECT_EQ(small_scenario().cluster.levels[1].oversubscription, 1);
+  EXPECT_EQ(with("cluster.levels.1.oversubscription=4x").cluster.levels[1].oversubscription, 4);
 }
 
 // What is no longer the cluster of that name is said.

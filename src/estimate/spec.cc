@@ -1,7 +1,12 @@
 #include "estimate/spec.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
+#include "estimate/setting.h"
+#include "model/checkpoint.h"
 #include "model/family.h"
 #include "model/transformer/hugging_face.h"
 #include "model/transformer/transformer.h"
@@ -14,8 +19,13 @@ bool looks_like_a_path(const std::string& text) {
          text.ends_with(".yaml") || text.ends_with(".yml");
 }
 
+// "line 3, plan.tp"; of a document that was no text the key alone.
+std::string line_and_key(const Value& value, const std::string& key) {
+  return value.line() > 0 ? "line " + std::to_string(value.line()) + ", " + key : key;
+}
+
 std::string place(const Document& document, const Value& value, const std::string& key) {
-  return document.name + ": line " + std::to_string(value.line()) + ", " + key;
+  return document.name + ": " + line_and_key(value, key);
 }
 
 // "zero-2", "fsdp", "none" -> ZeRO stage.
@@ -42,7 +52,7 @@ Result<Value> flat_plan(const Value& plan) {
       continue;
     }
     for (const auto& [inner, v] : value.members()) {
-      const std::string where = "line " + std::to_string(v.line()) + ", plan." + key + "." + inner;
+      const std::string where = line_and_key(v, "plan." + key + "." + inner);
       const bool flat = key == "pp" ? inner == "schedule" || inner == "chunks" ||
                                           inner == "group" || inner == "layers"
                                     : inner == "shard_group";
@@ -79,17 +89,35 @@ Result<Cluster> cluster_of(const Document& document, const Value& value, const C
 
 }  // namespace
 
+Result<Model> read_based_model(Document document, const Catalog& catalog) {
+  ORRERY_TRY(const Document whole, catalog.with_base("models", std::move(document)));
+  return read_model(whole);
+}
+
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog) {
-  if (looks_like_a_path(name_or_path)) {
+  std::error_code none;
+  const bool file = looks_like_a_path(name_or_path);
+  const bool checkpoint = !catalog.contains("models", name_or_path) &&
+                          std::filesystem::exists(name_or_path + "/config.json", none);
+  if (checkpoint || (file && std::filesystem::is_directory(name_or_path, none))) {
+    return read_checkpoint(name_or_path);
+  }
+  // "meta-llama/Llama-3.1-70B" is an alias of an entry, unless it is a file too.
+  if (file && !std::filesystem::exists(name_or_path, none)) {
+    if (const auto entry = catalog.find("models", name_or_path)) return read_model(*entry);
+  }
+  if (file) {
     auto document = read_document(name_or_path);
     if (!document) {
       Error error = document.error();
       if (error.message.starts_with("cannot be read") && !name_or_path.ends_with(".json")) {
-        error.hint = "of a model on Hugging Face, give the file config.json";
+        error.hint =
+            "a file, a folder with a config.json, or a model of the catalog by its name there or "
+            "on Hugging Face";
       }
       return fail(std::move(error));
     }
-    return read_model(*document);
+    return read_based_model(*std::move(document), catalog);
   }
   ORRERY_TRY(const Document document, catalog.find("models", name_or_path));
   return read_model(document);
@@ -116,7 +144,7 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     ORRERY_TRY(out.scenario.model,
                at(place(document, model, "model"), load_model(model.scalar_text(), catalog)));
   } else {
-    ORRERY_TRY(out.scenario.model, read_model(Document{document.name, model}));
+    ORRERY_TRY(out.scenario.model, read_based_model(Document{document.name, model}, catalog));
   }
 
   if (const Value* adapters = document.root.find("adapters")) {
@@ -145,10 +173,7 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
                at(place(document, *workload, "workload"), Codec<Workload>::read(*workload)));
   }
   if (const Value* plan = document.root.find("plan")) {
-    auto flat = flat_plan(*plan);
-    if (!flat) return fail(at(document.name, flat.error()));
-    ORRERY_TRY(out.scenario.plan, read<Plan>(Document{document.name + ": plan", *flat}));
-    for (const auto& [key, value] : flat->members()) out.stated.push_back(key);
+    ORRERY_RETURN_IF_ERROR(state_plan(out, *plan, document.name));
   }
   if (const Value* software = document.root.find("software")) {
     if (software->is_scalar()) {
@@ -162,6 +187,43 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     }
   }
   return out;
+}
+
+Result<void> state_plan(Spec& spec, const Value& plan, const std::string& name) {
+  if (plan.kind() == Value::Kind::text) {
+    ORRERY_TRY(spec.scenario.plan,
+               at(name + ": plan", parse_plan(plan.scalar_text(), spec.scenario.plan)));
+    for (std::string& key : stated_fields(plan.scalar_text())) {
+      spec.stated.push_back(std::move(key));
+    }
+    return {};
+  }
+  auto flat = flat_plan(plan);
+  if (!flat) return fail(at(name, flat.error()));
+  Value all = *flat;
+  if (flat->kind() == Value::Kind::map && !(spec.scenario.plan == Plan{})) {
+    all = Codec<Plan>::write(spec.scenario.plan);
+    for (const auto& [key, value] : flat->members()) all.set(key, value);
+  }
+  ORRERY_TRY(spec.scenario.plan, read<Plan>(Document{name + ": plan", all}));
+  for (const auto& [key, value] : flat->members()) spec.stated.push_back(key);
+  return {};
+}
+
+Result<void> complete(Spec& spec, std::span<const std::string> settings, const Catalog& catalog) {
+  const std::string& usual = spec.scenario.cluster.accelerator.usual_software;
+  if (!spec.scenario.software_stated && !usual.empty()) {
+    ORRERY_TRY(SoftwareProfile software, load_software(catalog, usual));
+    choose_software(spec, std::move(software));
+    spec.scenario.software_stated = false;
+  }
+  for (const std::string& setting : settings) {
+    ORRERY_RETURN_IF_ERROR(change(spec.scenario, setting));
+    if (setting.starts_with("plan."))
+      spec.stated.push_back(setting.substr(5, setting.find_first_of(".=", 5) - 5));
+  }
+  complete_zero(spec);
+  return {};
 }
 
 Value specification(const Scenario& scenario, const Catalog& catalog) {

@@ -9,8 +9,11 @@
 //     tp: 8
 //     pp: {degree: 16, schedule: interleaved_1f1b, chunks: 8}
 //     dp: {sharding: zero-2}
+//
+// `plan` may also be the text form, "tp=8,pp=16,chunks=8".
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +25,9 @@ namespace orrery {
 // A catalog name, or the path ("-": standard input) of a Hugging Face config.json or of our own
 // YAML. Errors: unknown name (nearest named), unreadable or invalid file.
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog);
+
+// A model's own YAML, which may have a `base` in the catalog, or a Hugging Face config.json.
+Result<Model> read_based_model(Document document, const Catalog& catalog);
 
 struct Spec {
   Scenario scenario;
@@ -41,6 +47,15 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
 // The specification that read_spec() reads as this scenario: everything is in it, apart from a
 // profile that the catalog has.
 Value specification(const Scenario& scenario, const Catalog& catalog);
+
+// States a plan over the one that the specification has: its fields, nested or not, or its text
+// form ("tp=8,pp=16"). `name` is what the document is called in messages.
+Result<void> state_plan(Spec& spec, const Value& plan, const std::string& name);
+
+// What stands between a specification that was read and a prediction: the software that is usual on
+// the accelerator, if none is stated; changed settings (estimate/setting.h), in order; the ZeRO
+// stage of the software. Errors: those of settings.
+Result<void> complete(Spec& spec, std::span<const std::string> settings, const Catalog& catalog);
 
 // Makes a profile that of the scenario, as stated. A framework whose transfers between stages block
 // sets the plan's, unless the specification states its overlap.

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fleet/job_mix.h"
-#include "forecast/random_draws.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 

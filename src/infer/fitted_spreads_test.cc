@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "forecast/random_draws.h"
 #include "forecast/time_law.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 namespace {

@@ -10,6 +10,13 @@
 #include "report/forecasts/run_search_report.h"
 #include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
+#include "report/network/network_report.h"
+#include "report/numerics/adam_report.h"
+#include "report/numerics/checkpoint_report.h"
+#include "report/numerics/deviation_report.h"
+#include "report/numerics/training_report.h"
+#include "report/plans/launch_report.h"
+#include "report/plans/plan_comparison.h"
 #include "report/plans/plans_json.h"
 #include "report/schedules/comparison_report.h"
 #include "report/traces/analysis_report.h"
@@ -38,13 +45,23 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
       DocumentKind{"search-1", "orrery search --json", &search_document},
       DocumentKind{"search-run-1", "orrery search --objective --json", &run_search_document},
+      DocumentKind{"compare-1", "orrery compare --json", &plan_comparison_document},
       DocumentKind{"forecast-1", "orrery forecast --json", &forecast_document},
       DocumentKind{"forecast-step-1", "orrery forecast --json without tokens or steps",
                    &step_distribution_document},
       DocumentKind{"forecast-log-1", "orrery forecast --log --json without a model",
                    &fault_fit_document},
+      DocumentKind{"import-1", "orrery import --json", &launch_document},
       DocumentKind{"check-1", "orrery check --json", &collectives_document},
+      DocumentKind{"network-1", "orrery network --json", &network_document},
+      DocumentKind{"collective-1", "orrery collective --json", &collective_document},
+      DocumentKind{"cluster-1", "orrery cluster --json", &shared_fabric_document},
       DocumentKind{"fleet-1", "orrery fleet --json", &fleet_document},
+      DocumentKind{"numerics-1", "orrery numerics attention, gemm, allreduce and quantize --json",
+                   &deviation_document},
+      DocumentKind{"numerics-compare-1", "orrery numerics compare --json", &checkpoint_document},
+      DocumentKind{"numerics-train-1", "orrery numerics train --json", &training_document},
+      DocumentKind{"numerics-adam-1", "orrery numerics adam --json", &adam_document},
       DocumentKind{"forecast-sizes-1", "orrery forecast --loss or --compute --json without a model",
                    &sizes_document},
       DocumentKind{"schedule-compare-1", "orrery schedule compare --json", &comparison_document},

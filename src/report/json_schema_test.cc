@@ -12,10 +12,12 @@
 
 #include "compare/work_profile.h"
 #include "document/value.h"
+#include "report/answer_classes.h"
 #include "report/documents.h"
 #include "report/forecasts/forecast_json.h"
 #include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
+#include "report/plans/plan_comparison.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/sample_estimate.h"
 #include "report/schedules/comparison_report.h"
@@ -173,16 +175,47 @@ Estimate with_empty_figures() {
   return e;
 }
 
+HealthyRun priced_run() {
+  HealthyRun out;
+  out.tokens = 1e12;
+  out.price = DollarsPerSecond(0.001);
+  out.price_name = "a price";
+  out.power = Watts(700);
+  out.carbon = 400;
+  return out;
+}
+
 TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
   const Value rules = schema("estimate-1.json");
   EXPECT_THAT(Checker(rules).problems(estimate_json(sample_estimate(), sample_subject())),
               testing::IsEmpty());
+  StepFlows flows;
+  flows.axes.emplace_back();
   const Value explained =
       estimate_json(with_empty_figures(), sample_subject(),
                     {.explained = {{{"mfu", "a / b", "1 / 2", "50 %", "a paper"}}},
                      .sensitivity = {{{"network", Seconds(1), 0.1}}},
-                     .traffic = {{{{"tensor", {Bytes(1)}}}, {{"nvlink", Bytes(1), 0.5}}}}});
+                     .traffic = {{{{"tensor", {Bytes(1)}}}, {{"nvlink", Bytes(1), 0.5}}}},
+                     .flows = flows,
+                     .numerics = {{{{"gradients"}}, {{}}}},
+                     .run = priced_run()});
   EXPECT_THAT(Checker(rules).problems(explained), testing::IsEmpty());
+}
+
+TEST(JsonSchema, PlanComparisonHasExactlyTheDocumentedKeys) {
+  const Value rules = schema("compare-1.json");
+  expect_closed(rules, "compare-1.json");
+  PlanComparison comparison;
+  for (const char* axis : {"model", "on", "plan", "workload", "software", "set", "set"}) {
+    comparison.axes.push_back({axis, 1});
+  }
+  comparison.cells.resize(3);
+  for (ComparedCell& cell : comparison.cells) cell.values.assign(7, "a value");
+  comparison.cells[0].estimate = sample_estimate();
+  comparison.cells[0].run = priced_run();
+  comparison.cells[1].estimate = with_empty_figures();
+  comparison.cells[2].refused = "why";
+  EXPECT_THAT(Checker(rules).problems(plan_comparison_json(comparison)), testing::IsEmpty());
 }
 
 TEST(JsonSchema, ForecastHasExactlyTheDocumentedKeys) {
@@ -244,6 +277,15 @@ TEST(JsonSchema, SearchHasExactlyTheDocumentedKeys) {
   nothing_fits.least_memory = sample_search_result().near_misses;
   for (const SearchResult& r : {sample_search_result(), nothing_fits}) {
     EXPECT_THAT(Checker(rules).problems(search_json(r, sample_subject(), Seconds(3.2))),
+                testing::IsEmpty());
+    SearchExtras extras;
+    extras.sites.emplace();
+    extras.sites->one_axis.emplace_back();
+    extras.sites->together.emplace();
+    extras.sites->changes.emplace_back();
+    extras.numerics.emplace();
+    extras.runs.emplace(r.plans.size(), priced_run());
+    EXPECT_THAT(Checker(rules).problems(search_json(r, sample_subject(), Seconds(3.2), extras)),
                 testing::IsEmpty());
   }
 }
@@ -469,6 +511,9 @@ TEST(JsonSchema, FilesMadeOfTablesAreUpToDate) {
     EXPECT_EQ(read_file(path).value_or(""), schema_text(kind)) << path << ": run `make schema`";
   }
   EXPECT_EQ(read_file(docs + "json-keys.md").value_or(""), key_page()) << "run `make schema`";
+  EXPECT_EQ(read_file(std::string(ORRERY_SOURCE_DIR) + "/python/orrery/answers.pyi").value_or(""),
+            python_stubs())
+      << "run `make schema`";
 }
 
 // Times are seconds and sizes bytes: the key says so.

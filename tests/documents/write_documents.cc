@@ -1,4 +1,5 @@
-// Writes what is made of the tables of keys: docs/schema/*.json and docs/json-keys.md.
+// Writes what is made of the tables of keys: docs/schema/*.json, docs/json-keys.md
+// and python/orrery/answers.pyi.
 //
 //   write_documents ROOT
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "document/value.h"
+#include "report/answer_classes.h"
 #include "report/documents.h"
 
 int main(int count, char** arguments) {
@@ -16,6 +18,8 @@ int main(int count, char** arguments) {
   }
   const std::string docs = std::string(arguments[1]) + "/docs/";
   bool written = orrery::write_file(docs + "json-keys.md", orrery::key_page()).has_value();
+  const std::string stubs = std::string(arguments[1]) + "/python/orrery/answers.pyi";
+  written = orrery::write_file(stubs, orrery::python_stubs()).has_value() && written;
   for (const orrery::DocumentKind& kind : orrery::document_kinds()) {
     const std::string path = docs + "schema/" + std::string(kind.name) + ".json";
     written = orrery::write_file(path, orrery::schema_text(kind)).has_value() && written;

@@ -50,6 +50,17 @@ std::string gibibytes(ByteCount bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
 }
 
+std::string span_words(Seconds s) {
+  const double days = s / Seconds(86400);
+  if (std::abs(days) >= 9.995) return fmt::format("{:.1f} days", days);
+  if (std::abs(days) >= 1.9995) return fmt::format("{:.2f} days", days);
+  const double hours = 24 * days;
+  if (std::abs(hours) < 0.1) return std::abs(s.value()) < 1e-9 ? "0 s" : to_text(s);
+  return fmt::format("{:.{}f} h", hours, std::abs(hours) < 9.995 ? 2 : 1);
+}
+std::string dollars(Dollars d) { return "$" + compact(d.value()); }
+std::string watt_hours(Joules e) { return compact(e.value() / 3600) + "Wh"; }
+
 std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts) {
   const double whole =
       std::accumulate(parts.begin(), parts.end(), 0.0,

@@ -27,6 +27,10 @@ double share(std::int64_t part, std::int64_t whole);
 std::string signed_percent(double change);
 // GiB with one decimal.
 std::string gibibytes(ByteCount bytes);
+// "89.6 days", below two days "18.7 h", below 0.1 h "58.7 s"; "$35.2 M"; "9.54 GWh".
+std::string span_words(Seconds time);
+std::string dollars(Dollars amount);
+std::string watt_hours(Joules energy);
 
 // Shares of a whole in tenths of a percent that add up to exactly 1000 (method of largest
 // remainders; the first of equal remainders wins). All zero if the whole is.

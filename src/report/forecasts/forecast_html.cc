@@ -490,7 +490,8 @@ std::string step_distribution_html(const StepDistribution& d, const Subject& sub
                          wide(column_chart_svg(chart)));
   }
   if (!d.fewer.empty()) {
-    body += html_section("What spare replicas and gradient coding would save", "", replica_table(d).html());
+    body += html_section("What spare replicas and gradient coding would save", "",
+                         replica_table(d).html());
   }
   return page("distribution of a step", subject, step_sentence(d), body + html_assumed(d.assumed));
 }

@@ -181,7 +181,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field("step_time_high_s", "upper end of the interval of the step time",
           [](const RunForecast& f) { return f.step_interval.high; }),
     field<&RunForecast::healthy>("healthy_s", "all steps, without a failure or a save"),
-    field<&RunForecast::accelerators>("gpus", "accelerators of the job"),
+    field("gpus", "accelerators of the job", [](const RunForecast& f) { return f.accelerators; }),
     field<&RunForecast::nodes>("nodes", "of the job"),
     field("failures", "name of the failure rates",
           [](const RunForecast& f) { return f.failures.name; }),

@@ -13,20 +13,6 @@ namespace {
 constexpr Seconds kDay{86400};
 constexpr Ink kBold = {.bold = true};
 
-}  // namespace
-
-std::string span_words(Seconds s) {
-  const double days = s / kDay;
-  if (std::abs(days) >= 9.995) return fmt::format("{:.1f} days", days);
-  if (std::abs(days) >= 1.9995) return fmt::format("{:.2f} days", days);
-  const double hours = 24 * days;
-  if (std::abs(hours) < 0.1) return std::abs(s.value()) < 1e-9 ? "0 s" : to_text(s);
-  return fmt::format("{:.{}f} h", hours, std::abs(hours) < 9.995 ? 2 : 1);
-}
-std::string dollars(Dollars d) { return "$" + compact(d.value()); }
-
-namespace {
-
 // A figure stays with its unit where lines are broken.
 std::string unbroken(const std::string& figure) {
   std::string out;
@@ -35,7 +21,6 @@ std::string unbroken(const std::string& figure) {
 }
 std::string share_words(double share) { return unbroken(percent(share)); }
 std::string unbroken_span(Seconds s) { return unbroken(span_words(s)); }
-std::string watt_hours(Joules e) { return compact(e.value() / 3600) + "Wh"; }
 std::string tonnes(double kg) { return grouped(std::llround(kg / 1000)) + " t"; }
 std::string count(double n) {
   return fmt::format("{:.{}f}", n, n < 9.95 && n != std::round(n) ? 1 : 0);

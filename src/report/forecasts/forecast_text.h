@@ -30,8 +30,5 @@ std::string run_sentence(const RunForecast& forecast);
 std::vector<std::string> answer_sentences(const RunForecast& forecast);  // to what was asked
 std::vector<std::string> spread_sentences(const RunForecast& forecast);  // how sure the figures are
 std::vector<std::string> cause_sentences(const RunForecast& forecast);   // failures, checkpoints
-// "89.6 days", below two days "18.7 h", below 0.1 h "58.7 s"; and "$35.2 M".
-std::string span_words(Seconds time);
-std::string dollars(Dollars amount);
 
 }  // namespace orrery

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
+#include "network/collective_comparison.h"
 #include "report/drawing/category_style.h"
 #include "report/plans/plan_text.h"
 
@@ -286,6 +288,38 @@ std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle&
                  style);
 }
 
+std::string numerics_text(const PlanNumerics& numerics, const TextStyle& style) {
+  const auto in_words = [](DeviationClass c) {
+    std::string out(to_text(c));
+    std::ranges::replace(out, '_', ' ');
+    return out;
+  };
+  Table table(left("products in", 6), right("step time", 5), right("saved", 4),
+              right("relative rms", 4), right("times bf16", 4), left("deviation", 5), left("", 3));
+  for (const FormatChoice& f : numerics.formats) {
+    table.row_in({.bold = f.chosen}, f.format, f.step_time, signed_percent(f.saved),
+                 fmt::format("{:.2e}", f.deviation), fmt::format("{:.2g}", f.times_bf16),
+                 in_words(f.deviation_class),
+                 fmt::format("{}{}", f.on_front ? "on the front" : "",
+                             f.chosen ? (f.on_front ? ", this plan" : "this plan") : ""));
+  }
+  std::string out = section("Time against deviation",
+                            "the same plan in every format of the accelerator; rms of a product "
+                            "with K = 4,096",
+                            table, style) +
+                    "\n";
+  if (numerics.changes.empty()) {
+    return out + wrapped("The plan changes nothing against training in bf16.", 2, style);
+  }
+  for (const NumericChange& c : numerics.changes) {
+    out += wrapped(fmt::format("Changes against bf16: {}: relative rms {:.2e}, {:.2g} times bf16 "
+                               "({})",
+                               c.what, c.deviation, c.times_bf16, in_words(c.deviation_class)),
+                   2, style);
+  }
+  return out;
+}
+
 std::string traffic_text(const StepTraffic& traffic, const TextStyle& style) {
   std::vector<Column> columns = {left("axis", 3)};
   for (const LevelTraffic& level : traffic.levels) columns.push_back(right(level.level, 2));
@@ -307,6 +341,27 @@ std::string traffic_text(const StepTraffic& traffic, const TextStyle& style) {
   table.add_row(std::move(busy));
   return section("What crosses the network",
                  "bytes that leave a unit below each level, of one GPU in one step", table, style);
+}
+
+std::string flows_text(const StepFlows& flows, const TextStyle& style) {
+  Table table(left("axis", 9), left("collective", 8), right("times", 2), right("closed form", 6),
+              right("flows alone", 5), right("in the step", 7), left("busiest level", 4));
+  std::string apart;
+  for (const AxisFlows& a : flows.axes) {
+    table.row(a.axis, a.collective, a.times, a.closed, a.alone, bold(a.shared), a.busiest);
+    const double ratio = a.shared / a.closed;
+    if (std::abs(ratio - 1) <= kAgree) continue;
+    apart += wrapped(
+        fmt::format("{}, {}: flows take {:.2f} times the closed form", a.axis, a.collective, ratio),
+        2, style);
+  }
+  std::string out =
+      section("Communication as flows", "summed over pipeline devices, in one step", table, style);
+  out += wrapped(fmt::format("The step takes {} with flows and {} with closed forms ({}).",
+                             to_text(flows.time), to_text(flows.closed),
+                             signed_percent(flows.time / flows.closed - 1)),
+                 2, style);
+  return out + apart;
 }
 
 }  // namespace orrery

@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "estimate/estimate.h"
+#include "estimate/fabric_simulation.h"
 #include "estimate/sensitivity.h"
 #include "estimate/traffic.h"
+#include "numerics/plan_numerics.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
 #include "report/plans/subject.h"
@@ -32,6 +34,11 @@ std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle&
 
 // "--traffic": which mesh axis sends how much over which level.
 std::string traffic_text(const StepTraffic& traffic, const TextStyle& style);
+// "--network flows": communications as flows beside their closed forms.
+std::string flows_text(const StepFlows& flows, const TextStyle& style);
+
+// "--numerics": what the plan changes against bf16, and every format with its time and deviation.
+std::string numerics_text(const PlanNumerics& numerics, const TextStyle& style);
 
 // How a verdict is shown.
 struct VerdictStyle {

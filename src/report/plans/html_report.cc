@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "estimate/step_timeline.h"
 #include "outcome/invariant.h"
 #include "report/drawing/category_style.h"
 #include "report/drawing/html_page.h"
@@ -11,6 +12,7 @@
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/plans/estimate_text.h"
+#include "report/plans/healthy_run_report.h"
 #include "report/plans/plan_text.h"
 #include "report/plans/search_text.h"
 
@@ -227,8 +229,8 @@ std::string counts(const SearchResult& r, Seconds elapsed) {
          (r.interrupted ? "; interrupted: the best so far" : "");
 }
 
-std::string best_plans(const SearchResult& r) {
-  std::string out = plans_table(r).html();
+std::string best_plans(const SearchResult& r, std::span<const HealthyRun> runs) {
+  std::string out = plans_table(r, runs).html();
   if (const std::string note = notes_of(r); !note.empty()) {
     out += "<p class=\"source\">" + html_text(note) + "</p>\n";
   }
@@ -252,10 +254,10 @@ std::string front(const SearchResult& r) {
 }
 
 // The ranking.
-std::string ranking(const SearchResult& r, Seconds elapsed) {
+std::string ranking(const SearchResult& r, Seconds elapsed, std::span<const HealthyRun> runs) {
   return r.plans.empty()
              ? html_section("No plan fits", counts(r, elapsed), misses_table(r.least_memory).html())
-             : html_section("Best plans", counts(r, elapsed), best_plans(r));
+             : html_section("Best plans", counts(r, elapsed), best_plans(r, runs));
 }
 
 // Why the first won, Pareto front, near misses.
@@ -301,12 +303,30 @@ std::string html_report(const HtmlReport& report) {
   sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) +
               derivations(report.derivations) + html_assumed(e.assumed);
   std::string body = headline(report);
-  if (report.search != nullptr) body += ranking(*report.search, report.elapsed);
-  body += tiles(e) + findings(report, sections) + sections;
+  if (report.search != nullptr) body += ranking(*report.search, report.elapsed, report.runs);
+  body += tiles(e);
+  if (!report.runs.empty()) body += healthy_run_tiles(report.runs.front());
+  body += findings(report, sections) + sections;
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
           html_text(training_sentence(e.training)) + "</footer>\n";
   return html_page(fmt::format("{} on {}", model_in_words(report.subject), report.subject.cluster),
                    body);
+}
+
+std::string step_html(const PredictedStep& step, const Estimate& estimate,
+                      const SearchResult* found, Seconds elapsed,
+                      std::span<const HealthyRun> runs) {
+  const std::vector<PipelineSpan> spans = pipeline_spans(step);
+  const std::vector<Derivation> derivations = explain(step, estimate);
+  HtmlReport report;
+  report.subject = subject_of(step.priced->scenario);
+  report.estimate = &estimate;
+  report.pipeline = spans;
+  report.derivations = derivations;
+  report.search = found;
+  report.elapsed = elapsed;
+  report.runs = runs;
+  return html_report(report);
 }
 
 }  // namespace orrery

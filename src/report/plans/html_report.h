@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimate/estimate.h"
+#include "forecast/run_costs.h"
 #include "report/plans/subject.h"
 #include "schedule/pipeline_span.h"
 #include "search/search.h"
@@ -20,11 +21,17 @@ struct HtmlReport {
   const Estimate* estimate = nullptr;
   std::span<const PipelineSpan> pipeline = {};
   std::span<const Derivation> derivations = {};
-  const SearchResult* search = nullptr;  // of which `estimate` is the winner
-  Seconds elapsed = {};                  // of the search; zero: not stated
-  std::vector<std::string> notes = {};   // sentences shown below the headline
+  const SearchResult* search = nullptr;   // of which `estimate` is the winner
+  Seconds elapsed = {};                   // of the search; zero: not stated
+  std::span<const HealthyRun> runs = {};  // of the plans of the search, or of the estimate
+  std::vector<std::string> notes = {};    // sentences shown below the headline
 };
 
 std::string html_report(const HtmlReport& report);
+// The whole report of a predicted step. `estimate` is of `step`; `found` is the search that found
+// it (`elapsed` long), or nullptr.
+std::string step_html(const PredictedStep& step, const Estimate& estimate,
+                      const SearchResult* found = nullptr, Seconds elapsed = {},
+                      std::span<const HealthyRun> runs = {});
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "plan/plan.h"
+#include "plan/plan_settings.h"
 
 namespace orrery {
 
@@ -14,8 +15,5 @@ std::string plan_sentence(const Plan& plan);
 std::string training_sentence(const Training& training);
 // Mesh axes from the fastest network outwards: "tp+cp+dp+pp".
 std::string placement_words(const Plan& plan);
-// What `--plan` takes for this completed plan, short enough for a table: what has a default that
-// completes to the same is left out. "tp=8,pp=16,dp=128,chunks=4,zero=1".
-std::string plan_settings(Plan plan);
 
 }  // namespace orrery

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "document/result_key.h"
 #include "document/results.h"
+#include "report/plans/healthy_run_report.h"
 #include "report/plans/search_text.h"
 
 namespace orrery {
@@ -45,7 +47,7 @@ struct SearchDocument {
   const SearchResult& result;
   const Subject& subject;
   Seconds elapsed;
-  const std::optional<AcrossSites>& sites;
+  const SearchExtras& extras;
 };
 
 constexpr auto kComputing = [](const ComputeLines& lines, Category c) { return lines.of[c]; };
@@ -253,6 +255,52 @@ inline constexpr auto kResults<StepTraffic> = table<StepTraffic>(
     field<&StepTraffic::axes>("by mesh axis"), field<&StepTraffic::levels>("by fabric level"));
 
 template <>
+inline constexpr auto kResults<AxisFlows> = table<AxisFlows>(
+    "axis_flows", "Communications of one kind of one mesh axis, summed over pipeline devices.",
+    field<&AxisFlows::axis>("the group of ranks: tensor, context, replicas, pipeline, ..."),
+    field<&AxisFlows::collective>("the collective, or message"),
+    field<&AxisFlows::times>("how often it runs in a step"),
+    field<&AxisFlows::closed>("closed_form_s", "by the closed form"),
+    field<&AxisFlows::alone>("alone_s", "by flows that have the links to themselves"),
+    field<&AxisFlows::shared>("shared_s", "by flows beside what runs at the same time"),
+    field<&AxisFlows::busiest>("busiest_level", "whose links it fills most"));
+
+template <>
+inline constexpr auto kResults<StepFlows> =
+    table<StepFlows>("network_flows", "The step with its communications as flows.",
+                     field<&StepFlows::closed>("closed_form_s", "the step by closed forms"),
+                     field<&StepFlows::time>("step_time_s", "the step by flows"),
+                     field<&StepFlows::resources>("links that are used differently"),
+                     field<&StepFlows::axes>("by mesh axis and collective"));
+
+template <>
+inline constexpr auto kResults<NumericChange> = table<NumericChange>(
+    "numeric change", "What a plan computes in other formats than training in bf16.",
+    field<&NumericChange::what>("in words"),
+    field<&NumericChange::deviation>("relative_rms", "of a small experiment, from golden values"),
+    field<&NumericChange::times_bf16>("the same over that of bf16"),
+    field<&NumericChange::deviation_class>("class", "up to 1/2, 2, 32 times bf16, or more"));
+
+template <>
+inline constexpr auto kResults<FormatChoice> = table<FormatChoice>(
+    "format choice", "The plan with its products in one format.",
+    field<&FormatChoice::format>("of the products"), field<&FormatChoice::chosen>("by the plan"),
+    field("step_time_s", "time of one step",
+          [](const FormatChoice& c) { return round_to_picoseconds(c.step_time); }),
+    field("saved", "share of the step time in bf16",
+          [](const FormatChoice& c) { return finite(c.saved); }),
+    field<&FormatChoice::deviation>("relative_rms", "of a product with K = 4,096"),
+    field<&FormatChoice::times_bf16>("the same over that of bf16"),
+    field<&FormatChoice::deviation_class>("class", "up to 1/2, 2, 32 times bf16, or more"),
+    field<&FormatChoice::on_front>("no other format is faster and deviates less"));
+
+template <>
+inline constexpr auto kResults<PlanNumerics> = table<PlanNumerics>(
+    "numerics", "What a plan changes against training in bf16, and a front of time and deviation.",
+    field<&PlanNumerics::changes>("that the plan makes"),
+    field<&PlanNumerics::formats>("that the accelerator has, the fastest first"));
+
+template <>
 inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
     fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
@@ -262,7 +310,13 @@ inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     optional_field("sensitivity", "with --sensitivity: what 10 % more of a resource would gain",
                    [](const EstimateDocument& d) { return d.extras.sensitivity; }),
     optional_field("traffic", "with --traffic: what crosses the network",
-                   [](const EstimateDocument& d) { return d.extras.traffic; }));
+                   [](const EstimateDocument& d) { return d.extras.traffic; }),
+    optional_field("network", "with --network flows: communications as flows",
+                   [](const EstimateDocument& d) { return d.extras.flows; }),
+    optional_field("numerics", "with --numerics: what the plan changes against training in bf16",
+                   [](const EstimateDocument& d) { return d.extras.numerics; }),
+    optional_field("run", "with --tokens: the run if nothing fails",
+                   [](const EstimateDocument& d) { return d.extras.run; }));
 
 template <>
 inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(
@@ -354,6 +408,15 @@ inline constexpr auto kResults<AcrossSites> = table<AcrossSites>(
     field<&AcrossSites::needs>("what the link asks of the transport"));
 
 template <>
+inline constexpr auto kResults<Judged> = table<Judged>(
+    "judged", "Plans judged by a function of Python.",
+    field<&Judged::plans>("plans that it was asked about"),
+    field<&Judged::not_allowed>("of these: its constraint does not hold"),
+    field<&Judged::failed>("of these: set aside by an error, a time limit or too much memory"),
+    field<&Judged::failure>("the first of these errors; empty: none"),
+    field<&Judged::values>("what the objective makes of each of `plans`"));
+
+template <>
 inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
     "search document", "The best plans of a space.", schema_version<SearchDocument, 1>(),
     fields_within([](const SearchDocument& d) -> const Subject& { return d.subject; }),
@@ -367,6 +430,8 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
           [](const SearchDocument& d) { return d.result.evaluated; }),
     field("improved", "simulated beyond these because of --all-axes",
           [](const SearchDocument& d) { return d.result.improved; }),
+    optional_field("judged", "with --python: what its function made of the plans",
+                   [](const SearchDocument& d) { return d.result.judged; }),
     field("not_searched", "fields of a plan that were neither stated nor searched",
           [](const SearchDocument& d) { return d.result.not_searched; }),
     field("interrupted", "the search was stopped early: these are the best so far",
@@ -375,6 +440,8 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
                                     "wall-clock time; the one value that may differ between runs"),
     field("plans", "the best plans, best first",
           [](const SearchDocument& d) { return d.result.plans; }),
+    optional_field("runs", "with --tokens: of each of plans, the run if nothing fails",
+                   [](const SearchDocument& d) { return d.extras.runs; }),
     field("pareto", "step time against memory, fastest first",
           [](const SearchDocument& d) {
             return std::vector<ParetoPoint>(d.result.pareto.begin(), d.result.pareto.end());
@@ -390,18 +457,27 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
     field("least_memory", "when nothing fits: the plan that needs least memory",
           [](const SearchDocument& d) { return d.result.least_memory; }),
     optional_field("across_sites", "with --sites: what crosses between the sites",
-                   [](const SearchDocument& d) { return d.sites; }));
+                   [](const SearchDocument& d) { return d.extras.sites; }),
+    optional_field("numerics", "with --numerics: what the best plan changes against bf16",
+                   [](const SearchDocument& d) { return d.extras.numerics; }));
 
 Value estimate_json(const Estimate& estimate, const Subject& subject,
                     const EstimateExtras& extras) {
   return answer(EstimateDocument{estimate, subject, extras});
 }
 
+std::optional<Value> estimate_json_key(const Estimate& estimate, const Subject& subject,
+                                       const EstimateExtras& extras, std::string_view key) {
+  if (auto of_estimate = answer_key(estimate, key)) return of_estimate;
+  if (auto of_subject = answer_key(subject, key)) return of_subject;
+  return answer_key(EstimateDocument{estimate, subject, extras}, key);
+}
+
 const Description& estimate_document() { return description_of<EstimateDocument>(); }
 
 Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed,
-                  const std::optional<AcrossSites>& sites) {
-  return answer(SearchDocument{result, subject, elapsed, sites});
+                  const SearchExtras& extras) {
+  return answer(SearchDocument{result, subject, elapsed, extras});
 }
 
 const Description& search_document() { return description_of<SearchDocument>(); }

@@ -7,12 +7,16 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "document/description.h"
 #include "estimate/estimate.h"
+#include "estimate/fabric_simulation.h"
 #include "estimate/sensitivity.h"
 #include "estimate/traffic.h"
+#include "forecast/run_costs.h"
+#include "numerics/plan_numerics.h"
 #include "report/plans/subject.h"
 #include "search/across_sites.h"
 #include "search/search.h"
@@ -24,14 +28,26 @@ struct EstimateExtras {
   std::optional<std::vector<Derivation>> explained;
   std::optional<std::vector<Sensitivity>> sensitivity;
   std::optional<StepTraffic> traffic;
+  std::optional<StepFlows> flows;
+  std::optional<PlanNumerics> numerics;
+  std::optional<HealthyRun> run;
 };
 Value estimate_json(const Estimate& estimate, const Subject& subject,
                     const EstimateExtras& extras = {});
 const Description& estimate_document();
+// One key of that document, without the work of the others; none if it has no such key.
+std::optional<Value> estimate_json_key(const Estimate& estimate, const Subject& subject,
+                                       const EstimateExtras& extras, std::string_view key);
 
+// What a search may also be asked.
+struct SearchExtras {
+  std::optional<AcrossSites> sites;
+  std::optional<PlanNumerics> numerics;         // of the best plan
+  std::optional<std::vector<HealthyRun>> runs;  // of the plans, in their order
+};
 // Everything but `elapsed_s` is the same at every run and thread count.
 Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed,
-                  const std::optional<AcrossSites>& sites = {});
+                  const SearchExtras& extras = {});
 const Description& search_document();
 
 }  // namespace orrery

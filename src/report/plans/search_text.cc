@@ -9,6 +9,7 @@
 
 #include "report/drawing/category_style.h"
 #include "report/plans/estimate_text.h"
+#include "report/plans/healthy_run_report.h"
 #include "report/plans/plan_text.h"
 #include "search/candidate.h"
 
@@ -64,6 +65,22 @@ std::string counts_sentence(const SearchResult& r) {
   return out;
 }
 
+// "1,204 plans judged: 310 not allowed; the objective of the plans above: 1.25, 1.31, 1.4"
+std::string judged_sentence(const Judged& judged) {
+  std::string out = fmt::format("{} plans judged: {} not allowed", grouped(judged.plans),
+                                grouped(judged.not_allowed));
+  if (judged.failed > 0) {
+    out += fmt::format(", {} failed, the first with {}", grouped(judged.failed),
+                       printable(judged.failure));
+  }
+  std::vector<std::string> values;
+  for (const double value : judged.values) values.push_back(fmt::format("{:.6g}", value));
+  if (!values.empty()) {
+    out += fmt::format("; the objective of the plans above: {}", fmt::join(values, ", "));
+  }
+  return out;
+}
+
 std::string not_searched_sentence(const SearchResult& r) {
   if (r.not_searched.empty()) return "";
   std::vector<std::string> more;
@@ -79,6 +96,7 @@ std::string not_searched_sentence(const SearchResult& r) {
 std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle& style) {
   std::string out = wrapped(
       counts_sentence(r) + (r.interrupted ? "; interrupted: the best so far" : ""), 2, style);
+  if (r.judged) out += wrapped(judged_sentence(*r.judged), 2, style);
   if (elapsed.value() > 0) {
     out += wrapped(fmt::format("took {} ({} plans/s)", to_text(elapsed),
                                compact(static_cast<double>(r.considered) / elapsed.value())),
@@ -227,11 +245,13 @@ std::string notes_of(const SearchResult& r) {
   return out;
 }
 
-Table plans_table(const SearchResult& r) {
+Table plans_table(const SearchResult& r, std::span<const HealthyRun> runs) {
   std::vector<Column> columns = {right("#", 7)};
   for (const Field& field : fields()) {
     columns.push_back(Column(field.column).shown_if(field.core || !same_in_all(r, field)));
   }
+  columns.push_back(right("run", 5).shown_if(!runs.empty()));
+  columns.push_back(right("cost", 5).shown_if(!runs.empty() && runs.front().price.has_value()));
   columns.push_back(right("slower", 3));
   Table table(std::move(columns));
   int number = 0;
@@ -245,6 +265,10 @@ Table plans_table(const SearchResult& r) {
       const bool verdict = field.column.title == "verdict";
       cells.push_back(cell(value, verdict ? style_of(e.verdict).ink : Ink{.bold = first}));
     }
+    const HealthyRun run =
+        runs.empty() ? HealthyRun() : runs[static_cast<std::size_t>(best - r.plans.data())];
+    cells.push_back(cell(span_words(run.wall)));
+    cells.push_back(cell(dollars(run.cost(run.wall))));
     cells.push_back(dim(first ? "" : signed_percent(slowdown(r.plans[0], e))));
     table.add_row(std::move(cells));
     if (first) table.mark_best();
@@ -339,7 +363,7 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
 }
 
 std::string search_text(const SearchResult& r, const Subject& subject, Seconds elapsed,
-                        const TextStyle& style) {
+                        const TextStyle& style, std::span<const HealthyRun> runs) {
   const auto title = [&](std::string_view words, const std::string& what, Ink ink) {
     const std::string line = printable(fmt::format("{} {}", words, what));
     return "  " + painted(shortened(line, longest_line(style) - 2), ink, style) + "\n" +
@@ -352,6 +376,10 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
     return title("Stopped before a plan was simulated for",
                  fmt::format("{} on {}", model, subject.cluster), {.bold = true});
   }
+  if (r.plans.empty() && r.judged && r.judged->plans > 0) {
+    return title("No plan is allowed of", fmt::format("{} on {}", model, subject.cluster),
+                 style_of(Verdict::does_not_fit).ink);
+  }
   if (r.plans.empty()) {
     return title("No plan of", fmt::format("{} fits on {}", model, subject.cluster),
                  style_of(Verdict::does_not_fit).ink) +
@@ -361,7 +389,8 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
   const Estimate& best = r.plans.front();
   std::string out = title(r.plans.size() == 1 ? "Best plan for" : "Best plans for",
                           fmt::format("{} on {}", model, subject.cluster), {.bold = true}) +
-                    "\n" + plans_table(r).text(style) + wrapped(notes_of(r), 2, style) +
+                    "\n" + plans_table(r, runs).text(style) + wrapped(notes_of(r), 2, style) +
+                    (runs.empty() ? "" : wrapped(healthy_run_sentence(runs.front()), 2, style)) +
                     wrapped(interval_sentence(best.interval), 2, style) +
                     pasted("best: ", best.plan);
   if (!r.runners_up.empty()) {

@@ -1,8 +1,10 @@
 // The result of a search for a terminal: the best plans, why the first one won, what nearly did.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "forecast/run_costs.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
 #include "report/plans/subject.h"
@@ -11,9 +13,10 @@
 namespace orrery {
 
 // Counts, best plans, runner-ups of each axis, near misses, Pareto front. `elapsed` of zero is left
-// out. If nothing fits: by how much the smallest plan is too large.
+// out. If nothing fits: by how much the smallest plan is too large. `runs` are those of the plans in
+// which nothing fails, or empty.
 std::string search_text(const SearchResult& result, const Subject& subject, Seconds elapsed,
-                        const TextStyle& style);
+                        const TextStyle& style, std::span<const HealthyRun> runs = {});
 
 // The parts of it.
 std::string counts_text(const SearchResult& result, Seconds elapsed, const TextStyle& style);
@@ -21,7 +24,7 @@ std::string pareto_text(const SearchResult& result, const TextStyle& style);
 
 // The best plans as a table; what does not differ between them is left out, and plans that differ in
 // chunks alone and take the same time share a row, which counts them. Also for Markdown.
-Table plans_table(const SearchResult& result);
+Table plans_table(const SearchResult& result, std::span<const HealthyRun> runs = {});
 // For each axis, the best plan with another value; and plans that do not fit in memory.
 Table runners_up_table(const SearchResult& result);
 Table misses_table(const std::vector<NearMiss>& misses);

@@ -1,5 +1,6 @@
 #include "report/plans/subject.h"
 
+#include "model/transformer/transformer.h"
 #include "plan/completed_plan.h"
 #include "report/drawing/figures.h"
 
@@ -27,6 +28,16 @@ std::string in_words(const ModelSize& size) {
     out += ", " + billions(size.active_parameters) + " active";
   }
   return out + " · " + flops_text(size.flops_per_token) + " a token";
+}
+
+Subject subject_of(const Scenario& scenario) {
+  const std::string count = std::to_string(scenario.cluster.accelerators);
+  const std::string& name = scenario.cluster.name;
+  const Architecture* transformer = architecture_of(scenario.model);
+  return {.model = scenario.model.name,
+          .cluster = name.ends_with(":" + count) ? name : name + ":" + count,
+          .adapters = transformer != nullptr ? transformer->adapters : std::nullopt,
+          .size = size_of(scenario.model, scenario.training)};
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "estimate/scenario.h"
 #include "model/model.h"
 #include "model/transformer/architecture.h"
 #include "plan/plan.h"
@@ -25,6 +26,8 @@ struct Subject {
   std::optional<Adapters> adapters = std::nullopt;
   ModelSize size = {};
 };
+
+Subject subject_of(const Scenario& scenario);
 
 // "llama-3.1-405b", "llama-2-70b with adapters of rank 16 on attention"
 std::string model_in_words(const Subject& subject);
