@@ -347,6 +347,7 @@ std::string safetensors_text(std::span<const WrittenTensor> tensors) {
   std::memcpy(out.data(), &length, sizeof length);
   out += json;
   for (const WrittenTensor& t : tensors) {
+    if (t.values.empty()) continue;
     const std::size_t at = out.size();
     out.resize(at + t.values.size() * sizeof(float));
     std::memcpy(out.data() + at, t.values.data(), t.values.size() * sizeof(float));
