@@ -276,7 +276,7 @@ Result<void> TensorFile::read(std::uint64_t offset, std::span<std::byte> out) co
 void widen(std::span<const std::byte> bytes, const ElementType& type, std::span<float> out) {
   const FloatFormat& format = *type.format;
   if (type.bytes == 4) {
-    std::memcpy(out.data(), bytes.data(), bytes.size());
+    std::ranges::copy(bytes, std::as_writable_bytes(out).begin());
     return;
   }
   std::vector<float> numbers;
