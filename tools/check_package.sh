@@ -2,10 +2,11 @@
 # Installs the Debian packages into bare roots of Debian 12 and tries them: the command alone, then the
 # library with an example that finds it by CMake and by pkg-config. Needs root, debootstrap and a mirror.
 #
-#   tools/check_package.sh BUILD_DIRECTORY [MIRROR]
+#   tools/check_package.sh BUILD_DIRECTORY [MIRROR]    (default: the one that apt uses)
 set -eu
 build=$1
-mirror=${2:-http://deb.debian.org/debian}
+mirror=${2:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)}
+[ -n "$mirror" ] || { echo "check_package: no mirror of bookworm in apt's sources; name one" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || { echo "check_package: debootstrap needs root" >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "check_package: apt-get install debootstrap" >&2; exit 2; }
 root=$(mktemp -d /tmp/orrery-root.XXXXXX)
