@@ -56,8 +56,7 @@ struct Published {
   std::vector<std::string> not_understood;
 };
 
-// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
-void PrintTo(const Published& p, std::ostream* out) { *out << p.files.front(); }
+std::ostream& operator<<(std::ostream& out, const Published& p) { return out << p.files.front(); }
 
 class PublishedLaunch : public testing::TestWithParam<Published> {};
 

@@ -1,12 +1,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -126,7 +126,6 @@ Result<Api> loaded_api() {
   return out;
 }
 
-// NOLINTBEGIN(cppcoreguidelines-no-malloc): the allocator that Python is given
 // The memory of one interpreter: counted, and refused beyond a limit. Whoever handles the
 // MemoryError needs some too, and gets it once an evaluation.
 class CountedMemory {
@@ -150,13 +149,13 @@ class CountedMemory {
     return {this,
             [](void* self, std::size_t n) -> void* {
               if (!of(self).grant(n)) return nullptr;
-              void* const p = std::aligned_alloc(kPage, n);
+              void* const p = ::operator new(n, std::align_val_t(kPage), std::nothrow);
               if (p == nullptr) of(self).used_ -= n;
               return p;
             },
             [](void* self, void* p, std::size_t n) {
               of(self).used_ -= n;
-              std::free(p);
+              ::operator delete(p, std::align_val_t(kPage));
             }};
   }
 
@@ -180,7 +179,8 @@ class CountedMemory {
   void* allocate(std::size_t n, bool zero) {
     const std::size_t whole = n + kHeader;
     if (!grant(whole)) return nullptr;
-    void* const p = zero ? std::calloc(1, whole) : std::malloc(whole);
+    void* const p = ::operator new(whole, std::nothrow);
+    if (p != nullptr && zero) std::memset(p, 0, whole);
     return described(p, whole);
   }
   void* reallocate(void* p, std::size_t n) {
@@ -190,11 +190,13 @@ class CountedMemory {
     std::memcpy(&before, begin, sizeof before);
     const std::size_t whole = n + kHeader;
     if (whole > before && !grant(whole - before)) return nullptr;
-    void* const moved = std::realloc(begin, whole);
+    void* const moved = ::operator new(whole, std::nothrow);
     if (moved == nullptr) {
       if (whole > before) used_ -= whole - before;
       return nullptr;
     }
+    std::memcpy(moved, begin, std::min(before, whole));
+    ::operator delete(begin);
     if (whole < before) used_ -= before - whole;
     std::memcpy(moved, &whole, sizeof whole);
     return static_cast<char*>(moved) + kHeader;
@@ -205,7 +207,7 @@ class CountedMemory {
     std::size_t whole = 0;
     std::memcpy(&whole, begin, sizeof whole);
     used_ -= whole;
-    std::free(begin);
+    ::operator delete(begin);
   }
   void* described(void* p, std::size_t whole) {
     if (p == nullptr) {
@@ -221,7 +223,6 @@ class CountedMemory {
   std::atomic<std::size_t> limit_{SIZE_MAX};
   std::atomic<bool> refused_{false};
 };
-// NOLINTEND(cppcoreguidelines-no-malloc)
 
 struct Job {
   const char* function;  // of the bootstrap
