@@ -64,6 +64,8 @@ py::object new_class(const std::string& name, const Description* description) {
   return py::reinterpret_borrow<py::object>(type)(name, py::make_tuple(classes().record), members);
 }
 
+constexpr const char* kCapsule = "orrery record";
+
 py::object class_of(const Record& r) {
   if (r.description == nullptr) {
     py::object& known = classes().undescribed[r.name];
@@ -72,11 +74,14 @@ py::object class_of(const Record& r) {
   }
   py::object& known = classes().of[r.description];
   if (!known) {
-    std::string name = r.name;
-    for (const AnswerClass& one : answer_classes()) {
-      if (one.description == r.description) name = one.name;
+    const AnswerClass* answer = answer_class(*r.description);
+    if (answer != nullptr && answer->description != r.description) {
+      Record same = r;
+      same.description = answer->description;
+      known = class_of(same);
+    } else {
+      known = new_class(answer != nullptr ? answer->name : r.name, r.description);
     }
-    known = new_class(name, r.description);
   }
   return known;
 }
@@ -275,7 +280,7 @@ Record record(Value document, const Description* description, std::string name) 
 
 py::object to_python(Record r) {
   const py::object type = class_of(r);
-  return type(py::capsule(&r, "orrery record"));
+  return type(py::capsule(&r, kCapsule));
 }
 
 py::object to_python(const SharedValue& value, const ValueShape* shape) {
@@ -306,6 +311,9 @@ void define_records(py::module_& module) {
   py::class_<Record> type(module, "Record",
                           "A map of an answer. Its keys are attributes, and items too.");
   type.def(py::init([](const py::capsule& made) {
+        if (made.name() == nullptr || std::string_view(made.name()) != kCapsule) {
+          throw py::type_error("only the functions of orrery make answers");
+        }
         return std::make_unique<Record>(std::move(*made.get_pointer<Record>()));
       }))
       .def("__getattr__", &attribute)

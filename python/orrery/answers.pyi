@@ -393,6 +393,8 @@ class EstimateDocument(Record):
     """the plan with every default filled in"""
     training: Training
     """what is trained, with every default filled in"""
+    numeric_changes: Records[str]
+    """what the plan computes in other formats than training in bf16"""
     software: str
     """software profile, an entry of `orrery catalog software`"""
     stages: Records[Stage]
@@ -475,6 +477,8 @@ class Estimate(Record):
     """the plan with every default filled in"""
     training: Training
     """what is trained, with every default filled in"""
+    numeric_changes: Records[str]
+    """what the plan computes in other formats than training in bf16"""
     software: str
     """software profile, an entry of `orrery catalog software`"""
     stages: Records[Stage]
@@ -630,59 +634,13 @@ class SearchDocument(Record):
     numerics: Numerics | None
     """with --numerics: what the best plan changes against bf16"""
 
-class SearchRunPlan(Record):
-    tp: int
-    """tensor-parallel degree"""
-    cp: int
-    """context-parallel degree"""
-    pp: int
-    """pipeline-parallel degree"""
-    dp: int
-    """data-parallel degree; 0: what the GPUs leave"""
-    ep: int
-    """expert-parallel degree, taken from tp*cp*dp"""
-    etp: int
-    """tensor-parallel degree inside an expert; 0: default"""
-    dispatch: Literal["all-to-all", "deduplicated"]
-    """how tokens travel to their experts"""
-    sequence_parallel: bool
-    """shard the sequence over tp between products"""
-    context_parallel: Literal["all-gather", "ring", "all-to-all"]
-    """how attention gets the whole sequence"""
-    schedule: str
-    """pipeline schedule"""
-    chunks: int
-    """virtual stages a microbatch crosses, over devices"""
-    group: int
-    """microbatches that pass a chunk together; 0: the schedule's default"""
-    layers: Records[int]
-    """layers of each virtual stage, in order"""
-    micro_batch: int
-    """sequences of a microbatch"""
-    zero: int
-    """ZeRO stage: 0, 1, 2 or 3 (FSDP)"""
-    shard_group: int
-    """ranks that share one sharded copy (HSDP); 0: all"""
-    recompute: Literal["none", "selective", "alternate", "full"]
-    """activations computed again in the backward"""
-    recompute_modules: Records[str]
-    """with selective: parts of a layer; none stated: core_attn"""
-    recompute_layers: int
-    """with full: layers of each virtual stage; 0: all"""
-    attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"]
-    """attention kernel"""
-    overlap: Overlap
-    """what runs beside computing"""
-    placement: Records[Literal["tp", "cp", "ep", "pp", "dp"]]
-    """mesh axes from the fastest network outwards"""
-
 class RankedRun(Record):
     """A plan at a size of the run, with what the run gives."""
     gpus: int
     """accelerators of the run"""
     spares: int | None
     """nodes that stand ready, where their number is stated"""
-    plan: SearchRunPlan
+    plan: Plan
     """the plan"""
     settings: str
     """what `orrery estimate --plan` takes for it"""
@@ -1502,7 +1460,7 @@ class SharedJob(Record):
     first: int
     """its first accelerator"""
     every: int
-    """its nodes are every so-many-th one"""
+    """it has every n-th node"""
     closed_form_s: float
     """a step by closed forms, on neighbouring accelerators"""
     alone_s: float
@@ -1730,7 +1688,7 @@ class MeasuredDeviation(Record):
     ulps_largest: float
     """the same"""
     not_finite: int
-    """elements that are infinite or no number; in no other figure"""
+    """elements that are infinite or NaN; in no other figure"""
     expected_relative_rms: float | None
     """by theory; null: none"""
     bits_an_element: float | None
@@ -1774,7 +1732,7 @@ class TensorDifference(Record):
     rms: float
     """of the first tensor"""
     not_finite_first: int
-    """elements that are infinite or no number"""
+    """elements that are infinite or NaN"""
     not_finite_second: int
     """the same"""
 

@@ -159,6 +159,16 @@ std::string to_text(const ValueShape& shape) {
   return out.empty() ? "text" : out;
 }
 
+bool same_map(const Description& a, const Description& b) {
+  if (&a == &b) return true;
+  return a.name == b.name && a.sentence == b.sentence &&
+         std::ranges::equal(a.fields, b.fields,
+                            [](const FieldDescription& x, const FieldDescription& y) {
+                              return x.key == y.key && x.sentence == y.sentence &&
+                                     x.need == y.need && to_text(x.shape) == to_text(y.shape);
+                            });
+}
+
 Value json_schema(const Description& document, std::string_view title) {
   return SchemaWriter().document(document, title);
 }
@@ -168,11 +178,8 @@ std::string key_tables(const Description& document, std::vector<const Descriptio
   std::string out;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const Description& map = *queue[i];
-    // A type that several files describe has a description in each.
-    if (std::ranges::any_of(written, [&](const Description* other) {
-          return other == &map || (other->name == map.name && other->sentence == map.sentence &&
-                                   other->fields.size() == map.fields.size());
-        })) {
+    if (std::ranges::any_of(written,
+                            [&](const Description* other) { return same_map(*other, map); })) {
       continue;
     }
     written.push_back(&map);

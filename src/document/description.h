@@ -42,6 +42,10 @@ struct Description {
   std::vector<FieldDescription> fields;
 };
 
+// Whether two maps have the same name, sentence and keys. A type whose table several files see has a
+// description in each, so an address tells nothing.
+bool same_map(const Description& a, const Description& b);
+
 // What is expected, in words: "list of port", "ring | full-mesh".
 std::string to_text(const ValueShape& shape);
 

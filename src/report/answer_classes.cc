@@ -44,7 +44,7 @@ struct Naming {
   }
 
   void map(const Description& of, const std::string& document, const std::string& otherwise) {
-    if (std::ranges::find(met, &of) != met.end()) return;
+    if (std::ranges::any_of(met, [&](const Description* m) { return same_map(*m, of); })) return;
     met.push_back(&of);
     std::string name = of.name.empty() ? otherwise : upper_camel(of.name);
     for (const FieldDescription& field : of.fields) {
@@ -56,11 +56,6 @@ struct Naming {
     classes.push_back({std::move(name), &of});
   }
 };
-
-std::string name_of(const Description& map) {
-  const auto& all = answer_classes();
-  return std::ranges::find(all, &map, &AnswerClass::description)->name;
-}
 
 std::string type_of(const ValueShape& shape) {
   std::string out;
@@ -88,7 +83,7 @@ std::string type_of(const ValueShape& shape) {
       out = fmt::format("Records[{}]", shape.item.empty() ? "Any" : type_of(shape.item[0]));
       break;
     case ValueShape::Kind::map:
-      out = name_of(shape.map());
+      out = answer_class(shape.map())->name;
       break;
   }
   return shape.nullable ? out + " | None" : out;
@@ -128,6 +123,13 @@ const std::vector<AnswerClass>& answer_classes() {
     return naming.classes;
   }();
   return kClasses;
+}
+
+const AnswerClass* answer_class(const Description& map) {
+  for (const AnswerClass& one : answer_classes()) {
+    if (same_map(*one.description, map)) return &one;
+  }
+  return nullptr;
 }
 
 std::string python_stubs() {

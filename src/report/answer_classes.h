@@ -19,6 +19,9 @@ struct AnswerClass {
 // one name, the second is called after its document as well.
 const std::vector<AnswerClass>& answer_classes();
 
+// The one of these that a map is; null where it is of no document.
+const AnswerClass* answer_class(const Description& map);
+
 // The text of python/orrery/answers.pyi.
 std::string python_stubs();
 
