@@ -1,6 +1,8 @@
 #include "session.h"
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cmath>
@@ -41,6 +43,34 @@ namespace {
 
 constexpr std::size_t kQuestions = 4096;  // that are remembered
 constexpr int kUsualTop = 10;
+constexpr double kShortestLimit = 0.001;  // seconds: those of the command
+constexpr double kLongestLimit = 1e6;
+
+// Which file a path names, and which state of it; empty if there is none.
+std::string state_of(const std::string& path) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) return "";
+  return fmt::format("{}: {} {} {} {}.{:09}\n", path, found.st_dev, found.st_ino, found.st_size,
+                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+}
+
+// The states of all files that the model and the cluster of a specification may be read from: a
+// file, a folder with a checkpoint, a file and a count.
+std::string states_of_files(const Value& specification) {
+  std::string out;
+  if (const Value* model = specification.find("model"); model != nullptr && model->is_scalar()) {
+    const std::string& path = model->scalar_text();
+    out += state_of(path) + state_of(path + "/config.json") +
+           state_of(path + "/model.safetensors.index.json");
+  }
+  const Value* cluster = specification.find("cluster");
+  if (cluster != nullptr && cluster->kind() == Value::Kind::map) cluster = cluster->find("name");
+  if (cluster != nullptr && cluster->is_scalar()) {
+    const std::string& path = cluster->scalar_text();
+    out += state_of(path) + state_of(path.substr(0, path.rfind(':')));
+  }
+  return out;
+}
 
 // An estimate and what its report needs; the step is predicted again for the page alone.
 struct Answered {
@@ -145,11 +175,17 @@ Result<const Uncertainty*> Session::errors() {
 std::shared_ptr<const Understood> Session::understood(const Asked& asked) {
   std::string question = to_json(asked.document.root) + to_json(asked.plan);
   for (const std::string& setting : asked.settings) question += setting + "\n";
+  question += states_of_files(asked.document.root);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = by_question_.find(question); found != by_question_.end()) {
       last_.splice(last_.begin(), last_, found->second);
-      return last_.front().second;
+      const Remembered& known = last_.front().second;
+      if (auto priced = known.priced.lock()) {
+        auto out = std::make_shared<Understood>(known.without_prices);
+        out->priced = std::move(priced);
+        return out;
+      }
     }
   }
   const Spec spec = value_or_throw(specified(asked));
@@ -157,9 +193,14 @@ std::shared_ptr<const Understood> Session::understood(const Asked& asked) {
       long_call([&](LongCall&) { return default_step(spec, catalog_, prices_, threads_); }));
   auto made = std::make_shared<const Understood>(
       Understood{step.priced, step.plan(), step.defaults, subject_of(step.priced->scenario)});
+  Remembered kept{*made, made->priced};
+  kept.without_prices.priced = nullptr;
   const std::lock_guard lock(mutex_);
-  if (by_question_.contains(question)) return made;
-  last_.emplace_front(std::move(question), made);
+  if (const auto found = by_question_.find(question); found != by_question_.end()) {
+    found->second->second = std::move(kept);
+    return made;
+  }
+  last_.emplace_front(std::move(question), std::move(kept));
   by_question_.emplace(last_.front().first, last_.begin());
   if (last_.size() > kQuestions) {
     by_question_.erase(last_.back().first);
@@ -205,7 +246,11 @@ py::object Session::search(py::handle model, py::dict arguments) {
       py::isinstance<py::str>(judged_by) ? judged_by.cast<std::string>() : std::string();
   const auto python = take(arguments, "python", std::string());
   const bool isolate = take(arguments, "isolate", false);
-  const auto limit = take(arguments, "time_limit", 0.0);
+  const auto limit = take(arguments, "time_limit", std::optional<double>());
+  if (limit && !(*limit >= kShortestLimit && *limit <= kLongestLimit)) {
+    throw_error({ErrorCode::bad_input, fmt::format("{} is not between 0.001 and 1e6 s", *limit),
+                 "time_limit", "leave it out to search to the end"});
+  }
   const auto schedules = take(arguments, "schedules", std::vector<std::string>());
   const auto sizes = take(arguments, "gpus", std::vector<std::int64_t>());
   const bool of_run = !objective.empty() && objective != "step-time";
@@ -225,9 +270,9 @@ py::object Session::search(py::handle model, py::dict arguments) {
     question.sizes = sizes;
   }
   const auto begin = std::chrono::steady_clock::now();
-  if (limit > 0) {
+  if (limit) {
     options.deadline = begin + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::duration<double>(limit));
+                                   std::chrono::duration<double>(*limit));
   }
   const Subject subject = subject_of(spec.scenario);
   const auto elapsed = [&] {

@@ -46,7 +46,7 @@ class Session {
 
  private:
   Result<Spec> specified(const Asked& asked) const;
-  // The same object for the same question, as long as it is among those that were asked last.
+  // Remembers the questions that were asked last, of files that have not changed since.
   std::shared_ptr<const Understood> understood(const Asked& asked);
   Result<const Uncertainty*> errors();
 
@@ -55,7 +55,12 @@ class Session {
   KeptPrices prices_{catalog_};
   std::mutex mutex_;
   std::optional<Uncertainty> errors_;
-  std::list<std::pair<std::string, std::shared_ptr<const Understood>>> last_;  // latest first
+  // What is remembered of a question, without the prices: those stay as long as prices_ keeps them.
+  struct Remembered {
+    Understood without_prices;
+    std::weak_ptr<PricedScenario> priced;
+  };
+  std::list<std::pair<std::string, Remembered>> last_;  // latest first
   std::unordered_map<std::string_view, decltype(last_)::iterator> by_question_;
 };
 

@@ -70,8 +70,9 @@ def search(model, **arguments):
     """The best plans: the document of `orrery search`.
 
     Arguments as of estimate(); what a plan states is kept. top: how many plans. schedules: names.
-    all_axes, time_limit (seconds), threads. objective: "goodput", "time-to-train" or "cost" rank
-    by what a run delivers, which the arguments of forecast() and gpus (sizes of the run) describe.
+    all_axes, threads, time_limit (0.001 to 1e6 seconds). objective: "goodput", "time-to-train" or
+    "cost" rank by what a run delivers, which the arguments of forecast() and gpus (sizes of the
+    run) describe.
     """
     return _shared().search(model, **arguments)
 

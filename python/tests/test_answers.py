@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 import unittest
 
 import orrery
@@ -173,10 +174,63 @@ class Objects(unittest.TestCase):
         with self.assertRaises(AttributeError):
             self.step.step_time_s = 0
 
+    def test_a_question_outlives_its_prices(self):
+        before, self.step = self.step.to_json(), None
+        for sequence in range(1024, 1024 + 20 * 64, 64):  # more scenarios than keep their prices
+            orrery.estimate("llama-3.1-8b", on="h100-sxm:64", plan="tp=4", seq=sequence)
+        self.assertEqual(orrery.estimate("llama-3.1-8b", **LLAMA).to_json(), before)
+
     def test_equal_questions_have_equal_answers(self):
         self.assertEqual(self.step, orrery.estimate("llama-3.1-8b", **LLAMA))
         other = orrery.Session(threads=1).estimate("llama-3.1-8b", **LLAMA)
         self.assertEqual(self.step.to_json(), other.to_json())
+
+
+class ChangedFiles(unittest.TestCase):
+    """A question is remembered, and the files that it names are asked about again."""
+
+    CONFIG = dict(model_type="llama", hidden_size=1024, intermediate_size=4096, num_attention_heads=16,
+                  num_key_value_heads=16, vocab_size=32000)
+    CLUSTER = "name: mine\naccelerator: h100-sxm\naccelerators: {}\n"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, layers, *path):
+        file = self.folder.joinpath(*path, "config.json")
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(dict(self.CONFIG, num_hidden_layers=layers)))
+        return str(file)
+
+    def time(self, model, on="h100-sxm:8"):
+        return orrery.estimate(model, on=on, seq=1024, global_batch=8).step_time_s
+
+    def test_a_model(self):
+        file = self.write(4)
+        before = self.time(file), self.time(str(self.folder))
+        self.assertEqual((self.time(file), self.time(str(self.folder))), before)
+        self.write(8)  # of the same size
+        self.assertGreater(self.time(file), 1.3 * before[0])
+        self.assertGreater(self.time(str(self.folder)), 1.3 * before[1])
+
+    def test_a_cluster(self):
+        file = self.folder / "cluster.yaml"
+        for count in (8, 4):
+            file.write_text(self.CLUSTER.format(count))
+            for on in (str(file), {"name": str(file)}):
+                self.assertEqual(orrery.estimate("llama-3.1-8b", on=on).gpus, count)
+            self.assertEqual(orrery.estimate("llama-3.1-8b", on=f"{file}:2").gpus, 2)
+
+    def test_a_file_of_another_folder(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        times = []
+        for name, layers in (("a", 4), ("b", 8)):
+            self.write(layers, name)
+            os.chdir(self.folder / name)
+            times.append(self.time("config.json"))
+        self.assertGreater(times[1], 1.3 * times[0])
 
 
 if __name__ == "__main__":

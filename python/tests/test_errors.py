@@ -1,5 +1,6 @@
 """What is refused, and how: one exception with what, where and hint; Ctrl-C ends long work."""
 
+import datetime
 import pathlib
 import signal
 import subprocess
@@ -64,6 +65,22 @@ class Refused(unittest.TestCase):
         self.refused(lambda: orrery.search("llama-3.1-8b", on="h100-sxm:8", gpus=[8]),
                      "gpus: sizes of a run, and the shortest step is searched "
                      "(write objective=\"goodput\", \"time-to-train\" or \"cost\" as well)")
+
+    def test_time_limits(self):
+        for limit, shown in ((float("inf"), "inf"), (float("nan"), "nan"), (1e10, "10000000000"),
+                             (0, "0"), (-1, "-1")):
+            error = self.refused(
+                lambda: orrery.search("llama-3.1-8b", on="h100-sxm:8", time_limit=limit),
+                f"time_limit: {shown} is not between 0.001 and 1e6 s "
+                "(leave it out to search to the end)")
+            self.assertEqual(error.where, "time_limit")
+        found = orrery.search("llama-3.1-8b", on="h100-sxm:8", global_batch=8, time_limit=1000000)
+        self.assertGreater(len(found.plans), 0)
+
+    def test_answers_of_others(self):
+        with self.assertRaises(TypeError) as caught:
+            orrery.Record(datetime.datetime_CAPI)
+        self.assertEqual(str(caught.exception), "only the functions of orrery make answers")
 
     def test_catalog(self):
         self.refused(lambda: orrery.catalog("model"),

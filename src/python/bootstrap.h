@@ -21,10 +21,17 @@ class Record:
 
 
 class _Answer:
-    """The same, whose keys are asked for when they are read."""
+    """The same, whose keys are asked for when they are read, while its evaluation lasts."""
+
+    def __init__(self, evaluation):
+        self._evaluation = evaluation
 
     def __getattr__(self, key):
-        text = None if key.startswith("_") else _key(key)
+        if key.startswith("_"):
+            raise AttributeError(f"no key '{key}'")
+        text = _key(key) if self._evaluation == _evaluation else None
+        if self._evaluation != _evaluation:
+            raise AttributeError(f"key '{key}' of a step whose evaluation is over")
         if text is None:
             raise AttributeError(f"no key '{key}'")
         value = json.loads(text, object_hook=Record)
@@ -42,6 +49,7 @@ class _TimeLimit(BaseException):
 
 _user = {}
 _seconds = 0
+_evaluation = 0  # odd while one lasts
 
 
 def _reason(file):
@@ -68,8 +76,10 @@ def _load(source, file):
 
 
 def _call(function, file):
+    global _evaluation
+    _evaluation += 1
     try:
-        value = _user[function](_Answer())
+        value = _user[function](_Answer(_evaluation))
         if not isinstance(value, (bool, int, float)):
             raise TypeError(f"{function} returned {type(value).__name__}, not a number")
         value = float(value)
@@ -78,6 +88,8 @@ def _call(function, file):
         return "value " + repr(value)
     except BaseException:
         return _reason(file)
+    finally:
+        _evaluation += 1
 )python";
 
 // Watches over the time of evaluations in an interpreter that is a thread. Its waking up is also
@@ -95,15 +107,24 @@ threading.Thread(target=_watch, args=(threading.get_ident(),), daemon=True).star
 
 // The main loop of an interpreter that is a process of its own. Lines of JSON go both ways: a
 // request is [source, file, bytes of memory] at first and then [function]; the answer a line; in
-// between, "key NAME" asks for a key.
+// between, "key NAME" asks for a key. They go through a descriptor that nobody else knows: what the
+// functions and their children write to standard output goes to standard error, and there is
+// nothing to read from standard input.
 inline constexpr const char* kProcessLoop = R"python(
-import resource
-_in, _out = sys.stdin, sys.__stdout__
+import _thread, fcntl, os, resource
+
+_socket = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+os.dup2(2, 1)
+_in = open(_socket, encoding="utf-8", errors="surrogateescape")
+_out = open(_socket, "w", encoding="utf-8", closefd=False)
+_turn = _thread.allocate_lock()  # the functions may start threads
 
 def _ask(line):
-    _out.write(line + "\n")
-    _out.flush()
-    return _in.readline()
+    with _turn:
+        _out.write(line + "\n")
+        _out.flush()
+        return _in.readline()
 
 def _key(name):
     return json.loads(_ask("key " + json.dumps(name)))  # the text of the value, or None

@@ -73,6 +73,7 @@ struct Api {
   void (*PyErr_Clear)();
   unsigned long (*PyLong_AsUnsignedLong)(PyObject*);
   int (*PyThreadState_SetAsyncExc)(unsigned long, PyObject*);
+  unsigned long (*PyThread_get_thread_ident)();
   void (*Py_IncRef)(PyObject*);
   void (*Py_DecRef)(PyObject*);
   PyObject* none;
@@ -115,6 +116,7 @@ Result<Api> loaded_api() {
   ORRERY_PYTHON_SYMBOL(PyErr_Clear);
   ORRERY_PYTHON_SYMBOL(PyLong_AsUnsignedLong);
   ORRERY_PYTHON_SYMBOL(PyThreadState_SetAsyncExc);
+  ORRERY_PYTHON_SYMBOL(PyThread_get_thread_ident);
   ORRERY_PYTHON_SYMBOL(Py_IncRef);
   ORRERY_PYTHON_SYMBOL(Py_DecRef);
   find(out.none, "_Py_NoneStruct");
@@ -227,7 +229,7 @@ class CountedMemory {
 struct Job {
   const char* function;  // of the bootstrap
   std::string first, second;
-  const KeyText* record = nullptr;
+  const KeyText* record = nullptr;  // the caller's; null from when run() returns
   PythonLimits limits;
 };
 
@@ -249,10 +251,13 @@ class Copy {
     has_job_ = true;
     done_ = false;
     changed_.notify_all();
-    // Starting an interpreter is no evaluation; it takes as long as it takes.
+    // Starting an interpreter is not part of an evaluation: the limit begins after it.
     changed_.wait(lock, [&] { return begun_ || done_; });
     // The interpreter ends what takes too long (expire); what catches that goes on.
-    if (!changed_.wait_for(lock, most + kGrace, [&] { return done_; })) {
+    const bool done = changed_.wait_for(lock, most + kGrace, [&] { return done_; });
+    // What goes on, or a thread that the function has started, must not find the caller's record.
+    job_.record = nullptr;
+    if (!done) {
       lost_ = true;
       return fail(ErrorCode::bad_input, "does not end, and catches what should end it", "",
                   "--isolate ends such functions with their process");
@@ -329,9 +334,12 @@ class Copy {
     memory_.begin(job_.limits.memory);
     ends_by_ = now() + static_cast<std::int64_t>(job_.limits.time.value() * 1e9);
     PyObject* const result = api_.PyObject_CallObject(function, arguments);
+    // No other thread of this Python runs here: a limit that came too late to end this evaluation
+    // would end the next one.
+    ends_by_ = INT64_MAX;
+    api_.PyThreadState_SetAsyncExc(api_.PyThread_get_thread_ident(), nullptr);
     memory_.end();
     api_.Py_DecRef(arguments);
-    ends_by_ = INT64_MAX;
     const char* const words = result != nullptr ? api_.PyUnicode_AsUTF8(result) : nullptr;
     std::string out = words != nullptr
                           ? words
@@ -348,7 +356,7 @@ class Copy {
     return api_.PyUnicode_FromStringAndSize(of.data(), static_cast<std::ptrdiff_t>(of.size()));
   }
 
-  // _key(name), called by Python.
+  // _key(name), called by Python; None as well when no call waits for the evaluation any more.
   static PyObject* key(PyObject* self, PyObject* name);
 
   // _expire(thread), called by the thread of Python that watches: ends an evaluation of the other
@@ -391,7 +399,7 @@ class Copy {
   bool begun_ = false;
   bool done_ = false;
   bool lost_ = false;
-  Job job_{};
+  Job job_{};  // its record is read under the mutex
   std::optional<Error> failed_;
   std::string answer_;
   std::atomic<std::int64_t> ends_by_{INT64_MAX};  // nanoseconds
@@ -402,7 +410,11 @@ PyObject* Copy::key(PyObject* of_python, PyObject* name) {
   try {
     const char* const words = self.api_.PyUnicode_AsUTF8(name);
     if (words == nullptr) return nullptr;
-    const auto found = self.job_.record != nullptr ? (*self.job_.record)(words) : std::nullopt;
+    std::optional<std::string> found;
+    {
+      const std::lock_guard lock(self.mutex_);
+      if (self.job_.record != nullptr) found = (*self.job_.record)(words);
+    }
     if (found) return self.text(*found);
   } catch (const std::bad_alloc&) {
     return self.api_.PyErr_NoMemory();

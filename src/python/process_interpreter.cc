@@ -25,6 +25,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestLine = 16UL << 20U;
 constexpr std::string_view kKey = "key ";
 
+// Whether a line ends an evaluation (python/answer_line.h).
+bool is_answer(std::string_view line) {
+  return line.starts_with("value ") || line.starts_with("error ") || line.starts_with("functions ");
+}
+
 class InProcess : public Interpreter {
  public:
   InProcess(pid_t process, int socket) : process_(process), socket_(socket) {}
@@ -56,10 +61,14 @@ class InProcess : public Interpreter {
     while (true) {
       ORRERY_RETURN_IF_ERROR(send_all(request, most, until));
       ORRERY_TRY(std::string line, line_by(most, until));
-      if (!line.starts_with(kKey)) return line;
+      // Whoever writes more than a line at a time would have it read as the answer to what is asked
+      // next.
+      if (!read_.empty()) return not_as_expected();
+      if (is_answer(line)) return line;
+      if (!line.starts_with(kKey)) return not_as_expected();
       const auto key = parse_json(std::string_view(line).substr(kKey.size()), "key");
-      const auto found =
-          key && record != nullptr ? (*record)(key->root.scalar_text()) : std::nullopt;
+      if (!key || !key->root.is_scalar()) return not_as_expected();
+      const auto found = record != nullptr ? (*record)(key->root.scalar_text()) : std::nullopt;
       request = json_quoted(found ? *found : "") + "\n";
       if (!found) request = "null\n";
     }
@@ -114,6 +123,11 @@ class InProcess : public Interpreter {
       if (ready > 0) return {};
       if (ready < 0 && errno != EINTR) return crashed();
     }
+  }
+
+  Failure not_as_expected() {
+    end();
+    return bad_input("the interpreter does not answer as expected");
   }
 
   Failure crashed() {

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -109,6 +111,60 @@ TEST_P(UserFunctionsTest, EndlessLoopsEnd) {
   EXPECT_THAT(error("endless_and_caught"), testing::HasSubstr("TimeLimit: takes longer than 1 s"));
 }
 
+TEST_P(UserFunctionsTest, WhatStaysIsGivenNoKeysOfACallThatIsOver) {
+  const auto functions = load(R"(def stays(step):
+    while True:
+        try:
+            while True:
+                try:
+                    step.nothing_like_it
+                except AttributeError:
+                    pass
+        except BaseException:
+            pass
+
+def one(step):
+    return step.step_time_s
+)");
+  std::atomic<std::int64_t> asked = 0;
+  {
+    const KeyText counted = [&](std::string_view) -> std::optional<std::string> {
+      ++asked;
+      return std::nullopt;
+    };
+    EXPECT_THAT(functions->call("stays", counted).error().text(),
+                GetParam() == Interpreters::in_threads
+                    ? testing::HasSubstr("does not end, and catches what should end it")
+                    : testing::HasSubstr("TimeLimit: takes longer than 1 s"));
+  }
+  const std::int64_t before = asked;
+  EXPECT_GT(before, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(asked, before);
+  EXPECT_EQ(functions->call("one", key).value_or(0), 1.5);
+}
+
+TEST_P(UserFunctionsTest, AStepThatWasKeptHasNoKeysOfTheNext) {
+  const auto functions = load(R"(kept = []
+def keeps(step):
+    kept.append(step)
+    return step.step_time_s
+def looks_back(step):
+    return kept[0].step_time_s
+def looks_further(step):
+    return kept[0].plan.tp
+)");
+  EXPECT_EQ(functions->call("keeps", key).value_or(0), 1.5);
+  const auto other = [](std::string_view name) -> std::optional<std::string> {
+    return name == "step_time_s" ? std::optional<std::string>("9") : key(name);
+  };
+  EXPECT_EQ(functions->call("looks_back", other).value_or(0), 1.5);
+  EXPECT_EQ(
+      functions->call("looks_further", other).error().text(),
+      "functions.py:8: in looks_further: AttributeError: key 'plan' of a step whose evaluation "
+      "is over");
+}
+
 TEST_P(UserFunctionsTest, MemoryHasALimit) {
   EXPECT_EQ(error("large"), "functions.py:29: in large: MemoryError");
   EXPECT_EQ(error("growing"), "functions.py:34: in growing: MemoryError");
@@ -153,6 +209,38 @@ TEST(PythonProcesses, ACrashIsAnError) {
   EXPECT_EQ((*functions)->call("leave", key).error().text(),
             "functions.py: the interpreter ended with exit code 3");
   EXPECT_EQ((*functions)->call("one", key).value_or(0), 1);
+}
+
+// Of each evaluation the value must be its own, whatever it writes.
+TEST(PythonProcesses, WhatIsWrittenIsNoAnswer) {
+  const std::string source =
+      "import os, subprocess, __main__\n"
+      "def writes(step):\n"
+      "    v = step.step_time_s\n"
+      "    os.write(1, b'value 7\\n')\n"
+      "    subprocess.run(['echo', 'value 8'], check=True)\n"
+      "    return v\n"
+      "def reads(step):\n    return len(os.read(0, 1))\n"
+      "def says(step):\n    __main__._out.write('x\\n')\n    return step.step_time_s\n"
+      "def answers_twice(step):\n    __main__._out.write('value 7\\n')\n    return 8\n";
+  const auto functions =
+      UserFunctions::load(source, "functions.py", 1, Interpreters::in_processes, {});
+  ASSERT_TRUE(functions);
+  const auto value = [&](const std::string& function, int i) {
+    const auto mine = [i](std::string_view name) -> std::optional<std::string> {
+      return name == "step_time_s" ? std::optional(std::to_string(i)) : std::nullopt;
+    };
+    const auto answer = (*functions)->call(function, mine);
+    return answer ? std::to_string(static_cast<int>(*answer)) : answer.error().text();
+  };
+  const char* const refused = "functions.py: the interpreter does not answer as expected";
+  EXPECT_EQ(value("writes", 1), "1");
+  EXPECT_EQ(value("writes", 2), "2");
+  EXPECT_EQ(value("reads", 3), "0");
+  EXPECT_EQ(value("says", 4), refused);
+  EXPECT_EQ(value("writes", 5), "5");
+  EXPECT_EQ(value("answers_twice", 6), refused);
+  EXPECT_EQ(value("writes", 7), "7");
 }
 
 }  // namespace
