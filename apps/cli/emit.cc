@@ -26,7 +26,7 @@ Result<int> emit(const std::string& format, const PredictedStep& step, const Cat
   ORRERY_TRY(const EmittedLaunch launch, emitted_launch(scenario, framework, catalog));
   const int printed = print(launch.text);
   for (const std::string& field : launch.not_expressed) {
-    say(framework + " cannot say " + field);
+    say(framework + " cannot express " + field);
   }
   return printed;
 }

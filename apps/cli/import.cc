@@ -18,8 +18,9 @@ Result<int> import_command(const ImportOptions& options, const Common& common) {
   question.framework = options.framework;
   question.cluster = options.cluster;
   question.model = options.model;
-  ORRERY_TRY(const ImportedLaunch launch, at(options.files.size() == 1 ? options.files.front() : "",
-                                             import_launch(question, catalog)));
+  std::string place;
+  for (const std::string& file : options.files) place += (place.empty() ? "" : ", ") + file;
+  ORRERY_TRY(const ImportedLaunch launch, at(place, import_launch(question, catalog)));
   if (!options.yaml.empty()) {
     ORRERY_RETURN_IF_ERROR(write_file(options.yaml, launch_yaml(launch)));
   }

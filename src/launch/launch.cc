@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "estimate/spec.h"
+#include "launch/launch_import.h"
 #include "launch/launch_table.h"
 #include "launch/launch_writer.h"
 #include "model/transformer/transformer.h"
@@ -16,199 +17,8 @@
 namespace orrery {
 namespace {
 
-// ---- import ----
-
-bool fits_name(std::string_view pattern, std::string_view key) {
-  if (pattern.ends_with('*') && pattern.starts_with('*') && pattern.size() > 1) {
-    return key.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
-  }
-  if (pattern.ends_with('*')) return key.starts_with(pattern.substr(0, pattern.size() - 1));
-  if (pattern.starts_with('*')) return key.ends_with(pattern.substr(1));
-  return pattern == key;
-}
-
-std::string without_directory(std::string_view key) {
-  const std::size_t dot = key.rfind('.');
-  return std::string(dot == std::string_view::npos ? key : key.substr(dot + 1));
-}
-
-// The key of the table for a key of a file.
-std::string key_in(const LaunchTable& table, const std::string& key) {
-  std::string out = table.last_key ? without_directory(key) : key;
-  for (const auto& [before, now] : table.renamed.all) {
-    if (out == before) return now;
-    if (out.starts_with(before + ".")) return now + out.substr(before.size());
-  }
-  return out;
-}
-
-// Keys that rules mention.
-LaunchSettings known_keys(const LaunchTable& table) {
-  LaunchSettings out;
-  for (const LaunchRule& rule : table.rules) {
-    for (const LaunchForm& form : rule.forms) {
-      for (const auto& [key, pattern] : form.flags.all) out.emplace(key, "");
-    }
-  }
-  return out;
-}
-
-const IrrelevantFlags* irrelevant_in(const LaunchTable& table, const std::string& key) {
-  for (const IrrelevantFlags& group : table.irrelevant) {
-    for (const std::string& pattern : group.flags) {
-      if (fits_name(pattern, key)) return &group;
-    }
-  }
-  return nullptr;
-}
-
-class Import {
- public:
-  Import(const LaunchTable& table, LaunchFlags flags) : table_(table) {
-    for (LaunchFlag& flag : flags) {
-      keys_.push_back(key_in(table, flag.key));
-      flags_.push_back({std::move(flag), FlagUse::not_understood, ""});
-    }
-    for (std::size_t i = 0; i < flags_.size(); ++i) {
-      const auto [at, fresh] = last_.emplace(keys_[i], i);
-      if (fresh) continue;
-      repeated_[at->second] = flags_[i].flag.line;
-      at->second = i;
-    }
-  }
-
-  // Fields that the files cannot change.
-  void pin(const std::string& field, const std::string& value) {
-    settings[field] = value;
-    pinned_.emplace(field, "");
-  }
-
-  void apply() {
-    for (const LaunchRule& rule : table_.rules) apply(rule);
-    const LaunchSettings known = known_keys(table_);
-    for (std::size_t i = 0; i < flags_.size(); ++i) account(i, known);
-  }
-
-  LaunchSettings settings;
-  [[nodiscard]] const std::vector<AccountedFlag>& flags() const { return flags_; }
-  // Flags that the table knows and whose value is not known.
-  [[nodiscard]] std::vector<std::string> unresolved() const {
-    std::vector<std::string> out;
-    const LaunchSettings known = known_keys(table_);
-    for (const auto& [key, i] : last_) {
-      const LaunchFlag& flag = flags_[i].flag;
-      if (!flag.unresolved.empty() && known.contains(key)) {
-        out.push_back(flag.key + ": " + flag.unresolved);
-      }
-    }
-    return out;
-  }
-
- private:
-  // The text of a flag; nullptr if it is not given.
-  const std::string* text_of(const std::string& key) const {
-    const auto found = last_.find(key);
-    if (found == last_.end()) return nullptr;
-    const LaunchFlag& flag = flags_[found->second].flag;
-    return flag.given ? &flag.value : nullptr;
-  }
-  bool is_unresolved(const std::string& key) const {
-    const auto found = last_.find(key);
-    return found != last_.end() && !flags_[found->second].flag.unresolved.empty();
-  }
-
-  void apply(const LaunchRule& rule) {
-    std::string missing;
-    for (const LaunchForm& form : rule.forms) {
-      LaunchSettings variables;
-      const bool fits =
-          std::ranges::all_of(form.when.all,
-                              [&](const auto& p) {
-                                const auto found = settings.find(p.first);
-                                return matches(p.second,
-                                               found == settings.end() ? nullptr : &found->second,
-                                               variables, settings);
-                              }) &&
-          std::ranges::all_of(form.flags.all, [&](const auto& p) {
-            return !is_unresolved(p.first) &&
-                   matches(p.second, text_of(p.first), variables, settings);
-          });
-      if (!fits) continue;
-      LaunchSettings set;
-      std::string unknown;
-      for (const auto& [field, pattern] : form.means.all) {
-        const auto value = filled(pattern, variables, settings, &unknown);
-        if (!unknown.empty()) break;
-        if (value) set[field] = *value;
-      }
-      if (!unknown.empty()) {
-        missing = unknown;
-        continue;
-      }
-      std::string fields;
-      for (const auto& [field, value] : set) {
-        if (!pinned_.contains(field)) settings[field] = value;
-        fields += (fields.empty() ? "" : ", ") + field + " = " + value;
-      }
-      for (const auto& [key, pattern] : form.flags.all) use(key, fields);
-      return;
-    }
-    for (const LaunchForm& form : rule.forms) {
-      for (const auto& [key, pattern] : form.flags.all) {
-        if (text_of(key) != nullptr && !missing.empty()) why_not_.emplace(key, missing);
-      }
-    }
-  }
-
-  void use(const std::string& key, const std::string& fields) {
-    if (text_of(key) == nullptr) return;
-    AccountedFlag& flag = flags_[last_.find(key)->second];
-    flag.use = FlagUse::used;
-    if (!fields.empty() && flag.what.find(fields) == std::string::npos) {
-      flag.what += (flag.what.empty() ? "" : ", ") + fields;
-    }
-  }
-
-  void account(std::size_t i, const LaunchSettings& known) {
-    AccountedFlag& flag = flags_[i];
-    const auto say = [&](FlagUse use, std::string why) {
-      flag.use = use;
-      flag.what = std::move(why);
-    };
-    const IrrelevantFlags* irrelevant = irrelevant_in(table_, keys_[i]);
-    if (flag.use == FlagUse::used) {
-      if (flag.what.empty()) flag.what = "nothing to set";
-      return;
-    }
-    if (!flag.flag.given) return say(FlagUse::irrelevant, "not set");
-    if (const auto again = repeated_.find(i); again != repeated_.end()) {
-      return say(FlagUse::irrelevant,
-                 "given again on line " + std::to_string(again->second) + ", which counts");
-    }
-    if (irrelevant != nullptr) return say(FlagUse::irrelevant, irrelevant->why);
-    if (flag.flag.value == "false" && known.contains(keys_[i])) {
-      return say(FlagUse::irrelevant, "off, as without it");
-    }
-    if (!flag.flag.unresolved.empty()) return say(FlagUse::not_understood, flag.flag.unresolved);
-    if (const auto why = why_not_.find(keys_[i]); why != why_not_.end()) {
-      return say(FlagUse::not_understood,
-                 why->second.starts_with("cluster.") || why->second == "plan.dp"
-                     ? "depends on the number of GPUs: give --on"
-                     : "depends on " + why->second + ", which is not known");
-    }
-    say(FlagUse::not_understood, known.contains(keys_[i])
-                                     ? "a value, or a combination, that has no counterpart"
-                                     : "not a flag that " + table_.title + "'s table has");
-  }
-
-  const LaunchTable& table_;
-  std::vector<AccountedFlag> flags_;
-  std::vector<std::string> keys_;               // of the table, by flag
-  std::map<std::string, std::size_t> last_;     // flag of each key that counts
-  std::map<std::size_t, int> repeated_;         // flags that are given again, and on which line
-  std::map<std::string, std::string> why_not_;  // what a flag depends on
-  LaunchSettings pinned_;
-};
+constexpr const char* kGiveModel =
+    "give --model NAME, a name of orrery catalog models or a config.json";
 
 // Fields at or below a path, as a tree; digits are numbers, words of lists are items.
 Value subtree(const LaunchSettings& settings, std::string_view path,
@@ -261,7 +71,8 @@ bool same_shape(const Architecture& a, const Architecture& b, bool vocabulary) {
          a.num_kv_heads == b.num_kv_heads && a.head_dim == b.head_dim &&
          a.latent_attention == b.latent_attention && a.moe == b.moe && a.norm == b.norm &&
          a.position_encoding == b.position_encoding && a.linear_bias == b.linear_bias &&
-         a.qkv_bias == b.qkv_bias && a.qk_norm == b.qk_norm &&
+         a.qkv_bias == b.qkv_bias && a.output_bias == b.output_bias &&
+         a.feed_forward_bias == b.feed_forward_bias && a.qk_norm == b.qk_norm &&
          a.tie_embeddings == b.tie_embeddings && a.sliding_window == b.sliding_window &&
          a.parallel_block == b.parallel_block && a.embedding_norm == b.embedding_norm &&
          a.num_multi_token_prediction == b.num_multi_token_prediction &&
@@ -311,14 +122,17 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
     auto model = load_model(stated, catalog);
     if (!model) {
       Error error = model.error();
-      error.hint = "give --model NAME, a name of orrery catalog models or a config.json";
-      return fail(at("model", std::move(error)));
+      if (question.model.empty()) error.hint = kGiveModel;
+      return fail(at(question.model.empty() ? "model" : "--model", std::move(error)));
     }
     return FoundModel{model->name, Value::text(stated)};
   }
   if (!settings.contains("model.num_layers")) {
-    return bad_input("the files do not say the model", "",
-                     "give --model NAME, a name of orrery catalog models or a config.json");
+    const auto layers = std::ranges::find_if(
+        unsaid, [](const std::string& line) { return line.starts_with("num_layers: "); });
+    return bad_input(
+        "the files do not name the model" + (layers == unsaid.end() ? "" : ", and " + *layers), "",
+        kGiveModel);
   }
   const bool vocabulary = settings.contains("model.vocab");
   const auto read_model_of = [&]() -> Result<Architecture> {
@@ -335,8 +149,7 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
     unsaid.push_back(field + ": " + value + " is assumed");
   }
   if (!settings.contains("model.vocab")) {
-    return bad_input("the files do not say the vocabulary", "",
-                     "give --model NAME, a name of orrery catalog models or a config.json");
+    return bad_input("the files do not state the vocabulary", "", kGiveModel);
   }
   ORRERY_TRY(architecture, read_model_of());
   architecture.name = "imported";
@@ -359,7 +172,9 @@ Result<LaunchTable> table_of(const LaunchQuestion& question, const Catalog& cata
       for (const LaunchFlag& flag : file.flags) {
         const std::string key = key_in(table, flag.key);
         if (known.contains(key)) used = true;
-        if (known.contains(key) || irrelevant_in(table, key) != nullptr) found.emplace(key, "");
+        if (known.contains(key) || irrelevant_in(table, key, IrrelevantNames::all) != nullptr) {
+          found.emplace(key, "");
+        }
       }
     }
     if (used && found.size() > most) {
@@ -374,7 +189,7 @@ Result<LaunchTable> table_of(const LaunchQuestion& question, const Catalog& cata
   return *std::move(best);
 }
 
-void set_cluster(Import& import, const Cluster& cluster) {
+void set_cluster(LaunchImport& import, const Cluster& cluster) {
   import.pin("cluster.gpus", std::to_string(cluster.accelerators));
   import.pin("cluster.gpus_per_node", std::to_string(cluster.accelerators_per_node));
   import.pin("cluster.nodes",
@@ -390,7 +205,7 @@ Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catal
   for (const LaunchFile& file : question.files) {
     flags.insert(flags.end(), file.flags.begin(), file.flags.end());
   }
-  Import import(table, std::move(flags));
+  LaunchImport import(table, std::move(flags));
   std::string cluster = question.cluster;
   const auto with_count = [&]() -> Result<void> {
     ORRERY_TRY(const Cluster read, at("--on", parse_cluster(cluster, catalog)));
@@ -403,6 +218,7 @@ Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catal
     ORRERY_RETURN_IF_ERROR(with_count());
   }
   import.apply();
+  ORRERY_RETURN_IF_ERROR(import.check_counts(question.files.size() > 1));
   LaunchSettings& settings = import.settings;
   if (!cluster.empty() && !counted) {
     const auto gpus = settings.find("cluster.gpus");
@@ -418,7 +234,7 @@ Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catal
   out.title = table.title;
   out.software = settings.contains("software") ? settings["software"] : table.software;
   out.flags = import.flags();
-  out.unsaid = import.unresolved();
+  out.unsaid = import.unsaid();
   if (cluster.empty()) {
     const auto gpus = settings.find("cluster.gpus");
     out.unsaid.push_back(
@@ -481,7 +297,7 @@ LaunchFlags flags_for(const LaunchTable& table, const LaunchSettings& settings) 
   LaunchSettings written;
   for (const LaunchRule& rule : table.rules) {
     for (const LaunchForm& form : rule.forms) {
-      if (form.import) continue;
+      if (form.import || !form.unsaid.empty()) continue;
       LaunchSettings variables;
       const auto fits = [&](const auto& p) {
         const auto found = settings.find(p.first);
@@ -543,7 +359,7 @@ Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view 
   out.flags = flags_for(table, settings);
 
   // What does not come back from these flags is not expressed by them.
-  Import import(table, out.flags);
+  LaunchImport import(table, out.flags);
   set_cluster(import, scenario.cluster);
   import.apply();
   std::vector<std::string> assumed;

@@ -30,7 +30,8 @@ const Fields<LaunchForm>& fields_of(const LaunchForm*) {
           .optional<&LaunchForm::when>("fields that the specification must have")
           .optional<&LaunchForm::flags>("flags and their patterns")
           .optional<&LaunchForm::means>("fields and their patterns")
-          .optional<&LaunchForm::import>("read, but not written");
+          .optional<&LaunchForm::import>("read, but not written")
+          .optional<&LaunchForm::unsaid>("what the form cannot say: a sentence for the reader");
   return kTable;
 }
 
@@ -66,6 +67,7 @@ const Fields<LaunchTable>& fields_of(const LaunchTable*) {
           .optional<&T::script>("that a written shell script starts")
           .optional<&T::launcher>("flags of the launcher")
           .optional<&T::lists>("flags whose value is a list")
+          .optional<&T::placeholder>("a value that stands for one that another file states")
           .optional<&T::renamed>("names of other releases")
           .optional<&T::assumed>("fields that neither the file nor the catalog says")
           .required<&T::rules>("what its flags mean")
@@ -80,7 +82,7 @@ namespace {
 std::vector<LaunchForm> forms_of(const LaunchRule& rule) {
   std::vector<LaunchForm> out;
   const auto form = [&](const std::string& flag, const std::string& field) {
-    return LaunchForm{{}, {{{rule.flag, flag}}}, {{{rule.field, field}}}, false};
+    return LaunchForm{{}, {{{rule.flag, flag}}}, {{{rule.field, field}}}, false, ""};
   };
   for (const auto& [word, value] : rule.words.all) out.push_back(form(word, value));
   if (rule.words.all.empty()) out.push_back(form("$x", "$x"));
@@ -89,7 +91,7 @@ std::vector<LaunchForm> forms_of(const LaunchRule& rule) {
 }
 
 bool is_operator(std::string_view word) {
-  return word == "+" || word == "-" || word == "*" || word == "/";
+  return word == "+" || word == "-" || word == "*" || word == "/" || word == "//";
 }
 
 // The words of a formula: operands and, between them, operators. Empty if it is none.
@@ -109,9 +111,10 @@ std::vector<std::string_view> formula(std::string_view pattern) {
 }
 
 // left op right, where it is a whole number that fits.
-std::optional<std::int64_t> computed(std::int64_t left, char op, std::int64_t right) {
+std::optional<std::int64_t> computed(std::int64_t left, std::string_view op, std::int64_t right) {
   std::int64_t out = 0;
-  switch (op) {
+  if (op == "//") return right < 1 || left < 0 ? std::nullopt : std::optional(left / right);
+  switch (op.front()) {
     case '+':
       return __builtin_add_overflow(left, right, &out) ? std::nullopt : std::optional(out);
     case '-':
@@ -125,28 +128,30 @@ std::optional<std::int64_t> computed(std::int64_t left, char op, std::int64_t ri
 }
 
 // The x of x op right = result, or of left op x = result.
-std::optional<std::int64_t> left_of(char op, std::int64_t right, std::int64_t result) {
-  switch (op) {
+std::optional<std::int64_t> left_of(std::string_view op, std::int64_t right, std::int64_t result) {
+  if (op == "//") return std::nullopt;  // several solve it
+  switch (op.front()) {
     case '+':
-      return computed(result, '-', right);
+      return computed(result, "-", right);
     case '-':
-      return computed(result, '+', right);
+      return computed(result, "+", right);
     case '*':
-      return computed(result, '/', right);
+      return computed(result, "/", right);
     default:
-      return computed(result, '*', right);
+      return computed(result, "*", right);
   }
 }
-std::optional<std::int64_t> right_of(std::int64_t left, char op, std::int64_t result) {
-  switch (op) {
+std::optional<std::int64_t> right_of(std::int64_t left, std::string_view op, std::int64_t result) {
+  if (op == "//") return std::nullopt;
+  switch (op.front()) {
     case '+':
-      return computed(result, '-', left);
+      return computed(result, "-", left);
     case '-':
-      return computed(left, '-', result);
+      return computed(left, "-", result);
     case '*':
-      return computed(result, '/', left);
+      return computed(result, "/", left);
     default:
-      return computed(left, '/', result);
+      return computed(left, "/", result);
   }
 }
 
@@ -171,16 +176,16 @@ bool solve(const std::vector<std::string_view>& words, std::int64_t result,
   const std::size_t end = unknown.value_or(words.size());
   for (std::size_t i = 0; i < end; i += 2) {
     const std::int64_t value = *operand(words[i], variables, settings);
-    left = i == 0 ? std::optional(value) : computed(*left, words[i - 1][0], value);
+    left = i == 0 ? std::optional(value) : computed(*left, words[i - 1], value);
     if (!left) return false;
   }
   if (!unknown) return left == result;
   std::optional<std::int64_t> value = result;
   for (std::size_t i = words.size() - 1; i > *unknown; i -= 2) {
-    value = left_of(words[i - 1][0], *operand(words[i], variables, settings), *value);
+    value = left_of(words[i - 1], *operand(words[i], variables, settings), *value);
     if (!value) return false;
   }
-  if (*unknown > 0) value = right_of(*left, words[*unknown - 1][0], *value);
+  if (*unknown > 0) value = right_of(*left, words[*unknown - 1], *value);
   if (!value) return false;
   variables.emplace(words[*unknown], std::to_string(*value));
   // Division is exact only one way round: 4 / $x = 1 is not solved by any other number.
@@ -245,7 +250,7 @@ std::optional<std::string> filled(std::string_view pattern, const LaunchSettings
     for (std::size_t i = 0; i < words.size(); i += 2) {
       const auto next = operand(words[i], variables, settings);
       if (!next) return unknown(words[i]);
-      value = i == 0 ? next : computed(*value, words[i - 1][0], *next);
+      value = i == 0 ? next : computed(*value, words[i - 1], *next);
       if (!value) return unknown(pattern);
     }
     return std::to_string(*value);

@@ -14,12 +14,13 @@
 //   8, full|block       a text; of several, any is read and the first is written
 //   null                not given
 //   $n, "ZeRO-$n"       a text with variables
-//   "$n * plan.pp"      whole numbers, computed from the left (+ - * /, exact division), of variables,
-//                       fields and numbers; one unknown variable is solved for
+//   "$n * plan.pp"      whole numbers, computed from the left, of variables, fields and numbers:
+//                       + - *, / where it leaves no rest, and // which drops the rest; one unknown
+//                       variable is solved for, except below //
 //
 // `when` restricts a form to specifications with these fields. Rules are applied in the order of the
 // table, so that a pattern may name a field that an earlier rule sets. `import: true` marks forms
-// that are not written.
+// that are not written. `unsaid` is what a form cannot say: import lists the sentence.
 //
 // The tables are catalog/launch/*.yaml, with their sources; docs/launch.md explains them.
 #pragma once
@@ -55,6 +56,7 @@ struct LaunchForm {
   LaunchPatterns flags;
   LaunchPatterns means;
   bool import = false;
+  std::string unsaid;  // a form with it is not written either
   bool operator==(const LaunchForm&) const = default;
 };
 const Fields<LaunchForm>& fields_of(const LaunchForm*);
@@ -89,6 +91,7 @@ struct LaunchTable {
   std::string script;                  // that a written shell script starts
   std::vector<std::string> launcher;   // flags of torchrun, which stand before the script
   std::vector<std::string> lists;      // flags whose value is a list
+  std::string placeholder;             // a value that stands for one that another file states
   LaunchPatterns renamed;              // names of other releases: key or first parts of it
   LaunchPatterns assumed;              // fields that neither the file nor the catalog says
   std::vector<LaunchRule> rules;       // each with its forms, once read

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "megatron-lm",
                   "gpt-3-350m",
                   "tp=2,pp=2,dp=2,sequence_parallel=false,micro_batch=4,zero=0,recompute=full,"
-                  "overlap.gradient_reduction=false",
+                  "overlap.gradient_reduction=false,overlap.pipeline=false",
                   1024,
                   16,
                   NumberFormat::fp16,
@@ -107,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "",
                   "megatron-lm",
                   "gpt-3-175b",
-                  "tp=8,pp=16,dp=8,sequence_parallel=false,zero=0,overlap.gradient_reduction=false",
+                  "tp=8,pp=16,dp=8,sequence_parallel=false,zero=0,overlap.gradient_reduction=false,"
+                  "overlap.pipeline=false",
                   2048,
                   1536,
                   NumberFormat::fp16,
@@ -351,7 +352,7 @@ TEST(Import, RefusesFilesOfNoFramework) {
 TEST(Import, RefusesARunWithoutAModel) {
   const auto launch = import_text("run --tensor-model-parallel-size 2\n", "a.sh", "h100-sxm:8");
   ASSERT_FALSE(launch);
-  EXPECT_THAT(launch.error().text(), testing::HasSubstr("the files do not say the model"));
+  EXPECT_THAT(launch.error().text(), testing::HasSubstr("the files do not name the model"));
 }
 
 TEST(Import, RefusesAValueThatIsNoNumber) {
@@ -524,7 +525,8 @@ TEST(RoundTrip, IsExactWithinWhatAFrameworkCanSay) {
        "tp=8,pp=4,zero=0,recompute=full,recompute_layers=3,overlap.pipeline=false"},
       {"megatron-lm", "mixtral-8x7b",
        "tp=2,ep=8,dispatch=deduplicated,recompute=selective,recompute_modules=layernorm+moe_act"},
-      {"megatron-lm", "deepseek-v3", "pp=4,ep=16,cp=2,context_parallel=ring,zero=3"},
+      {"megatron-lm", "deepseek-v3",
+       "pp=4,ep=16,cp=2,context_parallel=ring,zero=3,overlap.pipeline=false"},
       {"megatron-lm", "gpt-3-6.7b", "tp=2,sequence_parallel=false,zero=2,attention=unfused", fp16,
        fp16},
       {"torchtitan", "llama-3.1-8b", "zero=3,recompute=alternate"},

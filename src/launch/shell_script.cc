@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "launch/shell_brackets.h"
 #include "launch/shell_expression.h"
+#include "launch/shell_word.h"
 #include "outcome/parsed_number.h"
 
 namespace orrery {
@@ -15,13 +17,6 @@ namespace {
 
 constexpr std::size_t kMostExpanded = 1U << 20;
 constexpr int kMostNested = 32;
-
-struct Word {
-  std::string text;
-  int line = 0;
-  std::string unresolved;  // why the text is not known
-};
-using Words = std::vector<Word>;
 
 // [ ... ], [[ ... ]] and test.
 Truth truth_of(const Words& words) {
@@ -33,12 +28,9 @@ Truth truth_of(const Words& words) {
   return shell_test(std::move(texts));
 }
 
-bool starts_name(char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool in_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// Whether statements have an effect: those of a branch that is taken do; of one that may be taken,
-// what they set is not known.
+// Whether statements have an effect: of a branch that may be taken, what they set is not known.
 enum class Effect { taken, unknown, skipped };
 
 struct Branch {
@@ -46,6 +38,8 @@ struct Branch {
   Effect effect;           // of this branch
   bool was_taken = false;  // an earlier branch
   bool undecided = false;  // an earlier condition is not known
+  bool function = false;   // the body of a function
+  int braces = 0;          // '{' that are open in it
 };
 
 class ShellReader {
@@ -74,23 +68,21 @@ class ShellReader {
               ""};
     at_ = text_.size();
   }
-  // The text up to the bracket that closes one already taken.
-  std::string take_balanced(char open, char close) {
-    const int begin = line_;
-    std::string out;
-    int depth = 1;
-    while (at_ < text_.size()) {
-      const char c = take();
-      if (c == open) ++depth;
-      if (c == close && --depth == 0) return out;
-      out += c;
+  // The text up to the bracket that closes one already taken, whatever stands in quotes.
+  std::string take_bracketed(char open, ShellBracket bracket) {
+    const std::size_t end = end_of_bracket(text_, at_, bracket);
+    if (end == std::string_view::npos) {
+      refuse(std::string("'") + open + "' is not closed", line_);
+      return "";
     }
-    refuse(std::string("'") + open + "' is not closed", begin);
+    std::string out(text_.substr(at_, end - at_));
+    line_ += static_cast<int>(std::ranges::count(out, '\n'));
+    at_ = end + 1;
     return out;
   }
   std::string take_name() {
     std::string out;
-    while (in_name(peek())) out += take();
+    while (in_shell_name(peek())) out += take();
     return out;
   }
   bool spend(std::size_t bytes) {
@@ -157,11 +149,11 @@ class ShellReader {
     return parsed_number<std::int64_t>(found->second.front().text);
   }
 
-  // After '$'.
-  Expanded expansion() {
+  // After '$'; `quoted`: between double quotes.
+  Expanded expansion(bool quoted) {
     if (peek() == '(' && peek(1) == '(') {
       at_ += 2;
-      std::string inside = take_balanced('(', ')');
+      std::string inside = take_bracketed('(', ShellBracket::arithmetic);
       if (take() != ')') refuse("'$((' is not closed by '))'", line_);
       if (const auto value =
               shell_arithmetic(inside, [this](const std::string& n) { return number(n); }))
@@ -170,14 +162,16 @@ class ShellReader {
     }
     if (peek() == '(') {
       take();
-      const std::string inside = take_balanced('(', ')');
+      const std::string inside = take_bracketed('(', ShellBracket::command);
       return unknown("$(" + inside + ")", "the output of a command, $(" + inside + ")");
     }
     if (peek() == '{') {
       take();
-      return braces(take_balanced('{', '}'));
+      return braces(
+          take_bracketed('{', quoted ? ShellBracket::quoted_expansion : ShellBracket::expansion),
+          quoted);
     }
-    if (starts_name(peek())) return variable(take_name(), false, nullptr, depth_);
+    if (starts_shell_name(peek())) return variable(take_name(), false, nullptr, depth_);
     const char special = peek();
     if (special == '@' || special == '*') {
       take();
@@ -192,9 +186,9 @@ class ShellReader {
   }
 
   // The inside of ${...}.
-  Expanded braces(const std::string& inside) {
+  Expanded braces(const std::string& inside, bool quoted) {
     std::size_t end = 0;
-    while (end < inside.size() && in_name(inside[end])) ++end;
+    while (end < inside.size() && in_shell_name(inside[end])) ++end;
     if (end == 0 && (inside.starts_with('@') || inside.starts_with('*'))) end = 1;
     const std::string name = inside.substr(0, end);
     std::string rest = inside.substr(end);
@@ -207,7 +201,8 @@ class ShellReader {
       return unknown("${" + inside + "}", "${" + inside + "} is an expansion that is not read");
     }
     if (rest.empty()) return variable(name, array, nullptr, depth_);
-    const std::string fallback = rest.substr(rest.starts_with(":-") ? 2 : 1);
+    std::string fallback = rest.substr(rest.starts_with(":-") ? 2 : 1);
+    if (quoted) fallback = '"' + fallback + '"';
     const auto found = variables_->find(name);
     if (rest.starts_with(":-") && found != variables_->end() && found->second.size() == 1 &&
         found->second.front().text.empty() && found->second.front().unresolved.empty()) {
@@ -240,7 +235,7 @@ class ShellReader {
       exists = false;
     };
     const auto expand = [&](bool quoted) {
-      const Expanded value = expansion();
+      const Expanded value = expansion(quoted);
       for (std::size_t i = 0; i < value.words.size(); ++i) {
         if (i > 0) finish();
         if (quoted || !value.words[i].unresolved.empty()) {
@@ -344,10 +339,22 @@ class ShellReader {
     return branches_.empty() ? Effect::taken : branches_.back().effect;
   }
 
+  [[nodiscard]] bool in_function() const {
+    return std::ranges::any_of(branches_, &Branch::function);
+  }
+  // Why it is not known whether a statement has an effect; empty if it is.
+  [[nodiscard]] std::string why_unknown() const {
+    if (effect() != Effect::unknown) return "";
+    return in_function() ? "given in a function, whose calls are not followed"
+                         : "given under a condition that is not known";
+  }
+
   void assign(const std::string& name, bool append, Words words) {
     if (effect() == Effect::skipped) return;
     if (effect() == Effect::unknown || chained_) {
-      const std::string why = "set under a condition on line " + std::to_string(line_);
+      const std::string why =
+          std::string(in_function() ? "set in a function" : "set under a condition") + " on line " +
+          std::to_string(line_);
       if (words.empty() && !append) words.push_back({"$" + name, line_, why});
       for (Word& w : words) w.unresolved = w.unresolved.empty() ? why : w.unresolved;
     }
@@ -359,8 +366,8 @@ class ShellReader {
   // "NAME=", "NAME+=" at this place; returns false if it is none.
   bool read_assignment() {
     std::size_t end = 0;
-    if (!starts_name(peek())) return false;
-    while (in_name(peek(end))) ++end;
+    if (!starts_shell_name(peek())) return false;
+    while (in_shell_name(peek(end))) ++end;
     const bool append = peek(end) == '+' && peek(end + 1) == '=';
     if (peek(end) != '=' && !append) return false;
     const std::string name = take_name();
@@ -417,6 +424,11 @@ class ShellReader {
       skip_blanks();
       if (assigns && read_assignment()) continue;
       const char c = peek();
+      if (c == '<' && peek(1) == '<' && peek(2) != '<') {
+        at_ += 2;
+        documents_.push_back(take_here_document(text_, at_));
+        continue;
+      }
       if (c == '<' || c == '>') {  // a redirection and its target
         while (peek() == '<' || peek() == '>' || peek() == '&') take();
         skip_blanks();
@@ -437,17 +449,31 @@ class ShellReader {
       }
     }
     const char first = take();
+    if (first == '\n') skip_here_documents();
     const bool doubled = (first == '&' || first == '|' || first == ';') && peek() == first;
     if (doubled) take();
     finish_statement(words, doubled ? first : '\0', first);
+  }
+
+  // The lines of the here-documents of a command, which are data; flags in them are listed.
+  void skip_here_documents() {
+    for (const HereDocument& document : std::exchange(documents_, {})) {
+      const std::size_t end = end_of_here_document(text_, at_, document);
+      const std::string_view body = text_.substr(at_, end - at_);
+      if (body.find(" --") != std::string_view::npos || body.starts_with("--")) {
+        flags_.push_back(
+            {"<<" + document.delimiter, "", file_, line_, true, "a here-document is not read"});
+      }
+      line_ += static_cast<int>(std::ranges::count(body, '\n'));
+      at_ = end;
+    }
   }
 
   // Takes a leading word of the grammar; true if there was one.
   bool keyword(Words& words) {
     if (words.empty()) return false;
     const std::string word = words.front().text;
-    if (word == "if" || word == "while" || word == "until" || word == "for" || word == "case" ||
-        word == "function") {
+    if (word == "if" || word == "while" || word == "until" || word == "for" || word == "case") {
       branches_.push_back(
           {effect(), effect() == Effect::skipped ? Effect::skipped : Effect::unknown});
       condition_ = word == "if" ? Condition::first : Condition::none;
@@ -465,7 +491,14 @@ class ShellReader {
     } else if (word == "fi" || word == "done" || word == "esac") {
       if (!branches_.empty()) branches_.pop_back();
       condition_ = Condition::none;
-    } else if (word != "{" && word != "}") {
+    } else if (word == "{") {
+      if (!branches_.empty()) ++branches_.back().braces;
+    } else if (word == "}") {
+      if (!branches_.empty() && branches_.back().braces > 0) {
+        --branches_.back().braces;
+        if (branches_.back().braces == 0 && branches_.back().function) branches_.pop_back();
+      }
+    } else {
       return false;
     }
     words.erase(words.begin());
@@ -489,6 +522,28 @@ class ShellReader {
     }
   }
 
+  // "name() {" and "function name {", whose calls are not followed; false if the words are neither.
+  bool begins_function(const Words& words, char separator) {
+    const bool keyword = !words.empty() && words.front().text == "function";
+    const bool brackets = separator == '(' && peek() == ')' && words.size() == (keyword ? 2U : 1U);
+    if (!keyword && !brackets) return false;
+    if (brackets) take();
+    bool open = words.back().text == "{";
+    if (!open) {
+      for (skip_blanks(); peek() == '\n'; skip_blanks()) take();
+      open = peek() == '{';
+      if (open) take();
+    }
+    if (open) {
+      const Effect outer = effect();
+      branches_.push_back({.outer = outer,
+                           .effect = outer == Effect::skipped ? outer : Effect::unknown,
+                           .function = true,
+                           .braces = 1});
+    }
+    return true;
+  }
+
   void finish_statement(const Words& words, char doubled, char separator) {
     if (condition_ != Condition::none && !words.empty()) {
       const Truth truth = truth_of(words);
@@ -507,65 +562,13 @@ class ShellReader {
       chained_ = false;
       return;
     }
-    if (separator == '(' && words.size() == 1 && peek() == ')') {  // name() {
-      take();
-      skip_blanks();
-      while (peek() == '\n') take();
-      skip_blanks();
-      if (peek() == '{') {
-        take();
-        take_balanced('{', '}');
-      }
-      return;
-    }
+    if (begins_function(words, separator)) return;
     add_flags(words);
     chained_ = doubled == '&' || doubled == '|';
   }
 
-  static bool is_flag(const std::string& text) {
-    return text.size() > 2 && text.starts_with("--") && starts_name(text[2]);
-  }
   void add_flags(const Words& words) {
-    const bool any = std::ranges::any_of(words, [](const Word& w) { return is_flag(w.text); });
-    if (effect() == Effect::skipped || !any) return;
-    const auto whole_is_unknown = [](const Word& w) {
-      return !w.unresolved.empty() && w.text.starts_with('$');
-    };
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (!is_flag(words[i].text)) {
-        if (whole_is_unknown(words[i]) &&
-            i > 0) {  // flags that a variable of the environment may hold
-          flags_.push_back({words[i].text, "", file_, words[i].line, true, words[i].unresolved});
-        }
-        continue;
-      }
-      LaunchFlag flag{words[i].text.substr(2), "", file_, words[i].line, true, words[i].unresolved};
-      if (effect() == Effect::unknown)
-        flag.unresolved = "given under a condition that is not known";
-      const std::size_t equals = flag.key.find('=');
-      bool has_value = equals != std::string::npos;
-      if (has_value) {
-        flag.value = flag.key.substr(equals + 1);
-        flag.key.resize(equals);
-      }
-      for (; !has_value || i + 1 < words.size(); ++i) {
-        if (i + 1 >= words.size()) break;
-        const Word& next = words[i + 1];
-        const bool option = next.text.size() > 1 && next.text[0] == '-' &&
-                            !std::isdigit(static_cast<unsigned char>(next.text[1])) &&
-                            next.text[1] != '.';
-        if (equals != std::string::npos || option || (has_value && whole_is_unknown(next)) ||
-            next.text.ends_with(".py") || next.text.ends_with(".sh")) {
-          break;
-        }
-        flag.value += (has_value ? " " : "") + next.text;
-        has_value = true;
-        if (flag.unresolved.empty()) flag.unresolved = next.unresolved;
-      }
-      if (!has_value) flag.value = "true";
-      std::ranges::replace(flag.key, '-', '_');
-      flags_.push_back(std::move(flag));
-    }
+    if (effect() != Effect::skipped) append_flags(words, why_unknown(), file_, flags_);
   }
 
   enum class Condition { none, first, either, both };
@@ -581,6 +584,7 @@ class ShellReader {
   std::vector<Branch> branches_;
   Condition condition_ = Condition::none;  // a condition is being read, and how tests are joined
   Truth truth_ = Truth::unknown;           // of the condition so far
+  std::vector<HereDocument> documents_;    // of the command, whose lines follow
   bool chained_ = false;                   // the statement follows && or ||
   LaunchFlags flags_;
   Error error_;

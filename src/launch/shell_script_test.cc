@@ -53,6 +53,27 @@ TEST(ShellScript, ReadsOptionsOfTheBatchSystem) {
               ElementsAre("sbatch_nodes=4", "sbatch_gpus_per_node=8"));
 }
 
+TEST(ShellScript, ListsTheFlagsOfFunctionsWithoutFollowingCalls) {
+  EXPECT_THAT(flags("f() {\n  if x; then { run --a 1; }; fi\n  N=2\n}\nrun --b 3 --n $N\n"),
+              ElementsAre("a=1?", "b=3", "n=2?"));
+  EXPECT_THAT(flags("function f {\n run --a\n}\nfunction g()\n{ run --b; }\nrun --c\n"),
+              ElementsAre("a=true?", "b=true?", "c=true"));
+  const auto read = read_shell_script("f() { run --a 1; }\n", "run.sh");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->front().unresolved, "given in a function, whose calls are not followed");
+}
+
+TEST(ShellScript, ReadsOverHereDocumentsAndListsThoseWithFlags) {
+  EXPECT_THAT(flags("cat <<EOF | tee x\nit's\nEOF\nrun --a 1\n"), ElementsAre("a=1"));
+  EXPECT_THAT(flags("cat <<-'E' > x\nrun --a\n\tE\nrun --b\n"), ElementsAre("<<E=?", "b=true"));
+  EXPECT_THAT(flags("cat <<< \"it's\"\nrun --a\n"), ElementsAre("a=true"));
+}
+
+TEST(ShellScript, ReadsQuotesInExpansions) {
+  EXPECT_THAT(flags("X=$(echo \")\" | wc -l)\nY=\"${Z:-it's}\"\nrun --a \"$Y\" --b $X\n"),
+              ElementsAre("a=it's", testing::EndsWith("?")));
+}
+
 TEST(ShellScript, RefusesWhatIsNotClosed) {
   EXPECT_THAT(flags("a\nrun 'x\n"), ElementsAre("run.sh: line 2: a quote (') is not closed"));
   EXPECT_THAT(flags("A=(1 2\n"), ElementsAre("run.sh: line 1: '(' is not closed"));
